@@ -1,0 +1,79 @@
+# Lectern's entry points; `make` alone lists them. Everything that is installed
+# or built stays inside the project: node_modules, bin and .local.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+
+# Without a home folder, Go's and npm's caches live inside the project too.
+ifeq ($(strip $(HOME)),)
+export HOME := $(CURDIR)/.local/home
+export GOFLAGS := $(GOFLAGS) -modcacherw
+endif
+
+DATA ?= .local
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI := .local/bin/golangci-lint-$(GOLANGCI_VERSION)
+ENGINE := node_modules/.package-lock.json
+SCALAR := functions/root/assets/scalar.js.gz
+# Two packages at a time: the integration tests start an engine each.
+TEST := go test -p 2 -timeout 20m
+
+.PHONY: help
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## Serve both regions on this machine, with a demo conference, until Ctrl-C.
+	bin/lectern up --data $(DATA) $(ARGS)
+
+.PHONY: stop
+stop: ## Stop what `make run` started.
+	@if [ -x bin/lectern ]; then bin/lectern stop --data $(DATA); fi
+
+.PHONY: demo
+demo: build ## Fill the demo event of the running service; what is there already stays.
+	bin/lectern demo --data $(DATA)
+
+.PHONY: test
+test: setup ## Run all tests at their short sizes.
+	$(TEST) ./...
+
+.PHONY: bench
+bench: setup ## Measure every operation beside its floor and print the table of docs/performance.md.
+	go run ./localstack/bench
+
+.PHONY: golden
+golden: setup ## Write the OpenAPI document and the route table again from the code.
+	go test ./functions -update
+
+.PHONY: lint
+lint: setup $(GOLANGCI) ## Check form, imports and known mistakes.
+	$(GOLANGCI) run ./...
+
+.PHONY: build
+build: setup ## Build bin/lectern.
+	@go build -buildvcs=false -o bin/lectern ./localstack
+
+.PHONY: soak
+soak: setup ## Run the tests at their long sizes; this takes an hour or more.
+	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+
+.PHONY: clean
+clean: stop ## Remove what was built and installed, and all local data.
+	rm -rf bin dist node_modules .local $(SCALAR)
+
+.PHONY: setup
+setup: $(ENGINE) $(SCALAR)
+
+$(ENGINE): package.json package-lock.json
+	npm ci --no-audit --no-fund --loglevel error
+	@mkdir -p $(@D) && touch $@
+
+$(SCALAR): tools/scalar.mjs
+	node tools/scalar.mjs $@
+	@touch $@
+
+# Built and not downloaded, so that it is the same on every platform; a few
+# minutes, once.
+$(GOLANGCI):
+	GOBIN=$(CURDIR)/.local/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	@mv .local/bin/golangci-lint $@
