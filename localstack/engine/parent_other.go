@@ -1,0 +1,8 @@
+//go:build !linux
+
+package engine
+
+import "syscall"
+
+// attributes is nothing where a child cannot be told to die with its parent.
+func attributes() *syscall.SysProcAttr { return nil }

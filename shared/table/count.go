@@ -1,0 +1,74 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Add adds n to the counter under key, which begins at 0, and returns its new
+// value. A try whose answer is lost is repeated, so numbers may be left out but
+// are never given twice.
+func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
+	in := t.count(key, attributes{":by": number(n)})
+	in.UpdateExpression = aws.String("ADD " + attrCount + " :by")
+	out, err := t.update(ctx, "add to "+key.String(), in)
+	if err != nil {
+		return 0, err
+	}
+	return counted(out.Attributes)
+}
+
+// AddWithin adds 1 to the counter under key unless it has reached limit. It
+// returns the counter's value after that, and false when it was not admitted.
+// The item expires at the Unix second expires; an expired counter is not begun
+// anew, so the key must name the time it counts for. A try whose answer is lost
+// is repeated and may count twice: it errs towards refusing.
+func (t *Table) AddWithin(ctx context.Context, key Key, limit, expires int64) (count int64, ok bool, err error) {
+	if limit <= 0 {
+		return 0, false, nil
+	}
+	in := t.count(key, attributes{":by": number(1), ":limit": number(limit), ":expires": number(expires)})
+	in.UpdateExpression = aws.String("ADD " + attrCount + " :by SET #ttl = :expires")
+	in.ConditionExpression = aws.String("attribute_not_exists(" + attrCount + ") OR " + attrCount + " < :limit")
+	in.ExpressionAttributeNames = map[string]string{"#ttl": attrExpires}
+	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	out, err := t.update(ctx, "add to "+key.String(), in)
+	if full := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &full) {
+		count, err = counted(full.Item)
+		return count, false, err
+	}
+	if err != nil {
+		return 0, false, err
+	}
+	count, err = counted(out.Attributes)
+	return count, err == nil, err
+}
+
+func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
+	return &dynamodb.UpdateItemInput{
+		TableName:                 &t.name,
+		Key:                       key.attributes(),
+		ExpressionAttributeValues: values,
+		ReturnValues:              types.ReturnValueUpdatedNew,
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+}
+
+func (t *Table) update(ctx context.Context, doing string, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
+	return call(ctx, doing,
+		func() (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
+		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
+}
+
+func counted(all attributes) (int64, error) {
+	n, ok := all[attrCount].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, errors.New("table: a counter without its number")
+	}
+	return strconv.ParseInt(n.Value, 10, 64)
+}

@@ -1,0 +1,140 @@
+package faulty
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lectern/shared/table"
+)
+
+type attributes = map[string]types.AttributeValue
+
+// The key attributes of the table, and the values of the key condition of every
+// Query that package table makes.
+const (
+	attrPK, attrSK              = "PK", "SK"
+	valuePK, valueFrom, valueTo = ":pk", ":from", ":to"
+)
+
+// hideOne puts back what the item was. Like every read it is corrected after it
+// was made: what is hidden then cannot have been acknowledged before.
+func (d *Door) hideOne(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if held := d.held[keyOf(in.Key)]; held != nil && held.hidden {
+		out.Item = held.old
+		d.counts.TornReads++
+	}
+}
+
+// hideMany puts back what the items under the keys were, but for the keys that
+// were not processed.
+func (d *Door) hideMany(keys, unprocessed []attributes, items []attributes) []attributes {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	hidden := map[table.Key]*hold{}
+	for _, key := range keys {
+		if held := d.held[keyOf(key)]; held != nil && held.hidden {
+			hidden[keyOf(key)] = held
+		}
+	}
+	for _, key := range unprocessed {
+		delete(hidden, keyOf(key))
+	}
+	return d.restore(items, hidden, "")
+}
+
+// hidePage puts back what the items of a page were: of the sort keys that the
+// page covers, in their order.
+func (d *Door) hidePage(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
+	value := func(name string) string { return textOf(in.ExpressionAttributeValues, name) }
+	after, last := textOf(in.ExclusiveStartKey, attrSK), value(valueTo)
+	if len(out.LastEvaluatedKey) > 0 {
+		last = textOf(out.LastEvaluatedKey, attrSK)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	hidden := map[table.Key]*hold{}
+	for key, held := range d.held {
+		if held.hidden && key.PK == value(valuePK) && key.SK > after && key.SK >= value(valueFrom) && key.SK <= last {
+			hidden[key] = held
+		}
+	}
+	out.Items = d.restore(out.Items, hidden, value(valuePK))
+	slices.SortFunc(out.Items, func(a, b attributes) int { return cmp.Compare(textOf(a, attrSK), textOf(b, attrSK)) })
+	out.Count = int32(len(out.Items)) //nolint:gosec // a page has at most 1 MB
+}
+
+// restore replaces the hidden items by what they were. Items of a query without
+// their partition key are those of pk. The door's lock is held.
+func (d *Door) restore(items []attributes, hidden map[table.Key]*hold, pk string) []attributes {
+	if len(hidden) == 0 {
+		return items
+	}
+	d.counts.TornReads++
+	items = slices.DeleteFunc(items, func(item attributes) bool {
+		return hidden[table.Key{PK: cmp.Or(textOf(item, attrPK), pk), SK: textOf(item, attrSK)}] != nil
+	})
+	for _, held := range hidden {
+		if held.old != nil {
+			items = append(items, held.old)
+		}
+	}
+	return items
+}
+
+// keysOf are the keys that the writes and conditions of a transaction touch.
+func keysOf(actions []types.TransactWriteItem) []table.Key {
+	keys := make([]table.Key, len(actions))
+	for i, a := range actions {
+		switch {
+		case a.Put != nil:
+			keys[i] = keyOf(a.Put.Item)
+		case a.Update != nil:
+			keys[i] = keyOf(a.Update.Key)
+		case a.Delete != nil:
+			keys[i] = keyOf(a.Delete.Key)
+		case a.ConditionCheck != nil:
+			keys[i] = keyOf(a.ConditionCheck.Key)
+		}
+	}
+	return keys
+}
+
+// tableOf is the name of the table that a transaction writes to.
+func tableOf(actions []types.TransactWriteItem) string {
+	switch a := actions[0]; {
+	case a.Put != nil:
+		return aws.ToString(a.Put.TableName)
+	case a.Update != nil:
+		return aws.ToString(a.Update.TableName)
+	case a.Delete != nil:
+		return aws.ToString(a.Delete.TableName)
+	case a.ConditionCheck != nil:
+		return aws.ToString(a.ConditionCheck.TableName)
+	}
+	return ""
+}
+
+func keyOf(all attributes) table.Key {
+	return table.Key{PK: textOf(all, attrPK), SK: textOf(all, attrSK)}
+}
+
+func attributesOf(k table.Key) attributes {
+	return attributes{
+		attrPK: &types.AttributeValueMemberS{Value: k.PK},
+		attrSK: &types.AttributeValueMemberS{Value: k.SK},
+	}
+}
+
+// textOf is the text under name, empty where there is none.
+func textOf(all attributes, name string) string {
+	if s, ok := all[name].(*types.AttributeValueMemberS); ok {
+		return s.Value
+	}
+	return ""
+}

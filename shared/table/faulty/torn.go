@@ -1,0 +1,120 @@
+package faulty
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lectern/shared/table"
+)
+
+// hold is what a write has on a key it is working on.
+type hold struct {
+	// hidden is whether reads get old instead of what stands in the table.
+	hidden bool
+	// old is the item as it was, nil for none.
+	old attributes
+}
+
+// transact does the transaction: whole in the table, piece by piece for those
+// who read through the door. As long as it holds a key no other write of the
+// door gets at it, so that what was read before is what the item was.
+func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	keys, torn := keysOf(in.TransactItems), d.happens(d.config.Torn, &d.counts.Torn)
+	var hidden, open []table.Key
+	for _, key := range keys {
+		if torn && !strings.HasSuffix(key.PK, "#V") {
+			hidden = append(hidden, key)
+		} else {
+			open = append(open, key)
+		}
+	}
+	d.hold(keys)
+	if err := d.hide(ctx, tableOf(in.TransactItems), hidden); err != nil {
+		d.free(keys)
+		return nil, err
+	}
+	out, err := d.inner.TransactWriteItems(ctx, in, o...)
+	if err != nil {
+		d.free(keys)
+		return nil, err
+	}
+	d.free(open)
+	d.reveal(hidden)
+	return out, nil
+}
+
+// hide lets readers go on to see the items of the keys as they are now.
+func (d *Door) hide(ctx context.Context, name string, keys []table.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	asked := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+	for _, key := range keys {
+		asked.Keys = append(asked.Keys, attributesOf(key))
+	}
+	out, err := d.inner.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+		RequestItems: map[string]types.KeysAndAttributes{name: asked},
+	})
+	if err != nil {
+		return err
+	}
+	if len(out.UnprocessedKeys) > 0 {
+		return errors.New("faulty: the items of the transaction are too large to be hidden")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		d.held[key].hidden = true
+	}
+	for _, item := range out.Responses[name] {
+		d.held[keyOf(item)].old = item
+	}
+	return nil
+}
+
+// reveal frees the keys one by one, in any order, each at a time of its own
+// within TornFor.
+func (d *Door) reveal(keys []table.Key) {
+	times := make([]time.Duration, len(keys))
+	d.mu.Lock()
+	d.random.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	for i := range times {
+		times[i] = time.Duration(d.random.Int64N(int64(TornFor)))
+	}
+	d.mu.Unlock()
+	slices.Sort(times)
+	start := time.Now()
+	for i := range keys {
+		time.Sleep(times[i] - time.Since(start))
+		d.free(keys[i : i+1])
+	}
+}
+
+// hold waits until no other write holds any of the keys, then holds all.
+func (d *Door) hold(keys []table.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for slices.ContainsFunc(keys, func(k table.Key) bool { return d.held[k] != nil }) {
+		d.freed.Wait()
+	}
+	for _, key := range keys {
+		d.held[key] = &hold{}
+	}
+}
+
+// free ends the hold on the keys.
+func (d *Door) free(keys []table.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, key := range keys {
+		delete(d.held, key)
+	}
+	d.freed.Broadcast()
+}

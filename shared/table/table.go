@@ -1,0 +1,148 @@
+// Package table is the one DynamoDB table of a region: keys, items, strongly
+// consistent reads, counters and transactions, with one policy for retries. It
+// is the only package that imports the DynamoDB SDK. What an item means, and
+// every key below an organization or an event, belongs to the record packages.
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+var (
+	// ErrNotFound is returned by Get for a key under which nothing stands.
+	ErrNotFound = errors.New("table: not found")
+	// ErrStale is returned by Transact when the condition of a write failed
+	// that has no error of its own: read again, decide again, write again.
+	ErrStale = errors.New("table: stale")
+	// ErrBusy is returned when the table did not serve a call within the tries
+	// it is given. A write may then have been done or not.
+	ErrBusy = errors.New("table: busy")
+	// ErrTooBig is returned by Transact, before anything is sent, for more than
+	// MaxWrites writes or more than MaxBytes bytes.
+	ErrTooBig = errors.New("table: transaction too big")
+)
+
+// Client is what Table needs of DynamoDB: *dynamodb.Client, or a door in front
+// of it that makes faults.
+type Client interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Table reads and writes the items of one table. It is safe for concurrent use.
+type Table struct {
+	// Now tells which items have expired; time.Now unless it is replaced
+	// before the first use.
+	Now func() time.Time
+
+	client Client
+	name   string
+}
+
+// New makes a Table of the DynamoDB table called name.
+func New(c Client, name string) *Table {
+	return &Table{Now: time.Now, client: c, name: name}
+}
+
+// Config says where DynamoDB is.
+type Config struct {
+	// Endpoint is the address of a local engine. Empty, and with https, it is
+	// AWS or an emulator of it, with what the environment says.
+	Endpoint string
+	// Region is the AWS region, such as us-east-1; empty on AWS means the
+	// environment's.
+	Region string
+}
+
+// localConnections is how many idle connections a client of a local engine
+// keeps: more than the parallel calls of 16 callers, so that none is reopened.
+const localConnections = 64
+
+// Open makes a client. Its own retries are off since Table retries, once, for
+// every client and the same for all.
+func Open(ctx context.Context, c Config) (*dynamodb.Client, error) {
+	if strings.HasPrefix(c.Endpoint, "http://") {
+		return openLocal(c), nil
+	}
+	var options []func(*config.LoadOptions) error
+	if c.Region != "" {
+		options = append(options, config.WithRegion(c.Region))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return nil, fmt.Errorf("table: load AWS configuration: %w", err)
+	}
+	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.Retryer = aws.NopRetryer{}
+		if c.Endpoint != "" {
+			o.BaseEndpoint = &c.Endpoint
+		}
+	}), nil
+}
+
+// openLocal builds the client by hand: no engine checks credentials, and the
+// default configuration would read a developer's own profile, proxy and
+// AWS_CA_BUNDLE.
+func openLocal(c Config) *dynamodb.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	transport.MaxIdleConns = localConnections
+	transport.MaxIdleConnsPerHost = localConnections
+	return dynamodb.New(dynamodb.Options{
+		BaseEndpoint: &c.Endpoint,
+		Region:       c.Region,
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient:   &http.Client{Transport: transport},
+		Retryer:      aws.NopRetryer{},
+	})
+}
+
+// Create makes the table if it is not there and waits until it serves: for
+// local engines and tests; on AWS the stack makes it.
+func Create(ctx context.Context, client *dynamodb.Client, name string) error {
+	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:   &name,
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String(attrPK), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String(attrSK), AttributeType: types.ScalarAttributeTypeS},
+		},
+		KeySchema: []types.KeySchemaElement{
+			{AttributeName: aws.String(attrPK), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String(attrSK), KeyType: types.KeyTypeRange},
+		},
+	})
+	if exists := (*types.ResourceInUseException)(nil); err != nil && !errors.As(err, &exists) {
+		return fmt.Errorf("table: create %s: %w", name, err)
+	}
+	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 20*time.Millisecond, time.Second
+	})
+	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, time.Minute); err != nil {
+		return fmt.Errorf("table: create %s: wait: %w", name, err)
+	}
+	return nil
+}
+
+// Org is the partition key of an organization, and the beginning of every key
+// that belongs to it (design.md section 3).
+func Org(org int64) string { return "O#" + strconv.FormatInt(org, 10) }
+
+// Event is the partition key of an event, and the beginning of every key that
+// belongs to it.
+func Event(org, event int64) string { return Org(org) + "#E#" + strconv.FormatInt(event, 10) }

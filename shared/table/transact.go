@@ -1,0 +1,176 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
+)
+
+const (
+	// MaxWrites is DynamoDB's limit of writes and conditions in a transaction.
+	MaxWrites = 100
+	// MaxBytes bounds the sizes of a transaction's writes, Write.Size: below
+	// DynamoDB's 4 MB, since an update is counted with what stands there.
+	MaxBytes = 4_000_000
+)
+
+// The codes of DynamoDB's cancellation reasons that are decided on here.
+const (
+	reasonNone      = "None"
+	reasonCondition = "ConditionalCheckFailed"
+)
+
+// passing are the reasons for which the same transaction may succeed later.
+var passing = map[string]bool{
+	reasonNone:                      true,
+	"TransactionConflict":           true,
+	"ThrottlingError":               true,
+	"ProvisionedThroughputExceeded": true,
+}
+
+// Transact does all writes or none of them, and returns when all can be read.
+//
+// When conditions fail it returns the error (Or) of the first such write that
+// has one, otherwise ErrStale. Conflicts, throttles and lost answers are tried
+// again; when that was not enough the error is ErrBusy, and the writes may be
+// done or not. ErrTooBig is returned before anything is sent.
+func (t *Table) Transact(ctx context.Context, writes ...Write) error {
+	if len(writes) == 0 {
+		return nil
+	}
+	in, err := t.transaction(writes)
+	if err != nil {
+		return err
+	}
+	run := &transaction{writes: writes}
+	err = persist(ctx, "transact "+writes[0].Key().String(), isPassing, func() error {
+		_, err := attempt(ctx,
+			func() (*dynamodb.TransactWriteItemsOutput, error) { return t.client.TransactWriteItems(ctx, in) },
+			func(out *dynamodb.TransactWriteItemsOutput) cost { return transacted(out.ConsumedCapacity) })
+		return run.outcome(err)
+	})
+	if refused := (*refusal)(nil); errors.As(err, &refused) {
+		return refused.cause
+	}
+	return err
+}
+
+// transaction builds the input once: every try sends the same bytes under the
+// same token, so that a try whose answer was lost is not done twice.
+func (t *Table) transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
+	size := 0
+	for _, w := range writes {
+		size += w.Size()
+	}
+	if len(writes) > MaxWrites || size > MaxBytes {
+		return nil, fmt.Errorf("%w: %d writes, %d bytes", ErrTooBig, len(writes), size)
+	}
+	in := &dynamodb.TransactWriteItemsInput{
+		ClientRequestToken:     aws.String(uuid.NewString()),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		TransactItems:          make([]types.TransactWriteItem, len(writes)),
+	}
+	now := t.Now()
+	for i, w := range writes {
+		in.TransactItems[i] = w.action(t.name, now)
+	}
+	return in, nil
+}
+
+// transaction is the state of a transaction between its tries.
+type transaction struct {
+	writes []Write
+	// lost is whether a try may have been done without an answer.
+	lost bool
+}
+
+// refusal is a transaction that was cancelled for a failed condition.
+type refusal struct{ cause error }
+
+func (r *refusal) Error() string { return r.cause.Error() }
+
+// outcome is what the answer err of one try means: nil for done.
+func (run *transaction) outcome(err error) error {
+	var cancelled *types.TransactionCanceledException
+	var reused *types.IdempotentParameterMismatchException
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &reused) && run.lost:
+		// The token is our own and was taken by an earlier try: that one is done.
+		return nil
+	case errors.As(err, &cancelled):
+		return run.cancelled(cancelled)
+	}
+	run.lost = run.lost || isTransient(err)
+	return err
+}
+
+// cancelled decides on the reasons of a cancellation.
+func (run *transaction) cancelled(err *types.TransactionCanceledException) error {
+	var cause error
+	for i, reason := range err.CancellationReasons {
+		if aws.ToString(reason.Code) != reasonCondition || i >= len(run.writes) {
+			continue
+		}
+		if run.lost && run.writes[i].stands(reason.Item) {
+			return nil
+		}
+		if cause == nil || errors.Is(cause, ErrStale) {
+			cause = run.writes[i].failed()
+		}
+	}
+	if cause != nil {
+		return &refusal{cause}
+	}
+	return err
+}
+
+// failed is the error for the write's failed condition.
+func (w Write) failed() error {
+	if w.err != nil {
+		return w.err
+	}
+	return ErrStale
+}
+
+// stands is whether an insert was refused because the very same item stands
+// there. After a lost answer that shows the try was done: DynamoDB remembers a
+// token for ten minutes, but an engine that is killed forgets it.
+func (w Write) stands(old attributes) bool {
+	if w.kind != insert || len(old) == 0 {
+		return false
+	}
+	item, err := decode(old)
+	return err == nil && item.Version == w.item.Version && len(item.Data) > 0 && bytes.Equal(item.Data, w.item.Data)
+}
+
+// isPassing is whether the transaction may succeed when it is sent again.
+func isPassing(err error) bool {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		return isTransient(err)
+	}
+	for _, reason := range cancelled.CancellationReasons {
+		if !passing[aws.ToString(reason.Code)] {
+			return false
+		}
+	}
+	return true
+}
+
+// transacted is what a transaction consumed: a repeated token is answered by
+// reading.
+func transacted(all []types.ConsumedCapacity) (c cost) {
+	for _, one := range all {
+		c.rcu += aws.ToFloat64(one.ReadCapacityUnits)
+		c.wcu += aws.ToFloat64(one.WriteCapacityUnits)
+	}
+	return c
+}

@@ -1,0 +1,163 @@
+package table
+
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Write is one write, or one condition, of a transaction.
+type Write struct {
+	kind *kind
+	item Item
+	// n is the version that Replace, Version and Remove ask for, and what the
+	// bumps add.
+	n   int64
+	err error
+}
+
+// kind is what all writes of a kind have in common: expressions as DynamoDB
+// takes them, empty for none, and whether they speak of Write.n.
+type kind struct {
+	update, condition string
+	n                 bool
+}
+
+var (
+	insert       = &kind{condition: ifAbsent}
+	replace      = &kind{update: store, condition: ifVersion, n: true}
+	put          = &kind{update: store}
+	bump         = &kind{update: "ADD " + attrVersion + " :n", n: true}
+	bumpSettings = &kind{update: "ADD " + attrSettings + " :n", condition: ifThere, n: true}
+	exists       = &kind{condition: ifThere}
+	version      = &kind{condition: ifVersion, n: true}
+	remove       = &kind{condition: ifVersion, n: true}
+)
+
+// The expressions. An item that has expired counts as absent (Item.Expires).
+const (
+	store     = "SET " + attrVersion + " = :version, " + attrData + " = :data"
+	live      = "(attribute_not_exists(#ttl) OR #ttl > :now)"
+	ifAbsent  = "attribute_not_exists(" + attrPK + ") OR #ttl <= :now"
+	ifThere   = "attribute_exists(" + attrPK + ") AND " + live
+	ifVersion = attrVersion + " = :n AND " + live
+)
+
+// Insert stores an item where none stands.
+func Insert(item Item) Write { return Write{kind: insert, item: item} }
+
+// Replace stores version, data and expiry of an item whose version still is
+// was. The settings version is left alone, so that no concurrent BumpSettings
+// is lost.
+func Replace(item Item, was int64) Write { return Write{kind: replace, item: item, n: was} }
+
+// Put stores version, data and expiry of an item, whatever stood there.
+func Put(item Item) Write { return Write{kind: put, item: item} }
+
+// Bump adds by to the version of an item, which begins at 0.
+func Bump(key Key, by int64) Write { return Write{kind: bump, item: Item{Key: key}, n: by} }
+
+// BumpSettings adds by to the settings version of an event or organization that
+// exists.
+func BumpSettings(key Key, by int64) Write {
+	return Write{kind: bumpSettings, item: Item{Key: key}, n: by}
+}
+
+// Exists writes nothing; its condition is that an item stands under the key.
+func Exists(key Key) Write { return Write{kind: exists, item: Item{Key: key}} }
+
+// Version writes nothing; its condition is that the item's version is is.
+func Version(key Key, is int64) Write { return Write{kind: version, item: Item{Key: key}, n: is} }
+
+// Remove deletes an item whose version still is was.
+func Remove(key Key, was int64) Write { return Write{kind: remove, item: Item{Key: key}, n: was} }
+
+// Or gives the write the error that Transact returns when its condition fails.
+func (w Write) Or(err error) Write {
+	w.err = err
+	return w
+}
+
+// Key is the key of the item that is written. A transaction may hold one write
+// of a key; more are refused by DynamoDB.
+func (w Write) Key() Key { return w.item.Key }
+
+// Merge joins two bumps of the same version into one that adds both; ok is
+// false for any other two writes.
+func (w Write) Merge(other Write) (merged Write, ok bool) {
+	adds := w.kind == bump || w.kind == bumpSettings
+	if !adds || w.kind != other.kind || w.item.Key != other.item.Key {
+		return Write{}, false
+	}
+	w.n += other.n
+	return w, true
+}
+
+// overhead is what attribute names, numbers and conditions of a write may add
+// to the bytes of its key and data.
+const overhead = 64
+
+// Size is about how many bytes of MaxBytes the write takes, never less than
+// DynamoDB counts.
+func (w Write) Size() int { return len(w.item.PK) + len(w.item.SK) + len(w.item.Data) + overhead }
+
+// action is the write as DynamoDB takes it.
+func (w Write) action(name string, now time.Time) types.TransactWriteItem {
+	u := w.parts(name, now)
+	switch w.kind {
+	case insert:
+		return types.TransactWriteItem{Put: &types.Put{
+			TableName: u.TableName, Item: w.item.attributes(), ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}}
+	case exists, version:
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+			TableName: u.TableName, Key: u.Key, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		}}
+	case remove:
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: u.TableName, Key: u.Key, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		}}
+	default:
+		return types.TransactWriteItem{Update: u}
+	}
+}
+
+// parts are the parts that actions of every kind are made of. DynamoDB refuses
+// names and values that no expression uses.
+func (w Write) parts(name string, now time.Time) *types.Update {
+	u := &types.Update{
+		TableName: &name, Key: w.item.Key.attributes(), UpdateExpression: aws.String(w.kind.update),
+		ExpressionAttributeNames: map[string]string{"#ttl": attrExpires}, ExpressionAttributeValues: attributes{},
+	}
+	if w.kind.condition != "" {
+		u.ConditionExpression = &w.kind.condition
+		u.ExpressionAttributeValues[":now"] = number(now.Unix())
+	}
+	if w.kind.n {
+		u.ExpressionAttributeValues[":n"] = number(w.n)
+	}
+	switch {
+	case w.kind == bump:
+		u.ExpressionAttributeNames = nil
+	case w.kind.update == store:
+		w.store(u)
+	}
+	return u
+}
+
+// store adds what Replace and Put write. The settings version is not among it.
+func (w Write) store(u *types.Update) {
+	u.ExpressionAttributeValues[":version"] = number(w.item.Version)
+	u.ExpressionAttributeValues[":data"] = text(string(w.item.Data))
+	if w.item.Expires == 0 {
+		u.UpdateExpression = aws.String(store + " REMOVE #ttl")
+		return
+	}
+	u.UpdateExpression = aws.String(store + ", #ttl = :ttl")
+	u.ExpressionAttributeValues[":ttl"] = number(w.item.Expires)
+}
