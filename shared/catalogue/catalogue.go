@@ -1,0 +1,135 @@
+// Package catalogue keeps in memory the small rows of records that a search
+// filters and sorts, and the bodies it shows, and proves before every use that
+// they are what the table holds (design.md section 4). It owns the keys of rows
+// and of the versions of their shards. What a row or a body is, which rows match
+// and how they are written belongs to the record packages.
+package catalogue
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+)
+
+// Source is one family of rows: where they and the versions of their shards
+// stand.
+//
+//	PK        SK                   what
+//	Rows      <shard>#<id>         a row; its version counts the record's writes
+//	Versions  <family>#<shard>     the sum of the versions of the shard's rows
+//
+// A shard is two hexadecimal digits.
+type Source struct {
+	// Rows and Versions are partition keys. Versions may be shared by families.
+	Rows, Versions string
+	// Family tells the families of one Versions partition apart.
+	Family string
+	// Shards is how many shards the rows are spread over, 1 to 256; it can never
+	// change for rows that exist.
+	Shards int
+}
+
+// Shard is the shard of a record, from 0 to shards-1.
+func Shard(id string, shards int) int {
+	h := fnv.New32a()
+	h.Write([]byte(id))
+	return int(h.Sum32() % uint32(shards))
+}
+
+// RowKey is the key of a record's row.
+func RowKey(src Source, id string) table.Key {
+	return table.Key{PK: src.Rows, SK: shardPrefix(Shard(id, src.Shards)) + id}
+}
+
+// VersionKey is the key of a shard's version.
+func VersionKey(src Source, shard int) table.Key {
+	return table.Key{PK: src.Versions, SK: fmt.Sprintf("%s#%02x", src.Family, shard)}
+}
+
+// Bump is what must stand in every transaction that adds a row (at version 1) or
+// raises a row's version by one. Without it the write is not seen by searches.
+func Bump(src Source, id string) table.Write {
+	return table.Bump(VersionKey(src, Shard(id, src.Shards)), 1)
+}
+
+func shardPrefix(shard int) string { return fmt.Sprintf("%02x#", shard) }
+
+// Options is what a catalogue must know of its records.
+type Options[R, B any] struct {
+	// Row decodes a row's item, whose sort key is <shard>#<id>.
+	Row func(table.Item) (R, error)
+	// ID and Version are the record's id and its row item's version.
+	ID      func(*R) string
+	Version func(*R) int64
+	// Order is the default order of a search. It must never find two records
+	// equal: it ends with the id.
+	Order func(a, b *R) int
+	// Body decodes a body's item; the item's version is that of its row.
+	Body func(table.Item) (B, error)
+	// BodyKey is where the body of a record stands.
+	BodyKey func(src Source, id string) table.Key
+	// RowOf makes the row that belongs to a body.
+	RowOf func(B) R
+	// MaxBytes caps the memory of rows and bodies together, each taking at most
+	// half. The source used last stays, however big it is.
+	MaxBytes int64
+}
+
+// Catalogue is the memory of one kind of record, for any number of sources. It
+// is safe for concurrent use. What it hands out is shared: read only.
+type Catalogue[R, B any] struct {
+	table   *table.Table
+	opts    Options[R, B]
+	sources *lru[Source, *source[R]]
+	bodies  *lru[table.Key, Body[B]]
+}
+
+// New makes an empty catalogue over t.
+func New[R, B any](t *table.Table, opts Options[R, B]) *Catalogue[R, B] {
+	return &Catalogue[R, B]{
+		table:   t,
+		opts:    opts,
+		sources: newLRU[Source, *source[R]](opts.MaxBytes / 2),
+		bodies:  newLRU[table.Key, Body[B]](opts.MaxBytes / 2),
+	}
+}
+
+const (
+	// maxTries is how often a shard or a body that is behind is read (design.md
+	// section 4).
+	maxTries = 5
+	// firstPause is the longest pause before the second try; each later one is
+	// pauseGrowth times as long. A transaction becomes visible within
+	// milliseconds; together the pauses outlast one that takes 200 ms.
+	firstPause  = 5 * time.Millisecond
+	pauseGrowth = 4
+)
+
+// pause waits before try number try, counted from 0: not at all before the first,
+// then at random between half and all of the longest pause.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return nil
+	}
+	longest := firstPause
+	for range try - 1 {
+		longest *= pauseGrowth
+	}
+	select {
+	case <-time.After(longest/2 + rand.N(longest/2)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// behind is the error for something still not visible after maxTries: 503 to the
+// caller, the rest for the log.
+func behind(what string, src Source) error {
+	return fmt.Errorf("catalogue: %s of %s behind their versions after %d tries: %w", what, src.Rows, maxTries, apierr.Unavailable())
+}

@@ -1,0 +1,76 @@
+package catalogue
+
+import (
+	"container/list"
+	"sync"
+)
+
+// lru is a map of limited bytes that forgets what was used longest ago. It is
+// safe for concurrent use.
+type lru[K comparable, V any] struct {
+	mu        sync.Mutex
+	used, max int64
+	// recent holds *kept[K, V], the one used last in front.
+	recent list.List
+	at     map[K]*list.Element
+}
+
+type kept[K comparable, V any] struct {
+	key   K
+	value V
+	size  int64
+}
+
+func newLRU[K comparable, V any](maxBytes int64) *lru[K, V] {
+	return &lru[K, V]{max: maxBytes, at: map[K]*list.Element{}}
+}
+
+// get gives the value under key, if it is still there.
+func (l *lru[K, V]) get(key K) (value V, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, ok := l.at[key]
+	if !ok {
+		return value, false
+	}
+	l.recent.MoveToFront(e)
+	return e.Value.(*kept[K, V]).value, true
+}
+
+// put keeps value under key, then forgets others until at most max bytes are
+// used. What was put last stays, even alone over max.
+func (l *lru[K, V]) put(key K, value V, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.set(key, value, size)
+	for l.used > l.max && l.recent.Len() > 1 {
+		l.forget(l.recent.Back())
+	}
+}
+
+// getOrPut gives the value under key, or keeps and gives a new one of no size.
+func (l *lru[K, V]) getOrPut(key K, make func() V) V {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.at[key]; ok {
+		l.recent.MoveToFront(e)
+		return e.Value.(*kept[K, V]).value
+	}
+	value := make()
+	l.set(key, value, 0)
+	return value
+}
+
+func (l *lru[K, V]) set(key K, value V, size int64) {
+	if e, ok := l.at[key]; ok {
+		l.forget(e)
+	}
+	l.at[key] = l.recent.PushFront(&kept[K, V]{key, value, size})
+	l.used += size
+}
+
+func (l *lru[K, V]) forget(e *list.Element) {
+	k := l.recent.Remove(e).(*kept[K, V])
+	delete(l.at, k.key)
+	l.used -= k.size
+}

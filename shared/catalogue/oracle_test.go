@@ -1,0 +1,293 @@
+package catalogue_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/table"
+	"lectern/shared/table/faulty"
+)
+
+// sized is how much a test does: little, or with LECTERN_LONG=1 much.
+func sized(little, much int) int {
+	if os.Getenv("LECTERN_LONG") == "1" {
+		return much
+	}
+	return little
+}
+
+// query is one of the searches of the oracle test.
+type query struct {
+	name  string
+	keep  func(*talkRow) bool
+	order func(a, b *talkRow) int
+}
+
+func live(r *talkRow) bool { return !r.Deleted }
+
+var searches = []query{
+	{"all", nil, nil},
+	{"live", live, nil},
+	{"track", func(r *talkRow) bool { return r.Track == trackName(0) && live(r) }, nil},
+	{"tag by start", func(r *talkRow) bool { return len(r.Tags) > 0 && live(r) }, byStarts},
+}
+
+func trackName(n int) string { return fmt.Sprintf("%08x-0000-4000-8000-000000000000", n) }
+
+// world is what the writers know to be stored, beside the table itself.
+type world struct {
+	table *table.Table
+	mu    sync.Mutex
+	known map[string]known
+	ids   []string
+}
+
+// known is one record: busy while it is being written, with a stamp that every
+// write changes, so that who has seen the same stamp twice knows that nobody
+// wrote in between.
+type known struct {
+	talk  talk
+	busy  bool
+	stamp int
+}
+
+// take gives a record to write, a new one or one that nobody else writes.
+func (w *world) take(chance *rand.Rand) talk {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.ids) > 20 && chance.IntN(3) > 0 {
+		id := w.ids[chance.IntN(len(w.ids))]
+		if k := w.known[id]; !k.busy {
+			k.busy, k.stamp = true, k.stamp+1
+			w.known[id] = k
+			return changed(k.talk, chance)
+		}
+	}
+	b := *someTalk(chance)
+	w.known[b.ID] = known{busy: true}
+	return b
+}
+
+func changed(b talk, chance *rand.Rand) talk {
+	other := someTalk(chance)
+	b.Version++
+	b.Title, b.Starts, b.Track, b.Tags, b.Deleted = other.Title, other.Starts, other.Track, other.Tags, chance.IntN(5) == 0
+	return b
+}
+
+// write stores a change and notes what stands then: what was answered, or, where
+// no answer came, what is read.
+func (w *world) write(t *testing.T, b talk) error {
+	err := w.table.Transact(t.Context(), writes(t, &b)...)
+	if err != nil && !errors.Is(err, table.ErrBusy) {
+		return err
+	}
+	if err != nil {
+		if b, err = w.read(t.Context(), b.ID); err != nil {
+			return err
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if b.Version == 0 {
+		delete(w.known, b.ID)
+		return nil
+	}
+	if b.Version == 1 {
+		w.ids = append(w.ids, b.ID)
+	}
+	w.known[b.ID] = known{talk: b, stamp: w.known[b.ID].stamp}
+	return nil
+}
+
+func (w *world) read(ctx context.Context, id string) (talk, error) {
+	item, err := w.table.Get(ctx, bodyKey(source, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return talk{ID: id}, nil
+	}
+	if err != nil {
+		return talk{}, err
+	}
+	b, err := readTalk(item)
+	return *b, err
+}
+
+func (w *world) snapshot() map[string]known {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	idle := map[string]known{}
+	for id, k := range w.known {
+		if !k.busy {
+			idle[id] = k
+		}
+	}
+	return idle
+}
+
+// check compares a search that was made between two snapshots with the records
+// that nobody wrote in between: each must be found as it is, or not at all.
+func (q query) check(found []*talk, total int, before, after map[string]known) error {
+	if len(found) != total {
+		return fmt.Errorf("%d found of %d", len(found), total)
+	}
+	at := map[string]*talk{}
+	rows := make([]*talkRow, len(found))
+	for i, b := range found {
+		row := rowOf(b)
+		at[b.ID], rows[i] = b, &row
+		if q.keep != nil && !q.keep(&row) {
+			return fmt.Errorf("%s does not match", b.ID)
+		}
+		if b.Version < before[b.ID].talk.Version {
+			return fmt.Errorf("%s at version %d after %d was answered", b.ID, b.Version, before[b.ID].talk.Version)
+		}
+	}
+	if q.order != nil && !slices.IsSortedFunc(rows, q.order) || q.order == nil && !slices.IsSortedFunc(rows, byCreated) || len(at) < len(found) {
+		return errors.New("not in order, or one twice")
+	}
+	for id, k := range before {
+		if now, ok := after[id]; !ok || now.stamp != k.stamp {
+			continue
+		}
+		row := rowOf(&k.talk)
+		b, ok := at[id]
+		if matches := q.keep == nil || q.keep(&row); matches != ok || ok && b.Version != k.talk.Version {
+			return fmt.Errorf("%s: matches %v, found %v", id, matches, ok)
+		}
+	}
+	return nil
+}
+
+// TestSearchAgreesWithTheTable writes and searches at random, from several
+// goroutines and two catalogues, with and without faults. While writers run every
+// search must hold what was answered before it began; when they rest, every page
+// must be the one that a full read of the bodies gives.
+func TestSearchAgreesWithTheTable(t *testing.T) {
+	for name, faults := range map[string]faulty.Config{
+		"without faults": {},
+		"torn":           {Seed: 1, Torn: 0.5},
+		"all faults":     {Seed: 2, Torn: 0.3, Conflict: 0.1, Throttle: 0.03, DropBefore: 0.03, DropAfter: 0.03},
+	} {
+		t.Run(name, func(t *testing.T) {
+			door := &faulty.Door{}
+			to := startTable(t, func(c table.Client) table.Client { door = faulty.New(c, faults); return door })
+			w := &world{table: to, known: map[string]known{}}
+			instances := []*catalogue.Catalogue[talkRow, *talk]{newCatalogue(to), newCatalogue(to)}
+			for round := range sized(4, 40) {
+				w.run(t, instances, uint64(round), sized(150, 700))
+				rows, bodies := w.full(t)
+				for _, c := range instances {
+					compare(t, c, rows, bodies)
+				}
+			}
+			t.Logf("faults: %+v, records: %d", door.Counts(), len(w.ids))
+		})
+	}
+}
+
+// run makes n writes by four writers, and searches as long as they write.
+func (w *world) run(t *testing.T, instances []*catalogue.Catalogue[talkRow, *talk], seed uint64, n int) {
+	const writers = 4
+	var writing, searching sync.WaitGroup
+	done := make(chan struct{})
+	for i := range uint64(writers) {
+		writing.Go(func() {
+			chance := rand.New(rand.NewPCG(seed, i))
+			for range n / writers {
+				if err := w.write(t, w.take(chance)); err != nil {
+					t.Errorf("write: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for i, c := range slices.Concat(instances, instances) {
+		searching.Go(func() {
+			for n := i; ; n++ {
+				q := searches[n%len(searches)]
+				before := w.snapshot()
+				found, total, err := c.Search(t.Context(), source, q.keep, q.order, 0, 1_000_000)
+				if err == nil {
+					err = q.check(found, total, before, w.snapshot())
+				}
+				if err != nil {
+					t.Errorf("search %s: %v", q.name, err)
+					return
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(done)
+	searching.Wait()
+}
+
+// compare searches by page and compares with a full read.
+func compare(t *testing.T, c *catalogue.Catalogue[talkRow, *talk], rows []*talkRow, bodies map[string]*talk) {
+	t.Helper()
+	const size = 25
+	for _, q := range searches {
+		want := q.naive(rows)
+		for offset := 0; offset <= len(want); offset += size {
+			found, total, err := c.Search(t.Context(), source, q.keep, q.order, offset, size)
+			require.NoError(t, err)
+			require.Equal(t, len(want), total, q.name)
+			require.Len(t, found, min(size, len(want)-offset), q.name)
+			for i, b := range found {
+				require.Equal(t, bodies[want[offset+i].ID], b, q.name)
+			}
+		}
+	}
+}
+
+// naive answers a query from all rows there are.
+func (q query) naive(rows []*talkRow) []*talkRow {
+	found := slices.DeleteFunc(slices.Clone(rows), func(r *talkRow) bool { return q.keep != nil && !q.keep(r) })
+	slices.SortFunc(found, byCreated)
+	if q.order != nil {
+		slices.SortStableFunc(found, q.order)
+	}
+	return found
+}
+
+// full reads every row and body there is, and checks that they agree with each
+// other and with the versions of the shards.
+func (w *world) full(t *testing.T) (rows []*talkRow, bodies map[string]*talk) {
+	t.Helper()
+	var keys []table.Key
+	sums := map[table.Key]int64{}
+	for item, err := range w.table.Between(t.Context(), source.Rows, "0", "~") {
+		require.NoError(t, err)
+		row, err := readRow(item)
+		require.NoError(t, err)
+		rows, keys = append(rows, &row), append(keys, bodyKey(source, row.ID))
+		sums[catalogue.VersionKey(source, catalogue.Shard(row.ID, shards))] += row.Version
+	}
+	items, err := w.table.GetMany(t.Context(), append(keys, slices.Collect(maps.Keys(sums))...))
+	require.NoError(t, err)
+	for key, sum := range sums {
+		require.Equal(t, items[key].Version, sum)
+	}
+	bodies = map[string]*talk{}
+	for i, row := range rows {
+		bodies[row.ID], err = readTalk(items[keys[i]])
+		require.NoError(t, err)
+		require.Equal(t, rowOf(bodies[row.ID]), *row)
+	}
+	return rows, bodies
+}

@@ -1,0 +1,133 @@
+package catalogue
+
+import (
+	"cmp"
+	"slices"
+)
+
+// View is the rows of a source as they stood at one moment. It never changes and
+// shares its rows with other views: whoever reads it must not write.
+type View[R any] struct {
+	traits[R]
+	shards []shard[R]
+	order  []*R
+}
+
+// traits are the options that a view needs.
+type traits[R any] struct {
+	id    func(*R) string
+	order func(a, b *R) int
+}
+
+// shard is the rows of one shard.
+type shard[R any] struct {
+	// rows are in the order of their ids, as they are read.
+	rows []*R
+	// sum is the sum of their versions: what the shard's version must not exceed.
+	sum int64
+	// bytes is about what they take in memory.
+	bytes int64
+}
+
+// find is where the row of id stands in the shard, or would stand.
+func (s shard[R]) find(id string, idOf func(*R) string) (at int, ok bool) {
+	return slices.BinarySearchFunc(s.rows, id, func(row *R, id string) int { return cmp.Compare(idOf(row), id) })
+}
+
+// All is every row, in the default order.
+func (v *View[R]) All() []*R { return v.order }
+
+// Get is the row of a record, if there is one.
+func (v *View[R]) Get(id string) (*R, bool) {
+	s := v.shards[Shard(id, len(v.shards))]
+	at, ok := s.find(id, v.id)
+	if !ok {
+		return nil, false
+	}
+	return s.rows[at], true
+}
+
+// Select gives the rows from offset on, at most limit, of those that keep holds
+// for, and how many it holds for in all. A nil keep holds for every row. A nil
+// order is the default order, which also decides where order finds two equal.
+func (v *View[R]) Select(keep func(*R) bool, order func(a, b *R) int, offset, limit int) (page []*R, total int) {
+	if keep == nil {
+		keep = func(*R) bool { return true }
+	}
+	if order == nil {
+		return v.inOrder(keep, offset, limit)
+	}
+	var kept []*R
+	for _, row := range v.order {
+		if keep(row) {
+			kept = append(kept, row)
+		}
+	}
+	first := smallest(kept, offset+limit, func(a, b *R) int {
+		if c := order(a, b); c != 0 {
+			return c
+		}
+		return v.traits.order(a, b)
+	})
+	return first[min(offset, len(first)):], len(kept)
+}
+
+func (v *View[R]) inOrder(keep func(*R) bool, offset, limit int) (page []*R, total int) {
+	for _, row := range v.order {
+		if !keep(row) {
+			continue
+		}
+		if total >= offset && len(page) < limit {
+			page = append(page, row)
+		}
+		total++
+	}
+	return page, total
+}
+
+// With is the view with rows in place of those with their ids, as a body shows
+// them that is newer than its row.
+func (v *View[R]) With(rows []*R) *View[R] {
+	shards := slices.Clone(v.shards)
+	var out, in []*R
+	for _, row := range rows {
+		s := &shards[Shard(v.id(row), len(shards))]
+		if at, ok := s.find(v.id(row), v.id); ok {
+			out, in = append(out, s.rows[at]), append(in, row)
+			s.rows = slices.Clone(s.rows)
+			s.rows[at] = row
+		}
+	}
+	return &View[R]{traits: v.traits, shards: shards, order: splice(v.order, out, in, v.traits.order)}
+}
+
+// bytes is about what the view takes in memory.
+func (v *View[R]) bytes() (sum int64) {
+	for _, s := range v.shards {
+		sum += s.bytes
+	}
+	return sum
+}
+
+// splice gives the rows of order, which is sorted, without those of out and with
+// those of in. It sorts out and in, and leaves order as it is.
+func splice[R any](order, out, in []*R, compare func(a, b *R) int) []*R {
+	slices.SortFunc(out, compare)
+	slices.SortFunc(in, compare)
+	spliced := make([]*R, 0, len(order)-len(out)+len(in))
+	copyUntil := func(row *R) {
+		at, _ := slices.BinarySearchFunc(order, row, compare)
+		spliced = append(spliced, order[:at]...)
+		order = order[at:]
+	}
+	for len(out) > 0 || len(in) > 0 {
+		if len(in) == 0 || len(out) > 0 && compare(out[0], in[0]) <= 0 {
+			copyUntil(out[0])
+			order, out = order[1:], out[1:]
+		} else {
+			copyUntil(in[0])
+			spliced, in = append(spliced, in[0]), in[1:]
+		}
+	}
+	return append(spliced, order...)
+}

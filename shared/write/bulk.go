@@ -1,0 +1,180 @@
+package write
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/idempotency"
+	"lectern/shared/table"
+)
+
+// Entry is one operation of a bulk request.
+type Entry struct {
+	// Action is the client's word for it: create, update or delete.
+	Action string
+	// ID is the record's, also of one that is created.
+	ID string
+	Op Op
+	// Err is why the operation was refused already; Op is then not done.
+	Err error
+}
+
+// Result is how the entry of the same index came out: what Run would have
+// returned for it.
+type Result struct {
+	Answer any
+	Err    error
+}
+
+// atOnce is how many packs are committed, or operations planned, in parallel.
+const atOnce = 8
+
+// Bulk does the operations as if Run had done one after the other, in far fewer
+// transactions: each succeeds or fails on its own and sees the earlier ones that
+// touch the same. With an Idempotency-Key, what an earlier request with the key
+// has done is not done again.
+//
+// The error is for the request as a whole: 409 while another request holds the
+// key, idempotency.ErrRaced when one took it over.
+func Bulk(ctx context.Context, t *table.Table, entries []Entry) ([]Result, error) {
+	b := &bulk{table: t, key: idempotency.From(ctx), entries: entries, results: make([]Result, len(entries))}
+	todo, err := b.begin(ctx)
+	for err == nil && len(todo) > 0 {
+		todo, err = b.round(ctx, todo)
+	}
+	if err == nil {
+		err = b.settle()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b.results, nil
+}
+
+type bulk struct {
+	table   *table.Table
+	key     *idempotency.Key
+	entries []Entry
+	// results are filled at different indexes in parallel.
+	results []Result
+}
+
+// round does those of todo that touch nothing an earlier one of them touches, and
+// gives the others: what these read and touch may be different afterwards.
+func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
+	var reads []table.Key
+	for _, i := range todo {
+		reads = append(reads, b.entries[i].Op.Reads...)
+	}
+	got, err := b.table.GetMany(ctx, reads)
+	if err != nil {
+		b.fail(todo, err)
+		return nil, nil
+	}
+	now, later := b.independent(todo, got)
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for _, p := range packed(b.plan(ctx, now, got)) {
+		g.Go(func() error { return b.commit(ctx, p) })
+	}
+	return later, g.Wait()
+}
+
+// independent divides todo, keeping its order.
+func (b *bulk) independent(todo []int, got Items) (now, later []int) {
+	touched := map[string]bool{}
+	for _, i := range todo {
+		touches := b.entries[i].Op.touches(got)
+		if slices.ContainsFunc(touches, func(what string) bool { return touched[what] }) {
+			later = append(later, i)
+		} else {
+			now = append(now, i)
+		}
+		for _, what := range touches {
+			touched[what] = true
+		}
+	}
+	return now, later
+}
+
+func (op Op) touches(got Items) (touches []string) {
+	if op.Touches != nil {
+		return op.Touches(got)
+	}
+	for _, key := range op.Reads {
+		touches = append(touches, key.String())
+	}
+	return touches
+}
+
+// plan plans the operations and gives those that have something to write; the
+// others have their results.
+func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) {
+	plans := make([]*Plan, len(todo))
+	var g errgroup.Group
+	g.SetLimit(atOnce)
+	for n, i := range todo {
+		g.Go(func() (err error) {
+			plans[n], err = b.entries[i].Op.Plan(ctx, got)
+			b.results[i].Err = err
+			return nil
+		})
+	}
+	_ = g.Wait() // every error stands in its operation's result
+	for n, i := range todo {
+		switch {
+		case b.results[i].Err != nil:
+		case len(plans[n].Writes) == 0:
+			b.results[i].Answer = plans[n].Answer
+		default:
+			ops = append(ops, planned{i, merge(nil, plans[n].Writes), plans[n].Answer})
+		}
+	}
+	return ops
+}
+
+// commit writes a pack and, if that is refused, its operations one by one. Its
+// error is idempotency.ErrRaced; all others are results.
+func (b *bulk) commit(ctx context.Context, p pack) error {
+	kept, err := b.keep(p.ops)
+	if err == nil {
+		err = b.table.Transact(ctx, slices.Concat(p.writes, kept)...)
+	}
+	switch {
+	case errors.Is(err, idempotency.ErrRaced):
+		return err
+	case errors.Is(err, table.ErrBusy), ctx.Err() != nil:
+		// What may have been done must not be done again.
+		b.fail(p.indexes(), err)
+		return nil
+	case err != nil:
+		return b.oneByOne(ctx, p.indexes())
+	}
+	for _, op := range p.ops {
+		b.results[op.index].Answer = op.answer
+	}
+	return nil
+}
+
+func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
+	for _, i := range todo {
+		answer, err := run(ctx, b.table, b.entries[i].Op, func(answer any) ([]table.Write, error) {
+			return b.keep([]planned{{index: i, answer: answer}})
+		})
+		if errors.Is(err, idempotency.ErrRaced) {
+			return err
+		}
+		b.results[i] = Result{answer, err}
+	}
+	return nil
+}
+
+// fail gives all of todo the same error.
+func (b *bulk) fail(todo []int, err error) {
+	for _, i := range todo {
+		b.results[i].Err = err
+	}
+}

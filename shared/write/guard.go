@@ -1,0 +1,73 @@
+package write
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/wire"
+)
+
+// Guard is what a client says about the record it means to change. Each part
+// that was sent must hold (gaps.md section 1).
+type Guard struct {
+	// UpdatedAt is the body's updated_at.
+	UpdatedAt wire.Opt[wire.Time]
+	// IfMatch is the header If-Match: "*", or entity tags separated by commas. Of
+	// a tag only the part before the dot is compared, with the version: the rest
+	// is a hash of one rendering of it. So a tag that a proxy has made weak still
+	// says which version was seen, and is taken as well.
+	IfMatch string
+}
+
+// Check compares the guard with a record: 409 with the current updated_at, and
+// the current version as ETag, when it is another one than the client has seen; 400
+// for an If-Match that is no list of entity tags, or a null updated_at.
+func (g Guard) Check(version int64, updatedAt wire.Time) error {
+	if g.UpdatedAt.Null {
+		return apierr.Invalid("updated_at", "updated_at must be a time.")
+	}
+	tags, err := parseTags(g.IfMatch)
+	if err != nil {
+		return err
+	}
+	changed := g.UpdatedAt.Has() && !g.UpdatedAt.Value.Same(updatedAt)
+	if changed || !matches(tags, version) {
+		return apierr.Stale(updatedAt, fmt.Sprintf("%q", strconv.FormatInt(version, 10)))
+	}
+	return nil
+}
+
+// matches is whether one of tags is of version; no tags stand for any version.
+func matches(tags []string, version int64) bool {
+	for _, tag := range tags {
+		seen, _, _ := strings.Cut(tag, ".")
+		if seen == strconv.FormatInt(version, 10) {
+			return true
+		}
+	}
+	return len(tags) == 0
+}
+
+// parseTags splits an If-Match header into the texts of its entity tags (RFC
+// 9110 section 8.8.3); none for "*", which holds for every record there is.
+func parseTags(header string) (tags []string, err error) {
+	rest := trim(header)
+	if rest == "*" {
+		return nil, nil
+	}
+	for rest != "" {
+		opened, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
+		tag, after, closed := strings.Cut(opened, `"`)
+		after = strings.TrimLeft(after, " \t")
+		if !ok || !closed || strings.ContainsAny(tag, " \t") || after != "" && after[0] != ',' {
+			return nil, apierr.Invalid("If-Match", `If-Match must be "*" or a list of entity tags such as "3.5f2a".`)
+		}
+		tags, rest = append(tags, tag), trim(after)
+	}
+	return tags, nil
+}
+
+// trim cuts the empty elements that a list in a header may have.
+func trim(list string) string { return strings.Trim(list, ", \t") }

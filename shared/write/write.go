@@ -1,0 +1,146 @@
+// Package write is the one way records are changed: read what a rule needs,
+// decide, and commit in one transaction, again when another writer came between
+// (design.md section 3). It packs the operations of a bulk request and keeps the
+// answers of requests with an Idempotency-Key. Rules belong to the record
+// packages, conditions and retries of a transaction to table.
+package write
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/idempotency"
+	"lectern/shared/table"
+)
+
+// Items are the items an operation has read, by key; what does not exist is
+// missing.
+type Items = map[table.Key]table.Item
+
+// Op is one change of one record.
+type Op struct {
+	// Reads are the keys that Plan needs. They are read together, strongly
+	// consistent.
+	Reads []table.Key
+	// Touches names what must not change between Reads and the commit: the
+	// record, its parent, its partners, unique values both old and new. In a bulk
+	// an operation waits for the earlier ones that touch the same. Nil stands for
+	// Reads; a single operation does not need it.
+	Touches func(got Items) []string
+	// Plan applies the rules to what was read. It may read more itself, and runs
+	// again when the commit finds that a record has changed; in a bulk it may run
+	// at the same time as the Plan of others. Its error ends the operation and is
+	// returned unchanged.
+	Plan func(ctx context.Context, got Items) (*Plan, error)
+	// Again gives the answer for the record of id when an earlier request with the
+	// same Idempotency-Key did the operation and its answer was too large to keep.
+	Again func(ctx context.Context, id string) (any, error)
+}
+
+// Plan is what an operation decided.
+type Plan struct {
+	// Writes are committed together. Bumps of one key are merged; any other key
+	// may occur once.
+	Writes []table.Write
+	// Answer is what the operation returns once the writes are committed.
+	Answer any
+}
+
+const (
+	// maxTries is how often an operation is planned before it is a 503. Sixteen
+	// writers of one record, each with one chance in sixteen, are through by then.
+	maxTries = 12
+	// firstPause and maxPause bound the pause before planning again: a random time
+	// below firstPause, doubled with every try.
+	firstPause = 5 * time.Millisecond
+	maxPause   = 200 * time.Millisecond
+)
+
+// Run does op and returns its answer. With an Idempotency-Key the answer is kept
+// in the same transaction; a simultaneous request with that key makes it
+// idempotency.ErrRaced. A 503 when others kept changing what op had read.
+func Run(ctx context.Context, t *table.Table, op Op) (answer any, err error) {
+	key := idempotency.From(ctx)
+	if key != nil && key.Ref() != "" {
+		return op.Again(ctx, key.Ref())
+	}
+	return run(ctx, t, op, func(answer any) ([]table.Write, error) {
+		if key == nil {
+			return nil, nil
+		}
+		kept, err := key.Write(answer)
+		return []table.Write{kept}, err
+	})
+}
+
+// seal gives the writes that keep an answer for its Idempotency-Key.
+type seal func(answer any) ([]table.Write, error)
+
+func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
+	for try := range maxTries {
+		if err := pause(ctx, try); err != nil {
+			return nil, err
+		}
+		answer, err := once(ctx, t, op, keep)
+		if !errors.Is(err, table.ErrStale) {
+			return answer, err
+		}
+	}
+	return nil, fmt.Errorf("write: stale after %d tries: %w", maxTries, apierr.Unavailable())
+}
+
+func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
+	got, err := t.GetMany(ctx, op.Reads)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := op.Plan(ctx, got)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := keep(plan.Answer)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Transact(ctx, merge(nil, slices.Concat(plan.Writes, kept))...); err != nil {
+		return nil, err
+	}
+	return plan.Answer, nil
+}
+
+// merge appends writes to merged, each bump to the one of its key if there is one.
+func merge(merged, writes []table.Write) []table.Write {
+	at := make(map[table.Key]int, len(merged)+len(writes))
+	for i, w := range merged {
+		at[w.Key()] = i
+	}
+	for _, w := range writes {
+		if i, ok := at[w.Key()]; ok {
+			if sum, ok := merged[i].Merge(w); ok {
+				merged[i] = sum
+				continue
+			}
+		}
+		at[w.Key()] = len(merged)
+		merged = append(merged, w)
+	}
+	return merged
+}
+
+// pause waits before try number try, counted from 0: not at all before the first.
+func pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	select {
+	case <-time.After(rand.N(min(firstPause<<(try-1), maxPause))):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
