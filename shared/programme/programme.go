@@ -1,0 +1,131 @@
+// Package programme holds events: what an organization runs a programme for.
+// An event decides how its sessions are read and written, by its timezone and
+// features. Its settings (fields, metadata, roles) are in package settings; only
+// the operator changes an event itself.
+package programme
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// Event is a conference. Stored under O#<org>#E#<event> and listed under
+// O#<org>#L#event.
+type Event struct {
+	ID    int64  `json:"id"`
+	OrgID int64  `json:"org_id"`
+	Name  string `json:"name"`
+	// Timezone is an IANA name, or empty.
+	Timezone        string    `json:"timezone"`
+	StartsAt        wire.Time `json:"starts_at"`
+	EndsAt          wire.Time `json:"ends_at"`
+	DefaultLanguage string    `json:"default_language"`
+	Features        Features  `json:"features"`
+	// CustomFields and IntegrationMappings are in the order they were given.
+	CustomFields        []CustomField        `json:"custom_fields,omitempty"`
+	IntegrationMappings []IntegrationMapping `json:"integration_mappings,omitempty"`
+	CreatedAt           wire.Time            `json:"created_at"`
+	UpdatedAt           wire.Time            `json:"updated_at"`
+	// Settings counts the changes of the event's settings.
+	Settings int64 `json:"-"`
+	Version  int64 `json:"-"`
+}
+
+// Features are the switches of an event; all off in a new one (gaps.md section 1).
+type Features struct {
+	Sessions2         bool `json:"sessions_2_0" doc:"Abstracts and custom participant roles."`
+	SpeakerAcceptance bool `json:"speaker_acceptance" doc:"Participants accept or decline."`
+	PrimarySpeakers   bool `json:"primary_speakers" doc:"One speaker of a session stands out."`
+	TranslatedFields  bool `json:"translated_fields" doc:"Texts in more than one language."`
+	ContentSlots      bool `json:"content_slots" doc:"Files are asked for by slots."`
+	ParticipantRoles  bool `json:"participant_roles" doc:"Participants show the configured roles."`
+}
+
+// Switch turns the feature of a name on or off; it is false if there is none of
+// that name.
+func (f *Features) Switch(name string, on bool) bool {
+	feature := map[string]*bool{
+		"sessions_2_0": &f.Sessions2, "speaker_acceptance": &f.SpeakerAcceptance,
+		"primary_speakers": &f.PrimarySpeakers, "translated_fields": &f.TranslatedFields,
+		"content_slots": &f.ContentSlots, "participant_roles": &f.ParticipantRoles,
+	}[name]
+	if feature != nil {
+		*feature = on
+	}
+	return feature != nil
+}
+
+// CustomField is a custom field of the event itself, with its value.
+type CustomField struct {
+	ID           string `json:"id"`
+	Name         string `json:"name"`
+	InternalName string `json:"internal_name"`
+	// Type is one of the types of package field; Options and Multiple go with it.
+	Type     string   `json:"type"`
+	Options  []string `json:"options,omitempty"`
+	Multiple bool     `json:"multiple,omitempty"`
+	// Value is as package field stores values: a datetime in UTC.
+	Value     any       `json:"value"`
+	CreatedAt wire.Time `json:"created_at"`
+}
+
+// IntegrationMapping ties the event to its counterpart in a connected system.
+type IntegrationMapping struct {
+	ID string `json:"id"`
+	// Source is the connector's key, in whatever form the connector writes it.
+	Source string `json:"source"`
+	// ExternalID is the counterpart's id there, nil for a connector that knows
+	// the event by a campaign alone.
+	ExternalID   *string `json:"external_id"`
+	ExternalName *string `json:"external_name"`
+	// CampaignID is the campaign of a live-engagement app. It opens the campaign
+	// to whoever knows it, so it is stored for the connector and never shown.
+	CampaignID string    `json:"campaign_id,omitempty"`
+	CreatedAt  wire.Time `json:"created_at"`
+}
+
+// Events is the family of events.
+var Events = tenancy.Family[Event]{Name: "event", Title: "Event", Check: (*Event).check,
+	Facts: func(e *Event) tenancy.Facts {
+		return tenancy.Facts{ID: &e.ID, Version: &e.Version, Settings: &e.Settings,
+			CreatedAt: &e.CreatedAt, UpdatedAt: &e.UpdatedAt,
+			Org: e.OrgID, Event: e.ID, PK: table.Event(e.OrgID, e.ID)}
+	}}
+
+// Many reads events of an organization by id, in the order of ids.
+func Many(ctx context.Context, s tenancy.Store, org int64, ids []int64) ([]*Event, error) {
+	pks := make([]string, len(ids))
+	for i, id := range ids {
+		pks[i] = table.Event(org, id)
+	}
+	return Events.Many(ctx, s, pks)
+}
+
+// Location is the event's timezone; nil when it has no valid one, and times of
+// its records are then shown in UTC (spec.md section 2.1).
+func (e *Event) Location() *time.Location { return Location(e.Timezone) }
+
+// locations are the zones loaded so far: loading one unpacks it each time.
+var locations sync.Map
+
+// Location is the zone of an IANA name; nil when there is none of that name.
+func Location(name string) *time.Location {
+	if known, ok := locations.Load(name); ok {
+		return known.(*time.Location)
+	}
+	// To the time package these are names of UTC and of the machine's zone.
+	if name == "" || name == "Local" {
+		return nil
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		return nil
+	}
+	locations.Store(name, loc)
+	return loc
+}

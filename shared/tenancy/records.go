@@ -1,0 +1,155 @@
+package tenancy
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Organization is a customer. Everything it has is stored below its id.
+type Organization struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+	// Disabled organizations are refused at sign-in.
+	Disabled bool `json:"disabled"`
+	// AIEnabled is whether assistants may be connected at all.
+	AIEnabled bool      `json:"ai_enabled"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
+	// Settings counts the changes of the organization's settings.
+	Settings int64 `json:"-"`
+	Version  int64 `json:"-"`
+}
+
+// Role is what a member is in the organization.
+type Role string
+
+// The roles. A member with RoleEventOnly sees the permitted events alone.
+const (
+	RoleAdmin     Role = "admin"
+	RoleMember    Role = "member"
+	RoleEventOnly Role = "event_only"
+)
+
+// Roles lists every role.
+var Roles = []Role{RoleAdmin, RoleMember, RoleEventOnly}
+
+// Member is a user as part of one organization.
+type Member struct {
+	ID    int64  `json:"id"`
+	OrgID int64  `json:"org_id"`
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	Role  Role   `json:"role"`
+	// Active members' tokens work; those of the others are refused until the
+	// member is active again (spec.md section 5.1).
+	Active bool `json:"active"`
+	// ManageUsers lets a member who is no admin manage users too.
+	ManageUsers bool `json:"manage_users"`
+	// AIAccess lets the member connect assistants.
+	AIAccess bool `json:"ai_access"`
+	// EventIDs are the permitted events of a member with RoleEventOnly.
+	EventIDs []int64 `json:"event_ids"`
+	// RemovedAt is when the member left; nil for who is still there.
+	RemovedAt *wire.Time `json:"removed_at,omitempty"`
+	CreatedAt wire.Time  `json:"created_at"`
+	UpdatedAt wire.Time  `json:"updated_at"`
+	Version   int64      `json:"-"`
+}
+
+// Present is whether the member is active and has not left.
+func (m *Member) Present() bool { return m.Active && m.RemovedAt == nil }
+
+// MayManageUsers is whether the member may make log export tokens.
+func (m *Member) MayManageUsers() bool { return m.Role == RoleAdmin || m.ManageUsers }
+
+// Sees is whether the member may see an event of the organization.
+func (m *Member) Sees(event int64) bool {
+	return m.Role != RoleEventOnly || slices.Contains(m.EventIDs, event)
+}
+
+// Scope is one permission of a token; package auth has the list.
+type Scope string
+
+// ReadAuditLogs is the scope of log export tokens, which they alone have.
+const ReadAuditLogs Scope = "read:audit_logs"
+
+// Kind tells tokens apart.
+type Kind string
+
+// The kinds of tokens. A legacy token has no scopes and may read nearly all; a
+// log export token reads the logs and nothing else (spec.md section 5.1).
+const (
+	KindAPI       Kind = "api"
+	KindLegacy    Kind = "legacy"
+	KindLogExport Kind = "log_export"
+)
+
+// Token is an API token. Its secret is not here, only what recognizes it.
+type Token struct {
+	ID    int64 `json:"id"`
+	OrgID int64 `json:"org_id"`
+	// UserID is the member who made the token and stands behind it.
+	UserID int64  `json:"user_id"`
+	Name   string `json:"name"`
+	Kind   Kind   `json:"kind"`
+	// Scopes is empty for a legacy token alone.
+	Scopes []Scope `json:"scopes"`
+	// EventIDs limits the token to these events; empty is no limit.
+	EventIDs []int64 `json:"event_ids"`
+	// Limit is the token's own number of requests a window; 0 is the default.
+	Limit     int64      `json:"limit,omitempty"`
+	ExpiresAt *wire.Time `json:"expires_at,omitempty"`
+	RevokedAt *wire.Time `json:"revoked_at,omitempty"`
+	// SecretHash is the SHA-256 of the token's secret part.
+	SecretHash []byte    `json:"secret_hash,omitempty"`
+	CreatedAt  wire.Time `json:"created_at"`
+	UpdatedAt  wire.Time `json:"updated_at"`
+	Version    int64     `json:"-"`
+}
+
+// WithoutSecret is a copy to show, without what recognizes the secret.
+func (t *Token) WithoutSecret() *Token {
+	shown := *t
+	shown.SecretHash = nil
+	return &shown
+}
+
+// Expired is whether the token has ceased to be valid by now.
+func (t *Token) Expired(now time.Time) bool {
+	return t.ExpiresAt != nil && !now.Before(t.ExpiresAt.Time)
+}
+
+// Sees is whether the token is open for an event of its organization.
+func (t *Token) Sees(event int64) bool {
+	return len(t.EventIDs) == 0 || slices.Contains(t.EventIDs, event)
+}
+
+// MemberPK is the partition of a member.
+func MemberPK(org, id int64) string { return table.Org(org) + "#U#" + strconv.FormatInt(id, 10) }
+
+// TokenPK is the partition of a token.
+func TokenPK(org, id int64) string { return table.Org(org) + "#T#" + strconv.FormatInt(id, 10) }
+
+// Organizations, Members and Tokens are the families of this package.
+var (
+	Organizations = Family[Organization]{Name: "organization", Title: "Organization",
+		Check: func(o *Organization) error { return CheckName(o.Name) },
+		Facts: func(o *Organization) Facts {
+			return Facts{ID: &o.ID, Version: &o.Version, Settings: &o.Settings,
+				CreatedAt: &o.CreatedAt, UpdatedAt: &o.UpdatedAt, Org: o.ID, PK: table.Org(o.ID)}
+		}}
+	Members = Family[Member]{Name: "member", Title: "Member", Check: (*Member).check,
+		Facts: func(m *Member) Facts {
+			return Facts{ID: &m.ID, Version: &m.Version,
+				CreatedAt: &m.CreatedAt, UpdatedAt: &m.UpdatedAt, Org: m.OrgID, PK: MemberPK(m.OrgID, m.ID)}
+		}}
+	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check, Secret: []string{"secret_hash"},
+		Facts: func(t *Token) Facts {
+			return Facts{ID: &t.ID, Version: &t.Version,
+				CreatedAt: &t.CreatedAt, UpdatedAt: &t.UpdatedAt, Org: t.OrgID, PK: TokenPK(t.OrgID, t.ID)}
+		}}
+)

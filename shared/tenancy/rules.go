@@ -1,0 +1,118 @@
+package tenancy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/mail"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"lectern/shared/apierr"
+)
+
+const (
+	// maxName is how many characters a name may have.
+	maxName = 255
+	// maxEvents is how many events a member or a token may be limited to; it
+	// keeps both small, since every request reads them.
+	maxEvents = 1000
+	// maxLimit is the highest custom limit of a token.
+	maxLimit = 1_000_000_000
+)
+
+// CheckName refuses a name that is empty, over 255 characters, or begins or ends
+// with a blank.
+func CheckName(name string) error {
+	if name == "" || strings.TrimSpace(name) != name || utf8.RuneCountInString(name) > maxName {
+		return apierr.Invalid("name", "name must have 1 to %d characters, none of them a blank at its ends.", maxName)
+	}
+	return nil
+}
+
+// checkEvents refuses a list of events with a repeated id or too many of them.
+func checkEvents(ids []int64) error {
+	sorted := slices.Sorted(slices.Values(ids))
+	if len(ids) > maxEvents || len(slices.Compact(sorted)) != len(ids) {
+		return apierr.Invalid("event_ids", "event_ids must name at most %d events, each once.", maxEvents)
+	}
+	return nil
+}
+
+func (m *Member) check() error {
+	if address, err := mail.ParseAddress(m.Email); err != nil || address.Address != m.Email {
+		return apierr.Invalid("email", "email must be an e-mail address.")
+	}
+	if !slices.Contains(Roles, m.Role) {
+		return apierr.Invalid("role", "role must be one of %v.", Roles)
+	}
+	if m.Role != RoleEventOnly && len(m.EventIDs) > 0 {
+		return apierr.Invalid("event_ids", "event_ids are for a member with the role %s.", RoleEventOnly)
+	}
+	if err := CheckName(m.Name); err != nil {
+		return err
+	}
+	return checkEvents(m.EventIDs)
+}
+
+func (t *Token) check() error {
+	if t.Limit < 0 || t.Limit > maxLimit {
+		return apierr.Invalid("limit", "limit must be 1 to %d.", maxLimit)
+	}
+	for _, err := range []error{CheckName(t.Name), checkEvents(t.EventIDs), t.checkScopes()} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkScopes holds each kind to its scopes: a legacy token has none, a log
+// export token one and the whole organization, and no other has that one.
+func (t *Token) checkScopes() error {
+	audits := slices.Contains(t.Scopes, ReadAuditLogs)
+	switch t.Kind {
+	case KindAPI:
+		if len(t.Scopes) == 0 || audits {
+			return apierr.Invalid("scopes", "scopes of a token of kind %s must name at least one scope, and not %s.", t.Kind, ReadAuditLogs)
+		}
+	case KindLegacy:
+		if len(t.Scopes) != 0 {
+			return apierr.Invalid("scopes", "scopes of a token of kind %s must be empty.", t.Kind)
+		}
+	case KindLogExport:
+		if len(t.Scopes) != 1 || !audits {
+			return apierr.Invalid("scopes", "scopes of a token of kind %s must be %s alone.", t.Kind, ReadAuditLogs)
+		}
+		if len(t.EventIDs) != 0 {
+			return apierr.Invalid("event_ids", "event_ids are not for a token of kind %s.", t.Kind)
+		}
+	default:
+		return apierr.Invalid("kind", "kind must be one of %v.", []Kind{KindAPI, KindLegacy, KindLogExport})
+	}
+	return nil
+}
+
+// CreateToken stores a token, whose secret's hash it carries already. Its maker
+// must be present, and must be allowed to manage users for a log export token
+// (spec.md section 5.1); otherwise it is apierr.Invalid for user_id.
+func (s Store) CreateToken(ctx context.Context, t *Token) error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	owner, err := Members.Get(ctx, s, MemberPK(t.OrgID, t.UserID))
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+		return apierr.Invalid("user_id", "Organization %d has no member %d.", t.OrgID, t.UserID)
+	}
+	if err != nil {
+		return err
+	}
+	if !owner.Present() {
+		return apierr.Invalid("user_id", "Member %d is not active.", t.UserID)
+	}
+	if t.Kind == KindLogExport && !owner.MayManageUsers() {
+		return apierr.Invalid("user_id", "Member %d may not manage users, so may not make a log export token.", t.UserID)
+	}
+	return Tokens.Create(ctx, s, t)
+}
