@@ -1,0 +1,307 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"lectern/shared/api/encode"
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+)
+
+// Names of headers that are written in more than one place.
+const (
+	headerRequestID = "X-Request-Id"
+	headerReplayed  = "Idempotent-Replayed"
+)
+
+const (
+	// maxAnswer is the longest JSON that is answered, in bytes.
+	maxAnswer = 5 << 20
+	// maxPayload is what a Lambda may return, less some room for the headers;
+	// an answer that is not compressed is a string in it.
+	maxPayload = 6_000_000
+	// minGzip is the size from which compression pays, in bytes.
+	minGzip = 1 << 10
+	// clientCaching lets a client keep what it has read for three minutes, and
+	// tells shared caches to keep off (spec.md section 8).
+	clientCaching = "private, max-age=180"
+)
+
+// Slimmer is an answer that can leave something out, such as an expansion. Slim
+// is called while the answer is too long, until it says that nothing is left.
+type Slimmer interface{ Slim() bool }
+
+// fitter is an answer that is a page of results.
+type fitter interface{ Fits(limit int) (int, error) }
+
+// revised is an answer that is a version of a record.
+type revised interface{ Revision() int64 }
+
+// zips is whether the client takes gzip.
+func (x *exchange) zips() bool { return encode.TakesGzip(x.r.Header.Values("Accept-Encoding")) }
+
+// response is an answer as it is written.
+type response struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// respond makes the exchange's answer, writes it and gives its status.
+func (x *exchange) respond(w http.ResponseWriter) int {
+	res := x.response()
+	if x.zips() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
+		res.body = encode.Gzip(res.body)
+		res.header.Set("Content-Encoding", "gzip")
+	}
+	for name, values := range res.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(res.status)
+	if x.r.Method != http.MethodHead {
+		// A client that has gone away is no concern of the service.
+		_, _ = w.Write(res.body)
+	}
+	return res.status
+}
+
+// response is the answer, or the error if there is one or making it fails.
+func (x *exchange) response() *response {
+	res := &response{header: x.commonHeader()}
+	if x.err == nil {
+		func() {
+			defer x.recover()
+			x.err = x.succeed(res)
+		}()
+	}
+	if x.err != nil {
+		res = &response{header: x.commonHeader()}
+		x.fail(res)
+	}
+	return res
+}
+
+// succeed makes the answer of a request that was not refused.
+func (x *exchange) succeed(res *response) error {
+	if x.allow != nil {
+		x.options(res)
+		return nil
+	}
+	res.status = x.Status
+	if file, ok := x.answer.(*File); ok {
+		return x.file(res, file)
+	}
+	if x.Status == http.StatusNoContent {
+		return nil
+	}
+	version, err := x.render(res)
+	if err != nil {
+		return err
+	}
+	if version > 0 {
+		x.tag(res, version)
+	}
+	if x.clientCache {
+		res.cacheable()
+	}
+	x.finish(version, res.body)
+	return nil
+}
+
+// render encodes the answer, or takes that of an earlier request under the same
+// key. version is 0 for an answer that is no record.
+func (x *exchange) render(res *response) (version int64, err error) {
+	res.header.Set("Content-Type", "application/json")
+	if x.replay != nil {
+		res.header.Set(headerReplayed, "true")
+		res.body = encode.Plain(x.replay.Body)
+		return x.replay.Version, nil
+	}
+	if res.body, err = x.sized(); err != nil {
+		return 0, err
+	}
+	if record, ok := x.answer.(revised); ok {
+		return record.Revision(), nil
+	}
+	return 0, nil
+}
+
+// sized writes the answer as JSON of a size that can leave. A page that is too
+// long is refused; other answers leave out what they can. A write is answered
+// in any case.
+func (x *exchange) sized() ([]byte, error) {
+	for {
+		body, err := encode.JSON(x.answer)
+		if err != nil {
+			return nil, err
+		}
+		limit := x.room(body)
+		if len(body) <= limit {
+			return body, nil
+		}
+		if page, ok := x.answer.(fitter); ok {
+			return nil, x.tooLong(page, limit)
+		}
+		if slimmer, ok := x.answer.(Slimmer); ok && slimmer.Slim() {
+			continue
+		}
+		if x.Method == http.MethodGet {
+			return nil, apierr.Invalid("", "The answer would be larger than 5 MB.")
+		}
+		return body, nil
+	}
+}
+
+// room is how long body may be: all of 5 MB when it travels compressed, and
+// less when it travels as a string that has to escape it.
+func (x *exchange) room(body []byte) int {
+	escaped := len(body) + bytes.Count(body, []byte{'"'}) + bytes.Count(body, []byte{'\\'})
+	if escaped <= maxPayload || x.zips() {
+		return maxAnswer
+	}
+	return min(maxAnswer, int(int64(len(body))*maxPayload/int64(escaped)))
+}
+
+// envelope is room for what a page has beside its results, in bytes.
+const envelope = 1 << 10
+
+// tooLong is the 400 that names the page size that fits.
+func (x *exchange) tooLong(page fitter, limit int) error {
+	size, err := page.Fits(limit - envelope)
+	if err != nil {
+		return fmt.Errorf("api: measure answer: %w", err)
+	}
+	name := "pageSize"
+	for _, p := range x.endpoint.params {
+		if p.Name == "page_size" {
+			name = p.Name
+		}
+	}
+	return apierr.Invalid(name, "The answer would be larger than 5 MB. Ask again with a %s of %d or less.", name, size)
+}
+
+// tag sets the ETag and answers 304 to a read of what the client has already.
+func (x *exchange) tag(res *response, version int64) {
+	etag := encode.Tag(version, res.body)
+	res.header.Set("ETag", etag)
+	if x.Method == http.MethodGet && encode.Matches(x.r.Header.Values("If-None-Match"), etag) {
+		res.status, res.body = http.StatusNotModified, nil
+		res.header.Del("Content-Type")
+	}
+}
+
+// finish keeps the answer of a bulk under its key. The writes are done by now,
+// so a failure is logged and the answer goes out.
+func (x *exchange) finish(version int64, body []byte) {
+	if x.key == nil || x.replay != nil {
+		return
+	}
+	if err := x.key.Finish(x.ctx, version, body); err != nil {
+		x.Log.ErrorContext(x.ctx, "answer not kept for replay", "request_id", x.id, "error", err)
+	}
+}
+
+// file answers bytes.
+func (x *exchange) file(res *response, f *File) error {
+	res.body = f.Body
+	res.header.Set("Content-Type", f.Type)
+	if f.Policy != "" {
+		res.header.Set("Content-Security-Policy", f.Policy)
+	}
+	if x.clientCache {
+		res.cacheable()
+	}
+	if !f.Gzipped {
+		return nil
+	}
+	if x.zips() {
+		res.header.Set("Content-Encoding", "gzip")
+		return nil
+	}
+	var err error
+	res.body, err = encode.Gunzip(f.Body)
+	return err
+}
+
+// fail answers an error. Only an *apierr.Error says anything to the caller.
+func (x *exchange) fail(res *response) {
+	e := visible(x.err)
+	for name, values := range e.Header {
+		res.header[name] = values
+	}
+	if e.Status == http.StatusUnauthorized {
+		res.header.Set("WWW-Authenticate", "Bearer")
+	}
+	res.header.Set("Content-Type", "application/json")
+	res.status = e.Status
+	body, err := encode.JSON(e)
+	if err != nil {
+		// A detail that is no JSON: the error is shown without its details.
+		e.Details = nil
+		body, _ = encode.JSON(e)
+	}
+	res.body = body
+}
+
+// visible is the error that a caller may see.
+func visible(err error) *apierr.Error {
+	var e *apierr.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, table.ErrBusy):
+		return apierr.Unavailable()
+	default:
+		return apierr.Internal()
+	}
+}
+
+// exposed are the headers that a script of another origin may read.
+var exposed = strings.Join([]string{
+	"ETag", headerRequestID, headerReplayed, "Retry-After",
+	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+}, ", ")
+
+// commonHeader has what every answer carries. Callers authenticate by a header
+// of their own making, so any origin may call.
+func (x *exchange) commonHeader() http.Header {
+	h := http.Header{}
+	if x.verdict != nil {
+		h = x.verdict().Header()
+	}
+	for name, value := range map[string]string{
+		headerRequestID:                 x.id,
+		"Cache-Control":                 "no-store",
+		"Vary":                          "Accept-Encoding",
+		"Access-Control-Allow-Origin":   "*",
+		"Access-Control-Expose-Headers": exposed,
+		"Content-Security-Policy":       "default-src 'none'; frame-ancestors 'none'",
+		"Referrer-Policy":               "no-referrer",
+		"Strict-Transport-Security":     "max-age=31536000",
+		"X-Content-Type-Options":        "nosniff",
+	} {
+		h.Set(name, value)
+	}
+	return h
+}
+
+// cacheable lets the client keep the answer, by caller and coding.
+func (res *response) cacheable() {
+	res.header.Set("Cache-Control", clientCaching)
+	res.header.Set("Vary", "Authorization, x-access-token, Accept-Encoding")
+}
+
+// options answers OPTIONS, also as the preflight of another origin's script.
+func (x *exchange) options(res *response) {
+	res.status = http.StatusNoContent
+	allow := strings.Join(x.allow, ", ")
+	res.header.Set("Allow", allow)
+	res.header.Set("Access-Control-Allow-Methods", allow)
+	res.header.Set("Access-Control-Allow-Headers",
+		"authorization, content-type, idempotency-key, if-match, if-none-match, x-access-token, x-request-id")
+	res.header.Set("Access-Control-Max-Age", "86400")
+}

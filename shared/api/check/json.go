@@ -1,0 +1,171 @@
+package check
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"lectern/shared/apierr"
+)
+
+// maxDepth is how deep arrays and objects may stand in each other.
+const maxDepth = 32
+
+// object is a JSON object that keeps the order in which its keys were written:
+// it decides which error comes first, and what a sort goes by.
+type object struct {
+	keys   []string
+	values map[string]any
+}
+
+// MarshalJSON writes the properties in their order.
+func (o *object) MarshalJSON() ([]byte, error) {
+	properties := make([][]byte, len(o.keys))
+	for i, key := range o.keys {
+		name, err := json.Marshal(key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(o.values[key])
+		if err != nil {
+			return nil, err
+		}
+		properties[i] = slices.Concat(name, []byte(":"), value)
+	}
+	return slices.Concat([]byte("{"), bytes.Join(properties, []byte(",")), []byte("}")), nil
+}
+
+// parse reads a JSON object into objects, slices, strings, json.Numbers, bools
+// and nils. It refuses what encoding/json would silently change or choose
+// from: invalid UTF-8, lone surrogates, NUL, duplicate keys, great depth.
+func parse(raw []byte) (*object, error) {
+	if !utf8.Valid(raw) {
+		return nil, apierr.Invalid("", "The request body is not valid UTF-8.")
+	}
+	var whole json.RawMessage
+	if err := json.Unmarshal(raw, &whole); err != nil {
+		return nil, apierr.Invalid("", "The request body is not valid JSON: %v.", err)
+	}
+	p := parser{dec: json.NewDecoder(bytes.NewReader(raw)), loneSurrogate: hasLoneSurrogate(raw)}
+	p.dec.UseNumber()
+	v, err := p.value("", 0)
+	if err != nil {
+		return nil, err
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return nil, apierr.Invalid("", "The request body must be a JSON object.")
+	}
+	return o, nil
+}
+
+// parser reads tokens of a text that is known to be valid JSON.
+type parser struct {
+	dec           *json.Decoder
+	loneSurrogate bool
+}
+
+// value reads one value, which stands at the field named at.
+func (p parser) value(at string, depth int) (any, error) {
+	token, err := p.dec.Token()
+	if err != nil {
+		return nil, err
+	}
+	switch token := token.(type) {
+	case json.Delim:
+		if depth == maxDepth {
+			return nil, apierr.Invalid(at, "The request body is nested deeper than %d levels.", maxDepth)
+		}
+		if token == '[' {
+			return p.array(at, depth+1)
+		}
+		return p.object(at, depth+1)
+	case string:
+		return token, p.text(at, token)
+	default:
+		return token, nil
+	}
+}
+
+func (p parser) array(at string, depth int) (any, error) {
+	items := []any{}
+	for p.dec.More() {
+		item, err := p.value(at+"["+strconv.Itoa(len(items))+"]", depth)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	_, err := p.dec.Token()
+	return items, err
+}
+
+func (p parser) object(at string, depth int) (any, error) {
+	o := &object{values: map[string]any{}}
+	for p.dec.More() {
+		token, err := p.dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		key := token.(string)
+		if err := p.text(at, key); err != nil {
+			return nil, err
+		}
+		if _, twice := o.values[key]; twice {
+			return nil, apierr.Invalid(join(at, key), "%s is there twice.", join(at, key))
+		}
+		if o.values[key], err = p.value(join(at, key), depth); err != nil {
+			return nil, err
+		}
+		o.keys = append(o.keys, key)
+	}
+	_, err := p.dec.Token()
+	return o, err
+}
+
+// text checks a string or a key. A lone surrogate was decoded to U+FFFD.
+func (p parser) text(at, s string) error {
+	if strings.ContainsRune(s, 0) {
+		return apierr.Invalid(at, "%s contains a NUL character.", subject(at))
+	}
+	if p.loneSurrogate && strings.ContainsRune(s, utf8.RuneError) {
+		return apierr.Invalid(at, "%s contains half of a surrogate pair.", subject(at))
+	}
+	return nil
+}
+
+// escape matches any escape of a JSON string, a surrogate pair as one.
+var escape = regexp.MustCompile(`(?i)\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u(d[89a-f][0-9a-f]{2})|.)`)
+
+// hasLoneSurrogate is whether a string has an escape of half a surrogate pair.
+func hasLoneSurrogate(raw []byte) bool {
+	if !bytes.Contains(bytes.ToLower(raw), []byte(`\ud`)) {
+		return false
+	}
+	for _, m := range escape.FindAllSubmatchIndex(raw, -1) {
+		if m[6] >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// join names a property of the field at.
+func join(at, key string) string {
+	if at == "" {
+		return key
+	}
+	return at + "." + key
+}
+
+// subject is how a sentence about the field at begins.
+func subject(at string) string {
+	if at == "" {
+		return "The request body"
+	}
+	return at
+}

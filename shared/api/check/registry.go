@@ -1,0 +1,119 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/apierr"
+)
+
+// prefix is where schemas stand in the document.
+const prefix = "#/components/schemas/"
+
+// listsAreNotNull sets the one default of schemas that huma keeps as a global.
+var listsAreNotNull = sync.OnceFunc(func() { huma.DefaultArrayNullable = false })
+
+// NewRegistry makes an empty registry whose schemas are named by package and
+// type, so that two packages may both have a searchBody. Arrays in it are not
+// nullable.
+func NewRegistry() huma.Registry {
+	listsAreNotNull()
+	return huma.NewMapRegistry(prefix, name)
+}
+
+// name makes SessionsSearchBody of sessions.searchBody, and Session, not
+// SessionSession, of session.Session. Types without a name go by the hint.
+func name(t reflect.Type, hint string) string {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[apierr.Error]():
+		return "Error"
+	case t.Name() == "":
+		return qualified("", hint)
+	}
+	path := strings.Split(t.PkgPath(), "/")
+	generic, args, _ := strings.Cut(strings.TrimSuffix(t.Name(), "]"), "[")
+	full := qualified(path[len(path)-1], generic)
+	for arg := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("[],*", r) }) {
+		arg = arg[strings.LastIndex(arg, "/")+1:]
+		pkg, bare, ok := strings.Cut(arg, ".")
+		if !ok {
+			pkg, bare = "", arg
+		}
+		full += qualified(pkg, bare)
+	}
+	return full
+}
+
+// qualified puts the package before a type's name that does not begin with it.
+func qualified(pkg, name string) string {
+	pkg, name = capital(pkg), capital(name)
+	if strings.HasPrefix(name, pkg) {
+		return name
+	}
+	return pkg + name
+}
+
+func capital(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Finish completes the schemas of a registry once every type is in it: what
+// huma leaves out about null. It panics on a keyword that the checks here do
+// not know, since that would be declared and not held.
+func Finish(r huma.Registry) {
+	for name, s := range r.Map() {
+		nullableStructs(r.TypeFromRef(prefix+name), s)
+		finish(s)
+	}
+}
+
+// nullableStructs turns properties that are pointers to structs into anyOf the
+// struct and null. With omitempty a pointer is never written as null.
+func nullableStructs(t reflect.Type, s *huma.Schema) {
+	for _, field := range reflect.VisibleFields(t) {
+		tag := field.Tag.Get("json")
+		key, options, _ := strings.Cut(tag, ",")
+		property := s.Properties[key]
+		if property == nil || property.Ref == "" || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
+			continue
+		}
+		s.Properties[key] = &huma.Schema{
+			AnyOf:       []*huma.Schema{{Ref: property.Ref}, {Type: "null"}},
+			Description: property.Description,
+		}
+	}
+}
+
+// finish walks a schema. A nullable enum must list null, says JSON Schema.
+func finish(s *huma.Schema) {
+	if s.OneOf != nil || s.AllOf != nil || s.Not != nil || s.MultipleOf != nil || s.ExclusiveMinimum != nil ||
+		s.ExclusiveMaximum != nil || s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0 {
+		panic(fmt.Sprintf("check: a schema uses a keyword that is not checked: %+v", s))
+	}
+	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(s.Enum, nil)
+	}
+	for _, property := range s.Properties {
+		finish(property)
+	}
+	for _, alternative := range s.AnyOf {
+		finish(alternative)
+	}
+	if s.Items != nil {
+		finish(s.Items)
+	}
+	if others, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		finish(others)
+	}
+}

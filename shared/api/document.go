@@ -1,0 +1,245 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/api/check"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/idempotency"
+	"lectern/shared/ratelimit"
+)
+
+// Names of the security schemes.
+const (
+	schemeToken = "apiToken"
+	schemeOAuth = "oauth2"
+)
+
+// described is the operation as huma takes it. Its own checks are off: the
+// pipeline has made them by then.
+func (o *Operation) described(tag string, bodyless bool) huma.Operation {
+	described := huma.Operation{
+		OperationID: o.ID, Method: o.Method, Path: o.Path, Tags: []string{tag},
+		Summary: summary(o.ID), Description: o.Description, DefaultStatus: o.Status,
+		SkipValidateParams: true, SkipValidateBody: true, MaxBodyBytes: -1,
+		Metadata:   map[string]any{metaOperation: o, metaBodyless: bodyless},
+		Extensions: map[string]any{"x-required-scope": o.Scopes, "x-rate-limit-bucket": o.Bucket},
+	}
+	if o.Scopes.Open() {
+		return described
+	}
+	described.Security = []map[string][]string{{schemeToken: {}}}
+	for _, scope := range o.Scopes {
+		if scope != auth.ReadAuditLogs {
+			described.Security = append(described.Security, map[string][]string{schemeOAuth: {string(scope)}})
+		}
+	}
+	return described
+}
+
+// summary makes "Get session" of getSession.
+func summary(id string) string {
+	var words strings.Builder
+	for i, c := range id {
+		switch {
+		case i == 0:
+			c = unicode.ToUpper(c)
+		case unicode.IsUpper(c):
+			words.WriteByte(' ')
+			c = unicode.ToLower(c)
+		}
+		words.WriteRune(c)
+	}
+	return words.String()
+}
+
+// failures are the statuses beside success that the operation can answer.
+func (o *Operation) failures(takesBody bool) []int {
+	all := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.errors...)
+	add := func(when bool, statuses ...int) {
+		if when {
+			all = append(all, statuses...)
+		}
+	}
+	add(!o.Scopes.Open(), http.StatusUnauthorized, http.StatusForbidden)
+	add(strings.Contains(o.Path, "{"), http.StatusNotFound)
+	add(takesBody, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	add(o.writes(), http.StatusConflict)
+	add(o.idempotent(), http.StatusUnprocessableEntity)
+	add(o.Bucket != ratelimit.None, http.StatusTooManyRequests)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Document is the OpenAPI 3.1.0 description of the groups.
+func Document(groups []Group) ([]byte, error) {
+	a := &adapter{}
+	target := newTarget(a)
+	doc := target.OpenAPI()
+	doc.Info = &huma.Info{
+		Title: "Lectern", Version: "1.0", Description: description,
+		License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
+	}
+	doc.Servers = []*huma.Server{{URL: "/", Description: "The region that serves this document."}}
+	for _, g := range groups {
+		before := len(a.endpoints)
+		g.mount(target, nil)
+		if len(a.endpoints) > before {
+			doc.Tags = append(doc.Tags, &huma.Tag{Name: g.Tag})
+		}
+	}
+	doc.Components.SecuritySchemes = securitySchemes()
+	doc.Components.Headers = headers()
+	doc.Components.Responses = responses(doc.Components.Schemas)
+	for _, e := range a.endpoints {
+		e.complete()
+	}
+	check.Finish(doc.Components.Schemas)
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+const description = "Events, sessions, people and everything around a conference programme. " +
+	"Every error has one shape; programs go by `code` and `details.field`. " +
+	"Unknown properties of a body are ignored, unknown keys in `filters`, `sort` and `expand` are refused."
+
+// complete adds to huma's description what follows from the operation.
+func (e *endpoint) complete() {
+	d := e.described
+	delete(d.Responses, "default")
+	success := d.Responses[strconv.Itoa(e.Status)]
+	success.Headers = map[string]*huma.Param{}
+	for _, name := range e.answerHeaders() {
+		success.Headers[name] = &huma.Param{Ref: "#/components/headers/" + name}
+	}
+	if e.revised && e.Method == http.MethodGet {
+		d.Responses["304"] = &huma.Response{Ref: "#/components/responses/304"}
+	}
+	for _, status := range e.failures(e.body != nil) {
+		d.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
+	}
+	if e.idempotent() {
+		d.Parameters = append(d.Parameters, idempotencyKey())
+	}
+}
+
+// answerHeaders are the headers of success.
+func (e *endpoint) answerHeaders() []string {
+	names := []string{headerRequestID, "Cache-Control"}
+	if e.revised {
+		names = append(names, "ETag")
+	}
+	if e.idempotent() {
+		names = append(names, headerReplayed)
+	}
+	if e.Bucket != ratelimit.None {
+		names = append(names, limitHeaders...)
+	}
+	return names
+}
+
+func idempotencyKey() *huma.Param {
+	least, most := 1, idempotency.MaxKey
+	return &huma.Param{
+		Name: idempotency.Header, In: "header",
+		Description: "Makes the request safe to repeat: for 24 hours the answer of the first success is given again. Any text of printable ASCII.",
+		Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[ -~]+$"},
+	}
+}
+
+// limitHeaders are those of an answer that counts against a rate limit.
+var limitHeaders = []string{"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+
+// headers describes the headers of answers.
+func headers() map[string]*huma.Header {
+	text := func(doc string) *huma.Header {
+		return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	number := func(doc string) *huma.Header {
+		return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeInteger}}
+	}
+	return map[string]*huma.Header{
+		headerRequestID:       text("The request's id: the one sent, or one made for it."),
+		headerReplayed:        text("`true` when an earlier answer under the same Idempotency-Key is given again."),
+		"Cache-Control":       text("Whether the client may keep the answer."),
+		"ETag":                text("The record's version, for If-Match and If-None-Match."),
+		"RateLimit":           text("The bucket, what remains in it (`r`) and seconds until it is full again (`t`)."),
+		"RateLimit-Policy":    text("The bucket, its size (`q`) and its window in seconds (`w`)."),
+		"RateLimit-Limit":     number("Requests a window."),
+		"RateLimit-Remaining": number("Requests left in this window."),
+		"RateLimit-Reset":     number("When the window ends, in Unix seconds."),
+		"Retry-After":         number("Seconds to wait before the next try."),
+	}
+}
+
+// failureTexts says what each status beside success means.
+var failureTexts = map[int]string{
+	http.StatusNotModified:           "The client has this version already.",
+	http.StatusBadRequest:            "The path, the query or the body is not valid; `details.field` names where.",
+	http.StatusUnauthorized:          "There is no valid token.",
+	http.StatusForbidden:             "The token lacks the scope, or the event the feature.",
+	http.StatusNotFound:              "There is no such thing for this caller.",
+	http.StatusConflict:              "The state of the record forbids this, or it has changed since it was fetched.",
+	http.StatusRequestEntityTooLarge: "The body is too large.",
+	http.StatusUnsupportedMediaType:  "The body is not declared as application/json.",
+	http.StatusUnprocessableEntity:   "The Idempotency-Key was used with another body, or the request cannot be carried out.",
+	http.StatusTooManyRequests:       "The token's requests in this bucket are used up.",
+	http.StatusInternalServerError:   "Something unexpected happened.",
+	http.StatusServiceUnavailable:    "The service is busy; the same request may succeed later.",
+}
+
+// responses describes what stands behind failureTexts.
+func responses(r huma.Registry) map[string]*huma.Response {
+	shape := r.Schema(reflect.TypeFor[apierr.Error](), true, "Error")
+	all := map[string]*huma.Response{}
+	for status, text := range failureTexts {
+		response := &huma.Response{Description: text, Headers: map[string]*huma.Param{}}
+		names := append([]string{headerRequestID}, limitHeaders...)
+		switch status {
+		case http.StatusNotModified:
+			names = append(names, "ETag", "Cache-Control")
+		case http.StatusTooManyRequests, http.StatusConflict:
+			names = append(names, "Retry-After")
+		}
+		for _, name := range names {
+			response.Headers[name] = &huma.Param{Ref: "#/components/headers/" + name}
+		}
+		if status != http.StatusNotModified {
+			response.Content = map[string]*huma.MediaType{"application/json": {Schema: shape}}
+		}
+		all[strconv.Itoa(status)] = response
+	}
+	return all
+}
+
+func securitySchemes() map[string]*huma.SecurityScheme {
+	scopes := map[string]string{}
+	for _, scope := range auth.AllScopes {
+		if scope != auth.ReadAuditLogs {
+			verb, what, _ := strings.Cut(string(scope), ":")
+			scopes[string(scope)] = capitalize(verb) + " " + strings.ReplaceAll(what, "_", " ") + "."
+		}
+	}
+	return map[string]*huma.SecurityScheme{
+		schemeToken: {
+			Type: "apiKey", In: "header", Name: "x-access-token",
+			Description: "An API token of the organization.",
+		},
+		schemeOAuth: {
+			Type: "oauth2", Description: "OAuth 2.1 with PKCE, on behalf of a member.",
+			Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
+				AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", RefreshURL: "/oauth/token", Scopes: scopes,
+			}},
+		},
+	}
+}
+
+func capitalize(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

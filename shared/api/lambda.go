@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+	"github.com/google/uuid"
+
+	"lectern/shared/table"
+)
+
+// config is what a Lambda is told by its environment variables.
+type config struct {
+	// table is LECTERN_TABLE, the table's name.
+	table string
+	// region is LECTERN_REGION, the name of the region in tokens: us or eu.
+	region string
+	// awsRegion is AWS_REGION, which Lambda sets.
+	awsRegion string
+	// adminURL is LECTERN_ADMIN_URL, the address of the admin application; it
+	// may be left out.
+	adminURL string
+	// endpoint is AWS_ENDPOINT_URL, which an emulator sets.
+	endpoint string
+}
+
+// configured reads the configuration. The error names every mistake in it.
+func configured(getenv func(string) string) (config, error) {
+	var mistakes []error
+	required := func(name string) string {
+		if getenv(name) == "" {
+			mistakes = append(mistakes, fmt.Errorf("%s is not set", name))
+		}
+		return getenv(name)
+	}
+	address := func(name string) string {
+		text := strings.TrimSuffix(getenv(name), "/")
+		if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "") {
+			mistakes = append(mistakes, fmt.Errorf("%s is not an address: %q", name, text))
+		}
+		return text
+	}
+	c := config{
+		table:     required("LECTERN_TABLE"),
+		region:    required("LECTERN_REGION"),
+		awsRegion: required("AWS_REGION"),
+		adminURL:  address("LECTERN_ADMIN_URL"),
+		endpoint:  address("AWS_ENDPOINT_URL"),
+	}
+	return c, errors.Join(mistakes...)
+}
+
+// env opens what the configuration names.
+func (c config) env(ctx context.Context) (Env, error) {
+	client, err := table.Open(ctx, table.Config{Endpoint: c.endpoint, Region: c.awsRegion})
+	if err != nil {
+		return Env{}, err
+	}
+	return Env{
+		Region:   c.region,
+		Table:    table.New(client, c.table),
+		Now:      time.Now,
+		NewID:    uuid.NewString,
+		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
+		AdminURL: c.adminURL,
+		Memory:   new(Memory),
+	}, nil
+}
+
+// Serve is the main of a group's Lambda. A wrong configuration ends it at once;
+// the table is opened by the first request.
+func Serve(g Group) {
+	c, err := configured(os.Getenv)
+	if err != nil {
+		slog.Error("wrong configuration", "error", err)
+		os.Exit(1)
+	}
+	handler := sync.OnceValues(func() (http.Handler, error) {
+		env, err := c.env(context.Background())
+		return g.Handler(env), err
+	})
+	lambda.Start(func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		h, err := handler()
+		if err != nil {
+			return events.APIGatewayProxyResponse{}, err
+		}
+		return Proxy(h)(ctx, r)
+	})
+}
+
+// Proxy turns API Gateway's events of version 1 into requests to h.
+func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	adapter := httpadapter.New(h)
+	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		r.Path = safePath(r.Path)
+		return adapter.ProxyWithContext(ctx, r)
+	}
+}
+
+// safePath keeps a valid encoded path and escapes one that came decoded, which
+// the adapter would cut at a question mark or refuse at a percent sign.
+func safePath(p string) string {
+	if u, err := url.ParseRequestURI(p); err == nil && u.RawQuery == "" && !u.ForceQuery && !strings.ContainsAny(p, "?# ") {
+		return p
+	}
+	return (&url.URL{Path: p}).EscapedPath()
+}

@@ -1,0 +1,296 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"lectern/shared/api/check"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/change"
+	"lectern/shared/idempotency"
+	"lectern/shared/ratelimit"
+	"lectern/shared/table"
+)
+
+// pipeline answers the requests of one group.
+type pipeline struct {
+	Env
+	mux     *http.ServeMux
+	auth    *auth.Authenticator
+	limiter *ratelimit.Limiter
+	keys    idempotency.Store
+	// elsewhere has the methods and paths of other groups, see Group.
+	elsewhere func() *http.ServeMux
+}
+
+// exchange is one request and what is known of its answer.
+type exchange struct {
+	*pipeline
+	*endpoint // nil when no route matches
+	r         *http.Request
+	ctx       context.Context
+	began     time.Time
+	id        string
+	meter     *table.Meter
+	caller    *auth.Caller
+	// verdict waits for the rate limiter; nil where the bucket is None.
+	verdict func() ratelimit.Verdict
+	params  map[string]string
+	body    []byte
+	key     *idempotency.Key
+	replay  *idempotency.Answer
+	// allow is what OPTIONS answers; nil for other methods.
+	allow  []string
+	answer any
+	err    error
+}
+
+// steps is the order of refusals (gaps.md section 1). The request id and the
+// recovery stand before it, the encoding and the log line after it.
+var steps = []func(*exchange) error{
+	(*exchange).authenticate,
+	(*exchange).permit,
+	(*exchange).limit,
+	(*exchange).read,
+	(*exchange).checkPath,
+	(*exchange).checkTenant,
+	(*exchange).checkQuery,
+	(*exchange).checkBody,
+	(*exchange).claim,
+	(*exchange).handle,
+}
+
+// run serves a request that has a route.
+func (x *exchange) run() {
+	defer x.obey()
+	defer x.recover()
+	for _, step := range steps {
+		if x.err = step(x); x.err != nil {
+			return
+		}
+	}
+}
+
+// recover turns a panic into an error.
+func (x *exchange) recover() {
+	if cause := recover(); cause != nil {
+		x.err = fmt.Errorf("api: panic: %v\n%s", cause, debug.Stack())
+	}
+}
+
+func (x *exchange) authenticate() error {
+	if x.Scopes.Open() {
+		return nil
+	}
+	// An id that is none is refused later, by checkPath.
+	event, _ := strconv.ParseInt(x.r.PathValue("eventId"), 10, 64)
+	token := x.r.Header.Get("X-Access-Token")
+	if token == "" && x.r.Header.Get("Authorization") != "" {
+		return auth.Refuse(auth.ReasonUnknownGrant)
+	}
+	caller, err := x.auth.Authenticate(x.ctx, token, max(event, 0))
+	if err != nil {
+		return err
+	}
+	x.caller, x.ctx = caller, auth.With(x.ctx, caller)
+	return nil
+}
+
+func (x *exchange) permit() error {
+	if x.Scopes.Open() {
+		return nil
+	}
+	return x.caller.May(x.Scopes)
+}
+
+// limit asks the rate limiter. A read goes on meanwhile.
+func (x *exchange) limit() error {
+	if x.Bucket == ratelimit.None || x.Scopes.Open() {
+		return nil
+	}
+	verdict := make(chan ratelimit.Verdict, 1)
+	ctx, token := x.ctx, x.caller.Token
+	go func() { verdict <- x.limiter.Take(ctx, token, x.Bucket) }()
+	var got *ratelimit.Verdict
+	x.verdict = func() ratelimit.Verdict {
+		if got == nil {
+			v := <-verdict
+			got = &v
+		}
+		return *got
+	}
+	if x.Method != http.MethodGet {
+		return x.refusal()
+	}
+	return nil
+}
+
+// refusal waits for the rate limiter's verdict and gives the 429 if it is one.
+func (x *exchange) refusal() error {
+	if x.verdict == nil || x.verdict().Allowed {
+		return nil
+	}
+	return apierr.TooManyRequests("Too many requests. Please try again later.")
+}
+
+// obey lets a 429 win over whatever else was found meanwhile.
+func (x *exchange) obey() {
+	if refusal := x.refusal(); refusal != nil {
+		x.err = refusal
+	}
+}
+
+// read reads the body of a route that takes one.
+func (x *exchange) read() error {
+	if x.endpoint.body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(x.r.Body, x.MaxBody+1))
+	switch {
+	case err != nil:
+		return apierr.Invalid("", "The request body could not be read.")
+	case int64(len(body)) > x.MaxBody:
+		return apierr.TooLarge(x.MaxBody)
+	case len(body) == 0 && x.bodyless:
+		x.body = []byte("{}")
+		return nil
+	}
+	x.body = body
+	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return apierr.UnsupportedMediaType()
+	}
+	return nil
+}
+
+func (x *exchange) checkPath() error {
+	return x.checkParams("path", func(name string) []string { return []string{x.r.PathValue(name)} })
+}
+
+func (x *exchange) checkQuery() error {
+	query, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil {
+		return apierr.Invalid("", "The query string is not valid.")
+	}
+	return x.checkParams("query", func(name string) []string { return query[name] })
+}
+
+// checkParams checks the declared parameters of one kind; others are ignored.
+func (x *exchange) checkParams(in string, sent func(name string) []string) error {
+	for _, p := range x.endpoint.params {
+		if p.In != in {
+			continue
+		}
+		values := sent(p.Name)
+		if len(values) == 0 {
+			if p.Required {
+				return apierr.Invalid(p.Name, "%s is required.", p.Name)
+			}
+			continue
+		}
+		plain, err := check.Param(x.registry, p.Schema, p.Name, values)
+		if err != nil {
+			return err
+		}
+		x.params[p.Name] = plain
+	}
+	return nil
+}
+
+// checkTenant refuses an event or organization in the path that is not there
+// for the caller. A foreign one answers as an unknown one does.
+func (x *exchange) checkTenant() error {
+	if x.Scopes.Open() {
+		return nil
+	}
+	if org, in := x.params["orgId"]; in && org != strconv.FormatInt(x.caller.Org.ID, 10) {
+		return apierr.NotFound("Organization")
+	}
+	if _, in := x.params["eventId"]; in && (x.caller.Event == nil || !x.caller.SeesEvent(x.caller.Event.ID)) {
+		return apierr.NotFound("Event")
+	}
+	return nil
+}
+
+func (x *exchange) checkBody() error {
+	if x.endpoint.body == nil {
+		return nil
+	}
+	if len(x.body) == 0 {
+		return apierr.Invalid("", "A request body is required.")
+	}
+	plain, err := check.Body(x.registry, x.endpoint.body, x.body)
+	x.body = plain
+	return err
+}
+
+// claim looks up the request's idempotency key.
+func (x *exchange) claim() error {
+	keys, sent := x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
+	if !sent || !x.idempotent() {
+		return nil
+	}
+	var err error
+	x.key, x.replay, err = x.keys.Begin(x.ctx, x.caller.Org.ID, x.caller.Token.ID, x.Method, x.r.URL.Path, strings.Join(keys, ","), x.body)
+	x.ctx = idempotency.With(x.ctx, x.key)
+	return err
+}
+
+// handle calls the route's handler, unless an earlier answer is replayed. When
+// another request under the same key was faster, its answer is replayed.
+func (x *exchange) handle() error {
+	if x.replay != nil {
+		return nil
+	}
+	x.endpoint.run(x.humaContext())
+	if !errors.Is(x.err, idempotency.ErrRaced) {
+		return x.err
+	}
+	x.err, x.answer = nil, nil
+	if err := x.claim(); err != nil {
+		return err
+	}
+	if x.replay == nil {
+		return apierr.Unavailable()
+	}
+	return nil
+}
+
+// begin starts an exchange: its request id, its clock and its meter.
+func (p *pipeline) begin(r *http.Request) *exchange {
+	x := &exchange{pipeline: p, began: time.Now(), id: r.Header.Get(headerRequestID), params: map[string]string{}}
+	if !safeID(x.id) {
+		x.id = p.NewID()
+	}
+	ctx, meter := table.Measured(change.WithRequest(r.Context(), x.id))
+	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
+	x.r = r.WithContext(x.ctx)
+	return x
+}
+
+// maxID is the longest request id that is taken over from the client.
+const maxID = 128
+
+// safeID is whether a client's request id may stand in headers and the log.
+func safeID(id string) bool {
+	for _, c := range id {
+		if !strings.ContainsRune("-_.:/+=@", c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
+type exchangeKey struct{}
+
+// exchangeOf gives the exchange that a handler's context belongs to.
+func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }

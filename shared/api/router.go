@@ -1,0 +1,178 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"lectern/shared/api/check"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/idempotency"
+	"lectern/shared/ratelimit"
+)
+
+// Handler answers the group's routes, and in the same manner OPTIONS, wrong
+// methods and unknown paths. Every answer is complete when it is written.
+func (g Group) Handler(env Env) http.Handler {
+	p := &pipeline{
+		Env:     env,
+		mux:     http.NewServeMux(),
+		auth:    auth.New(env.Table, env.Now, env.Region),
+		limiter: Shared(env, func() *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }),
+		keys:    idempotency.Store{Table: env.Table, Now: env.Now},
+	}
+	a := &adapter{}
+	target := newTarget(a)
+	g.mount(target, &env)
+	registry := target.OpenAPI().Components.Schemas
+	check.Finish(registry)
+	for _, e := range a.endpoints {
+		e.registry = registry
+		p.mux.HandleFunc(pattern(*e.Operation), func(_ http.ResponseWriter, r *http.Request) {
+			x := exchangeOf(r.Context())
+			x.r, x.endpoint = r, e
+			x.run()
+		})
+	}
+	p.mux.HandleFunc("/", p.unrouted)
+	p.elsewhere = sync.OnceValue(func() *http.ServeMux { return muxOf(g.Elsewhere) })
+	return p
+}
+
+// pattern is the operation's in a ServeMux, where a final slash would match
+// everything below it.
+func pattern(o Operation) string {
+	if strings.HasSuffix(o.Path, "/") {
+		return o.Method + " " + o.Path + "{$}"
+	}
+	return o.Method + " " + o.Path
+}
+
+// muxOf knows the patterns of operations that are answered elsewhere.
+func muxOf(operations func() []Operation) *http.ServeMux {
+	mux := http.NewServeMux()
+	if operations != nil {
+		for _, o := range operations() {
+			mux.Handle(pattern(o), http.NotFoundHandler())
+		}
+	}
+	return mux
+}
+
+// ServeHTTP serves one request and writes one log line about it.
+func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := p.begin(r)
+	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
+		p.mux.ServeHTTP(nil, x.r)
+	} else {
+		// ServeMux would redirect such a path; here it is an unknown one.
+		x.refuse(nil)
+	}
+	x.log(x.respond(w))
+}
+
+// methods are those that routes are declared with.
+var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+// unrouted serves what no route matches.
+func (p *pipeline) unrouted(_ http.ResponseWriter, r *http.Request) {
+	exchangeOf(r.Context()).refuse(p.allowed(r))
+}
+
+// refuse answers a path by the methods that it has: OPTIONS, or an error.
+func (x *exchange) refuse(allow []string) {
+	switch {
+	case x.r.Method == http.MethodOptions:
+		x.allow = append(allow, http.MethodOptions)
+	case len(allow) == 0:
+		x.err = apierr.NotFound("Route")
+	default:
+		x.err = apierr.MethodNotAllowed(strings.Join(append(allow, http.MethodOptions), ", "))
+	}
+}
+
+// allowed lists the methods of the request's path.
+func (p *pipeline) allowed(r *http.Request) (allow []string) {
+	for _, method := range methods {
+		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
+		if routed(p.mux, probe) || routed(p.elsewhere(), probe) {
+			allow = append(allow, method)
+		}
+	}
+	if slices.Contains(allow, http.MethodGet) {
+		allow = append(allow, http.MethodHead)
+	}
+	return allow
+}
+
+func routed(mux *http.ServeMux, r *http.Request) bool {
+	_, pattern := mux.Handler(r)
+	return pattern != "" && pattern != "/"
+}
+
+// log writes the request's line. It never has the query, a body, a name or a
+// secret in it; of the path it has ids that were checked.
+func (x *exchange) log(status int) {
+	calls, roundTrips, rcu, wcu := x.meter.Totals()
+	line := append([]slog.Attr{
+		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.Int("status", status),
+		slog.Int64("ms", time.Since(x.began).Milliseconds()),
+		slog.Int("calls", calls), slog.Int("round_trips", roundTrips), slog.Float64("rcu", rcu), slog.Float64("wcu", wcu),
+	}, x.facts()...)
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+		line = append(line, slog.Any("error", x.err))
+	}
+	x.Log.LogAttrs(x.ctx, level, "request", line...)
+}
+
+// facts are what is known of the route, the caller and a refusal.
+func (x *exchange) facts() (line []slog.Attr) {
+	if x.endpoint != nil {
+		line = append(line, slog.String("route", x.Path), slog.String("bucket", string(x.Bucket)))
+		line = append(line, x.ids()...)
+	}
+	org, token, reason := x.whose()
+	if org != 0 {
+		line = append(line, slog.Int64("org", org), slog.Int64("token", token))
+	}
+	if reason != "" {
+		line = append(line, slog.String("reason", reason))
+	}
+	return line
+}
+
+// ids are the ids of the path, by their names in it.
+func (x *exchange) ids() (line []slog.Attr) {
+	for _, p := range x.endpoint.params {
+		if id, ok := x.params[p.Name]; ok && p.In == "path" {
+			line = append(line, slog.String(p.Name, id))
+		}
+	}
+	return line
+}
+
+// whose gives the organization and token of the request, 0 when they are not
+// known, and why it was refused, empty when it was not.
+func (x *exchange) whose() (org, token int64, reason string) {
+	if x.caller != nil {
+		org, token = x.caller.Org.ID, x.caller.Token.ID
+	}
+	var refusal *auth.Refusal
+	var e *apierr.Error
+	switch {
+	case errors.As(x.err, &refusal):
+		return refusal.Org, refusal.Token, string(refusal.Reason)
+	case errors.As(x.err, &e):
+		return org, token, cmp.Or(e.Reason, e.Code, e.Name)
+	}
+	return org, token, ""
+}
