@@ -1,0 +1,210 @@
+package field
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// limit is how long a text may be.
+type limit struct {
+	most   int
+	length func(string) int
+	unit   string
+}
+
+// limits are those of the texts that people read, by type.
+var limits = map[Type]limit{
+	Text:     {255, utf8.RuneCountInString, "characters"},
+	Textarea: {5_000, utf8.RuneCountInString, "characters"},
+	Wysiwyg:  {64 << 10, func(s string) int { return len(s) }, "bytes"},
+}
+
+// maxValues is how many values a list may hold: more than there are countries
+// or languages to name.
+const maxValues = 1_000
+
+// rule checks one value and gives the form it is kept in.
+type rule func(d *Definition, raw any, loc *time.Location) (any, error)
+
+// rules gives, by type, the rule of one value.
+var rules = map[Type]rule{
+	Text:      text(limits[Text]),
+	Textarea:  text(limits[Textarea]),
+	Wysiwyg:   text(limits[Wysiwyg]),
+	Email:     formatted("an e-mail address", isEmail),
+	Phone:     formatted("a phone number", isPhone),
+	File:      formatted("an http or https address", isAddress),
+	Countries: formatted("an ISO 3166-1 country code", isCountry),
+	Languages: formatted("a BCP 47 language code", isLanguage),
+	Date:      formatted("a date in the form YYYY-MM-DD", isDate),
+	Dropdown:  option,
+	Checkbox:  boolean,
+	Number:    number,
+	Currency:  number,
+	User:      member,
+	Datetime:  datetime,
+}
+
+// Accept checks what a client sent for the field and gives the form it is kept
+// in; nil, also for an empty list, is no value.
+func (d *Definition) Accept(raw any, loc *time.Location) (any, error) {
+	if raw == nil {
+		return nil, nil
+	}
+	if !d.Multiple {
+		return rules[d.Type](d, raw, loc)
+	}
+	list, ok := raw.([]any)
+	if !ok {
+		return nil, d.mismatch("a list")
+	}
+	if len(list) > maxValues {
+		return nil, apierr.Invalid(d.InternalName, "Field %q takes at most %d values.", d.InternalName, maxValues)
+	}
+	return d.acceptAll(list, loc)
+}
+
+func (d *Definition) acceptAll(list []any, loc *time.Location) (any, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	seen := make(map[any]bool, len(list))
+	kept := make([]any, 0, len(list))
+	for _, raw := range list {
+		v, err := rules[d.Type](d, raw, loc)
+		if err != nil {
+			return nil, err
+		}
+		if seen[v] {
+			return nil, apierr.Invalid(d.InternalName, "Field %q takes each value once only.", d.InternalName)
+		}
+		seen[v] = true
+		kept = append(kept, v)
+	}
+	return kept, nil
+}
+
+// mismatch is the error for a value that is not what the field takes. That of a
+// dropdown lists the options.
+func (d *Definition) mismatch(want string) error {
+	if d.Type != Dropdown {
+		return apierr.TypeMismatch(d.InternalName, fmt.Sprintf("Field %q must be %s.", d.InternalName, want))
+	}
+	if len(d.Options) == 0 {
+		return apierr.TypeMismatch(d.InternalName, fmt.Sprintf("Field %q has no options to choose from.", d.InternalName))
+	}
+	quoted := make([]string, len(d.Options))
+	for i, o := range d.Options {
+		quoted[i] = strconv.Quote(o)
+	}
+	if d.Multiple {
+		want = "a list of options out of"
+	} else {
+		want = "one of"
+	}
+	message := fmt.Sprintf("Field %q must be %s %s.", d.InternalName, want, strings.Join(quoted, ", "))
+	return apierr.TypeMismatch(d.InternalName, message, d.Options...)
+}
+
+func text(l limit) rule {
+	return func(d *Definition, raw any, _ *time.Location) (any, error) {
+		s, ok := raw.(string)
+		if !ok {
+			return nil, d.mismatch("a string")
+		}
+		if l.length(s) > l.most {
+			return nil, apierr.Invalid(d.InternalName, "Field %q must not be longer than %d %s.", d.InternalName, l.most, l.unit)
+		}
+		return s, nil
+	}
+}
+
+// formatted is a short text of a certain form.
+func formatted(want string, is func(string) bool) rule {
+	short := text(limits[Text])
+	return func(d *Definition, raw any, loc *time.Location) (any, error) {
+		v, err := short(d, raw, loc)
+		if err != nil {
+			return nil, err
+		}
+		if !is(v.(string)) {
+			return nil, d.mismatch(want)
+		}
+		return v, nil
+	}
+}
+
+func option(d *Definition, raw any, _ *time.Location) (any, error) {
+	for _, o := range d.Options {
+		if raw == any(o) {
+			return o, nil
+		}
+	}
+	return nil, d.mismatch("")
+}
+
+func boolean(d *Definition, raw any, _ *time.Location) (any, error) {
+	if _, ok := raw.(bool); !ok {
+		return nil, d.mismatch("true or false")
+	}
+	return raw, nil
+}
+
+func number(d *Definition, raw any, _ *time.Location) (any, error) {
+	if _, ok := raw.(float64); !ok {
+		return nil, d.mismatch("a number")
+	}
+	return raw, nil
+}
+
+// member checks the form of a member's id; whether there is such a member is
+// for CheckMembers.
+func member(d *Definition, raw any, _ *time.Location) (any, error) {
+	id, ok := raw.(float64)
+	if !ok || id < 1 || id != math.Trunc(id) || id > maxID {
+		return nil, d.mismatch(wantMember)
+	}
+	return raw, nil
+}
+
+const wantMember = "the id of a member of the organization"
+
+// maxID is the largest integer that a JSON number holds exactly.
+const maxID = 1 << 53
+
+// CheckMembers looks up the members that values sent name in fields of type
+// user, in one read where there are any: 400 TYPE_MISMATCH for one that the
+// organization does not have. Apply has checked everything else.
+func (s *Set) CheckMembers(ctx context.Context, t *table.Table, org int64, module Module, sent map[string]any) error {
+	named := map[string]table.Key{}
+	for name, raw := range sent {
+		if d, ok := s.Named(module, name); ok && d.Type == User && raw != nil {
+			id, _ := raw.(float64)
+			named[name] = table.Key{PK: tenancy.MemberPK(org, int64(id)), SK: "-"}
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	found, err := t.GetMany(ctx, slices.Collect(maps.Values(named)))
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if _, ok := found[named[name]]; !ok {
+			return apierr.TypeMismatch(name, fmt.Sprintf("Field %q must be %s.", name, wantMember))
+		}
+	}
+	return nil
+}

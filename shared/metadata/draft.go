@@ -1,0 +1,104 @@
+package metadata
+
+import (
+	"lectern/shared/apierr"
+	"lectern/shared/field"
+	"lectern/shared/programme"
+	"lectern/shared/wire"
+)
+
+// Draft is what a client may write of an entry of any kind. An absent property
+// leaves what is stored; a create needs a name.
+type Draft struct {
+	Name         wire.Opt[string]                 `json:"name,omitzero" minLength:"1" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The name."`
+	Order        wire.Opt[int]                    `json:"order,omitzero" minimum:"0" maximum:"1000000" nullable:"false" doc:"The place among the entries of the kind; a new entry stands last without it."`
+	Translations wire.Opt[field.TranslationDraft] `json:"translations,omitzero" nullable:"false" doc:"Names by language, such as {\"fr\": {\"name\": \"Salle\"}}; needs the translated_fields feature."`
+}
+
+// RoomDraft is what a client may write of a room.
+type RoomDraft struct {
+	Draft
+	Capacity wire.Opt[int] `json:"capacity,omitzero" minimum:"0" maximum:"100000" doc:"How many people it takes."`
+}
+
+// TrackDraft is what a client may write of a track.
+type TrackDraft struct {
+	Draft
+	Color wire.Opt[string] `json:"color,omitzero" pattern:"^#[0-9a-fA-F]{6}$" doc:"As #rrggbb."`
+}
+
+// StatusDraft is what a client may write of a custom status.
+type StatusDraft struct {
+	Draft
+	Color  wire.Opt[string] `json:"color,omitzero" pattern:"^#[0-9a-fA-F]{6}$" doc:"As #rrggbb; without one it has its category's."`
+	Status wire.Opt[string] `json:"status,omitzero" enum:"accepted,accept_queue,pending,decline_queue,declined" nullable:"false" doc:"The category, pending without one; cannot change afterwards."`
+}
+
+// Change is one of the drafts.
+type Change interface {
+	common() Draft
+	apply(*Entry) error
+}
+
+func (d Draft) common() Draft { return d }
+
+func (d Draft) apply(e *Entry) error {
+	if d.Name.Has() {
+		e.Name = d.Name.Value
+	}
+	if d.Order.Has() {
+		e.Order = d.Order.Value
+	}
+	return nil
+}
+
+func (d RoomDraft) apply(e *Entry) error {
+	set(&e.Capacity, d.Capacity)
+	return d.Draft.apply(e)
+}
+
+func (d TrackDraft) apply(e *Entry) error {
+	set(&e.Color, d.Color)
+	return d.Draft.apply(e)
+}
+
+func (d StatusDraft) apply(e *Entry) error {
+	set(&e.Color, d.Color)
+	if d.Status.Sent && d.Status.Value != e.Status {
+		return apierr.Invalid("status", "The category of a status cannot change; it is %q.", e.Status)
+	}
+	return d.Draft.apply(e)
+}
+
+// set stores what was sent: a value, or nil for null.
+func set[T any](stored **T, sent wire.Opt[T]) {
+	if sent.Sent {
+		*stored = nil
+	}
+	if sent.Has() {
+		*stored = &sent.Value
+	}
+}
+
+// check refuses translations that no entry could have, then those on an event
+// without the feature.
+func (d Draft) check(texts *field.Set, event *programme.Event) error {
+	if !d.Translations.Sent {
+		return nil
+	}
+	if _, err := texts.Translate(field.Metadata, nil, d.Translations.Value); err != nil {
+		return err
+	}
+	if !event.Features.TranslatedFields {
+		return apierr.Forbidden("", "Translations need the translated fields feature, which this event does not have.")
+	}
+	return nil
+}
+
+// translate writes the translations sent into e.
+func (d Draft) translate(texts *field.Set, e *Entry) (err error) {
+	if d.Translations.Sent {
+		e.Translations, err = texts.Translate(field.Metadata, e.Translations, d.Translations.Value)
+	}
+	return err
+}

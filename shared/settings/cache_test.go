@@ -1,0 +1,177 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/tabletest"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/field"
+	"lectern/shared/metadata"
+	"lectern/shared/programme"
+	"lectern/shared/settings/item"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// scene is an organization with one event, and the caller who has just been
+// authenticated.
+type scene struct {
+	*testing.T
+	table *table.Table
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	sc := &scene{t, tabletest.Start(t)}
+	sc.put(item.Place{Org: 1}, 0)
+	sc.put(item.Place{Org: 1, Event: 2}, 0)
+	return sc
+}
+
+// put stores an owner with a settings version, or another one.
+func (sc *scene) put(at item.Place, version int64) {
+	sc.Helper()
+	owner := table.Item{Key: at.Owner(), Version: 1, Data: []byte("{}"), Settings: version}
+	require.NoError(sc, sc.table.Transact(sc.Context(), table.Insert(owner)))
+}
+
+// caller reads what authentication reads.
+func (sc *scene) caller(event int64) *auth.Caller {
+	sc.Helper()
+	org, err := sc.table.Get(sc.Context(), item.Place{Org: 1}.Owner())
+	require.NoError(sc, err)
+	c := &auth.Caller{Org: tenancy.Organization{ID: 1, Settings: org.Settings}}
+	if event != 0 {
+		found, err := sc.table.Get(sc.Context(), item.Place{Org: 1, Event: event}.Owner())
+		require.NoError(sc, err)
+		c.Event = &programme.Event{ID: event, OrgID: 1, Settings: found.Settings}
+	}
+	return c
+}
+
+func (sc *scene) track(name string) {
+	sc.Helper()
+	store := metadata.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}
+	draft := metadata.TrackDraft{Draft: metadata.Draft{Name: wire.Some(name)}}
+	_, err := store.Create(sc.Context(), metadata.Scene{Caller: sc.caller(2), Fields: field.NewSet()}, metadata.Tracks, draft)
+	require.NoError(sc, err)
+}
+
+// calls is how many calls were made under a meter.
+func calls(m *table.Meter) int {
+	n, _, _, _ := m.Totals() //nolint:dogsled // the other figures are of no interest here
+	return n
+}
+
+// load gives the snapshot and how many calls it took.
+func (sc *scene) load(c *Cache, event int64) (*Snapshot, int) {
+	sc.Helper()
+	ctx, meter := table.Measured(sc.Context())
+	caller := sc.caller(event)
+	s, err := c.Load(ctx, caller)
+	require.NoError(sc, err)
+	return s, calls(meter)
+}
+
+func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
+	sc := newScene(t)
+	cache := NewCache(sc.table)
+	cold, n := sc.load(cache, 2)
+	require.Equal(t, 2, n)
+	require.Empty(t, cold.Metadata[metadata.Tracks].List())
+	require.Len(t, cold.Statuses.All(), 5)
+	require.Len(t, cold.Roles.All(), 3)
+	warm, n := sc.load(cache, 2)
+	require.Zero(t, n)
+	require.Same(t, cold, warm)
+
+	sc.track("Design")
+	changed, n := sc.load(cache, 2)
+	require.Equal(t, 1, n, "the organization has not changed")
+	require.Len(t, changed.Metadata[metadata.Tracks].List(), 1)
+	require.Equal(t, Version{Event: 1}, changed.Version)
+	require.Empty(t, cold.Metadata[metadata.Tracks].List(), "a snapshot stays as it was")
+
+	global := field.Draft{Name: "Badge", Type: field.Text, Module: field.Contact, Scope: field.ScopeGlobal}
+	_, err := field.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}.Create(t.Context(), sc.caller(2), global)
+	require.NoError(t, err)
+	for _, event := range []int64{0, 2} {
+		s, _ := sc.load(cache, event)
+		_, ok := s.Fields.Named(field.Contact, "org_badge")
+		require.True(t, ok)
+	}
+}
+
+func TestSettingsNotYetVisibleAreWaitedFor(t *testing.T) {
+	sc := newScene(t)
+	cache, caller := NewCache(sc.table), sc.caller(2)
+	caller.Event.Settings = 1
+	_, err := cache.Load(t.Context(), caller)
+	var refused *apierr.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+
+	appeared := make(chan struct{})
+	go func() {
+		defer close(appeared)
+		data, _ := json.Marshal(metadata.Entry{ID: "a", Name: "Late"})
+		key := item.Place{Org: 1, Event: 2}.Key(string(metadata.Tracks), "a")
+		_ = sc.table.Transact(context.WithoutCancel(t.Context()), table.Insert(table.Item{Key: key, Version: 1, Data: data}))
+	}()
+	require.Eventually(t, func() bool {
+		s, err := cache.Load(t.Context(), caller)
+		return err == nil && len(s.Metadata[metadata.Tracks].List()) == 1
+	}, 5*time.Second, time.Millisecond)
+	<-appeared
+}
+
+func TestOneReadsForAll(t *testing.T) {
+	sc := newScene(t)
+	cache, caller := NewCache(sc.table), sc.caller(2)
+	ctx, meter := table.Measured(t.Context())
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			if _, err := cache.Load(ctx, caller); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	require.Equal(t, 2, calls(meter))
+}
+
+func TestTheCacheIsBounded(t *testing.T) {
+	sc := newScene(t)
+	cache := NewCache(sc.table)
+	cache.limit = 4 * overhead
+	for event := int64(3); event < 20; event++ {
+		sc.put(item.Place{Org: 1, Event: event}, 0)
+		sc.load(cache, event)
+		sc.load(cache, 2)
+		require.LessOrEqual(t, cache.held, cache.limit)
+		require.LessOrEqual(t, len(cache.slots), 4)
+		_, n := sc.load(cache, 2)
+		require.Zero(t, n, fmt.Sprint("what was used last stays, beside event ", event))
+	}
+}
+
+func TestUnknownKindsCountForTheVersion(t *testing.T) {
+	sc := newScene(t)
+	key := item.Place{Org: 1, Event: 2}.Key("slot", "a")
+	require.NoError(t, sc.table.Transact(t.Context(),
+		table.Insert(table.Item{Key: key, Version: 3, Data: []byte("{}")}), table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), 3)))
+	s, _ := sc.load(NewCache(sc.table), 2)
+	require.Equal(t, int64(3), s.Version.Event)
+}

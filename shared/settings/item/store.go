@@ -1,0 +1,165 @@
+package item
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/change"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// Store writes the settings of one kind.
+type Store struct {
+	Table *table.Table
+	Now   func() time.Time
+	// Kind begins the sort keys and names the record in changes, such as tracks.
+	Kind string
+	// Title names the record in messages, such as Track.
+	Title string
+}
+
+// Verb is what a change does to a setting that exists.
+type Verb string
+
+// Updated and Deleted are for a setting that is not deleted, Restored is for one
+// that is; any other setting is not found.
+const (
+	Updated  Verb = "updated"
+	Deleted  Verb = "deleted"
+	Restored Verb = "restored"
+
+	created Verb = "created"
+)
+
+// Change is one change of a setting of type P.
+type Change[P any] struct {
+	Verb Verb
+	// Guard is what the client says about the version it has seen.
+	Guard write.Guard
+	// Edit changes the record; nil changes nothing beside what Verb says. It may
+	// run several times, each on a fresh copy. Its error is returned unchanged.
+	Edit func(P) error
+}
+
+// Create stores a new setting under the id it carries, in one transaction with
+// also, and gives what show makes of it. Times and version are filled in.
+func Create[R any, P Record[R], A any](
+	ctx context.Context, s Store, at Place, r P, show func(P) A, also ...table.Write,
+) (A, error) {
+	head := r.Head()
+	*head.CreatedAt, *head.Version = wire.At(s.Now()), 1
+	*head.UpdatedAt = *head.CreatedAt
+	plan := func(ctx context.Context, _ write.Items) (*write.Plan, error) {
+		stored, err := encode(at.Key(s.Kind, head.ID), r)
+		if err != nil {
+			return nil, err
+		}
+		return s.plan(ctx, at, created, r.Head(), change.Diff(nil, r, "id"), show(r), append(also, table.Insert(stored))), nil
+	}
+	return run[A](ctx, s, write.Op{Plan: plan})
+}
+
+// Do changes the setting with the given id, in one transaction with also, and
+// gives what show makes of it: 404 when there is none, 409 when the guard fails.
+func Do[R any, P Record[R], A any](
+	ctx context.Context, s Store, at Place, id string, c Change[P], show func(P) A, also ...table.Write,
+) (A, error) {
+	key := at.Key(s.Kind, id)
+	plan := func(ctx context.Context, got write.Items) (*write.Plan, error) {
+		was, ok := got[key]
+		if !ok {
+			return nil, apierr.NotFound(s.Title)
+		}
+		before, err := Decode[R, P](was)
+		if err != nil {
+			return nil, err
+		}
+		after, err := edited[R](s, was, c)
+		if err != nil {
+			return nil, err
+		}
+		stored, err := encode(key, after)
+		if err != nil {
+			return nil, err
+		}
+		return s.plan(ctx, at, c.Verb, after.Head(), change.Diff(before, after), show(after),
+			append(also, table.Replace(stored, was.Version))), nil
+	}
+	return run[A](ctx, s, write.Op{Reads: []table.Key{key}, Plan: plan})
+}
+
+// edited is the next version of a stored setting.
+func edited[R any, P Record[R]](s Store, was table.Item, c Change[P]) (P, error) {
+	r, err := Decode[R, P](was)
+	if err != nil {
+		return nil, err
+	}
+	head := r.Head()
+	if deleted := *head.DeletedAt != nil; deleted != (c.Verb == Restored) {
+		return nil, apierr.NotFound(s.Title)
+	}
+	if c.Edit != nil {
+		if err := c.Edit(r); err != nil {
+			return nil, err
+		}
+	}
+	// Last, since a body that is wrong in itself is a 400 before it is a 409.
+	if err := c.Guard.Check(*head.Version, *head.UpdatedAt); err != nil {
+		return nil, err
+	}
+	*head.Version++
+	*head.UpdatedAt = next(*head.UpdatedAt, s.Now())
+	*head.DeletedAt = nil
+	if c.Verb == Deleted {
+		at := *head.UpdatedAt
+		*head.DeletedAt = &at
+	}
+	return r, nil
+}
+
+// next is the updated_at of a version that follows one of last: later, whatever
+// the clock says.
+func next(last wire.Time, now time.Time) wire.Time {
+	if at := wire.At(now); at.After(last.Time) {
+		return at
+	}
+	return wire.At(last.Add(time.Millisecond))
+}
+
+// plan completes the writes of a setting's new version: the settings version of
+// its owner goes up with its own.
+func (s Store) plan(
+	ctx context.Context, at Place, verb Verb, head Head, values []change.Value, answer any, writes []table.Write,
+) *write.Plan {
+	record := change.New(ctx, change.Record{
+		At: *head.UpdatedAt, Org: at.Org, Event: at.Event, Action: s.Kind + "." + string(verb),
+		Type: s.Kind, RecordID: head.ID, Version: *head.Version, Values: values,
+	})
+	owner := "Event"
+	if at.Event == 0 {
+		owner = "Organization"
+	}
+	writes = append(writes, record.Write(), table.BumpSettings(at.Owner(), 1).Or(apierr.NotFound(owner)))
+	return &write.Plan{Writes: writes, Answer: answer}
+}
+
+func run[A any](ctx context.Context, s Store, op write.Op) (answer A, err error) {
+	got, err := write.Run(ctx, s.Table, op)
+	if err != nil {
+		return answer, err
+	}
+	return got.(A), nil
+}
+
+func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("item: encode %s: %w", key.SK, err)
+	}
+	return table.Item{Key: key, Version: *r.Head().Version, Data: data}, nil
+}
