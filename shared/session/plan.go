@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/catalogue"
+	"lectern/shared/change"
+	"lectern/shared/field"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// Published kinds of change of a session (gaps.md section 10).
+const (
+	kindCreated = "session.created"
+	kindUpdated = "session.updated"
+	kindDeleted = "session.deleted"
+)
+
+// step is one session's part in a write: what it was, nil when it is new, and
+// what it becomes.
+type step struct {
+	before, after *Body
+	// action is what the audit trail says was done, kind what is published.
+	action, kind string
+	// fields are the custom fields that changed, by internal name.
+	fields []string
+}
+
+// plan turns the steps of one write into its transaction and the answer, which
+// shows the session of the first step.
+func (st *Store) plan(ctx context.Context, f *formatter, steps ...step) (*write.Plan, error) {
+	made := &write.Plan{}
+	for _, s := range steps {
+		writes, err := st.writes(ctx, f, s)
+		if err != nil {
+			return nil, err
+		}
+		made.Writes = append(made.Writes, writes...)
+		f.others[s.after.ID] = s.after
+	}
+	if err := f.gather(ctx, st.fetch(at(f.caller)), steps[0].after); err != nil {
+		return nil, err
+	}
+	made.Answer = f.session(steps[0].after)
+	return made, nil
+}
+
+// writes completes a step's body and gives its items: body, row, the version of
+// the row's shard, and the change record.
+func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Write, error) {
+	p, b, was := at(f.caller), s.after, int64(0)
+	b.UpdatedAt = st.now(s.before)
+	if s.before == nil {
+		b.CreatedAt = b.UpdatedAt
+	} else {
+		was = s.before.Version
+	}
+	b.Version = was + 1
+	b.Sequence++
+	body, err := json.Marshal(b)
+	if err != nil {
+		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
+	}
+	if len(body) > maxRecordBytes {
+		return nil, apierr.Invalid("", "The session as a whole must not be larger than %d bytes.", maxRecordBytes)
+	}
+	row, err := json.Marshal(rowOf(b))
+	if err != nil {
+		return nil, fmt.Errorf("session: encode row %s: %w", b.ID, err)
+	}
+	src := p.source()
+	writes := []table.Write{
+		table.Replace(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body}, was),
+		table.Put(table.Item{Key: catalogue.RowKey(src, b.ID), Version: b.Version, Data: row}),
+		table.Bump(catalogue.VersionKey(src, catalogue.Shard(b.ID, shards)), 1),
+	}
+	if s.before == nil {
+		writes[0] = table.Insert(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body})
+	}
+	return append(writes, st.change(ctx, f, s).Write()), nil
+}
+
+// unpublished are parts of a body that a change record does not list: what
+// changes with every write, and custom fields, which are listed one by one.
+var unpublished = []string{"updated_at", "created_at", "sequence", "last_number", "custom_fields"}
+
+// change is the step's change record. It names people by id, as the body does.
+func (st *Store) change(ctx context.Context, f *formatter, s step) change.Record {
+	var before any
+	if s.before != nil {
+		before = s.before
+	}
+	values := change.Diff(before, s.after, unpublished...)
+	for _, name := range s.fields {
+		values = append(values, f.fieldChange(s, name))
+	}
+	fields := make([]string, len(values))
+	for i, v := range values {
+		fields[i] = v.Field
+	}
+	p := at(f.caller)
+	return change.New(ctx, change.Record{
+		At: s.after.UpdatedAt, Org: p.org, Event: p.event, Action: s.action, Type: "session",
+		RecordID: s.after.ID, Version: s.after.Version, Values: values,
+		Kinds: []change.Kind{{Name: s.kind, Sequence: s.after.Sequence, Fields: fields}},
+	})
+}
+
+// fieldChange is the change of one custom field, which a body keeps by id.
+func (f *formatter) fieldChange(s step, name string) change.Value {
+	v := change.Value{Field: "custom_fields." + name}
+	def, ok := f.set.Fields.Named(field.Session, name)
+	if !ok {
+		return v
+	}
+	if s.before != nil {
+		v.Old = s.before.CustomFields[def.ID].V
+	}
+	v.New = s.after.CustomFields[def.ID].V
+	return v
+}
+
+// guarded reads a live session and checks the version the client has seen.
+func guarded(got write.Items, key table.Key, guard write.Guard) (*Body, error) {
+	b, err := live(got, key)
+	if err != nil {
+		return nil, err
+	}
+	return b, guard.Check(b.Version, b.UpdatedAt)
+}
+
+// start makes the edit of a draft, or the error that needs no record to see.
+func (st *Store) start(ctx context.Context, c *auth.Caller, d *Draft) (*edit, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	e := &edit{caller: c, set: set, draft: d, newID: st.NewID}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	if err := set.Fields.CheckMembers(ctx, st.Table, c.Org.ID, field.Session, d.CustomFields.Value); err != nil {
+		return nil, err
+	}
+	return e, st.invite(ctx, e)
+}

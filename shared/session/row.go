@@ -1,0 +1,105 @@
+package session
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unique"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Row is what a search must know of a session to filter and sort it. It is a
+// function of the body, kept beside it in every write. Its names are short
+// because an event's rows are read as a whole.
+type Row struct {
+	ID      string   `json:"-"`
+	Version int64    `json:"-"`
+	Created int64    `json:"c"`           // Unix milliseconds, as all times here
+	Updated int64    `json:"u"`           //
+	Deleted int64    `json:"d,omitempty"` // 0 = not deleted
+	Starts  int64    `json:"s,omitempty"` // 0 = no time
+	Status  string   `json:"a,omitempty"`
+	Title   string   `json:"t"`
+	Number  string   `json:"n"`           // the friendly id without its prefix
+	Parent  string   `json:"p,omitempty"` // set on a subsession
+	Track   string   `json:"k,omitempty"`
+	Level   string   `json:"l,omitempty"`
+	Format  string   `json:"f,omitempty"`
+	Lang    string   `json:"g,omitempty"`
+	Tags    []string `json:"x,omitempty"`
+	// Abstract, and Source: linked into another session.
+	Abstract bool `json:"b,omitempty"`
+	Source   bool `json:"o,omitempty"`
+}
+
+// rowOf makes the row of a body.
+func rowOf(b *Body) Row {
+	return Row{
+		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(),
+		Deleted: millis(b.DeletedAt), Starts: millis(b.StartsAt), Status: value(b.Status), Title: b.Title,
+		Number: strings.TrimPrefix(b.FriendlyID(), friendlyPrefix), Parent: b.Parent, Track: value(b.TrackID),
+		Level: value(b.LevelID), Format: value(b.FormatID), Lang: value(b.LanguageID), Tags: b.TagIDs,
+		Abstract: b.IsAbstract, Source: b.Target != nil,
+	}
+}
+
+// readRow decodes a row's item. Ids that many rows share are kept once.
+func readRow(item table.Item) (Row, error) {
+	row := Row{Version: item.Version}
+	if err := json.Unmarshal(item.Data, &row); err != nil {
+		return row, fmt.Errorf("session: decode row %s: %w", item.SK, err)
+	}
+	_, row.ID, _ = strings.Cut(item.SK, "#")
+	for _, shared := range []*string{&row.Status, &row.Track, &row.Level, &row.Format, &row.Lang} {
+		*shared = intern(*shared)
+	}
+	for i := range row.Tags {
+		row.Tags[i] = intern(row.Tags[i])
+	}
+	return row, nil
+}
+
+func intern(s string) string { return unique.Make(s).Value() }
+
+func millis(t *wire.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func value(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// byCreated is the default order: oldest first, ties by id.
+func byCreated(a, b *Row) int {
+	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+}
+
+// NewCatalogue is the memory of an event's rows and bodies that searches use;
+// maxBytes caps it.
+func NewCatalogue(t *table.Table, maxBytes int64) *catalogue.Catalogue[Row, *Body] {
+	return catalogue.New(t, catalogue.Options[Row, *Body]{
+		Row:      readRow,
+		ID:       func(r *Row) string { return r.ID },
+		Version:  func(r *Row) int64 { return r.Version },
+		Order:    byCreated,
+		Body:     decode,
+		RowOf:    rowOf,
+		BodyKey:  bodyKey,
+		MaxBytes: maxBytes,
+	})
+}
+
+// bodyKey finds a body beside its rows: both lie under the same event.
+func bodyKey(src catalogue.Source, id string) table.Key {
+	return table.Key{PK: strings.TrimSuffix(src.Rows, "#RS") + "#S#" + id, SK: "B"}
+}

@@ -1,0 +1,145 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/catalogue"
+	"lectern/shared/settings"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// Store reads and writes the sessions of the event a caller addresses.
+type Store struct {
+	Table     *table.Table
+	Settings  *settings.Cache
+	Catalogue *catalogue.Catalogue[Row, *Body]
+	Now       func() time.Time
+	NewID     func() string
+	// AdminURL begins the deep links into the admin application; empty where
+	// none is configured.
+	AdminURL string
+}
+
+func at(c *auth.Caller) place { return place{org: c.Org.ID, event: c.Event.ID} }
+
+// notFound is the answer for a session that is not there, deleted, or
+// somebody else's.
+func notFound() error { return apierr.NotFound("Session") }
+
+// Get gives one session, or a subsession in the full shape. It is a 404 when
+// there is none or it is deleted.
+func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x Expand) (*Session, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	item, err := st.Table.GetMany(ctx, []table.Key{at(c).body(id)})
+	if err != nil {
+		return nil, err
+	}
+	b, err := live(item, at(c).body(id))
+	if err != nil {
+		return nil, err
+	}
+	f := st.formatter(c, set, x)
+	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
+		return nil, err
+	}
+	return f.session(b), nil
+}
+
+func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
+	return &formatter{caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{}}
+}
+
+// fetch reads bodies from the table in one batch.
+func (st *Store) fetch(p place) fetcher {
+	return func(ctx context.Context, ids []string) (map[string]*Body, error) {
+		keys := make([]table.Key, len(ids))
+		for i, id := range ids {
+			keys[i] = p.body(id)
+		}
+		items, err := st.Table.GetMany(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		bodies := make(map[string]*Body, len(items))
+		for _, item := range items {
+			b, err := decode(item)
+			if err != nil {
+				return nil, err
+			}
+			bodies[b.ID] = b
+		}
+		return bodies, nil
+	}
+}
+
+// stored finds a session among what was read, deleted or not; it is a 404 when
+// it is not there.
+func stored(got write.Items, key table.Key) (*Body, error) {
+	item, ok := got[key]
+	if !ok {
+		return nil, notFound()
+	}
+	return decode(item)
+}
+
+// live is stored for a session that must not be deleted.
+func live(got write.Items, key table.Key) (*Body, error) {
+	b, err := stored(got, key)
+	if err == nil && b.DeletedAt != nil {
+		return nil, notFound()
+	}
+	return b, err
+}
+
+// one reads a single session as live or stored does.
+func (st *Store) one(ctx context.Context, key table.Key, pick func(write.Items, table.Key) (*Body, error)) (*Body, error) {
+	got, err := st.Table.GetMany(ctx, []table.Key{key})
+	if err != nil {
+		return nil, err
+	}
+	return pick(got, key)
+}
+
+// run makes one write and gives what the caller is told.
+func (st *Store) run(ctx context.Context, op write.Op) (*Session, error) {
+	answer, err := write.Run(ctx, st.Table, op)
+	if err != nil {
+		return nil, err
+	}
+	shown, ok := answer.(*Session)
+	if !ok {
+		return nil, fmt.Errorf("session: a write answered %T", answer)
+	}
+	return shown, nil
+}
+
+// again answers a repeated request whose first answer was too large to keep.
+func (st *Store) again(c *auth.Caller, x Expand) func(context.Context, string) (any, error) {
+	return func(ctx context.Context, id string) (any, error) { return st.Get(ctx, c, id, x) }
+}
+
+// numbers claims the next n numbers of an event's sessions and gives the first.
+// They are never given again, so a write that is then refused leaves a gap.
+func (st *Store) numbers(ctx context.Context, p place, n int64) (int64, error) {
+	last, err := st.Table.Add(ctx, p.numbers(), n)
+	return last - n + 1, err
+}
+
+// now is the time of a write on a record last changed at before: later than
+// that, whatever the clocks of two machines say.
+func (st *Store) now(before *Body) wire.Time {
+	now := wire.At(st.Now())
+	if before != nil && !now.After(before.UpdatedAt.Time) {
+		return wire.At(before.UpdatedAt.Add(time.Millisecond))
+	}
+	return now
+}

@@ -1,0 +1,247 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// Create makes a session, an abstract or a subsession (gaps.md section 2.3).
+func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand) (*Session, error) {
+	e, err := st.begin(ctx, c, d)
+	if err != nil {
+		return nil, err
+	}
+	number := int64(0)
+	if !d.ParentSessionID.Has() {
+		if number, err = st.numbers(ctx, at(c), 1); err != nil {
+			return nil, err
+		}
+	}
+	return st.run(ctx, st.create(e, st.NewID(), &number, x))
+}
+
+// begin makes the edit of a create.
+func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, error) {
+	e, err := st.start(ctx, c, &d.Draft)
+	if err != nil {
+		return nil, err
+	}
+	return e, e.checkFeatures(d.IsAbstract.Value)
+}
+
+// create is the operation that makes the session id. number is its own unless
+// it is a subsession, which its parent numbers.
+func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
+	p, parent := at(e.caller), e.draft.ParentSessionID
+	op := write.Op{Touches: func(write.Items) []string { return []string{id} }, Again: st.again(e.caller, x)}
+	if parent.Has() {
+		op.Reads = []table.Key{p.body(parent.Value)}
+		op.Touches = func(write.Items) []string { return []string{id, parent.Value} }
+	}
+	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+		b := &Body{ID: id, Number: *number, IsAbstract: e.draft.IsAbstract.Value, Source: "public_api"}
+		steps := []step{{after: b, action: kindCreated, kind: kindCreated}}
+		if parent.Has() {
+			before, after, err := e.adopt(got, p.body(parent.Value), b)
+			if err != nil {
+				return nil, err
+			}
+			steps = append(steps, step{before: before, after: after, action: kindUpdated, kind: kindUpdated})
+		} else {
+			pending := Pending
+			b.Status = &pending
+		}
+		var err error
+		if steps[0].fields, err = e.at(st.now(nil)).apply(b); err != nil {
+			return nil, err
+		}
+		return st.plan(ctx, st.formatter(e.caller, e.set, x), steps...)
+	}
+	return op
+}
+
+// adopt makes b a subsession of the parent at key, which must be a live
+// top-level session with room for it. It gives the parent before and after.
+func (e *edit) adopt(got write.Items, key table.Key, b *Body) (before, after *Body, err error) {
+	const name = "parent_session_id"
+	before, err = stored(got, key)
+	switch {
+	case err != nil:
+		return nil, nil, apierr.Invalid(name, "There is no such session on this event.")
+	case before.Parent != "":
+		return nil, nil, apierr.Invalid(name, "A subsession cannot have subsessions.")
+	case before.DeletedAt != nil:
+		return nil, nil, parentDeleted()
+	case len(before.Subsessions) >= maxSubsessions:
+		return nil, nil, tooManySubsessions(name)
+	case e.draft.IsAbstract.Sent && e.draft.IsAbstract.Value != before.IsAbstract:
+		return nil, nil, apierr.Invalid("is_abstract", "A subsession has the is_abstract of its parent.")
+	}
+	if err := e.checkFeatures(before.IsAbstract); err != nil {
+		return nil, nil, err
+	}
+	after = before.clone()
+	after.LastNumber++
+	after.Subsessions = append(after.Subsessions, b.ID)
+	b.Parent, b.ParentNumber, b.Number, b.IsAbstract = before.ID, before.Number, after.LastNumber, before.IsAbstract
+	return before, after, nil
+}
+
+func parentDeleted() error {
+	return apierr.Conflict("PARENT_DELETED", "The parent session is deleted. Restore it first.")
+}
+
+func tooManySubsessions(name string) error {
+	return apierr.Invalid(name, "A session can have at most %d subsessions.", maxSubsessions)
+}
+
+// Update changes what the draft sends. A composition source may be updated as
+// any other session (spec.md section 7).
+func (st *Store) Update(ctx context.Context, c *auth.Caller, id string, d *Draft, guard write.Guard, x Expand) (*Session, error) {
+	op, err := st.update(ctx, c, id, d, guard, x)
+	if err != nil {
+		return nil, err
+	}
+	return st.run(ctx, op)
+}
+
+func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft, guard write.Guard, x Expand) (write.Op, error) {
+	e, err := st.start(ctx, c, d)
+	if err != nil {
+		return write.Op{}, err
+	}
+	if err := e.checkFeatures(false); err != nil {
+		return write.Op{}, err
+	}
+	key := at(c).body(id)
+	return write.Op{
+		Reads:   []table.Key{key},
+		Again:   st.again(c, x),
+		Touches: func(write.Items) []string { return []string{id} },
+		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			before, err := guarded(got, key, guard)
+			if err != nil {
+				return nil, err
+			}
+			after := before.clone()
+			fields, err := e.at(st.now(before)).apply(after)
+			if err != nil {
+				return nil, err
+			}
+			return st.plan(ctx, st.formatter(c, e.set, x),
+				step{before: before, after: after, action: kindUpdated, kind: kindUpdated, fields: fields})
+		},
+	}, nil
+}
+
+// Delete hides a session until it is restored. It is a 409 while the session
+// has subsessions or is part of a composition (gaps.md section 2.6).
+func (st *Store) Delete(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
+	op, err := st.remove(ctx, c, id, guard, x)
+	if err != nil {
+		return nil, err
+	}
+	return st.run(ctx, op)
+}
+
+func (st *Store) remove(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (write.Op, error) {
+	return st.turn(ctx, c, id, x, kindDeleted, kindDeleted, func(got write.Items, key table.Key) (*Body, error) {
+		b, err := guarded(got, key, guard)
+		switch {
+		case err != nil:
+			return nil, err
+		case len(b.Subsessions) > 0:
+			return nil, apierr.Conflict("HAS_SUBSESSIONS", "The session has subsessions. Delete them first.")
+		case len(b.partners()) > 0:
+			return nil, linked()
+		}
+		return b, nil
+	}, func(b *Body, now wire.Time) { b.DeletedAt = &now })
+}
+
+// Restore brings a deleted session back. It is a 404 when the session is not
+// deleted, a 409 while its parent is.
+func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
+	op, err := st.turn(ctx, c, id, x, "session.restored", kindUpdated, func(got write.Items, key table.Key) (*Body, error) {
+		b, err := stored(got, key)
+		if err == nil && b.DeletedAt == nil {
+			err = notFound()
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b, guard.Check(b.Version, b.UpdatedAt)
+	}, func(b *Body, _ wire.Time) { b.DeletedAt = nil })
+	if err != nil {
+		return nil, err
+	}
+	return st.run(ctx, op)
+}
+
+// turn deletes or restores: pick finds the session and says whether it may be
+// done, to does it. A subsession's parent changes along.
+func (st *Store) turn(ctx context.Context, c *auth.Caller, id string, x Expand, action, kind string,
+	pick func(write.Items, table.Key) (*Body, error), to func(*Body, wire.Time)) (write.Op, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return write.Op{}, err
+	}
+	key := at(c).body(id)
+	return write.Op{
+		Reads:   []table.Key{key},
+		Again:   st.again(c, x),
+		Touches: func(got write.Items) []string { return family(got, key, id) },
+		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			before, err := pick(got, key)
+			if err != nil {
+				return nil, err
+			}
+			after := before.clone()
+			to(after, st.now(before))
+			steps := []step{{before: before, after: after, action: action, kind: kind}}
+			if before.Parent != "" {
+				parent, err := st.parentStep(ctx, at(c), after)
+				if err != nil {
+					return nil, err
+				}
+				steps = append(steps, parent)
+			}
+			return st.plan(ctx, st.formatter(c, set, x), steps...)
+		},
+	}, nil
+}
+
+// family are the sessions that a delete changes: the one, and its parent.
+func family(got write.Items, key table.Key, id string) []string {
+	if b, err := stored(got, key); err == nil && b.Parent != "" {
+		return []string{id, b.Parent}
+	}
+	return []string{id}
+}
+
+// parentStep takes a deleted subsession from its parent's list, or puts a
+// restored one back.
+func (st *Store) parentStep(ctx context.Context, p place, sub *Body) (step, error) {
+	before, err := st.one(ctx, p.body(sub.Parent), stored)
+	if err != nil {
+		return step{}, err
+	}
+	after := before.clone()
+	after.Subsessions = slices.DeleteFunc(after.Subsessions, func(id string) bool { return id == sub.ID })
+	if sub.DeletedAt == nil {
+		if before.DeletedAt != nil {
+			return step{}, parentDeleted()
+		}
+		if len(after.Subsessions) >= maxSubsessions {
+			return step{}, apierr.Conflict("TOO_MANY_SUBSESSIONS", "The parent session has all the subsessions it can have.")
+		}
+		after.Subsessions = append(after.Subsessions, sub.ID)
+	}
+	return step{before: before, after: after, action: kindUpdated, kind: kindUpdated}, nil
+}
