@@ -1,0 +1,25 @@
+// Package functions lists the tag groups. Each is a package of its own and one
+// Lambda; the router, the gateway and the document are made from this list.
+package functions
+
+import (
+	"lectern/functions/events"
+	"lectern/functions/eventsettings"
+	"lectern/functions/fieldwrites"
+	"lectern/functions/metadatawrites"
+	"lectern/functions/root"
+	"lectern/functions/sessions"
+	"lectern/functions/sessionwrites"
+	"lectern/shared/api"
+)
+
+// Groups are all groups, in the order of the document.
+var Groups = []api.Group{
+	events.Group,
+	sessions.Group,
+	sessionwrites.Group,
+	eventsettings.Group,
+	fieldwrites.Group,
+	metadatawrites.Group,
+	root.Group,
+}

@@ -1,0 +1,36 @@
+// Command bootstrap is the operator's Lambda. It stands behind no gateway: who
+// may invoke it, may do every command.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"lectern/functions/operator"
+	"lectern/shared/api"
+)
+
+// request is the payload of an invocation.
+type request struct {
+	Command string          `json:"command"`
+	Input   json.RawMessage `json:"input"`
+}
+
+// service is opened by the first invocation.
+var service = sync.OnceValues(func() (*operator.Service, error) {
+	env, err := api.FromEnvironment(context.Background())
+	return operator.New(env), err
+})
+
+func main() {
+	lambda.Start(func(ctx context.Context, r request) (any, error) {
+		s, err := service()
+		if err != nil {
+			return nil, err
+		}
+		return s.Do(ctx, r.Command, r.Input)
+	})
+}

@@ -1,0 +1,139 @@
+// Package operator is what an operator does by invoking it, not through the API:
+// organizations, members, events, tokens, and what no public route changes. A
+// command is a line of the table below and a method; its input is a JSON object
+// held strictly to the method's input type. The rules are the record packages'.
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"lectern/shared/api"
+	"lectern/shared/api/check"
+	"lectern/shared/apierr"
+	"lectern/shared/change"
+	"lectern/shared/session"
+	"lectern/shared/settings"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// Command describes one thing an operator can do.
+type Command struct {
+	Name, Summary string
+	// Input lists the keys of the input, with a star where they are required.
+	Input string
+}
+
+// command is a Command with what does it.
+type command struct {
+	Command
+	do func(s *Service, ctx context.Context, input json.RawMessage) (any, error)
+}
+
+// define makes a command of a method.
+func define[I, O any](name, summary string, do func(*Service, context.Context, *I) (O, error)) command {
+	return command{
+		Command: Command{Name: name, Summary: summary, Input: strings.Join(keys(reflect.TypeFor[I]()), " ")},
+		do: func(s *Service, ctx context.Context, input json.RawMessage) (any, error) {
+			in, err := check.Decode[I](input)
+			if err != nil {
+				return nil, err
+			}
+			return do(s, ctx, in)
+		},
+	}
+}
+
+// keys lists the keys of an input type, those it must have with a star.
+func keys(t reflect.Type) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, optional, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "":
+		case optional == "":
+			names = append(names, name+"*")
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Commands lists every command, in the order to show them.
+func Commands() []Command {
+	all := make([]Command, len(commands))
+	for i, c := range commands {
+		all[i] = c.Command
+	}
+	return all
+}
+
+// Service does commands in one region.
+type Service struct {
+	env      api.Env
+	tenancy  tenancy.Store
+	settings *settings.Cache
+	sessions *session.Store
+}
+
+// New makes the Service of a region.
+func New(env api.Env) *Service {
+	cache := api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) })
+	return &Service{
+		env:      env,
+		tenancy:  tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
+		settings: cache,
+		sessions: &session.Store{
+			Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: cache,
+		},
+	}
+}
+
+// Do does a command and returns an answer to print as JSON. The input is a JSON
+// object. It is an *apierr.Error when the command or its input is refused, and
+// nothing is written then.
+func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (any, error) {
+	i := slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
+	if i < 0 {
+		return nil, apierr.Invalid("command", "There is no command %q.", name)
+	}
+	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorOperator}, change.SourceAdmin)
+	ctx = change.WithRequest(ctx, s.env.NewID())
+	answer, err := commands[i].do(s, ctx, input)
+	if err != nil {
+		return nil, fmt.Errorf("operator: %s: %w", name, err)
+	}
+	return answer, nil
+}
+
+// results is a list as an answer.
+type results[T any] struct {
+	Results []T `json:"results"`
+}
+
+// InOrganization is the part of an input that names an organization.
+type InOrganization struct {
+	OrgID int64 `json:"org_id"`
+}
+
+// InEvent is the part of an input that names an event.
+type InEvent struct {
+	InOrganization
+	EventID int64 `json:"event_id"`
+}
+
+// set puts what was sent into a property of a record; null makes it zero.
+func set[T any](to *T, sent wire.Opt[T]) {
+	if sent.Sent {
+		*to = sent.Value
+	}
+}
+
+// element names one entry of a list in an error.
+func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

@@ -1,0 +1,163 @@
+package operator
+
+import (
+	"context"
+
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+type organizationCreate struct {
+	Name      string `json:"name"`
+	AIEnabled bool   `json:"ai_enabled,omitempty"`
+}
+
+func (s *Service) createOrganization(ctx context.Context, in *organizationCreate) (*tenancy.Organization, error) {
+	o := &tenancy.Organization{Name: in.Name, AIEnabled: in.AIEnabled}
+	return o, tenancy.Organizations.Create(ctx, s.tenancy, o)
+}
+
+type organizationUpdate struct {
+	InOrganization
+	Name      wire.Opt[string] `json:"name,omitzero" nullable:"false"`
+	Disabled  wire.Opt[bool]   `json:"disabled,omitzero" nullable:"false"`
+	AIEnabled wire.Opt[bool]   `json:"ai_enabled,omitzero" nullable:"false"`
+}
+
+func (s *Service) updateOrganization(ctx context.Context, in *organizationUpdate) (*tenancy.Organization, error) {
+	return tenancy.Organizations.Update(ctx, s.tenancy, table.Org(in.OrgID), func(o *tenancy.Organization) error {
+		set(&o.Name, in.Name)
+		set(&o.Disabled, in.Disabled)
+		set(&o.AIEnabled, in.AIEnabled)
+		return nil
+	})
+}
+
+func (s *Service) showOrganization(ctx context.Context, in *InOrganization) (*tenancy.Organization, error) {
+	return tenancy.Organizations.Get(ctx, s.tenancy, table.Org(in.OrgID))
+}
+
+// MemberOptions is what both commands on members may be given.
+type MemberOptions struct {
+	Role        wire.Opt[tenancy.Role] `json:"role,omitzero" nullable:"false"`
+	Active      wire.Opt[bool]         `json:"active,omitzero" nullable:"false"`
+	ManageUsers wire.Opt[bool]         `json:"manage_users,omitzero" nullable:"false"`
+	AIAccess    wire.Opt[bool]         `json:"ai_access,omitzero" nullable:"false"`
+	EventIDs    wire.Opt[[]int64]      `json:"event_ids,omitzero" nullable:"false"`
+}
+
+func (in MemberOptions) apply(m *tenancy.Member) {
+	set(&m.Role, in.Role)
+	set(&m.Active, in.Active)
+	set(&m.ManageUsers, in.ManageUsers)
+	set(&m.AIAccess, in.AIAccess)
+	set(&m.EventIDs, in.EventIDs)
+}
+
+type memberCreate struct {
+	InOrganization
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	MemberOptions
+}
+
+func (s *Service) createMember(ctx context.Context, in *memberCreate) (*tenancy.Member, error) {
+	if err := s.haveOrganization(ctx, in.OrgID); err != nil {
+		return nil, err
+	}
+	if err := s.haveEvents(ctx, in.OrgID, in.EventIDs.Value); err != nil {
+		return nil, err
+	}
+	m := &tenancy.Member{OrgID: in.OrgID, Name: in.Name, Email: in.Email,
+		Role: tenancy.RoleMember, Active: true, EventIDs: []int64{}}
+	in.apply(m)
+	return m, tenancy.Members.Create(ctx, s.tenancy, m)
+}
+
+// InMember is the part of an input that names a member.
+type InMember struct {
+	InOrganization
+	UserID int64 `json:"user_id"`
+}
+
+type memberUpdate struct {
+	InMember
+	Name  wire.Opt[string] `json:"name,omitzero" nullable:"false"`
+	Email wire.Opt[string] `json:"email,omitzero" nullable:"false"`
+	MemberOptions
+}
+
+func (s *Service) updateMember(ctx context.Context, in *memberUpdate) (*tenancy.Member, error) {
+	if err := s.haveEvents(ctx, in.OrgID, in.EventIDs.Value); err != nil {
+		return nil, err
+	}
+	return s.editMember(ctx, in.InMember, func(m *tenancy.Member) {
+		set(&m.Name, in.Name)
+		set(&m.Email, in.Email)
+		in.apply(m)
+	})
+}
+
+func (s *Service) removeMember(ctx context.Context, in *InMember) (*tenancy.Member, error) {
+	now := wire.At(s.env.Now())
+	return s.editMember(ctx, *in, func(m *tenancy.Member) { m.RemovedAt = &now })
+}
+
+// editMember changes a member, who must not have left.
+func (s *Service) editMember(ctx context.Context, in InMember, edit func(*tenancy.Member)) (*tenancy.Member, error) {
+	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), func(m *tenancy.Member) error {
+		if m.RemovedAt != nil {
+			return apierr.NotFound("Member")
+		}
+		edit(m)
+		return nil
+	})
+}
+
+func (s *Service) listMembers(ctx context.Context, in *InOrganization) (results[*tenancy.Member], error) {
+	return list(ctx, s, tenancy.Members, in.OrgID, tenancy.MemberPK)
+}
+
+// list gives all records of a family in an organization, oldest first.
+func list[T any](ctx context.Context, s *Service, f tenancy.Family[T], org int64, pk func(org, id int64) string) (results[*T], error) {
+	if err := s.haveOrganization(ctx, org); err != nil {
+		return results[*T]{}, err
+	}
+	ids, err := f.IDs(ctx, s.tenancy, org)
+	if err != nil {
+		return results[*T]{}, err
+	}
+	pks := make([]string, len(ids))
+	for i, id := range ids {
+		pks[i] = pk(org, id)
+	}
+	all, err := f.Many(ctx, s.tenancy, pks)
+	return results[*T]{all}, err
+}
+
+// haveOrganization is a 404 where there is no such organization.
+func (s *Service) haveOrganization(ctx context.Context, id int64) error {
+	_, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(id))
+	return err
+}
+
+// haveEvents refuses ids of events that the organization does not have.
+func (s *Service) haveEvents(ctx context.Context, org int64, ids []int64) error {
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = table.Key{PK: table.Event(org, id), SK: "-"}
+	}
+	got, err := s.env.Table.GetMany(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, key := range keys {
+		if _, ok := got[key]; !ok {
+			field := element("event_ids", i)
+			return apierr.Invalid(field, "%s: organization %d has no event %d.", field, org, ids[i])
+		}
+	}
+	return nil
+}

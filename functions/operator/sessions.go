@@ -1,0 +1,63 @@
+package operator
+
+import (
+	"context"
+
+	"lectern/shared/session"
+)
+
+// InSession is the part of an input that names a session.
+type InSession struct {
+	InEvent
+	SessionID string `json:"session_id" format:"uuid"`
+}
+
+type sessionLink struct {
+	InEvent
+	TargetID         string `json:"target_id" format:"uuid"`
+	SourceID         string `json:"source_id" format:"uuid"`
+	RelationshipType string `json:"relationship_type" enum:"merged_session,merged_abstract,composed_into_session"`
+}
+
+func (s *Service) linkSession(ctx context.Context, in *sessionLink) (*session.Session, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessions.Link(ctx, c, in.TargetID, in.SourceID, in.RelationshipType)
+}
+
+type sessionUnlink struct {
+	InEvent
+	SourceID string `json:"source_id" format:"uuid"`
+}
+
+func (s *Service) unlinkSession(ctx context.Context, in *sessionUnlink) (*session.Session, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessions.Unlink(ctx, c, in.SourceID)
+}
+
+type sessionWithdraw struct {
+	InSession
+	Who string `json:"who" minLength:"1" maxLength:"255"`
+	Why string `json:"why" minLength:"1" maxLength:"5000"`
+}
+
+func (s *Service) withdrawSession(ctx context.Context, in *sessionWithdraw) (*session.Session, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessions.Withdraw(ctx, c, in.SessionID, in.Who, in.Why)
+}
+
+func (s *Service) duplicateSession(ctx context.Context, in *InSession) (*session.Session, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessions.Duplicate(ctx, c, in.SessionID)
+}

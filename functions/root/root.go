@@ -1,0 +1,161 @@
+// Package root is what belongs to no tag group: the entry, the description of
+// the service and its reference page, a sign of life, and the answers to
+// methods and paths that no group has.
+package root
+
+import (
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/ratelimit"
+)
+
+// document is the service's OpenAPI document, the golden copy: a test of
+// package functions compares and writes it.
+//
+//go:embed openapi.json
+var document []byte
+
+// assets has the reference page's script where the build has put it.
+//
+//go:embed assets
+var assets embed.FS
+
+// scalarScript is the reference page's script, Scalar, compressed.
+const scalarScript = "assets/scalar.js.gz"
+
+// Group declares the routes of the group.
+var Group = group()
+
+func group() api.Group {
+	g := api.NewGroup("Root", start, []api.Route[service]{
+		api.Get("getEntry", "/", (*service).entry, auth.Public, ratelimit.None, api.Hidden),
+		api.Get("getDocument", "/openapi.json", (*service).document, auth.Public, ratelimit.None, api.Hidden, api.ClientCache),
+		api.Get("getReference", "/docs", (*service).reference, auth.Public, ratelimit.None, api.Hidden),
+		api.Get("getReferenceScript", "/docs/scalar.js", (*service).script, auth.Public, ratelimit.None, api.Hidden, api.ClientCache),
+		api.Get("getHealth", "/health", (*service).health, auth.Public, ratelimit.None, api.Hidden),
+	})
+	g.Elsewhere = documented
+	return g
+}
+
+// documented lists the methods and paths of the document.
+func documented() (all []api.Operation) {
+	var described struct {
+		Paths map[string]map[string]any `json:"paths"`
+	}
+	if err := json.Unmarshal(document, &described); err != nil {
+		panic("root: openapi.json: " + err.Error())
+	}
+	for path, methods := range described.Paths {
+		for method := range methods {
+			all = append(all, api.Operation{Method: strings.ToUpper(method), Path: path})
+		}
+	}
+	return all
+}
+
+type service struct {
+	region string
+	files  fs.FS
+}
+
+func start(env api.Env) *service { return &service{region: env.Region, files: assets} }
+
+type entry struct {
+	Name          string `json:"name"`
+	Version       string `json:"version"`
+	Region        string `json:"region"`
+	Description   string `json:"description"`
+	Documentation string `json:"documentation"`
+}
+
+// entry says what this is and where to read on.
+func (s *service) entry(context.Context, *struct{}) (*entry, error) {
+	return &entry{Name: "Lectern", Version: "1.0", Region: s.region, Description: "/openapi.json", Documentation: "/docs"}, nil
+}
+
+// document gives the OpenAPI document.
+func (*service) document(context.Context, *struct{}) (*api.File, error) {
+	return &api.File{Type: "application/json", Body: document}, nil
+}
+
+type health struct {
+	Status string `json:"status"`
+}
+
+// health answers while the process does; it asks no other service.
+func (*service) health(context.Context, *struct{}) (*health, error) {
+	return &health{Status: "ok"}, nil
+}
+
+// boot starts Scalar. It names nothing outside this service: no fonts, no
+// telemetry, no proxy and no assistant.
+const boot = `Scalar.createApiReference('#reference', {
+  url: 'openapi.json', withDefaultFonts: false, telemetry: false, agent: { disabled: true },
+  showDeveloperTools: 'never', hideClientButton: true, persistAuth: false
+})`
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>Lectern API reference</title>
+</head>
+<body>
+<div id="reference"></div>
+<script src="docs/scalar.js"></script>
+<script>` + boot + `</script>
+</body>
+</html>
+`
+
+const missing = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Lectern API reference</title></head>
+<body>
+<h1>The reference page is not part of this build</h1>
+<p>Its script is fetched by <code>make setup</code>; build again after that.
+The description itself is at <a href="openapi.json">openapi.json</a>.</p>
+</body>
+</html>
+`
+
+// policy lets the page run its own two scripts and ask this service alone.
+// Scalar compiles templates and writes styles, so both must be allowed.
+func policy() string {
+	sum := sha256.Sum256([]byte(boot))
+	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
+		"img-src 'self' data:; font-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
+		"script-src 'self' 'unsafe-eval' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// reference gives the reference page, or where its script was not built in, a
+// page that says so.
+func (s *service) reference(context.Context, *struct{}) (*api.File, error) {
+	file := &api.File{Type: "text/html; charset=utf-8", Body: []byte(page), Policy: policy()}
+	if _, err := fs.Stat(s.files, scalarScript); err != nil {
+		file.Body = []byte(missing)
+	}
+	return file, nil
+}
+
+// script gives the reference page's script.
+func (s *service) script(context.Context, *struct{}) (*api.File, error) {
+	body, err := fs.ReadFile(s.files, scalarScript)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, apierr.NotFound("Script")
+	}
+	return &api.File{Type: "text/javascript; charset=utf-8", Body: body, Gzipped: true}, err
+}

@@ -1,0 +1,126 @@
+// Package sessionwrites is the Session Writes tag group: making, changing,
+// deleting and restoring sessions and abstracts, one or many at a time.
+package sessionwrites
+
+import (
+	"context"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/bulk"
+	"lectern/shared/ratelimit"
+	"lectern/shared/session"
+	"lectern/shared/settings"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+const (
+	sessions = "/v1/event/{eventId}/sessions"
+	one      = sessions + "/{sessionId}"
+)
+
+// Group declares every route of the tag group.
+var Group = api.NewGroup("Session Writes", start, []api.Route[service]{
+	api.Post("createSession", sessions+"/create", (*service).create, writers, ratelimit.SessionWrites, api.Fails(409)),
+	api.Put("updateSession", one, (*service).update, writers, ratelimit.SessionWrites),
+	api.Delete("deleteSession", one, (*service).delete, writers, ratelimit.SessionWrites),
+	api.Post("restoreSession", one+"/restore", (*service).restore, writers, ratelimit.SessionWrites),
+	api.Post("bulkSessions", sessions+"/bulk", (*service).bulk, writers, ratelimit.SessionWrites, api.MaxBody(api.BulkBodyLimit)),
+	api.Put("updateSessionFields", one+"/fields", (*service).fields, writers, ratelimit.SessionWrites),
+})
+
+var writers = auth.Scopes{auth.WriteSessions}
+
+type service struct{ sessions *session.Store }
+
+func start(env api.Env) *service {
+	return &service{sessions: &session.Store{
+		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL,
+		Settings: api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) }),
+	}}
+}
+
+// Expand is what the answer of a write can add.
+type Expand struct {
+	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,composition" doc:"What to add to the answer; separated by commas or repeated."`
+}
+
+func (x Expand) names() session.Expand { return session.Expansion(x.Expand) }
+
+type createInput struct {
+	api.InEvent
+	Expand
+	Body session.Create
+}
+
+// create makes a session, an abstract, or a subsession where a parent is given.
+func (s *service) create(ctx context.Context, in *createInput) (*session.Session, error) {
+	return s.sessions.Create(ctx, auth.From(ctx), &in.Body, in.names())
+}
+
+// InSession names the session of the path and the version the client has seen.
+type InSession struct {
+	api.InEvent
+	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
+	api.Revision
+	Expand
+}
+
+type updateInput struct {
+	InSession
+	Body session.Update
+}
+
+// update changes what is sent and leaves the rest.
+func (s *service) update(ctx context.Context, in *updateInput) (*session.Session, error) {
+	guard := write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}
+	return s.sessions.Update(ctx, auth.From(ctx), in.SessionID, &in.Body.Draft, guard, in.names())
+}
+
+type fieldsInput struct {
+	InSession
+	Body fieldsBody
+}
+
+type fieldsBody struct {
+	Values       wire.Opt[map[string]any] `json:"values,omitzero" nullable:"false" doc:"Values by the field's internal name; null clears one."`
+	CustomFields wire.Opt[map[string]any] `json:"custom_fields,omitzero" nullable:"false" doc:"Another name of values."`
+	UpdatedAt    wire.Opt[wire.Time]      `json:"updated_at,omitzero" nullable:"false" doc:"The record's updated_at as last fetched; a stale one is a 409."`
+	_            struct{}                 `json:"-" additionalProperties:"true"`
+}
+
+// fields changes custom field values alone.
+func (s *service) fields(ctx context.Context, in *fieldsInput) (*session.Session, error) {
+	draft := session.Draft{CustomFields: in.Body.Values}
+	if !in.Body.Values.Sent {
+		draft.CustomFields = in.Body.CustomFields
+	}
+	if !draft.CustomFields.Sent {
+		return nil, apierr.Invalid("values", "values is required.")
+	}
+	guard := write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}
+	return s.sessions.Update(ctx, auth.From(ctx), in.SessionID, &draft, guard, in.names())
+}
+
+// delete hides the session until it is restored.
+func (s *service) delete(ctx context.Context, in *InSession) (*session.Session, error) {
+	return s.sessions.Delete(ctx, auth.From(ctx), in.SessionID, write.Guard{IfMatch: in.IfMatch}, in.names())
+}
+
+// restore brings a deleted session back.
+func (s *service) restore(ctx context.Context, in *InSession) (*session.Session, error) {
+	return s.sessions.Restore(ctx, auth.From(ctx), in.SessionID, write.Guard{IfMatch: in.IfMatch}, in.names())
+}
+
+type bulkInput struct {
+	api.InEvent
+	Expand
+	Body bulk.Request
+}
+
+// bulk does up to 100 operations, each of which succeeds or fails on its own.
+func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[session.Session, bulk.Failure], error) {
+	return s.sessions.Bulk(ctx, auth.From(ctx), in.Body, in.names())
+}
