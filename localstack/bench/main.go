@@ -1,0 +1,64 @@
+// Command bench measures the operations of the service on this machine, each
+// beside its floor: the same calls of the table by the same number of clients,
+// without the API (design.md section 11). It prints the tables that
+// docs/performance.md keeps. Its data is made once and kept.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"time"
+
+	"lectern/localstack/stack"
+)
+
+func main() {
+	sizes := flag.String("sizes", "100,1000,10000,100000", "how many sessions the events have")
+	data := flag.String("data", ".local/bench", "where the data is kept")
+	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, *sizes, *data, *span); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, sizes, data string, span time.Duration) error {
+	meter := &lines{}
+	running, err := stack.Start(ctx, stack.Config{Region: region, Dir: data + "/" + region, Log: meter.logger()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = running.Stop() }() // The process ends anyway.
+	instance, err := running.Serve("127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(machine())
+	place, err := prepare(ctx, data, instance.URL, instance.Env)
+	if err != nil {
+		return err
+	}
+	for text := range strings.SplitSeq(sizes, ",") {
+		size, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("sizes: %w", err)
+		}
+		event, err := place.event(ctx, size)
+		if err != nil {
+			return err
+		}
+		s := &subject{place: place, event: event, stack: running, instance: instance, meter: meter, span: span}
+		if err := s.measure(ctx); err != nil {
+			return err
+		}
+	}
+	return memory(ctx, data, place)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lectern/functions/operator"
+	"lectern/localstack/stack"
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+)
+
+func stopCommand(data *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "Stop what runs on the data folder.",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			err := stop(*data)
+			if errors.Is(err, errNotRunning) {
+				fmt.Fprintln(c.OutOrStdout(), "Nothing is running.")
+				return nil
+			}
+			return err
+		},
+	}
+}
+
+func demoCommand(data *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Make what the demo events lack of the demo conference.",
+		Args:  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			r, err := find(*data)
+			if err != nil {
+				return err
+			}
+			for _, name := range names {
+				env, err := r.env(c.Context(), name)
+				if err != nil {
+					return err
+				}
+				made, err := fill(c.Context(), *data, r.Regions[name].URL, env, r.Regions[name].seed)
+				if err != nil {
+					return fmt.Errorf("region %s: %w", name, err)
+				}
+				fmt.Fprintf(c.OutOrStdout(), "%s: %d sessions, abstracts and subsessions made\n", name, made)
+			}
+			return nil
+		},
+	}
+}
+
+func operatorCommand(data *string) *cobra.Command {
+	var input, name string
+	c := &cobra.Command{
+		Use:   "operator COMMAND",
+		Short: "Do what only an operator may: organizations, members, events, tokens and the like.",
+		Long:  "Do what only an operator may, against the running service. The commands, with * after what is required:\n\n" + commandList(),
+		Args:  cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := find(*data)
+			if err != nil {
+				return err
+			}
+			env, err := r.env(c.Context(), name)
+			if err != nil {
+				return err
+			}
+			answer, err := operator.New(env).Do(c.Context(), args[0], json.RawMessage(input))
+			if refusal := (*apierr.Error)(nil); errors.As(err, &refusal) {
+				return errors.Join(errors.New("refused"), printJSON(c.OutOrStdout(), refusal))
+			}
+			if err != nil {
+				return err
+			}
+			return printJSON(c.OutOrStdout(), answer)
+		},
+	}
+	c.Flags().StringVar(&input, "json", "{}", "the command's input")
+	c.Flags().StringVar(&name, "region", names[0], "us or eu")
+	return c
+}
+
+// commandList describes the operator's commands, one a line.
+func commandList() string {
+	var text strings.Builder
+	for _, command := range operator.Commands() {
+		fmt.Fprintf(&text, "  %-20s %s\n  %-20s %s\n", command.Name, command.Summary, "", command.Input)
+	}
+	return text.String()
+}
+
+// printJSON writes a value as indented JSON.
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Errorf("print the answer: %w", err)
+	}
+	return nil
+}
+
+// env is an environment on the running region's engine.
+func (r running) env(ctx context.Context, name string) (api.Env, error) {
+	if !slices.Contains(names, name) {
+		return api.Env{}, fmt.Errorf("there is no region %q; choose one of %s", name, strings.Join(names, ", "))
+	}
+	region, ok := r.Regions[name]
+	if !ok {
+		return api.Env{}, errStarting
+	}
+	client, err := stack.Connect(ctx, name, region.Engine, stack.TableName(name))
+	if err != nil {
+		return api.Env{}, err
+	}
+	return stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler)), nil
+}

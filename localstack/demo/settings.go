@@ -1,0 +1,62 @@
+package demo
+
+import "context"
+
+// ids are the ids that the event gave the conference's settings, by kind and
+// name: ids["rooms"]["Quay 1"]. Under "fields" stand internal names.
+type ids map[string]map[string]string
+
+// setting is a metadata entry, a status or a field as the API shows it; kinds
+// differ in what their name is called.
+type setting struct {
+	ID           string `json:"id"`
+	Name         string `json:"name"`
+	PublicName   string `json:"public_name"`
+	InternalName string `json:"internal_name"`
+}
+
+func (s setting) name() string { return s.Name + s.PublicName }
+
+func (s setting) value() string {
+	if s.InternalName != "" {
+		return s.InternalName
+	}
+	return s.ID
+}
+
+// settings makes the metadata, statuses and fields that the event lacks.
+func (c client) settings(ctx context.Context, p programme) (ids, error) {
+	all := ids{}
+	for kind, bodies := range p.settings() {
+		have, err := c.ensure(ctx, kind, bodies)
+		if err != nil {
+			return nil, err
+		}
+		all[kind] = have
+	}
+	return all, nil
+}
+
+// ensure makes the settings of one kind that are not there by name.
+func (c client) ensure(ctx context.Context, kind string, bodies []map[string]any) (map[string]string, error) {
+	var list []setting
+	if err := c.get(ctx, c.path("/"+kind), &list); err != nil {
+		return nil, err
+	}
+	have := map[string]string{}
+	for _, s := range list {
+		have[s.name()] = s.value()
+	}
+	for _, body := range bodies {
+		name, _ := body["name"].(string)
+		if have[name] != "" {
+			continue
+		}
+		var made setting
+		if err := c.post(ctx, "/"+kind+"/create", body, &made); err != nil {
+			return nil, err
+		}
+		have[name] = made.value()
+	}
+	return have, nil
+}

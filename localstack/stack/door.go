@@ -1,0 +1,139 @@
+package stack
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+)
+
+// What the gateway and Lambda allow, so that nothing works here that would not
+// work there.
+const (
+	maxBody    = 10 << 20         // API Gateway's limit of a request body.
+	maxAnswer  = 6 << 20          // Lambda's limit of an answer.
+	maxHeaders = 10240            // API Gateway's limit of all headers together.
+	timeout    = 29 * time.Second // API Gateway's limit of one request.
+)
+
+// door takes HTTP requests and answers them as API Gateway would: each becomes
+// a proxy event of a REST API with payload format 1.0, which the group's own
+// Lambda handler answers.
+type door struct {
+	router router
+	newID  func() string
+	now    func() time.Time
+	log    *slog.Logger
+}
+
+// newDoor builds the door for groups started with env. The group called root
+// gets what no other declares.
+func newDoor(env api.Env, groups []api.Group) *door {
+	d := &door{newID: env.NewID, now: env.Now, log: env.Log}
+	for _, group := range groups {
+		handler := lambda(api.Proxy(group.Handler(env)))
+		for _, op := range group.Operations {
+			d.router.add(op, handler)
+		}
+		if group.Name == "root" {
+			d.router.rest = handler
+		}
+	}
+	return d
+}
+
+// ServeHTTP answers one request.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		d.refuse(w, apierr.TooLarge(maxBody))
+		return
+	}
+	if err != nil {
+		return // The client has gone before it sent its body.
+	}
+	path := r.URL.EscapedPath()
+	to := d.router.find(r.Method, path)
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	answer, err := to.group(ctx, d.event(r, path, to, body))
+	if err == nil {
+		err = write(w, answer)
+	}
+	if err != nil {
+		d.log.Error("no answer from the group", "method", r.Method, "route", to.template, "error", err)
+		d.refuse(w, apierr.Internal())
+	}
+}
+
+// event is the request as API Gateway passes it on. Its path stays encoded as
+// it was sent, its query is decoded, and its body is base64 since the API
+// declares every media type as binary.
+func (d *door) event(r *http.Request, path string, to route, body []byte) events.APIGatewayProxyRequest {
+	r.Header["Host"] = []string{r.Host}
+	return events.APIGatewayProxyRequest{
+		Resource:                        to.template,
+		Path:                            path,
+		HTTPMethod:                      r.Method,
+		MultiValueHeaders:               r.Header,
+		MultiValueQueryStringParameters: r.URL.Query(),
+		PathParameters:                  to.parameters,
+		Body:                            base64.StdEncoding.EncodeToString(body),
+		IsBase64Encoded:                 len(body) > 0,
+		RequestContext: events.APIGatewayProxyRequestContext{
+			Stage:            "local",
+			RequestID:        d.newID(),
+			ResourcePath:     to.template,
+			HTTPMethod:       r.Method,
+			Path:             path,
+			Protocol:         r.Proto,
+			RequestTimeEpoch: d.now().UnixMilli(),
+			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},
+		},
+	}
+}
+
+// write sends a group's answer. An error means that nothing was sent.
+func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
+	if len(answer.Body) > maxAnswer {
+		return fmt.Errorf("stack: an answer of %d bytes does not leave a Lambda", len(answer.Body))
+	}
+	body := []byte(answer.Body)
+	if answer.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(answer.Body); err != nil {
+			return fmt.Errorf("stack: decode the answer's body: %w", err)
+		}
+	}
+	header := w.Header()
+	for name, values := range answer.MultiValueHeaders {
+		header[name] = values
+	}
+	if len(body) > 0 {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(body) // A client that has gone needs no answer.
+	return nil
+}
+
+// refuse is the gateway's own answer, in the shape infra gives it.
+func (d *door) refuse(w http.ResponseWriter, e *apierr.Error) {
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("X-Request-Id", d.newID())
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) // A client that has gone needs no answer.
+}

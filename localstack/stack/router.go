@@ -1,0 +1,124 @@
+package stack
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/shared/api"
+)
+
+// lambda is a group as the gateway invokes it.
+type lambda func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
+
+// router is what infra configures at the gateway: which group a method on a
+// path is for. It is a tree of path segments.
+type router struct {
+	tree node
+	// rest is the group that gets whatever the tree does not know.
+	rest lambda
+}
+
+type node struct {
+	literals map[string]*node
+	variable *node
+	// A template ends here when it has one; its methods are below it.
+	template string
+	groups   map[string]lambda
+}
+
+// route is where a request goes: the group, and what the gateway tells it of
+// the match.
+type route struct {
+	group      lambda
+	template   string
+	parameters map[string]string
+}
+
+// add routes the operation to its group. A GET's group answers HEAD too.
+func (r *router) add(op api.Operation, group lambda) {
+	at := &r.tree
+	for segment := range strings.SplitSeq(op.Path[1:], "/") {
+		at = at.child(segment)
+	}
+	if at.groups == nil {
+		at.template, at.groups = op.Path, map[string]lambda{}
+	}
+	at.groups[op.Method] = group
+	if op.Method == http.MethodGet {
+		at.groups[http.MethodHead] = group
+	}
+}
+
+func (n *node) child(segment string) *node {
+	if strings.HasPrefix(segment, "{") {
+		if n.variable == nil {
+			n.variable = &node{}
+		}
+		return n.variable
+	}
+	if n.literals == nil {
+		n.literals = map[string]*node{}
+	}
+	if n.literals[segment] == nil {
+		n.literals[segment] = &node{}
+	}
+	return n.literals[segment]
+}
+
+// find gives the route of a request by its method and its path, still encoded.
+// What no group declares goes to the root group as the gateway's {proxy+}.
+func (r *router) find(method, path string) route {
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if at := r.tree.find(segments); at != nil && at.groups[method] != nil {
+		return route{at.groups[method], at.template, parameters(at.template, segments)}
+	}
+	if path == "/" {
+		return route{group: r.rest, template: "/"}
+	}
+	return route{r.rest, "/{proxy+}", map[string]string{"proxy": strings.TrimPrefix(path, "/")}}
+}
+
+// find prefers a literal segment to a variable one, at the earliest place
+// where both fit.
+func (n *node) find(segments []string) *node {
+	if len(segments) == 0 {
+		if n.groups == nil {
+			return nil
+		}
+		return n
+	}
+	if next := n.literals[segments[0]]; next != nil {
+		if end := next.find(segments[1:]); end != nil {
+			return end
+		}
+	}
+	if n.variable == nil || segments[0] == "" {
+		return nil
+	}
+	return n.variable.find(segments[1:])
+}
+
+// parameters are the values of the template's variables, decoded.
+func parameters(template string, segments []string) map[string]string {
+	values := map[string]string{}
+	i := 0
+	for name := range strings.SplitSeq(template[1:], "/") {
+		if strings.HasPrefix(name, "{") {
+			values[strings.Trim(name, "{}")] = decoded(segments[i])
+		}
+		i++
+	}
+	return values
+}
+
+// decoded is the segment without percent encoding; a broken one stays as sent.
+func decoded(segment string) string {
+	if text, err := url.PathUnescape(segment); err == nil {
+		return text
+	}
+	return segment
+}

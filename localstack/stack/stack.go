@@ -1,0 +1,152 @@
+// Package stack runs the service of one region on this machine: the DynamoDB
+// engine, the table, and an HTTP door that stands where API Gateway stands on
+// AWS and calls the same handlers through the same adapter. It owns no rule of
+// the API; what is served is functions.Groups.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lectern/functions"
+	"lectern/localstack/engine"
+	"lectern/shared/api"
+	"lectern/shared/table"
+)
+
+// Regions maps the name of a region, as tokens carry it, to its AWS region.
+var Regions = map[string]string{"us": "us-east-1", "eu": "eu-central-1"}
+
+// Config says how to run a region.
+type Config struct {
+	// Region is a key of Regions.
+	Region string
+	// Table is the table's name; empty is lectern-<region>, so that two regions
+	// may stand on one engine.
+	Table string
+	// Dir keeps the data; empty keeps it in memory, to be gone with the stack.
+	Dir string
+	// Log gets a line a request; nil discards them.
+	Log *slog.Logger
+	// Wrap stands something between the service and the engine, such as a door
+	// that makes faults; nil is nothing.
+	Wrap func(table.Client) table.Client
+}
+
+// Stack is a region that runs.
+type Stack struct {
+	// EngineURL is the address of the DynamoDB engine.
+	EngineURL string
+	config    Config
+	engine    *engine.Engine
+	client    table.Client
+}
+
+// Instance is the service with a door and a memory of its own, as one Lambda
+// instance of each group has. Instances of a stack share its table and nothing
+// else.
+type Instance struct {
+	// URL is the base address, such as http://127.0.0.1:8080.
+	URL string
+	// Env is what the groups were started with.
+	Env    api.Env
+	server *http.Server
+}
+
+// Start starts the engine and makes the table where it is not there yet. It
+// serves nothing until Serve is called.
+func Start(ctx context.Context, c Config) (*Stack, error) {
+	if c.Table == "" {
+		c.Table = TableName(c.Region)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	e, err := engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""})
+	if err != nil {
+		return nil, err
+	}
+	client, err := Connect(ctx, c.Region, e.URL, c.Table)
+	if err != nil {
+		return nil, errors.Join(err, e.Stop())
+	}
+	if c.Wrap != nil {
+		client = c.Wrap(client)
+	}
+	return &Stack{EngineURL: e.URL, config: c, engine: e, client: client}, nil
+}
+
+// TableName is the name of a region's table unless a Config says another.
+func TableName(region string) string { return "lectern-" + region }
+
+// Connect gives a client of a region's engine that runs, and makes the table
+// where it is not there yet.
+func Connect(ctx context.Context, region, engineURL, tableName string) (table.Client, error) {
+	client, err := table.Open(ctx, table.Config{Endpoint: engineURL, Region: Regions[region]})
+	if err != nil {
+		return nil, err
+	}
+	return client, table.Create(ctx, client, tableName)
+}
+
+// NewEnv is an environment for the groups on a region's table, with the real
+// clock, random ids and an empty memory.
+func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
+	return api.Env{
+		Region: region,
+		Table:  t,
+		Now:    time.Now,
+		NewID:  uuid.NewString,
+		Log:    log,
+		Memory: &api.Memory{},
+	}
+}
+
+// Serve starts an instance at the address. That the port is taken is an error
+// that says so.
+func (s *Stack) Serve(address string) (*Instance, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("stack: %w", err)
+	}
+	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
+	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, server: &http.Server{
+		Handler:           newDoor(env, functions.Groups),
+		ReadHeaderTimeout: timeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaders,
+		ErrorLog:          slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
+	}}
+	go func() { _ = i.server.Serve(listener) }() // It ends with Stop.
+	return i, nil
+}
+
+// Stop finishes the requests that have begun, for as long as ctx allows, and
+// closes the door.
+func (i *Instance) Stop(ctx context.Context) error {
+	if err := i.server.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("stack: %w", err), i.server.Close())
+	}
+	return nil
+}
+
+// Stop stops the engine. Instances are stopped before it.
+func (s *Stack) Stop() error { return s.engine.Stop() }
+
+// Engine is the engine, for a test that kills it.
+func (s *Stack) Engine() *engine.Engine { return s.engine }
+
+// host is the address without its port.
+func host(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runMain makes the test's own program be lectern, so that the tests run it as
+// a process without building it a second time.
+const runMain = "LECTERN_TEST_RUN_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(runMain) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// startTime bounds a start with the demo conference on a busy machine.
+const startTime = time.Minute
+
+// process is a lectern that runs.
+type process struct {
+	cmd    *exec.Cmd
+	ended  chan struct{} // closed when err is how it ended
+	err    error
+	stdout bytes.Buffer
+	stderr bytes.Buffer
+}
+
+func lectern(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(os.Args[0], args...), ended: make(chan struct{})}
+	p.cmd.Env = append(os.Environ(), runMain+"=1")
+	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	require.NoError(t, p.cmd.Start())
+	go func() { p.err = p.cmd.Wait(); close(p.ended) }()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // It may have ended.
+		_ = p.wait()
+	})
+	return p
+}
+
+// wait waits for the process's end.
+func (p *process) wait() error {
+	<-p.ended
+	return p.err
+}
+
+// run waits for a command that ends by itself and returns what it printed.
+func run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	p := lectern(t, args...)
+	err := p.wait()
+	return p.stdout.String() + p.stderr.String(), err
+}
+
+// upOn starts both regions on a data folder and returns the variables of
+// demo.env once they are there.
+func upOn(t *testing.T, data string, args ...string) (*process, map[string]string) {
+	t.Helper()
+	p := lectern(t, append([]string{"up", "--data", data, "--us-port", "0", "--eu-port", "0"}, args...)...)
+	deadline := time.After(startTime)
+	for {
+		text, err := os.ReadFile(filepath.Join(data, envName))
+		if err == nil && bytes.Contains(text, []byte("\n")) && current(t, data, p) {
+			return p, parse(string(text))
+		}
+		select {
+		case <-p.ended:
+			require.Fail(t, "up ended", "%v: %s", p.err, p.stderr.String())
+		case <-deadline:
+			require.Fail(t, "up did not write demo.env in time")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// current is whether the data folder is this process's already.
+func current(t *testing.T, data string, p *process) bool {
+	t.Helper()
+	r, err := find(data)
+	return err == nil && r.PID == p.cmd.Process.Pid
+}
+
+func parse(text string) map[string]string {
+	variables := map[string]string{}
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		variables[name] = value
+	}
+	return variables
+}
+
+// end stops the process with a signal and wants it to end without an error.
+func (p *process) end(t *testing.T, signal os.Signal) {
+	t.Helper()
+	require.NoError(t, p.cmd.Process.Signal(signal))
+	require.NoError(t, p.wait(), p.stderr.String())
+}
+
+// ask sends a request to a region and decodes the answer, which must be a 200.
+func ask(t *testing.T, variables map[string]string, region, method, path, body string) map[string]any {
+	t.Helper()
+	path = strings.ReplaceAll(path, "{event}", variables["LECTERN_"+region+"_EVENT"])
+	request, err := http.NewRequestWithContext(context.Background(), method, variables["LECTERN_"+region+"_URL"]+path, strings.NewReader(body))
+	require.NoError(t, err)
+	request.Header.Set("X-Access-Token", variables["LECTERN_"+region+"_TOKEN"])
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	var answer map[string]any
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
+	require.Equal(t, http.StatusOK, response.StatusCode, "%v", answer)
+	return answer
+}
+
+// total is how many sessions an empty search finds.
+func total(t *testing.T, variables map[string]string, region string) float64 {
+	t.Helper()
+	found := ask(t, variables, region, http.MethodPost, "/v1/event/{event}/sessions", "{}")
+	return found["pagination"].(map[string]any)["totalResults"].(float64)
+}
+
+func TestUpServesBothRegionsAndKeepsTheirData(t *testing.T) {
+	data := t.TempDir()
+	first, variables := upOn(t, data)
+	require.Len(t, variables, 8)
+	for _, region := range []string{"US", "EU"} {
+		require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, variables["LECTERN_"+region+"_URL"])
+		require.Regexp(t, `^lct_`, variables["LECTERN_"+region+"_TOKEN"])
+		require.Regexp(t, `^\d+$`, variables["LECTERN_"+region+"_ORG"])
+		require.Regexp(t, `^\d+$`, variables["LECTERN_"+region+"_EVENT"])
+		require.EqualValues(t, 150, total(t, variables, region))
+		require.Contains(t, first.stdout.String(), variables["LECTERN_"+region+"_URL"]+"/docs")
+		require.Contains(t, first.stdout.String(), variables["LECTERN_"+region+"_TOKEN"])
+	}
+	ask(t, variables, "EU", http.MethodPost, "/v1/event/{event}/sessions/create", `{"title": "Kept over a restart"}`)
+	first.end(t, syscall.SIGTERM)
+
+	second, again := upOn(t, data)
+	for _, region := range []string{"US", "EU"} {
+		for _, name := range []string{"TOKEN", "ORG", "EVENT"} {
+			require.Equal(t, variables["LECTERN_"+region+"_"+name], again["LECTERN_"+region+"_"+name])
+		}
+	}
+	require.EqualValues(t, 150, total(t, again, "US"))
+	require.EqualValues(t, 151, total(t, again, "EU"))
+	second.end(t, os.Interrupt)
+}
+
+func TestUpWithoutDemo(t *testing.T) {
+	data := t.TempDir()
+	_, variables := upOn(t, data, "--no-demo")
+	require.Zero(t, total(t, variables, "US"))
+	events := ask(t, variables, "US", http.MethodGet, "/v1/events", "")["results"].([]any)
+	require.Len(t, events, 1)
+	for feature, on := range events[0].(map[string]any)["features"].(map[string]any) {
+		require.Equal(t, false, on, feature)
+	}
+	for range 2 {
+		printed, err := run(t, "demo", "--data", data)
+		require.NoError(t, err, printed)
+		require.EqualValues(t, 150, total(t, variables, "US"), "making the demo conference again adds nothing")
+	}
+}
+
+func TestStopLeavesNothingRunning(t *testing.T) {
+	data := t.TempDir()
+	p, variables := upOn(t, data, "--no-demo")
+	state, err := find(data)
+	require.NoError(t, err)
+	printed, err := run(t, "stop", "--data", data)
+	require.NoError(t, err, printed)
+	require.NoError(t, p.wait())
+	for name, region := range state.Regions {
+		for _, address := range []string{region.Engine, variables["LECTERN_"+strings.ToUpper(name)+"_URL"]} {
+			at, err := url.Parse(address)
+			require.NoError(t, err)
+			_, err = net.Dial("tcp", at.Host)
+			require.ErrorIs(t, err, syscall.ECONNREFUSED, address)
+		}
+	}
+	printed, err = run(t, "stop", "--data", data)
+	require.NoError(t, err)
+	require.Contains(t, printed, "Nothing is running")
+}
+
+func TestUpRefusesWhatIsTaken(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+
+	data := t.TempDir()
+	printed, err := run(t, "up", "--data", data, "--us-port", "0", "--eu-port", port)
+	require.Error(t, err)
+	require.Contains(t, printed, "port "+port+" is taken; choose another with --eu-port")
+
+	upOn(t, data, "--no-demo")
+	printed, err = run(t, "up", "--data", data, "--us-port", "0", "--eu-port", "0")
+	require.Error(t, err)
+	require.Contains(t, printed, "another lectern runs on "+data)
+}
+
+func TestOperatorCommand(t *testing.T) {
+	data := t.TempDir()
+	printed, err := run(t, "operator", "organization-create", "--data", data)
+	require.Error(t, err)
+	require.Contains(t, printed, "nothing is running here")
+
+	upOn(t, data, "--no-demo")
+	printed, err = run(t, "operator", "organization-create", "--data", data, "--region", "eu", "--json", `{"name": "Second"}`)
+	require.NoError(t, err, printed)
+	var made map[string]any
+	require.NoError(t, json.Unmarshal([]byte(printed), &made))
+	require.Equal(t, "Second", made["name"])
+
+	printed, err = run(t, "operator", "organization-create", "--data", data, "--json", `{"name": ""}`)
+	require.Error(t, err)
+	require.Contains(t, printed, "VALIDATION_ERROR")
+
+	printed, err = run(t, "operator", "organization-create", "--data", data, "--region", "moon")
+	require.Error(t, err)
+	require.Contains(t, printed, "us, eu")
+}
