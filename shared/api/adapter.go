@@ -115,12 +115,24 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 		Operation: described.Metadata[metaOperation].(*Operation), described: described,
 		params: described.Parameters, run: run,
 	}
+	for _, p := range e.params {
+		plainParam(p)
+	}
 	if described.RequestBody != nil {
 		e.body = described.RequestBody.Content["application/json"].Schema
 		e.bodyless = described.Metadata[metaBodyless].(bool)
 		described.RequestBody.Required = !e.bodyless
 	}
 	a.endpoints = append(a.endpoints, e)
+}
+
+// plainParam takes out of a parameter's description what only a body can be,
+// null, and what only a list can be, repeated.
+func plainParam(p *huma.Param) {
+	p.Schema.Nullable, p.Schema.Description = false, ""
+	if p.Schema.Type != huma.TypeArray {
+		p.Explode = nil
+	}
 }
 
 // humaContext shows huma a request of which the pipeline has checked every

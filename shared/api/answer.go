@@ -62,7 +62,7 @@ func (x *exchange) respond(w http.ResponseWriter) int {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(res.status)
-	if x.r.Method != http.MethodHead {
+	if x.r.Method != http.MethodHead && len(res.body) > 0 {
 		// A client that has gone away is no concern of the service.
 		_, _ = w.Write(res.body)
 	}

@@ -228,6 +228,8 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 			scopes[string(scope)] = capitalize(verb) + " " + strings.ReplaceAll(what, "_", " ") + "."
 		}
 	}
+	flow := &huma.OAuthFlow{Scopes: scopes}
+	flow.AuthorizationURL, flow.TokenURL, flow.RefreshURL = "/oauth/authorize", "/oauth/token", "/oauth/token"
 	return map[string]*huma.SecurityScheme{
 		schemeToken: {
 			Type: "apiKey", In: "header", Name: "x-access-token",
@@ -235,9 +237,7 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 		},
 		schemeOAuth: {
 			Type: "oauth2", Description: "OAuth 2.1 with PKCE, on behalf of a member.",
-			Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
-				AuthorizationURL: "/oauth/authorize", TokenURL: "/oauth/token", RefreshURL: "/oauth/token", Scopes: scopes,
-			}},
+			Flows: &huma.OAuthFlows{AuthorizationCode: flow},
 		},
 	}
 }

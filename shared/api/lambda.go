@@ -78,6 +78,16 @@ func (c config) env(ctx context.Context) (Env, error) {
 	}, nil
 }
 
+// FromEnvironment gives the Env that the environment variables describe: for a
+// Lambda that is no group.
+func FromEnvironment(ctx context.Context) (Env, error) {
+	c, err := configured(os.Getenv)
+	if err != nil {
+		return Env{}, fmt.Errorf("api: wrong configuration: %w", err)
+	}
+	return c.env(ctx)
+}
+
 // Serve is the main of a group's Lambda. A wrong configuration ends it at once;
 // the table is opened by the first request.
 func Serve(g Group) {

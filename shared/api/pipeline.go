@@ -29,8 +29,6 @@ type pipeline struct {
 	auth    *auth.Authenticator
 	limiter *ratelimit.Limiter
 	keys    idempotency.Store
-	// elsewhere has the methods and paths of other groups, see Group.
-	elsewhere func() *http.ServeMux
 }
 
 // exchange is one request and what is known of its answer.

@@ -40,7 +40,7 @@ func TestTheFirstReasonToRefuseDecides(t *testing.T) {
 		{"path before the event", "PUT", "/v1/event/999999/notes/x", "{", nil, 400, "noteId"},
 		{"event before the body", "POST", "/v1/event/999999/notes/create", "{", nil, 404, ""},
 		{"query before the body", "POST", s.path("/notes?pageSize=101"), "{", nil, 400, "pageSize"},
-		{"body", "POST", s.path("/notes/create"), `{"text":1}`, nil, 400, "text"},
+		{"body", "POST", s.path("/notes/create"), `{"text":1,"author":null}`, nil, 400, "text"},
 	} {
 		got := s.send(t, c.method, c.path, c.body, c.headers...)
 		require.Equal(t, c.status, got.StatusCode, "%s: %s", c.name, got.body)
@@ -132,7 +132,7 @@ func TestRefusalsAtSignInLookAlike(t *testing.T) {
 	for _, line := range s.lines(t) {
 		reasons = append(reasons, line["reason"])
 	}
-	require.Equal(t, []any{"missing", "malformed", "expired", "unknown_grant"}, reasons)
+	require.Equal(t, []any{"missing", "checksum", "expired", "unknown_grant"}, reasons)
 	require.InEpsilon(t, s.org, s.lines(t)[2]["org"], 0, "a known token is logged for its organization")
 }
 
@@ -161,7 +161,7 @@ func TestOneLineIsLoggedARequest(t *testing.T) {
 	require.Equal(t, map[string]any{
 		"level": "INFO", "msg": "request", "request_id": "request-1", "method": "GET", "status": 200.0,
 		"route": "/v1/event/{eventId}/notes/{noteId}", "bucket": "entity_reads", "eventId": strconv.FormatInt(s.event, 10), "noteId": kept,
-		"org": float64(s.org), "token": lines[0]["token"], "calls": 2.0, "round_trips": 2.0, "rcu": 2.0, "wcu": 1.0,
+		"org": float64(s.org), "token": lines[0]["token"], "calls": 2.0, "round_trips": 2.0, "rcu": 4.0, "wcu": 1.0,
 	}, lines[0])
 	require.Equal(t, "VALIDATION_ERROR", lines[1]["reason"])
 	require.NotContains(t, s.log.String(), "private")

@@ -23,7 +23,6 @@ import (
 func (g Group) Handler(env Env) http.Handler {
 	p := &pipeline{
 		Env:     env,
-		mux:     http.NewServeMux(),
 		auth:    auth.New(env.Table, env.Now, env.Region),
 		limiter: Shared(env, func() *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }),
 		keys:    idempotency.Store{Table: env.Table, Now: env.Now},
@@ -35,35 +34,79 @@ func (g Group) Handler(env Env) http.Handler {
 	check.Finish(registry)
 	for _, e := range a.endpoints {
 		e.registry = registry
-		p.mux.HandleFunc(pattern(*e.Operation), func(_ http.ResponseWriter, r *http.Request) {
-			x := exchangeOf(r.Context())
-			x.r, x.endpoint = r, e
-			x.run()
-		})
 	}
-	p.mux.HandleFunc("/", p.unrouted)
-	p.elsewhere = sync.OnceValue(func() *http.ServeMux { return muxOf(g.Elsewhere) })
+	elsewhere := sync.OnceValue(g.elsewhere)
+	p.mux = muxOf(a.endpoints, func(w http.ResponseWriter, r *http.Request) { elsewhere().ServeHTTP(w, r) })
 	return p
 }
 
-// pattern is the operation's in a ServeMux, where a final slash would match
-// everything below it.
-func pattern(o Operation) string {
-	if strings.HasSuffix(o.Path, "/") {
-		return o.Method + " " + o.Path + "{$}"
-	}
-	return o.Method + " " + o.Path
-}
-
-// muxOf knows the patterns of operations that are answered elsewhere.
-func muxOf(operations func() []Operation) *http.ServeMux {
-	mux := http.NewServeMux()
-	if operations != nil {
-		for _, o := range operations() {
-			mux.Handle(pattern(o), http.NotFoundHandler())
+// elsewhere knows the paths of other groups' operations, without answering them.
+func (g Group) elsewhere() *http.ServeMux {
+	var known []*endpoint
+	if g.Elsewhere != nil {
+		for _, o := range g.Elsewhere() {
+			known = append(known, &endpoint{Operation: &o})
 		}
 	}
+	return muxOf(known, func(_ http.ResponseWriter, r *http.Request) { exchangeOf(r.Context()).refuse(nil) })
+}
+
+// resource is a path with what answers its methods. The path is matched before
+// the method, as by API Gateway: GET on a path that has POST alone is a wrong
+// method, even if the path fits the template of another route's.
+type resource map[string]*endpoint
+
+// muxOf routes to the endpoints by resource, and all other paths to rest.
+func muxOf(endpoints []*endpoint, rest http.HandlerFunc) *http.ServeMux {
+	mux := http.NewServeMux()
+	resources := map[string]resource{}
+	for _, e := range endpoints {
+		if resources[e.Path] == nil {
+			resources[e.Path] = resource{}
+			mux.Handle(pattern(e.Path), resources[e.Path])
+		}
+		resources[e.Path][e.Method] = e
+	}
+	mux.Handle("/", rest)
 	return mux
+}
+
+// pattern is the path's in a ServeMux, where a final slash would match
+// everything below it.
+func pattern(path string) string {
+	if strings.HasSuffix(path, "/") {
+		return path + "{$}"
+	}
+	return path
+}
+
+// ServeHTTP serves a request whose path is the resource's.
+func (res resource) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	x := exchangeOf(r.Context())
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	e := res[method]
+	if e == nil || e.run == nil {
+		x.refuse(res.methods())
+		return
+	}
+	x.r, x.endpoint = r, e
+	x.run()
+}
+
+// methods lists the resource's methods, as Allow does.
+func (res resource) methods() (all []string) {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if res[method] != nil {
+			all = append(all, method)
+		}
+	}
+	if res[http.MethodGet] != nil {
+		all = append(all, http.MethodHead)
+	}
+	return all
 }
 
 // ServeHTTP serves one request and writes one log line about it.
@@ -78,43 +121,17 @@ func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.log(x.respond(w))
 }
 
-// methods are those that routes are declared with.
-var methods = []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
-
-// unrouted serves what no route matches.
-func (p *pipeline) unrouted(_ http.ResponseWriter, r *http.Request) {
-	exchangeOf(r.Context()).refuse(p.allowed(r))
-}
-
 // refuse answers a path by the methods that it has: OPTIONS, or an error.
-func (x *exchange) refuse(allow []string) {
+func (x *exchange) refuse(methods []string) {
+	allow := slices.Concat(methods, []string{http.MethodOptions})
 	switch {
 	case x.r.Method == http.MethodOptions:
-		x.allow = append(allow, http.MethodOptions)
-	case len(allow) == 0:
+		x.allow = allow
+	case len(methods) == 0:
 		x.err = apierr.NotFound("Route")
 	default:
-		x.err = apierr.MethodNotAllowed(strings.Join(append(allow, http.MethodOptions), ", "))
+		x.err = apierr.MethodNotAllowed(strings.Join(allow, ", "))
 	}
-}
-
-// allowed lists the methods of the request's path.
-func (p *pipeline) allowed(r *http.Request) (allow []string) {
-	for _, method := range methods {
-		probe := &http.Request{Method: method, URL: r.URL, Host: r.Host}
-		if routed(p.mux, probe) || routed(p.elsewhere(), probe) {
-			allow = append(allow, method)
-		}
-	}
-	if slices.Contains(allow, http.MethodGet) {
-		allow = append(allow, http.MethodHead)
-	}
-	return allow
-}
-
-func routed(mux *http.ServeMux, r *http.Request) bool {
-	_, pattern := mux.Handler(r)
-	return pattern != "" && pattern != "/"
 }
 
 // log writes the request's line. It never has the query, a body, a name or a

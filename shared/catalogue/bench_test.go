@@ -2,21 +2,22 @@ package catalogue_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"lectern/localstack/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 )
 
 // seed stores n talks, many to a transaction, and gives them back.
-func seed(t testing.TB, to *table.Table, n int) []*talk {
-	t.Helper()
+func seed(tb testing.TB, to *table.Table, n int) []*talk {
+	tb.Helper()
 	const perPack = 20
 	chance := rand.New(rand.NewPCG(1, uint64(n)))
 	talks := make([]*talk, n)
@@ -30,7 +31,7 @@ func seed(t testing.TB, to *table.Table, n int) []*talk {
 			bumps := map[table.Key]int64{}
 			var all []table.Write
 			for _, b := range talks[first:min(first+perPack, n)] {
-				all = append(all, writes(t, b)[:2]...)
+				all = append(all, writes(tb, b)[:2]...)
 				bumps[catalogue.VersionKey(source, catalogue.Shard(b.ID, shards))]++
 			}
 			for key, by := range bumps {
@@ -39,7 +40,7 @@ func seed(t testing.TB, to *table.Table, n int) []*talk {
 			return to.Transact(context.Background(), all...)
 		})
 	}
-	require.NoError(t, g.Wait())
+	require.NoError(tb, g.Wait())
 	return talks
 }
 
@@ -56,12 +57,13 @@ func heap() uint64 {
 // in memory.
 func BenchmarkCatalogue(b *testing.B) {
 	for _, n := range []int{1_000, 10_000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) { benchmarkSize(b, n) })
+		b.Run(strconv.Itoa(n), func(b *testing.B) { benchmarkSize(b, n) })
 	}
 }
 
 func benchmarkSize(b *testing.B, n int) {
-	to := startTable(b, plain)
+	b.Helper()
+	to := tabletest.Start(b)
 	talks := seed(b, to, n)
 	ctx := context.Background()
 	track := talks[0].Track

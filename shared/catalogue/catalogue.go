@@ -38,7 +38,7 @@ type Source struct {
 func Shard(id string, shards int) int {
 	h := fnv.New32a()
 	h.Write([]byte(id))
-	return int(h.Sum32() % uint32(shards))
+	return int(uint64(h.Sum32()) % uint64(shards)) //nolint:gosec // both are positive and the result is below shards
 }
 
 // RowKey is the key of a record's row.
@@ -121,7 +121,7 @@ func pause(ctx context.Context, try int) error {
 		longest *= pauseGrowth
 	}
 	select {
-	case <-time.After(longest/2 + rand.N(longest/2)):
+	case <-time.After(longest/2 + rand.N(longest/2)): //nolint:gosec // jitter is no secret
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

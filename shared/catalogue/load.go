@@ -197,7 +197,7 @@ func (c *Catalogue[R, B]) decode(old shard[R], items iter.Seq2[table.Item, error
 		}
 		now.rows = append(now.rows, row)
 		now.sum += item.Version
-		now.bytes += int64(len(item.Data)) + int64(unsafe.Sizeof(*row)) + rowOverhead
+		now.bytes += int64(len(item.Data) + int(unsafe.Sizeof(*row)) + rowOverhead)
 	}
 	return now, nil
 }

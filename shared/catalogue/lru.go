@@ -49,14 +49,14 @@ func (l *lru[K, V]) put(key K, value V, size int64) {
 }
 
 // getOrPut gives the value under key, or keeps and gives a new one of no size.
-func (l *lru[K, V]) getOrPut(key K, make func() V) V {
+func (l *lru[K, V]) getOrPut(key K, create func() V) V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.at[key]; ok {
 		l.recent.MoveToFront(e)
 		return e.Value.(*kept[K, V]).value
 	}
-	value := make()
+	value := create()
 	l.set(key, value, 0)
 	return value
 }

@@ -1,6 +1,7 @@
 package catalogue_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
@@ -88,6 +90,7 @@ func changed(b talk, chance *rand.Rand) talk {
 // write stores a change and notes what stands then: what was answered, or, where
 // no answer came, what is read.
 func (w *world) write(t *testing.T, b talk) error {
+	t.Helper()
 	err := w.table.Transact(t.Context(), writes(t, &b)...)
 	if err != nil && !errors.Is(err, table.ErrBusy) {
 		return err
@@ -134,35 +137,45 @@ func (w *world) snapshot() map[string]known {
 	return idle
 }
 
-// check compares a search that was made between two snapshots with the records
-// that nobody wrote in between: each must be found as it is, or not at all.
-func (q query) check(found []*talk, total int, before, after map[string]known) error {
-	if len(found) != total {
-		return fmt.Errorf("%d found of %d", len(found), total)
+// matches is whether the query finds a record.
+func (q query) matches(r *talkRow) bool { return q.keep == nil || q.keep(r) }
+
+// compare is the order of the query.
+func (q query) compare(a, b *talkRow) int {
+	if q.order == nil {
+		return byCreated(a, b)
 	}
-	at := map[string]*talk{}
+	return cmp.Or(q.order(a, b), byCreated(a, b))
+}
+
+// check looks at a search that was made between two snapshots: it must show what
+// matches, in order and no older than before, and each record that nobody wrote in
+// between just as it is, or not at all.
+func (q query) check(found []*talk, total int, before, after map[string]known) error {
 	rows := make([]*talkRow, len(found))
+	at := map[string]*talkRow{}
 	for i, b := range found {
 		row := rowOf(b)
-		at[b.ID], rows[i] = b, &row
-		if q.keep != nil && !q.keep(&row) {
-			return fmt.Errorf("%s does not match", b.ID)
-		}
-		if b.Version < before[b.ID].talk.Version {
-			return fmt.Errorf("%s at version %d after %d was answered", b.ID, b.Version, before[b.ID].talk.Version)
+		rows[i], at[b.ID] = &row, &row
+		if !q.matches(&row) || row.Version < before[b.ID].talk.Version {
+			return fmt.Errorf("found %+v, stored %+v", row, before[b.ID])
 		}
 	}
-	if q.order != nil && !slices.IsSortedFunc(rows, q.order) || q.order == nil && !slices.IsSortedFunc(rows, byCreated) || len(at) < len(found) {
-		return errors.New("not in order, or one twice")
+	if total != len(found) || len(at) != len(found) || !slices.IsSortedFunc(rows, q.compare) {
+		return fmt.Errorf("%d found of %d, %d distinct, or not in order", len(found), total, len(at))
 	}
+	return q.checkUnchanged(at, before, after)
+}
+
+// checkUnchanged looks at the records that nobody wrote in between.
+func (q query) checkUnchanged(found map[string]*talkRow, before, after map[string]known) error {
 	for id, k := range before {
 		if now, ok := after[id]; !ok || now.stamp != k.stamp {
 			continue
 		}
-		row := rowOf(&k.talk)
-		b, ok := at[id]
-		if matches := q.keep == nil || q.keep(&row); matches != ok || ok && b.Version != k.talk.Version {
-			return fmt.Errorf("%s: matches %v, found %v", id, matches, ok)
+		row, ok := found[id]
+		if stored := rowOf(&k.talk); q.matches(&stored) != ok || ok && row.Version != stored.Version {
+			return fmt.Errorf("stored %+v, found %v", stored, row)
 		}
 	}
 	return nil
@@ -180,7 +193,7 @@ func TestSearchAgreesWithTheTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			door := &faulty.Door{}
-			to := startTable(t, func(c table.Client) table.Client { door = faulty.New(c, faults); return door })
+			to := tabletest.Behind(t, func(c table.Client) table.Client { door = faulty.New(c, faults); return door })
 			w := &world{table: to, known: map[string]known{}}
 			instances := []*catalogue.Catalogue[talkRow, *talk]{newCatalogue(to), newCatalogue(to)}
 			for round := range sized(4, 40) {
@@ -197,6 +210,7 @@ func TestSearchAgreesWithTheTable(t *testing.T) {
 
 // run makes n writes by four writers, and searches as long as they write.
 func (w *world) run(t *testing.T, instances []*catalogue.Catalogue[talkRow, *talk], seed uint64, n int) {
+	t.Helper()
 	const writers = 4
 	var writing, searching sync.WaitGroup
 	done := make(chan struct{})
@@ -257,11 +271,8 @@ func compare(t *testing.T, c *catalogue.Catalogue[talkRow, *talk], rows []*talkR
 
 // naive answers a query from all rows there are.
 func (q query) naive(rows []*talkRow) []*talkRow {
-	found := slices.DeleteFunc(slices.Clone(rows), func(r *talkRow) bool { return q.keep != nil && !q.keep(r) })
-	slices.SortFunc(found, byCreated)
-	if q.order != nil {
-		slices.SortStableFunc(found, q.order)
-	}
+	found := slices.DeleteFunc(slices.Clone(rows), func(r *talkRow) bool { return !q.matches(r) })
+	slices.SortFunc(found, q.compare)
 	return found
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
@@ -35,7 +36,7 @@ func titles(talks []*talk) (all []string) {
 }
 
 func TestSearchFiltersOrdersAndPages(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	c := newCatalogue(to)
 	found, total, err := c.Search(t.Context(), source, nil, nil, 0, 25)
 	require.NoError(t, err)
@@ -75,7 +76,7 @@ func TestSearchFiltersOrdersAndPages(t *testing.T) {
 }
 
 func TestWarmSearchReadsTheVersionsOnly(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Title: "old", Version: 1}, &talk{ID: "b", Title: "other", Version: 1})
 	c := newCatalogue(to)
 	search := func() (calls, roundTrips int) {
@@ -99,7 +100,7 @@ func TestWarmSearchReadsTheVersionsOnly(t *testing.T) {
 }
 
 func TestViewIsNeverChanged(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Title: "old", Version: 1})
 	c := newCatalogue(to)
 	before, err := c.View(t.Context(), source)
@@ -129,7 +130,7 @@ func TestViewIsNeverChanged(t *testing.T) {
 
 // TestRowsOverOnePage loads rows that no single Query holds: 3 MB.
 func TestRowsOverOnePage(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	chance := rand.New(rand.NewPCG(3, 3))
 	var want []string
 	for range 300 {
@@ -154,7 +155,7 @@ func TestRowsOverOnePage(t *testing.T) {
 }
 
 func TestForgottenBumpOrLostRowIsA503(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Version: 1})
 	require.NoError(t, to.Transact(t.Context(), catalogue.Bump(source, "a")))
 	_, _, err := newCatalogue(to).Search(t.Context(), source, nil, nil, 0, 25)
@@ -169,7 +170,7 @@ func requireUnavailable(t *testing.T, err error) {
 }
 
 func TestBodyOlderThanItsRowIsA503(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Version: 1})
 	rowAndVersion := writes(t, &talk{ID: "a", Version: 2})[1:]
 	require.NoError(t, to.Transact(t.Context(), rowAndVersion...))
@@ -179,7 +180,7 @@ func TestBodyOlderThanItsRowIsA503(t *testing.T) {
 
 // TestBodyNewerThanItsRow has a body that became visible before its row.
 func TestBodyNewerThanItsRow(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to,
 		&talk{ID: "a", Title: "one", Created: 1, Track: "x", Version: 1},
 		&talk{ID: "b", Title: "two", Created: 2, Track: "x", Version: 1},
@@ -203,7 +204,7 @@ func TestBodyNewerThanItsRow(t *testing.T) {
 }
 
 func TestBodies(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Title: "old", Version: 1}, &talk{ID: "b", Title: "other", Version: 1})
 	c := newCatalogue(to)
 	want := []catalogue.Want{{ID: "b", Version: 1}, {ID: "a"}, {ID: "none"}, {ID: "b", Version: 1}}
@@ -239,7 +240,7 @@ func (q *queries) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(
 
 func TestSimultaneousCallersLoadOnce(t *testing.T) {
 	counted := &queries{}
-	to := startTable(t, func(c table.Client) table.Client { counted.Client = c; return counted })
+	to := tabletest.Behind(t, func(c table.Client) table.Client { counted.Client = c; return counted })
 	create(t, to, &talk{ID: "a", Version: 1})
 	c := newCatalogue(to)
 	var all sync.WaitGroup
@@ -256,7 +257,7 @@ func TestSimultaneousCallersLoadOnce(t *testing.T) {
 }
 
 func TestCallerWhoLeavesDoesNotStopTheOthers(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Version: 1})
 	c := newCatalogue(to)
 	gone, leave := context.WithCancel(t.Context())
@@ -271,7 +272,7 @@ func TestCallerWhoLeavesDoesNotStopTheOthers(t *testing.T) {
 }
 
 func TestMemoryIsCapped(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Title: "one", Version: 1}, &talk{ID: "b", Title: "two", Version: 1})
 	c := catalogue.New(to, catalogue.Options[talkRow, *talk]{
 		Row: readRow, ID: func(r *talkRow) string { return r.ID }, Version: func(r *talkRow) int64 { return r.Version },
@@ -290,7 +291,7 @@ func TestMemoryIsCapped(t *testing.T) {
 }
 
 func TestErrorsOfDecodingAreNotShown(t *testing.T) {
-	to := startTable(t, plain)
+	to := tabletest.Start(t)
 	bad := table.Item{Key: catalogue.RowKey(source, "a"), Version: 1, Data: []byte("no JSON")}
 	require.NoError(t, to.Transact(t.Context(), table.Insert(bad)))
 	_, _, err := newCatalogue(to).Search(t.Context(), source, nil, nil, 0, 25)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/engine"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 )
@@ -89,25 +88,10 @@ func newCatalogue(t *table.Table) *catalogue.Catalogue[talkRow, *talk] {
 		Order:    byCreated,
 		Body:     readTalk,
 		BodyKey:  bodyKey,
-		RowOf:    func(b *talk) talkRow { return rowOf(b) },
+		RowOf:    rowOf,
 		MaxBytes: maxBytes,
 	})
 }
-
-// startTable gives an empty table, reached through the client that door makes.
-func startTable(t testing.TB, door func(table.Client) table.Client) *table.Table {
-	t.Helper()
-	e, err := engine.Start(t.Context(), engine.Config{InMemory: true})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, e.Stop()) })
-	client, err := table.Open(t.Context(), table.Config{Endpoint: e.URL, Region: "us-east-1"})
-	require.NoError(t, err)
-	require.NoError(t, table.Create(t.Context(), client, "lectern"))
-	return table.New(door(client), "lectern")
-}
-
-// plain is the door without faults.
-func plain(c table.Client) table.Client { return c }
 
 // someTalk makes a talk at random, the same for the same source of chance.
 func someTalk(chance *rand.Rand) *talk {
@@ -126,11 +110,12 @@ func someTalk(chance *rand.Rand) *talk {
 }
 
 // writes are what stores a talk at its version, over the one before.
-func writes(t testing.TB, b *talk) []table.Write {
+func writes(tb testing.TB, b *talk) []table.Write {
+	tb.Helper()
 	body, err := json.Marshal(b)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	row, err := json.Marshal(rowOf(b))
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	store := func(key table.Key, data []byte) table.Write {
 		item := table.Item{Key: key, Version: b.Version, Data: data}
 		if b.Version == 1 {

@@ -29,9 +29,6 @@ func (k *Key) Claim(ctx context.Context) error {
 		return nil
 	}
 	next := state{Body: k.body, Claim: k.was.Claim, Lease: k.store.Now().Add(lease).UnixMilli()}
-	if next.Claim == 0 {
-		next.Claim = k.store.Now().UnixNano()
-	}
 	if err := k.replace(ctx, next); errors.Is(err, ErrRaced) {
 		k.was.Lease = next.Lease
 		return k.inUse()
@@ -60,8 +57,8 @@ func (k *Key) replace(ctx context.Context, next state) error {
 	return nil
 }
 
-// ID is the id of the record that the operation at index creates, the same in
-// every try of a claimed key; index -1 is the bulk's own.
+// ID is the id of the record that the operation at index of a bulk creates, the
+// same in every request that takes up the claim; index -1 is the bulk's own.
 func (k *Key) ID(index int) string {
 	u := sha256.Sum256(fmt.Appendf(nil, "%s|%d|%d", k.pk, k.was.Claim, index))
 	u[6] = u[6]&0x0f | 0x80 // version 8: a UUID of a make of one's own

@@ -82,8 +82,9 @@ type Key struct {
 type state struct {
 	// Body is the hex SHA-256 of the request's body.
 	Body string `json:"body"`
-	// Claim tells the requests apart that used the key one after the other: the
-	// time of the first claim. It is 0 for a single write.
+	// Claim tells apart the requests that used the key one after the other, a day
+	// or more between them: when the first of them began. A single write stores
+	// none.
 	Claim int64 `json:"claim,omitempty"`
 	// Lease is when another may take over a claim, in Unix milliseconds.
 	Lease int64 `json:"lease,omitempty"`
@@ -108,6 +109,7 @@ func (s Store) Begin(ctx context.Context, org, token int64, method, path, key st
 	k := &Key{store: s, pk: partition(org, token, method, path, key), body: hash(body)}
 	item, err := s.Table.Get(ctx, k.item())
 	if errors.Is(err, table.ErrNotFound) {
+		k.was.Claim = s.Now().UnixNano()
 		return k, nil, nil
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
 	in := t.count(key, attributes{":by": number(n)})
 	in.UpdateExpression = aws.String("ADD " + attrCount + " :by")
-	out, err := t.update(ctx, "add to "+key.String(), in)
+	out, err := t.update(ctx, in)
 	if err != nil {
 		return 0, err
 	}
@@ -37,7 +37,7 @@ func (t *Table) AddWithin(ctx context.Context, key Key, limit, expires int64) (c
 	in.ConditionExpression = aws.String("attribute_not_exists(" + attrCount + ") OR " + attrCount + " < :limit")
 	in.ExpressionAttributeNames = map[string]string{"#ttl": attrExpires}
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	out, err := t.update(ctx, "add to "+key.String(), in)
+	out, err := t.update(ctx, in)
 	if full := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &full) {
 		count, err = counted(full.Item)
 		return count, false, err
@@ -59,8 +59,8 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 	}
 }
 
-func (t *Table) update(ctx context.Context, doing string, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, doing,
+func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
+	return call(ctx, "update",
 		func() (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
 		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
 }

@@ -21,7 +21,8 @@ const (
 
 type attributes = map[string]types.AttributeValue
 
-// Key is the primary key of an item.
+// Key is the primary key of an item. It stands in no error of this package:
+// errors are logged, and a key may hold a person's address.
 type Key struct{ PK, SK string }
 
 // Item is one stored thing.
@@ -40,9 +41,6 @@ type Item struct {
 	// whenever DynamoDB really deletes it.
 	Expires int64
 }
-
-// String is the key as it stands in errors and logs.
-func (k Key) String() string { return k.PK + " " + k.SK }
 
 func (k Key) attributes() attributes {
 	return attributes{attrPK: text(k.PK), attrSK: text(k.SK)}
@@ -76,7 +74,7 @@ func decode(all attributes) (Item, error) {
 			err = i.setNumber(name, v.Value)
 		}
 		if err != nil {
-			return Item{}, fmt.Errorf("table: item %s %s: attribute %s: %w", i.PK, i.SK, name, err)
+			return Item{}, fmt.Errorf("table: decode attribute %s: %w", name, err)
 		}
 	}
 	return i, nil

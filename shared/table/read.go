@@ -27,7 +27,7 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 		ConsistentRead:         aws.Bool(true),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	out, err := call(ctx, "get "+key.String(),
+	out, err := call(ctx, "get",
 		func() (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
 		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {

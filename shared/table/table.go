@@ -5,9 +5,12 @@
 package table
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -64,8 +67,8 @@ type Config struct {
 	// Endpoint is the address of a local engine. Empty, and with https, it is
 	// AWS or an emulator of it, with what the environment says.
 	Endpoint string
-	// Region is the AWS region, such as us-east-1; empty on AWS means the
-	// environment's.
+	// Region is the AWS region, such as us-east-1; empty means the environment's.
+	// No local engine looks at it.
 	Region string
 }
 
@@ -89,6 +92,7 @@ func Open(ctx context.Context, c Config) (*dynamodb.Client, error) {
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
+		o.HTTPClient = wholeBody{o.HTTPClient}
 		if c.Endpoint != "" {
 			o.BaseEndpoint = &c.Endpoint
 		}
@@ -105,11 +109,28 @@ func openLocal(c Config) *dynamodb.Client {
 	transport.MaxIdleConnsPerHost = localConnections
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: &c.Endpoint,
-		Region:       c.Region,
+		Region:       cmp.Or(c.Region, "local"),
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
-		HTTPClient:   &http.Client{Transport: transport},
+		HTTPClient:   wholeBody{&http.Client{Transport: transport}},
 		Retryer:      aws.NopRetryer{},
 	})
+}
+
+// wholeBody sends the body of a request as bytes in memory. The SDK's own reader
+// may be closed while net/http still asks it for its end, when the answer comes
+// quickly; net/http then closes the connection, below an answer not yet read.
+type wholeBody struct{ dynamodb.HTTPClient }
+
+// Do sends a request.
+func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
+		if _, err := body.ReadFrom(r.Body); err != nil {
+			return nil, err
+		}
+		r.Body = io.NopCloser(body)
+	}
+	return w.HTTPClient.Do(r)
 }
 
 // Create makes the table if it is not there and waits until it serves: for

@@ -1,8 +1,10 @@
 package table_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"net/http/httptrace"
 	"os"
 	"strings"
 	"testing"
@@ -103,7 +105,48 @@ func TestOpenIgnoresTheEnvironmentOfALocalEngine(t *testing.T) {
 	t.Setenv("AWS_CA_BUNDLE", "/nowhere/bundle.pem")
 	t.Setenv("HTTP_PROXY", "http://127.0.0.1:9")
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-	insert(t, newTable(t), item("a"))
+	client, name := open(t)
+	insert(t, table.New(client, name), item("a"))
+	for _, region := range []string{"", "us"} {
+		client, err := table.Open(t.Context(), table.Config{Endpoint: endpoint, Region: region})
+		require.NoError(t, err)
+		got, err := table.New(client, name).Get(t.Context(), key("a"))
+		require.NoError(t, err)
+		require.Equal(t, item("a"), got)
+	}
+}
+
+// TestOpenTakesTheEnvironmentOfAWS is the way of a Lambda, and of an emulator that
+// is named to it by AWS_ENDPOINT_URL.
+func TestOpenTakesTheEnvironmentOfAWS(t *testing.T) {
+	_, name := open(t)
+	t.Setenv("AWS_ENDPOINT_URL", endpoint)
+	t.Setenv("AWS_REGION", region)
+	t.Setenv("AWS_ACCESS_KEY_ID", "key")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
+	client, err := table.Open(t.Context(), table.Config{})
+	require.NoError(t, err)
+	insert(t, table.New(client, name), item("a"))
+}
+
+// TestCallsKeepTheirConnection makes calls one after another; each finds the
+// connection of the one before.
+func TestCallsKeepTheirConnection(t *testing.T) {
+	tbl := newTable(t)
+	big := item("a")
+	big.Data = bytes.Repeat([]byte("x"), 5000)
+	insert(t, tbl, big)
+	fresh := 0
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
+		if !c.Reused {
+			fresh++
+		}
+	}})
+	for range 2000 {
+		_, err := tbl.Get(ctx, key("a"))
+		require.NoError(t, err)
+	}
+	require.Zero(t, fresh)
 }
 
 func TestKeysBeginWithTheirTenant(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 const (
 	// MaxWrites is DynamoDB's limit of writes and conditions in a transaction.
 	MaxWrites = 100
-	// MaxBytes bounds the sizes of a transaction's writes, Write.Size: below
-	// DynamoDB's 4 MB, since an update is counted with what stands there.
+	// MaxBytes bounds the sum of Write.Size in a transaction. DynamoDB's limit
+	// is 4 MiB; the rest is room for what it counts beside keys and data.
 	MaxBytes = 4_000_000
 )
 
@@ -48,12 +48,12 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	if err != nil {
 		return err
 	}
-	run := &transaction{writes: writes}
-	err = persist(ctx, "transact "+writes[0].Key().String(), isPassing, func() error {
+	p := &progress{writes: writes}
+	err = persist(ctx, "transact", isPassing, func() error {
 		_, err := attempt(ctx,
 			func() (*dynamodb.TransactWriteItemsOutput, error) { return t.client.TransactWriteItems(ctx, in) },
 			func(out *dynamodb.TransactWriteItemsOutput) cost { return transacted(out.ConsumedCapacity) })
-		return run.outcome(err)
+		return p.outcome(err)
 	})
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		return refused.cause
@@ -83,8 +83,8 @@ func (t *Table) transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, 
 	return in, nil
 }
 
-// transaction is the state of a transaction between its tries.
-type transaction struct {
+// progress is what is known of a transaction between its tries.
+type progress struct {
 	writes []Write
 	// lost is whether a try may have been done without an answer.
 	lost bool
@@ -96,34 +96,34 @@ type refusal struct{ cause error }
 func (r *refusal) Error() string { return r.cause.Error() }
 
 // outcome is what the answer err of one try means: nil for done.
-func (run *transaction) outcome(err error) error {
+func (p *progress) outcome(err error) error {
 	var cancelled *types.TransactionCanceledException
 	var reused *types.IdempotentParameterMismatchException
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &reused) && run.lost:
+	case errors.As(err, &reused) && p.lost:
 		// The token is our own and was taken by an earlier try: that one is done.
 		return nil
 	case errors.As(err, &cancelled):
-		return run.cancelled(cancelled)
+		return p.cancelled(cancelled)
 	}
-	run.lost = run.lost || isTransient(err)
+	p.lost = p.lost || isTransient(err)
 	return err
 }
 
 // cancelled decides on the reasons of a cancellation.
-func (run *transaction) cancelled(err *types.TransactionCanceledException) error {
+func (p *progress) cancelled(err *types.TransactionCanceledException) error {
 	var cause error
 	for i, reason := range err.CancellationReasons {
-		if aws.ToString(reason.Code) != reasonCondition || i >= len(run.writes) {
+		if aws.ToString(reason.Code) != reasonCondition || i >= len(p.writes) {
 			continue
 		}
-		if run.lost && run.writes[i].stands(reason.Item) {
+		if p.lost && p.writes[i].stands(reason.Item) {
 			return nil
 		}
 		if cause == nil || errors.Is(cause, ErrStale) {
-			cause = run.writes[i].failed()
+			cause = p.writes[i].failed()
 		}
 	}
 	if cause != nil {

@@ -94,12 +94,10 @@ func (w Write) Merge(other Write) (merged Write, ok bool) {
 	return w, true
 }
 
-// overhead is what attribute names, numbers and conditions of a write may add
-// to the bytes of its key and data.
+// overhead is about what a write has beside the bytes of its key and data.
 const overhead = 64
 
-// Size is about how many bytes of MaxBytes the write takes, never less than
-// DynamoDB counts.
+// Size is about how many bytes the write counts towards MaxBytes.
 func (w Write) Size() int { return len(w.item.PK) + len(w.item.SK) + len(w.item.Data) + overhead }
 
 // action is the write as DynamoDB takes it.

@@ -105,7 +105,7 @@ func (op Op) touches(got Items) (touches []string) {
 		return op.Touches(got)
 	}
 	for _, key := range op.Reads {
-		touches = append(touches, key.String())
+		touches = append(touches, key.PK+" "+key.SK)
 	}
 	return touches
 }
@@ -149,7 +149,7 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 	case errors.Is(err, table.ErrBusy), ctx.Err() != nil:
 		// What may have been done must not be done again.
 		b.fail(p.indexes(), err)
-		return nil
+		return nil //nolint:nilerr // the error is the operations' result
 	case err != nil:
 		return b.oneByOne(ctx, p.indexes())
 	}

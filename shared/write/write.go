@@ -138,7 +138,7 @@ func pause(ctx context.Context, try int) error {
 		return ctx.Err()
 	}
 	select {
-	case <-time.After(rand.N(min(firstPause<<(try-1), maxPause))):
+	case <-time.After(rand.N(min(firstPause<<(try-1), maxPause))): //nolint:gosec // jitter is no secret
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -13,34 +13,38 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-
 
 // format holds text against a format of a schema. It gives the text as the
 // rest of the service writes it, and what was wanted where text is not that.
+// Other formats say nothing that is checked.
 func format(name, text string) (plain, wanted string) {
 	switch name {
 	case "uuid":
-		if !uuid.MatchString(text) {
-			return text, "a UUID"
-		}
-		return strings.ToLower(text), ""
+		return strings.ToLower(text), unless(uuid.MatchString(text), "a UUID")
 	case "date-time":
 		plain = strings.ToUpper(text)
-		if t, err := time.Parse(time.RFC3339, plain); err != nil || strings.Contains(plain, ",") || !inRange(t) {
-			return text, "a date and time with an offset, such as 2026-11-21T09:30:00Z"
-		}
-		return plain, ""
+		return plain, unless(isTime(plain), "a date and time with an offset, such as 2026-11-21T09:30:00Z")
 	case "date":
-		if _, err := time.Parse(time.DateOnly, text); err != nil {
-			return text, "a date such as 2026-11-21"
-		}
+		_, err := time.Parse(time.DateOnly, text)
+		return text, unless(err == nil, "a date such as 2026-11-21")
 	case "email":
-		if address, err := mail.ParseAddress(text); err != nil || address.Address != text {
-			return text, "an e-mail address"
-		}
+		address, err := mail.ParseAddress(text)
+		return text, unless(err == nil && address.Address == text, "an e-mail address")
 	case "uri":
-		if u, err := url.Parse(text); err != nil || u.Scheme == "" || u.Host == "" {
-			return text, "an absolute URL"
-		}
+		u, err := url.Parse(text)
+		return text, unless(err == nil && u.Scheme != "" && u.Host != "", "an absolute URL")
 	}
 	return text, ""
 }
 
-// inRange is whether t can be written in RFC 3339 in UTC.
-func inRange(t time.Time) bool { return t.UTC().Year() >= 0 && t.UTC().Year() <= 9999 }
+func unless(good bool, wanted string) string {
+	if good {
+		return ""
+	}
+	return wanted
+}
+
+// isTime is whether text is RFC 3339, which Go reads with a comma too, and can
+// be written so in UTC.
+func isTime(text string) bool {
+	t, err := time.Parse(time.RFC3339, text)
+	year := t.UTC().Year()
+	return err == nil && !strings.Contains(text, ",") && year >= 0 && year <= 9999
+}

@@ -86,6 +86,9 @@ func (p parser) value(at string, depth int) (any, error) {
 		return p.object(at, depth+1)
 	case string:
 		return token, p.text(at, token)
+	case json.Number:
+		_, err := float(token, at)
+		return token, err
 	default:
 		return token, nil
 	}
@@ -125,6 +128,16 @@ func (p parser) object(at string, depth int) (any, error) {
 	}
 	_, err := p.dec.Token()
 	return o, err
+}
+
+// float is n as a float64, which every number must fit: there is no other kind
+// where the schema leaves a value open.
+func float(n json.Number, at string) (float64, error) {
+	f, err := n.Float64()
+	if err != nil {
+		return 0, apierr.Invalid(at, "%s is out of range.", subject(at))
+	}
+	return f, nil
 }
 
 // text checks a string or a key. A lone surrogate was decoded to U+FFFD.

@@ -40,16 +40,16 @@ func name(t reflect.Type, hint string) string {
 	}
 	path := strings.Split(t.PkgPath(), "/")
 	generic, args, _ := strings.Cut(strings.TrimSuffix(t.Name(), "]"), "[")
-	full := qualified(path[len(path)-1], generic)
+	full := []string{qualified(path[len(path)-1], generic)}
 	for arg := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("[],*", r) }) {
 		arg = arg[strings.LastIndex(arg, "/")+1:]
 		pkg, bare, ok := strings.Cut(arg, ".")
 		if !ok {
 			pkg, bare = "", arg
 		}
-		full += qualified(pkg, bare)
+		full = append(full, qualified(pkg, bare))
 	}
-	return full
+	return strings.Join(full, "")
 }
 
 // qualified puts the package before a type's name that does not begin with it.
@@ -97,8 +97,7 @@ func nullableStructs(t reflect.Type, s *huma.Schema) {
 
 // finish walks a schema. A nullable enum must list null, says JSON Schema.
 func finish(s *huma.Schema) {
-	if s.OneOf != nil || s.AllOf != nil || s.Not != nil || s.MultipleOf != nil || s.ExclusiveMinimum != nil ||
-		s.ExclusiveMaximum != nil || s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0 {
+	if unchecked(s) {
 		panic(fmt.Sprintf("check: a schema uses a keyword that is not checked: %+v", s))
 	}
 	if s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
@@ -116,4 +115,11 @@ func finish(s *huma.Schema) {
 	if others, ok := s.AdditionalProperties.(*huma.Schema); ok {
 		finish(others)
 	}
+}
+
+// unchecked is whether a schema asks for what the checker does not look at.
+func unchecked(s *huma.Schema) bool {
+	combined := s.OneOf != nil || s.AllOf != nil || s.Not != nil
+	bounded := s.MultipleOf != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil
+	return combined || bounded || s.MinProperties != nil || s.MaxProperties != nil || len(s.DependentRequired) > 0
 }

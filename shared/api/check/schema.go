@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -40,6 +41,9 @@ func (c *checker) value(s *huma.Schema, v any, at string) (any, error) {
 			return nil, nil
 		}
 		return nil, apierr.Invalid(at, "%s must not be null.", subject(at))
+	}
+	if s.Type == "" {
+		return v, nil
 	}
 	if !fits(s.Type, v) {
 		return nil, apierr.Invalid(at, "%s must be %s.", subject(at), article(s.Type))
@@ -105,9 +109,9 @@ func article(schemaType string) string {
 }
 
 func (c *checker) number(s *huma.Schema, n json.Number, at string) (any, error) {
-	f, err := n.Float64()
+	f, err := float(n, at)
 	if err != nil {
-		return nil, apierr.Invalid(at, "%s is out of range.", subject(at))
+		return nil, err
 	}
 	if s.Type == huma.TypeInteger {
 		if n, err = c.integer(s, n, f, at); err != nil {
@@ -147,24 +151,34 @@ func (c *checker) integer(s *huma.Schema, n json.Number, f float64, at string) (
 }
 
 func (c *checker) text(s *huma.Schema, text, at string) (any, error) {
+	if err := length(s, text, at); err != nil {
+		return nil, err
+	}
 	plain, wanted := format(s.Format, text)
-	length := utf8.RuneCountInString(text)
 	switch {
-	case s.MinLength != nil && length < *s.MinLength && length == 0:
-		return nil, apierr.Invalid(at, "%s must not be empty.", subject(at))
-	case s.MinLength != nil && length < *s.MinLength:
-		return nil, apierr.Invalid(at, "%s must be at least %d characters long.", subject(at), *s.MinLength)
-	case s.MaxLength != nil && length > *s.MaxLength:
-		return nil, apierr.Invalid(at, "%s must be at most %d characters long.", subject(at), *s.MaxLength)
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
 		return nil, apierr.Invalid(at, "%s must be one of %s.", subject(at), list(s.Enum))
 	case wanted != "":
 		return nil, apierr.Invalid(at, "%s must be %s.", subject(at), wanted)
 	case s.Pattern != "" && !pattern(s.Pattern).MatchString(text):
-		return nil, apierr.Invalid(at, "%s must match %s.", subject(at), describe(s))
+		return nil, apierr.Invalid(at, "%s must match %s.", subject(at), cmp.Or(s.PatternDescription, s.Pattern))
 	}
 	c.changed = c.changed || plain != text
 	return plain, nil
+}
+
+// length counts characters, not bytes.
+func length(s *huma.Schema, text, at string) error {
+	n := utf8.RuneCountInString(text)
+	switch {
+	case s.MinLength != nil && n == 0 && *s.MinLength > 0:
+		return apierr.Invalid(at, "%s must not be empty.", subject(at))
+	case s.MinLength != nil && n < *s.MinLength:
+		return apierr.Invalid(at, "%s must be at least %d characters long.", subject(at), *s.MinLength)
+	case s.MaxLength != nil && n > *s.MaxLength:
+		return apierr.Invalid(at, "%s must be at most %d characters long.", subject(at), *s.MaxLength)
+	}
+	return nil
 }
 
 func (c *checker) array(s *huma.Schema, items []any, at string) error {
@@ -214,29 +228,27 @@ func (c *checker) object(s *huma.Schema, o *object, at string) error {
 	return nil
 }
 
-// property gives the schema of a key, nil for one that is ignored.
+// property gives the schema of a key; nil for one that is free or ignored.
 func (c *checker) property(s *huma.Schema, key, at string) (*huma.Schema, error) {
 	if property := s.Properties[key]; property != nil {
 		return property, nil
 	}
-	switch others := s.AdditionalProperties.(type) {
-	case *huma.Schema:
+	if others, ok := s.AdditionalProperties.(*huma.Schema); ok {
 		return others, nil
-	case bool:
-		if others {
-			return nil, nil
-		}
 	}
-	return nil, apierr.Invalid(join(at, key), "%s is not known here.", join(at, key))
+	if s.AdditionalProperties == false {
+		return nil, apierr.Invalid(join(at, key), "%s is not known here.", join(at, key))
+	}
+	return nil, nil
 }
 
 // drop takes ignored keys out, as encoding/json would take Title for title.
 func (c *checker) drop(s *huma.Schema, o *object) {
-	if ignores, _ := s.AdditionalProperties.(bool); !ignores || len(s.Properties) == 0 {
+	if _, typed := s.AdditionalProperties.(*huma.Schema); typed || len(s.Properties) == 0 {
 		return
 	}
-	known := func(key string) bool { return s.Properties[key] != nil }
-	if kept := slices.DeleteFunc(slices.Clone(o.keys), func(key string) bool { return !known(key) }); len(kept) < len(o.keys) {
+	ignored := func(key string) bool { return s.Properties[key] == nil }
+	if kept := slices.DeleteFunc(slices.Clone(o.keys), ignored); len(kept) < len(o.keys) {
 		o.keys, c.changed = kept, true
 	}
 }
@@ -253,17 +265,12 @@ func pattern(text string) *regexp.Regexp {
 	return compiled
 }
 
-func describe(s *huma.Schema) string {
-	if s.PatternDescription != "" {
-		return s.PatternDescription
-	}
-	return s.Pattern
-}
-
 func list(options []any) string {
-	texts := make([]string, len(options))
-	for i, option := range options {
-		texts[i] = fmt.Sprint(option)
+	texts := make([]string, 0, len(options))
+	for _, option := range options {
+		if option != nil {
+			texts = append(texts, fmt.Sprint(option))
+		}
 	}
 	return strings.Join(texts, ", ")
 }

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/engine"
@@ -20,9 +21,10 @@ import (
 	"lectern/shared/table/faulty"
 )
 
-var client table.Client
-
-const name = "lectern-faulty"
+var (
+	client table.Client
+	name   = "test-" + uuid.NewString()
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
@@ -46,11 +48,11 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// behind gives a table behind a door, and a key prefix that no other test has.
+// behind gives a table behind a door, and a partition key that nothing else has.
 func behind(t *testing.T, c faulty.Config) (*table.Table, *faulty.Door, string) {
 	t.Helper()
 	door := faulty.New(client, c)
-	return table.New(door, name), door, t.Name()
+	return table.New(door, name), door, uuid.NewString()
 }
 
 // TestEveryOperationGetsOverFaults makes single calls, one after another, so that

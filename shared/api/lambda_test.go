@@ -1,0 +1,29 @@
+package api
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
+	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/"}
+	_, err := configured(func(name string) string { return set[name] })
+	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL"} {
+		require.ErrorContains(t, err, name)
+	}
+	require.NotContains(t, err.Error(), "LECTERN_REGION")
+
+	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"] = "t", "us-east-1", ""
+	c, err := configured(func(name string) string { return set[name] })
+	require.NoError(t, err)
+	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566"}, c)
+}
+
+func TestSafePathKeepsWhatIsEncodedAndEncodesTheRest(t *testing.T) {
+	for given, want := range map[string]string{
+		"/v1/events": "/v1/events", "/a%3Fb": "/a%3Fb", "/a?b": "/a%3Fb", "/50%": "/50%25", "/a b": "/a%20b", "/a#b": "/a%23b", "/é": "/é",
+	} {
+		require.Equal(t, want, safePath(given), given)
+	}
+}

@@ -1,0 +1,299 @@
+package write_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/tabletest"
+	"lectern/shared/apierr"
+	"lectern/shared/idempotency"
+	"lectern/shared/table"
+	"lectern/shared/table/faulty"
+	"lectern/shared/write"
+)
+
+// someCommands are changes of few persons, addresses and parents, so that they
+// get in each other's way.
+func someCommands(chance *rand.Rand) []command {
+	commands := make([]command, 1+chance.IntN(40))
+	for i := range commands {
+		c := command{
+			Kind:  []string{"create", "create", "add", "rename", "rename", "delete"}[chance.IntN(6)],
+			ID:    fmt.Sprint("id", chance.IntN(12)),
+			Email: fmt.Sprint("mail", chance.IntN(8)),
+		}
+		if c.Kind == "create" && chance.IntN(2) == 0 {
+			c.Parent = fmt.Sprint("id", chance.IntN(3))
+		}
+		if c.Parent == c.ID {
+			c.Parent = ""
+		}
+		commands[i] = c
+	}
+	return commands
+}
+
+// everyKey are the keys that someCommands can write.
+func everyKey(p place) (keys []table.Key) {
+	for i := range 12 {
+		keys = append(keys, p.record(fmt.Sprint("id", i)), p.unique(fmt.Sprint("mail", i)), table.Key{PK: string(p) + "#V", SK: strconv.Itoa(i)})
+	}
+	return keys
+}
+
+func entries(p place, commands []command) []write.Entry {
+	all := make([]write.Entry, len(commands))
+	for i, c := range commands {
+		all[i] = write.Entry{Action: c.Kind, ID: c.ID, Op: c.op(p)}
+	}
+	return all
+}
+
+// TestBulkIsASequenceOfSingles does random commands as one bulk and one by one:
+// every result and every item must be the same.
+func TestBulkIsASequenceOfSingles(t *testing.T) {
+	for name, faults := range map[string]faulty.Config{
+		"without faults": {},
+		"all faults":     {Seed: 3, Torn: 0.1, Conflict: 0.1, Throttle: 0.03, DropBefore: 0.03, DropAfter: 0.03},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clean *table.Table
+			faultyTable := tabletest.Behind(t, func(c table.Client) table.Client {
+				clean = table.New(c, "lectern")
+				return faulty.New(c, faults)
+			})
+			for seed := range uint64(sized(25, 1000)) {
+				commands := someCommands(rand.New(rand.NewPCG(seed, seed)))
+				one, many := place(fmt.Sprint("one", seed)), place(fmt.Sprint("all", seed))
+				results, err := write.Bulk(t.Context(), faultyTable, entries(many, commands))
+				require.NoError(t, err)
+				for i, c := range commands {
+					answer, err := write.Run(t.Context(), clean, c.op(one))
+					require.Equal(t, write.Result{Answer: answer, Err: err}, results[i], "seed %d: %d of %+v", seed, i, commands)
+				}
+				require.Equal(t, dump(t, clean, one, everyKey(one)), dump(t, clean, many, everyKey(many)), "seed %d", seed)
+			}
+		})
+	}
+}
+
+// transactions counts what reaches the table.
+type transactions struct {
+	table.Client
+	made, writes atomic.Int64
+}
+
+func (c *transactions) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.made.Add(1)
+	c.writes.Add(int64(len(in.TransactItems)))
+	return c.Client.TransactWriteItems(ctx, in, o...)
+}
+
+func startCounted(t *testing.T) (*table.Table, *transactions) {
+	t.Helper()
+	counted := &transactions{}
+	return tabletest.Behind(t, func(c table.Client) table.Client { counted.Client = c; return counted }), counted
+}
+
+func creates(n int) (commands []command) {
+	for i := range n {
+		commands = append(commands, command{Kind: "create", ID: fmt.Sprintf("id%02d", i), Email: fmt.Sprintf("mail%02d", i)})
+	}
+	return commands
+}
+
+func requireSuccess(t *testing.T, results []write.Result, n int) {
+	t.Helper()
+	require.Len(t, results, n)
+	for i, r := range results {
+		require.NoError(t, r.Err, i)
+		require.NotNil(t, r.Answer, i)
+	}
+}
+
+func TestBulkIsPacked(t *testing.T) {
+	to, counted := startCounted(t)
+	results, err := write.Bulk(t.Context(), to, entries("p", creates(100)))
+	require.NoError(t, err)
+	requireSuccess(t, results, 100)
+	// 200 writes and in each pack at most 8 bumps.
+	require.LessOrEqual(t, counted.made.Load(), int64(4))
+	require.LessOrEqual(t, counted.writes.Load(), int64(200+4*shards))
+}
+
+func TestBulkOfBigRecords(t *testing.T) {
+	to, counted := startCounted(t)
+	all := make([]write.Entry, 60)
+	for i := range all {
+		now := person{ID: fmt.Sprintf("id%02d", i), Padding: strings.Repeat("x", 150_000)}
+		all[i].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
+			return &write.Plan{Writes: place("p").store(table.Item{}, now), Answer: now.ID}, nil
+		}
+	}
+	results, err := write.Bulk(t.Context(), to, all)
+	require.NoError(t, err)
+	requireSuccess(t, results, len(all))
+	require.LessOrEqual(t, counted.made.Load(), int64(4), "9 MB")
+}
+
+func TestRefusedOperationsOfABulkAreAlone(t *testing.T) {
+	to := tabletest.Start(t)
+	commands := creates(30)
+	commands[7].Email = commands[3].Email
+	all := entries("p", commands)
+	all[5].Err = errFull
+	all[9].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) { return nil, errGone }
+	// A condition that fails cancels its pack, which is then done one by one.
+	all[11].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
+		return &write.Plan{Writes: []table.Write{table.Exists(place("p").record("none")).Or(errExists)}}, nil
+	}
+	results, err := write.Bulk(t.Context(), to, all)
+	require.NoError(t, err)
+	for i, want := range map[int]error{5: errFull, 7: errTaken, 9: errGone, 11: errExists} {
+		require.Equal(t, want, results[i].Err)
+	}
+	for i, r := range results {
+		if i != 5 && i != 7 && i != 9 && i != 11 {
+			require.NoError(t, r.Err, i)
+			mustRead(t, to, "p", commands[i].ID)
+		}
+	}
+}
+
+func TestOperationsThatTouchWhatTheyRead(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	all := make([]write.Entry, 12)
+	for i := range all {
+		all[i].Op = add("p", "a")
+		all[i].Op.Touches = nil
+	}
+	results, err := write.Bulk(t.Context(), to, all)
+	require.NoError(t, err)
+	for i, r := range results {
+		require.NoError(t, r.Err)
+		require.Equal(t, i+1, r.Answer.(person).Value)
+	}
+}
+
+// TestUndeclaredTouchesAreSafe has operations that write one item and do not say
+// so.
+func TestUndeclaredTouchesAreSafe(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	all := make([]write.Entry, 12)
+	for i := range all {
+		all[i].Op = add("p", "a")
+		all[i].Op.Touches = func(write.Items) []string { return nil }
+	}
+	results, err := write.Bulk(t.Context(), to, all)
+	require.NoError(t, err)
+	requireSuccess(t, results, len(all))
+	a, _ := mustRead(t, to, "p", "a")
+	require.Equal(t, len(all), a.Value)
+}
+
+// TestKeyedBulkGoesOn breaks a bulk off after its first rounds and repeats it.
+func TestKeyedBulkGoesOn(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	k := newKeys(to)
+	const n, broken = 10, 4
+	bulk := func(breakOff func()) []write.Entry {
+		all := make([]write.Entry, n)
+		for i := range all {
+			op := add("p", "a")
+			plan := op.Plan
+			op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+				if i == broken {
+					breakOff()
+				}
+				return plan(ctx, got)
+			}
+			all[i] = write.Entry{Action: "update", ID: "a", Op: op}
+		}
+		return all
+	}
+	ctx, _, _ := k.begin(t)
+	ctx, cancel := context.WithCancel(ctx)
+	results, err := write.Bulk(ctx, to, bulk(cancel))
+	require.NoError(t, err)
+	for i, r := range results {
+		require.Equal(t, i >= broken, r.Err != nil, i)
+	}
+
+	_, _, err = k.store.Begin(t.Context(), 1, 2, "POST", "/x", "key", []byte("body"))
+	requireStatus(t, http.StatusConflict, err)
+	k.now = k.now.Add(2 * time.Minute)
+	ctx, key, answer := k.begin(t)
+	require.Nil(t, answer)
+	results, err = write.Bulk(ctx, to, bulk(func() {}))
+	require.NoError(t, err)
+	requireSuccess(t, results, n)
+	for i, r := range results {
+		text, err := json.Marshal(r.Answer)
+		require.NoError(t, err)
+		require.Contains(t, string(text), fmt.Sprintf(`"Value":%d,`, i+1))
+	}
+	a, _ := mustRead(t, to, "p", "a")
+	require.Equal(t, n, a.Value)
+
+	require.NoError(t, key.Finish(ctx, 0, []byte(`{"done":true}`)))
+	_, _, answer = k.begin(t)
+	require.JSONEq(t, `{"done":true}`, string(answer.Body))
+}
+
+// TestKeyedBulkWithLargeAnswer repeats a bulk whose answer was too large to keep.
+func TestKeyedBulkWithLargeAnswer(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	k := newKeys(to)
+	refused := apierr.TypeMismatch("size", "No such size.", "S", "M")
+	all := []write.Entry{{ID: "a", Op: add("p", "a")}, {ID: "b", Err: refused}, {ID: "c", Err: errors.New("internal")}}
+	ctx, key, _ := k.begin(t)
+	_, err := write.Bulk(ctx, to, all)
+	require.NoError(t, err)
+	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
+
+	ctx, _, answer := k.begin(t)
+	require.Nil(t, answer)
+	results, err := write.Bulk(ctx, to, all)
+	require.NoError(t, err)
+	require.Equal(t, write.Result{Answer: "again a"}, results[0])
+	require.Equal(t, refused, results[1].Err)
+	requireStatus(t, http.StatusInternalServerError, results[2].Err)
+	a, _ := mustRead(t, to, "p", "a")
+	require.Equal(t, 1, a.Value)
+}
+
+// TestKeyedBulkIsDoneOnce has two requests with one key.
+func TestKeyedBulkIsDoneOnce(t *testing.T) {
+	to := tabletest.Start(t)
+	k := newKeys(to)
+	first, _, _ := k.begin(t)
+	second, _, _ := k.begin(t)
+	results, err := write.Bulk(first, to, entries("p", creates(50)))
+	require.NoError(t, err)
+	requireSuccess(t, results, 50)
+	_, err = write.Bulk(second, to, entries("p", creates(50)))
+	require.Error(t, err)
+	require.True(t, errors.Is(err, idempotency.ErrRaced) || errors.As(err, new(*apierr.Error)))
+}
+
+func TestEmptyBulk(t *testing.T) {
+	results, err := write.Bulk(t.Context(), tabletest.Start(t), nil)
+	require.NoError(t, err)
+	require.Empty(t, results)
+}
