@@ -1,0 +1,112 @@
+"""Feeds Schemathesis with records that exist and counts the answers.
+
+Before a call with valid data, ids in the path and in the body are those of real
+records of the demo event; a record to be deleted or restored is made for it. After
+each call the answer is counted, for schemathesis_counts.py to judge.
+"""
+import atexit
+import collections
+import json
+import os
+import random
+
+import requests
+import schemathesis
+
+URL, EVENT = os.environ["LECTERN_US_URL"], int(os.environ["LECTERN_US_EVENT"])
+HEADERS = {"x-access-token": os.environ["LECTERN_US_TOKEN"]}
+BASE = f"{URL}/v1/event/{EVENT}"
+KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses")
+REFERENCES = {
+    "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
+    "language_id": "languages", "custom_status_id": "statuses",
+}
+# Some ids stay as generated, so that 404 is met too.
+SHARE_OF_REAL_IDS = 0.9
+rng = random.Random(20261121)
+serial = iter(range(10**9))
+counts = collections.defaultdict(collections.Counter)
+
+
+def post(path, body=None):
+    answer = requests.post(BASE + path, json=body, headers=HEADERS, timeout=30)
+    answer.raise_for_status()
+    return answer.json()
+
+
+def make(kind):
+    """Makes a record and gives its id."""
+    if kind == "sessions":
+        return post("/sessions/create", {"title": f"Session {next(serial)}"})["id"]
+    body = {"name": f"Name {next(serial)}"}
+    if kind == "fields":
+        body |= {"type": "text", "module_id": "session"}
+    return post(f"/{kind}/create", body)["id"]
+
+
+pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, "sessions", "fields")}
+
+
+def collection(path):
+    return path.split("/")[4]
+
+
+def real_id(case, path):
+    """The id for a path that names a record: an own one where it is used up."""
+    kind = collection(path)
+    if path.endswith("/restore"):
+        made = make(kind)
+        requests.delete(f"{BASE}/{kind}/{made}", headers=HEADERS, timeout=30).raise_for_status()
+        return made
+    return make(kind) if case.method.upper() == "DELETE" else rng.choice(pool[kind])
+
+
+def mend(body):
+    """Puts real ids where a valid body names other records."""
+    for name, kind in REFERENCES.items():
+        if body.get(name):
+            body[name] = rng.choice(pool[kind])
+    if body.get("parent_session_id"):
+        body["parent_session_id"] = make("sessions")
+    for name, kind in (("tag_ids", "tags"),):
+        if isinstance(body.get(name), list):
+            body[name] = [rng.choice(pool[kind])]
+    for name in ("participants", "sponsor_ids", "exhibitor_ids", "custom_fields", "values", "translations", "updated_at",
+                 "is_abstract", "starts_at"):
+        if rng.random() < SHARE_OF_REAL_IDS:
+            body.pop(name, None)
+    if body.get("custom_status_id"):
+        body.pop("status", None)
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    mode = getattr(getattr(case.meta, "generation", None), "mode", None)
+    if mode is None or not mode.is_positive:
+        return
+    parameters = case.path_parameters or {}
+    if "eventId" in parameters:
+        parameters["eventId"] = EVENT
+    for name in ("sessionId", "id", "fieldId"):
+        if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
+            parameters[name] = real_id(case, case.operation.path)
+            (case.headers or {}).pop("If-Match", None)
+    if isinstance(case.body, dict):
+        mend(case.body)
+        if case.operation.path.endswith("/fields/{fieldId}"):
+            for fixed in ("type", "module_id", "scope", "multiple"):
+                case.body.pop(fixed, None)
+        if case.operation.path.endswith("/fields") and case.method.upper() == "PUT":
+            case.body.setdefault("values", {})
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if case.method.upper() == case.operation.method.upper():  # Others are tried to be refused.
+        counts[f"{case.method.upper()} {case.operation.path}"][response.status_code] += 1
+
+
+@atexit.register
+def keep():
+    with open(os.environ["LECTERN_COUNTS"], "w", encoding="utf-8") as file:
+        json.dump(counts, file)
