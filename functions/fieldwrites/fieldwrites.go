@@ -9,6 +9,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
+	"lectern/shared/settings/item"
 )
 
 const fields = "/v1/event/{eventId}/fields"
@@ -66,17 +67,12 @@ func (s *service) update(ctx context.Context, in *updateInput) (*field.Definitio
 	return s.store.Update(ctx, caller, set.Fields, in.FieldID, in.Body, in.IfMatch)
 }
 
-// Deleted is the answer of a deletion.
-type Deleted struct {
-	ID string `json:"id" format:"uuid" doc:"The id of what was deleted."`
-}
-
 // delete removes a definition; its values are not shown any more.
-func (s *service) delete(ctx context.Context, in *InField) (*Deleted, error) {
+func (s *service) delete(ctx context.Context, in *InField) (*item.Removed, error) {
 	caller := auth.From(ctx)
 	set, err := s.settings.Load(ctx, caller)
 	if err != nil {
 		return nil, err
 	}
-	return &Deleted{in.FieldID}, s.store.Delete(ctx, caller, set.Fields, in.FieldID, in.IfMatch)
+	return &item.Removed{ID: in.FieldID}, s.store.Delete(ctx, caller, set.Fields, in.FieldID, in.IfMatch)
 }

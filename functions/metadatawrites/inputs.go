@@ -33,8 +33,3 @@ type updateInput[D metadata.Change] struct {
 func (in *updateInput[D]) guard() write.Guard {
 	return write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}
 }
-
-// Deleted is the answer of a deletion.
-type Deleted struct {
-	ID string `json:"id" format:"uuid" doc:"The id of what was deleted."`
-}

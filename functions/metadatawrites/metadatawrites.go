@@ -11,6 +11,7 @@ import (
 	"lectern/shared/metadata"
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
+	"lectern/shared/settings/item"
 	"lectern/shared/write"
 )
 
@@ -52,12 +53,12 @@ func writesOf[D metadata.Change](kind metadata.Kind) []api.Route[service] {
 		}
 		return s.store.Update(ctx, sc, kind, in.ID, in.Body.Draft, in.guard())
 	}
-	remove := func(s *service, ctx context.Context, in *InEntry) (*Deleted, error) {
+	remove := func(s *service, ctx context.Context, in *InEntry) (*item.Removed, error) {
 		sc, err := s.scene(ctx, kind, Expand{})
 		if err != nil {
 			return nil, err
 		}
-		return &Deleted{in.ID}, s.store.Delete(ctx, sc, kind, in.ID, write.Guard{IfMatch: in.IfMatch})
+		return &item.Removed{ID: in.ID}, s.store.Delete(ctx, sc, kind, in.ID, write.Guard{IfMatch: in.IfMatch})
 	}
 	return routesOf(kind, create, update, remove)
 }

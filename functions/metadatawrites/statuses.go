@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lectern/shared/metadata"
+	"lectern/shared/settings/item"
 	"lectern/shared/write"
 )
 
@@ -26,12 +27,12 @@ func (s *service) updateStatus(ctx context.Context, in *updateInput[metadata.Sta
 }
 
 // deleteStatus hides a custom status until it is restored.
-func (s *service) deleteStatus(ctx context.Context, in *InEntry) (*Deleted, error) {
+func (s *service) deleteStatus(ctx context.Context, in *InEntry) (*item.Removed, error) {
 	sc, err := s.scene(ctx, metadata.StatusKind, Expand{})
 	if err != nil {
 		return nil, err
 	}
-	return &Deleted{in.ID}, s.store.DeleteStatus(ctx, sc, in.ID, write.Guard{IfMatch: in.IfMatch})
+	return &item.Removed{ID: in.ID}, s.store.DeleteStatus(ctx, sc, in.ID, write.Guard{IfMatch: in.IfMatch})
 }
 
 type restoreInput struct {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -127,12 +128,15 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 }
 
 // plainParam takes out of a parameter's description what only a body can be,
-// null, and what only a list can be, repeated.
+// null. A list that is there has an entry: an empty one would read as no list.
 func plainParam(p *huma.Param) {
 	p.Schema.Nullable, p.Schema.Description = false, ""
 	if p.Schema.Type != huma.TypeArray {
 		p.Explode = nil
+		return
 	}
+	one := 1
+	p.Schema.MinItems = cmp.Or(p.Schema.MinItems, &one)
 }
 
 // humaContext shows huma a request of which the pipeline has checked every

@@ -85,6 +85,7 @@ func TestSchemasSayWhatMayBeNull(t *testing.T) {
 	}, keys(t, schemas))
 	require.Equal(t, []any{map[string]any{"$ref": "#/components/schemas/Api_testAuthor"}, map[string]any{"type": "null"}},
 		at(t, schemas, "Api_testNote", "properties", "author", "anyOf"))
+	require.Equal(t, []any{"string", "null"}, at(t, schemas, "Api_testNote", "properties", "seen_at", "type"))
 	body := at(t, schemas, "Api_testNoteBody")
 	require.Equal(t, true, at(t, body, "additionalProperties"))
 	require.Equal(t, []any{"red", "blue", nil}, at(t, body, "properties", "color", "enum"))

@@ -163,10 +163,11 @@ func (s *stack) lines(t *testing.T) (all []map[string]any) {
 // The test group: notes of an event.
 
 type note struct {
-	ID     string   `json:"id"`
-	Text   string   `json:"text"`
-	Extras []string `json:"extras,omitempty"`
-	Author *author  `json:"author"`
+	ID     string     `json:"id"`
+	Text   string     `json:"text"`
+	Extras []string   `json:"extras,omitempty"`
+	Author *author    `json:"author"`
+	SeenAt *wire.Time `json:"seen_at"`
 }
 
 type author struct {
@@ -305,7 +306,7 @@ type listInput struct {
 	api.InEvent
 	Page     int            `query:"page" minimum:"1" default:"1"`
 	PageSize int            `query:"page_size" minimum:"1" maximum:"100" default:"25"`
-	IDs      api.Strings    `query:"ids" format:"uuid" minItems:"1"`
+	IDs      api.Strings    `query:"ids" format:"uuid"`
 	Draft    wire.Opt[bool] `query:"is_draft"`
 	Search   string         `query:"search" maxLength:"5"`
 	Size     int            `query:"size"`

@@ -137,7 +137,7 @@ func (a *Authenticator) read(ctx context.Context, text Text, event int64) (f fou
 	return f, err
 }
 
-// take sets to to the record at key, if there is one and no error so far.
+// take reads the record at key, if there is one and no error so far.
 func take[T any](got map[table.Key]table.Item, key table.Key, family tenancy.Family[T], to **T, err *error) {
 	if item, ok := got[key]; ok && *err == nil {
 		*to, *err = family.Decode(item)

@@ -50,7 +50,7 @@ func (t Text) Hash() []byte {
 func (t Text) String() string {
 	data := []byte{mark}
 	for _, id := range []int64{t.Org, t.User, t.ID} {
-		data = binary.AppendUvarint(data, uint64(id))
+		data = binary.AppendVarint(data, id)
 	}
 	data = append(data, t.Secret[:]...)
 	head := prefix + t.Region + "_" + new(big.Int).SetBytes(data).Text(base)
@@ -97,11 +97,11 @@ func decode(digits string) (t Text, err error) {
 	}
 	data = data[1:]
 	for _, id := range []*int64{&t.Org, &t.User, &t.ID} {
-		value, size := binary.Uvarint(data)
-		if size <= 0 || int64(value) <= 0 {
+		value, size := binary.Varint(data)
+		if size <= 0 || value <= 0 {
 			return t, fmt.Errorf("auth: not an id")
 		}
-		*id, data = int64(value), data[size:]
+		*id, data = value, data[size:]
 	}
 	if copy(t.Secret[:], data) != secretSize || len(data) != secretSize {
 		return t, fmt.Errorf("auth: secret of %d bytes", len(data))

@@ -81,9 +81,12 @@ func TestStandardFieldsAreThere(t *testing.T) {
 
 func TestTranslations(t *testing.T) {
 	set := fields()
-	some, null := wire.Some[string], wire.Null[string]()
+	type sent = map[string]wire.Opt[string]
+	null, some := wire.Null[string](), wire.Some[string]
 	texts, err := set.Translate(field.Session, nil, field.TranslationDraft{
-		"fr": {"title": some("Bonjour"), "a": some("un")}, "de": {"title": some("Hallo")}, "pt-BR": {"title": null},
+		"fr":    wire.Some(sent{"title": some("Bonjour"), "a": some("un")}),
+		"de":    wire.Some(sent{"title": some("Hallo")}),
+		"pt-BR": wire.Some(sent{"title": null}),
 	})
 	require.NoError(t, err)
 	shown := set.Translated("record", texts)
@@ -97,7 +100,9 @@ func TestTranslations(t *testing.T) {
 	require.Equal(t, shown, set.Translated("record", texts), "ids stay")
 	require.NotEqual(t, shown[0].ID, set.Translated("other", texts)[0].ID)
 
-	less, err := set.Translate(field.Session, texts, field.TranslationDraft{"fr": {"title": null}, "de": {"title": null}})
+	less, err := set.Translate(field.Session, texts, field.TranslationDraft{
+		"fr": wire.Some(sent{"title": null}), "de": wire.Null[sent](),
+	})
 	require.NoError(t, err)
 	require.Len(t, set.Translated("record", less), 1)
 	require.Len(t, set.Translated("record", texts), 3, "the texts given stay as they are")
@@ -113,7 +118,9 @@ func TestTranslationsRefused(t *testing.T) {
 		{"fr", "crm_id", "translations.fr.crm_id", "FIELD_READ_ONLY"},
 		{"fr", "title", "translations.fr.title", "VALIDATION_ERROR"},
 	} {
-		_, err := fields().Translate(field.Session, nil, field.TranslationDraft{c.lang: {c.name: wire.Some(long)}})
+		_, err := fields().Translate(field.Session, nil, field.TranslationDraft{
+			c.lang: wire.Some(map[string]wire.Opt[string]{c.name: wire.Some(long)}),
+		})
 		refused := refusal(t, err)
 		require.Equal(t, c.code, refused.Code, c.at)
 		require.Equal(t, c.at, refused.Details["field"])

@@ -83,5 +83,5 @@ func newStandard(module Module, kind Type, name string) *Definition {
 // publicName turns address_line_1 into Address line 1.
 func publicName(internal string) string {
 	words := strings.ReplaceAll(internal, "_", " ")
-	return strings.ToUpper(words[:1]) + strings.TrimSuffix(words[1:], " url")
+	return strings.ToUpper(words[:1]) + strings.Replace(words[1:], " url", " URL", 1)
 }

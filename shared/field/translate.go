@@ -14,8 +14,9 @@ import (
 type Translations map[string]map[string]string
 
 // TranslationDraft is what a client sends of translations: language, internal
-// name, text. null clears a text; what is not sent stays.
-type TranslationDraft = map[string]map[string]wire.Opt[string]
+// name, text. null clears a text, or all texts of a language; what is not sent
+// stays.
+type TranslationDraft = map[string]wire.Opt[map[string]wire.Opt[string]]
 
 // maxLanguages is how many languages a record is translated into, so that an
 // entry of metadata stays far below the size of an item.
@@ -36,12 +37,12 @@ func (s *Set) Translate(module Module, old Translations, sent TranslationDraft) 
 		if !isLanguage(lang) {
 			return nil, apierr.Invalid(at, "%q is not a BCP 47 language code.", lang)
 		}
-		texts, err := s.translate(module, at, all[lang], sent[lang])
+		texts, err := s.translate(module, at, all[lang], sent[lang].Value)
 		if err != nil {
 			return nil, err
 		}
 		all[lang] = texts
-		if len(texts) == 0 {
+		if sent[lang].Null || len(texts) == 0 {
 			delete(all, lang)
 		}
 	}

@@ -35,10 +35,13 @@ const (
 	LogExport             Bucket = "log_export"
 )
 
+// The limit of a bucket of a token: so many requests in so long.
 const (
-	// Requests and Window are the limit of a bucket of a token.
 	Requests = 100
 	Window   = 15 * time.Minute
+)
+
+const (
 	// logRequests and logWindow are those of LogExport, which no custom limit
 	// changes.
 	logRequests = 60
@@ -146,9 +149,9 @@ type slot struct {
 // slotAt finds the window that now is in. Windows begin at a moment that
 // depends on the token, so that not all limits are renewed at once.
 func slotAt(token int64, b Bucket, r rule, now time.Time) slot {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d", token)
-	shift := int64(h.Sum64() % uint64(r.window))
+	h := fnv.New32a()
+	fmt.Fprint(h, token)
+	shift := int64(h.Sum32()) % r.window
 	passed := (now.Unix() - shift) % r.window
 	return slot{token: token, bucket: b, start: now.Unix() - passed}
 }

@@ -24,7 +24,7 @@ type Draft struct {
 	LevelID         wire.Opt[string]                 `json:"level_id,omitzero" format:"uuid" doc:"A level of the event."`
 	FormatID        wire.Opt[string]                 `json:"format_id,omitzero" format:"uuid" doc:"A format of the event."`
 	LanguageID      wire.Opt[string]                 `json:"language_id,omitzero" format:"uuid" doc:"A language of the event."`
-	TagIDs          wire.Opt[[]string]               `json:"tag_ids,omitzero" maxItems:"100" doc:"Tags of the event; replaces the list."`
+	TagIDs          wire.Opt[[]string]               `json:"tag_ids,omitzero" maxItems:"100" format:"uuid" doc:"Tags of the event; replaces the list."`
 	Status          wire.Opt[string]                 `json:"status,omitzero" enum:"accepted,accept_queue,pending,decline_queue,declined" doc:"Any status may follow any; null for a subsession only."`
 	CustomStatusID  wire.Opt[string]                 `json:"custom_status_id,omitzero" format:"uuid" doc:"A custom status; sets status to its category."`
 	IsPublic        wire.Opt[bool]                   `json:"is_public,omitzero" nullable:"false" doc:"Whether the public may see it."`
@@ -33,8 +33,8 @@ type Draft struct {
 	CEUCredits      wire.Opt[float64]                `json:"ceu_credits,omitzero" minimum:"0" maximum:"10000" doc:"Continuing education credits."`
 	CustomFields    wire.Opt[map[string]any]         `json:"custom_fields,omitzero" nullable:"false" doc:"Values by the field's internal name; null clears one."`
 	Participants    wire.Opt[[]ParticipantDraft]     `json:"participants,omitzero" maxItems:"100" nullable:"false" doc:"People with their roles; replaces the list."`
-	SponsorIDs      wire.Opt[[]string]               `json:"sponsor_ids,omitzero" maxItems:"100" doc:"Sponsors of the event; replaces the list."`
-	ExhibitorIDs    wire.Opt[[]string]               `json:"exhibitor_ids,omitzero" maxItems:"100" doc:"Exhibitors of the event; replaces the list."`
+	SponsorIDs      wire.Opt[[]string]               `json:"sponsor_ids,omitzero" maxItems:"100" format:"uuid" doc:"Sponsors of the event; replaces the list."`
+	ExhibitorIDs    wire.Opt[[]string]               `json:"exhibitor_ids,omitzero" maxItems:"100" format:"uuid" doc:"Exhibitors of the event; replaces the list."`
 	Translations    wire.Opt[field.TranslationDraft] `json:"translations,omitzero" nullable:"false" doc:"Texts by language and field; needs the translated_fields feature."`
 	// ParentSessionID and IsAbstract are set on create and never change.
 	ParentSessionID wire.Opt[string] `json:"parent_session_id,omitzero" format:"uuid" doc:"Makes a subsession; cannot change afterwards."`

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,7 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 	}
 	b.Version = was + 1
 	b.Sequence++
-	body, err := json.Marshal(b)
+	body, err := encode(b)
 	if err != nil {
 		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
 	}
@@ -83,6 +84,16 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 		writes[0] = table.Insert(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body})
 	}
 	return append(writes, st.change(ctx, f, s).Write()), nil
+}
+
+// encode writes a body as it is stored and measured: HTML is not escaped, so that
+// a description of tags weighs what it says.
+func encode(b *Body) ([]byte, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(b)
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
 }
 
 // unpublished are parts of a body that a change record does not list: what

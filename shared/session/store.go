@@ -39,11 +39,7 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x Expand) (
 	if err != nil {
 		return nil, err
 	}
-	item, err := st.Table.GetMany(ctx, []table.Key{at(c).body(id)})
-	if err != nil {
-		return nil, err
-	}
-	b, err := live(item, at(c).body(id))
+	b, err := st.one(ctx, at(c).body(id), live)
 	if err != nil {
 		return nil, err
 	}

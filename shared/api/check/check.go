@@ -53,20 +53,14 @@ func Param(r huma.Registry, s *huma.Schema, name string, values []string) (strin
 }
 
 func (c *checker) listParam(s *huma.Schema, name, joined string) (string, error) {
-	items := []any{}
-	for item := range strings.SplitSeq(joined, ",") {
-		if joined == "" {
-			break
-		}
-		plain, err := c.param(s.Items, name, item)
+	texts := strings.Split(joined, ",")
+	items := make([]any, len(texts))
+	for i, text := range texts {
+		plain, err := c.param(s.Items, name, text)
 		if err != nil {
 			return "", err
 		}
-		items = append(items, plain)
-	}
-	texts := make([]string, len(items))
-	for i, item := range items {
-		texts[i] = item.(string)
+		texts[i], items[i] = plain, plain
 	}
 	bounds := &huma.Schema{Type: s.Type, Items: &huma.Schema{}, MinItems: s.MinItems, MaxItems: s.MaxItems, UniqueItems: s.UniqueItems}
 	return strings.Join(texts, ","), c.array(bounds, items, name)

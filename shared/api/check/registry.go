@@ -73,19 +73,23 @@ func capital(s string) string {
 // not know, since that would be declared and not held.
 func Finish(r huma.Registry) {
 	for name, s := range r.Map() {
-		nullableStructs(r.TypeFromRef(prefix+name), s)
+		nullablePointers(r.TypeFromRef(prefix+name), s)
 		finish(s)
 	}
 }
 
-// nullableStructs turns properties that are pointers to structs into anyOf the
-// struct and null. With omitempty a pointer is never written as null.
-func nullableStructs(t reflect.Type, s *huma.Schema) {
+// nullablePointers makes properties that are pointers nullable: one to a struct
+// is any of the struct and null. With omitempty, or by its tag, it never is.
+func nullablePointers(t reflect.Type, s *huma.Schema) {
 	for _, field := range reflect.VisibleFields(t) {
-		tag := field.Tag.Get("json")
-		key, options, _ := strings.Cut(tag, ",")
+		key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		property := s.Properties[key]
-		if property == nil || property.Ref == "" || field.Type.Kind() != reflect.Pointer || strings.Contains(options, "omit") {
+		never := strings.Contains(options, "omit") || field.Tag.Get("nullable") == "false"
+		if property == nil || field.Type.Kind() != reflect.Pointer || never {
+			continue
+		}
+		if property.Ref == "" {
+			property.Nullable = property.Type != ""
 			continue
 		}
 		s.Properties[key] = &huma.Schema{

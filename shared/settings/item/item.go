@@ -64,6 +64,11 @@ func (p Place) Unique(kind, value string) table.Key {
 	return table.Key{PK: p.prefix() + "#Q#" + kind + "#" + value, SK: "-"}
 }
 
+// Removed is what the deletion of a setting answers.
+type Removed struct {
+	ID string `json:"id" format:"uuid" doc:"The id of what was deleted."`
+}
+
 // Kind is the kind of setting that stands under a sort key.
 func Kind(key table.Key) string {
 	kind, _, _ := strings.Cut(key.SK, "#")
