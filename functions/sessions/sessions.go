@@ -97,7 +97,7 @@ func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*session.Se
 		filter.IsAbstract = &in.IsAbstract.Value
 	}
 	return s.sessions.Search(ctx, auth.From(ctx), session.Query{
-		Filter: filter, Text: in.Search, Page: in.ListQuery.Query(), Expand: session.Expansion(in.Expand.Expand),
+		Filter: filter, Text: in.Search, Page: in.Query(), Expand: session.Expansion(in.Expand.Expand),
 	})
 }
 

@@ -23,8 +23,9 @@ func main() {
 	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *sizes, *data, *span); err != nil {
+	err := run(ctx, *sizes, *data, *span)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

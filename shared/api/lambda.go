@@ -98,7 +98,10 @@ func Serve(g Group) {
 	}
 	handler := sync.OnceValues(func() (http.Handler, error) {
 		env, err := c.env(context.Background())
-		return g.Handler(env), err
+		if err != nil {
+			return nil, err
+		}
+		return g.Handler(env), nil
 	})
 	lambda.Start(func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		h, err := handler()

@@ -243,24 +243,34 @@ func (x *exchange) claim() error {
 	return err
 }
 
-// handle calls the route's handler, unless an earlier answer is replayed. When
-// another request under the same key was faster, its answer is replayed.
+// handle calls the route's handler, unless an earlier answer is replayed.
 func (x *exchange) handle() error {
 	if x.replay != nil {
 		return nil
 	}
 	x.endpoint.run(x.humaContext())
-	if !errors.Is(x.err, idempotency.ErrRaced) {
+	if x.err == nil || x.key == nil {
 		return x.err
 	}
-	x.err, x.answer = nil, nil
-	if err := x.claim(); err != nil {
+	return x.overtaken()
+}
+
+// overtaken looks a failed request's idempotency key up again: when another
+// request under it was faster, that one's change is what this one failed on, and
+// its answer is replayed. So is that of a write whose own answer was lost.
+func (x *exchange) overtaken() error {
+	failed := x.err
+	err := x.claim()
+	switch {
+	case x.replay != nil:
+		x.err, x.answer = nil, nil
+		return nil
+	case !errors.Is(failed, idempotency.ErrRaced):
+		return failed
+	case err != nil:
 		return err
 	}
-	if x.replay == nil {
-		return apierr.Unavailable()
-	}
-	return nil
+	return apierr.Unavailable()
 }
 
 // begin starts an exchange: its request id, its clock and its meter.

@@ -6,6 +6,7 @@ package auth
 import (
 	"context"
 	"crypto/subtle"
+	"slices"
 	"time"
 
 	"lectern/shared/apierr"
@@ -36,19 +37,13 @@ const reasonLogExport = "log_export_only"
 // apierr.Error with status 403. A legacy token has every read scope but that of
 // the logs; a log export token has that one alone.
 func (c *Caller) May(scopes Scopes) error {
-	has := map[Scope]bool{}
-	for _, scope := range c.Token.Scopes {
-		has[scope] = true
-	}
-	for _, scope := range scopes {
-		if has[scope] {
-			return nil
-		}
-	}
+	has := func(scope Scope) bool { return slices.Contains(c.Token.Scopes, scope) }
 	switch {
+	case scopes.Open(), slices.ContainsFunc(scopes, has):
+		return nil
 	case c.Token.Kind == tenancy.KindLogExport:
 		return apierr.Forbidden(reasonLogExport, "A log export token opens the log endpoints only.")
-	case scopes.Open(), c.Token.Kind == tenancy.KindLegacy && scopes.readable():
+	case c.Token.Kind == tenancy.KindLegacy && scopes.readable():
 		return nil
 	}
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")

@@ -220,6 +220,7 @@ func TestMay(t *testing.T) {
 	}
 	require.NoError(t, reader.May(auth.Scopes{auth.ReadSessions, auth.ReadEvents}), "any of them")
 	require.NoError(t, reader.May(auth.Public))
+	require.NoError(t, logs.May(auth.Public))
 
 	require.Equal(t, "log_export_only", forbidden(t, logs.May(auth.Scopes{auth.ReadEvents})).Reason)
 	refused := forbidden(t, reader.May(auth.Scopes{auth.ReadSessions, auth.ReadContacts}))

@@ -163,11 +163,12 @@ func (m Maker) entry(ctx context.Context, index int, op Operation) write.Entry {
 	return entry
 }
 
-func (m Maker) checked(ctx context.Context, id string, op Operation, make func(context.Context, string, Data) (write.Op, error)) (write.Op, error) {
+func (m Maker) checked(ctx context.Context, id string, op Operation,
+	prepare func(context.Context, string, Data) (write.Op, error)) (write.Op, error) {
 	if len(op.Data) == 0 {
 		return write.Op{}, apierr.Invalid("data", "data is required to %s a record.", op.Action)
 	}
-	return make(ctx, id, op.Data)
+	return prepare(ctx, id, op.Data)
 }
 
 func respond[T, E any](ctx context.Context, batch string, entries []write.Entry, results []write.Result, fail func(*apierr.Error) E) (*Response[T, E], error) {

@@ -112,12 +112,11 @@ func (r *Row) mentions(text string) bool {
 		strings.Contains(strings.ToLower(friendlyPrefix+r.Number), text)
 }
 
-// ByTimes are the keys a session search sorts by, ByStatusTimes those of the
-// status search.
-type (
-	ByTimes       struct{ search.ByTimes }
-	ByStatusTimes struct{ search.ByTimes }
-)
+// ByTimes are the keys that a session search sorts by.
+type ByTimes struct{ search.ByTimes }
+
+// ByStatusTimes are the keys that the status search sorts by.
+type ByStatusTimes struct{ search.ByTimes }
 
 // SortKeys adds startsAt to the times of every search.
 func (k ByTimes) SortKeys() []string { return append(k.ByTimes.SortKeys(), "startsAt") }

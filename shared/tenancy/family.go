@@ -239,7 +239,7 @@ func (f Family[T]) Many(ctx context.Context, s Store, pks []string) ([]*T, error
 		if len(got) == len(keys) {
 			return f.decodeAll(keys, got)
 		}
-		time.Sleep(rand.N(readPause))
+		time.Sleep(rand.N(readPause)) //nolint:gosec // a pause needs no secrecy
 	}
 	return nil, table.ErrBusy
 }

@@ -53,12 +53,13 @@ type Plan struct {
 
 const (
 	// maxTries is how often an operation is planned before it is a 503. Sixteen
-	// writers of one record, each with one chance in sixteen, are through by then.
-	maxTries = 12
+	// writers that keep writing one record all get through by then.
+	maxTries = 40
 	// firstPause and maxPause bound the pause before planning again: a random time
-	// below firstPause, doubled with every try.
+	// below firstPause, doubled with every try. A longer maxPause would let those
+	// who have waited longest lose against those who come fresh.
 	firstPause = 5 * time.Millisecond
-	maxPause   = 200 * time.Millisecond
+	maxPause   = 50 * time.Millisecond
 )
 
 // Run does op and returns its answer. With an Idempotency-Key the answer is kept
