@@ -63,11 +63,12 @@ type known struct {
 	stamp int
 }
 
-// take gives a record to write, a new one or one that nobody else writes.
+// take gives a record to write: one that nobody else writes, or a new one, the
+// seldomer the more there are.
 func (w *world) take(chance *rand.Rand) talk {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.ids) > 20 && chance.IntN(3) > 0 {
+	if n := len(w.ids); n > 20 && chance.IntN(n) > 10 {
 		id := w.ids[chance.IntN(len(w.ids))]
 		if k := w.known[id]; !k.busy {
 			k.busy, k.stamp = true, k.stamp+1
@@ -196,8 +197,8 @@ func TestSearchAgreesWithTheTable(t *testing.T) {
 			to := tabletest.Behind(t, func(c table.Client) table.Client { door = faulty.New(c, faults); return door })
 			w := &world{table: to, known: map[string]known{}}
 			instances := []*catalogue.Catalogue[talkRow, *talk]{newCatalogue(to), newCatalogue(to)}
-			for round := range sized(4, 40) {
-				w.run(t, instances, uint64(round), sized(150, 700))
+			for round := range sized(4, 20) {
+				w.run(t, instances, uint64(round), sized(150, 500))
 				rows, bodies := w.full(t)
 				for _, c := range instances {
 					compare(t, c, rows, bodies)

@@ -46,6 +46,9 @@ func (e *edit) check() error {
 	if err := e.checkStatus(); err != nil {
 		return err
 	}
+	if err := e.times(&Body{}); err != nil {
+		return err
+	}
 	// Values are checked against an empty record first, so that a bad one is
 	// refused before it is known whether the session exists.
 	_, err := e.at(wire.Time{}).values(&Body{})

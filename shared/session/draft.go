@@ -1,6 +1,7 @@
 package session
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -80,7 +81,7 @@ func (d *Draft) checkTexts() error {
 	if len(d.Description.Value) > maxDescription {
 		return apierr.Invalid("description", "description must not be longer than %d bytes.", maxDescription)
 	}
-	if d.ExternalURL.Has() && !strings.HasPrefix(d.ExternalURL.Value, "https://") && !strings.HasPrefix(d.ExternalURL.Value, "http://") {
+	if u, err := url.Parse(d.ExternalURL.Value); d.ExternalURL.Has() && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
 		return apierr.Invalid("external_url", "external_url must be an http or https address.")
 	}
 	return nil

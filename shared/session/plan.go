@@ -65,10 +65,7 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 	b.Sequence++
 	body, err := encode(b)
 	if err != nil {
-		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
-	}
-	if len(body) > maxRecordBytes {
-		return nil, apierr.Invalid("", "The session as a whole must not be larger than %d bytes.", maxRecordBytes)
+		return nil, err
 	}
 	row, err := json.Marshal(rowOf(b))
 	if err != nil {
@@ -86,14 +83,19 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 	return append(writes, st.change(ctx, f, s).Write()), nil
 }
 
-// encode writes a body as it is stored and measured: HTML is not escaped, so that
-// a description of tags weighs what it says.
+// encode writes a body as it is stored and measured, 400 when that is too large.
+// HTML is not escaped, so that a description of tags weighs what it says.
 func encode(b *Body) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(b)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	if err := enc.Encode(b); err != nil {
+		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
+	}
+	if text.Len() > maxRecordBytes {
+		return nil, apierr.Invalid("", "The session as a whole must not be larger than %d bytes.", maxRecordBytes)
+	}
+	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
 }
 
 // unpublished are parts of a body that a change record does not list: what

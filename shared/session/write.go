@@ -32,6 +32,14 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, e
 	if err != nil {
 		return nil, err
 	}
+	// A trial, so that what is refused in any case takes no number.
+	trial := &Body{Parent: d.ParentSessionID.Value, IsAbstract: d.IsAbstract.Value}
+	if _, err := e.at(st.now(nil)).apply(trial); err != nil {
+		return nil, err
+	}
+	if _, err := encode(trial); err != nil {
+		return nil, err
+	}
 	return e, e.checkFeatures(d.IsAbstract.Value)
 }
 

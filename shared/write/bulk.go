@@ -144,19 +144,19 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 		err = b.table.Transact(ctx, slices.Concat(p.writes, kept)...)
 	}
 	switch {
+	case err == nil:
+		for _, op := range p.ops {
+			b.results[op.index].Answer = op.answer
+		}
+		return nil
 	case errors.Is(err, idempotency.ErrRaced):
 		return err
 	case errors.Is(err, table.ErrBusy), ctx.Err() != nil:
 		// What may have been done must not be done again.
 		b.fail(p.indexes(), err)
 		return nil //nolint:nilerr // the error is the operations' result
-	case err != nil:
-		return b.oneByOne(ctx, p.indexes())
 	}
-	for _, op := range p.ops {
-		b.results[op.index].Answer = op.answer
-	}
-	return nil
+	return b.oneByOne(ctx, p.indexes())
 }
 
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {

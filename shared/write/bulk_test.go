@@ -74,7 +74,7 @@ func TestBulkIsASequenceOfSingles(t *testing.T) {
 				clean = table.New(c, "lectern")
 				return faulty.New(c, faults)
 			})
-			for seed := range uint64(sized(25, 1000)) {
+			for seed := range uint64(sized(25, 300)) {
 				commands := someCommands(rand.New(rand.NewPCG(seed, seed)))
 				one, many := place(fmt.Sprint("one", seed)), place(fmt.Sprint("all", seed))
 				results, err := write.Bulk(t.Context(), faultyTable, entries(many, commands))

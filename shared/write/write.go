@@ -52,14 +52,15 @@ type Plan struct {
 }
 
 const (
-	// maxTries is how often an operation is planned before it is a 503. Sixteen
-	// writers that keep writing one record all get through by then.
-	maxTries = 40
+	// maxTries is how often an operation is planned before it is a 503. Of sixteen
+	// writers of one record who never rest, one in three or four gets through at a
+	// time; by then all have.
+	maxTries = 30
 	// firstPause and maxPause bound the pause before planning again: a random time
-	// below firstPause, doubled with every try. A longer maxPause would let those
-	// who have waited longest lose against those who come fresh.
+	// below firstPause, doubled with every try. Much longer pauses would favour
+	// those who have just come over those who wait.
 	firstPause = 5 * time.Millisecond
-	maxPause   = 50 * time.Millisecond
+	maxPause   = 100 * time.Millisecond
 )
 
 // Run does op and returns its answer. With an Idempotency-Key the answer is kept

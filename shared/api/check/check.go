@@ -11,6 +11,7 @@ package check
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -71,19 +72,7 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", apierr.Invalid(name, "%s is not valid UTF-8 text.", name)
 	}
-	v := any(text)
-	switch s.Type {
-	case huma.TypeInteger, huma.TypeNumber:
-		v = json.Number(text)
-		if !json.Valid([]byte(text)) {
-			v = text
-		}
-	case huma.TypeBoolean:
-		if text == "true" || text == "false" {
-			v = text == "true"
-		}
-	}
-	plain, err := c.value(s, v, name)
+	plain, err := c.value(s, typed(s.Type, text), name)
 	if number, ok := plain.(json.Number); ok {
 		return number.String(), err
 	}
@@ -92,6 +81,27 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	}
 	plainText, _ := plain.(string)
 	return plainText, err
+}
+
+// typed is a parameter's text as the value that a body would have there; a text
+// that is none stays a text. An integer has digits only: 1e3 in a path names no
+// event.
+func typed(kind, text string) any {
+	switch kind {
+	case huma.TypeInteger:
+		if _, err := strconv.ParseInt(text, 10, 64); err == nil && text[0] != '+' {
+			return json.Number(text)
+		}
+	case huma.TypeNumber:
+		if json.Valid([]byte(text)) {
+			return json.Number(text)
+		}
+	case huma.TypeBoolean:
+		if text == "true" || text == "false" {
+			return text == "true"
+		}
+	}
+	return text
 }
 
 // bodies keeps the registry and schema of each type that Decode was asked for.
