@@ -57,8 +57,9 @@ build: setup ## Build bin/lectern.
 	@go build -buildvcs=false -o bin/lectern ./localstack
 
 .PHONY: soak
-soak: setup ## Run the tests at their long sizes; this takes an hour or more.
+soak: build python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 
 .PHONY: clean
 clean: stop ## Remove what was built and installed, and all local data.
@@ -66,6 +67,15 @@ clean: stop ## Remove what was built and installed, and all local data.
 
 .PHONY: setup
 setup: $(ENGINE) $(SCALAR)
+
+# What .ci/run and soak take from PyPI; nothing else needs Python.
+.PHONY: python
+python: .local/venv/installed
+
+.local/venv/installed: .ci/requirements.txt
+	python3 -m venv .local/venv
+	.local/venv/bin/pip install --quiet --disable-pip-version-check --requirement .ci/requirements.txt
+	@touch $@
 
 $(ENGINE): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel error

@@ -96,7 +96,7 @@ func operatorCommand(data *string) *cobra.Command {
 func commandList() string {
 	var text strings.Builder
 	for _, command := range operator.Commands() {
-		fmt.Fprintf(&text, "  %-20s %s\n  %-20s %s\n", command.Name, command.Summary, "", command.Input)
+		fmt.Fprintf(&text, "  %-24s %s\n  %-24s %s\n", command.Name, command.Summary, "", command.Input)
 	}
 	return text.String()
 }

@@ -49,7 +49,7 @@ func (s *served) start(ctx context.Context, o options) (err error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("make the folder for the data: %w", err)
 	}
-	if s.log, err = os.OpenFile(filepath.Join(folder, logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644); err != nil {
+	if s.log, err = os.OpenFile(filepath.Join(folder, logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))

@@ -55,9 +55,9 @@ func up(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer file.Close()
-	// What a shell could still read is of an earlier run.
-	if err := os.Remove(filepath.Join(o.data, envName)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the old %s: %w", envName, err)
+	// It may be there from a run that was killed.
+	if err := o.unannounce(); err != nil {
+		return err
 	}
 	state := running{PID: os.Getpid(), Regions: map[string]region{}}
 	var all []*served
@@ -82,6 +82,14 @@ func up(ctx context.Context, o options) (err error) {
 	}
 	<-ctx.Done()
 	fmt.Fprintln(o.out, "Stopping.")
+	return o.unannounce()
+}
+
+// unannounce removes demo.env, which is there while the regions answer.
+func (o options) unannounce() error {
+	if err := os.Remove(filepath.Join(o.data, envName)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove the old %s: %w", envName, err)
+	}
 	return nil
 }
 

@@ -30,8 +30,10 @@ const anyPort = "127.0.0.1:0"
 // customLimit is the limit of a test's token: more than a test sends.
 const customLimit = 1_000_000
 
-// stopTime is how long requests may take to end when a test has ended.
-const stopTime = 5 * time.Second
+// stopTime is how long requests may take to end when a test has ended: longer
+// than the five seconds for which a server waits for a connection that has not
+// been used yet.
+const stopTime = 15 * time.Second
 
 // Scopes is every scope a token of the public API may have, but
 // read:audit_logs, which stands alone.
@@ -111,6 +113,7 @@ func (s *Stack) Instance(t testing.TB) *Stack {
 	instance, err := s.stack.Serve(anyPort)
 	require.NoError(t, err)
 	t.Cleanup(func() {
+		client.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
 		defer cancel()
 		require.NoError(t, instance.Stop(ctx))
