@@ -27,7 +27,7 @@ func start(env api.Env) *service {
 
 type listInput struct {
 	page.Query
-	Expand api.Strings `query:"expand" enum:"custom_fields,integration_mappings" doc:"What to add to each event; separated by commas or repeated."`
+	Expand api.Strings `query:"expand" enum:"custom_fields,integration_mappings" doc:"What to add to each event."`
 }
 
 // list gives one page of the events that the caller sees, oldest first.

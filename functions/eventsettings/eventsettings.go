@@ -69,9 +69,15 @@ type listInput struct {
 	Expand
 }
 
+type fieldsInput struct {
+	api.InEvent
+	// Expand is checked and changes nothing, as a definition has no translations.
+	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What other lists take; it adds nothing here."`
+}
+
 // fields lists every definition the event has, standard ones and those owned by
 // a connector included.
-func (s *service) fields(ctx context.Context, _ *api.InEvent) (*[]*field.Definition, error) {
+func (s *service) fields(ctx context.Context, _ *fieldsInput) (*[]*field.Definition, error) {
 	set, err := s.settings.Load(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err

@@ -59,7 +59,9 @@ type fieldInput struct {
 type fieldBody struct {
 	Filters fieldFilter                 `json:"filters,omitzero" doc:"All of them must match."`
 	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero" doc:"Without it the results come by createdAt."`
-	_       struct{}                    `json:"-" additionalProperties:"true"`
+	// Expand is checked and changes nothing, as a definition has no translations.
+	Expand []string `json:"expand,omitempty" enum:"translated_fields" doc:"What other searches take; it adds nothing here."`
+	_      struct{} `json:"-" additionalProperties:"true"`
 }
 
 type fieldFilter struct {

@@ -7,6 +7,7 @@ package operator
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -18,6 +19,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/session"
 	"lectern/shared/settings"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
@@ -110,6 +112,26 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 		return nil, fmt.Errorf("operator: %s: %w", name, err)
 	}
 	return answer, nil
+}
+
+// Refusal is the answer of a command that was refused.
+type Refusal struct {
+	Error *apierr.Error `json:"error"`
+}
+
+// Invoke is Do for who sees an answer alone, as the caller of a Lambda does: a
+// command that is refused, or that finds the table busy, answers a Refusal. The
+// error is for what no caller should see.
+func (s *Service) Invoke(ctx context.Context, name string, input json.RawMessage) (any, error) {
+	answer, err := s.Do(ctx, name, input)
+	var refused *apierr.Error
+	switch {
+	case errors.As(err, &refused):
+		return Refusal{refused}, nil
+	case errors.Is(err, table.ErrBusy):
+		return Refusal{apierr.Unavailable()}, nil
+	}
+	return answer, err
 }
 
 // results is a list as an answer.

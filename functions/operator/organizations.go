@@ -105,6 +105,17 @@ func (s *Service) removeMember(ctx context.Context, in *InMember) (*tenancy.Memb
 	return s.editMember(ctx, *in, func(m *tenancy.Member) { m.RemovedAt = &now })
 }
 
+// restoreMember brings back a member who has left: 404 for one who has not.
+func (s *Service) restoreMember(ctx context.Context, in *InMember) (*tenancy.Member, error) {
+	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), func(m *tenancy.Member) error {
+		if m.RemovedAt == nil {
+			return apierr.NotFound("Removed member")
+		}
+		m.RemovedAt = nil
+		return nil
+	})
+}
+
 // editMember changes a member, who must not have left.
 func (s *Service) editMember(ctx context.Context, in InMember, edit func(*tenancy.Member)) (*tenancy.Member, error) {
 	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), func(m *tenancy.Member) error {

@@ -54,6 +54,33 @@ func (s *Service) withdrawSession(ctx context.Context, in *sessionWithdraw) (*se
 	return s.sessions.Withdraw(ctx, c, in.SessionID, in.Who, in.Why)
 }
 
+func (s *Service) unwithdrawSession(ctx context.Context, in *InSession) (*session.Session, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	return s.sessions.Unwithdraw(ctx, c, in.SessionID)
+}
+
+// shownSession is a session with what only an operator sees of it.
+type shownSession struct {
+	Session    *session.Session    `json:"session"`
+	Withdrawal *session.Withdrawal `json:"withdrawal"`
+}
+
+func (s *Service) showSession(ctx context.Context, in *InSession) (*shownSession, error) {
+	c, err := s.caller(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := s.sessions.Get(ctx, c, in.SessionID, session.Expand{Composition: true})
+	if err != nil {
+		return nil, err
+	}
+	withdrawal, err := s.sessions.Withdrawal(ctx, c, in.SessionID)
+	return &shownSession{Session: shown, Withdrawal: withdrawal}, err
+}
+
 func (s *Service) duplicateSession(ctx context.Context, in *InSession) (*session.Session, error) {
 	c, err := s.caller(ctx, in.InEvent)
 	if err != nil {

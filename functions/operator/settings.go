@@ -10,6 +10,7 @@ import (
 	"lectern/shared/programme"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 )
 
 // caller stands for the operator where a store wants to know whose event it is
@@ -115,9 +116,55 @@ func (s *Service) createField(ctx context.Context, in *connectorField) (*field.D
 	if err != nil {
 		return nil, err
 	}
-	store := field.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID}
-	return store.Create(ctx, c, field.Draft{
+	return s.fieldStore().Create(ctx, c, field.Draft{
 		Name: in.Name, Type: in.Type, Module: in.Module, Scope: in.Scope, Options: in.Options,
 		Multiple: in.Multiple, ContainsPII: in.ContainsPII, Connector: in.Source,
 	})
+}
+
+func (s *Service) fieldStore() field.Store {
+	return field.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID, Connectors: true}
+}
+
+// InField is the part of an input that names a field.
+type InField struct {
+	InEvent
+	FieldID string `json:"field_id" format:"uuid"`
+}
+
+// fields gives the fields of an event, with a caller to change them.
+func (s *Service) fields(ctx context.Context, in InEvent) (*auth.Caller, *field.Set, error) {
+	c, err := s.caller(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := s.settings.Load(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, set.Fields, nil
+}
+
+type connectorFieldUpdate struct {
+	InField
+	Name        wire.Opt[string]   `json:"name,omitzero" nullable:"false" minLength:"1" maxLength:"255" pattern:"\\S"`
+	Options     wire.Opt[[]string] `json:"options,omitzero" nullable:"false" uniqueItems:"true" minLength:"1" maxLength:"255" maxItems:"1000"`
+	ContainsPII wire.Opt[bool]     `json:"contains_pii,omitzero" nullable:"false"`
+}
+
+func (s *Service) updateField(ctx context.Context, in *connectorFieldUpdate) (*field.Definition, error) {
+	c, fields, err := s.fields(ctx, in.InEvent)
+	if err != nil {
+		return nil, err
+	}
+	change := field.Change{Name: in.Name, Options: in.Options, ContainsPII: in.ContainsPII}
+	return s.fieldStore().Update(ctx, c, fields, in.FieldID, change, "")
+}
+
+func (s *Service) deleteField(ctx context.Context, in *InField) (deleted, error) {
+	c, fields, err := s.fields(ctx, in.InEvent)
+	if err != nil {
+		return deleted{}, err
+	}
+	return deleted{in.FieldID}, s.fieldStore().Delete(ctx, c, fields, in.FieldID, "")
 }

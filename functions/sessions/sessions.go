@@ -42,7 +42,7 @@ func start(env api.Env) *service {
 
 // Expand is what a read of sessions can add, as a query parameter.
 type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"What to add to the answer; separated by commas or repeated."`
+	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"What to add to the answer."`
 }
 
 type searchInput struct {
@@ -129,7 +129,7 @@ type statusInput struct {
 type statusBody struct {
 	Filters session.StatusFilter               `json:"filters,omitzero" doc:"All of them must match."`
 	Sort    search.Sort[session.ByStatusTimes] `json:"sort,omitzero"`
-	Expand  []string                           `json:"expand,omitempty" enum:"linked_sources" doc:"What to add to the answer."`
+	Expand  []string                           `json:"expand,omitempty" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"linked_sources adds composition sources; the others, which other reads take, add nothing here."`
 	_       struct{}                           `json:"-" additionalProperties:"true"`
 }
 

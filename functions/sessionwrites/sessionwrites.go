@@ -23,11 +23,11 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Session Writes", start, []api.Route[service]{
-	api.Post("createSession", sessions+"/create", (*service).create, writers, ratelimit.SessionWrites, api.Fails(409)),
+	api.Post("createSession", sessions+"/create", (*service).create, writers, ratelimit.SessionWrites, api.CountsDaily, api.Fails(409)),
 	api.Put("updateSession", one, (*service).update, writers, ratelimit.SessionWrites),
 	api.Delete("deleteSession", one, (*service).delete, writers, ratelimit.SessionWrites),
 	api.Post("restoreSession", one+"/restore", (*service).restore, writers, ratelimit.SessionWrites),
-	api.Post("bulkSessions", sessions+"/bulk", (*service).bulk, writers, ratelimit.SessionWrites, api.MaxBody(api.BulkBodyLimit)),
+	api.Post("bulkSessions", sessions+"/bulk", (*service).bulk, writers, ratelimit.SessionWrites, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
 	api.Put("updateSessionFields", one+"/fields", (*service).fields, writers, ratelimit.SessionWrites),
 })
 
@@ -44,7 +44,7 @@ func start(env api.Env) *service {
 
 // Expand is what the answer of a write can add.
 type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,composition" doc:"What to add to the answer; separated by commas or repeated."`
+	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,composition" doc:"What to add to the answer."`
 }
 
 func (x Expand) names() session.Expand { return session.Expansion(x.Expand) }
@@ -94,10 +94,12 @@ type fieldsBody struct {
 // fields changes custom field values alone.
 func (s *service) fields(ctx context.Context, in *fieldsInput) (*session.Session, error) {
 	draft := session.Draft{CustomFields: in.Body.Values}
-	if !in.Body.Values.Sent {
+	switch {
+	case in.Body.Values.Sent && in.Body.CustomFields.Sent:
+		return nil, apierr.Invalid("custom_fields", "Give values or custom_fields, not both.")
+	case in.Body.CustomFields.Sent:
 		draft.CustomFields = in.Body.CustomFields
-	}
-	if !draft.CustomFields.Sent {
+	case !in.Body.Values.Sent:
 		return nil, apierr.Invalid("values", "values is required.")
 	}
 	guard := write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}

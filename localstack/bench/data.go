@@ -18,6 +18,7 @@ import (
 	"lectern/shared/session"
 	"lectern/shared/settings"
 	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 )
 
 const (
@@ -176,7 +177,7 @@ func (p *place) fill(ctx context.Context, e *event) error {
 func creates(tracks []string, from, n int) bulk.Request {
 	req := bulk.Request{Operations: make([]bulk.Operation, n)}
 	for i := range req.Operations {
-		req.Operations[i] = bulk.Operation{Action: "create", Data: draft(tracks, from+i)}
+		req.Operations[i] = bulk.Operation{Action: "create", Data: wire.Some[bulk.Data](draft(tracks, from+i))}
 	}
 	return req
 }

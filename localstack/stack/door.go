@@ -9,7 +9,9 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -87,7 +89,7 @@ func (d *door) event(r *http.Request, path string, to route, body []byte) events
 		Path:                            path,
 		HTTPMethod:                      r.Method,
 		MultiValueHeaders:               r.Header,
-		MultiValueQueryStringParameters: r.URL.Query(),
+		MultiValueQueryStringParameters: query(r.URL.RawQuery),
 		PathParameters:                  to.parameters,
 		Body:                            base64.StdEncoding.EncodeToString(body),
 		IsBase64Encoded:                 len(body) > 0,
@@ -102,6 +104,28 @@ func (d *door) event(r *http.Request, path string, to route, body []byte) events
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},
 		},
 	}
+}
+
+// query decodes a query string. What cannot be decoded stays as it was sent and
+// is for the API to refuse: a parameter that is dropped would widen a search.
+func query(raw string) map[string][]string {
+	decoded := map[string][]string{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name = unescaped(name)
+		decoded[name] = append(decoded[name], unescaped(value))
+	}
+	return decoded
+}
+
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
 }
 
 // write sends a group's answer. An error means that nothing was sent.
@@ -135,5 +159,5 @@ func (d *door) refuse(w http.ResponseWriter, e *apierr.Error) {
 	header.Set("Access-Control-Allow-Origin", "*")
 	header.Set("X-Request-Id", d.newID())
 	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) // A client that has gone needs no answer.
+	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
 }

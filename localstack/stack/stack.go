@@ -112,7 +112,7 @@ func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 // Serve starts an instance at the address. That the port is taken is an error
 // that says so.
 func (s *Stack) Serve(address string) (*Instance, error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}

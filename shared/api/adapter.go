@@ -128,13 +128,14 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 }
 
 // plainParam takes out of a parameter's description what only a body can be,
-// null. A list that is there has an entry: an empty one would read as no list.
+// null, and says of a list how it is sent. A list that is there has an entry: an empty one would read as no list.
 func plainParam(p *huma.Param) {
 	p.Schema.Nullable, p.Schema.Description = false, ""
 	if p.Schema.Type != huma.TypeArray {
 		p.Explode = nil
 		return
 	}
+	p.Description += " Separated by commas, or the parameter repeated, or both."
 	one := 1
 	p.Schema.MinItems = cmp.Or(p.Schema.MinItems, &one)
 }

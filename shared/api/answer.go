@@ -10,6 +10,7 @@ import (
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // Names of headers that are written in more than one place.
@@ -40,6 +41,9 @@ type fitter interface{ Fits(limit int) (int, error) }
 
 // revised is an answer that is a version of a record.
 type revised interface{ Revision() int64 }
+
+// troubled is an answer that shows internal errors among its parts.
+type troubled interface{ Causes() []error }
 
 // zips is whether the client takes gzip.
 func (x *exchange) zips() bool { return encode.TakesGzip(x.r.Header.Values("Accept-Encoding")) }
@@ -109,6 +113,7 @@ func (x *exchange) succeed(res *response) error {
 		res.cacheable()
 	}
 	x.finish(version, res.body)
+	x.confess()
 	return nil
 }
 
@@ -116,9 +121,11 @@ func (x *exchange) succeed(res *response) error {
 // key. version is 0 for an answer that is no record.
 func (x *exchange) render(res *response) (version int64, err error) {
 	res.header.Set("Content-Type", "application/json")
-	if x.replay != nil {
+	if x.key != nil && x.key.Replays() {
 		res.header.Set(headerReplayed, "true")
-		res.body = encode.Plain(x.replay.Body)
+	}
+	if x.replay != nil {
+		res.body = x.replay.Body
 		return x.replay.Version, nil
 	}
 	if res.body, err = x.sized(); err != nil {
@@ -135,9 +142,9 @@ func (x *exchange) render(res *response) (version int64, err error) {
 // in any case.
 func (x *exchange) sized() ([]byte, error) {
 	for {
-		body, err := encode.JSON(x.answer)
+		body, err := wire.Encode(x.answer)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("api: encode answer: %w", err)
 		}
 		limit := x.room(body)
 		if len(body) <= limit {
@@ -205,6 +212,18 @@ func (x *exchange) finish(version int64, body []byte) {
 	}
 }
 
+// confess logs the internal errors that an answer shows among its parts, as the
+// request's line has only an error of the whole.
+func (x *exchange) confess() {
+	answer, ok := x.answer.(troubled)
+	if !ok {
+		return
+	}
+	for _, err := range answer.Causes() {
+		x.Log.ErrorContext(x.ctx, "part of the request failed", "request_id", x.id, "error", err)
+	}
+}
+
 // file answers bytes.
 func (x *exchange) file(res *response, f *File) error {
 	res.body = f.Body
@@ -238,11 +257,11 @@ func (x *exchange) fail(res *response) {
 	}
 	res.header.Set("Content-Type", "application/json")
 	res.status = e.Status
-	body, err := encode.JSON(e)
+	body, err := wire.Encode(e)
 	if err != nil {
 		// A detail that is no JSON: the error is shown without its details.
 		e.Details = nil
-		body, _ = encode.JSON(e)
+		body, _ = wire.Encode(e)
 	}
 	res.body = body
 }

@@ -29,6 +29,9 @@ type Env struct {
 	// AdminURL is the address of the admin application, without a slash at the
 	// end; empty where there is none, and admin_url is null then.
 	AdminURL string
+	// DailyWrites is how many requests to the routes with the option CountsDaily
+	// a token has on a day in UTC; 0 is no such limit.
+	DailyWrites int64
 	// Memory is what the groups of one process share; see Shared.
 	Memory *Memory
 }

@@ -69,6 +69,9 @@ func TestWrongBodiesAreRefusedByField(t *testing.T) {
 		{`"people":[{"email":"a@b.c","born":"2026-02-30"}]`, "people[0].born", "a date"},
 		{`"people":[{"email":"a@b.c","code":"ab"}]`, "people[0].code", "must match capital letters"},
 		{`"free":{"a":[1e400]}`, "free.a[0]", "out of range"},
+		{`"free":{"a":[1,9007199254740993]}`, "a[1]", "an integer from -9007199254740992"},
+		{`"free":{"a":{"b":-9007199254740993}}`, "a.b", "an integer from"},
+		{`"free":{"a":99999999999999999999}`, "a", "an integer from"},
 		{`"free":[]`, "free", "an object"},
 	} {
 		s.refuses(t, `{"text":"a","author":null,`+c.property+`}`, c.field, c.message)

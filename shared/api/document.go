@@ -122,6 +122,7 @@ func (e *endpoint) complete() {
 	}
 	if e.revised && e.Method == http.MethodGet {
 		d.Responses["304"] = &huma.Response{Ref: "#/components/responses/304"}
+		d.Parameters = append(d.Parameters, ifNoneMatch())
 	}
 	for _, status := range e.failures(e.body != nil) {
 		d.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
@@ -129,6 +130,7 @@ func (e *endpoint) complete() {
 	if e.idempotent() {
 		d.Parameters = append(d.Parameters, idempotencyKey())
 	}
+	d.Parameters = append(d.Parameters, requestID())
 }
 
 // answerHeaders are the headers of success.
@@ -144,6 +146,23 @@ func (e *endpoint) answerHeaders() []string {
 		names = append(names, limitHeaders...)
 	}
 	return names
+}
+
+func ifNoneMatch() *huma.Param {
+	return &huma.Param{
+		Name: "If-None-Match", In: "header",
+		Description: "The record's ETag as last fetched. When the record is still the same, the answer is 304 without a body.",
+		Schema:      &huma.Schema{Type: huma.TypeString},
+	}
+}
+
+func requestID() *huma.Param {
+	most := maxID
+	return &huma.Param{
+		Name: headerRequestID, In: "header",
+		Description: "An id for the request, which the answer and the log repeat. Another one is made in place of one that is too long or has other characters.",
+		Schema:      &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: `^[-_.:/+=@0-9A-Za-z]+$`},
+	}
 }
 
 func idempotencyKey() *huma.Param {

@@ -93,6 +93,14 @@ func TestSchemasSayWhatMayBeNull(t *testing.T) {
 	require.Equal(t, false, at(t, schemas, "Api_testFilters", "additionalProperties"))
 }
 
+func TestHeadersOfRequestsAreDeclared(t *testing.T) {
+	document := described(t)
+	require.Contains(t, parameters(t, document, "/v1/event/{eventId}/notes/{noteId}", "get"), "If-None-Match")
+	require.NotContains(t, parameters(t, document, "/v1/event/{eventId}/notes/{noteId}", "put"), "If-None-Match")
+	require.Contains(t, parameters(t, document, "/v1/event/{eventId}/notes", "post"), "X-Request-Id")
+	require.Contains(t, at(t, document, "components", "schemas", "Error", "required"), "code")
+}
+
 func TestOnlyCreatesTakeAnIdempotencyKey(t *testing.T) {
 	document := described(t)
 	require.Contains(t, parameters(t, document, "/v1/event/{eventId}/notes/create", "post"), "Idempotency-Key")

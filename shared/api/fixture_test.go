@@ -40,6 +40,7 @@ type stack struct {
 	env        api.Env
 	member     *tenancy.Member
 	log        *bytes.Buffer
+	client     table.Client
 }
 
 func start(t *testing.T) *stack {
@@ -52,7 +53,7 @@ func start(t *testing.T) *stack {
 	require.NoError(t, err)
 	require.NoError(t, table.Create(ctx, client, tableName))
 	log := new(bytes.Buffer)
-	s := &stack{log: log, env: api.Env{
+	s := &stack{log: log, client: client, env: api.Env{
 		Region: "us", Table: table.New(client, tableName), Now: time.Now, NewID: uuid.NewString,
 		Log: slog.New(slog.NewJSONHandler(log, nil)), Memory: new(api.Memory),
 	}}
@@ -275,7 +276,7 @@ var group = api.NewGroup("Notes",
 		api.Get("getNote", "/v1/event/{eventId}/notes/{noteId}", (*service).get, readers, ratelimit.EntityReads, api.ClientCache),
 		api.Post("searchNotes", "/v1/event/{eventId}/notes", (*service).search, readers, ratelimit.None),
 		api.Get("listNotes", "/v1/event/{eventId}/notes", (*service).list, readers, ratelimit.None),
-		api.Post("createNote", "/v1/event/{eventId}/notes/create", (*service).create, writers, ratelimit.SessionWrites, api.Status(http.StatusCreated)),
+		api.Post("createNote", "/v1/event/{eventId}/notes/create", (*service).create, writers, ratelimit.SessionWrites, api.Status(http.StatusCreated), api.CountsDaily),
 		api.Put("updateNote", "/v1/event/{eventId}/notes/{noteId}", (*service).update, writers, ratelimit.SessionWrites),
 		api.Delete("deleteNote", "/v1/event/{eventId}/notes/{noteId}", (*service).delete, writers, ratelimit.SessionWrites),
 		api.Get("getTeam", "/v1/organization/{orgId}/team", (*service).team, readers, ratelimit.None),
@@ -334,7 +335,8 @@ func (s *service) create(ctx context.Context, in *createInput) (*note, error) {
 		return nil, apierr.Conflict("NO", "Refused.")
 	}
 	id := uuid.NewString()
-	made, err := write.Run(ctx, s.table, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
+	again := func(_ context.Context, id string) (any, error) { return &note{ID: id}, nil }
+	made, err := write.Run(ctx, s.table, write.Op{Again: again, Plan: func(context.Context, write.Items) (*write.Plan, error) {
 		item := table.Item{Key: table.Key{PK: "note#" + id, SK: "-"}, Version: 1, Data: []byte(`{}`)}
 		return &write.Plan{Writes: []table.Write{table.Insert(item)}, Answer: &note{ID: id, Text: in.Body.Text, Author: in.Body.Author}}, nil
 	}})

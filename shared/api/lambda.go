@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -31,6 +33,8 @@ type config struct {
 	// adminURL is LECTERN_ADMIN_URL, the address of the admin application; it
 	// may be left out.
 	adminURL string
+	// dailyWrites is LECTERN_DAILY_WRITES, Env.DailyWrites; it may be left out.
+	dailyWrites int64
 	// endpoint is AWS_ENDPOINT_URL, which an emulator sets.
 	endpoint string
 }
@@ -51,12 +55,21 @@ func configured(getenv func(string) string) (config, error) {
 		}
 		return text
 	}
+	count := func(name string) int64 {
+		n, err := strconv.ParseInt(cmp.Or(getenv(name), "0"), 10, 64)
+		if err != nil || n < 0 {
+			mistakes = append(mistakes, fmt.Errorf("%s is not a number of requests: %q", name, getenv(name)))
+		}
+		return n
+	}
 	c := config{
 		table:     required("LECTERN_TABLE"),
 		region:    required("LECTERN_REGION"),
 		awsRegion: required("AWS_REGION"),
 		adminURL:  address("LECTERN_ADMIN_URL"),
 		endpoint:  address("AWS_ENDPOINT_URL"),
+
+		dailyWrites: count("LECTERN_DAILY_WRITES"),
 	}
 	return c, errors.Join(mistakes...)
 }
@@ -75,6 +88,8 @@ func (c config) env(ctx context.Context) (Env, error) {
 		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
 		AdminURL: c.adminURL,
 		Memory:   new(Memory),
+
+		DailyWrites: c.dailyWrites,
 	}, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"lectern/shared/idempotency"
 	"lectern/shared/ratelimit"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 )
 
 // pipeline answers the requests of one group.
@@ -118,7 +119,7 @@ func (x *exchange) limit() error {
 	}
 	verdict := make(chan ratelimit.Verdict, 1)
 	ctx, token := x.ctx, x.caller.Token
-	go func() { verdict <- x.limiter.Take(ctx, token, x.Bucket) }()
+	go func() { verdict <- x.take(ctx, token) }()
 	var got *ratelimit.Verdict
 	x.verdict = func() ratelimit.Verdict {
 		if got == nil {
@@ -127,10 +128,37 @@ func (x *exchange) limit() error {
 		}
 		return *got
 	}
-	if x.Method != http.MethodGet {
-		return x.refusal()
+	if x.Method == http.MethodGet {
+		return nil
 	}
-	return nil
+	if err := x.refusal(); err != nil {
+		return err
+	}
+	return x.limitDay()
+}
+
+// limitDay counts a request against the writes of its day. The headers tell
+// about the day only when it is used up.
+func (x *exchange) limitDay() error {
+	if !x.daily || x.DailyWrites == 0 {
+		return nil
+	}
+	if day := x.limiter.TakeDay(x.ctx, x.caller.Token, x.DailyWrites); !day.Allowed {
+		x.verdict = func() ratelimit.Verdict { return day }
+	}
+	return x.refusal()
+}
+
+// take is the rate limiter's verdict. A panic in the limiter refuses nobody, as
+// its other failures do not; outside of the request it would end the process.
+func (x *exchange) take(ctx context.Context, token tenancy.Token) (v ratelimit.Verdict) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			x.Log.ErrorContext(ctx, "rate limiter panicked", "cause", cause, "stack", string(debug.Stack()))
+			v = ratelimit.Verdict{Allowed: true}
+		}
+	}()
+	return x.limiter.Take(ctx, token, x.Bucket)
 }
 
 // refusal waits for the rate limiter's verdict and gives the 429 if it is one.

@@ -1,17 +1,22 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/api"
 	"lectern/shared/auth"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
@@ -52,6 +57,31 @@ func TestTheFirstReasonToRefuseDecides(t *testing.T) {
 			require.Equal(t, c.field, e.Details["field"], c.name)
 		}
 	}
+}
+
+func TestWritesOfADayAreCountedWhereThatIsSet(t *testing.T) {
+	s := start(t)
+	body := []string{`{"text":"a","author":null}`, "Content-Type", "application/json"}
+	env := s.env
+	env.DailyWrites = 2
+	env.Now = func() time.Time { return time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC) }
+	server := httptest.NewServer(group.Handler(env))
+	t.Cleanup(server.Close)
+	free := *s
+	s.url = server.URL
+	for _, status := range []int{201, 201, 429, 429} {
+		got := s.send(t, "POST", s.path("/notes/create"), body[0], body[1:]...)
+		require.Equal(t, status, got.StatusCode)
+		if status == 429 {
+			require.Equal(t, "RATE_LIMITED", got.refusal(t).Code)
+			require.Equal(t, "2", got.Header.Get("RateLimit-Limit"))
+			require.NotEmpty(t, got.Header.Get("Retry-After"))
+			continue
+		}
+		require.Equal(t, "100000", got.Header.Get("RateLimit-Limit"))
+	}
+	require.Equal(t, 204, s.send(t, "DELETE", s.path("/notes/"+kept), "").StatusCode, "not counted")
+	require.Equal(t, 201, free.send(t, "POST", s.path("/notes/create"), body[0], body[1:]...).StatusCode, "off by default")
 }
 
 func TestTooManyRequestsWinsOverWhateverAReadFinds(t *testing.T) {
@@ -227,4 +257,24 @@ func TestSimultaneousCreatesUnderOneKeyAnswerAlike(t *testing.T) {
 		require.Equal(t, bodies[0], body)
 	}
 	require.True(t, strings.HasPrefix(bodies[0], strconv.Itoa(http.StatusCreated)), bodies[0])
+}
+
+// panicking panics where the rate limiter counts.
+type panicking struct{ table.Client }
+
+func (panicking) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	panic("secret cause")
+}
+
+func TestALimiterThatPanicsRefusesNobody(t *testing.T) {
+	s := start(t)
+	s.env.Table, s.env.Memory = table.New(panicking{s.client}, tableName), new(api.Memory)
+	server := httptest.NewServer(group.Handler(s.env))
+	t.Cleanup(server.Close)
+	s.url = server.URL
+	for method, path := range map[string]string{"GET": s.path("/notes/" + kept), "DELETE": s.path("/notes/" + kept)} {
+		got := s.send(t, method, path, "")
+		require.Less(t, got.StatusCode, 300, got.body)
+	}
+	require.Contains(t, s.log.String(), "secret cause")
 }

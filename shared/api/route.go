@@ -11,6 +11,7 @@ import (
 
 	"lectern/shared/auth"
 	"lectern/shared/ratelimit"
+	"lectern/shared/write"
 )
 
 // Body sizes that a route takes, in bytes (gaps.md section 1).
@@ -36,6 +37,7 @@ type Operation struct {
 
 	hidden      bool  // left out of the document
 	clientCache bool  // the client may keep the answer
+	daily       bool  // counts against Env.DailyWrites
 	revised     bool  // the answer is a version of a record
 	errors      []int // documented beside those that follow from the rest
 }
@@ -60,6 +62,10 @@ func Fails(statuses ...int) Option {
 
 // ClientCache lets the client keep the answer for 180 seconds (spec section 8).
 func ClientCache(o *Operation) { o.clientCache = true }
+
+// CountsDaily counts the requests against Env.DailyWrites too, where that is set
+// (gaps.md section 1). A bulk is one request.
+func CountsDaily(o *Operation) { o.daily = true }
 
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
@@ -173,6 +179,15 @@ type InOrganization struct {
 // against the record by write.Guard.
 type Revision struct {
 	IfMatch string `header:"If-Match" doc:"The record's ETag as last fetched. When the record has changed since, nothing is written and the answer is 409."`
+}
+
+// Resolve refuses a header that is no list of entity tags before the handler
+// runs, and so before the record is looked for: huma calls it.
+func (r *Revision) Resolve(huma.Context) []error {
+	if err := (write.Guard{IfMatch: r.IfMatch}).Validate(); err != nil {
+		return []error{err}
+	}
+	return nil
 }
 
 // Strings is a query parameter that is a list. Values may be separated by

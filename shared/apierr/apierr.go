@@ -8,13 +8,25 @@ import (
 	"net/http"
 )
 
-// Codes that tell a program what was refused (spec.md section 7).
+// Codes that tell a program what was refused (spec.md section 7). Every error
+// has one; those of a record's own conflicts stand in its package.
 const (
 	CodeValidation   = "VALIDATION_ERROR"
 	CodeTypeMismatch = "TYPE_MISMATCH"
 	CodeReadOnly     = "FIELD_READ_ONLY"
 	CodeFieldUnknown = "FIELD_NOT_FOUND"
 	CodeStale        = "STALE_UPDATE"
+
+	CodeNotFound         = "NOT_FOUND"
+	CodeUnauthorized     = "UNAUTHORIZED"
+	CodeScope            = "INSUFFICIENT_SCOPE"
+	CodeFeature          = "FEATURE_NOT_ENABLED"
+	CodeRateLimited      = "RATE_LIMITED"
+	CodeTooLarge         = "PAYLOAD_TOO_LARGE"
+	CodeMediaType        = "UNSUPPORTED_MEDIA_TYPE"
+	CodeMethodNotAllowed = "METHOD_NOT_ALLOWED"
+	CodeUnavailable      = "SERVICE_UNAVAILABLE"
+	CodeInternal         = "INTERNAL_ERROR"
 )
 
 // Error is the one error shape of the service (gaps.md section 1). Name and Err
@@ -28,8 +40,8 @@ type Error struct {
 	Err string `json:"error" doc:"The same as name."`
 	// Message is one sentence for a person.
 	Message string `json:"message" doc:"One sentence for a person."`
-	// Code is for a program; empty where the status says it all.
-	Code string `json:"code,omitempty" doc:"What was refused, for a program."`
+	// Code is for a program.
+	Code string `json:"code" doc:"What was refused, for a program, such as VALIDATION_ERROR or NOT_FOUND."`
 	// Details carries field, and with a 409 the current updated_at.
 	Details map[string]any `json:"details,omitempty" doc:"Facts about the refusal, such as field."`
 	// Reason tells apart the kinds of 403, such as log_export_only.
@@ -100,7 +112,7 @@ func FieldNotFound(field string) *Error {
 
 // NotFound is the 404 for a thing that does not exist, or not for this caller.
 func NotFound(thing string) *Error {
-	return newError(http.StatusNotFound, "NotFoundError", "", thing+" not found")
+	return newError(http.StatusNotFound, "NotFoundError", CodeNotFound, thing+" not found")
 }
 
 // Conflict is the 409 for a write that the state of a record forbids.
@@ -122,41 +134,49 @@ func Stale(updatedAt any, etag string) *Error {
 // Unauthorized is the 401. Its text is the same for every cause, so that it
 // tells nothing about which tokens exist.
 func Unauthorized() *Error {
-	return newError(http.StatusUnauthorized, "UnauthorizedError", "", "A valid access token is required.")
+	return newError(http.StatusUnauthorized, "UnauthorizedError", CodeUnauthorized, "A valid access token is required.")
 }
 
-// Forbidden is the 403; reason may be empty.
+// Forbidden is the 403 for what the caller's token does not reach; reason may be
+// empty.
 func Forbidden(reason, message string) *Error {
-	e := newError(http.StatusForbidden, "ForbiddenError", "", message)
+	e := newError(http.StatusForbidden, "ForbiddenError", CodeScope, message)
 	e.Reason = reason
 	return e
 }
 
+// FeatureNeeded is the 403 for what the event has not switched on, whatever the
+// token.
+func FeatureNeeded(message string) *Error {
+	return newError(http.StatusForbidden, "ForbiddenError", CodeFeature, message)
+}
+
 // TooManyRequests is the 429; its headers come from the limiter's verdict.
 func TooManyRequests(message string) *Error {
-	return newError(http.StatusTooManyRequests, "TooManyRequestsError", "", message)
+	return newError(http.StatusTooManyRequests, "TooManyRequestsError", CodeRateLimited, message)
 }
 
 // TooLarge is the 413 for a body over limit bytes.
 func TooLarge(limit int64) *Error {
-	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", "",
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", CodeTooLarge,
 		fmt.Sprintf("The request body is larger than %d bytes.", limit))
 }
 
 // UnsupportedMediaType is the 415 for a body that is not declared as JSON.
 func UnsupportedMediaType() *Error {
-	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", "",
+	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", CodeMediaType,
 		"The request body must be sent as application/json.")
 }
 
 // MethodNotAllowed is the 405; allow is the Allow header.
 func MethodNotAllowed(allow string) *Error {
-	e := newError(http.StatusMethodNotAllowed, "MethodNotAllowedError", "", "This method is not allowed here.")
+	e := newError(http.StatusMethodNotAllowed, "MethodNotAllowedError", CodeMethodNotAllowed, "This method is not allowed here.")
 	e.Header = http.Header{"Allow": {allow}}
 	return e
 }
 
-// Unprocessable is the 422.
+// Unprocessable is the 422 for a request that is well formed and cannot be
+// carried out.
 func Unprocessable(code, message string) *Error {
 	return newError(http.StatusUnprocessableEntity, "UnprocessableError", code, message)
 }
@@ -164,11 +184,11 @@ func Unprocessable(code, message string) *Error {
 // Unavailable is the 503 for a request that could not be served just now; the
 // same request may succeed later.
 func Unavailable() *Error {
-	return newError(http.StatusServiceUnavailable, "ServiceUnavailableError", "",
+	return newError(http.StatusServiceUnavailable, "ServiceUnavailableError", CodeUnavailable,
 		"The service is busy. Please try again.")
 }
 
 // Internal is the 500. It has no argument because its cause is for the log.
 func Internal() *Error {
-	return newError(http.StatusInternalServerError, "InternalServerError", "", "An unexpected error occurred.")
+	return newError(http.StatusInternalServerError, "InternalServerError", CodeInternal, "An unexpected error occurred.")
 }

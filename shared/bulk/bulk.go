@@ -8,9 +8,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"log/slog"
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -19,12 +16,9 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
-
-// maxAnswer is how many bytes of records an answer holds; the entries beyond
-// carry their id only, for a Lambda cannot answer more (gaps.md section 3).
-const maxAnswer = 5 << 20
 
 // Request is the body of a bulk operation.
 type Request struct {
@@ -34,10 +28,10 @@ type Request struct {
 
 // Operation is one entry of a request.
 type Operation struct {
-	Action string   `json:"action" enum:"create,update,delete"`
-	ID     string   `json:"id,omitempty" doc:"The record, for update and delete."`
-	Data   Data     `json:"data,omitempty" doc:"What the single operation takes as its body, for create and update."`
-	_      struct{} `json:"-" additionalProperties:"true"`
+	Action string           `json:"action" doc:"create, update or delete. Another word fails this operation only."`
+	ID     wire.Opt[string] `json:"id,omitzero" doc:"The record, for update and delete."`
+	Data   wire.Opt[Data]   `json:"data,omitzero" doc:"What the single operation takes as its body, for create and update."`
+	_      struct{}         `json:"-" additionalProperties:"true"`
 }
 
 // Data is the body of one operation, checked when the operation is prepared so
@@ -61,12 +55,17 @@ type Response[T, E any] struct {
 	BatchID string         `json:"batch_id" format:"uuid"`
 	Results []Result[T, E] `json:"results" doc:"One for each operation, in the order of the request."`
 	Stats   Stats          `json:"stats"`
+
+	// refused are the errors of Results by index, and fail is how they are shown.
+	refused map[int]*apierr.Error
+	fail    func(*apierr.Error) E
+	causes  []error
 }
 
 // Result says how one operation came out.
 type Result[T, E any] struct {
 	Index  int     `json:"index" doc:"The operation's place in the request, from 0."`
-	Action string  `json:"action" enum:"create,update,delete"`
+	Action string  `json:"action"`
 	Status string  `json:"status" enum:"success,error"`
 	ID     *string `json:"id" doc:"The record's id; null when it was not created."`
 	Data   Text[T] `json:"data,omitempty" doc:"What the single operation answers. Left out on an error, and when the answer as a whole would be too large."`
@@ -89,16 +88,12 @@ type Failure struct {
 	Code         string         `json:"code" doc:"What was refused, for a program."`
 	Message      string         `json:"message" doc:"One sentence for a person."`
 	Details      map[string]any `json:"details,omitempty" doc:"Facts about the refusal, such as field."`
-	ValidOptions []string       `json:"valid_options,omitempty" doc:"What a dropdown field accepts, when the value is none of it."`
+	ValidOptions []string       `json:"valid_options,omitempty" doc:"What a dropdown field accepts, when the value is none of it. Left out when the answer as a whole would be too large."`
 }
 
 // Fail shows an error as a Failure.
 func Fail(e *apierr.Error) Failure {
-	f := Failure{Code: e.Code, Message: e.Message, Details: e.Details, ValidOptions: e.ValidOptions}
-	if f.Code == "" {
-		f.Code = e.Name
-	}
-	return f
+	return Failure{Code: e.Code, Message: e.Message, Details: e.Details, ValidOptions: e.ValidOptions}
 }
 
 // Stats counts the results.
@@ -116,150 +111,71 @@ type Maker struct {
 	Delete func(ctx context.Context, id string) (write.Op, error)
 	// Ready is called once all operations are made and before any is done.
 	Ready func(ctx context.Context) error
+	// Again shows the record of id, deleted or not, for what an earlier request
+	// with the same Idempotency-Key has done.
+	Again func(ctx context.Context, id string) (any, error)
 }
 
 // Run does a request. fail shows an error as the kind of record does. Its own
 // error is for the request as a whole: 409 while the Idempotency-Key is in use.
 func Run[T, E any](ctx context.Context, t *table.Table, req Request, m Maker, fail func(*apierr.Error) E) (*Response[T, E], error) {
-	batch := m.NewID()
+	r := &run{Maker: m, operations: req.Operations, entries: make([]write.Entry, len(req.Operations))}
+	newID := func(int) string { return m.NewID() }
 	if key := idempotency.From(ctx); key != nil {
-		batch = key.ID(-1)
+		newID = key.ID
 	}
-	entries := make([]write.Entry, len(req.Operations))
+	answer := &Response[T, E]{BatchID: newID(-1), fail: fail}
 	for i, op := range req.Operations {
-		entries[i] = m.entry(ctx, i, op)
+		r.entries[i] = entry(op, func() string { return newID(i) })
 	}
-	if err := m.Ready(ctx); err != nil {
-		return nil, err
-	}
-	results, err := write.Bulk(ctx, t, entries)
+	results, err := write.Bulk(ctx, t, write.Batch{Entries: r.entries, Prepare: r.prepare, Again: m.Again})
 	if err != nil {
 		return nil, err
 	}
-	return respond[T](ctx, batch, entries, results, fail)
+	return answer, answer.show(req.Operations, r.entries, results)
 }
 
-func (m Maker) entry(ctx context.Context, index int, op Operation) write.Entry {
-	entry := write.Entry{Action: op.Action, ID: op.ID}
-	if op.Action == "create" {
-		entry.ID = m.NewID()
-		if key := idempotency.From(ctx); key != nil {
-			entry.ID = key.ID(index)
+// entry is an operation by its form: what it is about, or why it is none.
+func entry(op Operation, newID func() string) write.Entry {
+	switch op.Action {
+	case "create":
+		return write.Entry{ID: newID()}
+	case "update", "delete":
+		id, err := uuid.Parse(op.ID.Value)
+		if err != nil || len(op.ID.Value) != len(id.String()) {
+			return write.Entry{Err: apierr.Invalid("id", "id must be the UUID of the record to %s.", op.Action)}
 		}
-		entry.Op, entry.Err = m.checked(ctx, entry.ID, op, m.Create)
-		return entry
+		return write.Entry{ID: id.String()} // In the one form that ids are kept in.
 	}
-	id, err := uuid.Parse(op.ID)
-	if err != nil || len(op.ID) != len(id.String()) {
-		entry.Err = apierr.Invalid("id", "id must be the UUID of the record to %s.", op.Action)
-		return entry
-	}
-	entry.ID = id.String() // In the one form that ids are kept in.
-	if op.Action == "delete" {
-		entry.Op, entry.Err = m.Delete(ctx, entry.ID)
-		return entry
-	}
-	entry.Op, entry.Err = m.checked(ctx, entry.ID, op, m.Update)
-	return entry
+	return write.Entry{Err: apierr.Invalid("action", "action must be create, update or delete.")}
 }
 
-func (m Maker) checked(ctx context.Context, id string, op Operation,
-	prepare func(context.Context, string, Data) (write.Op, error)) (write.Op, error) {
-	if len(op.Data) == 0 {
-		return write.Op{}, apierr.Invalid("data", "data is required to %s a record.", op.Action)
-	}
-	return prepare(ctx, id, op.Data)
+// run is a request while its operations are made.
+type run struct {
+	Maker
+	operations []Operation
+	entries    []write.Entry
 }
 
-func respond[T, E any](ctx context.Context, batch string, entries []write.Entry, results []write.Result, fail func(*apierr.Error) E) (*Response[T, E], error) {
-	answer := &Response[T, E]{BatchID: batch, Results: make([]Result[T, E], len(results)), Stats: Stats{Total: len(results)}}
-	for i, result := range results {
-		shown := Result[T, E]{Index: i, Action: entries[i].Action, Status: "success", ID: &entries[i].ID}
-		if result.Err != nil {
-			failed := fail(refusal(ctx, i, result.Err))
-			shown.Status, shown.Error = "error", &failed
-			if entries[i].Action == "create" || entries[i].ID == "" {
-				shown.ID = nil
-			}
-			answer.Stats.Failed++
-		} else {
-			answer.Stats.Succeeded++
-		}
-		answer.Results[i] = shown
-	}
-	fits, err := answer.fill(results)
-	if err == nil && !fits && slimmed(results) {
-		_, err = answer.fill(results)
-	}
-	return answer, err
-}
-
-// fill writes the records into the answer for as long as they fit. It is false
-// when one does not; those behind it are left out then too.
-func (r *Response[T, E]) fill(results []write.Result) (fits bool, err error) {
-	room := maxAnswer
-	for i, result := range results {
-		if result.Err != nil {
-			continue
-		}
-		text, err := encode(result.Answer)
-		if err != nil {
-			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
-		}
-		if room -= len(text); room < 0 {
-			return false, nil
-		}
-		r.Results[i].Data = text
-	}
-	return true, nil
-}
-
-// slimmed has the records leave out what was added to them on request. It is
-// false when there was nothing.
-func slimmed(results []write.Result) (slim bool) {
-	for _, result := range results {
-		if record, ok := result.Answer.(interface{ Slim() bool }); ok && record.Slim() {
-			slim = true
+// prepare makes the operations that are still to be done.
+func (r *run) prepare(ctx context.Context, todo []int) error {
+	for _, i := range todo {
+		if e := &r.entries[i]; e.Err == nil {
+			e.Op, e.Err = r.op(ctx, e.ID, r.operations[i])
 		}
 	}
-	return slim
+	return r.Ready(ctx)
 }
 
-// Slim leaves out the last of the records, a quarter of what is shown of them,
-// and is false when there is none.
-func (r *Response[T, E]) Slim() bool {
-	size := 0
-	for _, result := range r.Results {
-		size += len(result.Data)
-	}
-	room := size / 4 * 3
-	for i := range r.Results {
-		if room -= len(r.Results[i].Data); room < 0 {
-			r.Results[i].Data = nil
-		}
-	}
-	return size > 0
-}
-
-// encode writes JSON as the pipeline does: HTML is not escaped.
-func encode(v any) ([]byte, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
-}
-
-// refusal is an operation's error as a caller may see it; what is none of the
-// caller's business is logged.
-func refusal(ctx context.Context, index int, err error) *apierr.Error {
-	var shown *apierr.Error
+func (r *run) op(ctx context.Context, id string, op Operation) (write.Op, error) {
+	prepare := r.Create
 	switch {
-	case errors.As(err, &shown):
-		return shown
-	case errors.Is(err, table.ErrBusy):
-		return apierr.Unavailable()
+	case op.Action == "delete":
+		return r.Delete(ctx, id)
+	case !op.Data.Has():
+		return write.Op{}, apierr.Invalid("data", "data is required to %s a record.", op.Action)
+	case op.Action == "update":
+		prepare = r.Update
 	}
-	slog.ErrorContext(ctx, "bulk operation failed", "index", index, "error", err)
-	return apierr.Internal()
+	return prepare(ctx, id, op.Data.Value)
 }

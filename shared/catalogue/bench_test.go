@@ -2,8 +2,10 @@ package catalogue_test
 
 import (
 	"context"
+	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -28,15 +30,17 @@ func seed(tb testing.TB, to *table.Table, n int) []*talk {
 	g.SetLimit(8)
 	for first := 0; first < n; first += perPack {
 		g.Go(func() error {
-			bumps := map[table.Key]int64{}
+			bumps := map[table.Key]table.Write{}
 			var all []table.Write
 			for _, b := range talks[first:min(first+perPack, n)] {
 				all = append(all, writes(tb, b)[:2]...)
-				bumps[catalogue.VersionKey(source, catalogue.Shard(b.ID, shards))]++
+				bump := catalogue.Bump(source, b.ID)
+				if both, ok := bump.Merge(bumps[bump.Key()]); ok {
+					bump = both
+				}
+				bumps[bump.Key()] = bump
 			}
-			for key, by := range bumps {
-				all = append(all, table.Bump(key, by))
-			}
+			all = slices.AppendSeq(all, maps.Values(bumps))
 			return to.Transact(context.Background(), all...)
 		})
 	}

@@ -31,7 +31,7 @@ func (c *Catalogue[R, B]) Bodies(ctx context.Context, src Source, want []Want) (
 	missing := c.recall(src, want, got)
 	for try := 0; len(missing) > 0; try++ {
 		if try == maxTries {
-			return nil, behind("bodies", src)
+			return nil, unsettled("bodies", src)
 		}
 		err := pause(ctx, try)
 		if err == nil {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"math/rand/v2"
 	"time"
 
 	"lectern/shared/apierr"
@@ -21,7 +20,7 @@ import (
 //
 //	PK        SK                   what
 //	Rows      <shard>#<id>         a row; its version counts the record's writes
-//	Versions  <family>#<shard>     the sum of the versions of the shard's rows
+//	Versions  <family>#<shard>     the sum of version times weight of the shard's rows
 //
 // A shard is two hexadecimal digits.
 type Source struct {
@@ -52,9 +51,10 @@ func VersionKey(src Source, shard int) table.Key {
 }
 
 // Bump is what must stand in every transaction that adds a row (at version 1) or
-// raises a row's version by one. Without it the write is not seen by searches.
+// raises a row's version by one: the shard's version rises by the record's
+// table.Weight. Without it searches of the shard fail.
 func Bump(src Source, id string) table.Write {
-	return table.Bump(VersionKey(src, Shard(id, src.Shards)), 1)
+	return table.Bump(VersionKey(src, Shard(id, src.Shards)), table.Weight(id))
 }
 
 func shardPrefix(shard int) string { return fmt.Sprintf("%02x#", shard) }
@@ -100,36 +100,28 @@ func New[R, B any](t *table.Table, opts Options[R, B]) *Catalogue[R, B] {
 }
 
 const (
-	// maxTries is how often a shard or a body that is behind is read (design.md
-	// section 4).
-	maxTries = 5
-	// firstPause is the longest pause before the second try; each later one is
-	// pauseGrowth times as long. A transaction becomes visible within
-	// milliseconds; together the pauses outlast one that takes 200 ms.
-	firstPause  = 5 * time.Millisecond
-	pauseGrowth = 4
+	// maxTries is how often a shard or a body is read that a write is becoming
+	// visible in. A shard that is written without end, and found in the middle of
+	// a write every second time, still settles but for one read in 4,000.
+	maxTries = 12
+	// firstPause is the longest pause before the second try, each later one is
+	// twice as long up to maxPause. A transaction becomes visible within
+	// milliseconds; the pauses together are about 0.3 s.
+	firstPause = 2 * time.Millisecond
+	maxPause   = 100 * time.Millisecond
 )
 
 // pause waits before try number try, counted from 0: not at all before the first,
-// then at random between half and all of the longest pause.
+// then at random up to the longest pause.
 func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return nil
 	}
-	longest := firstPause
-	for range try - 1 {
-		longest *= pauseGrowth
-	}
-	select {
-	case <-time.After(longest/2 + rand.N(longest/2)): //nolint:gosec // jitter is no secret
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return table.Pause(ctx, min(firstPause<<(try-1), maxPause))
 }
 
-// behind is the error for something still not visible after maxTries: 503 to the
-// caller, the rest for the log.
-func behind(what string, src Source) error {
-	return fmt.Errorf("catalogue: %s of %s behind their versions after %d tries: %w", what, src.Rows, maxTries, apierr.Unavailable())
+// unsettled is the error for something that still does not agree with its version
+// after maxTries: 503 to the caller, the rest for the log.
+func unsettled(what string, src Source) error {
+	return fmt.Errorf("catalogue: %s of %s disagree with their versions after %d tries: %w", what, src.Rows, maxTries, apierr.Unavailable())
 }

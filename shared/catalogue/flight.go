@@ -2,6 +2,8 @@ package catalogue
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -22,16 +24,21 @@ type source[R any] struct {
 
 // flight is one validation of a source, shared by all who asked before it began.
 type flight[R any] struct {
-	ctx  context.Context
-	done chan struct{}
-	view *View[R]
-	err  error
+	ctx    context.Context
+	cancel context.CancelFunc
+	// waiting counts those aboard, guarded by the source's mu.
+	waiting int
+	done    chan struct{}
+	view    *View[R]
+	err     error
 }
 
-// newFlight goes on when the caller that started it goes away, since others wait
-// for it too.
+// newFlight goes on when the caller that started it goes away, while others wait
+// for it.
 func newFlight[R any](ctx context.Context) *flight[R] {
-	return &flight[R]{ctx: context.WithoutCancel(ctx), done: make(chan struct{})}
+	f := &flight[R]{done: make(chan struct{})}
+	f.ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // read calls it, or leave
+	return f
 }
 
 // View gives the rows of src as they stand, with every write in them that was
@@ -51,6 +58,7 @@ func (c *Catalogue[R, B]) View(ctx context.Context, src Source) (*View[R], error
 	case <-f.done:
 		return f.view, f.err
 	case <-ctx.Done():
+		s.leave(f)
 		return nil, ctx.Err()
 	}
 }
@@ -67,22 +75,60 @@ func (s *source[R]) board(ctx context.Context, validate validation[R]) *flight[R
 	defer s.mu.Unlock()
 	if s.running == nil {
 		s.running = newFlight[R](ctx)
+		s.running.waiting++
 		go s.fly(s.running, s.view, validate)
 		return s.running
 	}
 	if s.next == nil {
 		s.next = newFlight[R](ctx)
 	}
+	s.next.waiting++
 	return s.next
+}
+
+// leave ends a flight that nobody waits for any more: it may hang, and would hold
+// up the next one.
+func (s *source[R]) leave(f *flight[R]) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f.waiting--; f.waiting > 0 {
+		return
+	}
+	f.cancel()
+	if s.next == f {
+		s.next = nil
+	}
 }
 
 // fly makes flights until nobody waits for another.
 func (s *source[R]) fly(f *flight[R], view *View[R], validate validation[R]) {
 	for f != nil {
-		ctx, cancel := context.WithTimeout(f.ctx, flightTime)
-		f.view, f.err = validate(ctx, view)
-		cancel()
+		f.read(view, validate)
 		f, view = s.land(f)
+	}
+}
+
+// read makes one flight.
+func (f *flight[R]) read(view *View[R], validate validation[R]) {
+	ctx, cancel := context.WithTimeout(f.ctx, flightTime)
+	defer cancel()
+	defer f.cancel()
+	f.err = safely(func() (err error) {
+		f.view, err = validate(ctx, view)
+		return err
+	})()
+}
+
+// safely is do with a panic as its error: in a goroutine, beside the request's
+// own, that would end the process.
+func safely(do func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("catalogue: panic: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		return do()
 	}
 }
 

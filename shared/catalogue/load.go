@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,46 +24,53 @@ const (
 )
 
 // current makes view, nil when there is none yet, into the view that holds every
-// write answered before current was called.
+// write answered before current was called. Rows are trusted only where they add
+// up to exactly their shard's version, read since then: more, less or another
+// record's share is a write that is not yet wholly visible.
 func (c *Catalogue[R, B]) current(ctx context.Context, src Source, view *View[R]) (*View[R], error) {
 	versions, view, err := c.begin(ctx, src, view)
 	if err != nil {
 		return nil, err
 	}
-	for try := range maxTries {
-		stale := view.stale(versions)
-		if len(stale) == 0 {
+	for try := 0; ; try++ {
+		open := view.open(versions)
+		if len(open) == 0 {
 			return view, nil
+		}
+		if try == maxTries {
+			return nil, unsettled("rows", src)
 		}
 		if err := pause(ctx, try); err != nil {
 			return nil, err
 		}
-		if view, err = c.refresh(ctx, src, view, stale); err != nil {
+		// The versions were read just now when the first try begins.
+		if view, err = c.refresh(ctx, src, view, open, versions, try > 0); err != nil {
 			return nil, err
 		}
 	}
-	if len(view.stale(versions)) > 0 {
-		return nil, behind("rows", src)
-	}
-	return view, nil
 }
 
 // begin reads the versions of the shards and, when there is no view yet, beside
 // them the rows: in which order does not matter, since a view is measured by the
 // rows it holds.
 func (c *Catalogue[R, B]) begin(ctx context.Context, src Source, view *View[R]) (versions []int64, _ *View[R], err error) {
-	g, ctx := errgroup.WithContext(ctx)
+	var first []shard[R]
+	g, beside := errgroup.WithContext(ctx)
 	if view == nil {
-		g.Go(func() (err error) {
-			view, err = c.load(ctx, src)
+		g.Go(safely(func() (err error) {
+			first, err = c.firstPage(beside, src)
 			return err
-		})
+		}))
 	}
-	g.Go(func() (err error) {
-		versions, err = c.versions(ctx, src)
+	g.Go(safely(func() (err error) {
+		versions, err = c.versions(beside, src)
 		return err
-	})
-	return versions, view, g.Wait()
+	}))
+	if err := g.Wait(); err != nil || view != nil {
+		return versions, view, err
+	}
+	view, err = c.load(ctx, src, first, versions)
+	return versions, view, err
 }
 
 // versions reads the version of every shard; 0 for one without rows.
@@ -78,19 +86,19 @@ func (c *Catalogue[R, B]) versions(ctx context.Context, src Source) ([]int64, er
 	return versions, nil
 }
 
-// stale are the shards whose rows do not yet add up to their versions.
-func (v *View[R]) stale(versions []int64) (stale []int) {
+// open are the shards whose rows do not add up to their versions.
+func (v *View[R]) open(versions []int64) (open []int) {
 	for i, s := range v.shards {
-		if s.sum < versions[i] {
-			stale = append(stale, i)
+		if s.sum != versions[i] {
+			open = append(open, i)
 		}
 	}
-	return stale
+	return open
 }
 
-// load reads all rows: with one Query if one page holds them, else the shards
-// that the page does not hold whole in parallel.
-func (c *Catalogue[R, B]) load(ctx context.Context, src Source) (*View[R], error) {
+// firstPage reads rows with one Query and gives the shards that it holds whole,
+// from the first on: all of them if one page is enough.
+func (c *Catalogue[R, B]) firstPage(ctx context.Context, src Source) ([]shard[R], error) {
 	items, more, last, err := c.table.Page(ctx, src.Rows, shardPrefix(0), lastKey)
 	if err != nil {
 		return nil, err
@@ -104,11 +112,16 @@ func (c *Catalogue[R, B]) load(ctx context.Context, src Source) (*View[R], error
 		}
 		whole = int(shard)
 	}
+	shards := make([]shard[R], whole)
+	return shards, c.divide(shards, items)
+}
+
+// load makes the first view: of the first shards, and of the others, which it
+// reads in parallel.
+func (c *Catalogue[R, B]) load(ctx context.Context, src Source, first []shard[R], versions []int64) (*View[R], error) {
 	shards := make([]shard[R], src.Shards)
-	if err := c.divide(shards[:whole], items); err != nil {
-		return nil, err
-	}
-	if err := c.readShards(ctx, src, shards, numbers(whole, src.Shards)); err != nil {
+	rest := numbers(copy(shards, first), src.Shards)
+	if err := c.readShards(ctx, src, shards, rest, versions, true); err != nil {
 		return nil, err
 	}
 	empty := &View[R]{traits: traits[R]{c.opts.ID, c.opts.Order}, shards: make([]shard[R], src.Shards)}
@@ -160,27 +173,63 @@ func (v *View[R]) compact() *View[R] {
 	return v
 }
 
-// refresh reads the stale shards again.
-func (c *Catalogue[R, B]) refresh(ctx context.Context, src Source, view *View[R], stale []int) (*View[R], error) {
+// refresh reads the open shards again.
+func (c *Catalogue[R, B]) refresh(ctx context.Context, src Source, view *View[R], open []int, versions []int64, again bool) (*View[R], error) {
 	shards := slices.Clone(view.shards)
-	if err := c.readShards(ctx, src, shards, stale); err != nil {
+	if err := c.readShards(ctx, src, shards, open, versions, again); err != nil {
 		return nil, err
 	}
 	return view.replaced(shards), nil
 }
 
-// readShards replaces those of shards that which lists by what the table holds.
-func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, shards []shard[R], which []int) error {
+// readShards replaces those of shards that which lists by what the table holds,
+// and, if again, their versions.
+func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, shards []shard[R], which []int, versions []int64, again bool) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
 	for _, i := range which {
-		g.Go(func() (err error) {
-			prefix := shardPrefix(i)
-			shards[i], err = c.decode(shards[i], c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
+		g.Go(safely(func() (err error) {
+			shards[i], err = c.readShard(ctx, src, i, shards[i], &versions[i], again)
 			return err
-		})
+		}))
 	}
 	return g.Wait()
+}
+
+// readShard reads the rows of shard i and, if again, its version beside them, so
+// that no more than a moment lies between the two however many shards are read. A
+// version read before that proves the rows is kept: a later write is none of this
+// search's.
+func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, old shard[R], version *int64, again bool) (now shard[R], err error) {
+	beside := *version
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(safely(func() (err error) {
+		prefix := shardPrefix(i)
+		now, err = c.decode(old, c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
+		return err
+	}))
+	if again {
+		g.Go(safely(func() (err error) {
+			beside, err = c.version(ctx, src, i)
+			return err
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		return now, err
+	}
+	if now.sum != *version {
+		*version = beside
+	}
+	return now, nil
+}
+
+// version reads the version of one shard; 0 for one without rows.
+func (c *Catalogue[R, B]) version(ctx context.Context, src Source, shard int) (int64, error) {
+	item, err := c.table.Get(ctx, VersionKey(src, shard))
+	if errors.Is(err, table.ErrNotFound) {
+		return 0, nil
+	}
+	return item.Version, err
 }
 
 // decode makes a shard of its items. Rows of old that are unchanged are kept, so
@@ -196,7 +245,7 @@ func (c *Catalogue[R, B]) decode(old shard[R], items iter.Seq2[table.Item, error
 			return now, err
 		}
 		now.rows = append(now.rows, row)
-		now.sum += item.Version
+		now.sum += item.Version * table.Weight(c.opts.ID(row))
 		now.bytes += int64(len(item.Data) + int(unsafe.Sizeof(*row)) + rowOverhead)
 	}
 	return now, nil

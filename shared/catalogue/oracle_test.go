@@ -190,6 +190,7 @@ func TestSearchAgreesWithTheTable(t *testing.T) {
 	for name, faults := range map[string]faulty.Config{
 		"without faults": {},
 		"torn":           {Seed: 1, Torn: 0.5},
+		"versions last":  {Seed: 3, Torn: 0.8, VersionsLast: 1},
 		"all faults":     {Seed: 2, Torn: 0.3, Conflict: 0.1, Throttle: 0.03, DropBefore: 0.03, DropAfter: 0.03},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +289,7 @@ func (w *world) full(t *testing.T) (rows []*talkRow, bodies map[string]*talk) {
 		row, err := readRow(item)
 		require.NoError(t, err)
 		rows, keys = append(rows, &row), append(keys, bodyKey(source, row.ID))
-		sums[catalogue.VersionKey(source, catalogue.Shard(row.ID, shards))] += row.Version
+		sums[catalogue.VersionKey(source, catalogue.Shard(row.ID, shards))] += row.Version * table.Weight(row.ID)
 	}
 	items, err := w.table.GetMany(t.Context(), append(keys, slices.Collect(maps.Keys(sums))...))
 	require.NoError(t, err)

@@ -4,17 +4,20 @@ import "context"
 
 // Related gives the bodies of records that those of a page refer to, by id, as
 // current as the newest view of src in memory, which the search of the page has
-// left there. Ids without a row are left out. It costs nothing where the bodies
-// are in memory, otherwise one BatchGet.
+// left there. A record without a row, newer than the view, is read from the
+// table; one that is not there either is left out. It costs nothing where the
+// bodies are in memory, otherwise one BatchGet.
 func (c *Catalogue[R, B]) Related(ctx context.Context, src Source, ids []string) ([]B, error) {
 	view := c.remembered(src)
 	want := make([]Want, 0, len(ids))
 	for _, id := range ids {
-		if view == nil {
-			want = append(want, Want{ID: id})
-		} else if row, ok := view.Get(id); ok {
-			want = append(want, Want{ID: id, Version: c.opts.Version(row)})
+		wanted := Want{ID: id}
+		if view != nil {
+			if row, ok := view.Get(id); ok {
+				wanted.Version = c.opts.Version(row)
+			}
 		}
+		want = append(want, wanted)
 	}
 	got, err := c.Bodies(ctx, src, want)
 	if err != nil {

@@ -7,13 +7,19 @@ import "context"
 // than its row is filtered and placed again as its body says, so no page shows
 // what keep does not hold for.
 func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
+	return c.SearchWithin(ctx, src, func(*View[R]) func(*R) bool { return keep }, order, offset, limit)
+}
+
+// SearchWithin is Search with a filter that looks at other rows too: within
+// gives it for the view that is searched.
+func (c *Catalogue[R, B]) SearchWithin(ctx context.Context, src Source, within func(*View[R]) func(*R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
 	view, err := c.View(ctx, src)
 	if err != nil {
 		return nil, 0, err
 	}
 	for range maxTries {
 		var page []*R
-		page, total = view.Select(keep, order, offset, limit)
+		page, total = view.Select(within(view), order, offset, limit)
 		got, err := c.Bodies(ctx, src, c.wants(page))
 		if err != nil {
 			return nil, 0, err
@@ -24,7 +30,7 @@ func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*R) 
 		}
 		view = view.With(newer)
 	}
-	return nil, 0, behind("changing rows", src)
+	return nil, 0, unsettled("changing rows", src)
 }
 
 func (c *Catalogue[R, B]) wants(page []*R) []Want {

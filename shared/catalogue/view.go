@@ -23,7 +23,8 @@ type traits[R any] struct {
 type shard[R any] struct {
 	// rows are in the order of their ids, as they are read.
 	rows []*R
-	// sum is the sum of their versions: what the shard's version must not exceed.
+	// sum is that of their versions times their weights. They are current if it is
+	// the shard's version.
 	sum int64
 	// bytes is about what they take in memory.
 	bytes int64

@@ -8,8 +8,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,12 +45,12 @@ type Kind struct {
 	Name string `json:"name"`
 	// Sequence is the record's next number of published kinds.
 	Sequence int64 `json:"sequence"`
-	// Fields names what changed.
+	// Fields names what changed. The last one is Others where not all fit.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Value is one changed field. Old and New are JSON values; over maxValue bytes
-// New leaves a Cut in their place.
+// Value is one changed field. Old and New are JSON values; New leaves a Cut in the
+// place of a long one.
 type Value struct {
 	Field string `json:"field"`
 	Old   any    `json:"old"`
@@ -89,8 +89,10 @@ func New(ctx context.Context, r Record) Record {
 	o := from(ctx)
 	r.Actor, r.Source, r.RequestID = o.actor, o.source, o.request
 	r.ID = id(r)
-	for i, v := range r.Values {
-		r.Values[i].Old, r.Values[i].New = cut(v.Old), cut(v.New)
+	r.Values = fitted(r.Values)
+	r.Kinds = slices.Clone(r.Kinds)
+	for i, k := range r.Kinds {
+		r.Kinds[i].Fields = listed(k.Fields)
 	}
 	return r
 }
@@ -132,7 +134,7 @@ func id(r Record) string {
 // encode writes JSON. What a change holds was JSON before or is about to be
 // stored as such, so a failure is a mistake in the program.
 func encode(v any) []byte {
-	data, err := json.Marshal(v)
+	data, err := wire.Encode(v)
 	if err != nil {
 		panic(fmt.Sprintf("change: encode %T: %v", v, err))
 	}

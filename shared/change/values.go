@@ -11,11 +11,26 @@ import (
 	"unicode/utf8"
 )
 
-// maxValue is how many bytes of a value are kept, so that the changed values of
-// a whole record stay below the size of an item.
-const maxValue = 8 << 10
+const (
+	// maxValue is how many bytes of a value are kept at most. Where all together
+	// pass maxValues, the limit is halved down to minValue, and then only hashes
+	// are kept.
+	maxValue = 8 << 10
+	minValue = 256
+	// maxValues and maxNames bound the bytes of all values and of the names that a
+	// kind lists. A record stays below about 100 KB then: a transaction may hold a
+	// hundred, and an item 400 KB.
+	maxValues = 70 << 10
+	maxNames  = 10 << 10
+	// maxPlain is how long a value is not worth a hash.
+	maxPlain = 100
+)
 
-// Cut stands for a value over maxValue bytes.
+// Others stands, as the last field of a record, for fields beyond what it can
+// hold; its new value is the Cut of a list of their values.
+const Others = "..."
+
+// Cut stands for a value that is too long.
 type Cut struct {
 	// Text is the beginning of the value's JSON.
 	Text string `json:"cut"`
@@ -24,14 +39,56 @@ type Cut struct {
 	Bytes  int    `json:"bytes"`
 }
 
-// cut is v, or what stands for it when it is too long.
-func cut(v any) any {
-	data := encode(v)
-	if len(data) <= maxValue {
+// fitted are the values cut to what a record may hold: the longest most.
+func fitted(values []Value) []Value {
+	all := slices.Clone(values)
+	for limit := maxValue; ; limit /= 2 {
+		if limit < minValue {
+			limit = 0
+		}
+		size := 0
+		for i, v := range values {
+			all[i] = Value{Field: v.Field, Old: cut(encode(v.Old), limit), New: cut(encode(v.New), limit)}
+			size += len(encode(all[i]))
+		}
+		if size <= maxValues {
+			return all
+		}
+		if limit == 0 {
+			return first(all)
+		}
+	}
+}
+
+// first are as many values as fit, and Others for the rest.
+func first(values []Value) []Value {
+	size := 0
+	for i, v := range values {
+		if size += len(encode(v)); size > maxValues {
+			return append(values[:i:i], Value{Field: Others, New: cut(encode(values[i:]), 0)})
+		}
+	}
+	return values
+}
+
+// listed are as many names as fit, and Others for the rest.
+func listed(names []string) []string {
+	size := 0
+	for i, name := range names {
+		if size += len(encode(name)); size > maxNames {
+			return append(names[:i:i], Others)
+		}
+	}
+	return names
+}
+
+// cut is the value of the JSON, or what stands for it when it is over limit bytes.
+func cut(data []byte, limit int) any {
+	if len(data) <= max(limit, maxPlain) {
 		return json.RawMessage(data)
 	}
 	hash := sha256.Sum256(data)
-	end := maxValue
+	end := limit
 	for !utf8.RuneStart(data[end]) {
 		end--
 	}

@@ -29,6 +29,10 @@ type Change struct {
 	Options     wire.Opt[[]string] `json:"options,omitzero" minLength:"1" maxLength:"255" maxItems:"1000" uniqueItems:"true" nullable:"false" doc:"What a dropdown accepts from now on. Values stored before stay readable."`
 	ContainsPII wire.Opt[bool]     `json:"contains_pii,omitzero" nullable:"false" doc:"Whether its values are personal data."`
 
+	// PublicName and FieldType are Name and Type as a definition is read.
+	PublicName wire.Opt[string] `json:"public_name,omitzero" minLength:"1" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The same as name."`
+	FieldType  wire.Opt[string] `json:"field_type,omitzero" nullable:"false" doc:"Cannot change."`
+
 	Type         wire.Opt[string] `json:"type,omitzero" nullable:"false" doc:"Cannot change."`
 	Module       wire.Opt[string] `json:"module_id,omitzero" nullable:"false" doc:"Cannot change."`
 	Scope        wire.Opt[string] `json:"scope,omitzero" nullable:"false" doc:"Cannot change."`
@@ -91,6 +95,7 @@ func (c Change) apply(d *Definition) error {
 		has  string
 	}{
 		{"type", c.Type, string(d.Type)},
+		{"field_type", c.FieldType, string(d.Type)},
 		{"module_id", c.Module, string(d.Module)},
 		{"scope", c.Scope, string(d.Scope)},
 		{"internal_name", c.InternalName, d.InternalName},
@@ -102,8 +107,8 @@ func (c Change) apply(d *Definition) error {
 	if c.Multiple.Sent && c.Multiple.Value != d.Multiple {
 		return apierr.Invalid("multiple", "multiple of a field cannot change; it is %t.", d.Multiple)
 	}
-	if c.Name.Has() {
-		d.PublicName = c.Name.Value
+	if err := c.rename(d); err != nil {
+		return err
 	}
 	if c.Options.Has() {
 		d.Options = append([]string{}, c.Options.Value...)
@@ -112,4 +117,17 @@ func (c Change) apply(d *Definition) error {
 		d.ContainsPII = c.ContainsPII.Value
 	}
 	return d.checkOptions()
+}
+
+// rename sets the public name, under whichever name it was sent.
+func (c Change) rename(d *Definition) error {
+	if c.Name.Has() && c.PublicName.Has() && c.Name.Value != c.PublicName.Value {
+		return apierr.Invalid("public_name", "public_name and name must be the same when both are sent.")
+	}
+	for _, name := range []wire.Opt[string]{c.Name, c.PublicName} {
+		if name.Has() {
+			d.PublicName = name.Value
+		}
+	}
+	return nil
 }

@@ -32,28 +32,40 @@ func isAddress(s string) bool {
 // isCountry takes the codes of ISO 3166-1 alone: of two or three capitals, or of
 // three digits.
 func isCountry(s string) bool {
-	if n, err := strconv.Atoi(s); err == nil {
-		return len(s) == numericCode && countries.ByNumeric(n).IsValid()
+	if numeric.MatchString(s) {
+		n, _ := strconv.Atoi(s) // Three digits are a number.
+		return countries.ByNumeric(n).IsValid()
 	}
 	code := countries.ByName(s)
 	return code.IsValid() && (s == code.Alpha2() || s == code.Alpha3())
 }
 
-// numericCode is the length of a numeric country code.
-const numericCode = 3
+// numeric is a numeric country code.
+var numeric = regexp.MustCompile(`^[0-9]{3}$`)
 
 // language is the form of a BCP 47 code; which exist is not checked.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)
 
 func isLanguage(s string) bool { return language.MatchString(s) }
 
+// canonical writes a language code in the case that BCP 47 recommends: zh-Hant-TW.
+func canonical(code string) string {
+	parts := strings.Split(strings.ToLower(code), "-")
+	for i, part := range parts {
+		switch {
+		case i > 0 && len(part) == 2:
+			parts[i] = strings.ToUpper(part)
+		case i > 0 && len(part) == 4:
+			parts[i] = strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return strings.Join(parts, "-")
+}
+
 func isDate(s string) bool {
 	_, err := time.Parse(time.DateOnly, s)
 	return err == nil
 }
-
-// localLayouts are datetimes without offset.
-var localLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04"}
 
 // shownLayout writes the offset also where it is zero; a bare Z is kept for
 // events without a valid zone (spec.md 2.1).
@@ -72,20 +84,28 @@ func datetime(d *Definition, raw any, loc *time.Location) (any, error) {
 	if t, err := wire.ParseTime(s); err == nil {
 		return d.instant(t)
 	}
-	for _, layout := range localLayouts {
-		if _, err := time.Parse(layout, s); err != nil {
-			continue
-		}
-		if loc == nil {
-			return nil, apierr.Invalid(d.InternalName,
-				"Field %q needs an offset, since the event has no valid timezone.", d.InternalName)
-		}
-		t, err := time.ParseInLocation(layout, s, loc)
-		if err == nil {
-			return d.instant(wire.At(t))
+	for _, end := range []string{"Z", ":00Z"} {
+		if wall, err := wire.ParseTime(s + end); err == nil {
+			return d.local(wall, loc)
 		}
 	}
 	return nil, d.mismatch("an RFC 3339 datetime such as 2026-11-21T09:30:00+01:00")
+}
+
+// local is the instant at which the clocks in loc show the date and time that
+// wall has in UTC. Of two such instants it is one of them, always the same.
+func (d *Definition) local(wall wire.Time, loc *time.Location) (any, error) {
+	if loc == nil {
+		return nil, apierr.Invalid(d.InternalName,
+			"Field %q needs an offset, since the event has no valid timezone.", d.InternalName)
+	}
+	year, month, day := wall.Date()
+	t := time.Date(year, month, day, wall.Hour(), wall.Minute(), wall.Second(), wall.Nanosecond(), loc)
+	if t.Format(time.DateTime) != wall.Format(time.DateTime) {
+		return nil, apierr.Invalid(d.InternalName,
+			"Field %q: the clocks in the event's timezone were put forward past that time, so there is none.", d.InternalName)
+	}
+	return d.instant(wire.At(t))
 }
 
 // instant refuses years of more or fewer than four digits, which an offset can
@@ -112,5 +132,14 @@ func (d *Definition) Render(v any, loc *time.Location) any {
 	case loc == nil:
 		return t.UTC().Format(utcLayout)
 	}
-	return t.In(loc).Format(shownLayout)
+	return t.In(minutely(t.Time, loc)).Format(shownLayout)
+}
+
+// minutely is a zone with the offset that loc has at t, rounded to minutes: an
+// RFC 3339 offset has no seconds, as local mean times do, and an offset that was
+// cut when written would tell another instant.
+func minutely(t time.Time, loc *time.Location) *time.Location {
+	_, offset := t.In(loc).Zone()
+	rounded := (time.Duration(offset) * time.Second).Round(time.Minute)
+	return time.FixedZone("", int(rounded/time.Second))
 }

@@ -1,6 +1,8 @@
 package field_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,4 +127,23 @@ func TestTranslationsRefused(t *testing.T) {
 		require.Equal(t, c.code, refused.Code, c.at)
 		require.Equal(t, c.at, refused.Details["field"])
 	}
+}
+
+func TestALanguageIsKeptInOneCase(t *testing.T) {
+	set := fields()
+	in := func(codes ...string) field.TranslationDraft {
+		draft := field.TranslationDraft{}
+		for _, code := range codes {
+			draft[code] = wire.Some(map[string]wire.Opt[string]{"title": wire.Some(code)})
+		}
+		return draft
+	}
+	texts, err := set.Translate(field.Session, nil, in("PT-br", "zh-hant-tw", "SL-ROZAJ"))
+	require.NoError(t, err)
+	texts, err = set.Translate(field.Session, texts, in("pt-br"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"pt-BR", "sl-rozaj", "zh-Hant-TW"}, slices.Sorted(maps.Keys(texts)))
+	require.Equal(t, "pt-br", set.Translated("record", texts)[0].Value)
+	_, err = set.Translate(field.Session, nil, in("pt-BR", "pt-br"))
+	require.Equal(t, "translations.pt-br", refusal(t, err).Details["field"])
 }

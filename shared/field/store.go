@@ -28,6 +28,9 @@ type Store struct {
 	Table *table.Table
 	Now   func() time.Time
 	NewID func() string
+	// Connectors makes Update and Delete take the fields that connectors own, and
+	// these alone; otherwise they refuse them.
+	Connectors bool
 }
 
 func (s Store) items() item.Store {
@@ -91,7 +94,8 @@ func (s Store) Delete(ctx context.Context, c *auth.Caller, fields *Set, id, ifMa
 }
 
 // do makes a change of a definition that the caller may change: 404 when there
-// is none, 409 for a standard one, 400 for a connector's.
+// is none, 409 for a standard one, 400 for a connector's unless the store is for
+// those.
 func (s Store) do(ctx context.Context, c *auth.Caller, fields *Set, id string, change item.Change[*Definition]) (*Definition, error) {
 	d, ok := fields.Get(id)
 	if !ok || d.Module == Metadata {
@@ -103,7 +107,9 @@ func (s Store) do(ctx context.Context, c *auth.Caller, fields *Set, id string, c
 	switch {
 	case d.IsStandard():
 		return nil, apierr.Conflict(codeBuiltIn, "A standard field cannot be changed or deleted.")
-	case d.IsReadOnly():
+	case s.Connectors && !d.IsReadOnly():
+		return nil, apierr.NotFound("Connector field")
+	case !s.Connectors && d.IsReadOnly():
 		return nil, apierr.ReadOnly(d.InternalName)
 	}
 	place := d.place(c.Org.ID, c.Event.ID)

@@ -23,8 +23,8 @@ type TranslationDraft = map[string]wire.Opt[map[string]wire.Opt[string]]
 const maxLanguages = 100
 
 // Translate writes what was sent into a record's translations and gives the new
-// ones; the old map stays as it is. Errors: 400 VALIDATION_ERROR for a language
-// that is none, a field whose values are no texts, or a text that is too long,
+// ones, by language codes in canonical case; the old map stays as it is. Errors:
+// 400 VALIDATION_ERROR for a language that is none or is there twice, a field whose values are no texts, or a text that is too long,
 // and FIELD_READ_ONLY for a connector's field; each naming
 // translations.<language>.<field>.
 func (s *Set) Translate(module Module, old Translations, sent TranslationDraft) (Translations, error) {
@@ -32,18 +32,23 @@ func (s *Set) Translate(module Module, old Translations, sent TranslationDraft) 
 	if all == nil {
 		all = Translations{}
 	}
+	seen := map[string]bool{}
 	for _, lang := range slices.Sorted(maps.Keys(sent)) {
-		at := "translations." + lang
-		if !isLanguage(lang) {
+		at, code := "translations."+lang, canonical(lang)
+		switch {
+		case !isLanguage(lang):
 			return nil, apierr.Invalid(at, "%q is not a BCP 47 language code.", lang)
+		case seen[code]:
+			return nil, apierr.Invalid(at, "translations has the language %s twice.", code)
 		}
-		texts, err := s.translate(module, at, all[lang], sent[lang].Value)
+		seen[code] = true
+		texts, err := s.translate(module, at, all[code], sent[lang].Value)
 		if err != nil {
 			return nil, err
 		}
-		all[lang] = texts
+		all[code] = texts
 		if sent[lang].Null || len(texts) == 0 {
-			delete(all, lang)
+			delete(all, code)
 		}
 	}
 	if len(all) > maxLanguages {

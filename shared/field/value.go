@@ -104,17 +104,36 @@ func (d *Definition) mismatch(want string) error {
 	if len(d.Options) == 0 {
 		return apierr.TypeMismatch(d.InternalName, fmt.Sprintf("Field %q has no options to choose from.", d.InternalName))
 	}
-	quoted := make([]string, len(d.Options))
-	for i, o := range d.Options {
-		quoted[i] = strconv.Quote(o)
-	}
 	if d.Multiple {
 		want = "a list of options out of"
 	} else {
 		want = "one of"
 	}
-	message := fmt.Sprintf("Field %q must be %s %s.", d.InternalName, want, strings.Join(quoted, ", "))
+	message := fmt.Sprintf("Field %q must be %s %s.", d.InternalName, want, quoted(d.Options))
 	return apierr.TypeMismatch(d.InternalName, message, d.Options...)
+}
+
+const (
+	// maxQuoted and maxQuotedBytes are how many options a message quotes: as many
+	// as a person reads. The error carries all of them beside it.
+	maxQuoted      = 20
+	maxQuotedBytes = 2 << 10
+)
+
+func quoted(options []string) string {
+	var list strings.Builder
+	for i, o := range options {
+		quote := strconv.Quote(o)
+		if i == maxQuoted || list.Len()+len(quote) > maxQuotedBytes {
+			fmt.Fprintf(&list, " and %d more", len(options)-i)
+			break
+		}
+		if i > 0 {
+			list.WriteString(", ")
+		}
+		list.WriteString(quote)
+	}
+	return list.String()
 }
 
 func text(l limit) rule {

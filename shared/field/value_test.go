@@ -87,6 +87,16 @@ func TestValuesByType(t *testing.T) {
 		{field.Datetime, false, "2027-05-11T14:30:00.123Z", "", "2027-05-11T14:30:00.123Z"},
 		{field.Datetime, false, "2027-05-11T09:30:00", "", "2027-05-11T14:30:00.000Z"},
 		{field.Datetime, false, "2027-12-11T09:30", "", "2027-12-11T15:30:00.000Z"},
+		{field.Datetime, false, "2027-05-11T09:30:00.5", "", "2027-05-11T14:30:00.500Z"},
+		{field.Datetime, false, "2027-03-14T01:59:59", "", "2027-03-14T07:59:59.000Z"},
+		{field.Datetime, false, "2027-03-14T02:30", invalid, nil},
+		{field.Datetime, false, "2027-03-14T03:00:00", "", "2027-03-14T08:00:00.000Z"},
+		{field.Datetime, false, "2027-03-14T02:30:00-06:00", "", "2027-03-14T08:30:00.000Z"},
+		{field.Datetime, false, "2027-05-11T09:30:00,5", mismatch, nil},
+		{field.Datetime, false, "2027-05-11T09:30:00,5Z", mismatch, nil},
+		{field.Datetime, false, "2027-05-11T9:30:00", mismatch, nil},
+		{field.Datetime, false, "2027-05-11T9:30:00Z", mismatch, nil},
+		{field.Datetime, false, "2027-05-11T09:30:00+30:00", mismatch, nil},
 		{field.Datetime, false, "2027-05-11", mismatch, nil},
 		{field.Datetime, false, "2027-05-11T25:00:00Z", mismatch, nil},
 		{field.Datetime, false, "9999-12-31T23:00:00-05:00", mismatch, nil},
@@ -112,7 +122,10 @@ func TestValuesByType(t *testing.T) {
 		{field.Countries, false, "Germany", mismatch, nil},
 		{field.Countries, false, "de", mismatch, nil},
 		{field.Countries, false, "QQ", mismatch, nil},
+		{field.Countries, false, "012", "", nil},
 		{field.Countries, false, "1", mismatch, nil},
+		{field.Countries, false, "+12", mismatch, nil},
+		{field.Countries, false, "0276", mismatch, nil},
 		{field.Countries, true, list("DE", "FR"), "", nil},
 		{field.Languages, false, "pt-BR", "", nil},
 		{field.Languages, false, "Portuguese", mismatch, nil},
@@ -176,4 +189,17 @@ func TestALocalTimeNeedsAZone(t *testing.T) {
 	require.Equal(t, "2027-05-11T07:30:00+00:00", d.Render(kept, time.UTC))
 	require.Equal(t, "2027-05-11T07:30:00.25+00:00", d.Render("2027-05-11T07:30:00.250Z", time.UTC))
 	require.Equal(t, "2027-05-11", custom("id", "f", field.Date).Render("2027-05-11", chicago(t)))
+}
+
+func TestAnOffsetWithSecondsKeepsTheInstant(t *testing.T) {
+	amsterdam, err := time.LoadLocation("Europe/Amsterdam")
+	require.NoError(t, err)
+	d := custom("id", "f", field.Datetime)
+	kept, err := d.Accept("1830-05-11T09:30:00", amsterdam)
+	require.NoError(t, err)
+	shown, _ := d.Render(kept, amsterdam).(string)
+	again, err := d.Accept(shown, nil)
+	require.NoError(t, err)
+	require.Equal(t, kept, again, shown)
+	require.Regexp(t, `\+00:(18|20)$`, shown)
 }

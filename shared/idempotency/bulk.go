@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"lectern/shared/table"
 )
@@ -126,8 +127,26 @@ func withoutAnswers(results []Result) []Result {
 // Settle notes all results of a bulk, for Finish.
 func (k *Key) Settle(results []Result) { k.settled = results }
 
+// releaseTime is how long Release may take, also when the request's own time is
+// over.
+const releaseTime = 2 * time.Second
+
+// Release gives up the claim of a bulk that could not do all of its operations,
+// so that a repetition can do what is missing at once. It does nothing for a key
+// that was not claimed.
+func (k *Key) Release(ctx context.Context) error {
+	if !k.claimed {
+		return nil
+	}
+	k.claimed = false
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	return k.replace(ctx, state{Body: k.body, Claim: k.was.Claim})
+}
+
 // Finish stores what a bulk was answered with, or, where that is over 300 KB, its
-// results without their answers. It does nothing for a key that was not claimed.
+// results without their answers. It does nothing for a key that was not claimed
+// or was released.
 func (k *Key) Finish(ctx context.Context, version int64, body []byte) error {
 	if !k.claimed {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // Ref is the id of the record that an earlier request under the key wrote, if
@@ -12,11 +13,15 @@ import (
 // made again, but its answer be rendered again.
 func (k *Key) Ref() string { return k.was.Ref }
 
+// Replays is whether the request was answered before, in this or another form:
+// nothing is done any more.
+func (k *Key) Replays() bool { return k.was.Done }
+
 // Write is what a single write puts into its transaction: the key's item with
 // the answer, or with the answer's id where it is over 300 KB. The transaction
 // fails with ErrRaced if the key was used meanwhile.
 func (k *Key) Write(answer any) (table.Write, error) {
-	body, err := json.Marshal(answer)
+	body, err := wire.Encode(answer)
 	if err != nil {
 		return table.Write{}, fmt.Errorf("idempotency: encode answer: %w", err)
 	}
@@ -54,7 +59,7 @@ func (k *Key) stored(s state, version int64) (table.Item, error) {
 
 // dated is an item of the key that lives as long as answers are kept.
 func (k *Key) dated(key table.Key, data any, version int64) (table.Item, error) {
-	text, err := json.Marshal(data)
+	text, err := wire.Encode(data)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("idempotency: encode %s: %w", key.PK, err)
 	}

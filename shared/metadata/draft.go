@@ -90,7 +90,7 @@ func (d Draft) check(texts *field.Set, event *programme.Event) error {
 		return err
 	}
 	if !event.Features.TranslatedFields {
-		return apierr.Forbidden("", "Translations need the translated fields feature, which this event does not have.")
+		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, roles *Roles, draft D
 		return nil, apierr.Invalid("name", "name must have a letter or a digit.")
 	}
 	if !c.Event.Features.Sessions2 {
-		return nil, apierr.Forbidden("", "Custom roles need the Sessions 2.0 feature, which this event does not have.")
+		return nil, apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
 	}
 	taken := apierr.Conflict("DUPLICATE_SLUG", fmt.Sprintf("There is a role with the slug %q already.", r.Slug)).Field("name")
 	if _, ok := roles.BySlug(r.Slug); ok {

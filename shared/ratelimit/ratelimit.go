@@ -33,6 +33,9 @@ const (
 	AwardWrites           Bucket = "award_writes"
 	Insights              Bucket = "insights"
 	LogExport             Bucket = "log_export"
+
+	// dailyWrites is counted beside the bucket of a route, by TakeDay.
+	dailyWrites Bucket = "daily_writes"
 )
 
 // The limit of a bucket of a token: so many requests in so long.
@@ -46,6 +49,9 @@ const (
 	// changes.
 	logRequests = 60
 	logWindow   = time.Minute
+
+	// day is the window of TakeDay.
+	day = 24 * time.Hour
 )
 
 // rule is what holds for a token in a bucket, in whole seconds.
@@ -118,14 +124,26 @@ func (l *Limiter) Take(ctx context.Context, token tenancy.Token, b Bucket) Verdi
 	}
 	r := ruleOf(token, b)
 	now := l.now()
-	s := slotAt(token.ID, b, r, now)
+	return l.take(ctx, slotAt(token.ID, b, r, now), r, now)
+}
+
+// TakeDay counts one write of a token on this day in UTC, of which it has limit,
+// and fails open as Take does.
+func (l *Limiter) TakeDay(ctx context.Context, token tenancy.Token, limit int64) Verdict {
+	r := rule{limit, int64(day / time.Second)}
+	now := l.now()
+	return l.take(ctx, slot{token: token.ID, bucket: dailyWrites, start: now.Truncate(day).Unix()}, r, now)
+}
+
+// take counts one request in a slot.
+func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdict {
 	if l.memory.refuses(s, r.limit, now) {
 		return s.verdict(r, now, r.limit+1)
 	}
 	n, ok, err := l.table.AddWithin(ctx, s.key(), r.limit, s.end(r)+grace)
 	if err != nil {
 		l.log.WarnContext(ctx, "rate limiter failed open", "metric", "ratelimit_failed_open",
-			"bucket", b, "token", token.ID, "error", err)
+			"bucket", s.bucket, "token", s.token, "error", err)
 		return s.verdict(r, now, l.memory.add(s, r.limit))
 	}
 	if !ok {

@@ -110,6 +110,23 @@ func TestRulesOfBuckets(t *testing.T) {
 	require.Equal(t, []int64{60, 60}, []int64{logs.Limit, logs.Window})
 }
 
+func TestADayOfWritesEndsAtMidnightInUTC(t *testing.T) {
+	c := &clock{at: time.Date(2026, 11, 21, 23, 58, 20, 0, time.UTC)}
+	l := limiter(tabletest.Start(t), c)
+	token := tenancy.Token{ID: 1, Limit: 7}
+	take := func() ratelimit.Verdict { return l.TakeDay(t.Context(), token, 2) }
+	require.True(t, take().Allowed)
+	require.Zero(t, take().Remaining)
+	refused := take()
+	require.False(t, refused.Allowed)
+	require.Equal(t, []int64{2, 100, 86_400}, []int64{refused.Limit, refused.Wait, refused.Window})
+	require.Equal(t, "100", refused.Header().Get("Retry-After"))
+	require.True(t, l.TakeDay(t.Context(), tenancy.Token{ID: 2}, 2).Allowed, "another token")
+	require.True(t, l.Take(t.Context(), token, ratelimit.SessionWrites).Allowed, "another count")
+	c.pass(100 * time.Second)
+	require.True(t, take().Allowed, "the next day")
+}
+
 func TestARefusalIsRememberedForAMinute(t *testing.T) {
 	c := &clock{at: start}
 	l := limiter(tabletest.Start(t), c)

@@ -19,7 +19,7 @@ type edit struct {
 	set    *settings.Snapshot
 	draft  *Draft
 	// people are the participants sent, found.
-	people []Participant
+	people []invited
 	newID  func() string
 	now    wire.Time
 }
@@ -110,10 +110,10 @@ func (e *edit) checkStatus() error {
 // whether the write makes an abstract.
 func (e *edit) checkFeatures(abstract bool) error {
 	if abstract && !e.caller.Event.Features.Sessions2 {
-		return apierr.Forbidden("", "Abstracts need the Sessions 2.0 feature, which this event does not have.")
+		return apierr.FeatureNeeded("Abstracts need the Sessions 2.0 feature, which this event does not have.")
 	}
 	if e.draft.Translations.Sent && !e.caller.Event.Features.TranslatedFields {
-		return apierr.Forbidden("", "Translations need the translated fields feature, which this event does not have.")
+		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
 	}
 	return nil
 }
@@ -180,6 +180,9 @@ func (e *edit) fixed(b *Body) error {
 	if d.ParentSessionID.Sent && d.ParentSessionID.Value != b.Parent {
 		return apierr.Invalid("parent_session_id", "parent_session_id cannot change after the session is created.")
 	}
+	if d.Source.Sent && d.Source.Value != b.Source {
+		return apierr.Invalid("source", "source is read only.")
+	}
 	return nil
 }
 
@@ -221,10 +224,10 @@ func (e *edit) location(b *Body) {
 	if e.draft.Location.Sent || !e.draft.RoomID.Sent {
 		return
 	}
-	switch room := LocationRoom; {
+	switch room := locationRoom; {
 	case b.RoomID != nil:
 		b.Location = &room
-	case value(b.Location) == LocationRoom:
+	case value(b.Location) == locationRoom:
 		b.Location = nil
 	}
 }

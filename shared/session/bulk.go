@@ -13,7 +13,7 @@ import (
 func (st *Store) Bulk(ctx context.Context, c *auth.Caller, req bulk.Request, x Expand) (*bulk.Response[Session, bulk.Failure], error) {
 	b := &batch{Store: st, caller: c, expand: x}
 	return bulk.Run[Session](ctx, st.Table, req, bulk.Maker{
-		NewID: st.NewID, Create: b.create, Update: b.update, Delete: b.delete, Ready: b.ready,
+		NewID: st.NewID, Create: b.create, Update: b.update, Delete: b.delete, Ready: b.ready, Again: st.again(c, x),
 	}, bulk.Fail)
 }
 

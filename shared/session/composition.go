@@ -6,6 +6,8 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/metadata"
+	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -97,19 +99,30 @@ func (st *Store) pair(ctx context.Context, c *auth.Caller, targetID, sourceID st
 		if err != nil {
 			return nil, err
 		}
-		newTarget, newSource := target.clone(), source.clone()
-		if err := to(newTarget, newSource, st.now(source)); err != nil {
+		newTarget, newSource, now := target.clone(), source.clone(), st.now(source)
+		if err := to(newTarget, newSource, now); err != nil {
 			return nil, err
 		}
-		return st.plan(ctx, st.formatter(c, set, Expand{Composition: true}),
+		return st.plan(ctx, st.formatter(c, set, Expand{Composition: true}), now,
 			step{before: source, after: newSource, action: kindUpdated, kind: kindUpdated},
 			step{before: target, after: newTarget, action: kindUpdated, kind: kindUpdated})
 	}})
 }
 
-// Withdraw notes who withdrew a session and why. It leaves the status alone and
-// is refused for a composition source.
+// Withdraw notes who withdrew a session and why, in place of what was noted
+// before. It leaves the status alone and is refused for a composition source.
 func (st *Store) Withdraw(ctx context.Context, c *auth.Caller, id, who, why string) (*Session, error) {
+	return st.withdrawal(ctx, c, id, "session.withdrawn", func(now wire.Time) *Withdrawal {
+		return &Withdrawal{Who: who, Why: why, At: now}
+	})
+}
+
+// Unwithdraw undoes a withdrawal; a session that is not withdrawn stays so.
+func (st *Store) Unwithdraw(ctx context.Context, c *auth.Caller, id string) (*Session, error) {
+	return st.withdrawal(ctx, c, id, "session.unwithdrawn", func(wire.Time) *Withdrawal { return nil })
+}
+
+func (st *Store) withdrawal(ctx context.Context, c *auth.Caller, id, action string, noted func(now wire.Time) *Withdrawal) (*Session, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err
@@ -120,24 +133,33 @@ func (st *Store) Withdraw(ctx context.Context, c *auth.Caller, id, who, why stri
 		if err != nil {
 			return nil, err
 		}
-		after := before.clone()
-		after.Withdrawn = &Withdrawal{Who: who, Why: why, At: st.now(before)}
-		return st.plan(ctx, st.formatter(c, set, Expand{}),
-			step{before: before, after: after, action: "session.withdrawn", kind: kindUpdated})
+		after, now := before.clone(), st.now(before)
+		after.Withdrawn = noted(now)
+		return st.plan(ctx, st.formatter(c, set, Expand{}), now,
+			step{before: before, after: after, action: action, kind: kindUpdated})
 	}})
 }
 
-// unlinked is live for a session that must not be part of a composition.
+// Withdrawal is what was noted when a session was withdrawn; nil when it is not.
+func (st *Store) Withdrawal(ctx context.Context, c *auth.Caller, id string) (*Withdrawal, error) {
+	b, err := st.one(ctx, at(c).body(id), live)
+	if err != nil {
+		return nil, err
+	}
+	return b.Withdrawn, nil
+}
+
+// unlinked is live for a session that must not be a composition source.
 func unlinked(got write.Items, key table.Key) (*Body, error) {
 	b, err := live(got, key)
-	if err == nil && len(b.partners()) > 0 {
+	if err == nil && b.Target != nil {
 		return nil, linked()
 	}
 	return b, err
 }
 
 // Duplicate copies a top-level session without its subsessions, composition and
-// withdrawal; the copy is pending. It is refused within a composition.
+// withdrawal; the copy is pending. It is refused for a composition source.
 func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Session, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
@@ -156,18 +178,30 @@ func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Ses
 		if original.Parent != "" {
 			return nil, apierr.Invalid("session_id", "A subsession cannot be duplicated.")
 		}
-		return st.plan(ctx, st.formatter(c, set, Expand{}),
-			step{after: st.copy(original, newID, number), action: "session.duplicated", kind: kindCreated})
+		return st.plan(ctx, st.formatter(c, set, Expand{}), st.now(nil),
+			step{after: st.copy(original, newID, number), action: "session.duplicated", kind: kindCreated,
+				fields: valued(set, original)})
 	}})
+}
+
+// valued are the internal names of the custom fields that b has a value of.
+func valued(set *settings.Snapshot, b *Body) (names []string) {
+	for id := range b.CustomFields {
+		if d, ok := set.Fields.Get(id); ok {
+			names = append(names, d.InternalName)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // copy is what Duplicate makes of a session.
 func (st *Store) copy(original *Body, id string, number int64) *Body {
-	pending := Pending
+	pending := metadata.Pending
 	b := original.clone()
 	b.ID, b.Number, b.Status, b.CustomStatusID = id, number, &pending, nil
-	b.Subsessions, b.LastNumber, b.Withdrawn, b.Source = nil, 0, nil, "admin"
-	b.Sequence = 0
+	b.Subsessions, b.LastNumber, b.Sources, b.Withdrawn = nil, 0, nil, nil
+	b.Source, b.Sequence = sourceAdmin, 0
 	for i := range b.Participants {
 		b.Participants[i].ID = st.NewID()
 	}

@@ -40,7 +40,9 @@ type Draft struct {
 	// ParentSessionID and IsAbstract are set on create and never change.
 	ParentSessionID wire.Opt[string] `json:"parent_session_id,omitzero" format:"uuid" doc:"Makes a subsession; cannot change afterwards."`
 	IsAbstract      wire.Opt[bool]   `json:"is_abstract,omitzero" nullable:"false" doc:"An abstract submission; cannot change afterwards."`
-	_               struct{}         `json:"-" additionalProperties:"true"`
+	// Source is read only; a client that sends back what it read is not refused.
+	Source wire.Opt[string] `json:"source,omitzero" nullable:"false" doc:"Read only: may be sent as it is."`
+	_      struct{}         `json:"-" additionalProperties:"true"`
 }
 
 // ParticipantDraft is one entry of participants as written (gaps.md section

@@ -102,22 +102,29 @@ func (st *Store) persons(ctx context.Context, e *edit) ([]guest, error) {
 }
 
 // holder sets the contact that holds an address.
-func holder(item table.Item, person *Participant) error {
+func holder(item table.Item, person *invited) error {
 	held := struct{ ID string }{}
 	if err := json.Unmarshal(item.Data, &held); err != nil {
-		return fmt.Errorf("session: decode %s: %w", item.PK, err)
+		return fmt.Errorf("session: decode the holder of an address: %w", err)
 	}
 	person.ContactID = held.ID
 	return nil
 }
 
-func twice(others []Participant, person Participant) bool {
+func twice(others []invited, person invited) bool {
 	for _, other := range others {
 		if other.ContactID == person.ContactID && other.RoleID == person.RoleID {
 			return true
 		}
 	}
 	return false
+}
+
+// invited is an entry of participants, found.
+type invited struct {
+	Participant
+	// inviteSent is whether acceptance_invite_sent_at was sent, null too.
+	inviteSent bool
 }
 
 // who checks that an entry says who it is about, in one way.
@@ -160,17 +167,17 @@ func (d ParticipantDraft) role(name string, roles *participant.Roles) (*particip
 }
 
 // participant is the entry as it is stored, but for its id.
-func (d ParticipantDraft) participant(role *participant.Role) Participant {
-	person := Participant{
+func (d ParticipantDraft) participant(role *participant.Role) invited {
+	person := invited{inviteSent: d.InviteSentAt.Sent, Participant: Participant{
 		ContactID: d.ContactID.Value, RoleID: role.ID, Order: d.Order.Value, AcceptanceStatus: d.AcceptanceStatus.Value,
-	}
+	}}
 	set(&person.InviteSentAt, d.InviteSentAt)
 	return person
 }
 
 // keep gives each person the place they have: the entry of the same contact and
 // role keeps its id, and what of its acceptance was not sent.
-func keep(before, people []Participant, newID func() string) []Participant {
+func keep(before []Participant, people []invited, newID func() string) []Participant {
 	kept := make([]Participant, len(people))
 	for i, person := range people {
 		person.ID = newID()
@@ -182,14 +189,14 @@ func keep(before, people []Participant, newID func() string) []Participant {
 			if person.AcceptanceStatus == "" {
 				person.AcceptanceStatus = old.AcceptanceStatus
 			}
-			if person.InviteSentAt == nil {
+			if !person.inviteSent {
 				person.InviteSentAt = old.InviteSentAt
 			}
 		}
 		if person.AcceptanceStatus == "" {
 			person.AcceptanceStatus = acceptancePending
 		}
-		kept[i] = person
+		kept[i] = person.Participant
 	}
 	return kept
 }

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"lectern/shared/apierr"
@@ -12,6 +10,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/field"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
@@ -32,12 +31,12 @@ type step struct {
 	fields []string
 }
 
-// plan turns the steps of one write into its transaction and the answer, which
-// shows the session of the first step.
-func (st *Store) plan(ctx context.Context, f *formatter, steps ...step) (*write.Plan, error) {
+// plan turns the steps of one write, done at now, into its transaction and the
+// answer, which shows the session of the first step.
+func (st *Store) plan(ctx context.Context, f *formatter, now wire.Time, steps ...step) (*write.Plan, error) {
 	made := &write.Plan{}
 	for _, s := range steps {
-		writes, err := st.writes(ctx, f, s)
+		writes, err := st.writes(ctx, f, now, s)
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +52,9 @@ func (st *Store) plan(ctx context.Context, f *formatter, steps ...step) (*write.
 
 // writes completes a step's body and gives its items: body, row, the version of
 // the row's shard, and the change record.
-func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Write, error) {
+func (st *Store) writes(ctx context.Context, f *formatter, now wire.Time, s step) ([]table.Write, error) {
 	p, b, was := at(f.caller), s.after, int64(0)
-	b.UpdatedAt = st.now(s.before)
+	b.UpdatedAt = later(now, s.before)
 	if s.before == nil {
 		b.CreatedAt = b.UpdatedAt
 	} else {
@@ -67,7 +66,7 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 	if err != nil {
 		return nil, err
 	}
-	row, err := json.Marshal(rowOf(b))
+	row, err := wire.Encode(rowOf(b))
 	if err != nil {
 		return nil, fmt.Errorf("session: encode row %s: %w", b.ID, err)
 	}
@@ -75,7 +74,7 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 	writes := []table.Write{
 		table.Replace(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body}, was),
 		table.Put(table.Item{Key: catalogue.RowKey(src, b.ID), Version: b.Version, Data: row}),
-		table.Bump(catalogue.VersionKey(src, catalogue.Shard(b.ID, shards)), 1),
+		catalogue.Bump(src, b.ID),
 	}
 	if s.before == nil {
 		writes[0] = table.Insert(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body})
@@ -84,23 +83,21 @@ func (st *Store) writes(ctx context.Context, f *formatter, s step) ([]table.Writ
 }
 
 // encode writes a body as it is stored and measured, 400 when that is too large.
-// HTML is not escaped, so that a description of tags weighs what it says.
 func encode(b *Body) ([]byte, error) {
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(b); err != nil {
+	text, err := wire.Encode(b)
+	if err != nil {
 		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
 	}
-	if text.Len() > maxRecordBytes {
+	if len(text) > maxRecordBytes {
 		return nil, apierr.Invalid("", "The session as a whole must not be larger than %d bytes.", maxRecordBytes)
 	}
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), nil
+	return text, nil
 }
 
 // unpublished are parts of a body that a change record does not list: what
-// changes with every write, and custom fields, which are listed one by one.
-var unpublished = []string{"updated_at", "created_at", "sequence", "last_number", "custom_fields"}
+// changes with every write, custom fields, which are listed one by one, and a
+// withdrawal, which names a person: the action tells it.
+var unpublished = []string{"updated_at", "created_at", "sequence", "last_number", "custom_fields", "withdrawn"}
 
 // change is the step's change record. It names people by id, as the body does.
 func (st *Store) change(ctx context.Context, f *formatter, s step) change.Record {

@@ -15,20 +15,10 @@ import (
 
 // Limits of one session (gaps.md section 1, design.md section 3).
 const (
-	maxSubsessions  = 50
-	maxSources      = 50
-	maxParticipants = 100
-	maxRecordBytes  = 150 << 10
-	maxDescription  = 64 << 10
-)
-
-// Statuses a session may have (gaps.md section 1).
-const (
-	Accepted     = "accepted"
-	AcceptQueue  = "accept_queue"
-	Pending      = "pending"
-	DeclineQueue = "decline_queue"
-	Declined     = "declined"
+	maxSubsessions = 50
+	maxSources     = 50
+	maxRecordBytes = 150 << 10
+	maxDescription = 64 << 10
 )
 
 // Ways a source was linked into its target (spec.md section 2.5).
@@ -38,11 +28,13 @@ const (
 	ComposedIntoSession = "composed_into_session"
 )
 
-// Places a session may be held in; a room is shown only for LocationRoom.
+// locationRoom is the one location for which a room is shown.
+const locationRoom = "room"
+
+// Where a session came from.
 const (
-	LocationRoom    = "room"
-	LocationVirtual = "virtual"
-	LocationOther   = "other"
+	sourceAPI   = "public_api"
+	sourceAdmin = "admin"
 )
 
 // Body is the stored session. It names rooms, tracks, people, accounts and
@@ -98,6 +90,8 @@ type Body struct {
 	Sequence int64 `json:"sequence"`
 	// Version is the item's, not part of the text.
 	Version int64 `json:"-"`
+	// bytes is how long the text was that the body was read from.
+	bytes int
 }
 
 // Participant is one person's role on a session.
@@ -153,7 +147,7 @@ func decode(item table.Item) (*Body, error) {
 	if err := json.Unmarshal(item.Data, body); err != nil {
 		return nil, fmt.Errorf("session: decode %s: %w", item.PK, err)
 	}
-	body.Version = item.Version
+	body.Version, body.bytes = item.Version, len(item.Data)
 	return body, nil
 }
 

@@ -21,7 +21,7 @@ type Row struct {
 	Created int64    `json:"c"`           // Unix milliseconds, as all times here
 	Updated int64    `json:"u"`           //
 	Deleted int64    `json:"d,omitempty"` // 0 = not deleted
-	Starts  int64    `json:"s,omitempty"` // 0 = no time
+	Starts  *int64   `json:"s,omitempty"` // nil = no time
 	Status  string   `json:"a,omitempty"`
 	Title   string   `json:"t"`
 	Number  string   `json:"n"`           // the friendly id without its prefix
@@ -38,13 +38,18 @@ type Row struct {
 
 // rowOf makes the row of a body.
 func rowOf(b *Body) Row {
-	return Row{
+	row := Row{
 		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(),
-		Deleted: millis(b.DeletedAt), Starts: millis(b.StartsAt), Status: value(b.Status), Title: b.Title,
+		Deleted: millis(b.DeletedAt), Status: value(b.Status), Title: b.Title,
 		Number: strings.TrimPrefix(b.FriendlyID(), friendlyPrefix), Parent: b.Parent, Track: value(b.TrackID),
 		Level: value(b.LevelID), Format: value(b.FormatID), Lang: value(b.LanguageID), Tags: b.TagIDs,
 		Abstract: b.IsAbstract, Source: b.Target != nil,
 	}
+	if b.StartsAt != nil {
+		starts := b.StartsAt.UnixMilli()
+		row.Starts = &starts
+	}
+	return row
 }
 
 // readRow decodes a row's item. Ids that many rows share are kept once.

@@ -79,7 +79,10 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 		return nil, err
 	}
 	f := st.formatter(c, set, q.Expand)
-	f.bare = q.Bare
+	f.bare, f.page = q.Bare, "page_size"
+	if q.Bare {
+		f.page = "pageSize"
+	}
 	if err := f.gather(ctx, st.remembered(c), bodies...); err != nil {
 		return nil, err
 	}
@@ -135,14 +138,18 @@ func ordered(keys []search.Key) func(a, b *Row) int {
 }
 
 func sortField(name string) func(*Row) (int64, bool) {
-	read := func(r *Row) int64 { return r.Created }
 	switch name {
 	case "updatedAt":
-		read = func(r *Row) int64 { return r.Updated }
+		return func(r *Row) (int64, bool) { return r.Updated, true }
 	case "startsAt":
-		read = func(r *Row) int64 { return r.Starts }
+		return func(r *Row) (int64, bool) {
+			if r.Starts == nil {
+				return 0, false
+			}
+			return *r.Starts, true
+		}
 	case "deletedAt":
-		read = func(r *Row) int64 { return r.Deleted }
+		return func(r *Row) (int64, bool) { return r.Deleted, r.Deleted != 0 }
 	}
-	return func(r *Row) (int64, bool) { ms := read(r); return ms, ms != 0 }
+	return func(r *Row) (int64, bool) { return r.Created, true }
 }

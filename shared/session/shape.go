@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -172,7 +171,7 @@ func (n Nested[T]) MarshalJSON() ([]byte, error) {
 	if n.Value == nil && n.Bare {
 		return []byte("{}"), nil
 	}
-	return json.Marshal(n.Value)
+	return wire.Encode(n.Value)
 }
 
 // Schema allows the entry, {} and null.

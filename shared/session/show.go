@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
@@ -49,8 +50,11 @@ type formatter struct {
 	adminURL string
 	// bare writes unassigned metadata as {}.
 	bare bool
-	// others are the bodies that those shown refer to.
-	others map[string]*Body
+	// others are the bodies that those shown refer to, gathered their bytes.
+	others   map[string]*Body
+	gathered int
+	// page is the parameter that makes a page smaller; empty for one session.
+	page string
 }
 
 // gather reads what the bodies refer to, beside what is in others already:
@@ -82,10 +86,29 @@ func (f *formatter) read(ctx context.Context, fetch fetcher, ids []string) error
 	if len(ids) == 0 {
 		return nil
 	}
-	got, err := fetch(ctx, ids)
-	maps.Copy(f.others, got)
-	return err
+	for chunk := range slices.Chunk(ids, maxChunk) {
+		got, err := fetch(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		maps.Copy(f.others, got)
+		for _, b := range got {
+			f.gathered += b.bytes
+		}
+		if f.page != "" && f.gathered > maxGathered {
+			return apierr.Invalid(f.page, "The sessions of this page refer to too many others. Ask for a smaller page.")
+		}
+	}
+	return nil
 }
+
+const (
+	// maxChunk is how many bodies are read before their size is looked at.
+	maxChunk = 500
+	// maxGathered is how many bytes the bodies a page refers to may have as
+	// stored: as much as a Lambda of 512 MB can hold decoded beside the rest.
+	maxGathered = 64 << 20
+)
 
 // session shows one session in full, its subsessions in the order they were
 // numbered.
@@ -104,7 +127,8 @@ func (f *formatter) session(b *Body) *Session {
 
 func (f *formatter) subsessions(b *Body) (subs []*Body) {
 	for _, id := range b.Subsessions {
-		if sub, ok := f.others[id]; ok {
+		// One that was deleted after its parent was read is not shown.
+		if sub, ok := f.others[id]; ok && sub.DeletedAt == nil {
 			subs = append(subs, sub)
 		}
 	}
@@ -148,7 +172,7 @@ func (f *formatter) details(b *Body) Details {
 		CEUCredits: b.CEUCredits, Capacity: b.Capacity, Source: b.Source, AdminURL: f.admin(b),
 	}
 	shown.Room.Bare = f.bare
-	if value(b.Location) == LocationRoom {
+	if value(b.Location) == locationRoom {
 		shown.Room = nest(f, metadata.Rooms, b.RoomID, (*metadata.Entry).Room)
 	}
 	if shown.CustomStatus = f.customStatus(b); shown.CustomStatus != nil {

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"lectern/shared/auth"
+	"lectern/shared/catalogue"
 	"lectern/shared/page"
 	"lectern/shared/search"
 	"lectern/shared/settings"
@@ -61,13 +63,14 @@ func (st *Store) Statuses(ctx context.Context, c *auth.Caller, q StatusQuery) (*
 		return nil, err
 	}
 	q.Filter.forget(set)
-	bodies, total, err := st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
-		return (q.LinkedSources || !r.Source) && q.Filter.keeps(r)
+	bodies, total, err := st.Catalogue.SearchWithin(ctx, at(c).source(), func(view *catalogue.View[Row]) func(*Row) bool {
+		return func(r *Row) bool { return q.Filter.keeps(r) && (q.LinkedSources || !ofSource(view, r)) }
 	}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	f := st.formatter(c, set, Expand{})
+	f.page = "pageSize"
 	if err := f.gather(ctx, st.remembered(c), bodies...); err != nil {
 		return nil, err
 	}
@@ -76,6 +79,15 @@ func (st *Store) Statuses(ctx context.Context, c *auth.Caller, q StatusQuery) (*
 		rows[i] = f.statusRow(b)
 	}
 	return page.New(q.Page, total, rows), nil
+}
+
+// ofSource is whether a session is a composition source or a subsession of one.
+func ofSource(view *catalogue.View[Row], r *Row) bool {
+	if r.Parent == "" {
+		return r.Source
+	}
+	parent, ok := view.Get(r.Parent)
+	return ok && parent.Source
 }
 
 func (f *formatter) statusRow(b *Body) StatusRow {
@@ -112,14 +124,21 @@ func (f *formatter) customStatus(b *Body) *CustomStatus {
 // nobody stands for metadata that is deleted or never was: no session has it.
 const nobody = "-"
 
-// forget drops what the event has no more from the filters: a filter by deleted
-// metadata alone matches nothing (gaps.md section 2.4).
+// forget drops from the filters what the event has no more, and what stands
+// there twice. A filter by deleted metadata alone matches nothing (gaps.md
+// section 2.4).
 func (f *Filter) forget(set *settings.Snapshot) {
 	for _, filter := range f.byMetadata() {
-		for i, id := range *filter.ids {
-			if _, ok := set.Metadata[filter.kind].Get(id); !ok {
-				(*filter.ids)[i] = nobody
-			}
+		if len(*filter.ids) == 0 {
+			continue
+		}
+		known := slices.DeleteFunc(slices.Clone(*filter.ids), func(id string) bool {
+			_, ok := set.Metadata[filter.kind].Get(id)
+			return !ok
+		})
+		slices.Sort(known)
+		if *filter.ids = slices.Compact(known); len(known) == 0 {
+			*filter.ids = []string{nobody}
 		}
 	}
 }

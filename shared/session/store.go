@@ -35,11 +35,16 @@ func notFound() error { return apierr.NotFound("Session") }
 // Get gives one session, or a subsession in the full shape. It is a 404 when
 // there is none or it is deleted.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x Expand) (*Session, error) {
+	return st.show(ctx, c, id, x, live)
+}
+
+// show is Get for a session that pick finds: live or stored.
+func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, pick func(write.Items, table.Key) (*Body, error)) (*Session, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	b, err := st.one(ctx, at(c).body(id), live)
+	b, err := st.one(ctx, at(c).body(id), pick)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +123,10 @@ func (st *Store) run(ctx context.Context, op write.Op) (*Session, error) {
 	return shown, nil
 }
 
-// again answers a repeated request whose first answer was too large to keep.
+// again answers a repeated request whose first answer was too large to keep; the
+// session may have been deleted since.
 func (st *Store) again(c *auth.Caller, x Expand) func(context.Context, string) (any, error) {
-	return func(ctx context.Context, id string) (any, error) { return st.Get(ctx, c, id, x) }
+	return func(ctx context.Context, id string) (any, error) { return st.show(ctx, c, id, x, stored) }
 }
 
 // numbers claims the next n numbers of an event's sessions and gives the first.
@@ -132,8 +138,9 @@ func (st *Store) numbers(ctx context.Context, p place, n int64) (int64, error) {
 
 // now is the time of a write on a record last changed at before: later than
 // that, whatever the clocks of two machines say.
-func (st *Store) now(before *Body) wire.Time {
-	now := wire.At(st.Now())
+func (st *Store) now(before *Body) wire.Time { return later(wire.At(st.Now()), before) }
+
+func later(now wire.Time, before *Body) wire.Time {
 	if before != nil && !now.After(before.UpdatedAt.Time) {
 		return wire.At(before.UpdatedAt.Add(time.Millisecond))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/metadata"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -13,6 +14,9 @@ import (
 
 // Create makes a session, an abstract or a subsession (gaps.md section 2.3).
 func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand) (*Session, error) {
+	if made := write.Ref(ctx); made != "" {
+		return st.show(ctx, c, made, x, stored)
+	}
 	e, err := st.begin(ctx, c, d)
 	if err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, e
 		return nil, err
 	}
 	// A trial, so that what is refused in any case takes no number.
-	trial := &Body{Parent: d.ParentSessionID.Value, IsAbstract: d.IsAbstract.Value}
+	trial := &Body{Parent: d.ParentSessionID.Value, IsAbstract: d.IsAbstract.Value, Source: sourceAPI}
 	if _, err := e.at(st.now(nil)).apply(trial); err != nil {
 		return nil, err
 	}
@@ -53,7 +57,7 @@ func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
 		op.Touches = func(write.Items) []string { return []string{id, parent.Value} }
 	}
 	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		b := &Body{ID: id, Number: *number, IsAbstract: e.draft.IsAbstract.Value, Source: "public_api"}
+		b := &Body{ID: id, Number: *number, IsAbstract: e.draft.IsAbstract.Value, Source: sourceAPI}
 		steps := []step{{after: b, action: kindCreated, kind: kindCreated}}
 		if parent.Has() {
 			before, after, err := e.adopt(got, p.body(parent.Value), b)
@@ -62,14 +66,15 @@ func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
 			}
 			steps = append(steps, step{before: before, after: after, action: kindUpdated, kind: kindUpdated})
 		} else {
-			pending := Pending
+			pending := metadata.Pending
 			b.Status = &pending
 		}
+		now := st.now(nil)
 		var err error
-		if steps[0].fields, err = e.at(st.now(nil)).apply(b); err != nil {
+		if steps[0].fields, err = e.at(now).apply(b); err != nil {
 			return nil, err
 		}
-		return st.plan(ctx, st.formatter(e.caller, e.set, x), steps...)
+		return st.plan(ctx, st.formatter(e.caller, e.set, x), now, steps...)
 	}
 	return op
 }
@@ -120,6 +125,9 @@ func (st *Store) Update(ctx context.Context, c *auth.Caller, id string, d *Draft
 }
 
 func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft, guard write.Guard, x Expand) (write.Op, error) {
+	if err := guard.Validate(); err != nil {
+		return write.Op{}, err
+	}
 	e, err := st.start(ctx, c, d)
 	if err != nil {
 		return write.Op{}, err
@@ -133,16 +141,20 @@ func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft
 		Again:   st.again(c, x),
 		Touches: func(write.Items) []string { return []string{id} },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
-			before, err := guarded(got, key, guard)
+			before, err := live(got, key)
 			if err != nil {
 				return nil, err
 			}
-			after := before.clone()
-			fields, err := e.at(st.now(before)).apply(after)
+			after, now := before.clone(), st.now(before)
+			fields, err := e.at(now).apply(after)
 			if err != nil {
 				return nil, err
 			}
-			return st.plan(ctx, st.formatter(c, e.set, x),
+			// What is wrong in itself is refused before what is out of date.
+			if err := guard.Check(before.Version, before.UpdatedAt); err != nil {
+				return nil, err
+			}
+			return st.plan(ctx, st.formatter(c, e.set, x), now,
 				step{before: before, after: after, action: kindUpdated, kind: kindUpdated, fields: fields})
 		},
 	}, nil
@@ -159,15 +171,18 @@ func (st *Store) Delete(ctx context.Context, c *auth.Caller, id string, guard wr
 }
 
 func (st *Store) remove(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (write.Op, error) {
+	if err := guard.Validate(); err != nil {
+		return write.Op{}, err
+	}
 	return st.turn(ctx, c, id, x, kindDeleted, kindDeleted, func(got write.Items, key table.Key) (*Body, error) {
 		b, err := guarded(got, key, guard)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(b.Subsessions) > 0:
-			return nil, apierr.Conflict("HAS_SUBSESSIONS", "The session has subsessions. Delete them first.")
 		case len(b.partners()) > 0:
 			return nil, linked()
+		case len(b.Subsessions) > 0:
+			return nil, apierr.Conflict("HAS_SUBSESSIONS", "The session has subsessions. Delete them first.")
 		}
 		return b, nil
 	}, func(b *Body, now wire.Time) { b.DeletedAt = &now })
@@ -176,6 +191,9 @@ func (st *Store) remove(ctx context.Context, c *auth.Caller, id string, guard wr
 // Restore brings a deleted session back. It is a 404 when the session is not
 // deleted, a 409 while its parent is.
 func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
+	if err := guard.Validate(); err != nil {
+		return nil, err
+	}
 	op, err := st.turn(ctx, c, id, x, "session.restored", kindUpdated, func(got write.Items, key table.Key) (*Body, error) {
 		b, err := stored(got, key)
 		if err == nil && b.DeletedAt == nil {
@@ -210,8 +228,8 @@ func (st *Store) turn(ctx context.Context, c *auth.Caller, id string, x Expand, 
 			if err != nil {
 				return nil, err
 			}
-			after := before.clone()
-			to(after, st.now(before))
+			after, now := before.clone(), st.now(before)
+			to(after, now)
 			steps := []step{{before: before, after: after, action: action, kind: kind}}
 			if before.Parent != "" {
 				parent, err := st.parentStep(ctx, at(c), after)
@@ -220,7 +238,7 @@ func (st *Store) turn(ctx context.Context, c *auth.Caller, id string, x Expand, 
 				}
 				steps = append(steps, parent)
 			}
-			return st.plan(ctx, st.formatter(c, set, x), steps...)
+			return st.plan(ctx, st.formatter(c, set, x), now, steps...)
 		},
 	}, nil
 }

@@ -2,8 +2,8 @@ package settings
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -18,8 +18,9 @@ import (
 
 const (
 	// maxTries is how often settings are read while a change of them is only
-	// partly visible, before the request is a 503.
-	maxTries = 5
+	// partly visible, before the request is a 503. All settings of a place have
+	// one version, so in an import each read may meet another change.
+	maxTries = 20
 	// maxPause is the longest pause between two tries.
 	maxPause = 20 * time.Millisecond
 	// maxBytes is how much stored JSON a cache holds; decoded it takes about
@@ -43,8 +44,8 @@ type Cache struct {
 
 // slot is one place's settings, and the snapshot made with them last.
 type slot struct {
-	// reading is held by the one who reads the settings again.
-	reading sync.Mutex
+	// reading is filled by the one who reads the settings again.
+	reading chan struct{}
 
 	// Below, guarded by the cache's mu.
 	part     *part
@@ -91,7 +92,7 @@ func (c *Cache) Load(ctx context.Context, caller *auth.Caller) (*Snapshot, error
 var none = &part{}
 
 // current gives the settings of a place if they are in memory and not older
-// than version.
+// than version. What is in memory was proven, and versions only grow.
 func (c *Cache) current(at item.Place, version int64) *part {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,34 +105,48 @@ func (c *Cache) current(at item.Place, version int64) *part {
 	return s.part
 }
 
-// load reads the settings of a place until they are not older than version. Of
-// those who need the same place at one time, one reads.
+// load reads the settings of a place until they add up to exactly its settings
+// version, which was version when the caller was authenticated and is read again
+// where they do not. Only such settings are kept. Of those who need the same
+// place at one time, one reads.
 func (c *Cache) load(ctx context.Context, at item.Place, version int64) (*part, error) {
 	s := c.slot(at)
-	s.reading.Lock()
-	defer s.reading.Unlock()
+	select {
+	case s.reading <- struct{}{}:
+		defer func() { <-s.reading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if p := c.current(at, version); p != nil {
+		return p, nil
+	}
 	for try := range maxTries {
-		if p := c.current(at, version); p != nil {
-			return p, nil
-		}
+		beside := version
+		g, reading := errgroup.WithContext(ctx)
 		if try > 0 {
-			time.Sleep(rand.N(maxPause)) //nolint:gosec // a pause needs no secrecy
+			if err := table.Pause(ctx, maxPause); err != nil {
+				return nil, err
+			}
+			g.Go(func() error {
+				owner, err := c.table.Get(reading, at.Owner())
+				beside = owner.Settings
+				return err
+			})
 		}
 		p, err := c.read(ctx, at)
-		if err != nil {
+		if err := errors.Join(err, g.Wait()); err != nil {
 			return nil, err
 		}
-		c.keep(at, s, p)
-		if p.version >= version {
+		if p.version == version || p.version == beside {
+			c.keep(at, s, p)
 			return p, nil
 		}
+		version = beside
 	}
-	return nil, fmt.Errorf("settings: %s stays below version %d: %w", at.Partition(), version, apierr.Unavailable())
+	return nil, fmt.Errorf("settings: %s disagrees with version %d: %w", at.Partition(), version, apierr.Unavailable())
 }
 
-// read reads all settings of a place. Since their versions add up to the
-// owner's settings version, the sum tells whether all of them are current, in
-// whatever order they were read.
+// read reads all settings of a place.
 func (c *Cache) read(ctx context.Context, at item.Place) (*part, error) {
 	p := &part{entries: map[metadata.Kind][]*metadata.Entry{}}
 	for stored, err := range c.table.Between(ctx, at.Partition(), first, last) {
@@ -152,7 +167,7 @@ func (c *Cache) slot(at item.Place) *slot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.slots[at] == nil {
-		c.slots[at] = &slot{}
+		c.slots[at] = &slot{reading: make(chan struct{}, 1)}
 		c.held += overhead
 	}
 	return c.slots[at]

@@ -100,7 +100,7 @@ func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
 	changed, n := sc.load(cache, 2)
 	require.Equal(t, 1, n, "the organization has not changed")
 	require.Len(t, changed.Metadata[metadata.Tracks].List(), 1)
-	require.Equal(t, Version{Event: 1}, changed.Version)
+	require.Equal(t, Version{Event: table.Weight(changed.Metadata[metadata.Tracks].List()[0].ID)}, changed.Version)
 	require.Empty(t, cold.Metadata[metadata.Tracks].List(), "a snapshot stays as it was")
 
 	global := field.Draft{Name: "Badge", Type: field.Text, Module: field.Contact, Scope: field.ScopeGlobal}
@@ -115,25 +115,73 @@ func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
 
 func TestSettingsNotYetVisibleAreWaitedFor(t *testing.T) {
 	sc := newScene(t)
+	sc.land(table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), table.Weight("a")))
 	cache, caller := NewCache(sc.table), sc.caller(2)
-	caller.Event.Settings = 1
-	_, err := cache.Load(t.Context(), caller)
-	var refused *apierr.Error
-	require.ErrorAs(t, err, &refused)
-	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	sc.requireUnavailable(cache, caller)
 
 	appeared := make(chan struct{})
 	go func() {
 		defer close(appeared)
-		data, _ := json.Marshal(metadata.Entry{ID: "a", Name: "Late"})
-		key := item.Place{Org: 1, Event: 2}.Key(string(metadata.Tracks), "a")
-		_ = sc.table.Transact(context.WithoutCancel(t.Context()), table.Insert(table.Item{Key: key, Version: 1, Data: data}))
+		if err := sc.table.Transact(context.WithoutCancel(t.Context()), table.Put(stored("a", 1))); err != nil {
+			t.Error(err)
+		}
 	}()
 	require.Eventually(t, func() bool {
 		s, err := cache.Load(t.Context(), caller)
 		return err == nil && len(s.Metadata[metadata.Tracks].List()) == 1
 	}, 5*time.Second, time.Millisecond)
 	<-appeared
+}
+
+// stored is a track whose name is its version.
+func stored(id string, version int64) table.Item {
+	data, _ := json.Marshal(metadata.Entry{ID: id, Name: fmt.Sprint(version)})
+	return table.Item{Key: item.Place{Org: 1, Event: 2}.Key(string(metadata.Tracks), id), Version: version, Data: data}
+}
+
+// land makes a part of a transaction visible.
+func (sc *scene) land(part table.Write) {
+	sc.Helper()
+	require.NoError(sc, sc.table.Transact(sc.Context(), part))
+}
+
+func (sc *scene) requireUnavailable(c *Cache, caller *auth.Caller) {
+	sc.Helper()
+	_, err := c.Load(sc.Context(), caller)
+	var refused *apierr.Error
+	require.ErrorAs(sc, err, &refused)
+	require.Equal(sc, http.StatusServiceUnavailable, refused.Status)
+}
+
+// TestASettingAheadDoesNotHideOneBehind has two changes become visible
+// crosswise: the first shows the settings version and not yet its track, the
+// second its track and not yet the settings version.
+func TestASettingAheadDoesNotHideOneBehind(t *testing.T) {
+	for _, ids := range [][2]string{{"a", "b"}, {"b", "a"}} {
+		sc := newScene(t)
+		bump := func(id string) { sc.land(table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), table.Weight(id))) }
+		for _, id := range ids {
+			sc.land(table.Put(stored(id, 1)))
+			bump(id)
+		}
+		warm, cold := NewCache(sc.table), NewCache(sc.table)
+		sc.load(warm, 2)
+
+		bump(ids[0])
+		sc.land(table.Put(stored(ids[1], 2)))
+		sc.requireUnavailable(warm, sc.caller(2))
+		sc.requireUnavailable(cold, sc.caller(2))
+		sc.land(table.Put(stored(ids[0], 2))) // and the first is answered
+		sc.requireUnavailable(warm, sc.caller(2))
+		sc.requireUnavailable(cold, sc.caller(2))
+		bump(ids[1])
+		for _, cache := range []*Cache{warm, cold} {
+			s, _ := sc.load(cache, 2)
+			for _, track := range s.Metadata[metadata.Tracks].List() {
+				require.Equal(t, "2", track.Name)
+			}
+		}
+	}
 }
 
 func TestOneReadsForAll(t *testing.T) {
@@ -171,7 +219,17 @@ func TestUnknownKindsCountForTheVersion(t *testing.T) {
 	sc := newScene(t)
 	key := item.Place{Org: 1, Event: 2}.Key("slot", "a")
 	require.NoError(t, sc.table.Transact(t.Context(),
-		table.Insert(table.Item{Key: key, Version: 3, Data: []byte("{}")}), table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), 3)))
+		table.Insert(table.Item{Key: key, Version: 3, Data: []byte("{}")}), table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), 3*table.Weight("a"))))
 	s, _ := sc.load(NewCache(sc.table), 2)
-	require.Equal(t, int64(3), s.Version.Event)
+	require.Equal(t, 3*table.Weight("a"), s.Version.Event)
+}
+
+func TestACallerWhoLeavesDoesNotWaitForTheReader(t *testing.T) {
+	c := NewCache(nil)
+	at := item.Place{Org: 1}
+	c.slot(at).reading <- struct{}{} // by another one
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := c.load(ctx, at, 1)
+	require.ErrorIs(t, err, context.Canceled)
 }

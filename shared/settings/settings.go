@@ -34,7 +34,8 @@ type Snapshot struct {
 
 // part is the settings of one place as they were read.
 type part struct {
-	// version is the sum of the settings' versions.
+	// version is what the settings count (item.Counted); their owner's settings
+	// version proves that they are current.
 	version int64
 	// size is how many bytes they take, deleted ones included.
 	size    int
@@ -46,7 +47,7 @@ type part struct {
 // add decodes one stored setting. Kinds that it does not know count for the
 // version alone.
 func (p *part) add(stored table.Item) (err error) {
-	p.version += stored.Version
+	p.version += item.Counted(stored)
 	p.size += len(stored.Data) + overhead
 	switch kind := item.Kind(stored.Key); {
 	case kind == field.Kind:

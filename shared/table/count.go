@@ -60,8 +60,8 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 }
 
 func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, "update",
-		func() (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
+	return call(ctx, "update", writeTime,
+		func(ctx context.Context) (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
 		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
 }
 

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"time"
@@ -28,8 +29,8 @@ type Key struct{ PK, SK string }
 // Item is one stored thing.
 type Item struct {
 	Key
-	// Version is the number that conditions compare: of a record, of a row, or
-	// of a shard, where it is the sum of its rows'.
+	// Version is the number that conditions compare: of a record or of a row; or
+	// of a shard, where it is the sum of its rows' versions times their Weight.
 	Version int64
 	// Data is the stored form of a record, as JSON.
 	Data []byte
@@ -40,6 +41,16 @@ type Item struct {
 	// From that second on every read and every condition takes it for absent,
 	// whenever DynamoDB really deletes it.
 	Expires int64
+}
+
+// Weight is what one version of the record id adds to the version that proves
+// what is kept in memory of many records: a shard's, or an owner's settings
+// version. It is from 1 to 2^24, the same for ever, and unlike that of other
+// records, so that one of them seen too early does not make up for one seen too
+// late. It is short: a version item for each of 64 shards costs one read unit.
+func Weight(id string) int64 {
+	h := sha256.Sum256([]byte(id))
+	return 1 + int64(h[0])<<16 + int64(h[1])<<8 + int64(h[2])
 }
 
 func (k Key) attributes() attributes {

@@ -2,6 +2,8 @@ package table
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -55,14 +57,20 @@ func (m *Meter) add(s span, c cost) {
 	m.cost.wcu += c.wcu
 }
 
-// attempt makes one call and adds it to the meter of ctx, if there is one.
-func attempt[O any](ctx context.Context, send func() (*O, error), price func(*O) cost) (*O, error) {
+// attempt makes one call and adds it to the meter of ctx, if there is one. It
+// gives up after limit, with errSlow.
+func attempt[O any](ctx context.Context, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (*O, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
+	defer cancel()
+	start := time.Now()
+	out, err := send(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		err = fmt.Errorf("%w: %w", errSlow, err)
+	}
 	m, measured := ctx.Value(meterKey{}).(*Meter)
 	if !measured {
-		return send()
+		return out, err
 	}
-	start := time.Now()
-	out, err := send()
 	var c cost
 	if err == nil {
 		c = price(out)

@@ -81,8 +81,8 @@ func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 // query reads one page and sets in to the next one; without ExclusiveStartKey
 // there is none.
 func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput) ([]Item, error) {
-	out, err := call(ctx, "query",
-		func() (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
+	out, err := call(ctx, "query", readTime,
+		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
 		func(out *dynamodb.QueryOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {
 		return nil, err

@@ -2,12 +2,15 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
 )
 
 const (
@@ -18,7 +21,18 @@ const (
 	// second on average, much longer than a transaction holds its items.
 	firstPause = 10 * time.Millisecond
 	maxPause   = 400 * time.Millisecond
+	// readTime and writeTime bound one try: much longer than the largest call
+	// takes, and short enough to try again on another connection when this one
+	// died while its process was frozen.
+	readTime  = 2 * time.Second
+	writeTime = 4 * time.Second
+	// patience is when the last try of a call may begin, so that a write that
+	// hangs ends within 10 seconds: before what leases and callers wait.
+	patience = 5 * time.Second
 )
+
+// errSlow is a try that was given up after its time.
+var errSlow = errors.New("no answer in time")
 
 // transient tells the errors that may pass: throttling, a lost connection, a
 // failing server, an item that a transaction holds. After some of them the call
@@ -30,12 +44,33 @@ var transient = append(retry.IsErrorRetryables{
 	}},
 }, retry.DefaultRetryables...)
 
-func isTransient(err error) bool { return transient.IsErrorRetryable(err) == aws.TrueTernary }
+func isTransient(err error) bool {
+	return errors.Is(err, errSlow) || transient.IsErrorRetryable(err) == aws.TrueTernary
+}
+
+// isLost is whether the call that failed so may have been done all the same: the
+// connection or the server failed, or the caller went away. What DynamoDB
+// refused is not done, nor what found no connection.
+func isLost(err error) bool {
+	if broken := (*net.OpError)(nil); errors.As(err, &broken) && broken.Op == "dial" {
+		return false
+	}
+	if refused := smithy.APIError(nil); errors.As(err, &refused) && refused.ErrorFault() == smithy.FaultClient {
+		return false
+	}
+	gone := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return gone || isTransient(err)
+}
 
 // persist repeats try while its error is one that again takes for passing. It
-// wraps errors with what was being done; out of tries it is ErrBusy as well.
+// wraps errors with what was being done; out of tries, or of patience, it is
+// ErrBusy as well. Nothing is tried for a caller who is gone.
 func persist(ctx context.Context, doing string, again func(error) bool, try func() error) error {
-	var err error
+	err := ctx.Err()
+	if err != nil {
+		return fmt.Errorf("table: %s: %w", doing, err)
+	}
+	began := time.Now()
 	for n := range maxTries {
 		if err = try(); err == nil {
 			return nil
@@ -43,19 +78,21 @@ func persist(ctx context.Context, doing string, again func(error) bool, try func
 		if ctx.Err() != nil || !again(err) {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
-		if n == maxTries-1 {
+		if n == maxTries-1 || time.Since(began) > patience {
 			break
 		}
-		if err := pause(ctx, n); err != nil {
+		if err := Pause(ctx, min(firstPause<<n, maxPause)); err != nil {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
 	}
 	return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
 }
 
-// pause waits after try n, with full jitter.
-func pause(ctx context.Context, n int) error {
-	timer := time.NewTimer(rand.N(min(firstPause<<n, maxPause))) //nolint:gosec // a pause is no secret
+// Pause waits for a random time below longest, before something is read or
+// written again. It ends early, with the context's error, for a caller who is
+// gone.
+func Pause(ctx context.Context, longest time.Duration) error {
+	timer := time.NewTimer(rand.N(longest)) //nolint:gosec // a pause is no secret
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -66,9 +103,9 @@ func pause(ctx context.Context, n int) error {
 }
 
 // call makes one call to DynamoDB, tried again while its error is transient.
-func call[O any](ctx context.Context, doing string, send func() (*O, error), price func(*O) cost) (out *O, err error) {
+func call[O any](ctx context.Context, doing string, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
 	err = persist(ctx, doing, isTransient, func() (err error) {
-		out, err = attempt(ctx, send, price)
+		out, err = attempt(ctx, limit, send, price)
 		return err
 	})
 	return out, err

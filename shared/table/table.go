@@ -30,8 +30,12 @@ var (
 	// that has no error of its own: read again, decide again, write again.
 	ErrStale = errors.New("table: stale")
 	// ErrBusy is returned when the table did not serve a call within the tries
-	// it is given. A write may then have been done or not.
+	// it is given. A transaction is then surely not done, unless the error is
+	// ErrInDoubt too; a counter may have counted.
 	ErrBusy = errors.New("table: busy")
+	// ErrInDoubt is the ErrBusy of a transaction that may have been done: the
+	// answer to one of its tries was lost, or its caller did not wait for it.
+	ErrInDoubt = fmt.Errorf("%w: a write may have been done", ErrBusy)
 	// ErrTooBig is returned by Transact, before anything is sent, for more than
 	// MaxWrites writes or more than MaxBytes bytes.
 	ErrTooBig = errors.New("table: transaction too big")

@@ -38,8 +38,8 @@ var passing = map[string]bool{
 //
 // When conditions fail it returns the error (Or) of the first such write that
 // has one, otherwise ErrStale. Conflicts, throttles and lost answers are tried
-// again; when that was not enough the error is ErrBusy, and the writes may be
-// done or not. ErrTooBig is returned before anything is sent.
+// again; when that was not enough the error is ErrBusy, and if an answer was
+// lost ErrInDoubt. ErrTooBig is returned before anything is sent.
 func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	if len(writes) == 0 {
 		return nil
@@ -50,13 +50,18 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	}
 	p := &progress{writes: writes}
 	err = persist(ctx, "transact", isPassing, func() error {
-		_, err := attempt(ctx,
-			func() (*dynamodb.TransactWriteItemsOutput, error) { return t.client.TransactWriteItems(ctx, in) },
+		_, err := attempt(ctx, writeTime,
+			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
+				return t.client.TransactWriteItems(ctx, in)
+			},
 			func(out *dynamodb.TransactWriteItemsOutput) cost { return transacted(out.ConsumedCapacity) })
 		return p.outcome(err)
 	})
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
 		return refused.cause
+	}
+	if err != nil && p.lost {
+		return fmt.Errorf("%w: %w", ErrInDoubt, err)
 	}
 	return err
 }
@@ -108,7 +113,7 @@ func (p *progress) outcome(err error) error {
 	case errors.As(err, &cancelled):
 		return p.cancelled(cancelled)
 	}
-	p.lost = p.lost || isTransient(err)
+	p.lost = p.lost || isLost(err)
 	return err
 }
 

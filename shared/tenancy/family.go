@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
@@ -60,7 +59,7 @@ func (f Family[T]) Decode(item table.Item) (*T, error) {
 
 // item is the record as it is stored.
 func (f Family[T]) item(r *T) (table.Item, error) {
-	data, err := json.Marshal(r)
+	data, err := wire.Encode(r)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("tenancy: encode %s: %w", f.Name, err)
 	}
@@ -239,7 +238,9 @@ func (f Family[T]) Many(ctx context.Context, s Store, pks []string) ([]*T, error
 		if len(got) == len(keys) {
 			return f.decodeAll(keys, got)
 		}
-		time.Sleep(rand.N(readPause)) //nolint:gosec // a pause needs no secrecy
+		if err := table.Pause(ctx, readPause); err != nil {
+			return nil, err
+		}
 	}
 	return nil, table.ErrBusy
 }

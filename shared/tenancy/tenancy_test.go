@@ -1,11 +1,13 @@
 package tenancy_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/tabletest"
@@ -169,6 +171,24 @@ func TestListsAreOldestFirst(t *testing.T) {
 	require.Equal(t, []int64{want[2], want[0]}, []int64{all[0].ID, all[1].ID})
 	_, err = tenancy.Members.Many(t.Context(), s, []string{tenancy.MemberPK(o.ID, 77)})
 	require.ErrorIs(t, err, table.ErrBusy, "a line of a list without its record")
+}
+
+// leaving is a caller who goes away once records were read for them.
+type leaving struct {
+	table.Client
+	leave func()
+}
+
+func (l leaving) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	defer l.leave()
+	return l.Client.BatchGetItem(ctx, in, o...)
+}
+
+func TestACallerWhoLeavesIsNotReadForAgain(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := tenancy.Store{Table: tabletest.Behind(t, func(c table.Client) table.Client { return leaving{c, cancel} })}
+	_, err := tenancy.Members.Many(ctx, s, []string{tenancy.MemberPK(1, 77)})
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestMembersThatBreakARule(t *testing.T) {

@@ -51,7 +51,7 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.Has() {
 		return []byte("null"), nil
 	}
-	return json.Marshal(o.Value)
+	return Encode(o.Value)
 }
 
 // Schema is that of T, nullable. A property that refuses null says so with the

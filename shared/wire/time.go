@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -18,14 +20,23 @@ type Time struct{ time.Time }
 // At is t in UTC, cut to milliseconds.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// ParseTime reads an RFC 3339 instant, which must carry an offset or Z.
+// ParseTime reads an RFC 3339 instant, which must carry an offset or Z and have
+// a year of four digits in UTC. Its letters may be small.
 func ParseTime(text string) (Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
+	text = strings.ToUpper(text)
+	t, err := time.Parse(time.RFC3339, text)
+	if year := t.UTC().Year(); err != nil || year < 0 || year > maxYear || !instant.MatchString(text) {
 		return Time{}, fmt.Errorf("%q is not an RFC 3339 time with an offset", text)
 	}
 	return At(t), nil
 }
+
+// instant is the form of RFC 3339. time.Parse takes more: a comma, an hour of one
+// digit, an offset of more than a day.
+var instant = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
+
+// maxYear is the last year that RFC 3339 can write.
+const maxYear = 9999
 
 // String is the JSON form without quotes.
 func (t Time) String() string { return t.UTC().Format(layout) }

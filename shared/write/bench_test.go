@@ -41,7 +41,7 @@ func BenchmarkRun(b *testing.B) {
 func BenchmarkBulk100(b *testing.B) {
 	to := tabletest.Start(b)
 	for i := 0; b.Loop(); i++ {
-		_, err := write.Bulk(b.Context(), to, entries(place(fmt.Sprint("p", i)), creates(100)))
+		_, err := write.Bulk(b.Context(), to, batch(entries(place(fmt.Sprint("p", i)), creates(100))))
 		require.NoError(b, err)
 	}
 }

@@ -13,8 +13,6 @@ import (
 
 // Entry is one operation of a bulk request.
 type Entry struct {
-	// Action is the client's word for it: create, update or delete.
-	Action string
 	// ID is the record's, also of one that is created.
 	ID string
 	Op Op
@@ -22,8 +20,21 @@ type Entry struct {
 	Err error
 }
 
+// Batch is the operations of a bulk request.
+type Batch struct {
+	Entries []Entry
+	// Prepare sets Op or Err of the entries at the indexes todo, in one call: those
+	// that no earlier request with the Idempotency-Key has done. Its error ends the
+	// request. Nil for entries that are ready.
+	Prepare func(ctx context.Context, todo []int) error
+	// Again is Op.Again for what an earlier request has done. A 404 makes a result
+	// without an answer.
+	Again func(ctx context.Context, id string) (any, error)
+}
+
 // Result is how the entry of the same index came out: what Run would have
-// returned for it.
+// returned for it. Both are nil for what was done earlier and cannot be shown any
+// more.
 type Result struct {
 	Answer any
 	Err    error
@@ -35,12 +46,14 @@ const atOnce = 8
 // Bulk does the operations as if Run had done one after the other, in far fewer
 // transactions: each succeeds or fails on its own and sees the earlier ones that
 // touch the same. With an Idempotency-Key, what an earlier request with the key
-// has done is not done again.
+// has done is not done again. When an operation failed for a reason that may pass,
+// the key keeps what was done only, for a repetition to do the rest.
 //
 // The error is for the request as a whole: 409 while another request holds the
 // key, idempotency.ErrRaced when one took it over.
-func Bulk(ctx context.Context, t *table.Table, entries []Entry) ([]Result, error) {
-	b := &bulk{table: t, key: idempotency.From(ctx), entries: entries, results: make([]Result, len(entries))}
+func Bulk(ctx context.Context, t *table.Table, batch Batch) ([]Result, error) {
+	b := &bulk{Batch: batch, table: t, key: idempotency.From(ctx), results: make([]Result, len(batch.Entries))}
+	defer b.release(ctx)
 	todo, err := b.begin(ctx)
 	for err == nil && len(todo) > 0 {
 		todo, err = b.round(ctx, todo)
@@ -55,11 +68,13 @@ func Bulk(ctx context.Context, t *table.Table, entries []Entry) ([]Result, error
 }
 
 type bulk struct {
-	table   *table.Table
-	key     *idempotency.Key
-	entries []Entry
+	Batch
+	table *table.Table
+	key   *idempotency.Key
 	// results are filled at different indexes in parallel.
 	results []Result
+	// settled is whether the key may keep all results.
+	settled bool
 }
 
 // round does those of todo that touch nothing an earlier one of them touches, and
@@ -67,7 +82,7 @@ type bulk struct {
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	var reads []table.Key
 	for _, i := range todo {
-		reads = append(reads, b.entries[i].Op.Reads...)
+		reads = append(reads, b.Entries[i].Op.Reads...)
 	}
 	got, err := b.table.GetMany(ctx, reads)
 	if err != nil {
@@ -87,7 +102,7 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 func (b *bulk) independent(todo []int, got Items) (now, later []int) {
 	touched := map[string]bool{}
 	for _, i := range todo {
-		touches := b.entries[i].Op.touches(got)
+		touches := b.Entries[i].Op.touches(got)
 		if slices.ContainsFunc(touches, func(what string) bool { return touched[what] }) {
 			later = append(later, i)
 		} else {
@@ -118,7 +133,7 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) 
 	g.SetLimit(atOnce)
 	for n, i := range todo {
 		g.Go(func() (err error) {
-			plans[n], err = b.entries[i].Op.Plan(ctx, got)
+			plans[n], err = b.Entries[i].Op.plan(ctx, got)
 			b.results[i].Err = err
 			return nil
 		})
@@ -151,7 +166,7 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 		return nil
 	case errors.Is(err, idempotency.ErrRaced):
 		return err
-	case errors.Is(err, table.ErrBusy), ctx.Err() != nil:
+	case errors.Is(err, table.ErrInDoubt), ctx.Err() != nil:
 		// What may have been done must not be done again.
 		b.fail(p.indexes(), err)
 		return nil //nolint:nilerr // the error is the operations' result
@@ -161,7 +176,7 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 	for _, i := range todo {
-		answer, err := run(ctx, b.table, b.entries[i].Op, func(answer any) ([]table.Write, error) {
+		answer, err := run(ctx, b.table, b.Entries[i].Op, func(answer any) ([]table.Write, error) {
 			return b.keep([]planned{{index: i, answer: answer}})
 		})
 		if errors.Is(err, idempotency.ErrRaced) {

@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
@@ -56,9 +54,14 @@ func everyKey(p place) (keys []table.Key) {
 func entries(p place, commands []command) []write.Entry {
 	all := make([]write.Entry, len(commands))
 	for i, c := range commands {
-		all[i] = write.Entry{Action: c.Kind, ID: c.ID, Op: c.op(p)}
+		all[i] = write.Entry{ID: c.ID, Op: c.op(p)}
 	}
 	return all
+}
+
+// batch are entries that are ready.
+func batch(all []write.Entry) write.Batch {
+	return write.Batch{Entries: all, Again: func(_ context.Context, id string) (any, error) { return "again " + id, nil }}
 }
 
 // TestBulkIsASequenceOfSingles does random commands as one bulk and one by one:
@@ -77,7 +80,7 @@ func TestBulkIsASequenceOfSingles(t *testing.T) {
 			for seed := range uint64(sized(25, 300)) {
 				commands := someCommands(rand.New(rand.NewPCG(seed, seed)))
 				one, many := place(fmt.Sprint("one", seed)), place(fmt.Sprint("all", seed))
-				results, err := write.Bulk(t.Context(), faultyTable, entries(many, commands))
+				results, err := write.Bulk(t.Context(), faultyTable, batch(entries(many, commands)))
 				require.NoError(t, err)
 				for i, c := range commands {
 					answer, err := write.Run(t.Context(), clean, c.op(one))
@@ -125,7 +128,7 @@ func requireSuccess(t *testing.T, results []write.Result, n int) {
 
 func TestBulkIsPacked(t *testing.T) {
 	to, counted := startCounted(t)
-	results, err := write.Bulk(t.Context(), to, entries("p", creates(100)))
+	results, err := write.Bulk(t.Context(), to, batch(entries("p", creates(100))))
 	require.NoError(t, err)
 	requireSuccess(t, results, 100)
 	// 200 writes and in each pack at most 8 bumps.
@@ -142,7 +145,7 @@ func TestBulkOfBigRecords(t *testing.T) {
 			return &write.Plan{Writes: place("p").store(table.Item{}, now), Answer: now.ID}, nil
 		}
 	}
-	results, err := write.Bulk(t.Context(), to, all)
+	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	requireSuccess(t, results, len(all))
 	require.LessOrEqual(t, counted.made.Load(), int64(4), "9 MB")
@@ -159,7 +162,7 @@ func TestRefusedOperationsOfABulkAreAlone(t *testing.T) {
 	all[11].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
 		return &write.Plan{Writes: []table.Write{table.Exists(place("p").record("none")).Or(errExists)}}, nil
 	}
-	results, err := write.Bulk(t.Context(), to, all)
+	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	for i, want := range map[int]error{5: errFull, 7: errTaken, 9: errGone, 11: errExists} {
 		require.Equal(t, want, results[i].Err)
@@ -180,7 +183,7 @@ func TestOperationsThatTouchWhatTheyRead(t *testing.T) {
 		all[i].Op = add("p", "a")
 		all[i].Op.Touches = nil
 	}
-	results, err := write.Bulk(t.Context(), to, all)
+	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	for i, r := range results {
 		require.NoError(t, r.Err)
@@ -198,7 +201,7 @@ func TestUndeclaredTouchesAreSafe(t *testing.T) {
 		all[i].Op = add("p", "a")
 		all[i].Op.Touches = func(write.Items) []string { return nil }
 	}
-	results, err := write.Bulk(t.Context(), to, all)
+	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	requireSuccess(t, results, len(all))
 	a, _ := mustRead(t, to, "p", "a")
@@ -222,24 +225,21 @@ func TestKeyedBulkGoesOn(t *testing.T) {
 				}
 				return plan(ctx, got)
 			}
-			all[i] = write.Entry{Action: "update", ID: "a", Op: op}
+			all[i] = write.Entry{ID: "a", Op: op}
 		}
 		return all
 	}
 	ctx, _, _ := k.begin(t)
 	ctx, cancel := context.WithCancel(ctx)
-	results, err := write.Bulk(ctx, to, bulk(cancel))
+	results, err := write.Bulk(ctx, to, batch(bulk(cancel)))
 	require.NoError(t, err)
 	for i, r := range results {
 		require.Equal(t, i >= broken, r.Err != nil, i)
 	}
 
-	_, _, err = k.store.Begin(t.Context(), 1, 2, "POST", "/x", "key", []byte("body"))
-	requireStatus(t, http.StatusConflict, err)
-	k.now = k.now.Add(2 * time.Minute)
 	ctx, key, answer := k.begin(t)
 	require.Nil(t, answer)
-	results, err = write.Bulk(ctx, to, bulk(func() {}))
+	results, err = write.Bulk(ctx, to, batch(bulk(func() {})))
 	require.NoError(t, err)
 	requireSuccess(t, results, n)
 	for i, r := range results {
@@ -261,19 +261,18 @@ func TestKeyedBulkWithLargeAnswer(t *testing.T) {
 	mustCreate(t, to, "p", "a")
 	k := newKeys(to)
 	refused := apierr.TypeMismatch("size", "No such size.", "S", "M")
-	all := []write.Entry{{ID: "a", Op: add("p", "a")}, {ID: "b", Err: refused}, {ID: "c", Err: errors.New("internal")}}
+	all := []write.Entry{{ID: "a", Op: add("p", "a")}, {ID: "b", Err: refused}}
 	ctx, key, _ := k.begin(t)
-	_, err := write.Bulk(ctx, to, all)
+	_, err := write.Bulk(ctx, to, batch(all))
 	require.NoError(t, err)
 	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
 
 	ctx, _, answer := k.begin(t)
 	require.Nil(t, answer)
-	results, err := write.Bulk(ctx, to, all)
+	results, err := write.Bulk(ctx, to, batch(all))
 	require.NoError(t, err)
 	require.Equal(t, write.Result{Answer: "again a"}, results[0])
 	require.Equal(t, refused, results[1].Err)
-	requireStatus(t, http.StatusInternalServerError, results[2].Err)
 	a, _ := mustRead(t, to, "p", "a")
 	require.Equal(t, 1, a.Value)
 }
@@ -284,16 +283,16 @@ func TestKeyedBulkIsDoneOnce(t *testing.T) {
 	k := newKeys(to)
 	first, _, _ := k.begin(t)
 	second, _, _ := k.begin(t)
-	results, err := write.Bulk(first, to, entries("p", creates(50)))
+	results, err := write.Bulk(first, to, batch(entries("p", creates(50))))
 	require.NoError(t, err)
 	requireSuccess(t, results, 50)
-	_, err = write.Bulk(second, to, entries("p", creates(50)))
+	_, err = write.Bulk(second, to, batch(entries("p", creates(50))))
 	require.Error(t, err)
 	require.True(t, errors.Is(err, idempotency.ErrRaced) || errors.As(err, new(*apierr.Error)))
 }
 
 func TestEmptyBulk(t *testing.T) {
-	results, err := write.Bulk(t.Context(), tabletest.Start(t), nil)
+	results, err := write.Bulk(t.Context(), tabletest.Start(t), batch(nil))
 	require.NoError(t, err)
 	require.Empty(t, results)
 }

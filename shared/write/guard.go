@@ -21,17 +21,24 @@ type Guard struct {
 	IfMatch string
 }
 
+// Validate is the 400 of a guard that could be of no record, to be refused before
+// the record is looked for.
+func (g Guard) Validate() error {
+	if g.UpdatedAt.Null {
+		return apierr.Invalid("updated_at", "updated_at must be a time.")
+	}
+	_, err := parseTags(g.IfMatch)
+	return err
+}
+
 // Check compares the guard with a record: 409 with the current updated_at, and
 // the current version as ETag, when it is another one than the client has seen; 400
 // for an If-Match that is no list of entity tags, or a null updated_at.
 func (g Guard) Check(version int64, updatedAt wire.Time) error {
-	if g.UpdatedAt.Null {
-		return apierr.Invalid("updated_at", "updated_at must be a time.")
-	}
-	tags, err := parseTags(g.IfMatch)
-	if err != nil {
+	if err := g.Validate(); err != nil {
 		return err
 	}
+	tags, _ := parseTags(g.IfMatch) // Validate has seen that it can be parsed.
 	changed := g.UpdatedAt.Has() && !g.UpdatedAt.Value.Same(updatedAt)
 	if changed || !matches(tags, version) {
 		return apierr.Stale(updatedAt, fmt.Sprintf("%q", strconv.FormatInt(version, 10)))

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -37,10 +38,25 @@ type Op struct {
 	// at the same time as the Plan of others. Its error ends the operation and is
 	// returned unchanged.
 	Plan func(ctx context.Context, got Items) (*Plan, error)
-	// Again gives the answer for the record of id when an earlier request with the
-	// same Idempotency-Key did the operation and its answer was too large to keep.
+	// Again gives the answer for the record of id, deleted or not, when an earlier
+	// request with the same Idempotency-Key did the operation and its answer was
+	// too large to keep. What runs without a key does not need it; in a bulk
+	// Batch.Again has its part.
 	Again func(ctx context.Context, id string) (any, error)
 }
+
+// plan calls Plan. Its panic becomes an error: in a bulk it would end the
+// process.
+func (op Op) plan(ctx context.Context, got Items) (plan *Plan, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = panicked(cause)
+		}
+	}()
+	return op.Plan(ctx, got)
+}
+
+func panicked(cause any) error { return fmt.Errorf("write: panic: %v\n%s", cause, debug.Stack()) }
 
 // Plan is what an operation decided.
 type Plan struct {
@@ -55,12 +71,14 @@ const (
 	// maxTries is how often an operation is planned before it is a 503. Of sixteen
 	// writers of one record who never rest, one in three or four gets through at a
 	// time; by then all have.
-	maxTries = 30
+	maxTries = 60
 	// firstPause and maxPause bound the pause before planning again: a random time
 	// below firstPause, doubled with every try. Much longer pauses would favour
 	// those who have just come over those who wait.
 	firstPause = 5 * time.Millisecond
-	maxPause   = 100 * time.Millisecond
+	maxPause   = 50 * time.Millisecond
+	// doublings are enough to reach maxPause.
+	doublings = 4
 )
 
 // Run does op and returns its answer. With an Idempotency-Key the answer is kept
@@ -68,8 +86,11 @@ const (
 // idempotency.ErrRaced. A 503 when others kept changing what op had read.
 func Run(ctx context.Context, t *table.Table, op Op) (answer any, err error) {
 	key := idempotency.From(ctx)
-	if key != nil && key.Ref() != "" {
-		return op.Again(ctx, key.Ref())
+	if key != nil && op.Again == nil {
+		return nil, errors.New("write: an operation under an Idempotency-Key lacks Again")
+	}
+	if ref := Ref(ctx); ref != "" {
+		return op.Again(ctx, ref)
 	}
 	return run(ctx, t, op, func(answer any) ([]table.Write, error) {
 		if key == nil {
@@ -78,6 +99,17 @@ func Run(ctx context.Context, t *table.Table, op Op) (answer any, err error) {
 		kept, err := key.Write(answer)
 		return []table.Write{kept}, err
 	})
+}
+
+// Ref is the id of the record that an earlier request under the context's
+// Idempotency-Key wrote, where its answer has to be rendered again; otherwise
+// empty. Run looks at it first; so should what prepares an Op by rules that may
+// have changed since, or by taking a number.
+func Ref(ctx context.Context) string {
+	if key := idempotency.From(ctx); key != nil {
+		return key.Ref()
+	}
+	return ""
 }
 
 // seal gives the writes that keep an answer for its Idempotency-Key.
@@ -101,7 +133,7 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := op.Plan(ctx, got)
+	plan, err := op.plan(ctx, got)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +172,7 @@ func pause(ctx context.Context, try int) error {
 		return ctx.Err()
 	}
 	select {
-	case <-time.After(rand.N(min(firstPause<<(try-1), maxPause))): //nolint:gosec // jitter is no secret
+	case <-time.After(rand.N(min(firstPause<<min(try-1, doublings), maxPause))): //nolint:gosec // jitter is no secret
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -1,5 +1,6 @@
 // Command bootstrap is the operator's Lambda. It stands behind no gateway: who
-// may invoke it, may do every command.
+// may invoke it, may do every command. A command that is refused answers an
+// object with the error alone.
 package main
 
 import (
@@ -31,6 +32,6 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		return s.Do(ctx, r.Command, r.Input)
+		return s.Invoke(ctx, r.Command, r.Input)
 	})
 }

@@ -30,7 +30,7 @@ func Body(r huma.Registry, s *huma.Schema, raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	c := checker{registry: r}
-	if _, err := c.value(s, o, ""); err != nil {
+	if _, err := c.value(s, o, path{}); err != nil {
 		return nil, err
 	}
 	if !c.changed {
@@ -64,7 +64,7 @@ func (c *checker) listParam(s *huma.Schema, name, joined string) (string, error)
 		texts[i], items[i] = plain, plain
 	}
 	bounds := &huma.Schema{Type: s.Type, Items: &huma.Schema{}, MinItems: s.MinItems, MaxItems: s.MaxItems, UniqueItems: s.UniqueItems}
-	return strings.Join(texts, ","), c.array(bounds, items, name)
+	return strings.Join(texts, ","), c.array(bounds, items, in(nil, name))
 }
 
 // param checks one value that is not a list.
@@ -72,7 +72,7 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 		return "", apierr.Invalid(name, "%s is not valid UTF-8 text.", name)
 	}
-	plain, err := c.value(s, typed(s.Type, text), name)
+	plain, err := c.value(s, typed(s.Type, text), in(nil, name))
 	if number, ok := plain.(json.Number); ok {
 		return number.String(), err
 	}

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -52,4 +55,47 @@ func TestAKeywordThatIsNotCheckedIsRefusedAtStart(t *testing.T) {
 		N int `json:"n" multipleOf:"5"`
 	}](), true, "odd")
 	require.Panics(t, func() { check.Finish(r) })
+}
+
+// refusal is the 400 for a body of anything.
+func refusal(t *testing.T, raw string) *apierr.Error {
+	t.Helper()
+	_, err := check.Decode[anything]([]byte(raw))
+	var refused *apierr.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, 400, refused.Status)
+	return refused
+}
+
+func TestLongKeysAreNotRepeated(t *testing.T) {
+	long := strings.Repeat("ä", 512)
+	_, err := check.Decode[anything]([]byte(`{"` + long + `":1}`))
+	require.NoError(t, err)
+	refused := refusal(t, `{"free":{"a":{"`+long+`x":1}}}`)
+	require.Equal(t, "free.a has a key of more than 1024 bytes.", refused.Message)
+	require.Equal(t, "free.a", refused.Details["field"])
+
+	nested := strings.Repeat(`{"`+long+`":`, 10) + "1e999" + strings.Repeat("}", 10)
+	refused = refusal(t, `{"free":`+nested+`}`)
+	require.Less(t, len(refused.Message), 1100)
+	require.True(t, utf8.ValidString(refused.Message))
+	require.Contains(t, refused.Message, "out of range")
+	require.True(t, strings.HasSuffix(refused.Details["field"].(string), "ä…"))
+}
+
+// TestABodyCostsWhatItsLengthIs: no value pays for the names of what it stands in.
+func TestABodyCostsWhatItsLengthIs(t *testing.T) {
+	deep := strings.Repeat(`{"`+strings.Repeat("k", 1000)+`":`, 20)
+	for _, free := range []string{
+		deep + "[" + strings.Repeat("0,", 200_000) + "0]" + strings.Repeat("}", 20),
+		deep + "[" + strings.Repeat(`{"a":0},`, 50_000) + "0]" + strings.Repeat("}", 20),
+	} {
+		raw := []byte(`{"free":` + free + `}`)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := check.Decode[anything](raw)
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(400*len(raw)))
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"lectern/shared/wire"
 )
 
 // uuid is the canonical form alone: an id in another form would be another id.
@@ -19,8 +21,8 @@ func format(name, text string) (plain, wanted string) {
 	case "uuid":
 		return strings.ToLower(text), unless(uuid.MatchString(text), "a UUID")
 	case "date-time":
-		plain = strings.ToUpper(text)
-		return plain, unless(isTime(plain), "a date and time with an offset, such as 2026-11-21T09:30:00Z")
+		_, err := wire.ParseTime(text)
+		return strings.ToUpper(text), unless(err == nil, "a date and time with an offset, such as 2026-11-21T09:30:00Z")
 	case "date":
 		_, err := time.Parse(time.DateOnly, text)
 		return text, unless(err == nil, "a date such as 2026-11-21")
@@ -39,12 +41,4 @@ func unless(good bool, wanted string) string {
 		return ""
 	}
 	return wanted
-}
-
-// isTime is whether text is RFC 3339, which Go reads with a comma too, and can
-// be written so in UTC.
-func isTime(text string) bool {
-	t, err := time.Parse(time.RFC3339, text)
-	year := t.UTC().Year()
-	return err == nil && !strings.Contains(text, ",") && year >= 0 && year <= 9999
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,6 +13,10 @@ import (
 
 // maxDepth is how deep arrays and objects may stand in each other.
 const maxDepth = 32
+
+// maxKey is the longest key in bytes: four times what the name of a custom field
+// may have.
+const maxKey = 1024
 
 // object is a JSON object that keeps the order in which its keys were written:
 // it decides which error comes first, and what a sort goes by.
@@ -41,7 +44,8 @@ func (o *object) MarshalJSON() ([]byte, error) {
 
 // parse reads a JSON object into objects, slices, strings, json.Numbers, bools
 // and nils. It refuses what encoding/json would silently change or choose
-// from: invalid UTF-8, lone surrogates, NUL, duplicate keys, great depth.
+// from: invalid UTF-8, lone surrogates, NUL, duplicate keys, great depth. Its
+// time grows with the length of raw alone.
 func parse(raw []byte) (*object, error) {
 	if !utf8.Valid(raw) {
 		return nil, apierr.Invalid("", "The request body is not valid UTF-8.")
@@ -52,7 +56,7 @@ func parse(raw []byte) (*object, error) {
 	}
 	p := parser{dec: json.NewDecoder(bytes.NewReader(raw)), loneSurrogate: hasLoneSurrogate(raw)}
 	p.dec.UseNumber()
-	v, err := p.value("", 0)
+	v, err := p.value(path{}, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -69,8 +73,8 @@ type parser struct {
 	loneSurrogate bool
 }
 
-// value reads one value, which stands at the field named at.
-func (p parser) value(at string, depth int) (any, error) {
+// value reads one value, which stands at the path.
+func (p parser) value(at path, depth int) (any, error) {
 	token, err := p.dec.Token()
 	if err != nil {
 		return nil, err
@@ -78,7 +82,7 @@ func (p parser) value(at string, depth int) (any, error) {
 	switch token := token.(type) {
 	case json.Delim:
 		if depth == maxDepth {
-			return nil, apierr.Invalid(at, "The request body is nested deeper than %d levels.", maxDepth)
+			return nil, apierr.Invalid(at.String(), "The request body is nested deeper than %d levels.", maxDepth)
 		}
 		if token == '[' {
 			return p.array(at, depth+1)
@@ -94,20 +98,20 @@ func (p parser) value(at string, depth int) (any, error) {
 	}
 }
 
-func (p parser) array(at string, depth int) (any, error) {
+func (p parser) array(at path, depth int) (any, error) {
 	items := []any{}
 	for p.dec.More() {
-		item, err := p.value(at+"["+strconv.Itoa(len(items))+"]", depth)
+		v, err := p.value(item(&at, len(items)), depth)
 		if err != nil {
 			return nil, err
 		}
-		items = append(items, item)
+		items = append(items, v)
 	}
 	_, err := p.dec.Token()
 	return items, err
 }
 
-func (p parser) object(at string, depth int) (any, error) {
+func (p parser) object(at path, depth int) (any, error) {
 	o := &object{values: map[string]any{}}
 	for p.dec.More() {
 		token, err := p.dec.Token()
@@ -115,13 +119,13 @@ func (p parser) object(at string, depth int) (any, error) {
 			return nil, err
 		}
 		key := token.(string)
-		if err := p.text(at, key); err != nil {
+		if err := p.key(at, key); err != nil {
 			return nil, err
 		}
 		if _, twice := o.values[key]; twice {
-			return nil, apierr.Invalid(join(at, key), "%s is there twice.", join(at, key))
+			return nil, refuse(in(&at, key), "is there twice.")
 		}
-		if o.values[key], err = p.value(join(at, key), depth); err != nil {
+		if o.values[key], err = p.value(in(&at, key), depth); err != nil {
 			return nil, err
 		}
 		o.keys = append(o.keys, key)
@@ -132,21 +136,30 @@ func (p parser) object(at string, depth int) (any, error) {
 
 // float is n as a float64, which every number must fit: there is no other kind
 // where the schema leaves a value open.
-func float(n json.Number, at string) (float64, error) {
+func float(n json.Number, at path) (float64, error) {
 	f, err := n.Float64()
 	if err != nil {
-		return 0, apierr.Invalid(at, "%s is out of range.", subject(at))
+		return 0, refuse(at, "is out of range.")
 	}
 	return f, nil
 }
 
+// key checks a key of the object at the path. One that is too long is not
+// repeated.
+func (p parser) key(at path, key string) error {
+	if len(key) > maxKey {
+		return refuse(at, "has a key of more than %d bytes.", maxKey)
+	}
+	return p.text(at, key)
+}
+
 // text checks a string or a key. A lone surrogate was decoded to U+FFFD.
-func (p parser) text(at, s string) error {
+func (p parser) text(at path, s string) error {
 	if strings.ContainsRune(s, 0) {
-		return apierr.Invalid(at, "%s contains a NUL character.", subject(at))
+		return refuse(at, "contains a NUL character.")
 	}
 	if p.loneSurrogate && strings.ContainsRune(s, utf8.RuneError) {
-		return apierr.Invalid(at, "%s contains half of a surrogate pair.", subject(at))
+		return refuse(at, "contains half of a surrogate pair.")
 	}
 	return nil
 }
@@ -165,20 +178,4 @@ func hasLoneSurrogate(raw []byte) bool {
 		}
 	}
 	return false
-}
-
-// join names a property of the field at.
-func join(at, key string) string {
-	if at == "" {
-		return key
-	}
-	return at + "." + key
-}
-
-// subject is how a sentence about the field at begins.
-func subject(at string) string {
-	if at == "" {
-		return "The request body"
-	}
-	return at
 }

@@ -13,8 +13,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"lectern/shared/apierr"
 )
 
 // exact is the largest magnitude up to which every integer is a float64.
@@ -27,9 +25,9 @@ type checker struct {
 	changed bool
 }
 
-// value checks v, which stands at the field named at, and gives it as the
+// value checks v, which stands at the path, and gives it as the
 // decoder shall see it.
-func (c *checker) value(s *huma.Schema, v any, at string) (any, error) {
+func (c *checker) value(s *huma.Schema, v any, at path) (any, error) {
 	for s.Ref != "" {
 		s = c.registry.SchemaFromRef(s.Ref)
 	}
@@ -40,13 +38,13 @@ func (c *checker) value(s *huma.Schema, v any, at string) (any, error) {
 		if s.Nullable || s.Type == "" {
 			return nil, nil
 		}
-		return nil, apierr.Invalid(at, "%s must not be null.", subject(at))
+		return nil, refuse(at, "must not be null.")
 	}
 	if s.Type == "" {
-		return v, nil
+		return v, exactly(v, at)
 	}
 	if !fits(s.Type, v) {
-		return nil, apierr.Invalid(at, "%s must be %s.", subject(at), article(s.Type))
+		return nil, refuse(at, "must be %s.", article(s.Type))
 	}
 	switch v := v.(type) {
 	case string:
@@ -62,7 +60,7 @@ func (c *checker) value(s *huma.Schema, v any, at string) (any, error) {
 }
 
 // anyOf checks v against the first alternative of its kind.
-func (c *checker) anyOf(alternatives []*huma.Schema, v any, at string) (any, error) {
+func (c *checker) anyOf(alternatives []*huma.Schema, v any, at path) (any, error) {
 	var kinds []string
 	for _, s := range alternatives {
 		for s.Ref != "" {
@@ -78,7 +76,7 @@ func (c *checker) anyOf(alternatives []*huma.Schema, v any, at string) (any, err
 			kinds = append(kinds, article(s.Type))
 		}
 	}
-	return nil, apierr.Invalid(at, "%s must be %s.", subject(at), strings.Join(kinds, " or "))
+	return nil, refuse(at, "must be %s.", strings.Join(kinds, " or "))
 }
 
 // fits is whether v is of the schema type, whatever else the schema asks.
@@ -97,6 +95,31 @@ func fits(schemaType string, v any) bool {
 	}
 }
 
+// exactly refuses an integer in a value without a schema that would be rounded
+// when it is decoded, since there every number becomes a float64.
+func exactly(v any, at path) error {
+	switch v := v.(type) {
+	case json.Number:
+		n, err := strconv.ParseInt(string(v), 10, 64)
+		if !strings.ContainsAny(string(v), ".eE") && (err != nil || n > exact || n < -exact) {
+			return refuse(at, "must be an integer from -%d to %d.", exact, exact)
+		}
+	case []any:
+		for i, one := range v {
+			if err := exactly(one, item(&at, i)); err != nil {
+				return err
+			}
+		}
+	case *object:
+		for _, key := range v.keys {
+			if err := exactly(v.values[key], in(&at, key)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func article(schemaType string) string {
 	switch schemaType {
 	case huma.TypeBoolean:
@@ -108,7 +131,7 @@ func article(schemaType string) string {
 	}
 }
 
-func (c *checker) number(s *huma.Schema, n json.Number, at string) (any, error) {
+func (c *checker) number(s *huma.Schema, n json.Number, at path) (any, error) {
 	f, err := float(n, at)
 	if err != nil {
 		return nil, err
@@ -120,96 +143,96 @@ func (c *checker) number(s *huma.Schema, n json.Number, at string) (any, error) 
 	}
 	switch {
 	case s.Minimum != nil && f < *s.Minimum:
-		return nil, apierr.Invalid(at, "%s must be at least %v.", subject(at), *s.Minimum)
+		return nil, refuse(at, "must be at least %v.", *s.Minimum)
 	case s.Maximum != nil && f > *s.Maximum:
-		return nil, apierr.Invalid(at, "%s must be at most %v.", subject(at), *s.Maximum)
+		return nil, refuse(at, "must be at most %v.", *s.Maximum)
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(f)):
-		return nil, apierr.Invalid(at, "%s must be one of %s.", subject(at), list(s.Enum))
+		return nil, refuse(at, "must be one of %s.", list(s.Enum))
 	}
 	return n, nil
 }
 
 // integer gives n without a fraction or exponent: 1191.0 is an integer in JSON
 // and none to Go.
-func (c *checker) integer(s *huma.Schema, n json.Number, f float64, at string) (json.Number, error) {
+func (c *checker) integer(s *huma.Schema, n json.Number, f float64, at path) (json.Number, error) {
 	size := 64
 	if s.Format == "int32" {
 		size = 32
 	}
 	if strings.ContainsAny(string(n), ".eE") {
 		if f != math.Trunc(f) {
-			return "", apierr.Invalid(at, "%s must be an integer.", subject(at))
+			return "", refuse(at, "must be an integer.")
 		}
 		if math.Abs(f) <= exact {
 			n, c.changed = json.Number(strconv.FormatInt(int64(f), 10)), true
 		}
 	}
 	if _, err := strconv.ParseInt(string(n), 10, size); err != nil {
-		return "", apierr.Invalid(at, "%s is out of range.", subject(at))
+		return "", refuse(at, "is out of range.")
 	}
 	return n, nil
 }
 
-func (c *checker) text(s *huma.Schema, text, at string) (any, error) {
+func (c *checker) text(s *huma.Schema, text string, at path) (any, error) {
 	if err := length(s, text, at); err != nil {
 		return nil, err
 	}
 	plain, wanted := format(s.Format, text)
 	switch {
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):
-		return nil, apierr.Invalid(at, "%s must be one of %s.", subject(at), list(s.Enum))
+		return nil, refuse(at, "must be one of %s.", list(s.Enum))
 	case wanted != "":
-		return nil, apierr.Invalid(at, "%s must be %s.", subject(at), wanted)
+		return nil, refuse(at, "must be %s.", wanted)
 	case s.Pattern != "" && !pattern(s.Pattern).MatchString(text):
-		return nil, apierr.Invalid(at, "%s must match %s.", subject(at), cmp.Or(s.PatternDescription, s.Pattern))
+		return nil, refuse(at, "must match %s.", cmp.Or(s.PatternDescription, s.Pattern))
 	}
 	c.changed = c.changed || plain != text
 	return plain, nil
 }
 
 // length counts characters, not bytes.
-func length(s *huma.Schema, text, at string) error {
+func length(s *huma.Schema, text string, at path) error {
 	n := utf8.RuneCountInString(text)
 	switch {
 	case s.MinLength != nil && n == 0 && *s.MinLength > 0:
-		return apierr.Invalid(at, "%s must not be empty.", subject(at))
+		return refuse(at, "must not be empty.")
 	case s.MinLength != nil && n < *s.MinLength:
-		return apierr.Invalid(at, "%s must be at least %d characters long.", subject(at), *s.MinLength)
+		return refuse(at, "must be at least %d characters long.", *s.MinLength)
 	case s.MaxLength != nil && n > *s.MaxLength:
-		return apierr.Invalid(at, "%s must be at most %d characters long.", subject(at), *s.MaxLength)
+		return refuse(at, "must be at most %d characters long.", *s.MaxLength)
 	}
 	return nil
 }
 
-func (c *checker) array(s *huma.Schema, items []any, at string) error {
+func (c *checker) array(s *huma.Schema, items []any, at path) error {
 	switch {
 	case s.MinItems != nil && len(items) < *s.MinItems:
-		return apierr.Invalid(at, "%s needs at least %s.", subject(at), count(*s.MinItems))
+		return refuse(at, "needs at least %s.", count(*s.MinItems))
 	case s.MaxItems != nil && len(items) > *s.MaxItems:
-		return apierr.Invalid(at, "%s takes at most %s.", subject(at), count(*s.MaxItems))
+		return refuse(at, "takes at most %s.", count(*s.MaxItems))
 	}
 	seen := map[any]bool{}
-	for i, item := range items {
-		field := at + "[" + strconv.Itoa(i) + "]"
-		item, err := c.value(s.Items, item, field)
+	for i, sent := range items {
+		field := item(&at, i)
+		v, err := c.value(s.Items, sent, field)
 		if err != nil {
 			return err
 		}
-		if s.UniqueItems && seen[item] {
-			return apierr.Invalid(field, "%s is in the list twice.", field)
+		if s.UniqueItems && seen[v] {
+			return refuse(field, "is in the list twice.")
 		}
 		if s.UniqueItems {
-			seen[item] = true
+			seen[v] = true
 		}
-		items[i] = item
+		items[i] = v
 	}
 	return nil
 }
 
-func (c *checker) object(s *huma.Schema, o *object, at string) error {
+func (c *checker) object(s *huma.Schema, o *object, at path) error {
 	for _, name := range s.Required {
 		if _, sent := o.values[name]; !sent {
-			return apierr.Invalid(join(at, name), "%s is required.", join(at, name))
+			return refuse(in(&at, name), "is required.")
 		}
 	}
 	for _, key := range o.keys {
@@ -220,7 +243,7 @@ func (c *checker) object(s *huma.Schema, o *object, at string) error {
 		if property == nil {
 			continue
 		}
-		if o.values[key], err = c.value(property, o.values[key], join(at, key)); err != nil {
+		if o.values[key], err = c.value(property, o.values[key], entry(s, &at, key)); err != nil {
 			return err
 		}
 	}
@@ -228,8 +251,18 @@ func (c *checker) object(s *huma.Schema, o *object, at string) error {
 	return nil
 }
 
+// entry names a property in errors. Of a map of values without a schema, which
+// are those of custom fields, that is the key alone, the internal name.
+func entry(s *huma.Schema, at *path, key string) path {
+	others, _ := s.AdditionalProperties.(*huma.Schema)
+	if s.Properties[key] == nil && others != nil && others.Type == "" && others.Ref == "" && len(others.AnyOf) == 0 {
+		return in(nil, key)
+	}
+	return in(at, key)
+}
+
 // property gives the schema of a key; nil for one that is free or ignored.
-func (c *checker) property(s *huma.Schema, key, at string) (*huma.Schema, error) {
+func (c *checker) property(s *huma.Schema, key string, at path) (*huma.Schema, error) {
 	if property := s.Properties[key]; property != nil {
 		return property, nil
 	}
@@ -237,7 +270,7 @@ func (c *checker) property(s *huma.Schema, key, at string) (*huma.Schema, error)
 		return others, nil
 	}
 	if s.AdditionalProperties == false {
-		return nil, apierr.Invalid(join(at, key), "%s is not known here.", join(at, key))
+		return nil, refuse(in(&at, key), "is not known here.")
 	}
 	return nil, nil
 }

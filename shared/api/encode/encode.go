@@ -1,5 +1,5 @@
 // Package encode holds the parts of an answer's way over HTTP that depend on
-// bytes and headers alone: JSON, entity tags and compression.
+// bytes and headers alone: entity tags and compression.
 package encode
 
 import (
@@ -7,45 +7,12 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 	"sync"
 )
-
-// JSON writes v without the escapes that only HTML needs, and without a line
-// end.
-func JSON(v any) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
-}
-
-// escapes are those that json.Marshal writes and JSON does not.
-var escapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
-
-// Plain gives what json.Marshal wrote the bytes that JSON would have written.
-func Plain(marshaled []byte) []byte {
-	out := make([]byte, 0, len(marshaled))
-	for rest := marshaled; len(rest) > 0; {
-		if plain, ok := escapes[string(rest[:min(6, len(rest))])]; ok {
-			out, rest = append(out, plain), rest[6:]
-			continue
-		}
-		n := 1
-		if rest[0] == '\\' && len(rest) > 1 {
-			n = 2
-		}
-		out, rest = append(out, rest[:n]...), rest[n:]
-	}
-	return out
-}
 
 // Tag is the entity tag of a record's version in the form it is answered in.
 func Tag(version int64, body []byte) string {

@@ -1,7 +1,7 @@
 // Package item stores one setting of an event or an organization: a field, an
 // entry of metadata, a status, a role. It owns their keys, their versions and
 // the transaction of their writes, which keeps the settings version of the
-// owner equal to the sum of its settings' versions (design.md section 3). It
+// owner equal to what its settings count (Counted; design.md section 3). It
 // knows no kind of setting; reading them all is package settings.
 package item
 
@@ -37,7 +37,7 @@ type Record[R any] interface {
 //	O#<org>#E#<event>#M    <kind>#<id>     a setting of the event
 //	O#<org>#M              <kind>#<id>     a setting of the organization
 //
-// A deleted setting stays, as its version is part of the sum.
+// A deleted setting stays, as its version is part of the owner's.
 type Place struct{ Org, Event int64 }
 
 func (p Place) prefix() string {
@@ -57,6 +57,13 @@ func (p Place) Partition() string { return p.prefix() + "#M" }
 // Key is where one setting stands.
 func (p Place) Key(kind, id string) table.Key {
 	return table.Key{PK: p.Partition(), SK: kind + "#" + id}
+}
+
+// Counted is what a stored setting counts towards its owner's settings version:
+// each of its versions the weight of its id.
+func Counted(stored table.Item) int64 {
+	_, id, _ := strings.Cut(stored.SK, "#")
+	return stored.Version * table.Weight(id)
 }
 
 // Unique is the key of the item that holds a value which may exist once only.

@@ -75,7 +75,7 @@ func TestASettingAndItsOwnerCountTogether(t *testing.T) {
 	}
 	owner, err := s.Table.Get(ctx, place.Owner())
 	require.NoError(t, err)
-	require.Equal(t, int64(5), owner.Settings)
+	require.Equal(t, 5*table.Weight("a"), owner.Settings)
 	require.Equal(t, int64(7), owner.Version)
 }
 

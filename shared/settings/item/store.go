@@ -2,7 +2,7 @@ package item
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,7 +61,7 @@ func Create[R any, P Record[R], A any](
 		}
 		return s.plan(ctx, at, created, r.Head(), change.Diff(nil, r, "id"), show(r), append(also, table.Insert(stored))), nil
 	}
-	return run[A](ctx, s, write.Op{Plan: plan})
+	return run[A](ctx, s, write.Op{Plan: plan, Again: again[R](s, at, show)})
 }
 
 // Do changes the setting with the given id, in one transaction with also, and
@@ -90,7 +90,26 @@ func Do[R any, P Record[R], A any](
 		return s.plan(ctx, at, c.Verb, after.Head(), change.Diff(before, after), show(after),
 			append(also, table.Replace(stored, was.Version))), nil
 	}
-	return run[A](ctx, s, write.Op{Reads: []table.Key{key}, Plan: plan})
+	return run[A](ctx, s, write.Op{Reads: []table.Key{key}, Plan: plan, Again: again[R](s, at, show)})
+}
+
+// again shows a setting, deleted or not, in a repeated request whose first answer
+// was too large to keep.
+func again[R any, P Record[R], A any](s Store, at Place, show func(P) A) func(context.Context, string) (any, error) {
+	return func(ctx context.Context, id string) (any, error) {
+		stored, err := s.Table.Get(ctx, at.Key(s.Kind, id))
+		if errors.Is(err, table.ErrNotFound) {
+			return nil, apierr.NotFound(s.Title)
+		}
+		if err != nil {
+			return nil, err
+		}
+		r, err := Decode[R, P](stored)
+		if err != nil {
+			return nil, err
+		}
+		return show(r), nil
+	}
 }
 
 // edited is the next version of a stored setting.
@@ -132,7 +151,7 @@ func next(last wire.Time, now time.Time) wire.Time {
 }
 
 // plan completes the writes of a setting's new version: the settings version of
-// its owner goes up with its own.
+// its owner goes up by what Counted counts for it.
 func (s Store) plan(
 	ctx context.Context, at Place, verb Verb, head Head, values []change.Value, answer any, writes []table.Write,
 ) *write.Plan {
@@ -144,7 +163,7 @@ func (s Store) plan(
 	if at.Event == 0 {
 		owner = "Organization"
 	}
-	writes = append(writes, record.Write(), table.BumpSettings(at.Owner(), 1).Or(apierr.NotFound(owner)))
+	writes = append(writes, record.Write(), table.BumpSettings(at.Owner(), table.Weight(head.ID)).Or(apierr.NotFound(owner)))
 	return &write.Plan{Writes: writes, Answer: answer}
 }
 
@@ -157,7 +176,7 @@ func run[A any](ctx context.Context, s Store, op write.Op) (answer A, err error)
 }
 
 func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
-	data, err := json.Marshal(r)
+	data, err := wire.Encode(r)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("item: encode %s: %w", key.SK, err)
 	}

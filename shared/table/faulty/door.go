@@ -33,15 +33,22 @@ type Config struct {
 	// DropBefore loses a call before it is done, DropAfter its answer.
 	DropBefore, DropAfter float64
 	// Torn lets the items of a transaction become visible at different times:
-	// the version items (partition keys ending in #V) first, the others one by
-	// one within TornFor. The call is answered when all are visible, and until
-	// then no other write gets at the hidden ones.
+	// the version items (partition keys ending in #V) first or last, the others
+	// one by one, all within TornFor. The call is answered when all are visible,
+	// and until then no other write gets at the hidden ones.
 	Torn float64
+	// VersionsLast is the chance that a torn transaction shows its version items
+	// last. 0 stands for a half, a chance below 0 for never.
+	VersionsLast float64
 }
 
 // Counts is how often each fault was made, and how many reads met an item that
 // was hidden.
-type Counts struct{ Conflicts, Throttles, DroppedBefore, DroppedAfter, Torn, TornReads int }
+type Counts struct {
+	Conflicts, Throttles, DroppedBefore, DroppedAfter int
+	// VersionsLast are part of Torn.
+	Torn, VersionsLast, TornReads int
+}
 
 // Door implements table.Client. All callers of a table must go through the same
 // Door: what it hides, it hides from its own callers.
@@ -59,6 +66,9 @@ type Door struct {
 
 // New puts a door in front of inner.
 func New(inner table.Client, c Config) *Door {
+	if c.VersionsLast == 0 {
+		c.VersionsLast = 0.5
+	}
 	d := &Door{inner: inner, config: c, held: map[table.Key]*hold{}}
 	d.random = rand.New(rand.NewPCG(c.Seed, c.Seed)) //nolint:gosec // faults need a seed, not secrecy
 	d.freed = sync.NewCond(&d.mu)

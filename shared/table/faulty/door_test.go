@@ -186,6 +186,53 @@ func TestTornTransaction(t *testing.T) {
 	require.Equal(t, int64(len(acknowledged)*15), got.Version)
 }
 
+// TestVersionsAreShownLastWhereAsked looks on while torn transactions raise a row
+// and its shard's version: what is shown last is never ahead.
+func TestVersionsAreShownLastWhereAsked(t *testing.T) {
+	for name, last := range map[string]float64{"first": -1, "last": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tbl, door, pk := behind(t, faulty.Config{Seed: 3, Torn: 1, VersionsLast: last})
+			row, shard := table.Key{PK: pk, SK: "0"}, table.Key{PK: pk + "#V", SK: "0"}
+			done := make(chan error, 1)
+			go func() {
+				for version := range int64(20) {
+					if err := tbl.Transact(t.Context(), table.Put(table.Item{Key: row, Version: version + 1}), table.Bump(shard, 1)); err != nil {
+						done <- err
+						return
+					}
+				}
+				done <- nil
+			}()
+			for running := true; running; {
+				select {
+				case err := <-done:
+					require.NoError(t, err)
+					running = false
+				default:
+					early, late := shard, row
+					if last > 0 {
+						early, late = row, shard
+					}
+					require.LessOrEqual(t, versionOf(t, tbl, late), versionOf(t, tbl, early))
+				}
+			}
+			counts := door.Counts()
+			require.Equal(t, 20, counts.Torn)
+			require.Equal(t, last > 0, counts.VersionsLast == counts.Torn)
+			require.Positive(t, counts.TornReads)
+		})
+	}
+}
+
+// versionOf is 0 for an item that is not there.
+func versionOf(t *testing.T, tbl *table.Table, key table.Key) int64 {
+	t.Helper()
+	got, err := tbl.GetMany(t.Context(), []table.Key{key})
+	require.NoError(t, err)
+	return got[key].Version
+}
+
 // look checks one read of all against what was acknowledged before it, and tells
 // whether the shard's version was ahead of the rows read after it.
 func look(t *testing.T, tbl *table.Table, pk string, acknowledged *[8]atomic.Int64) bool {

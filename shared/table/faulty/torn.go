@@ -27,9 +27,10 @@ type hold struct {
 // door gets at it, so that what was read before is what the item was.
 func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	keys, torn := keysOf(in.TransactItems), d.happens(d.config.Torn, &d.counts.Torn)
+	last := torn && d.happens(d.config.VersionsLast, &d.counts.VersionsLast)
 	var hidden, open []table.Key
 	for _, key := range keys {
-		if torn && !strings.HasSuffix(key.PK, "#V") {
+		if torn && (last || !isVersion(key)) {
 			hidden = append(hidden, key)
 		} else {
 			open = append(open, key)
@@ -79,12 +80,23 @@ func (d *Door) hide(ctx context.Context, name string, keys []table.Key) error {
 	return nil
 }
 
-// reveal frees the keys one by one, in any order, each at a time of its own
-// within TornFor.
+func isVersion(key table.Key) bool { return strings.HasSuffix(key.PK, "#V") }
+
+// reveal frees the keys one by one, each at a time of its own within TornFor: in
+// any order, but version items after all others.
 func (d *Door) reveal(keys []table.Key) {
 	times := make([]time.Duration, len(keys))
 	d.mu.Lock()
 	d.random.Shuffle(len(keys), func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
+	slices.SortStableFunc(keys, func(a, b table.Key) int {
+		switch {
+		case isVersion(a) == isVersion(b):
+			return 0
+		case isVersion(a):
+			return 1
+		}
+		return -1
+	})
 	for i := range times {
 		times[i] = time.Duration(d.random.Int64N(int64(TornFor)))
 	}

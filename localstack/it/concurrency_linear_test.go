@@ -1,0 +1,290 @@
+package it_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+	"lectern/shared/table"
+	"lectern/shared/table/faulty"
+)
+
+// register is a session as a register: what it holds, and how often it was
+// changed.
+type register struct {
+	title   string
+	version int64
+	deleted bool
+}
+
+// The operations on a register.
+const (
+	opGet     = "get"
+	opFind    = "find" // by a search
+	opPut     = "put"
+	opSwap    = "put if unchanged"
+	opDelete  = "delete"
+	opRestore = "restore"
+)
+
+// asked is what a client asks of a register, told what it is told. A status of
+// 0 stands for an answer that leaves open whether it was done.
+type asked struct {
+	session int
+	op      string
+	title   string
+	seen    int64
+}
+
+type told struct {
+	status int
+	register
+}
+
+// linear is the sequential meaning of the operations.
+var linear = porcupine.NondeterministicModel{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := map[int][]porcupine.Operation{}
+		for _, op := range history {
+			session := op.Input.(asked).session
+			parts[session] = append(parts[session], op)
+		}
+		var all [][]porcupine.Operation
+		for _, part := range parts {
+			all = append(all, part)
+		}
+		return all
+	},
+	Init: func() []any { return []any{register{title: "initial", version: 1}} },
+	Step: func(state, input, output any) []any {
+		was, in, out := state.(register), input.(asked), output.(told)
+		next, status := in.apply(was)
+		if out.status == 0 {
+			return []any{was, next}
+		}
+		if out.status != status || !in.shows(out, next) {
+			return nil
+		}
+		return []any{next}
+	},
+	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) },
+}
+
+// apply is what the operation makes of the register, and its status.
+func (in asked) apply(was register) (next register, status int) {
+	next = was
+	switch {
+	case in.op == opFind:
+		return was, http.StatusOK
+	case was.deleted != (in.op == opRestore):
+		return was, http.StatusNotFound
+	case in.op == opGet:
+		return was, http.StatusOK
+	case in.op == opSwap && in.seen != was.version:
+		return was, http.StatusConflict
+	case in.op == opDelete:
+		next.deleted = true
+	case in.op == opRestore:
+		next.deleted = false
+	default:
+		next.title = in.title
+	}
+	next.version++
+	return next, http.StatusOK
+}
+
+// shows is whether the answer shows the register. A search shows no version, a
+// refusal for a stale version shows no title, a 404 nothing.
+func (in asked) shows(out told, next register) bool {
+	switch {
+	case in.op == opFind:
+		return out.deleted == next.deleted && (next.deleted || out.title == next.title)
+	case out.status == http.StatusNotFound:
+		return true
+	case out.status == http.StatusConflict:
+		return out.version == next.version
+	}
+	return out.version == next.version && out.title == next.title
+}
+
+// TestLinearizable records what many clients ask of a few sessions and are told,
+// and looks for an order in which every answer is right and comes between its
+// request and its arrival.
+//
+// Where transactions become visible bit by bit, what reads bodies and what reads
+// rows are held to that each by itself: a search may leave a session out whose
+// deletion is not acknowledged yet, while its body can still be read. What is
+// acknowledged, both show.
+func TestLinearizable(t *testing.T) {
+	seed := seeded(t)
+	doors := map[string]func(table.Client) table.Client{
+		"plain": nil,
+		"behind faults": func(inner table.Client) table.Client {
+			return faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+		},
+	}
+	for name, door := range doors {
+		t.Run(name, func(t *testing.T) {
+			s, _ := startOpen(t, door)
+			places := []*stacktest.Stack{s, s.Instance(t)}
+			statuses := map[int]int{}
+			for round := range sized(3, 50) {
+				history := recorded(t, places, seed+uint64(round), 8+round%9)
+				for _, op := range history {
+					statuses[op.Output.(told).status]++
+				}
+				if door == nil {
+					checkLinear(t, history)
+					continue
+				}
+				checkLinear(t, only(history, func(in asked, _ told) bool { return in.op != opFind }))
+				checkLinear(t, only(history, func(in asked, out told) bool {
+					return in.op == opFind || in.op != opGet && out.status != http.StatusNotFound && out.status != http.StatusConflict
+				}))
+			}
+			require.Positive(t, min(statuses[200], statuses[404], statuses[409]))
+			t.Logf("answers by status, 0 for an uncertain one: %v", statuses)
+		})
+	}
+}
+
+// only is the part of a history that keep holds for.
+func only(history []porcupine.Operation, keep func(asked, told) bool) []porcupine.Operation {
+	return slices.DeleteFunc(slices.Clone(history), func(op porcupine.Operation) bool {
+		return !keep(op.Input.(asked), op.Output.(told))
+	})
+}
+
+// checkLinear checks the history of each session by itself, to show the one
+// that has no order.
+func checkLinear(t *testing.T, history []porcupine.Operation) {
+	t.Helper()
+	for _, part := range linear.Partition(history) {
+		if porcupine.CheckOperationsTimeout(linear.ToModel(), part, time.Minute) == porcupine.Ok {
+			continue
+		}
+		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
+		for _, op := range part {
+			t.Logf("%9d-%9d client %d: %s", op.Call/1000, op.Return/1000, op.ClientId, linear.DescribeOperation(op.Input, op.Output))
+		}
+		require.Fail(t, "no order of these operations explains their answers")
+	}
+}
+
+// recorded lets clients work on four new sessions and records the history.
+func recorded(t *testing.T, places []*stacktest.Stack, seed uint64, clients int) []porcupine.Operation {
+	t.Helper()
+	ids, numbers := make([]string, 4), make([]string, 4)
+	for i := range ids {
+		made := places[0].Call(t, 200, "POST", places[0].EventPath("/sessions/create"), map[string]any{"title": "initial"}).JSON(t)
+		ids[i], numbers[i] = made["id"].(string), made["friendly_id"].(string)
+	}
+	var mu sync.Mutex
+	var history []porcupine.Operation
+	start := time.Now()
+	together(clients, func(client int) {
+		c := &registrar{t: t, r: source(seed, client), s: places[client%2], ids: ids, numbers: numbers, name: client, seen: map[int]told{}}
+		for range sized(25, 50) {
+			in := c.draw()
+			called := time.Since(start)
+			out := c.do(in)
+			returned := int64(time.Since(start))
+			if out.status == 0 {
+				returned = math.MaxInt64
+			}
+			mu.Lock()
+			history = append(history, porcupine.Operation{ClientId: client, Input: in, Call: int64(called), Output: out, Return: returned})
+			mu.Unlock()
+		}
+	})
+	return history
+}
+
+// registrar is one client of the registers.
+type registrar struct {
+	t    *testing.T
+	r    *rand.Rand
+	s    *stacktest.Stack
+	name int
+	// ids and numbers are those of the registers.
+	ids, numbers []string
+	made         int
+	// seen is the last version that it was shown of each.
+	seen map[int]told
+}
+
+func (c *registrar) draw() asked {
+	in := asked{session: c.r.IntN(len(c.ids)), op: oneOf(c.r, []string{opGet, opGet, opFind, opFind, opPut, opPut, opSwap, opSwap, opSwap, opDelete, opRestore, opRestore})}
+	if in.op == opSwap {
+		in.seen = c.seen[in.session].version
+		if in.seen == 0 {
+			in.op = opGet
+		}
+	}
+	c.made++
+	in.title = fmt.Sprintf("title %d-%d", c.name, c.made)
+	return in
+}
+
+// do makes the request and reads its answer.
+func (c *registrar) do(in asked) told {
+	if in.op == opFind {
+		return c.find(in)
+	}
+	path, header := c.s.EventPath("/sessions/"+c.ids[in.session]), []string(nil)
+	method, body := http.MethodPut, any(map[string]any{"title": in.title})
+	switch in.op {
+	case opGet:
+		method, body = http.MethodGet, nil
+	case opDelete:
+		method, body = http.MethodDelete, nil
+	case opRestore:
+		method, path, body = http.MethodPost, path+"/restore", nil
+	case opSwap:
+		header = []string{"If-Match", strconv.Quote(strconv.FormatInt(in.seen, 10))}
+	}
+	a := attempt(c.t, c.s, method, path, body, header...)
+	out := told{status: a.Status}
+	out.version = versionOf(a)
+	out.title, _ = quick(a.Body)["title"].(string)
+	if a.Status == http.StatusOK {
+		c.seen[in.session] = out
+	}
+	return c.certain(out, a)
+}
+
+// find looks a session up by its number, which no write changes.
+func (c *registrar) find(in asked) told {
+	a := attempt(c.t, c.s, http.MethodGet, c.s.EventPath("/sessions?page_size=100&search="+c.numbers[in.session]), nil)
+	out := told{status: a.Status}
+	out.deleted = true
+	for _, r := range readPage(a.Body).results {
+		if r.id == c.ids[in.session] {
+			out.deleted, out.title = false, r.title
+		}
+	}
+	return c.certain(out, a)
+}
+
+// certain is the answer, or that of an uncertain one.
+func (c *registrar) certain(out told, a stacktest.Answer) told {
+	switch a.Status {
+	case http.StatusOK, http.StatusNotFound, http.StatusConflict:
+		return out
+	case http.StatusServiceUnavailable:
+	default:
+		c.t.Errorf("%d %s", a.Status, a.Body)
+	}
+	return told{}
+}

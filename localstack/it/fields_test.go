@@ -1,0 +1,272 @@
+package it_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+const fieldShape = "contains_pii createdAt field_source field_type id internal_name module_id multiple options public_name scope updatedAt"
+
+// types are those a field can have.
+var types = []string{
+	"text", "textarea", "wysiwyg", "dropdown", "checkbox", "date", "datetime", "number", "currency", "email", "phone",
+	"file", "countries", "languages", "user",
+}
+
+// define makes a custom field of a session.
+func (d *desk) define(status int, body object) entity {
+	d.t.Helper()
+	return d.send(status, http.MethodPost, "/fields/create", merged(object{"name": "Level", "type": "text", "module_id": "session"}, body))
+}
+
+// owned makes a field of sessions that a connector owns and gives its id.
+func (d *desk) owned(name string) string {
+	d.t.Helper()
+	id, _ := d.Operator(d.t, "connector-field-create", object{
+		"org_id": d.Org, "event_id": d.Event, "name": name, "type": "text", "module_id": "session", "source": "salesforce",
+	})["id"].(string)
+	require.NotEmpty(d.t, id)
+	return id
+}
+
+func TestFieldsOfEveryType(t *testing.T) {
+	d := newDesk(t)
+	for _, kind := range types {
+		made := d.define(200, object{"name": "The " + kind, "type": kind})
+		require.Equal(t, fieldShape, shapeOf(made))
+		require.Equal(t, object{
+			"internal_name": "the_" + kind, "public_name": "The " + kind, "field_type": kind, "field_source": "custom",
+			"contains_pii": false, "scope": "event", "module_id": "session", "multiple": false, "options": []any{},
+		}, pick(made, "internal_name", "public_name", "field_type", "field_source", "contains_pii", "scope", "module_id", "multiple", "options"))
+		require.Equal(t, made["createdAt"], made["updatedAt"])
+		require.Equal(t, made, byID(t, d.array("/fields"), made.id()))
+	}
+	custom := d.settings("/fields", object{"filters": object{"source": "custom"}})
+	require.Len(t, custom.Results, len(types))
+	require.True(t, strings.HasSuffix(custom.Results[0].text("internal_name"), "_text"), "oldest first")
+}
+
+func TestWhatAFieldTakes(t *testing.T) {
+	d := newDesk(t)
+	for field, bodies := range map[string][]object{
+		"name": {
+			{"name": nil}, {"name": ""}, {"name": "  "}, {"name": "!?"}, {"name": 5}, {"name": strings.Repeat("x", 256)},
+		},
+		"type":         {{"type": nil}, {"type": "url"}, {"type": "Text"}, {"type": 1}},
+		"module_id":    {{"module_id": nil}, {"module_id": "event"}, {"module_id": "metadata"}},
+		"scope":        {{"scope": "organization"}, {"scope": nil}, {"scope": "global"}},
+		"options":      {{"options": []string{"A"}}, {"options": "A", "type": "dropdown"}, {"options": nil, "type": "dropdown"}},
+		"options[1]":   {{"type": "dropdown", "options": []string{"A", "A"}}, {"type": "dropdown", "options": []any{"A", 1}}},
+		"options[0]":   {{"type": "dropdown", "options": []string{""}}, {"type": "dropdown", "options": []string{strings.Repeat("x", 256)}}},
+		"multiple":     {{"multiple": true}, {"multiple": "yes"}, {"type": "number", "multiple": true}},
+		"contains_pii": {{"contains_pii": 1}, {"contains_pii": nil}},
+	} {
+		for _, body := range bodies {
+			isInvalid(t, d.define(400, body), field)
+		}
+	}
+	long := make([]string, 300)
+	for i := range long {
+		long[i] = strings.Repeat("x", 245) + uuid.NewString()[:8]
+	}
+	isInvalid(t, d.define(400, object{"type": "dropdown", "options": long}), "options")
+	isInvalid(t, d.send(400, http.MethodPost, "/fields/create", object{}), "name")
+	require.Empty(t, d.settings("/fields", object{"filters": object{"source": "custom"}}).Results)
+
+	d.define(200, object{"name": "Choices", "type": "dropdown", "options": []string{"A", "B"}, "multiple": true, "contains_pii": true, "unknown": 1})
+	d.define(200, object{"name": "Lands", "type": "countries", "multiple": true})
+}
+
+func TestInternalNames(t *testing.T) {
+	d := newDesk(t)
+	for name, internal := range map[string]string{
+		"Skill level (1-5)": "skill_level_1_5", "  Été à l'école ": "été_à_l_école", "Org chart": "field_org_chart", "日本語": "日本語",
+	} {
+		require.Equal(t, internal, d.define(200, object{"name": name})["internal_name"])
+	}
+	isRefused(t, d.define(409, object{"name": "SKILL level: 1, 5"}), "DUPLICATE_INTERNAL_NAME", "name")
+	isRefused(t, d.define(409, object{"name": "Title"}), "DUPLICATE_INTERNAL_NAME", "name")
+	// Another module, another event, and the organization have names of their own.
+	d.define(200, object{"name": "Skill level 1 5", "module_id": "contact"})
+	d.elsewhere().define(200, object{"name": "Skill level 1 5"})
+	global := d.define(200, object{"name": "Skill level 1 5", "module_id": "contact", "scope": "global"})
+	require.Equal(t, "org_skill_level_1_5", global["internal_name"])
+	isRefused(t, d.elsewhere().define(409, object{"name": "Skill level 1 5", "module_id": "contact", "scope": "global"}), "DUPLICATE_INTERNAL_NAME", "name")
+
+	made := d.define(200, object{"name": "Reused"})
+	d.send(200, http.MethodDelete, "/fields/"+made.id(), nil)
+	require.NotEqual(t, made.id(), d.define(200, object{"name": "Reused"}).id())
+}
+
+func TestAFieldIsChanged(t *testing.T) {
+	d := newDesk(t)
+	made := d.define(200, object{"name": "Track", "type": "dropdown", "options": []string{"A", "B"}})
+	path := "/fields/" + made.id()
+	changed := d.send(200, http.MethodPut, path, object{"name": "Main track", "options": []string{"B", "C"}, "contains_pii": true, "updatedAt": made["updatedAt"]})
+	require.Equal(t, fieldShape, shapeOf(changed))
+	require.Equal(t, object{"public_name": "Main track", "internal_name": "track", "options": []any{"B", "C"}, "contains_pii": true, "createdAt": made["createdAt"]},
+		pick(changed, "public_name", "internal_name", "options", "contains_pii", "createdAt"))
+	require.Greater(t, changed.text("updatedAt"), made.text("updatedAt"))
+	require.Equal(t, changed, byID(t, d.array("/fields"), made.id()))
+
+	// What never changes may be sent as it is.
+	d.send(200, http.MethodPut, path, object{"type": "dropdown", "module_id": "session", "scope": "event", "internal_name": "track", "multiple": false})
+	for field, other := range map[string]any{"type": "text", "module_id": "contact", "scope": "global", "internal_name": "other", "multiple": true} {
+		isInvalid(t, d.send(400, http.MethodPut, path, object{field: other}), field)
+	}
+	for field, bad := range map[string]any{"name": "", "options": "A", "contains_pii": "no", "type": nil} {
+		isInvalid(t, d.send(400, http.MethodPut, path, object{field: bad}), field)
+	}
+	isInvalid(t, d.send(400, http.MethodPut, "/fields/"+d.define(200, object{"name": "Note"}).id(), object{"options": []string{"A"}}), "options")
+
+	for _, name := range []string{"updated_at", "updatedAt"} {
+		stale := d.send(409, http.MethodPut, path, object{"name": "Late", name: made["updatedAt"]})
+		require.Equal(t, "STALE_UPDATE", stale["code"])
+		require.NotEmpty(t, stale.at("details.updated_at"))
+	}
+	etag := d.Call(t, 200, http.MethodPut, d.EventPath(path), object{}).Header.Get("ETag")
+	d.send(200, http.MethodPut, path, object{"name": "Again"}, "If-Match", etag)
+	d.send(409, http.MethodPut, path, object{"name": "Late"}, "If-Match", etag)
+	d.send(409, http.MethodDelete, path, nil, "If-Match", etag)
+
+	require.Equal(t, entity{"id": made.id()}, d.send(200, http.MethodDelete, path, nil))
+	for _, gone := range []string{made.id(), uuid.NewString()} {
+		require.Equal(t, "Field not found", d.send(404, http.MethodPut, "/fields/"+gone, object{})["message"])
+		d.send(404, http.MethodDelete, "/fields/"+gone, nil)
+	}
+	isInvalid(t, d.send(400, http.MethodDelete, "/fields/7", nil), "fieldId")
+	d.elsewhere().send(404, http.MethodPut, "/fields/"+d.define(200, object{"name": "Here"}).id(), object{})
+}
+
+func TestAFieldIsChangedUnderTheNamesItIsReadWith(t *testing.T) {
+	d := newDesk(t)
+	made := d.define(200, object{"name": "Note"})
+	path := "/fields/" + made.id()
+	again := d.send(200, http.MethodPut, path, made)
+	again["public_name"] = "Remark"
+	changed := d.send(200, http.MethodPut, path, again)
+	require.Equal(t, "Remark", changed["public_name"])
+	require.Equal(t, "Comment", d.send(200, http.MethodPut, path, object{"name": "Comment", "public_name": "Comment", "field_type": "text"})["public_name"])
+	isInvalid(t, d.send(400, http.MethodPut, path, object{"name": "A", "public_name": "B"}), "public_name")
+	isInvalid(t, d.send(400, http.MethodPut, path, object{"public_name": ""}), "public_name")
+	isInvalid(t, d.send(400, http.MethodPut, path, object{"field_type": "number"}), "field_type")
+	require.Equal(t, "Comment", byID(t, d.array("/fields"), made.id())["public_name"])
+}
+
+func TestFieldsTakeAnExpansion(t *testing.T) {
+	d := newDesk(t)
+	d.define(200, object{"name": "Note"})
+	require.Len(t, d.array("/fields?expand=translated_fields"), len(d.array("/fields")))
+	isInvalid(t, d.send(400, http.MethodGet, "/fields?expand=translated_fields,composition", nil), "expand")
+	d.send(200, http.MethodPost, "/fields", object{"expand": []string{"translated_fields"}})
+	isInvalid(t, d.send(400, http.MethodPost, "/fields", object{"expand": []string{"composition"}}), "expand[0]")
+}
+
+func TestAnIntegerThatWouldBeRoundedIsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.field("Price", "currency")
+	for _, whole := range []string{"9007199254740993", "-9007199254740993", "99999999999999999999"} {
+		isInvalid(t, d.create(400, `{"title":"Talk","custom_fields":{"price":`+whole+`}}`), "price")
+	}
+	for _, number := range []string{"9007199254740992", "1e300", "0.1"} {
+		talk := d.create(200, `{"title":"Talk","custom_fields":{"price":`+number+`}}`)
+		require.Len(t, talk.list("custom_fields"), 1)
+	}
+}
+
+// TestAMalformedIfMatchIsRefusedFirst: it could be of no record, so it is not
+// looked whether there is one.
+func TestAMalformedIfMatchIsRefusedFirst(t *testing.T) {
+	d := newDesk(t)
+	for _, path := range []string{"/fields/", "/rooms/", "/statuses/"} {
+		for _, method := range []string{http.MethodPut, http.MethodDelete} {
+			isInvalid(t, d.send(400, method, path+uuid.NewString(), object{"name": "A"}, "If-Match", "7"), "If-Match")
+		}
+	}
+}
+
+func TestStandardFieldsCannotChange(t *testing.T) {
+	d := newDesk(t)
+	all := d.array("/fields")
+	require.NotEmpty(t, all)
+	for _, f := range all {
+		require.Equal(t, fieldShape, shapeOf(f))
+		require.Equal(t, "standard", f["field_source"])
+	}
+	isRefused(t, d.send(409, http.MethodPut, "/fields/"+all[0].id(), object{"name": "Other"}), "BUILT_IN", "")
+	isRefused(t, d.send(409, http.MethodDelete, "/fields/"+all[0].id(), nil), "BUILT_IN", "")
+}
+
+func TestFieldsOwnedByAConnector(t *testing.T) {
+	d := newDesk(t)
+	owned := d.owned("CRM id")
+	shown := byID(t, d.array("/fields"), owned)
+	require.Equal(t, "salesforce", shown["field_source"])
+	require.Len(t, d.settings("/fields", object{"filters": object{"source": "custom"}}).Results, 1)
+	isRefused(t, d.send(400, http.MethodPut, "/fields/"+owned, object{"name": "Other"}), "FIELD_READ_ONLY", "crm_id")
+	isRefused(t, d.send(400, http.MethodDelete, "/fields/"+owned, nil), "FIELD_READ_ONLY", "crm_id")
+
+	d.field("Level", "text")
+	talk := d.create(200, object{"title": "Talk"})
+	isRefused(t, d.fields(400, talk.id(), object{"level": "A", "crm_id": "7"}), "FIELD_READ_ONLY", "crm_id")
+	isRefused(t, d.put(400, talk.id(), object{"title": "Other", "custom_fields": object{"crm_id": nil}}), "FIELD_READ_ONLY", "crm_id")
+	require.Equal(t, talk, d.get(200, talk.id()), "nothing else in the request is written")
+}
+
+func TestGlobalFields(t *testing.T) {
+	d := newDesk(t)
+	global := d.define(200, object{"name": "Badge", "module_id": "contact", "scope": "global"})
+	other := d.elsewhere()
+	require.Equal(t, global, byID(t, other.array("/fields"), global.id()), "every event shows it")
+	changed := other.send(200, http.MethodPut, "/fields/"+global.id(), object{"name": "Badge name"})
+	require.Equal(t, changed, byID(t, d.array("/fields"), global.id()))
+
+	limited := d.as(d.TokenWith(t, map[string]any{
+		"scopes": []string{"write:fields", "read:events"}, "event_ids": []int64{d.Event}, "limit": 1_000_000,
+	}))
+	limited.define(403, object{"name": "Other", "module_id": "contact", "scope": "global"})
+	limited.send(403, http.MethodPut, "/fields/"+global.id(), object{"name": "Other"})
+	limited.send(403, http.MethodDelete, "/fields/"+global.id(), nil)
+	limited.define(200, object{"name": "Other", "module_id": "contact"})
+
+	require.Equal(t, entity{"id": global.id()}, d.send(200, http.MethodDelete, "/fields/"+global.id(), nil))
+	require.NotContains(t, texts(other.array("/fields"), "id"), global.id())
+}
+
+func TestARecreatedFieldStartsEmpty(t *testing.T) {
+	d := newDesk(t)
+	d.field("Level", "text")
+	talk := d.create(200, object{"title": "Talk", "custom_fields": object{"level": "A"}})
+	require.Len(t, talk.list("custom_fields"), 1)
+	d.send(200, http.MethodDelete, "/fields/"+talk.list("custom_fields")[0].id(), nil)
+	require.Equal(t, []any{}, d.get(200, talk.id())["custom_fields"])
+	isRefused(t, d.fields(400, talk.id(), object{"level": "A"}), "FIELD_NOT_FOUND", "level")
+	d.field("Level", "text")
+	require.Equal(t, []any{}, d.get(200, talk.id())["custom_fields"])
+}
+
+func TestARemovedOptionStaysReadable(t *testing.T) {
+	d := newDesk(t)
+	choice := d.define(200, object{"name": "Choice", "type": "dropdown", "options": []string{"A", "B"}})
+	talk := d.create(200, object{"title": "Talk", "custom_fields": object{"choice": "A"}})
+	d.send(200, http.MethodPut, "/fields/"+choice.id(), object{"options": []string{"B"}})
+	require.Equal(t, []any{"A"}, column(d.get(200, talk.id()).list("custom_fields"), "value"))
+	isRefused(t, d.fields(400, talk.id(), object{"choice": "A"}), "TYPE_MISMATCH", "choice")
+}
+
+func TestAUserFieldNamesAMember(t *testing.T) {
+	d := newDesk(t)
+	d.field("Owner", "user")
+	talk := d.create(200, object{"title": "Talk", "custom_fields": object{"owner": d.Member}})
+	require.Equal(t, []any{float64(d.Member)}, column(talk.list("custom_fields"), "value"))
+	isRefused(t, d.fields(400, talk.id(), object{"owner": d.Member + 1_000}), "TYPE_MISMATCH", "owner")
+	stranger := d.NewOrganization(t).Member
+	isRefused(t, d.fields(400, talk.id(), object{"owner": stranger}), "TYPE_MISMATCH", "owner")
+	isRefused(t, d.create(400, object{"title": "Other", "custom_fields": object{"owner": stranger}}), "TYPE_MISMATCH", "owner")
+	isRefused(t, d.fields(400, talk.id(), object{"owner": "Ada"}), "TYPE_MISMATCH", "owner")
+	require.Equal(t, []any{}, d.fields(200, talk.id(), object{"owner": nil})["custom_fields"])
+}

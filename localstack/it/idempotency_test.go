@@ -1,0 +1,69 @@
+package it_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+	"lectern/shared/idempotency"
+)
+
+const replayHeader = "Idempotent-Replayed"
+
+// keyed are writes by POST of different groups.
+var keyed = []request{
+	{"POST", "/sessions/create", map[string]any{"title": "Keynote"}},
+	{"POST", "/rooms/create", map[string]any{"name": "Hall"}},
+	{"POST", "/statuses/create", map[string]any{"name": "Waiting"}},
+	{"POST", "/fields/create", map[string]any{"name": "Seats", "type": "number", "module_id": "session"}},
+}
+
+// TestWritesAreReplayedOnEveryInstance: the same answer again, byte for byte; one
+// key serves each path for itself.
+func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
+	s := stacktest.Start(t)
+	second := s.Instance(t)
+	for _, r := range keyed {
+		first := s.Call(t, 200, r.method, s.EventPath(r.path), r.body, idempotency.Header, "k")
+		require.Empty(t, first.Header.Get(replayHeader), r.path)
+		for _, caller := range []*stacktest.Stack{s, second} {
+			again := caller.Call(t, 200, r.method, s.EventPath(r.path), r.body, idempotency.Header, "k")
+			require.Equal(t, "true", again.Header.Get(replayHeader), r.path)
+			require.Equal(t, string(first.Body), string(again.Body))
+			require.Equal(t, first.Header.Get("ETag"), again.Header.Get("ETag"))
+		}
+		refused := s.Call(t, 422, r.method, s.EventPath(r.path), with(r.body.(map[string]any), map[string]any{"title": "Other", "name": "Other"}), idempotency.Header, "k").JSON(t)
+		require.Equal(t, idempotency.CodeReused, refused["code"])
+	}
+}
+
+// TestSimultaneousWritesUnderOneKey: one is done and all get its answer, also
+// where the second one would break a rule by what the first one made.
+func TestSimultaneousWritesUnderOneKey(t *testing.T) {
+	s := stacktest.Start(t)
+	callers := []*stacktest.Stack{s, s.Instance(t)}
+	for _, r := range keyed {
+		const clients = 16
+		answers := make([]stacktest.Answer, clients)
+		errs := make([]error, clients)
+		var group sync.WaitGroup
+		for i := range clients {
+			group.Go(func() {
+				answers[i], errs[i] = callers[i%len(callers)].Send(t, r.method, s.EventPath(r.path), r.body, idempotency.Header, "k")
+			})
+		}
+		group.Wait()
+		done := 0
+		for i, answer := range answers {
+			require.NoError(t, errs[i])
+			require.Equal(t, 200, answer.Status, "%s: %s", r.path, answer.Body)
+			require.Equal(t, string(answers[0].Body), string(answer.Body))
+			if answer.Header.Get(replayHeader) == "" {
+				done++
+			}
+		}
+		require.Equal(t, 1, done, r.path)
+	}
+}

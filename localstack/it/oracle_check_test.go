@@ -1,0 +1,287 @@
+package it_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// result is a session as a search shows it.
+type result struct {
+	state
+	// names are those of the metadata shown, by id.
+	names map[string]string
+	// subsAt are the subsessions shown with their updated_at.
+	subsAt map[string]int64
+}
+
+// shownEntry is nested metadata, null or {} when there is none.
+type shownEntry struct{ ID, Name string }
+
+// rowOf reads an answer's object.
+func rowOf(object map[string]any) *result {
+	text, _ := json.Marshal(object)
+	var o struct {
+		ID          string
+		Friendly    string `json:"friendly_id"`
+		Title       string
+		Status      *string
+		Custom      *shownEntry           `json:"custom_status"`
+		Abstract    bool                  `json:"is_abstract"`
+		Composition struct{ Role string } `json:"composition_status"`
+		Parent      string                `json:"parent_session_id"`
+		Created     time.Time             `json:"created_at"`
+		Updated     time.Time             `json:"updated_at"`
+		Starts      *time.Time            `json:"starts_at"`
+		Deleted     *time.Time            `json:"deleted_at"`
+		Track       *shownEntry
+		Level       *shownEntry
+		Format      *shownEntry
+		Language    *shownEntry
+		Tags        []shownEntry
+		Subsessions []struct {
+			ID      string
+			Updated time.Time `json:"updated_at"`
+		}
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		return &result{state: state{title: err.Error()}}
+	}
+	r := &result{names: map[string]string{}, subsAt: map[string]int64{}}
+	r.state = state{id: o.ID, friendly: o.Friendly, title: o.Title, abstract: o.Abstract, source: o.Composition.Role == "source", parent: o.Parent,
+		created: o.Created.UnixMilli(), updated: o.Updated.UnixMilli(), ids: map[string][]string{}}
+	if o.Status != nil {
+		r.status = *o.Status
+	}
+	if o.Starts != nil {
+		r.starts = o.Starts.UnixMilli()
+	}
+	if o.Deleted != nil {
+		r.deleted = o.Deleted.UnixMilli()
+	}
+	note := func(kind string, e shownEntry) {
+		if e.ID != "" {
+			r.ids[kind], r.names[e.ID] = append(r.ids[kind], e.ID), e.Name
+		}
+	}
+	for kind, e := range map[string]*shownEntry{"track": o.Track, "level": o.Level, "format": o.Format, "language": o.Language} {
+		if e != nil {
+			note(kind, *e)
+		}
+	}
+	for _, tag := range o.Tags {
+		note("tag", tag)
+	}
+	if o.Custom != nil {
+		r.custom, r.names[o.Custom.ID] = o.Custom.ID, o.Custom.Name
+	}
+	for _, sub := range o.Subsessions {
+		r.subs, r.subsAt[sub.ID] = append(r.subs, sub.ID), sub.Updated.UnixMilli()
+	}
+	return r
+}
+
+// resultPage is the answer of a search.
+type resultPage struct {
+	results []*result
+	total   int
+	pages   int
+	current int
+	size    int
+}
+
+func readPage(body []byte) (p resultPage) {
+	var o struct {
+		Results    []map[string]any
+		Pagination struct{ CurrentPage, PageSize, TotalPages, TotalResults int }
+	}
+	if err := json.Unmarshal(body, &o); err != nil {
+		return p
+	}
+	p.total, p.pages, p.current, p.size = o.Pagination.TotalResults, o.Pagination.TotalPages, o.Pagination.CurrentPage, o.Pagination.PageSize
+	for _, object := range o.Results {
+		p.results = append(p.results, rowOf(object))
+	}
+	return p
+}
+
+// verdict is one answer held against what was known before and after it.
+type verdict struct {
+	*model
+	q        inquiry
+	p        resultPage
+	before   watermark
+	problems []string
+	// loose is whether metadata that the search filters by has changed meanwhile.
+	loose bool
+}
+
+func (v *verdict) wrong(format string, args ...any) {
+	v.problems = append(v.problems, fmt.Sprintf(format, args...))
+}
+
+// check lists what is wrong with an answer to a search that began at before.
+// Where nothing was written meanwhile only one answer is right; a session that
+// was may be found as it was or as it is.
+func (m *model) check(q inquiry, p resultPage, before watermark) (problems []string, exact bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := &verdict{model: m, q: q, p: p, before: before}
+	for _, ids := range q.ids {
+		v.loose = v.loose || slices.ContainsFunc(ids, func(id string) bool { return id != unknownID && !m.entries[id].still(before.clock) })
+	}
+	for i, r := range p.results {
+		v.result(r)
+		if slices.ContainsFunc(p.results[:i], func(o *result) bool { return o.id == r.id }) {
+			v.wrong("%s is shown twice", r.id)
+		}
+	}
+	v.order()
+	open := v.complete()
+	if p.current != q.page || p.size != q.size || p.pages != (p.total+q.size-1)/q.size {
+		v.wrong("pagination says page %d of %d, %d a page", p.current, p.pages, p.size)
+	}
+	return v.problems, open == 0
+}
+
+func (v *verdict) live(id string) bool { l := v.entries[id]; return l != nil && l.live }
+
+// source is whether a session, or the one it is a part of, is linked into
+// another one.
+func (v *verdict) source(s *state) bool {
+	if s.parent == "" {
+		return s.source
+	}
+	return v.sessions[s.parent].state.source
+}
+
+// parentStill is whether nothing was written to the session's parent, if it has
+// one.
+func (v *verdict) parentStill(s *state) bool {
+	return s.parent == "" || v.sessions[s.parent].still(v.before.clock)
+}
+
+// result checks one session that is shown.
+func (v *verdict) result(r *result) {
+	if was := v.before.states[r.id]; was != nil && r.updated < was.updated {
+		v.wrong("%s is shown as of %d, acknowledged was %d", r.id, r.updated, was.updated)
+	}
+	k := v.sessions[r.id]
+	if k == nil {
+		if v.creating == 0 {
+			v.wrong("%s is shown and was never made", r.id)
+		}
+		return
+	}
+	if version := v.past[moment(r.id, r.updated)]; version != nil {
+		v.same(r, version)
+		if !v.loose && v.parentStill(version) && !v.q.keeps(version, v.source(version), v.live) {
+			v.wrong("%s does not match: %+v", r.id, *version)
+		}
+	} else if k.still(v.before.clock) {
+		v.wrong("%s is shown as of %d, which it never was", r.id, r.updated)
+	}
+	if k.still(v.before.clock) {
+		v.children(r, k.state)
+	}
+}
+
+// same compares what is shown with the version that it is.
+func (v *verdict) same(r *result, version *state) {
+	want := *version
+	if v.q.way == byStatus { // Which shows no more than this.
+		want.title, want.starts = "", 0
+		want.ids = nil
+	}
+	if r.friendly != want.friendly || r.title != want.title || r.status != want.status || r.abstract != want.abstract ||
+		r.created != want.created || r.starts != want.starts || r.deleted != want.deleted || version.parent == "" && want.source != r.source {
+		v.wrong("%s is shown as %+v, it is %+v", r.id, r.state, want)
+	}
+	for kind, ids := range want.ids {
+		v.labels(r, kind, r.ids[kind], ids)
+	}
+	if want.custom != "" {
+		v.labels(r, "custom status", []string{r.custom}, []string{want.custom})
+	}
+}
+
+// labels: metadata is shown with its name while it is there, and not otherwise.
+func (v *verdict) labels(r *result, kind string, shown, stored []string) {
+	for _, id := range stored {
+		l := v.entries[id]
+		if !l.still(v.before.clock) {
+			continue
+		}
+		if slices.Contains(shown, id) != l.live {
+			v.wrong("%s: the %s %s is shown: %v, is there: %v", r.id, kind, id, !l.live, l.live)
+		}
+		if name, ok := r.names[id]; ok && name != l.name {
+			v.wrong("%s: the %s %s is shown as %q, it is %q", r.id, kind, id, name, l.name)
+		}
+	}
+}
+
+// children: a session is shown with all subsessions it has, as they are.
+func (v *verdict) children(r *result, parent *state) {
+	if !sameSet(r.subs, parent.subs) {
+		v.wrong("%s is shown with the subsessions %v, it has %v", r.id, r.subs, parent.subs)
+	}
+	for id, updated := range r.subsAt {
+		if was := v.before.states[id]; was != nil && updated < was.updated {
+			v.wrong("%s is shown with its subsession %s as of %d, acknowledged was %d", r.id, id, updated, was.updated)
+		}
+	}
+}
+
+// order: the results stand in the order of the search.
+func (v *verdict) order() {
+	for i := 1; i < len(v.p.results); i++ {
+		a, b := v.shown(v.p.results[i-1]), v.shown(v.p.results[i])
+		if a != nil && b != nil && v.q.compare(a, b) >= 0 {
+			v.wrong("%s stands before %s", a.id, b.id)
+		}
+	}
+}
+
+// shown is the version that a result shows. A status search does not show all
+// of it.
+func (v *verdict) shown(r *result) *state {
+	if version := v.past[moment(r.id, r.updated)]; version != nil || v.q.way == byStatus {
+		return version
+	}
+	return &r.state
+}
+
+// complete checks the total, and that what was not written meanwhile is where
+// it must be. It gives how many sessions may or may not be among the results.
+func (v *verdict) complete() (open int) {
+	open = v.creating
+	var sure []*state
+	for _, k := range v.sessions {
+		switch {
+		case !k.still(v.before.clock) || v.loose || !v.parentStill(k.state):
+			open++
+		case v.q.keeps(k.state, v.source(k.state), v.live):
+			sure = append(sure, k.state)
+		}
+	}
+	slices.SortFunc(sure, v.q.compare)
+	if v.p.total < len(sure) || v.p.total > len(sure)+open {
+		v.wrong("%d results in all, %d match for sure and %d may", v.p.total, len(sure), open)
+	}
+	from, to := (v.q.page-1)*v.q.size, v.q.page*v.q.size
+	if want := max(0, min(v.p.total, to)-from); len(v.p.results) != want {
+		v.wrong("%d results on the page, %d should be", len(v.p.results), want)
+	}
+	for rank, s := range sure {
+		on := slices.ContainsFunc(v.p.results, func(r *result) bool { return r.id == s.id })
+		if must := rank >= from && rank+open < to; must && !on {
+			v.wrong("%s is missing", s.id)
+		}
+		if may := rank < to && rank+open >= from; on && !may {
+			v.wrong("%s is on the wrong page", s.id)
+		}
+	}
+	return open
+}

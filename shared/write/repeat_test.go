@@ -1,0 +1,227 @@
+package write_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/tabletest"
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// broken fails transactions in the way a test wants; nil lets them pass.
+type broken struct {
+	table.Client
+	fail atomic.Pointer[func(*dynamodb.TransactWriteItemsInput) error]
+}
+
+func (c *broken) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if fail := c.fail.Load(); fail != nil {
+		if err := (*fail)(in); err != nil {
+			return nil, err
+		}
+	}
+	return c.Client.TransactWriteItems(ctx, in, o...)
+}
+
+func startBroken(t *testing.T) (*table.Table, *broken) {
+	t.Helper()
+	b := &broken{}
+	return tabletest.Behind(t, func(c table.Client) table.Client { b.Client = c; return b }), b
+}
+
+// when fails the transactions that write an item whose partition ends so.
+func (c *broken) when(pk string, err error) {
+	fail := func(in *dynamodb.TransactWriteItemsInput) error {
+		for _, item := range in.TransactItems {
+			if item.Put == nil {
+				continue
+			}
+			if id, ok := item.Put.Item["PK"].(*types.AttributeValueMemberS); ok && strings.HasSuffix(id.Value, pk) {
+				return err
+			}
+		}
+		return nil
+	}
+	c.fail.Store(&fail)
+}
+
+var (
+	errConflict = &types.TransactionCanceledException{
+		CancellationReasons: []types.CancellationReason{{Code: aws.String("TransactionConflict")}},
+	}
+	errLost = &smithyhttp.RequestSendError{Err: errors.New("connection lost")}
+)
+
+// TestAConflictOfAPackIsNotThatOfItsOperations: what surely was not written is
+// tried again, one by one.
+func TestAConflictOfAPackIsNotThatOfItsOperations(t *testing.T) {
+	to, door := startBroken(t)
+	door.when("#R#id05", errConflict)
+	results, err := write.Bulk(t.Context(), to, batch(entries("p", creates(12))))
+	require.NoError(t, err)
+	for i, r := range results {
+		if i == 5 {
+			require.ErrorIs(t, r.Err, table.ErrBusy)
+			continue
+		}
+		require.NoError(t, r.Err, i)
+		mustRead(t, to, "p", fmt.Sprintf("id%02d", i))
+	}
+}
+
+// TestAFaultIsNotKeptUnderTheKey repeats bulks whose first try met a fault, at
+// once, and finds everything done, once.
+func TestAFaultIsNotKeptUnderTheKey(t *testing.T) {
+	for name, fault := range map[string]error{"conflict": errConflict, "lost": errLost, "unknown": errors.New("unknown")} {
+		t.Run(name, func(t *testing.T) {
+			to, door := startBroken(t)
+			k := newKeys(to)
+			all := append(entries("p", creates(8)), write.Entry{ID: "x", Err: errFull})
+			door.when("#R#id05", fault)
+			ctx, key, _ := k.begin(t)
+			results, err := write.Bulk(ctx, to, batch(all))
+			require.NoError(t, err)
+			require.Error(t, results[5].Err)
+			require.NoError(t, key.Finish(ctx, 0, []byte(`{}`)), "keeps nothing")
+
+			door.fail.Store(nil)
+			ctx, key, answer := k.begin(t)
+			require.Nil(t, answer)
+			require.False(t, key.Replays())
+			results, err = write.Bulk(ctx, to, batch(all))
+			require.NoError(t, err)
+			require.Equal(t, errFull, results[8].Err)
+			requireSuccess(t, results[:8], 8)
+			require.NoError(t, key.Finish(ctx, 0, []byte(`{"done":1}`)))
+			for i := range 8 {
+				_, version := mustRead(t, to, "p", fmt.Sprintf("id%02d", i))
+				require.EqualValues(t, 1, version)
+			}
+			_, key, answer = k.begin(t)
+			require.JSONEq(t, `{"done":1}`, string(answer.Body))
+			require.True(t, key.Replays())
+		})
+	}
+}
+
+// TestAFailureToPrepareGivesTheKeyBack also for a panic.
+func TestAFailureToPrepareGivesTheKeyBack(t *testing.T) {
+	to := tabletest.Start(t)
+	k := newKeys(to)
+	failing := batch(entries("p", creates(2)))
+	failing.Prepare = func(context.Context, []int) error { return table.ErrBusy }
+	ctx, _, _ := k.begin(t)
+	_, err := write.Bulk(ctx, to, failing)
+	require.ErrorIs(t, err, table.ErrBusy)
+	failing.Prepare = func(context.Context, []int) error { panic("prepare") }
+	ctx, _, _ = k.begin(t)
+	require.Panics(t, func() { _, _ = write.Bulk(ctx, to, failing) })
+	ctx, _, _ = k.begin(t)
+	results, err := write.Bulk(ctx, to, batch(entries("p", creates(2))))
+	require.NoError(t, err)
+	requireSuccess(t, results, 2)
+}
+
+// TestOnlyWhatIsMissingIsPrepared: what was done keeps its result though it could
+// not be done any more, and though its record is gone.
+func TestOnlyWhatIsMissingIsPrepared(t *testing.T) {
+	to := tabletest.Start(t)
+	k := newKeys(to)
+	all := append(entries("p", creates(3)), write.Entry{ID: "x", Err: errFull})
+	ctx, key, _ := k.begin(t)
+	_, err := write.Bulk(ctx, to, batch(all))
+	require.NoError(t, err)
+	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
+
+	ctx, key, _ = k.begin(t)
+	require.True(t, key.Replays())
+	again := write.Batch{
+		Entries: make([]write.Entry, len(all)),
+		Prepare: func(context.Context, []int) error { panic("nothing is left to prepare") },
+		Again: func(_ context.Context, id string) (any, error) {
+			if id == "id01" {
+				return nil, errGone
+			}
+			return id, nil
+		},
+	}
+	results, err := write.Bulk(ctx, to, again)
+	require.NoError(t, err)
+	require.Equal(t, []write.Result{{Answer: "id00"}, {}, {Answer: "id02"}, {Err: errFull}}, results)
+
+	for _, broken := range []func(context.Context, string) (any, error){
+		nil,
+		func(context.Context, string) (any, error) { panic("again") },
+		func(context.Context, string) (any, error) { return nil, table.ErrBusy },
+	} {
+		again.Again = broken
+		repeated, _, _ := k.begin(t)
+		_, err = write.Bulk(repeated, to, again)
+		require.Error(t, err)
+	}
+}
+
+// TestLongErrorsAreKeptShort has a hundred errors that would not fit an item.
+func TestLongErrorsAreKeptShort(t *testing.T) {
+	to := tabletest.Start(t)
+	k := newKeys(to)
+	options := make([]string, 250)
+	for i := range options {
+		options[i] = strings.Repeat("ä", 120) + fmt.Sprint(i)
+	}
+	all := make([]write.Entry, 100)
+	for i := range all {
+		all[i].Err = apierr.TypeMismatch("size", strings.Repeat("ö", 2_000), options...).With("long", strings.Repeat("x", 3_000))
+	}
+	ctx, key, _ := k.begin(t)
+	_, err := write.Bulk(ctx, to, batch(all))
+	require.NoError(t, err)
+	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
+
+	ctx, _, _ = k.begin(t)
+	results, err := write.Bulk(ctx, to, batch(all))
+	require.NoError(t, err)
+	for _, r := range results {
+		var kept *apierr.Error
+		require.ErrorAs(t, r.Err, &kept)
+		require.Equal(t, http.StatusBadRequest, kept.Status)
+		require.Equal(t, apierr.CodeTypeMismatch, kept.Code)
+		require.Equal(t, strings.Repeat("ö", 250)+"…", kept.Message)
+		require.Empty(t, kept.ValidOptions)
+	}
+}
+
+func TestAKeyNeedsAgain(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	op := add("p", "a")
+	op.Again = nil
+	ctx, _, _ := newKeys(to).begin(t)
+	_, err := write.Run(ctx, to, op)
+	require.ErrorContains(t, err, "Again")
+	a, _ := mustRead(t, to, "p", "a")
+	require.Zero(t, a.Value)
+}
+
+func TestAPanickingPlanIsAnError(t *testing.T) {
+	to := tabletest.Start(t)
+	all := entries("p", creates(2))
+	all[0].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) { panic("plan") }
+	results, err := write.Bulk(t.Context(), to, batch(all))
+	require.NoError(t, err)
+	require.ErrorContains(t, results[0].Err, "panic: plan")
+	require.NoError(t, results[1].Err)
+}
