@@ -60,7 +60,7 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 }
 
 func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, "update", writeTime,
+	return call(ctx, "update", tryTime,
 		func(ctx context.Context) (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
 		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
 }

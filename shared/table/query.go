@@ -81,7 +81,7 @@ func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 // query reads one page and sets in to the next one; without ExclusiveStartKey
 // there is none.
 func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput) ([]Item, error) {
-	out, err := call(ctx, "query", readTime,
+	out, err := call(ctx, "query", pageTime,
 		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
 		func(out *dynamodb.QueryOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {

@@ -27,7 +27,7 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 		ConsistentRead:         aws.Bool(true),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	out, err := call(ctx, "get", readTime,
+	out, err := call(ctx, "get", tryTime,
 		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
 		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *Table) getSome(ctx context.Context, keys []attributes, add func(Item)) 
 		RequestItems:           map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	out, err := attempt(ctx, readTime,
+	out, err := attempt(ctx, tryTime,
 		func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) { return t.client.BatchGetItem(ctx, in) },
 		func(out *dynamodb.BatchGetItemOutput) (c cost) {
 			for i := range out.ConsumedCapacity {

@@ -21,11 +21,12 @@ const (
 	// second on average, much longer than a transaction holds its items.
 	firstPause = 10 * time.Millisecond
 	maxPause   = 400 * time.Millisecond
-	// readTime and writeTime bound one try: much longer than the largest call
-	// takes, and short enough to try again on another connection when this one
-	// died while its process was frozen.
-	readTime  = 2 * time.Second
-	writeTime = 4 * time.Second
+	// tryTime bounds one try: much longer than a call takes, and short enough to
+	// try again on another connection when this one died while its process was
+	// frozen. A page of a Query, a megabyte, has pageTime: a local engine that
+	// reads a cold disk for several of them at once needs seconds for each.
+	tryTime  = 4 * time.Second
+	pageTime = 12 * time.Second
 	// patience is when the last try of a call may begin, so that a write that
 	// hangs ends within 10 seconds: before what leases and callers wait.
 	patience = 5 * time.Second

@@ -50,7 +50,7 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	}
 	p := &progress{writes: writes}
 	err = persist(ctx, "transact", isPassing, func() error {
-		_, err := attempt(ctx, writeTime,
+		_, err := attempt(ctx, tryTime,
 			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
 				return t.client.TransactWriteItems(ctx, in)
 			},
