@@ -75,9 +75,9 @@ type eventUpdate struct {
 
 func (s *Service) updateEvent(ctx context.Context, in *eventUpdate) (*programme.Event, error) {
 	return programme.Events.Update(ctx, s.tenancy, table.Event(in.OrgID, in.EventID), func(e *programme.Event) error {
-		set(&e.Name, in.Name)
-		set(&e.StartsAt, in.StartsAt)
-		set(&e.EndsAt, in.EndsAt)
+		in.Name.Into(&e.Name)
+		in.StartsAt.Into(&e.StartsAt)
+		in.EndsAt.Into(&e.EndsAt)
 		return s.applyEvent(in.EventOptions, e)
 	})
 }
@@ -93,8 +93,8 @@ func (s *Service) listEvents(ctx context.Context, in *InOrganization) (results[*
 // applyEvent sets what was sent. The timezone comes first: values of the custom
 // fields may be times in it.
 func (s *Service) applyEvent(in EventOptions, e *programme.Event) error {
-	set(&e.Timezone, in.Timezone)
-	set(&e.DefaultLanguage, in.DefaultLanguage)
+	in.Timezone.Into(&e.Timezone)
+	in.DefaultLanguage.Into(&e.DefaultLanguage)
 	if err := switchFeatures(in.Features, &e.Features); err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
-	"lectern/shared/wire"
 )
 
 // Command describes one thing an operator can do.
@@ -148,13 +147,6 @@ type InOrganization struct {
 type InEvent struct {
 	InOrganization
 	EventID int64 `json:"event_id"`
-}
-
-// set puts what was sent into a property of a record; null makes it zero.
-func set[T any](to *T, sent wire.Opt[T]) {
-	if sent.Sent {
-		*to = sent.Value
-	}
 }
 
 // element names one entry of a list in an error.

@@ -28,9 +28,9 @@ type organizationUpdate struct {
 
 func (s *Service) updateOrganization(ctx context.Context, in *organizationUpdate) (*tenancy.Organization, error) {
 	return tenancy.Organizations.Update(ctx, s.tenancy, table.Org(in.OrgID), func(o *tenancy.Organization) error {
-		set(&o.Name, in.Name)
-		set(&o.Disabled, in.Disabled)
-		set(&o.AIEnabled, in.AIEnabled)
+		in.Name.Into(&o.Name)
+		in.Disabled.Into(&o.Disabled)
+		in.AIEnabled.Into(&o.AIEnabled)
 		return nil
 	})
 }
@@ -49,11 +49,11 @@ type MemberOptions struct {
 }
 
 func (in MemberOptions) apply(m *tenancy.Member) {
-	set(&m.Role, in.Role)
-	set(&m.Active, in.Active)
-	set(&m.ManageUsers, in.ManageUsers)
-	set(&m.AIAccess, in.AIAccess)
-	set(&m.EventIDs, in.EventIDs)
+	in.Role.Into(&m.Role)
+	in.Active.Into(&m.Active)
+	in.ManageUsers.Into(&m.ManageUsers)
+	in.AIAccess.Into(&m.AIAccess)
+	in.EventIDs.Into(&m.EventIDs)
 }
 
 type memberCreate struct {
@@ -94,8 +94,8 @@ func (s *Service) updateMember(ctx context.Context, in *memberUpdate) (*tenancy.
 		return nil, err
 	}
 	return s.editMember(ctx, in.InMember, func(m *tenancy.Member) {
-		set(&m.Name, in.Name)
-		set(&m.Email, in.Email)
+		in.Name.Into(&m.Name)
+		in.Email.Into(&m.Email)
 		in.apply(m)
 	})
 }

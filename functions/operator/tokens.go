@@ -84,7 +84,7 @@ func (s *Service) updateToken(ctx context.Context, in *tokenUpdate) (*tenancy.To
 		if t.RevokedAt != nil {
 			return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
 		}
-		set(&t.Name, in.Name)
+		in.Name.Into(&t.Name)
 		in.apply(t)
 		if t.Kind == tenancy.KindLegacy && len(t.Scopes) > 0 {
 			t.Kind = tenancy.KindAPI
@@ -136,8 +136,8 @@ func (s *Service) checkToken(ctx context.Context, org int64, in TokenOptions) er
 
 // apply sets what was sent.
 func (in TokenOptions) apply(t *tenancy.Token) {
-	set(&t.Scopes, in.Scopes)
-	set(&t.Limit, in.Limit)
+	in.Scopes.Into(&t.Scopes)
+	in.Limit.Into(&t.Limit)
 	if in.EventIDs.Sent {
 		t.EventIDs = append([]int64{}, in.EventIDs.Value...)
 	}

@@ -53,31 +53,21 @@ func (d Draft) apply(e *Entry) error {
 }
 
 func (d RoomDraft) apply(e *Entry) error {
-	set(&e.Capacity, d.Capacity)
+	d.Capacity.IntoPointer(&e.Capacity)
 	return d.Draft.apply(e)
 }
 
 func (d TrackDraft) apply(e *Entry) error {
-	set(&e.Color, d.Color)
+	d.Color.IntoPointer(&e.Color)
 	return d.Draft.apply(e)
 }
 
 func (d StatusDraft) apply(e *Entry) error {
-	set(&e.Color, d.Color)
+	d.Color.IntoPointer(&e.Color)
 	if d.Status.Sent && d.Status.Value != e.Status {
 		return apierr.Invalid("status", "The category of a status cannot change; it is %q.", e.Status)
 	}
 	return d.Draft.apply(e)
-}
-
-// set stores what was sent: a value, or nil for null.
-func set[T any](stored **T, sent wire.Opt[T]) {
-	if sent.Sent {
-		*stored = nil
-	}
-	if sent.Has() {
-		*stored = &sent.Value
-	}
 }
 
 // check refuses translations that no entry could have, then those on an event

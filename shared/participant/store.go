@@ -105,9 +105,9 @@ func (d Draft) apply(r *Role) error {
 	if d.CoreRole.Sent && d.CoreRole.Value != r.CoreRole {
 		return apierr.Invalid("core_role", "core_role of a role cannot change; it is %q.", r.CoreRole)
 	}
-	set(&r.Order, d.Order)
-	set(&r.Name, d.Name)
-	set(&r.NamePlural, d.NamePlural)
+	d.Order.Into(&r.Order)
+	d.Name.Into(&r.Name)
+	d.NamePlural.Into(&r.NamePlural)
 	if r.NamePlural == "" && !d.NamePlural.Sent {
 		r.NamePlural = r.Name + "s"
 	}
@@ -120,13 +120,6 @@ func (d Draft) apply(r *Role) error {
 		return apierr.Invalid("name_plural", "name_plural must have 1 to %d characters.", maxName)
 	}
 	return nil
-}
-
-// set stores what was sent; null reads as nothing, which apply then refuses.
-func set[T any](stored *T, sent wire.Opt[T]) {
-	if sent.Sent {
-		*stored = sent.Value
-	}
 }
 
 func isName(s string) bool { return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= maxName }

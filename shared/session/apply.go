@@ -37,7 +37,7 @@ func (e *edit) check() error {
 	}
 	for _, ref := range e.draft.references() {
 		if _, ok := e.set.Metadata[ref.kind].Get(ref.sent.Value); ref.sent.Has() && !ok {
-			return unknown(ref.name, "There is no such %s on this event.", ref.thing)
+			return apierr.Invalid(ref.name, "There is no such %s on this event.", ref.thing)
 		}
 	}
 	if err := e.checkTags(); err != nil {
@@ -73,14 +73,12 @@ func (d *Draft) references() []reference {
 	}
 }
 
-func unknown(field, format string, args ...any) error { return apierr.Invalid(field, format, args...) }
-
 func (e *edit) checkTags() error {
 	tags := e.draft.TagIDs.Value
 	for i, id := range tags {
 		name := fmt.Sprintf("tag_ids[%d]", i)
 		if _, ok := e.set.Metadata[metadata.Tags].Get(id); !ok {
-			return unknown(name, "There is no such tag on this event.")
+			return apierr.Invalid(name, "There is no such tag on this event.")
 		}
 		if slices.Contains(tags[:i], id) {
 			return apierr.Invalid(name, "A tag can be given once only.")
@@ -98,7 +96,7 @@ func (e *edit) checkStatus() error {
 	}
 	entry, ok := e.set.Statuses.Get(custom.Value)
 	if !ok || !entry.IsCustom {
-		return unknown("custom_status_id", "There is no such custom status on this event.")
+		return apierr.Invalid("custom_status_id", "There is no such custom status on this event.")
 	}
 	if status.Sent && (status.Null || status.Value != entry.Status) {
 		return apierr.Invalid("status", "status must be %q, the category of the custom status, or be left out.", entry.Status)
@@ -135,14 +133,14 @@ func (e *edit) apply(b *Body) (customFields []string, err error) {
 		b.Title = d.Title.Value
 	}
 	for _, ref := range d.references() {
-		set(ref.stored(b), ref.sent)
+		ref.sent.IntoPointer(ref.stored(b))
 	}
 	e.location(b)
-	set(&b.Description, d.Description)
-	set(&b.ExternalURL, d.ExternalURL)
-	set(&b.ClientID, d.ClientSessionID)
-	set(&b.CEUCredits, d.CEUCredits)
-	set(&b.Capacity, d.Capacity)
+	d.Description.IntoPointer(&b.Description)
+	d.ExternalURL.IntoPointer(&b.ExternalURL)
+	d.ClientSessionID.IntoPointer(&b.ClientID)
+	d.CEUCredits.IntoPointer(&b.CEUCredits)
+	d.Capacity.IntoPointer(&b.Capacity)
 	if d.IsPublic.Has() {
 		b.IsPublic = d.IsPublic.Value
 	}
@@ -158,16 +156,6 @@ func (e *edit) apply(b *Body) (customFields []string, err error) {
 		b.Participants = keep(b.Participants, e.people, e.newID)
 	}
 	return e.values(b)
-}
-
-// set stores what was sent: a value, or nil for null.
-func set[T any](stored **T, sent wire.Opt[T]) {
-	switch {
-	case sent.Null:
-		*stored = nil
-	case sent.Sent:
-		*stored = &sent.Value
-	}
 }
 
 // fixed refuses changes of what is set on create only, unless they change
@@ -187,8 +175,8 @@ func (e *edit) fixed(b *Body) error {
 }
 
 func (e *edit) times(b *Body) error {
-	set(&b.StartsAt, e.draft.StartsAt)
-	set(&b.EndsAt, e.draft.EndsAt)
+	e.draft.StartsAt.IntoPointer(&b.StartsAt)
+	e.draft.EndsAt.IntoPointer(&b.EndsAt)
 	if b.StartsAt == nil || b.EndsAt == nil || !b.EndsAt.Before(b.StartsAt.Time) {
 		return nil
 	}
@@ -209,8 +197,8 @@ func (e *edit) status(b *Body) error {
 	if status.Sent {
 		b.CustomStatusID = nil
 	}
-	set(&b.Status, status)
-	set(&b.CustomStatusID, custom)
+	status.IntoPointer(&b.Status)
+	custom.IntoPointer(&b.CustomStatusID)
 	if custom.Has() {
 		entry, _ := e.set.Statuses.Get(custom.Value)
 		b.Status = &entry.Status
@@ -220,7 +208,7 @@ func (e *edit) status(b *Body) error {
 
 // location follows the room where it is not said itself.
 func (e *edit) location(b *Body) {
-	set(&b.Location, e.draft.Location)
+	e.draft.Location.IntoPointer(&b.Location)
 	if e.draft.Location.Sent || !e.draft.RoomID.Sent {
 		return
 	}

@@ -171,7 +171,7 @@ func (d ParticipantDraft) participant(role *participant.Role) invited {
 	person := invited{inviteSent: d.InviteSentAt.Sent, Participant: Participant{
 		ContactID: d.ContactID.Value, RoleID: role.ID, Order: d.Order.Value, AcceptanceStatus: d.AcceptanceStatus.Value,
 	}}
-	set(&person.InviteSentAt, d.InviteSentAt)
+	d.InviteSentAt.IntoPointer(&person.InviteSentAt)
 	return person
 }
 

@@ -36,6 +36,25 @@ func (o Opt[T]) IsZero() bool { return !o.Sent }
 // Has is true when there is a value: sent and not null.
 func (o Opt[T]) Has() bool { return o.Sent && !o.Null }
 
+// Into stores what was sent in a property of a record that cannot be null: null
+// makes it zero, and what is absent leaves it.
+func (o Opt[T]) Into(stored *T) {
+	if o.Sent {
+		*stored = o.Value
+	}
+}
+
+// IntoPointer stores what was sent in a property that is nil for null; what is
+// absent leaves it.
+func (o Opt[T]) IntoPointer(stored **T) {
+	switch {
+	case o.Null:
+		*stored = nil
+	case o.Sent:
+		*stored = &o.Value
+	}
+}
+
 // UnmarshalJSON reads null or a value; either way the property was sent.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	*o = Opt[T]{Sent: true}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -171,10 +170,5 @@ func pause(ctx context.Context, try int) error {
 	if try == 0 {
 		return ctx.Err()
 	}
-	select {
-	case <-time.After(rand.N(min(firstPause<<min(try-1, doublings), maxPause))): //nolint:gosec // jitter is no secret
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return table.Pause(ctx, min(firstPause<<min(try-1, doublings), maxPause))
 }
