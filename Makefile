@@ -79,6 +79,7 @@ python: .local/venv/installed
 
 $(ENGINE): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel error
+	@case "$$(uname -sm)" in "Linux x86_64") test -x node_modules/@dynoxide/linux-x64/dynoxide || { echo "npm left out the DynamoDB engine; run make again" >&2; exit 1; };; esac
 	@mkdir -p $(@D) && touch $@
 
 $(SCALAR): tools/scalar.mjs
@@ -88,5 +89,5 @@ $(SCALAR): tools/scalar.mjs
 # Built and not downloaded, so that it is the same on every platform; a few
 # minutes, once.
 $(GOLANGCI):
-	GOBIN=$(CURDIR)/.local/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	GOBIN="$(CURDIR)/.local/bin" go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 	@mv .local/bin/golangci-lint $@

@@ -1,16 +1,28 @@
 """Judges the answers that schemathesis_hooks.py counted.
 
-Fails when more than 1 % of them are 429, or an operation never succeeded.
+Fails when more than 1 % of them are 429, or when an operation of the OpenAPI document
+never succeeded, for instance because it was never called. .ci/schemathesis leaves no
+operation of the document out, so none is excused here.
 """
 import json
+import pathlib
 import sys
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    counts = json.load(file)
+DOCUMENT = pathlib.Path(__file__).parent.parent / "functions/root/openapi.json"
+
+
+def documented():
+    """The operations of the document, named as schemathesis_hooks.py names them."""
+    paths = json.loads(DOCUMENT.read_text(encoding="utf-8"))["paths"]
+    return sorted(f"{method.upper()} {path}" for path, methods in paths.items() for method in methods)
+
+
+counts = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+operations = documented()
 total = sum(sum(c.values()) for c in counts.values())
 limited = sum(c.get("429", 0) for c in counts.values())
-never = [name for name, c in sorted(counts.items()) if not any(code.startswith("2") for code in c)]
-print(f"{len(counts)} operations, {total} answers, {limited} of them 429")
+never = [name for name in operations if not any(code.startswith("2") for code in counts.get(name, {}))]
+print(f"{len(counts)} of {len(operations)} operations called, {total} answers, {limited} of them 429")
 for name in never:
-    print(f"never succeeded: {name} {counts[name]}")
-sys.exit(bool(never or not counts or limited > total / 100))
+    print(f"never succeeded: {name} {counts.get(name, 'was never called')}")
+sys.exit(bool(never or not operations or limited > total / 100))

@@ -2,6 +2,8 @@ package root
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -58,7 +60,11 @@ func TestTheReferencePageAsksThisServiceAlone(t *testing.T) {
 	got := call(t, "GET", "/docs")
 	require.Equal(t, 200, got.Code)
 	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
-	require.Contains(t, got.Header().Get("Content-Security-Policy"), "connect-src 'self'")
+	sum := sha256.Sum256([]byte(boot))
+	require.Equal(t, "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "+
+		"img-src 'self' data:; font-src 'self' data:; style-src 'self' 'unsafe-inline'; "+
+		"script-src 'self' 'unsafe-eval' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'",
+		got.Header().Get("Content-Security-Policy"))
 	require.NotContains(t, got.Body.String(), "http")
 }
 
