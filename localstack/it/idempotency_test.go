@@ -1,6 +1,7 @@
 package it_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -37,6 +38,16 @@ func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
 		refused := s.Call(t, 422, r.method, s.EventPath(r.path), with(r.body.(map[string]any), map[string]any{"title": "Other", "name": "Other"}), idempotency.Header, "k").JSON(t)
 		require.Equal(t, idempotency.CodeReused, refused["code"])
 	}
+}
+
+// TestOneKeyOnOneRecord: however a client writes the id in the path.
+func TestOneKeyOnOneRecord(t *testing.T) {
+	s := stacktest.Start(t)
+	id := s.Call(t, 200, "POST", s.EventPath("/sessions/create"), map[string]any{"title": "A"}).JSON(t)["id"].(string)
+	s.Call(t, 200, "DELETE", s.EventPath("/sessions/"+id), nil)
+	s.Call(t, 200, "POST", s.EventPath("/sessions/"+id+"/restore"), nil, idempotency.Header, "k")
+	again := s.Call(t, 200, "POST", s.EventPath("/sessions/"+strings.ToUpper(id)+"/restore"), nil, idempotency.Header, "k")
+	require.Equal(t, "true", again.Header.Get(replayHeader))
 }
 
 // TestSimultaneousWritesUnderOneKey: one is done and all get its answer, also

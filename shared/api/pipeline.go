@@ -266,9 +266,21 @@ func (x *exchange) claim() error {
 		return nil
 	}
 	var err error
-	x.key, x.replay, err = x.keys.Begin(x.ctx, x.caller.Org.ID, x.caller.Token.ID, x.Method, x.r.URL.Path, strings.Join(keys, ","), x.body)
+	x.key, x.replay, err = x.keys.Begin(x.ctx, x.caller.Org.ID, x.caller.Token.ID, x.Method, x.place(), strings.Join(keys, ","), x.body)
 	x.ctx = idempotency.With(x.ctx, x.key)
 	return err
+}
+
+// place is the request's path in the one form that its ids have, however the
+// client wrote them.
+func (x *exchange) place() string {
+	path := x.Path
+	for _, p := range x.endpoint.params {
+		if p.In == "path" {
+			path = strings.Replace(path, "{"+p.Name+"}", x.params[p.Name], 1)
+		}
+	}
+	return path
 }
 
 // handle calls the route's handler, unless an earlier answer is replayed.

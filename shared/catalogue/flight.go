@@ -2,10 +2,10 @@ package catalogue
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
+
+	"lectern/shared/table"
 )
 
 // flightTime bounds the reading for one flight: as long as a caller can wait for
@@ -113,23 +113,10 @@ func (f *flight[R]) read(view *View[R], validate validation[R]) {
 	ctx, cancel := context.WithTimeout(f.ctx, flightTime)
 	defer cancel()
 	defer f.cancel()
-	f.err = safely(func() (err error) {
+	f.err = table.Safely(func() (err error) {
 		f.view, err = validate(ctx, view)
 		return err
 	})()
-}
-
-// safely is do with a panic as its error: in a goroutine, beside the request's
-// own, that would end the process.
-func safely(do func() error) func() error {
-	return func() (err error) {
-		defer func() {
-			if cause := recover(); cause != nil {
-				err = fmt.Errorf("catalogue: panic: %v\n%s", cause, debug.Stack())
-			}
-		}()
-		return do()
-	}
 }
 
 // land tells the waiting that f is done, and gives the next flight and the view

@@ -57,12 +57,12 @@ func (c *Catalogue[R, B]) begin(ctx context.Context, src Source, view *View[R]) 
 	var first []shard[R]
 	g, beside := errgroup.WithContext(ctx)
 	if view == nil {
-		g.Go(safely(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			first, err = c.firstPage(beside, src)
 			return err
 		}))
 	}
-	g.Go(safely(func() (err error) {
+	g.Go(table.Safely(func() (err error) {
 		versions, err = c.versions(beside, src)
 		return err
 	}))
@@ -188,7 +188,7 @@ func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, shards []s
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
 	for _, i := range which {
-		g.Go(safely(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			shards[i], err = c.readShard(ctx, src, i, shards[i], &versions[i], again)
 			return err
 		}))
@@ -203,13 +203,13 @@ func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, shards []s
 func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, old shard[R], version *int64, again bool) (now shard[R], err error) {
 	beside := *version
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(safely(func() (err error) {
+	g.Go(table.Safely(func() (err error) {
 		prefix := shardPrefix(i)
 		now, err = c.decode(old, c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
 		return err
 	}))
 	if again {
-		g.Go(safely(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			beside, err = c.version(ctx, src, i)
 			return err
 		}))

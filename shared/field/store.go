@@ -37,9 +37,8 @@ func (s Store) items() item.Store {
 	return item.Store{Table: s.Table, Now: s.Now, Kind: Kind, Title: "Field"}
 }
 
-func unique(place item.Place, d *Definition) table.Key {
-	return place.Unique(Kind, string(d.Module)+"#"+d.InternalName)
-}
+// held is the value that no two definitions of a place share.
+func held(d *Definition) string { return string(d.Module) + "#" + d.InternalName }
 
 // Create defines a field for the caller's event, or for its organization when
 // the scope is global. Errors: 400 for a draft that contradicts itself, 403 for
@@ -58,8 +57,7 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, draft Draft) (*Defini
 		return nil, taken
 	}
 	place := d.place(c.Org.ID, c.Event.ID)
-	holds := table.Insert(table.Item{Key: unique(place, d), Version: 1, Data: []byte("{}")}).Or(taken)
-	return item.Create(ctx, s.items(), place, d, same, holds)
+	return item.Create(ctx, s.items(), place, d, same, place.Hold(Kind, held(d), d.ID).Or(taken))
 }
 
 // same is the answer of a write: the definition itself.
@@ -115,7 +113,7 @@ func (s Store) do(ctx context.Context, c *auth.Caller, fields *Set, id string, c
 	place := d.place(c.Org.ID, c.Event.ID)
 	var also []table.Write
 	if change.Verb == item.Deleted {
-		also = append(also, table.Remove(unique(place, d), 1))
+		also = append(also, table.Remove(place.Unique(Kind, held(d)), 1))
 	}
 	return item.Do(ctx, s.items(), place, id, change, same, also...)
 }

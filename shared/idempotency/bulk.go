@@ -144,9 +144,13 @@ func (k *Key) Release(ctx context.Context) error {
 	return k.replace(ctx, state{Body: k.body, Claim: k.was.Claim})
 }
 
+// Leave gives up the claim when its lease ends, and not before. Nothing more is
+// kept under the key until then.
+func (k *Key) Leave() { k.claimed = false }
+
 // Finish stores what a bulk was answered with, or, where that is over 300 KB, its
 // results without their answers. It does nothing for a key that was not claimed
-// or was released.
+// or was given up.
 func (k *Key) Finish(ctx context.Context, version int64, body []byte) error {
 	if !k.claimed {
 		return nil

@@ -241,6 +241,29 @@ func TestFinishOfASingleWriteDoesNothing(t *testing.T) {
 	require.Nil(t, answer)
 }
 
+// TestAClaimDoesNotOutliveItsResults: a bulk that is repeated late, and fails in
+// part again, keeps what was done no longer than the key itself.
+func TestAClaimDoesNotOutliveItsResults(t *testing.T) {
+	s, c := newStore(t)
+	k, _ := begin(t, s, "bulk")
+	first := k.ID(0)
+	require.NoError(t, k.Claim(t.Context()))
+	part, err := k.Pack([]idempotency.Result{{Index: 0, ID: first}})
+	require.NoError(t, err)
+	require.NoError(t, s.Table.Transact(t.Context(), part))
+	require.NoError(t, k.Release(t.Context()))
+	c.at = c.at.Add(23 * time.Hour)
+	k, _ = begin(t, s, "bulk")
+	require.NoError(t, k.Claim(t.Context()))
+	require.NoError(t, k.Release(t.Context()))
+	c.at = c.at.Add(2 * time.Hour)
+	k, _ = begin(t, s, "bulk")
+	done, err := k.Done(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, done)
+	require.NotEqual(t, first, k.ID(0), "the key begins anew with its results gone")
+}
+
 func TestAReusedKeyAfterADayGivesNewIDs(t *testing.T) {
 	s, c := newStore(t)
 	first, _ := begin(t, s, "k1")

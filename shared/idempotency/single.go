@@ -3,6 +3,7 @@ package idempotency
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -57,12 +58,17 @@ func (k *Key) stored(s state, version int64) (table.Item, error) {
 	return k.dated(k.item(), s, version)
 }
 
-// dated is an item of the key that lives as long as answers are kept.
+// dated is an item of the key. An answer lives as long as answers are kept; what a
+// claim has until then, its item and the results of its parts, ends at one time
+// however often the claim is taken up: a claim must not outlive its results.
 func (k *Key) dated(key table.Key, data any, version int64) (table.Item, error) {
 	text, err := wire.Encode(data)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("idempotency: encode %s: %w", key.PK, err)
 	}
-	expires := k.store.Now().Add(keep).Unix()
-	return table.Item{Key: key, Version: version, Data: text, Expires: expires}, nil
+	from := k.store.Now()
+	if s, _ := data.(state); k.was.Claim != 0 && !s.Done {
+		from = time.Unix(0, k.was.Claim)
+	}
+	return table.Item{Key: key, Version: version, Data: text, Expires: from.Add(keep).Unix()}, nil
 }

@@ -60,8 +60,7 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, roles *Roles, draft D
 		return nil, taken
 	}
 	place := item.Place{Org: c.Org.ID, Event: c.Event.ID}
-	holds := table.Insert(table.Item{Key: place.Unique(Kind, r.Slug), Version: 1, Data: []byte("{}")}).Or(taken)
-	return item.Create(ctx, s.items(), place, r, same, holds)
+	return item.Create(ctx, s.items(), place, r, same, place.Hold(Kind, r.Slug, r.ID).Or(taken))
 }
 
 // Update changes a custom role of the caller's event, whose roles are given: 404

@@ -71,16 +71,16 @@ func (c *Cache) Load(ctx context.Context, caller *auth.Caller) (*Snapshot, error
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	if org == nil {
-		g.Go(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			org, err = c.load(ctx, ofOrg, caller.Org.Settings)
 			return err
-		})
+		}))
 	}
 	if event == nil {
-		g.Go(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			event, err = c.load(ctx, ofEvent, caller.Event.Settings)
 			return err
-		})
+		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -127,11 +127,11 @@ func (c *Cache) load(ctx context.Context, at item.Place, version int64) (*part, 
 			if err := table.Pause(ctx, maxPause); err != nil {
 				return nil, err
 			}
-			g.Go(func() error {
+			g.Go(table.Safely(func() error {
 				owner, err := c.table.Get(reading, at.Owner())
 				beside = owner.Settings
 				return err
-			})
+			}))
 		}
 		p, err := c.read(ctx, at)
 		if err := errors.Join(err, g.Wait()); err != nil {

@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,6 +80,45 @@ func TestLostAnswerDoesNotHideAnothersItem(t *testing.T) {
 			require.ErrorIs(t, tbl.Transact(t.Context(), table.Insert(item("a")).Or(errMine)), errMine)
 		})
 	}
+}
+
+// TestLostTryDoesNotTakeAnothersHold: a try was lost before it was done, and the
+// place that one of its inserts wants is held by an item that looks the same.
+func TestLostTryDoesNotTakeAnothersHold(t *testing.T) {
+	client, name := open(t)
+	hold := table.Insert(table.Item{Key: key("hold"), Version: 1, Data: []byte("{}")}).Or(errMine)
+	require.NoError(t, table.New(client, name).Transact(t.Context(), hold))
+	lost := &losing{Client: unheard{client, new(atomic.Bool)}, seen: map[string]int{}}
+	err := table.New(lost, name).Transact(t.Context(), table.Insert(item("a")), hold)
+	require.ErrorIs(t, err, errMine)
+	_, err = table.New(client, name).Get(t.Context(), item("a").Key)
+	require.ErrorIs(t, err, table.ErrNotFound)
+}
+
+// unheard loses its first transaction before it is done.
+type unheard struct {
+	table.Client
+	passed *atomic.Bool
+}
+
+func (u unheard) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if u.passed.CompareAndSwap(false, true) {
+		return nil, &types.InternalServerError{}
+	}
+	return u.Client.TransactWriteItems(ctx, in, o...)
+}
+
+// TestDoneThenChangedIsASuccess: after the try whose answer was lost, another
+// writer changed one of its items; what else it inserted proves that it was done.
+func TestDoneThenChangedIsASuccess(t *testing.T) {
+	var tbl *table.Table
+	tbl, _ = lose(t, 1, func(in *dynamodb.TransactWriteItemsInput) {
+		forget(in)
+		changed, was := item("a"), item("a").Version
+		changed.Version, changed.Data = was+1, []byte(`"changed"`)
+		require.NoError(t, tbl.Transact(t.Context(), table.Replace(changed, was)))
+	})
+	require.NoError(t, tbl.Transact(t.Context(), table.Insert(item("a")), table.Insert(item("b"))))
 }
 
 // refusing answers every transaction that its token was used with other

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -16,7 +17,7 @@ func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item
 	return func(yield func(Item, error) bool) {
 		in := t.between(pk, from, to)
 		for {
-			items, err := t.query(ctx, in)
+			items, err := t.query(ctx, in, pageTime)
 			if err != nil {
 				yield(Item{}, err)
 				return
@@ -37,7 +38,7 @@ func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item
 // last is the sort key up to which it was read.
 func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, more bool, last string, err error) {
 	in := t.between(pk, from, to)
-	if items, err = t.query(ctx, in); err != nil || len(in.ExclusiveStartKey) == 0 {
+	if items, err = t.query(ctx, in, pageTime); err != nil || len(in.ExclusiveStartKey) == 0 {
 		return items, false, "", err
 	}
 	key, err := decode(in.ExclusiveStartKey)
@@ -51,7 +52,7 @@ func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]i
 	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion)
 	versions := map[string]int64{}
 	for {
-		items, err := t.query(ctx, in)
+		items, err := t.query(ctx, in, tryTime)
 		if err != nil {
 			return nil, err
 		}
@@ -79,9 +80,9 @@ func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 }
 
 // query reads one page and sets in to the next one; without ExclusiveStartKey
-// there is none.
-func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput) ([]Item, error) {
-	out, err := call(ctx, "query", pageTime,
+// there is none. Each try takes up to limit.
+func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, limit time.Duration) ([]Item, error) {
+	out, err := call(ctx, "query", limit,
 		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
 		func(out *dynamodb.QueryOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {

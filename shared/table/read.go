@@ -74,7 +74,8 @@ func distinct(keys []Key) []attributes {
 	return all
 }
 
-// inParallel does the parts, width at a time, and returns their errors.
+// inParallel does the parts, width at a time, and returns their errors; a panic is
+// one too, since beside the request's own goroutine it would end the process.
 func inParallel[T any](parts []T, do func(T) error) error {
 	if len(parts) == 1 {
 		return do(parts[0])
@@ -85,8 +86,8 @@ func inParallel[T any](parts []T, do func(T) error) error {
 	for i, part := range parts {
 		free <- struct{}{}
 		wg.Go(func() {
-			errs[i] = do(part)
-			<-free
+			defer func() { <-free }()
+			errs[i] = Safely(func() error { return do(part) })()
 		})
 	}
 	wg.Wait()
@@ -100,7 +101,7 @@ var errUnprocessed = errors.New("no key of the batch was processed")
 // and under throttling earlier.
 func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(Item)) error {
 	for len(keys) > 0 {
-		err := persist(ctx, "get batch", func(err error) bool { return isTransient(err) || errors.Is(err, errUnprocessed) },
+		err := persist(ctx, "get batch", tryTime, func(err error) bool { return isTransient(err) || errors.Is(err, errUnprocessed) },
 			func() error {
 				rest, err := t.getSome(ctx, keys, add)
 				if err == nil && len(rest) == len(keys) {

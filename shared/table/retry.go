@@ -27,17 +27,18 @@ const (
 	// reads a cold disk for several of them at once needs seconds for each.
 	tryTime  = 4 * time.Second
 	pageTime = 12 * time.Second
-	// patience is when the last try of a call may begin, so that a write that
-	// hangs ends within 10 seconds: before what leases and callers wait.
-	patience = 5 * time.Second
+	// grace is how long after the time of its first try the last try of a call may
+	// begin: a call that hangs once is tried again, and a write that hangs ends
+	// within 10 seconds, before what leases and callers wait.
+	grace = time.Second
 )
 
 // errSlow is a try that was given up after its time.
 var errSlow = errors.New("no answer in time")
 
 // transient tells the errors that may pass: throttling, a lost connection, a
-// failing server, an item that a transaction holds. After some of them the call
-// may have been done all the same.
+// failing server, an answer that breaks off, an item that a transaction holds.
+// After some of them the call may have been done all the same.
 var transient = append(retry.IsErrorRetryables{
 	retry.RetryableErrorCode{Codes: map[string]struct{}{
 		"InternalServerError":          {},
@@ -46,12 +47,15 @@ var transient = append(retry.IsErrorRetryables{
 }, retry.DefaultRetryables...)
 
 func isTransient(err error) bool {
+	if broken := (*smithy.DeserializationError)(nil); errors.As(err, &broken) {
+		return true
+	}
 	return errors.Is(err, errSlow) || transient.IsErrorRetryable(err) == aws.TrueTernary
 }
 
 // isLost is whether the call that failed so may have been done all the same: the
-// connection or the server failed, or the caller went away. What DynamoDB
-// refused is not done, nor what found no connection.
+// connection or the server failed, the answer broke off, or the caller went away.
+// What DynamoDB refused is not done, nor what found no connection.
 func isLost(err error) bool {
 	if broken := (*net.OpError)(nil); errors.As(err, &broken) && broken.Op == "dial" {
 		return false
@@ -63,10 +67,10 @@ func isLost(err error) bool {
 	return gone || isTransient(err)
 }
 
-// persist repeats try while its error is one that again takes for passing. It
-// wraps errors with what was being done; out of tries, or of patience, it is
-// ErrBusy as well. Nothing is tried for a caller who is gone.
-func persist(ctx context.Context, doing string, again func(error) bool, try func() error) error {
+// persist repeats try, which takes up to limit, while its error is one that again
+// takes for passing. It wraps errors with what was being done; out of tries, or
+// of time, it is ErrBusy as well. Nothing is tried for a caller who is gone.
+func persist(ctx context.Context, doing string, limit time.Duration, again func(error) bool, try func() error) error {
 	err := ctx.Err()
 	if err != nil {
 		return fmt.Errorf("table: %s: %w", doing, err)
@@ -79,7 +83,7 @@ func persist(ctx context.Context, doing string, again func(error) bool, try func
 		if ctx.Err() != nil || !again(err) {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
-		if n == maxTries-1 || time.Since(began) > patience {
+		if n == maxTries-1 || time.Since(began) > limit+grace {
 			break
 		}
 		if err := Pause(ctx, min(firstPause<<n, maxPause)); err != nil {
@@ -105,7 +109,7 @@ func Pause(ctx context.Context, longest time.Duration) error {
 
 // call makes one call to DynamoDB, tried again while its error is transient.
 func call[O any](ctx context.Context, doing string, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
-	err = persist(ctx, doing, isTransient, func() (err error) {
+	err = persist(ctx, doing, limit, isTransient, func() (err error) {
 		out, err = attempt(ctx, limit, send, price)
 		return err
 	})

@@ -3,6 +3,11 @@ package table_test
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	"github.com/stretchr/testify/require"
 
 	"lectern/shared/table"
@@ -43,6 +49,10 @@ func (h *hanging) TransactWriteItems(ctx context.Context, _ *dynamodb.TransactWr
 	return &dynamodb.TransactWriteItemsOutput{}, h.hang(ctx)
 }
 
+func (h *hanging) Query(ctx context.Context, _ *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	return &dynamodb.QueryOutput{}, h.hang(ctx)
+}
+
 // TestCallThatHangsIsTriedAgain goes by a clock of its own.
 func TestCallThatHangsIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -51,6 +61,7 @@ func TestCallThatHangsIsTriedAgain(t *testing.T) {
 		for name, call := range map[string]func() error{
 			"transact": func() error { return tbl.Transact(t.Context(), table.Put(item("a"))) },
 			"add":      func() error { _, err := tbl.Add(t.Context(), key("n"), 1); return err },
+			"versions": func() error { _, err := tbl.Versions(t.Context(), "a", "b", "c"); return err },
 			"get":      func() error { _, err := tbl.Get(t.Context(), key("a")); return err },
 		} {
 			client.calls = 1
@@ -67,6 +78,47 @@ func TestCallThatHangsIsTriedAgain(t *testing.T) {
 			require.Less(t, time.Since(began), 10*time.Second, name)
 		}
 	})
+}
+
+// TestPageThatHangsIsTriedAgain: a page is given more time, and still a second try.
+func TestPageThatHangsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := &hanging{calls: 1}
+		_, _, _, err := table.New(client, "none").Page(t.Context(), "a", "b", "c")
+		require.NoError(t, err)
+	})
+}
+
+// TestConnectionsThatDiedTogether: after a freeze every connection of the pool is
+// dead. The first call finds one out, the next try takes none of the others.
+func TestConnectionsThatDiedTogether(t *testing.T) {
+	var frozen atomic.Bool
+	var dead sync.Map
+	over := make(chan struct{})
+	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, died := dead.Load(r.RemoteAddr); died && frozen.Load() {
+			<-over
+			return
+		}
+		if !frozen.Load() {
+			dead.Store(r.RemoteAddr, true)
+			time.Sleep(50 * time.Millisecond) // So that each call has its own connection.
+		}
+		_, _ = w.Write([]byte("{}"))
+	}))
+	defer engine.Close()
+	defer close(over)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: engine.URL})
+	require.NoError(t, err)
+	tbl := table.New(client, "none")
+	var calls sync.WaitGroup
+	for range 5 {
+		calls.Go(func() { _, _ = tbl.Get(t.Context(), key("a")) })
+	}
+	calls.Wait()
+	frozen.Store(true)
+	_, err = tbl.Get(t.Context(), key("a"))
+	require.ErrorIs(t, err, table.ErrNotFound)
 }
 
 // TestCallerWhoLeavesAHangingWrite: the caller's own end is not tried again, and
@@ -111,6 +163,7 @@ func TestInDoubtOnlyAfterALostAnswer(t *testing.T) {
 			"throttles":                     {[]error{throttle}, false},
 			"conflicts and throttles":       {[]error{conflict, throttle, conflict}, false},
 			"a failing server":              {[]error{server}, true},
+			"an answer that breaks off":     {[]error{&smithy.DeserializationError{Err: io.ErrUnexpectedEOF}}, true},
 			"a lost answer, then conflicts": {[]error{server, conflict}, true},
 		} {
 			err := table.New(&failing{errs: c.errs}, "none").Transact(t.Context(), table.Put(item("a")))

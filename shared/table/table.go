@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -96,11 +97,21 @@ func Open(ctx context.Context, c Config) (*dynamodb.Client, error) {
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = wholeBody{o.HTTPClient}
+		o.HTTPClient = wholeBody{ours(o.HTTPClient)}
 		if c.Endpoint != "" {
 			o.BaseEndpoint = &c.Endpoint
 		}
 	}), nil
+}
+
+// ours is the client that the SDK was configured with, as one whose idle
+// connections can be closed.
+func ours(configured dynamodb.HTTPClient) *http.Client {
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	if b, ok := configured.(*awshttp.BuildableClient); ok {
+		client.Transport, client.Timeout = b.GetTransport(), b.GetTimeout()
+	}
+	return client
 }
 
 // openLocal builds the client by hand: no engine checks credentials, and the
@@ -123,9 +134,11 @@ func openLocal(c Config) *dynamodb.Client {
 // wholeBody sends the body of a request as bytes in memory. The SDK's own reader
 // may be closed while net/http still asks it for its end, when the answer comes
 // quickly; net/http then closes the connection, below an answer not yet read.
-type wholeBody struct{ dynamodb.HTTPClient }
+type wholeBody struct{ *http.Client }
 
-// Do sends a request.
+// Do sends a request. When it has had no answer in its time, the connections that
+// lie idle may have died with its own, while the process was frozen: the next try
+// opens a new one.
 func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
@@ -134,7 +147,11 @@ func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 		}
 		r.Body = io.NopCloser(body)
 	}
-	return w.HTTPClient.Do(r)
+	answer, err := w.Client.Do(r) //nolint:gosec // the address is the configured table's
+	if err != nil && errors.Is(context.Cause(r.Context()), errSlow) {
+		w.CloseIdleConnections()
+	}
+	return answer, err
 }
 
 // Create makes the table if it is not there and waits until it serves: for

@@ -49,7 +49,7 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 		return err
 	}
 	p := &progress{writes: writes}
-	err = persist(ctx, "transact", isPassing, func() error {
+	err = persist(ctx, "transact", tryTime, isPassing, func() error {
 		_, err := attempt(ctx, tryTime,
 			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
 				return t.client.TransactWriteItems(ctx, in)
@@ -119,13 +119,13 @@ func (p *progress) outcome(err error) error {
 
 // cancelled decides on the reasons of a cancellation.
 func (p *progress) cancelled(err *types.TransactionCanceledException) error {
+	if p.lost && p.done(err.CancellationReasons) {
+		return nil
+	}
 	var cause error
 	for i, reason := range err.CancellationReasons {
 		if aws.ToString(reason.Code) != reasonCondition || i >= len(p.writes) {
 			continue
-		}
-		if p.lost && p.writes[i].stands(reason.Item) {
-			return nil
 		}
 		if cause == nil || errors.Is(cause, ErrStale) {
 			cause = p.writes[i].failed()
@@ -145,13 +145,26 @@ func (w Write) failed() error {
 	return ErrStale
 }
 
-// stands is whether an insert was refused because the very same item stands
-// there. After a lost answer that shows the try was done: DynamoDB remembers a
-// token for ten minutes, but an engine that is killed forgets it.
-func (w Write) stands(old attributes) bool {
-	if w.kind != insert || len(old) == 0 {
-		return false
+// done is whether the reasons show that an earlier try was done, whose answer was
+// lost: no insert found its place free, and one of them the very same item, while
+// others may have changed since. DynamoDB remembers a token for ten minutes, but
+// an engine that is killed forgets it.
+func (p *progress) done(reasons []types.CancellationReason) bool {
+	same := false
+	for i, w := range p.writes {
+		if w.kind != insert {
+			continue
+		}
+		if i >= len(reasons) || len(reasons[i].Item) == 0 {
+			return false
+		}
+		same = same || w.stands(reasons[i].Item)
 	}
+	return same
+}
+
+// stands is whether an insert was refused because the very same item stands there.
+func (w Write) stands(old attributes) bool {
 	item, err := decode(old)
 	return err == nil && item.Version == w.item.Version && len(item.Data) > 0 && bytes.Equal(item.Data, w.item.Data)
 }

@@ -93,7 +93,7 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	var g errgroup.Group
 	g.SetLimit(atOnce)
 	for _, p := range packed(b.plan(ctx, now, got)) {
-		g.Go(func() error { return b.commit(ctx, p) })
+		g.Go(table.Safely(func() error { return b.commit(ctx, p) }))
 	}
 	return later, g.Wait()
 }

@@ -56,22 +56,17 @@ func (b *bulk) replay(ctx context.Context, done map[int]idempotency.Result) erro
 		if i < 0 || i >= len(b.results) {
 			continue
 		}
-		g.Go(func() (err error) {
+		g.Go(table.Safely(func() (err error) {
 			b.results[i], err = b.replayed(ctx, before)
 			return err
-		})
+		}))
 	}
 	return g.Wait()
 }
 
 // replayed is the result of one such operation. That it was a success stays true
 // when its record cannot be shown.
-func (b *bulk) replayed(ctx context.Context, before idempotency.Result) (result Result, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = panicked(cause)
-		}
-	}()
+func (b *bulk) replayed(ctx context.Context, before idempotency.Result) (Result, error) {
 	switch {
 	case before.Error != nil:
 		return Result{Err: decodeError(before.Error)}, nil
@@ -129,13 +124,22 @@ func passing(r Result) bool {
 	return r.Err != nil && (!errors.As(r.Err, &refused) || refused.Status >= http.StatusInternalServerError)
 }
 
-// release gives the key back when the bulk has not settled.
+// release gives the key back when the bulk has not settled. What is in doubt may
+// still be on its way: the lease then ends by itself, so that a repetition does
+// not overtake it.
 func (b *bulk) release(ctx context.Context) {
-	if b.key != nil && !b.settled {
-		// Where that fails, the lease ends by itself.
+	switch {
+	case b.key == nil, b.settled:
+	case slices.ContainsFunc(b.results, inDoubt):
+		b.key.Leave()
+	default:
+		// Where that fails, the lease ends by itself too.
 		_ = b.key.Release(ctx)
 	}
 }
+
+// inDoubt is whether nobody knows if the operation was done.
+func inDoubt(r Result) bool { return errors.Is(r.Err, table.ErrInDoubt) }
 
 // allKept are all results as the key keeps them, and the bytes of their errors.
 func (b *bulk) allKept(cut func(*apierr.Error) *apierr.Error) (results []idempotency.Result, size int, err error) {

@@ -41,8 +41,8 @@ func (p pack) indexes() []int {
 
 const (
 	// maxWrites and maxBytes are the limits of a transaction less what an
-	// Idempotency-Key puts beside a pack: its item and the check of its lease.
-	maxWrites = table.MaxWrites - 2
+	// Idempotency-Key puts beside a pack.
+	maxWrites = table.MaxWrites - 1
 	maxBytes  = table.MaxBytes - (320 << 10)
 )
 

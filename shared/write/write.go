@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -47,15 +46,12 @@ type Op struct {
 // plan calls Plan. Its panic becomes an error: in a bulk it would end the
 // process.
 func (op Op) plan(ctx context.Context, got Items) (plan *Plan, err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = panicked(cause)
-		}
-	}()
-	return op.Plan(ctx, got)
+	err = table.Safely(func() (err error) {
+		plan, err = op.Plan(ctx, got)
+		return err
+	})()
+	return plan, err
 }
-
-func panicked(cause any) error { return fmt.Errorf("write: panic: %v\n%s", cause, debug.Stack()) }
 
 // Plan is what an operation decided.
 type Plan struct {

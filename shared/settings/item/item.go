@@ -71,6 +71,11 @@ func (p Place) Unique(kind, value string) table.Key {
 	return table.Key{PK: p.prefix() + "#Q#" + kind + "#" + value, SK: "-"}
 }
 
+// Hold is the write by which the setting of an id holds a unique value.
+func (p Place) Hold(kind, value, id string) table.Write {
+	return table.Insert(table.Item{Key: p.Unique(kind, value), Version: 1, Data: fmt.Appendf(nil, `{"id":%q}`, id)})
+}
+
 // Removed is what the deletion of a setting answers.
 type Removed struct {
 	ID string `json:"id" format:"uuid" doc:"The id of what was deleted."`

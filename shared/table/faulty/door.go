@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"lectern/shared/table"
@@ -96,17 +97,27 @@ func (d *Door) happens(chance float64, count *int) bool {
 // lossy sends a call and loses it or its answer by chance.
 func lossy[O any](d *Door, send func() (*O, error)) (*O, error) {
 	if d.happens(d.config.DropBefore, &d.counts.DroppedBefore) {
-		return nil, dropped()
+		return nil, unsent()
 	}
 	out, err := send()
 	if d.happens(d.config.DropAfter, &d.counts.DroppedAfter) {
-		return nil, dropped()
+		return nil, d.cut()
 	}
 	return out, err
 }
 
-// dropped is what the SDK reports for a connection that broke.
-func dropped() error { return &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF} }
+// unsent is what the SDK reports for a connection that broke before its answer.
+func unsent() error { return &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF} }
+
+// cut is what the SDK reports for one that broke before its answer or, every
+// second time, within it.
+func (d *Door) cut() error {
+	var within int
+	if d.happens(0.5, &within) {
+		return &smithy.DeserializationError{Err: io.ErrUnexpectedEOF}
+	}
+	return unsent()
+}
 
 func throttled() error {
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("throttled by the fault door")}
