@@ -42,8 +42,8 @@ func (s *Service) unlinkSession(ctx context.Context, in *sessionUnlink) (*sessio
 
 type sessionWithdraw struct {
 	InSession
-	Who string `json:"who" minLength:"1" maxLength:"255"`
-	Why string `json:"why" minLength:"1" maxLength:"5000"`
+	Who string `json:"who" pattern:"\\S" maxLength:"255"`
+	Why string `json:"why" pattern:"\\S" maxLength:"5000"`
 }
 
 func (s *Service) withdrawSession(ctx context.Context, in *sessionWithdraw) (*session.Session, error) {

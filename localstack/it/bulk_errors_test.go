@@ -1,10 +1,15 @@
 package it_test
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
 )
 
 func TestBulkShowsTheOptionsOfADropdown(t *testing.T) {
@@ -125,4 +130,54 @@ func TestBulkReadOnlyFieldWritesNothingOfItsEntry(t *testing.T) {
 	o.data(t, 2)
 	require.Equal(t, "A", d.get(200, id)["title"])
 	require.Equal(t, 1, d.search(object{}).Pagination.TotalResults)
+}
+
+// TestABadlyTypedEntryFailsAlone: the request is about the number of entries
+// only, so what is no operation at all is one failure among the results too.
+func TestABadlyTypedEntryFailsAlone(t *testing.T) {
+	d := newDesk(t)
+	id := d.titled("A")[0]
+	for _, c := range []struct {
+		entry             any
+		action, id, field any
+	}{
+		{object{}, "", nil, "action"}, {object{"action": nil}, "", nil, "action"}, {object{"action": 1, "id": id}, "", nil, "action"},
+		{object{"Action": "create", "data": object{"title": "x"}}, "", nil, "action"},
+		{object{"action": "delete", "id": 1}, "delete", nil, "id"}, {object{"action": "create", "id": []any{}, "data": object{"title": "x"}}, "create", nil, "id"},
+		{object{"action": "create", "data": "x"}, "create", nil, "data"}, {object{"action": "create", "data": []any{}}, "create", nil, "data"},
+		{object{"action": "update", "id": id, "data": 1}, "update", id, "data"},
+		{nil, "", nil, nil}, {"create", "", nil, nil}, {5, "", nil, nil}, {[]any{}, "", nil, nil}, {true, "", nil, nil},
+	} {
+		o := stacktest.Call[outcome](d.Stack, 200, http.MethodPost, d.EventPath("/sessions/bulk"),
+			object{"operations": []any{updating(id, object{"capacity": 2}), c.entry, updating(id, object{"capacity": 3})}})
+		require.Equal(t, []int{3, 2, 1}, []int{o.Stats.Total, o.Stats.Succeeded, o.Stats.Failed})
+		require.EqualValues(t, 3, o.data(t, 2)["capacity"])
+		field, _ := c.field.(string)
+		o.failed(t, 1, "VALIDATION_ERROR", field)
+		require.Equal(t, c.action, o.Results[1]["action"])
+		require.Equal(t, c.id, o.Results[1]["id"])
+	}
+	require.Equal(t, []string{id}, texts(d.search(object{}).Results, "id"))
+}
+
+// TestBulkQuotesEveryOption: in the message too, for as long as the answer as a
+// whole can leave.
+func TestBulkQuotesEveryOption(t *testing.T) {
+	d := newDesk(t)
+	options := make([]string, 1000)
+	for i := range options {
+		options[i] = fmt.Sprintf("%s %d", strings.Repeat("o", 55), i)
+	}
+	name := d.field("Size", "dropdown", object{"options": options})
+	wrong := creating(object{"title": "x", "custom_fields": object{name: "none"}})
+	o := d.bulk(slices.Repeat([]object{wrong}, 100)...)
+	first := o.failed(t, 0, "TYPE_MISMATCH", name)
+	for _, option := range options {
+		require.Contains(t, first["message"], `"`+option+`"`)
+	}
+	require.Len(t, first["valid_options"], len(options))
+	last := o.failed(t, 99, "TYPE_MISMATCH", name)
+	require.NotContains(t, last, "valid_options")
+	require.Less(t, len(last.text("message")), 3000)
+	require.Contains(t, d.create(400, wrong["data"])["message"], `"`+options[999]+`"`)
 }

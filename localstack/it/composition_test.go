@@ -287,3 +287,12 @@ func TestWithdrawAndDuplicate(t *testing.T) {
 	d.forbidden(404, "NOT_FOUND", "session-duplicate", object{"session_id": uuid.NewString()})
 	d.forbidden(404, "NOT_FOUND", "session-withdraw", object{"session_id": uuid.NewString(), "who": "a", "why": "b"})
 }
+
+// TestAnAbstractIsCopiedUnderItsFeatureOnly: a copy is one more abstract.
+func TestAnAbstractIsCopiedUnderItsFeatureOnly(t *testing.T) {
+	d := newDesk(t, "sessions_2_0")
+	abstract := d.create(200, object{"title": "x", "is_abstract": true}).id()
+	d.done("session-duplicate", object{"session_id": abstract})
+	d.feature("sessions_2_0", false)
+	d.forbidden(403, "FEATURE_NOT_ENABLED", "session-duplicate", object{"session_id": abstract})
+}

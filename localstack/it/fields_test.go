@@ -1,6 +1,7 @@
 package it_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -166,15 +167,27 @@ func TestFieldsTakeAnExpansion(t *testing.T) {
 	isInvalid(t, d.send(400, http.MethodPost, "/fields", object{"expand": []string{"composition"}}), "expand[0]")
 }
 
-func TestAnIntegerThatWouldBeRoundedIsRefused(t *testing.T) {
+func TestANumberThatWouldBeRoundedIsRefused(t *testing.T) {
 	d := newDesk(t)
 	d.field("Price", "currency")
-	for _, whole := range []string{"9007199254740993", "-9007199254740993", "99999999999999999999"} {
-		isInvalid(t, d.create(400, `{"title":"Talk","custom_fields":{"price":`+whole+`}}`), "price")
+	body := func(number string) string { return `{"title":"Talk","custom_fields":{"price":` + number + `}}` }
+	for _, whole := range []string{
+		"9007199254740993", "-9007199254740993", "99999999999999999999", "9007199254740993.0", "9007199254740993000e-3",
+		"900719925474099.3E+1", "10000000000000001", "12345678901234567890",
+	} {
+		refused := d.create(400, body(whole))
+		isInvalid(t, refused, "price")
+		require.NotContains(t, refused["message"], "integer")
 	}
-	for _, number := range []string{"9007199254740992", "1e300", "0.1"} {
-		talk := d.create(200, `{"title":"Talk","custom_fields":{"price":`+number+`}}`)
-		require.Len(t, talk.list("custom_fields"), 1)
+	for _, number := range []string{
+		"9007199254740992", "-9007199254740994", "1e300", "1e23", "0.1", "0.10000000000000000001", "1e-400", "0e999999999999", "1e16",
+		"10000000000000000", "10000000000000000.00", "1" + strings.Repeat("0", 300), "9223372036854775808", "9223372036854776000",
+	} {
+		talk := d.create(200, body(number))
+		require.Len(t, talk.list("custom_fields"), 1, number)
+		read, err := json.Marshal(talk.list("custom_fields")[0]["value"])
+		require.NoError(t, err)
+		require.Equal(t, column(talk.list("custom_fields"), "value"), column(d.create(200, body(string(read))).list("custom_fields"), "value"))
 	}
 }
 
@@ -268,5 +281,38 @@ func TestAUserFieldNamesAMember(t *testing.T) {
 	isRefused(t, d.fields(400, talk.id(), object{"owner": stranger}), "TYPE_MISMATCH", "owner")
 	isRefused(t, d.create(400, object{"title": "Other", "custom_fields": object{"owner": stranger}}), "TYPE_MISMATCH", "owner")
 	isRefused(t, d.fields(400, talk.id(), object{"owner": "Ada"}), "TYPE_MISMATCH", "owner")
+	left := d.Operator(t, "member-create", map[string]any{"org_id": d.Org, "name": "Left", "email": "left@example.org", "role": "member"})
+	d.fields(200, talk.id(), object{"owner": left["id"]})
+	d.Operator(t, "member-remove", map[string]any{"org_id": d.Org, "user_id": left["id"]})
+	isRefused(t, d.fields(400, talk.id(), object{"owner": left["id"]}), "TYPE_MISMATCH", "owner")
 	require.Equal(t, []any{}, d.fields(200, talk.id(), object{"owner": nil})["custom_fields"])
+}
+
+// TestValuesThatOnlyLookRight: they have the form, and stand for nothing.
+func TestValuesThatOnlyLookRight(t *testing.T) {
+	d := newDesk(t)
+	d.field("Land", "countries")
+	d.field("Paper", "file")
+	d.field("Spoken", "languages", object{"multiple": true})
+	talk := d.create(200, object{"title": "Talk"}).id()
+	for name, values := range map[string][]string{"land": {"None", "999", "XK"}, "paper": {"https://x.org/ a"}} {
+		for _, v := range values {
+			isRefused(t, d.fields(400, talk, object{name: v}), "TYPE_MISMATCH", name)
+		}
+	}
+	isInvalid(t, d.fields(400, talk, object{"spoken": []string{"en", "EN"}}), "spoken")
+	kept := d.fields(200, talk, object{"spoken": []string{"EN", "PT-br"}})
+	require.Equal(t, []any{[]any{"en", "pt-BR"}}, column(kept.list("custom_fields"), "value"))
+	unnamed := d.fields(400, talk, object{"": 1})
+	require.Equal(t, "FIELD_NOT_FOUND", unnamed["code"])
+	require.Equal(t, object{"field": ""}, unnamed["details"])
+}
+
+func TestAnIfMatchWithoutATagIsRefused(t *testing.T) {
+	d := newDesk(t)
+	path := "/fields/" + d.define(200, object{"name": "Note"}).id()
+	for _, header := range []string{",,", " , ", " "} {
+		isInvalid(t, d.send(400, http.MethodPut, path, object{"name": "Lost"}, "If-Match", header), "If-Match")
+	}
+	d.send(200, http.MethodPut, path, object{"name": "Kept"})
 }

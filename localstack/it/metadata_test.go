@@ -311,3 +311,10 @@ func TestADeletedEntryReadsAsUnassigned(t *testing.T) {
 	require.Equal(t, talk["updated_at"], one["updated_at"], "the session itself is not written")
 	isInvalid(t, d.put(400, talk.id(), object{"track_id": ids["tracks"]}), "track_id")
 }
+
+func TestABlankNameIsToldSo(t *testing.T) {
+	d := newDesk(t)
+	refused := d.send(400, http.MethodPost, "/tracks/create", object{"name": "  "})
+	isInvalid(t, refused, "name")
+	require.Equal(t, "name must not be blank.", refused["message"])
+}

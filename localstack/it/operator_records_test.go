@@ -29,7 +29,7 @@ func TestTokensAreShownOnce(t *testing.T) {
 		require.NotContains(t, string(text), "secret_hash")
 		require.NotContains(t, string(text), "lct_us_")
 	}
-	require.Equal(t, 409, operatorRefuses(t, s, "token-update", with(id, map[string]any{"name": "V"})).Status)
+	require.Equal(t, "TOKEN_REVOKED", operatorRefuses(t, s, "token-update", with(id, map[string]any{"name": "V"})).Code)
 }
 
 // TestKindsOfTokens: the kind follows from the scopes unless it is given, and a
@@ -173,7 +173,7 @@ func TestParticipantRoles(t *testing.T) {
 	s.Operator(t, "event-update", with(event, map[string]any{"features": map[string]any{"sessions_2_0": true}}))
 	role := s.Operator(t, "participant-role-create", host)
 	require.Equal(t, "host", role["slug"])
-	require.Equal(t, 409, operatorRefuses(t, s, "participant-role-create", host).Status)
+	require.Equal(t, "DUPLICATE_SLUG", operatorRefuses(t, s, "participant-role-create", host).Code)
 	require.Equal(t, "core_role", operatorRefuses(t, s, "participant-role-create", with(host, map[string]any{"core_role": "host"})).Details["field"])
 
 	slugs := func() (all []any) {

@@ -3,6 +3,7 @@ package it_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,6 +26,8 @@ func TestAbstractsNeedTheirFeature(t *testing.T) {
 	abstract := object{"title": "A", "is_abstract": true}
 	isForbidden(t, d.create(403, abstract))
 	isInvalid(t, d.create(400, merged(abstract, object{"title": ""})), "title")
+	isInvalid(t, d.create(400, merged(abstract, object{"parent_session_id": uuid.NewString()})), "parent_session_id")
+	isInvalid(t, d.create(400, merged(abstract, object{"parent_session_id": d.titled("Plain")[0]})), "is_abstract")
 	require.Equal(t, false, d.create(200, object{"title": "B", "is_abstract": false})["is_abstract"])
 	d.feature("sessions_2_0", true)
 	made := d.create(200, abstract)

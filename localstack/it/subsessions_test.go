@@ -166,7 +166,7 @@ func TestAtMostFiftySubsessions(t *testing.T) {
 	}
 	d.remove(200, first)
 	d.sub(parent, "one more")
-	d.restore(409, first)
+	isInvalid(t, d.restore(400, first), "parent_session_id")
 	require.Len(t, d.get(200, parent).list("subsessions"), 50)
 	require.Len(t, d.search(object{}).Results[0].list("subsessions"), 50)
 }

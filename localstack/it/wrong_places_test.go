@@ -28,7 +28,7 @@ func TestWrongPlaces(t *testing.T) {
 			all = append(all, mistake{method, path, nil, 405, "", "", nil})
 		}
 	}
-	for _, event := range []string{"x", "0", "-1", "1.5", "1e3", "99999999999999999999", "0x1", "%31x", w.session, "%20"} {
+	for _, event := range []string{"x", "0", "-1", "1.5", "1e3", fmt.Sprintf("0%d", w.Event), "99999999999999999999", "0x1", "%31x", w.session, "%20"} {
 		at := "/v1/event/" + event
 		all = append(all, bad("GET", at+"/sessions", nil, "eventId"), bad("POST", at+"/sessions", object{}, "eventId"),
 			bad("GET", at+"/tracks", nil, "eventId"), bad("POST", at+"/tracks/create", object{"name": "x"}, "eventId"),

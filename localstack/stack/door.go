@@ -106,8 +106,8 @@ func (d *door) event(r *http.Request, path string, to route, body []byte) events
 	}
 }
 
-// query decodes a query string. What cannot be decoded stays as it was sent and
-// is for the API to refuse: a parameter that is dropped would widen a search.
+// query decodes a query string. What cannot be decoded stays as it was sent, to
+// be refused as a value: a parameter that is dropped would widen a search.
 func query(raw string) map[string][]string {
 	decoded := map[string][]string{}
 	for pair := range strings.SplitSeq(raw, "&") {

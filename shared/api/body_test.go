@@ -69,9 +69,9 @@ func TestWrongBodiesAreRefusedByField(t *testing.T) {
 		{`"people":[{"email":"a@b.c","born":"2026-02-30"}]`, "people[0].born", "a date"},
 		{`"people":[{"email":"a@b.c","code":"ab"}]`, "people[0].code", "must match capital letters"},
 		{`"free":{"a":[1e400]}`, "free.a[0]", "out of range"},
-		{`"free":{"a":[1,9007199254740993]}`, "a[1]", "an integer from -9007199254740992"},
-		{`"free":{"a":{"b":-9007199254740993}}`, "a.b", "an integer from"},
-		{`"free":{"a":99999999999999999999}`, "a", "an integer from"},
+		{`"free":{"a":[1,9007199254740993]}`, "a[1]", "more digits than can be kept"},
+		{`"free":{"a":{"b":-9007199254740993}}`, "a.b", "more digits than can be kept"},
+		{`"free":{"a":99999999999999999999}`, "a", "more digits than can be kept"},
 		{`"free":[]`, "free", "an object"},
 	} {
 		s.refuses(t, `{"text":"a","author":null,`+c.property+`}`, c.field, c.message)
@@ -154,7 +154,7 @@ func TestParameters(t *testing.T) {
 		require.Equal(t, want, string(envelope.Results[0]), query)
 	}
 	for query, field := range map[string]string{
-		"page=0": "page", "page=x": "page", "page=": "page", "page=1.5": "page", "page=2.0": "page", "page=1e0": "page", "page=%2B1": "page", "page=99999999999999999999": "page", "page=1&page=2": "page",
+		"page=0": "page", "page=x": "page", "page=": "page", "page=1.5": "page", "page=2.0": "page", "page=1e0": "page", "page=%2B1": "page", "page=01": "page", "page=-0": "page", "page=99999999999999999999": "page", "page=1&page=2": "page",
 		"page_size=101": "page_size", "is_draft=1": "is_draft", "is_draft=": "is_draft", "search=abcdef": "search",
 		"search=%00": "search", "search=%ff": "search", "ids=": "ids", "ids=x": "ids", "ids=" + kept + ",": "ids",
 	} {

@@ -183,7 +183,12 @@ type Revision struct {
 
 // Resolve refuses a header that is no list of entity tags before the handler
 // runs, and so before the record is looked for: huma calls it.
-func (r *Revision) Resolve(huma.Context) []error {
+func (r *Revision) Resolve(c huma.Context) []error {
+	c.EachHeader(func(name, value string) {
+		if strings.EqualFold(name, "If-Match") && value == "" {
+			r.IfMatch = " " // An empty header is not the absence of one.
+		}
+	})
 	if err := (write.Guard{IfMatch: r.IfMatch}).Validate(); err != nil {
 		return []error{err}
 	}

@@ -107,7 +107,7 @@ func ReadOnly(field string) *Error {
 // FieldNotFound is the 400 for a custom field that the event does not have.
 func FieldNotFound(field string) *Error {
 	return newError(http.StatusBadRequest, "ValidationError", CodeFieldUnknown,
-		fmt.Sprintf("There is no custom field %q.", field)).Field(field)
+		fmt.Sprintf("There is no custom field %q.", field)).With("field", field) // An empty name is one that was sent.
 }
 
 // NotFound is the 404 for a thing that does not exist, or not for this caller.

@@ -204,6 +204,18 @@ func TestParseRefusesWellSummedNonsense(t *testing.T) {
 	}
 }
 
+// TestATokenHasOneText: zeros or a sign ahead of the digits do not make another
+// text of the same token, whatever its checksum.
+func TestATokenHasOneText(t *testing.T) {
+	text := auth.Text{Region: "eu", Org: 1, User: 2, ID: 3, Secret: auth.NewSecret()}.String()
+	head, digits, _ := strings.Cut(text[:len(text)-6], "eu_")
+	require.Equal(t, text, auth.Summed(head+"eu_"+digits))
+	for _, ahead := range []string{"0", "00", "+", "+0"} {
+		_, err := auth.Parse(auth.Summed(head + "eu_" + ahead + digits))
+		require.Equal(t, auth.ReasonMalformed, refusal(t, err).Reason, ahead)
+	}
+}
+
 func TestMay(t *testing.T) {
 	token := func(kind tenancy.Kind, scopes ...auth.Scope) *auth.Caller {
 		return &auth.Caller{Token: tenancy.Token{Kind: kind, Scopes: scopes}}

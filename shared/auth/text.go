@@ -81,7 +81,9 @@ func Parse(token string) (Text, error) {
 	if err != nil {
 		return Text{}, Refuse(ReasonMalformed)
 	}
-	t.Region = region
+	if t.Region = region; t.String() != token { // A token has one text, without zeros or signs ahead of its digits.
+		return Text{}, Refuse(ReasonMalformed)
+	}
 	return t, nil
 }
 

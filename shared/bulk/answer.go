@@ -3,6 +3,7 @@ package bulk
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"lectern/shared/apierr"
 	"lectern/shared/table"
@@ -19,6 +20,9 @@ const (
 	envelope = 100 << 10
 	// maxEcho is how many characters of a word that is no action are repeated.
 	maxEcho = 100
+	// maxBrief is how many bytes of a message are repeated where errors are many
+	// and long.
+	maxBrief = 2 << 10
 )
 
 // show fills in what came of the operations.
@@ -66,7 +70,7 @@ func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 // the log.
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
-// fill writes errors, then the options of errors and then records into the
+// fill writes errors in brief, then what is long in them and then records into the
 // answer for as long as they fit.
 func (r *Response[T, E]) fill(results []write.Result) error {
 	room, err := r.fillErrors()
@@ -80,13 +84,13 @@ func (r *Response[T, E]) fill(results []write.Result) error {
 	return err
 }
 
-// fillErrors shows the errors, the first of them with options, and gives the
-// room that is left.
+// fillErrors shows the errors, the first of them with their whole messages and
+// options, and gives the room that is left.
 func (r *Response[T, E]) fillErrors() (room int, err error) {
 	room = maxAnswer
 	for i := range r.Results {
 		if e, ok := r.refused[i]; ok {
-			r.put(i, withoutOptions(e))
+			r.put(i, brief(e))
 			text, err := wire.Encode(r.Results[i].Error)
 			if err != nil {
 				return 0, fmt.Errorf("bulk: encode error %d: %w", i, err)
@@ -95,17 +99,18 @@ func (r *Response[T, E]) fillErrors() (room int, err error) {
 		}
 	}
 	full := false
-	for _, i := range r.optional() {
-		text, err := wire.Encode(r.refused[i].ValidOptions)
+	for _, i := range r.long() {
+		e := r.refused[i]
+		text, err := wire.Encode(append([]string{e.Message}, e.ValidOptions...))
 		if err != nil {
 			return 0, fmt.Errorf("bulk: encode options %d: %w", i, err)
 		}
 		if full = full || room < len(text); full {
-			r.refused[i] = withoutOptions(r.refused[i])
+			r.refused[i] = brief(e)
 			continue
 		}
 		room -= len(text)
-		r.put(i, r.refused[i])
+		r.put(i, e)
 	}
 	return room, nil
 }
@@ -116,16 +121,21 @@ func (r *Response[T, E]) put(i int, e *apierr.Error) {
 	r.Results[i].Error = &shown
 }
 
-func withoutOptions(e *apierr.Error) *apierr.Error {
+// brief is an error without options and without what is long: the message of a
+// dropdown quotes each option.
+func brief(e *apierr.Error) *apierr.Error {
 	cut := *e
 	cut.ValidOptions = nil
+	if len(cut.Message) > maxBrief {
+		cut.Message = strings.ToValidUTF8(cut.Message[:maxBrief], "") + "…"
+	}
 	return &cut
 }
 
-// optional are the indexes of the errors that have options.
-func (r *Response[T, E]) optional() (indexes []int) {
+// long are the indexes of the errors that brief would change.
+func (r *Response[T, E]) long() (indexes []int) {
 	for i := range r.Results {
-		if e, ok := r.refused[i]; ok && len(e.ValidOptions) > 0 {
+		if e, ok := r.refused[i]; ok && (len(e.ValidOptions) > 0 || len(e.Message) > maxBrief+len("…")) {
 			indexes = append(indexes, i)
 		}
 	}
@@ -163,7 +173,7 @@ func slimmed(results []write.Result) (slim bool) {
 }
 
 // Slim leaves out the last of the records, a quarter of what is shown of them;
-// once there are none, the options of the last errors. It is false when there
+// once there are none, what is long in the last errors. It is false when there
 // are none of those either.
 func (r *Response[T, E]) Slim() bool {
 	size := 0
@@ -183,10 +193,10 @@ func (r *Response[T, E]) Slim() bool {
 }
 
 func (r *Response[T, E]) slimErrors() bool {
-	optional := r.optional()
-	for _, i := range optional[len(optional)/4*3:] {
-		r.refused[i] = withoutOptions(r.refused[i])
+	long := r.long()
+	for _, i := range long[len(long)/4*3:] {
+		r.refused[i] = brief(r.refused[i])
 		r.put(i, r.refused[i])
 	}
-	return len(optional) > 0
+	return len(long) > 0
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"lectern/shared/api/check"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
@@ -32,7 +33,34 @@ type Operation struct {
 	ID     wire.Opt[string] `json:"id,omitzero" doc:"The record, for update and delete."`
 	Data   wire.Opt[Data]   `json:"data,omitzero" doc:"What the single operation takes as its body, for create and update."`
 	_      struct{}         `json:"-" additionalProperties:"true"`
+
+	// refused is why what was sent is no operation; nil when it is one.
+	refused error
 }
+
+// UnmarshalJSON never fails: what is wrong with an operation is kept, to fail
+// this one only. Then Action and ID are what can be made out of them.
+func (o *Operation) UnmarshalJSON(text []byte) error {
+	type plain Operation
+	if object := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")); !object {
+		*o = Operation{refused: apierr.Invalid("", "An operation must be an object with an action.")}
+		return nil
+	}
+	sent, err := check.Decode[plain](text)
+	if err == nil {
+		*o = Operation(*sent)
+		return nil
+	}
+	*o = Operation{refused: err}
+	var parts map[string]json.RawMessage
+	_ = json.Unmarshal(text, &parts)
+	_ = json.Unmarshal(parts["action"], &o.Action)
+	_ = json.Unmarshal(parts["id"], &o.ID)
+	return nil
+}
+
+// ChecksItself has the check of the request leave an operation to UnmarshalJSON.
+func (Operation) ChecksItself() {}
 
 // Data is the body of one operation, checked when the operation is prepared so
 // that a mistake fails this one only.
@@ -137,6 +165,15 @@ func Run[T, E any](ctx context.Context, t *table.Table, req Request, m Maker, fa
 
 // entry is an operation by its form: what it is about, or why it is none.
 func entry(op Operation, newID func() string) write.Entry {
+	e := addressed(op, newID)
+	if op.refused != nil {
+		e.Err = op.refused
+	}
+	return e
+}
+
+// addressed is an operation by the record it is about.
+func addressed(op Operation, newID func() string) write.Entry {
 	switch op.Action {
 	case "create":
 		return write.Entry{ID: newID()}

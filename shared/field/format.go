@@ -1,12 +1,15 @@
 package field
 
 import (
+	"fmt"
 	"net/mail"
 	"net/url"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+	"unicode"
 
 	"github.com/biter777/countries"
 
@@ -26,22 +29,26 @@ func isPhone(s string) bool { return phone.MatchString(s) && strings.ContainsAny
 
 func isAddress(s string) bool {
 	u, err := url.Parse(s)
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+	return err == nil && !strings.ContainsFunc(s, unicode.IsSpace) && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
 // isCountry takes the codes of ISO 3166-1 alone: of two or three capitals, or of
 // three digits.
-func isCountry(s string) bool {
-	if numeric.MatchString(s) {
-		n, _ := strconv.Atoi(s) // Three digits are a number.
-		return countries.ByNumeric(n).IsValid()
-	}
-	code := countries.ByName(s)
-	return code.IsValid() && (s == code.Alpha2() || s == code.Alpha3())
-}
+func isCountry(s string) bool { return countryCodes()[s] }
 
-// numeric is a numeric country code.
-var numeric = regexp.MustCompile(`^[0-9]{3}$`)
+// countryCodes are the codes of ISO 3166-1. The library also knows codes that
+// are withdrawn, or that users have assigned themselves.
+var countryCodes = sync.OnceValue(func() map[string]bool {
+	others := []countries.CountryCode{countries.Yugoslavia, countries.NetherlandsAntilles, countries.Kosovo}
+	codes := map[string]bool{}
+	for _, c := range countries.All() {
+		if slices.Contains(others, c) {
+			continue
+		}
+		codes[c.Alpha2()], codes[c.Alpha3()], codes[fmt.Sprintf("%03d", int(c))] = true, true, true
+	}
+	return codes
+})
 
 // language is the form of a BCP 47 code; which exist is not checked.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)

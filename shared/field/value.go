@@ -46,7 +46,7 @@ var rules = map[Type]rule{
 	Phone:     formatted("a phone number", isPhone),
 	File:      formatted("an http or https address", isAddress),
 	Countries: formatted("an ISO 3166-1 country code", isCountry),
-	Languages: formatted("a BCP 47 language code", isLanguage),
+	Languages: languageCode,
 	Date:      formatted("a date in the form YYYY-MM-DD", isDate),
 	Dropdown:  option,
 	Checkbox:  boolean,
@@ -113,27 +113,13 @@ func (d *Definition) mismatch(want string) error {
 	return apierr.TypeMismatch(d.InternalName, message, d.Options...)
 }
 
-const (
-	// maxQuoted and maxQuotedBytes are how many options a message quotes: as many
-	// as a person reads. The error carries all of them beside it.
-	maxQuoted      = 20
-	maxQuotedBytes = 2 << 10
-)
-
+// quoted is every option in quotes: the contract has the message name each.
 func quoted(options []string) string {
-	var list strings.Builder
+	quotes := make([]string, len(options))
 	for i, o := range options {
-		quote := strconv.Quote(o)
-		if i == maxQuoted || list.Len()+len(quote) > maxQuotedBytes {
-			fmt.Fprintf(&list, " and %d more", len(options)-i)
-			break
-		}
-		if i > 0 {
-			list.WriteString(", ")
-		}
-		list.WriteString(quote)
+		quotes[i] = strconv.Quote(o)
 	}
-	return list.String()
+	return strings.Join(quotes, ", ")
 }
 
 func text(l limit) rule {
@@ -162,6 +148,16 @@ func formatted(want string, is func(string) bool) rule {
 		}
 		return v, nil
 	}
+}
+
+// languageCode keeps a code in canonical case: one language has one text, which
+// a list takes once.
+func languageCode(d *Definition, raw any, loc *time.Location) (any, error) {
+	v, err := formatted("a BCP 47 language code", isLanguage)(d, raw, loc)
+	if err != nil {
+		return nil, err
+	}
+	return canonical(v.(string)), nil
 }
 
 func option(d *Definition, raw any, _ *time.Location) (any, error) {
@@ -204,7 +200,7 @@ const maxID = 1 << 53
 
 // CheckMembers looks up the members that values sent name in fields of type
 // user, in one read where there are any: 400 TYPE_MISMATCH for one that the
-// organization does not have. Apply has checked everything else.
+// organization does not have or that has left it. Apply has checked everything else.
 func (s *Set) CheckMembers(ctx context.Context, t *table.Table, org int64, module Module, sent map[string]any) error {
 	named := map[string]table.Key{}
 	for name, raw := range sent {
@@ -221,9 +217,22 @@ func (s *Set) CheckMembers(ctx context.Context, t *table.Table, org int64, modul
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if _, ok := found[named[name]]; !ok {
+		switch there, err := isMember(found, named[name]); {
+		case err != nil:
+			return err
+		case !there:
 			return apierr.TypeMismatch(name, fmt.Sprintf("Field %q must be %s.", name, wantMember))
 		}
 	}
 	return nil
+}
+
+// isMember is whether the member at key was found and has not left.
+func isMember(found map[table.Key]table.Item, key table.Key) (bool, error) {
+	stored, ok := found[key]
+	if !ok {
+		return false, nil
+	}
+	m, err := tenancy.Members.Decode(stored)
+	return err == nil && m.RemovedAt == nil, err
 }

@@ -107,11 +107,19 @@ func (e *edit) checkStatus() error {
 // checkFeatures holds the 403s: what the event has not switched on. abstract is
 // whether the write makes an abstract.
 func (e *edit) checkFeatures(abstract bool) error {
-	if abstract && !e.caller.Event.Features.Sessions2 {
-		return apierr.FeatureNeeded("Abstracts need the Sessions 2.0 feature, which this event does not have.")
+	if err := abstractAllowed(e.caller, abstract); err != nil {
+		return err
 	}
 	if e.draft.Translations.Sent && !e.caller.Event.Features.TranslatedFields {
 		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
+	}
+	return nil
+}
+
+// abstractAllowed refuses an abstract on an event without Sessions 2.0.
+func abstractAllowed(c *auth.Caller, abstract bool) error {
+	if abstract && !c.Event.Features.Sessions2 {
+		return apierr.FeatureNeeded("Abstracts need the Sessions 2.0 feature, which this event does not have.")
 	}
 	return nil
 }

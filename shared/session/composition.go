@@ -159,7 +159,8 @@ func unlinked(got write.Items, key table.Key) (*Body, error) {
 }
 
 // Duplicate copies a top-level session without its subsessions, composition and
-// withdrawal; the copy is pending. It is refused for a composition source.
+// withdrawal; the copy is pending. It is refused for a composition source, and
+// for an abstract of an event that could not create one.
 func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Session, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
@@ -171,7 +172,10 @@ func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Ses
 	}
 	key, newID := at(c).body(id), st.NewID()
 	return st.run(ctx, write.Op{Reads: []table.Key{key}, Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		original, err := unlinked(got, key)
+		original, err := live(got, key)
+		if err == nil {
+			err = allowed(c, original)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -182,6 +186,17 @@ func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Ses
 			step{after: st.copy(original, newID, number), action: "session.duplicated", kind: kindCreated,
 				fields: valued(set, original)})
 	}})
+}
+
+// allowed is whether a session may be copied, but for being a subsession.
+func allowed(c *auth.Caller, original *Body) error {
+	if err := abstractAllowed(c, original.IsAbstract); err != nil {
+		return err
+	}
+	if original.Target != nil {
+		return linked()
+	}
+	return nil
 }
 
 // valued are the internal names of the custom fields that b has a value of.

@@ -44,6 +44,9 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, e
 	if _, err := encode(trial); err != nil {
 		return nil, err
 	}
+	if d.ParentSessionID.Has() {
+		return e, nil // adopt looks at the features, once it has found the parent.
+	}
 	return e, e.checkFeatures(d.IsAbstract.Value)
 }
 
@@ -80,7 +83,9 @@ func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
 }
 
 // adopt makes b a subsession of the parent at key, which must be a live
-// top-level session with room for it. It gives the parent before and after.
+// top-level session with room for it. What is wrong with the body is refused
+// before what the event lacks, and that before the state of the parent. It gives
+// the parent before and after.
 func (e *edit) adopt(got write.Items, key table.Key, b *Body) (before, after *Body, err error) {
 	const name = "parent_session_id"
 	before, err = stored(got, key)
@@ -89,8 +94,6 @@ func (e *edit) adopt(got write.Items, key table.Key, b *Body) (before, after *Bo
 		return nil, nil, apierr.Invalid(name, "There is no such session on this event.")
 	case before.Parent != "":
 		return nil, nil, apierr.Invalid(name, "A subsession cannot have subsessions.")
-	case before.DeletedAt != nil:
-		return nil, nil, parentDeleted()
 	case len(before.Subsessions) >= maxSubsessions:
 		return nil, nil, tooManySubsessions(name)
 	case e.draft.IsAbstract.Sent && e.draft.IsAbstract.Value != before.IsAbstract:
@@ -98,6 +101,9 @@ func (e *edit) adopt(got write.Items, key table.Key, b *Body) (before, after *Bo
 	}
 	if err := e.checkFeatures(before.IsAbstract); err != nil {
 		return nil, nil, err
+	}
+	if before.DeletedAt != nil {
+		return nil, nil, parentDeleted()
 	}
 	after = before.clone()
 	after.LastNumber++
@@ -189,7 +195,7 @@ func (st *Store) remove(ctx context.Context, c *auth.Caller, id string, guard wr
 }
 
 // Restore brings a deleted session back. It is a 404 when the session is not
-// deleted, a 409 while its parent is.
+// deleted, a 409 while its parent is, a 400 while the parent has no room for it.
 func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
 	if err := guard.Validate(); err != nil {
 		return nil, err
@@ -265,7 +271,7 @@ func (st *Store) parentStep(ctx context.Context, p place, sub *Body) (step, erro
 			return step{}, parentDeleted()
 		}
 		if len(after.Subsessions) >= maxSubsessions {
-			return step{}, apierr.Conflict("TOO_MANY_SUBSESSIONS", "The parent session has all the subsessions it can have.")
+			return step{}, tooManySubsessions("parent_session_id")
 		}
 		after.Subsessions = append(after.Subsessions, sub.ID)
 	}

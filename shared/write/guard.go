@@ -17,7 +17,8 @@ type Guard struct {
 	// IfMatch is the header If-Match: "*", or entity tags separated by commas. Of
 	// a tag only the part before the dot is compared, with the version: the rest
 	// is a hash of one rendering of it. So a tag that a proxy has made weak still
-	// says which version was seen, and is taken as well.
+	// says which version was seen, and is taken as well. It is empty when there is
+	// no such header.
 	IfMatch string
 }
 
@@ -58,22 +59,30 @@ func matches(tags []string, version int64) bool {
 }
 
 // parseTags splits an If-Match header into the texts of its entity tags (RFC
-// 9110 section 8.8.3); none for "*", which holds for every record there is.
+// 9110 section 8.8.3); none for "*", which holds for every record there is. A
+// header without any tag is malformed: it would guard nothing.
 func parseTags(header string) (tags []string, err error) {
 	rest := trim(header)
-	if rest == "*" {
+	if rest == "*" || header == "" {
 		return nil, nil
+	}
+	if rest == "" {
+		return nil, malformed()
 	}
 	for rest != "" {
 		opened, ok := strings.CutPrefix(strings.TrimPrefix(rest, "W/"), `"`)
 		tag, after, closed := strings.Cut(opened, `"`)
 		after = strings.TrimLeft(after, " \t")
 		if !ok || !closed || strings.ContainsAny(tag, " \t") || after != "" && after[0] != ',' {
-			return nil, apierr.Invalid("If-Match", `If-Match must be "*" or a list of entity tags such as "3.5f2a".`)
+			return nil, malformed()
 		}
 		tags, rest = append(tags, tag), trim(after)
 	}
 	return tags, nil
+}
+
+func malformed() error {
+	return apierr.Invalid("If-Match", `If-Match must be "*" or a list of entity tags such as "3.5f2a".`)
 }
 
 // trim cuts the empty elements that a list in a header may have.

@@ -47,6 +47,8 @@ func TestGuard(t *testing.T) {
 		{"no comma", write.Guard{IfMatch: `"7.abc" "8.abc"`}, 400},
 		{"star in a list", write.Guard{IfMatch: `"6.abc", *`}, 400},
 		{"blank in a tag", write.Guard{IfMatch: `"7 abc"`}, 400},
+		{"commas alone", write.Guard{IfMatch: `,,`}, 400},
+		{"blank", write.Guard{IfMatch: " \t"}, 400},
 		{"weak without tag", write.Guard{IfMatch: `W/`}, 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -84,12 +84,12 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 }
 
 // typed is a parameter's text as the value that a body would have there; a text
-// that is none stays a text. An integer has digits only: 1e3 in a path names no
+// that is none stays a text. An integer has one form: 1e3 and 03 in a path name no
 // event.
 func typed(kind, text string) any {
 	switch kind {
 	case huma.TypeInteger:
-		if _, err := strconv.ParseInt(text, 10, 64); err == nil && text[0] != '+' {
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
 			return json.Number(text)
 		}
 	case huma.TypeNumber:

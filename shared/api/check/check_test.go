@@ -83,12 +83,31 @@ func TestLongKeysAreNotRepeated(t *testing.T) {
 	require.True(t, strings.HasSuffix(refused.Details["field"].(string), "ä…"))
 }
 
+// TestManyValuesAreRefused: small ones take a hundred times their length.
+func TestManyValuesAreRefused(t *testing.T) {
+	refused := refusal(t, `{"free":{"a":[`+strings.Repeat("{},", 200_000)+`{}]}}`)
+	require.Contains(t, refused.Message, "more than 200000 values")
+}
+
+// TestHalvesOfSurrogatePairs: both halves make a character, one makes none.
+func TestHalvesOfSurrogatePairs(t *testing.T) {
+	for text, fine := range map[string]bool{
+		`\ud83d\ude00`: true, `x\uD83D\uDE00\n`: true, `\\ud83d`: true, `\\\\ud83d`: true, `\u00e9`: true, `\"\/\b`: true,
+		`\ud83d`: false, `\ud83dx`: false, `\ude00`: false, `\ude00\ud83d`: false, `\ud83d\ud83d\ude00`: false,
+		`\ud83d\n`: false, `\\\ud83d`: false, `\ud83d\u00e9`: false, `\ud83d\\ude00`: false,
+	} {
+		_, err := check.Decode[anything]([]byte(`{"free":{"a":"` + text + `"}}`))
+		require.Equal(t, fine, err == nil, text)
+	}
+}
+
 // TestABodyCostsWhatItsLengthIs: no value pays for the names of what it stands in.
 func TestABodyCostsWhatItsLengthIs(t *testing.T) {
 	deep := strings.Repeat(`{"`+strings.Repeat("k", 1000)+`":`, 20)
 	for _, free := range []string{
-		deep + "[" + strings.Repeat("0,", 200_000) + "0]" + strings.Repeat("}", 20),
+		deep + "[" + strings.Repeat("0,", 190_000) + "0]" + strings.Repeat("}", 20),
 		deep + "[" + strings.Repeat(`{"a":0},`, 50_000) + "0]" + strings.Repeat("}", 20),
+		`{"a":"` + strings.Repeat(`\n`, 1_000_000) + `\ud83d\ude00"}`,
 	} {
 		raw := []byte(`{"free":` + free + `}`)
 		var before, after runtime.MemStats

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 
 	"lectern/shared/wire"
 )
@@ -31,7 +32,7 @@ func format(name, text string) (plain, wanted string) {
 		return text, unless(err == nil && address.Address == text, "an e-mail address")
 	case "uri":
 		u, err := url.Parse(text)
-		return text, unless(err == nil && u.Scheme != "" && u.Host != "", "an absolute URL")
+		return text, unless(err == nil && !strings.ContainsFunc(text, unicode.IsSpace) && u.Scheme != "" && u.Host != "", "an absolute URL")
 	}
 	return text, ""
 }

@@ -3,8 +3,8 @@ package check
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +13,10 @@ import (
 
 // maxDepth is how deep arrays and objects may stand in each other.
 const maxDepth = 32
+
+// maxValues bounds what a body takes in memory: many times what the largest bulk
+// has that means anything.
+const maxValues = 200_000
 
 // maxKey is the longest key in bytes: four times what the name of a custom field
 // may have.
@@ -50,11 +54,12 @@ func parse(raw []byte) (*object, error) {
 	if !utf8.Valid(raw) {
 		return nil, apierr.Invalid("", "The request body is not valid UTF-8.")
 	}
-	var whole json.RawMessage
-	if err := json.Unmarshal(raw, &whole); err != nil {
+	if !json.Valid(raw) {
+		err := json.Unmarshal(raw, new(json.RawMessage)) // It says where, but reads twice.
 		return nil, apierr.Invalid("", "The request body is not valid JSON: %v.", err)
 	}
-	p := parser{dec: json.NewDecoder(bytes.NewReader(raw)), loneSurrogate: hasLoneSurrogate(raw)}
+	p := parser{dec: json.NewDecoder(bytes.NewReader(raw)), loneSurrogate: hasLoneSurrogate(raw), left: new(int)}
+	*p.left = maxValues
 	p.dec.UseNumber()
 	v, err := p.value(path{}, 0)
 	if err != nil {
@@ -71,6 +76,8 @@ func parse(raw []byte) (*object, error) {
 type parser struct {
 	dec           *json.Decoder
 	loneSurrogate bool
+	// left is how many values may still come.
+	left *int
 }
 
 // value reads one value, which stands at the path.
@@ -78,6 +85,9 @@ func (p parser) value(at path, depth int) (any, error) {
 	token, err := p.dec.Token()
 	if err != nil {
 		return nil, err
+	}
+	if *p.left--; *p.left < 0 {
+		return nil, apierr.Invalid("", "The request body has more than %d values.", maxValues)
 	}
 	switch token := token.(type) {
 	case json.Delim:
@@ -164,18 +174,38 @@ func (p parser) text(at path, s string) error {
 	return nil
 }
 
-// escape matches any escape of a JSON string, a surrogate pair as one.
-var escape = regexp.MustCompile(`(?i)\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u(d[89a-f][0-9a-f]{2})|.)`)
-
-// hasLoneSurrogate is whether a string has an escape of half a surrogate pair.
+// hasLoneSurrogate is whether a string of raw, which is valid JSON, has an escape
+// of half a surrogate pair.
 func hasLoneSurrogate(raw []byte) bool {
-	if !bytes.Contains(bytes.ToLower(raw), []byte(`\ud`)) {
-		return false
-	}
-	for _, m := range escape.FindAllSubmatchIndex(raw, -1) {
-		if m[6] >= 0 {
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		switch unit := escapedUnit(raw[i:]); {
+		case unit < 0xd800 || unit > 0xdfff:
+			i++ // Whatever is escaped, it begins no other escape.
+		case unit > 0xdbff, !isLow(escapedUnit(raw[min(i+unitLength, len(raw)):])):
 			return true
+		default:
+			i += 2*unitLength - 1
 		}
 	}
 	return false
 }
+
+// unitLength is how long the escape \uXXXX is.
+const unitLength = 6
+
+// escapedUnit is the UTF-16 unit that text begins with as an escape, or -1.
+func escapedUnit(text []byte) int {
+	if len(text) < unitLength || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	unit, err := strconv.ParseUint(string(text[2:unitLength]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return int(unit)
+}
+
+func isLow(unit int) bool { return unit >= 0xdc00 && unit <= 0xdfff }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +18,9 @@ import (
 
 // exact is the largest magnitude up to which every integer is a float64.
 const exact = 1 << 53
+
+// notBlank is the pattern of a text that says something.
+const notBlank = `\S`
 
 // checker walks a value and its schema together.
 type checker struct {
@@ -95,31 +99,6 @@ func fits(schemaType string, v any) bool {
 	}
 }
 
-// exactly refuses an integer in a value without a schema that would be rounded
-// when it is decoded, since there every number becomes a float64.
-func exactly(v any, at path) error {
-	switch v := v.(type) {
-	case json.Number:
-		n, err := strconv.ParseInt(string(v), 10, 64)
-		if !strings.ContainsAny(string(v), ".eE") && (err != nil || n > exact || n < -exact) {
-			return refuse(at, "must be an integer from -%d to %d.", exact, exact)
-		}
-	case []any:
-		for i, one := range v {
-			if err := exactly(one, item(&at, i)); err != nil {
-				return err
-			}
-		}
-	case *object:
-		for _, key := range v.keys {
-			if err := exactly(v.values[key], in(&at, key)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 func article(schemaType string) string {
 	switch schemaType {
 	case huma.TypeBoolean:
@@ -183,6 +162,8 @@ func (c *checker) text(s *huma.Schema, text string, at path) (any, error) {
 		return nil, refuse(at, "must be one of %s.", list(s.Enum))
 	case wanted != "":
 		return nil, refuse(at, "must be %s.", wanted)
+	case s.Pattern == notBlank && strings.TrimSpace(text) == "":
+		return nil, refuse(at, "must not be blank.")
 	case s.Pattern != "" && !pattern(s.Pattern).MatchString(text):
 		return nil, refuse(at, "must match %s.", cmp.Or(s.PatternDescription, s.Pattern))
 	}
@@ -211,6 +192,9 @@ func (c *checker) array(s *huma.Schema, items []any, at path) error {
 	case s.MaxItems != nil && len(items) > *s.MaxItems:
 		return refuse(at, "takes at most %s.", count(*s.MaxItems))
 	}
+	if c.leaves(s.Items) {
+		return nil
+	}
 	seen := map[any]bool{}
 	for i, sent := range items {
 		field := item(&at, i)
@@ -227,6 +211,20 @@ func (c *checker) array(s *huma.Schema, items []any, at path) error {
 		items[i] = v
 	}
 	return nil
+}
+
+// OnItsOwn is a type whose values in a list are described in the document and
+// not checked with the list: what is wrong with one is for its UnmarshalJSON to
+// keep, so that it does not refuse the others.
+type OnItsOwn interface{ ChecksItself() }
+
+// leaves is whether the entries of a list check themselves.
+func (c *checker) leaves(s *huma.Schema) bool {
+	if s.Ref == "" {
+		return false
+	}
+	t := c.registry.TypeFromRef(s.Ref)
+	return t != nil && t.Implements(reflect.TypeFor[OnItsOwn]())
 }
 
 func (c *checker) object(s *huma.Schema, o *object, at path) error {
