@@ -126,7 +126,7 @@ func (r *Response[T, E]) put(i int, e *apierr.Error) {
 func brief(e *apierr.Error) *apierr.Error {
 	cut := *e
 	cut.ValidOptions = nil
-	if len(cut.Message) > maxBrief {
+	if len(cut.Message) > maxBrief+len("…") {
 		cut.Message = strings.ToValidUTF8(cut.Message[:maxBrief], "") + "…"
 	}
 	return &cut

@@ -132,9 +132,19 @@ func (k *Key) found() (*Answer, error) {
 		return &Answer{Version: k.was.Version, Body: k.was.Answer}, nil
 	case !k.was.Done && k.store.Now().UnixMilli() < k.was.Lease:
 		return nil, k.inUse()
+	case !k.was.Done && k.ending():
+		k.was.Lease = k.ends().UnixMilli()
+		return nil, k.inUse()
 	}
 	return nil, nil
 }
+
+// ends is when a claim ends, with the results of its parts.
+func (k *Key) ends() time.Time { return time.Unix(0, k.was.Claim).Add(keep) }
+
+// ending is whether a claim would end before a request that takes it up now: the
+// next one would then do everything again beside it.
+func (k *Key) ending() bool { return k.store.Now().Add(2 * lease).After(k.ends()) }
 
 // inUse is the 409 that says when to come back.
 func (k *Key) inUse() error {

@@ -3,7 +3,6 @@ package idempotency
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -66,9 +65,9 @@ func (k *Key) dated(key table.Key, data any, version int64) (table.Item, error) 
 	if err != nil {
 		return table.Item{}, fmt.Errorf("idempotency: encode %s: %w", key.PK, err)
 	}
-	from := k.store.Now()
+	expires := k.store.Now().Add(keep)
 	if s, _ := data.(state); k.was.Claim != 0 && !s.Done {
-		from = time.Unix(0, k.was.Claim)
+		expires = k.ends()
 	}
-	return table.Item{Key: key, Version: version, Data: text, Expires: from.Add(keep).Unix()}, nil
+	return table.Item{Key: key, Version: version, Data: text, Expires: expires.Unix()}, nil
 }

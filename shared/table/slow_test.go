@@ -153,6 +153,8 @@ func (f *failing) TransactWriteItems(context.Context, *dynamodb.TransactWriteIte
 
 func TestInDoubtOnlyAfterALostAnswer(t *testing.T) {
 	conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("TransactionConflict")}}}
+	mixed := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{
+		{Code: aws.String("ConditionalCheckFailed")}, {Code: aws.String("TransactionConflict")}}}
 	throttle, server := &types.ProvisionedThroughputExceededException{}, &types.InternalServerError{}
 	synctest.Test(t, func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -165,6 +167,7 @@ func TestInDoubtOnlyAfterALostAnswer(t *testing.T) {
 			"a failing server":              {[]error{server}, true},
 			"an answer that breaks off":     {[]error{&smithy.DeserializationError{Err: io.ErrUnexpectedEOF}}, true},
 			"a lost answer, then conflicts": {[]error{server, conflict}, true},
+			"a lost answer, then a failed condition beside a conflict": {[]error{server, mixed}, true},
 		} {
 			err := table.New(&failing{errs: c.errs}, "none").Transact(t.Context(), table.Put(item("a")))
 			require.ErrorIs(t, err, table.ErrBusy, name)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -119,8 +120,11 @@ func (p *progress) outcome(err error) error {
 
 // cancelled decides on the reasons of a cancellation.
 func (p *progress) cancelled(err *types.TransactionCanceledException) error {
-	if p.lost && p.done(err.CancellationReasons) {
+	switch {
+	case p.lost && p.done(err.CancellationReasons):
 		return nil
+	case p.lost && slices.ContainsFunc(err.CancellationReasons, isHeldUp):
+		return fmt.Errorf("%w: %w", errUndecided, err)
 	}
 	var cause error
 	for i, reason := range err.CancellationReasons {
@@ -143,6 +147,15 @@ func (w Write) failed() error {
 		return w.err
 	}
 	return ErrStale
+}
+
+// errUndecided is a cancellation after a lost answer that does not show what of the
+// transaction stands: another one holds an item of it.
+var errUndecided = errors.New("cancelled while others are at work")
+
+func isHeldUp(reason types.CancellationReason) bool {
+	code := aws.ToString(reason.Code)
+	return code != reasonNone && passing[code]
 }
 
 // done is whether the reasons show that an earlier try was done, whose answer was
@@ -172,8 +185,8 @@ func (w Write) stands(old attributes) bool {
 // isPassing is whether the transaction may succeed when it is sent again.
 func isPassing(err error) bool {
 	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
-		return isTransient(err)
+	if !errors.As(err, &cancelled) || errors.Is(err, errUndecided) {
+		return isTransient(err) || errors.Is(err, errUndecided)
 	}
 	for _, reason := range cancelled.CancellationReasons {
 		if !passing[aws.ToString(reason.Code)] {
