@@ -3,6 +3,7 @@ package it_test
 import (
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -44,6 +45,18 @@ func source(seed uint64, caller int) *rand.Rand {
 
 // oneOf draws from a list that is not empty.
 func oneOf[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+// keysWhere gives the keys of the values that keep holds for, in order.
+func keysWhere[V any](all map[string]V, keep func(V) bool) []string {
+	var keys []string
+	for key, value := range all {
+		if keep(value) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
 
 // chance is true once in n.
 func chance(r *rand.Rand, n int) bool { return r.IntN(n) == 0 }

@@ -123,14 +123,7 @@ func (c *client) title() string {
 
 // pick gives the ids of own sessions that keep holds for, in a fixed order.
 func (c *client) pick(keep func(journaled) bool) []string {
-	var ids []string
-	for id, now := range c.own {
-		if keep(now) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
+	return keysWhere(c.own, keep)
 }
 
 // draw makes the next operation.

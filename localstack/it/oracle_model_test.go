@@ -227,14 +227,7 @@ func (m *model) alive(collection string) []string {
 func (m *model) entriesWhere(keep func(*label) bool) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var ids []string
-	for id, e := range m.entries {
-		if keep(e) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
+	return keysWhere(m.entries, keep)
 }
 
 // watermark is what is known before a search begins: no answer may show less.

@@ -152,13 +152,15 @@ func (x *exchange) limitDay() error {
 // take is the rate limiter's verdict. A panic in the limiter refuses nobody, as
 // its other failures do not; outside of the request it would end the process.
 func (x *exchange) take(ctx context.Context, token tenancy.Token) (v ratelimit.Verdict) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			x.Log.ErrorContext(ctx, "rate limiter panicked", "cause", cause, "stack", string(debug.Stack()))
-			v = ratelimit.Verdict{Allowed: true}
-		}
-	}()
-	return x.limiter.Take(ctx, token, x.Bucket)
+	err := table.Safely(func() error {
+		v = x.limiter.Take(ctx, token, x.Bucket)
+		return nil
+	})()
+	if err != nil {
+		x.Log.ErrorContext(ctx, "rate limiter panicked", "error", err)
+		return ratelimit.Verdict{Allowed: true}
+	}
+	return v
 }
 
 // refusal waits for the rate limiter's verdict and gives the 429 if it is one.

@@ -24,6 +24,15 @@ func (q *asked) Query(ctx context.Context, _ *dynamodb.QueryInput, _ ...func(*dy
 
 func fine(context.Context) error { return nil }
 
+// viewing is a call of View that sends what came of it.
+func viewing(c *catalogue.Catalogue[talkRow, *talk]) (views chan error, view func(context.Context)) {
+	views = make(chan error)
+	return views, func(ctx context.Context) {
+		_, err := c.View(ctx, source)
+		views <- err
+	}
+}
+
 // TestFlightEndsWhenNobodyWaits has the readings hang. The first caller leaves, a
 // second one has come for the next flight and gets it.
 func TestFlightEndsWhenNobodyWaits(t *testing.T) {
@@ -35,11 +44,7 @@ func TestFlightEndsWhenNobodyWaits(t *testing.T) {
 			return ctx.Err()
 		}}
 		c := newCatalogue(table.New(client, "none"))
-		views := make(chan error)
-		view := func(ctx context.Context) {
-			_, err := c.View(ctx, source)
-			views <- err
-		}
+		views, view := viewing(c)
 		first, leave := context.WithCancel(t.Context())
 		go view(first)
 		synctest.Wait()
@@ -73,11 +78,7 @@ func TestFlightGoesOnForThoseWhoWait(t *testing.T) {
 			}
 		}}
 		c := newCatalogue(table.New(client, "none"))
-		views := make(chan error)
-		view := func(ctx context.Context) {
-			_, err := c.View(ctx, source)
-			views <- err
-		}
+		views, view := viewing(c)
 		gone, leave := context.WithCancel(t.Context())
 		go view(t.Context())
 		synctest.Wait()

@@ -152,10 +152,18 @@ func (st *Store) Withdrawal(ctx context.Context, c *auth.Caller, id string) (*Wi
 // unlinked is live for a session that must not be a composition source.
 func unlinked(got write.Items, key table.Key) (*Body, error) {
 	b, err := live(got, key)
-	if err == nil && b.Target != nil {
-		return nil, linked()
+	if err != nil {
+		return nil, err
 	}
-	return b, err
+	return b, b.free()
+}
+
+// free refuses a composition source.
+func (b *Body) free() error {
+	if b.Target != nil {
+		return linked()
+	}
+	return nil
 }
 
 // Duplicate copies a top-level session without its subsessions, composition and
@@ -193,10 +201,7 @@ func allowed(c *auth.Caller, original *Body) error {
 	if err := abstractAllowed(c, original.IsAbstract); err != nil {
 		return err
 	}
-	if original.Target != nil {
-		return linked()
-	}
-	return nil
+	return original.free()
 }
 
 // valued are the internal names of the custom fields that b has a value of.

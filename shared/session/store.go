@@ -141,8 +141,8 @@ func (st *Store) numbers(ctx context.Context, p place, n int64) (int64, error) {
 func (st *Store) now(before *Body) wire.Time { return later(wire.At(st.Now()), before) }
 
 func later(now wire.Time, before *Body) wire.Time {
-	if before != nil && !now.After(before.UpdatedAt.Time) {
-		return wire.At(before.UpdatedAt.Add(time.Millisecond))
+	if before == nil {
+		return now
 	}
-	return now
+	return wire.After(before.UpdatedAt, now.Time)
 }

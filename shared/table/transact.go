@@ -185,8 +185,11 @@ func (w Write) stands(old attributes) bool {
 // isPassing is whether the transaction may succeed when it is sent again.
 func isPassing(err error) bool {
 	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) || errors.Is(err, errUndecided) {
-		return isTransient(err) || errors.Is(err, errUndecided)
+	switch {
+	case errors.Is(err, errUndecided):
+		return true
+	case !errors.As(err, &cancelled):
+		return isTransient(err)
 	}
 	for _, reason := range cancelled.CancellationReasons {
 		if !passing[aws.ToString(reason.Code)] {

@@ -181,22 +181,13 @@ func (f Family[T]) plan(ctx context.Context, s Store, stored table.Item, edit fu
 	}
 	facts := f.Facts(after)
 	*facts.Version++
-	*facts.UpdatedAt = next(*facts.UpdatedAt, s.Now())
+	*facts.UpdatedAt = wire.After(*facts.UpdatedAt, s.Now())
 	item, err := f.item(after)
 	if err != nil {
 		return nil, err
 	}
 	writes := []table.Write{table.Replace(item, stored.Version), f.change(ctx, "updated", before, after).Write()}
 	return &write.Plan{Writes: writes, Answer: after}, nil
-}
-
-// next is the updated_at of a version that follows one of last: never the same
-// or earlier, whatever the clock says.
-func next(last wire.Time, now time.Time) wire.Time {
-	if at := wire.At(now); at.After(last.Time) {
-		return at
-	}
-	return wire.At(last.Add(time.Millisecond))
 }
 
 // IDs lists an organization's records of the kind, oldest first.

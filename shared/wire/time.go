@@ -38,6 +38,15 @@ var instant = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:
 // maxYear is the last year that RFC 3339 can write.
 const maxYear = 9999
 
+// After is the time of a change of what was last changed at last: now, or where
+// the clock is behind, a millisecond after last (design.md section 3).
+func After(last Time, now time.Time) Time {
+	if at := At(now); at.After(last.Time) {
+		return at
+	}
+	return At(last.Add(time.Millisecond))
+}
+
 // String is the JSON form without quotes.
 func (t Time) String() string { return t.UTC().Format(layout) }
 

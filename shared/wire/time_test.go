@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,5 +30,19 @@ func TestTimesAreRFC3339(t *testing.T) {
 	} {
 		_, err := wire.ParseTime(text)
 		require.Error(t, err, text)
+	}
+}
+
+func TestAChangeIsLaterThanTheLast(t *testing.T) {
+	last, err := wire.ParseTime("2026-11-21T09:30:00.500Z")
+	require.NoError(t, err)
+	for now, want := range map[string]string{
+		"2026-11-21T09:30:01Z":        "2026-11-21T09:30:01.000Z",
+		"2026-11-21T09:30:00.500999Z": "2026-11-21T09:30:00.501Z",
+		"2026-11-21T09:00:00Z":        "2026-11-21T09:30:00.501Z",
+	} {
+		at, err := time.Parse(time.RFC3339, now)
+		require.NoError(t, err)
+		require.Equal(t, want, wire.After(last, at).String(), now)
 	}
 }

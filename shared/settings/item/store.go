@@ -132,22 +132,13 @@ func edited[R any, P Record[R]](s Store, was table.Item, c Change[P]) (P, error)
 		return nil, err
 	}
 	*head.Version++
-	*head.UpdatedAt = next(*head.UpdatedAt, s.Now())
+	*head.UpdatedAt = wire.After(*head.UpdatedAt, s.Now())
 	*head.DeletedAt = nil
 	if c.Verb == Deleted {
 		at := *head.UpdatedAt
 		*head.DeletedAt = &at
 	}
 	return r, nil
-}
-
-// next is the updated_at of a version that follows one of last: later, whatever
-// the clock says.
-func next(last wire.Time, now time.Time) wire.Time {
-	if at := wire.At(now); at.After(last.Time) {
-		return at
-	}
-	return wire.At(last.Add(time.Millisecond))
 }
 
 // plan completes the writes of a setting's new version: the settings version of
