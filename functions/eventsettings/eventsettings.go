@@ -14,6 +14,7 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
+	"lectern/shared/stores"
 )
 
 const event = "/v1/event/{eventId}/"
@@ -56,7 +57,7 @@ func kinds() (routes []api.Route[service]) {
 type service struct{ settings *settings.Cache }
 
 func start(env api.Env) *service {
-	return &service{api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) })}
+	return &service{stores.Settings(env)}
 }
 
 // Expand is what a list can add to each entry.

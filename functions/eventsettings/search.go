@@ -94,12 +94,12 @@ type setting interface{ Head() item.Head }
 func choose[R setting](all []R, times search.Times, sort search.Sort[search.ByTimes]) []R {
 	kept := make([]R, 0, len(all))
 	for _, r := range all {
-		if head := r.Head(); times.Keeps(*head.CreatedAt, *head.UpdatedAt) {
+		if head := r.Head(); times.Keeps(head.CreatedAt.UnixMilli(), head.UpdatedAt.UnixMilli()) {
 			kept = append(kept, r)
 		}
 	}
-	if !sort.IsZero() {
-		slices.SortFunc(kept, search.Order(sort.Keys, timeOf[R], byID[R]))
+	if order := search.Order(sort.Keys, timeOf[R], byID[R]); order != nil {
+		slices.SortFunc(kept, order)
 	}
 	return kept
 }

@@ -10,6 +10,7 @@ import (
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
 	"lectern/shared/settings/item"
+	"lectern/shared/stores"
 )
 
 const fields = "/v1/event/{eventId}/fields"
@@ -31,7 +32,7 @@ type service struct {
 func start(env api.Env) *service {
 	return &service{
 		store:    field.Store{Table: env.Table, Now: env.Now, NewID: env.NewID},
-		settings: api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) }),
+		settings: stores.Settings(env),
 	}
 }
 

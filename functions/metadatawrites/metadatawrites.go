@@ -12,6 +12,7 @@ import (
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
 	"lectern/shared/settings/item"
+	"lectern/shared/stores"
 	"lectern/shared/write"
 )
 
@@ -90,7 +91,7 @@ type service struct {
 func start(env api.Env) *service {
 	return &service{
 		store:    metadata.Store{Table: env.Table, Now: env.Now, NewID: env.NewID},
-		settings: api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) }),
+		settings: stores.Settings(env),
 	}
 }
 

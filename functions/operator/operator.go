@@ -19,6 +19,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/session"
 	"lectern/shared/settings"
+	"lectern/shared/stores"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
@@ -85,14 +86,11 @@ type Service struct {
 
 // New makes the Service of a region.
 func New(env api.Env) *Service {
-	cache := api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) })
 	return &Service{
 		env:      env,
 		tenancy:  tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
-		settings: cache,
-		sessions: &session.Store{
-			Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: cache,
-		},
+		settings: stores.Settings(env),
+		sessions: stores.Sessions(env),
 	}
 }
 

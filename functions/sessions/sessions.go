@@ -10,7 +10,7 @@ import (
 	"lectern/shared/ratelimit"
 	"lectern/shared/search"
 	"lectern/shared/session"
-	"lectern/shared/settings"
+	"lectern/shared/stores"
 	"lectern/shared/wire"
 )
 
@@ -28,17 +28,7 @@ var readers = auth.Scopes{auth.ReadSessions}
 
 type service struct{ sessions *session.Store }
 
-// memory caps what the group keeps of sessions, in bytes: a Lambda of 512 MB has
-// room for the rest beside it.
-const memory = 64 << 20
-
-func start(env api.Env) *service {
-	return &service{sessions: &session.Store{
-		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL,
-		Settings:  api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) }),
-		Catalogue: session.NewCatalogue(env.Table, memory),
-	}}
-}
+func start(env api.Env) *service { return &service{sessions: stores.Sessions(env)} }
 
 // Expand is what a read of sessions can add, as a query parameter.
 type Expand struct {
@@ -88,10 +78,12 @@ type listInput struct {
 // list is the search as a GET.
 func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*session.Session], error) {
 	filter := session.Filter{
-		Status:   in.Status,
-		TrackIDs: both(in.TrackID, in.TrackIDs), LevelIDs: both(in.LevelID, in.LevelIDs),
-		FormatIDs: both(in.FormatID, in.FormatIDs), TagIDs: both(in.TagID, in.TagIDs),
-		LanguageIDs: both(in.LanguageID, in.LanguageIDs),
+		Status: in.Status,
+		Categories: session.Categories{
+			TrackIDs: both(in.TrackID, in.TrackIDs), LevelIDs: both(in.LevelID, in.LevelIDs),
+			FormatIDs: both(in.FormatID, in.FormatIDs), TagIDs: both(in.TagID, in.TagIDs),
+			LanguageIDs: both(in.LanguageID, in.LanguageIDs),
+		},
 	}
 	if in.IsAbstract.Sent {
 		filter.IsAbstract = &in.IsAbstract.Value

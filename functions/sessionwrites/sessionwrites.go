@@ -11,7 +11,7 @@ import (
 	"lectern/shared/bulk"
 	"lectern/shared/ratelimit"
 	"lectern/shared/session"
-	"lectern/shared/settings"
+	"lectern/shared/stores"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
@@ -35,12 +35,7 @@ var writers = auth.Scopes{auth.WriteSessions}
 
 type service struct{ sessions *session.Store }
 
-func start(env api.Env) *service {
-	return &service{sessions: &session.Store{
-		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL,
-		Settings: api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) }),
-	}}
-}
+func start(env api.Env) *service { return &service{sessions: stores.Sessions(env)} }
 
 // Expand is what the answer of a write can add.
 type Expand struct {

@@ -30,6 +30,25 @@ type Caller struct {
 // event of the organization.
 func (c *Caller) SeesEvent(id int64) bool { return c.Token.Sees(id) && c.Member.Sees(id) }
 
+// Events are those that the caller is limited to; limited is false for a caller who
+// sees every event of the organization.
+func (c *Caller) Events() (ids []int64, limited bool) {
+	all := c.Token.EventIDs
+	if len(all) == 0 {
+		all = c.Member.EventIDs
+	}
+	limited = len(c.Token.EventIDs) > 0 || c.Member.Role == tenancy.RoleEventOnly
+	if !limited {
+		return nil, false
+	}
+	for _, id := range all {
+		if c.SeesEvent(id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, true
+}
+
 // reasonLogExport is the reason in the 403 of a log export token.
 const reasonLogExport = "log_export_only"
 

@@ -18,20 +18,36 @@ func (c *Catalogue[R, B]) SearchWithin(ctx context.Context, src Source, within f
 		return nil, 0, err
 	}
 	for range maxTries {
-		var page []*R
-		page, total = view.Select(within(view), order, offset, limit)
-		got, err := c.Bodies(ctx, src, c.wants(page))
+		rows, total := view.Select(within(view), order, offset, limit)
+		bodies, now, err := c.Page(ctx, src, view, rows)
 		if err != nil {
 			return nil, 0, err
 		}
-		newer := c.newer(page, got)
-		if len(newer) == 0 {
-			return values(got), total, nil
+		if now == view {
+			return bodies, total, nil
 		}
+		view = now
+	}
+	return nil, 0, Unsettled(src)
+}
+
+// Page gives the bodies of rows, which are of view, for a search of its own making.
+// now is view, unless bodies are newer than their rows: it is then the view as
+// they say, for the rows to be chosen again.
+func (c *Catalogue[R, B]) Page(ctx context.Context, src Source, view *View[R], rows []*R) (bodies []B, now *View[R], err error) {
+	got, err := c.Bodies(ctx, src, c.wants(rows))
+	if err != nil {
+		return nil, nil, err
+	}
+	if newer := c.newer(rows, got); len(newer) > 0 {
 		view = view.With(newer)
 	}
-	return nil, 0, unsettled("changing rows", src)
+	return values(got), view, nil
 }
+
+// Unsettled is the error, 503 to the caller, for a search of a source whose bodies
+// kept being newer than their rows.
+func Unsettled(src Source) error { return unsettled("changing rows", src) }
 
 func (c *Catalogue[R, B]) wants(page []*R) []Want {
 	wants := make([]Want, len(page))

@@ -56,25 +56,29 @@ func (v *View[R]) Select(keep func(*R) bool, order func(a, b *R) int, offset, li
 		keep = func(*R) bool { return true }
 	}
 	if order == nil {
-		return v.inOrder(keep, offset, limit)
+		return Select(v.order, keep, nil, offset, limit)
+	}
+	return Select(v.order, keep, func(a, b *R) int { return cmp.Or(order(a, b), v.traits.order(a, b)) }, offset, limit)
+}
+
+// Select is View.Select for any rows, whose order is theirs as they stand where
+// order is nil, and which order never finds equal.
+func Select[R any](rows []*R, keep func(*R) bool, order func(a, b *R) int, offset, limit int) (page []*R, total int) {
+	if order == nil {
+		return inOrder(rows, keep, offset, limit)
 	}
 	var kept []*R
-	for _, row := range v.order {
+	for _, row := range rows {
 		if keep(row) {
 			kept = append(kept, row)
 		}
 	}
-	first := smallest(kept, offset+limit, func(a, b *R) int {
-		if c := order(a, b); c != 0 {
-			return c
-		}
-		return v.traits.order(a, b)
-	})
+	first := smallest(kept, offset+limit, order)
 	return first[min(offset, len(first)):], len(kept)
 }
 
-func (v *View[R]) inOrder(keep func(*R) bool, offset, limit int) (page []*R, total int) {
-	for _, row := range v.order {
+func inOrder[R any](rows []*R, keep func(*R) bool, offset, limit int) (page []*R, total int) {
+	for _, row := range rows {
 		if !keep(row) {
 			continue
 		}

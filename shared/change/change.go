@@ -109,6 +109,15 @@ func (r Record) Write() table.Write {
 	return table.Insert(table.Item{Key: r.Key(), Version: 1, Data: encode(r)})
 }
 
+// Pointer notes the record under pk, the partition of the person whose values it
+// holds, so that they can be found and erased: the id says where it stands.
+//
+//	PK    SK
+//	<pk>  H#<id>
+func (r Record) Pointer(pk string) table.Write {
+	return table.Insert(table.Item{Key: table.Key{PK: pk, SK: "H#" + r.ID}, Version: 1, Data: []byte("{}")})
+}
+
 // Key is where the record stands.
 func (r Record) Key() table.Key {
 	bucket := int(r.ID[len(r.ID)-1]) % Buckets

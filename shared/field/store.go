@@ -9,7 +9,6 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
-	"lectern/shared/tenancy"
 	"lectern/shared/write"
 )
 
@@ -66,8 +65,7 @@ func same(d *Definition) *Definition { return d }
 // mayWrite keeps those who see single events only away from what concerns the
 // whole organization (gaps.md section 1).
 func mayWrite(c *auth.Caller, d *Definition) error {
-	limited := len(c.Token.EventIDs) > 0 || c.Member.Role == tenancy.RoleEventOnly
-	if d.Scope == ScopeGlobal && limited {
+	if _, limited := c.Events(); limited && d.Scope == ScopeGlobal {
 		return apierr.Forbidden("", "A field of the organization needs a token that is not limited to events.")
 	}
 	return nil

@@ -30,6 +30,14 @@ var limits = map[Type]limit{
 	Wysiwyg:  {64 << 10, func(s string) int { return len(s) }, "bytes"},
 }
 
+// MaxLength is how many characters a text of a type may have at most.
+func MaxLength(t Type) int {
+	if limit, ok := limits[t]; ok {
+		return limit.most
+	}
+	return limits[Text].most
+}
+
 // maxValues is how many values a list may hold: more than there are countries
 // or languages to name.
 const maxValues = 1_000

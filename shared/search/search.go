@@ -28,16 +28,19 @@ type Times struct {
 	UpdatedAt Range `json:"updatedAt,omitzero" doc:"When the record was last changed."`
 }
 
-// Keeps is whether a record with these times passes.
-func (t Times) Keeps(created, updated wire.Time) bool {
-	return t.CreatedAt.Contains(created.UnixMilli()) && t.UpdatedAt.Contains(updated.UnixMilli())
+// Keeps is whether a record with these times, in Unix milliseconds, passes.
+func (t Times) Keeps(created, updated int64) bool {
+	return t.CreatedAt.Contains(created) && t.UpdatedAt.Contains(updated)
 }
 
 // Order turns sort keys into a comparison for slices.SortFunc. field gives, for
 // a key's name, how to read it from a record in Unix milliseconds; false means
 // the record has none and stands last in both directions. Records equal in
-// every key are ordered by tie.
+// every key are ordered by tie. Without keys it is nil, for the default order.
 func Order[R any](keys []Key, field func(name string) func(R) (ms int64, ok bool), tie func(a, b R) int) func(a, b R) int {
+	if len(keys) == 0 {
+		return nil
+	}
 	reads := make([]func(R) (int64, bool), len(keys))
 	for i, key := range keys {
 		reads[i] = field(key.Name)

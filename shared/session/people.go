@@ -31,10 +31,10 @@ func (st *Store) invite(ctx context.Context, e *edit) error {
 		return err
 	}
 	for i, id := range e.draft.SponsorIDs.Value {
-		guests = append(guests, guest{fmt.Sprintf("sponsor_ids[%d]", i), account.OnEvent(p.org, p.event, id)})
+		guests = append(guests, guest{fmt.Sprintf("sponsor_ids[%d]", i), account.Kind.OnEvent(p.org, p.event, id)})
 	}
 	for i, id := range e.draft.ExhibitorIDs.Value {
-		guests = append(guests, guest{fmt.Sprintf("exhibitor_ids[%d]", i), account.OnEvent(p.org, p.event, id)})
+		guests = append(guests, guest{fmt.Sprintf("exhibitor_ids[%d]", i), account.Kind.OnEvent(p.org, p.event, id)})
 	}
 	_, err = st.present(ctx, guests)
 	return err
@@ -95,7 +95,7 @@ func (st *Store) persons(ctx context.Context, e *edit) ([]guest, error) {
 		if twice(e.people[:i], e.people[i]) {
 			return nil, apierr.Invalid(found.field, "The same person is given the same role twice.")
 		}
-		found.key = contact.OnEvent(e.caller.Org.ID, e.caller.Event.ID, e.people[i].ContactID)
+		found.key = contact.Kind.OnEvent(e.caller.Org.ID, e.caller.Event.ID, e.people[i].ContactID)
 		guests = append(guests, found)
 	}
 	return guests, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unique"
 
@@ -31,9 +32,30 @@ type Row struct {
 	Format  string   `json:"f,omitempty"`
 	Lang    string   `json:"g,omitempty"`
 	Tags    []string `json:"x,omitempty"`
+	// Cast are the people of the session by role; searches of people go by them.
+	Cast []Cast `json:"w,omitempty"`
 	// Abstract, and Source: linked into another session.
 	Abstract bool `json:"b,omitempty"`
 	Source   bool `json:"o,omitempty"`
+}
+
+// Cast are the contacts that have one role on a session, by id.
+type Cast struct {
+	Role     string   `json:"r"`
+	Contacts []string `json:"c"`
+}
+
+// castOf are the people of a body, each role once, in the order of the list.
+func castOf(people []Participant) (cast []Cast) {
+	for _, p := range people {
+		at := slices.IndexFunc(cast, func(c Cast) bool { return c.Role == p.RoleID })
+		if at < 0 {
+			at = len(cast)
+			cast = append(cast, Cast{Role: p.RoleID})
+		}
+		cast[at].Contacts = append(cast[at].Contacts, p.ContactID)
+	}
+	return cast
 }
 
 // rowOf makes the row of a body.
@@ -43,7 +65,7 @@ func rowOf(b *Body) Row {
 		Deleted: millis(b.DeletedAt), Status: value(b.Status), Title: b.Title,
 		Number: strings.TrimPrefix(b.FriendlyID(), friendlyPrefix), Parent: b.Parent, Track: value(b.TrackID),
 		Level: value(b.LevelID), Format: value(b.FormatID), Lang: value(b.LanguageID), Tags: b.TagIDs,
-		Abstract: b.IsAbstract, Source: b.Target != nil,
+		Abstract: b.IsAbstract, Source: b.Target != nil, Cast: castOf(b.Participants),
 	}
 	if b.StartsAt != nil {
 		starts := b.StartsAt.UnixMilli()
@@ -64,6 +86,14 @@ func readRow(item table.Item) (Row, error) {
 	}
 	for i := range row.Tags {
 		row.Tags[i] = intern(row.Tags[i])
+	}
+	for _, cast := range row.Cast {
+		for i := range cast.Contacts {
+			cast.Contacts[i] = intern(cast.Contacts[i])
+		}
+	}
+	for i := range row.Cast {
+		row.Cast[i].Role = intern(row.Cast[i].Role)
 	}
 	return row, nil
 }
@@ -89,9 +119,12 @@ func byCreated(a, b *Row) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 }
 
+// Catalogue is the memory of sessions.
+type Catalogue = catalogue.Catalogue[Row, *Body]
+
 // NewCatalogue is the memory of an event's rows and bodies that searches use;
 // maxBytes caps it.
-func NewCatalogue(t *table.Table, maxBytes int64) *catalogue.Catalogue[Row, *Body] {
+func NewCatalogue(t *table.Table, maxBytes int64) *Catalogue {
 	return catalogue.New(t, catalogue.Options[Row, *Body]{
 		Row:      readRow,
 		ID:       func(r *Row) string { return r.ID },

@@ -15,18 +15,24 @@ import (
 // Filter is what a session search filters by (spec.md section 4.2): within one
 // filter any entry matches, all filters must match.
 type Filter struct {
-	Status      string   `json:"status,omitempty" enum:"accepted,accept_queue,pending,decline_queue,declined" doc:"Sessions with this status."`
-	IsAbstract  *bool    `json:"isAbstract,omitempty" doc:"Abstracts only, or programme sessions only."`
+	Status     string `json:"status,omitempty" enum:"accepted,accept_queue,pending,decline_queue,declined" doc:"Sessions with this status."`
+	IsAbstract *bool  `json:"isAbstract,omitempty" doc:"Abstracts only, or programme sessions only."`
+	Categories
+	search.Times
+}
+
+// Categories are the filters by metadata. The searches of speakers and participants
+// have them too.
+type Categories struct {
 	TrackIDs    []string `json:"trackIds,omitempty" minItems:"1" format:"uuid" doc:"On any of these tracks."`
 	TagIDs      []string `json:"tagIds,omitempty" minItems:"1" format:"uuid" doc:"With any of these tags."`
 	LevelIDs    []string `json:"levelIds,omitempty" minItems:"1" format:"uuid" doc:"Of any of these levels."`
 	FormatIDs   []string `json:"formatIds,omitempty" minItems:"1" format:"uuid" doc:"Of any of these formats."`
 	LanguageIDs []string `json:"languageIds,omitempty" minItems:"1" format:"uuid" doc:"In any of these languages."`
-	search.Times
 }
 
-// byMetadata are the filters that name entries of metadata.
-func (f *Filter) byMetadata() []idFilter {
+// filters are the categories with the kind of metadata that each names.
+func (f *Categories) filters() []idFilter {
 	return []idFilter{
 		{metadata.Tracks, &f.TrackIDs}, {metadata.Tags, &f.TagIDs}, {metadata.Levels, &f.LevelIDs},
 		{metadata.Formats, &f.FormatIDs}, {metadata.Languages, &f.LanguageIDs},
@@ -38,14 +44,23 @@ type idFilter struct {
 	ids  *[]string
 }
 
-// keeps is whether a row passes every filter but search.
-func (f *Filter) keeps(r *Row) bool {
-	return (f.Status == "" || f.Status == r.Status) &&
-		(f.IsAbstract == nil || *f.IsAbstract == r.Abstract) &&
-		anyOf(f.TrackIDs, r.Track) && anyOf(f.LevelIDs, r.Level) && anyOf(f.FormatIDs, r.Format) &&
+// Empty is whether there is no filter.
+func (f *Categories) Empty() bool {
+	return !slices.ContainsFunc(f.filters(), func(filter idFilter) bool { return len(*filter.ids) > 0 })
+}
+
+// Keeps is whether a row passes. Forget must have been called before.
+func (f *Categories) Keeps(r *Row) bool {
+	return anyOf(f.TrackIDs, r.Track) && anyOf(f.LevelIDs, r.Level) && anyOf(f.FormatIDs, r.Format) &&
 		anyOf(f.LanguageIDs, r.Lang) && (len(f.TagIDs) == 0 || slices.ContainsFunc(r.Tags, func(tag string) bool {
 		return slices.Contains(f.TagIDs, tag)
-	})) && f.CreatedAt.Contains(r.Created) && f.UpdatedAt.Contains(r.Updated)
+	}))
+}
+
+// keeps is whether a row passes every filter but search.
+func (f *Filter) keeps(r *Row) bool {
+	return (f.Status == "" || f.Status == r.Status) && (f.IsAbstract == nil || *f.IsAbstract == r.Abstract) &&
+		f.Categories.Keeps(r) && f.Times.Keeps(r.Created, r.Updated)
 }
 
 // anyOf is whether id is among the wanted; no filter wants all.
@@ -70,7 +85,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	if err != nil {
 		return nil, err
 	}
-	q.Filter.forget(set)
+	q.Filter.Forget(set)
 	text := strings.ToLower(q.Text)
 	bodies, total, err := st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
 		return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
@@ -131,9 +146,6 @@ func (k ByStatusTimes) SortKeys() []string {
 
 // ordered is the order of a search, nil for the default one.
 func ordered(keys []search.Key) func(a, b *Row) int {
-	if len(keys) == 0 {
-		return nil
-	}
 	return search.Order(keys, sortField, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) })
 }
 

@@ -62,7 +62,7 @@ func (st *Store) Statuses(ctx context.Context, c *auth.Caller, q StatusQuery) (*
 	if err != nil {
 		return nil, err
 	}
-	q.Filter.forget(set)
+	q.Filter.Forget(set)
 	bodies, total, err := st.Catalogue.SearchWithin(ctx, at(c).source(), func(view *catalogue.View[Row]) func(*Row) bool {
 		return func(r *Row) bool { return q.Filter.keeps(r) && (q.LinkedSources || !ofSource(view, r)) }
 	}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
@@ -124,11 +124,11 @@ func (f *formatter) customStatus(b *Body) *CustomStatus {
 // nobody stands for metadata that is deleted or never was: no session has it.
 const nobody = "-"
 
-// forget drops from the filters what the event has no more, and what stands
+// Forget drops from the filters what the event has no more, and what stands
 // there twice. A filter by deleted metadata alone matches nothing (gaps.md
 // section 2.4).
-func (f *Filter) forget(set *settings.Snapshot) {
-	for _, filter := range f.byMetadata() {
+func (f *Categories) Forget(set *settings.Snapshot) {
+	for _, filter := range f.filters() {
 		if len(*filter.ids) == 0 {
 			continue
 		}

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"time"
 
+	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/catalogue"
+	"lectern/shared/contact"
 	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -18,7 +20,9 @@ import (
 type Store struct {
 	Table     *table.Table
 	Settings  *settings.Cache
-	Catalogue *catalogue.Catalogue[Row, *Body]
+	Catalogue *Catalogue
+	Contacts  *contact.Store
+	Accounts  *account.Store
 	Now       func() time.Time
 	NewID     func() string
 	// AdminURL begins the deep links into the admin application; empty where
@@ -57,6 +61,12 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, 
 
 func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
 	return &formatter{caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{}}
+}
+
+// View is the rows of the event's sessions as they stand: of deleted ones and
+// subsessions too.
+func (st *Store) View(ctx context.Context, c *auth.Caller) (*catalogue.View[Row], error) {
+	return st.Catalogue.View(ctx, at(c).source())
 }
 
 // fetch reads bodies from the table in one batch.

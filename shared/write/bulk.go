@@ -13,7 +13,8 @@ import (
 
 // Entry is one operation of a bulk request.
 type Entry struct {
-	// ID is the record's, also of one that is created.
+	// ID is the record's, also of one that is created. Where what is done shows
+	// another record, by a method RecordID of its answer, Bulk puts that one's here.
 	ID string
 	Op Op
 	// Err is why the operation was refused already; Op is then not done.
@@ -142,13 +143,22 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) 
 	for n, i := range todo {
 		switch {
 		case b.results[i].Err != nil:
+			continue
 		case len(plans[n].Writes) == 0:
 			b.results[i].Answer = plans[n].Answer
 		default:
 			ops = append(ops, planned{i, merge(nil, plans[n].Writes), plans[n].Answer})
 		}
+		b.name(i, plans[n].Answer)
 	}
 	return ops
+}
+
+// name notes which record the operation at index is about, by its answer.
+func (b *bulk) name(index int, answer any) {
+	if record, ok := answer.(interface{ RecordID() string }); ok {
+		b.Entries[index].ID = record.RecordID()
+	}
 }
 
 // commit writes a pack and, if that is refused, its operations one by one. Its
@@ -177,6 +187,7 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 	for _, i := range todo {
 		answer, err := run(ctx, b.table, b.Entries[i].Op, func(answer any) ([]table.Write, error) {
+			b.name(i, answer)
 			return b.keep([]planned{{index: i, answer: answer}})
 		})
 		if errors.Is(err, idempotency.ErrRaced) {

@@ -56,6 +56,9 @@ func (b *bulk) replay(ctx context.Context, done map[int]idempotency.Result) erro
 		if i < 0 || i >= len(b.results) {
 			continue
 		}
+		if before.ID != "" {
+			b.Entries[i].ID = before.ID
+		}
 		g.Go(table.Safely(func() (err error) {
 			b.results[i], err = b.replayed(ctx, before)
 			return err

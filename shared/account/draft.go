@@ -1,0 +1,101 @@
+package account
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/contact"
+	"lectern/shared/party"
+	"lectern/shared/wire"
+)
+
+// Draft is what a client may write of an account.
+type Draft struct {
+	party.Draft
+	AccountID wire.Opt[string]          `json:"account_id,omitzero" format:"uuid" nullable:"false" doc:"On a create, an account of the organization that takes the role; name makes a new one instead."`
+	Contacts  wire.Opt[[]RelationDraft] `json:"contacts,omitzero" maxItems:"100" nullable:"false" doc:"Contacts of the event; replaces the list."`
+}
+
+// RelationDraft is a contact of an account as written.
+type RelationDraft struct {
+	ContactID wire.Opt[string] `json:"contact_id,omitzero" format:"uuid" nullable:"false"`
+	Email     wire.Opt[string] `json:"email,omitzero" maxLength:"255" nullable:"false"`
+	IsPrimary wire.Opt[bool]   `json:"is_primary,omitzero" nullable:"false" doc:"At most one contact of an account is the primary one."`
+	_         struct{}         `json:"-" additionalProperties:"true"`
+}
+
+// UnmarshalJSON reads a body that has passed its schema.
+func (d *Draft) UnmarshalJSON(body []byte) error {
+	type plain Draft
+	if err := json.Unmarshal(body, (*plain)(d)); err != nil {
+		return err
+	}
+	return d.Decode(Kind, body)
+}
+
+// TransformSchema adds the standard fields.
+func (Draft) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	Kind.DescribeDraft(s)
+	s.Properties["name"] = &huma.Schema{Type: huma.TypeString, MaxLength: s.Properties["name"].MaxLength, Description: "The account's name."}
+	return s
+}
+
+// check refuses an empty name and two primary contacts.
+func (d *Draft) check() error {
+	if name := d.Text("name"); name.Sent && strings.TrimSpace(name.Value) == "" {
+		return apierr.Invalid("name", "name must not be blank.")
+	}
+	primary := false
+	for i, r := range d.Contacts.Value {
+		if r.IsPrimary.Value && primary {
+			return apierr.Invalid(fmt.Sprintf("contacts[%d].is_primary", i), "An account has one primary contact at most.")
+		}
+		primary = primary || r.IsPrimary.Value
+	}
+	return nil
+}
+
+// required holds that a create names an account or brings a new one.
+func (d *Draft) required() error {
+	switch name := d.Text("name"); {
+	case d.AccountID.Sent && name.Sent:
+		return apierr.Invalid("name", "Give account_id or name, not both.")
+	case !d.AccountID.Sent && !name.Sent:
+		return apierr.Invalid("name", "Give name, or account_id of an existing account.")
+	}
+	return nil
+}
+
+// relations finds the contacts of a draft; nil where it has none to say.
+func (st *Store) relations(ctx context.Context, c *auth.Caller, d *Draft) ([]party.Relation, error) {
+	if !d.Contacts.Sent {
+		return nil, nil
+	}
+	refs := make([]contact.Ref, len(d.Contacts.Value))
+	for i, r := range d.Contacts.Value {
+		refs[i] = contact.Ref{Entry: fmt.Sprintf("contacts[%d]", i), ID: r.ContactID, Email: r.Email}
+		if err := refs[i].Validate(); err != nil {
+			return nil, err
+		}
+	}
+	invited, err := st.Contacts.Invited(ctx, c, refs)
+	if err != nil {
+		return nil, err
+	}
+	relations := make([]party.Relation, len(refs))
+	for i, p := range invited {
+		for _, other := range invited[:i] {
+			if other.ID == p.ID {
+				return nil, apierr.Invalid(refs[i].Field(), "The same contact is given twice.")
+			}
+		}
+		relations[i] = party.Relation{ContactID: p.ID, IsPrimary: d.Contacts.Value[i].IsPrimary.Value}
+	}
+	return relations, nil
+}

@@ -1,0 +1,178 @@
+package account
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/auth"
+	"lectern/shared/contact"
+	"lectern/shared/field"
+	"lectern/shared/party"
+	"lectern/shared/settings"
+	"lectern/shared/wire"
+)
+
+// Account is an account as every operation on sponsors and exhibitors answers it.
+type Account struct{ party.Shown }
+
+// Summary is an account as a session shows it: all but its contacts.
+type Summary struct{ wire.Object }
+
+// Related is a contact of an account (gaps.md section 2.1).
+type Related struct {
+	ID                    string    `json:"id" format:"uuid"`
+	FriendlyID            string    `json:"friendly_id"`
+	FriendlyIDRaw         int64     `json:"friendly_id_raw"`
+	FullName              *string   `json:"full_name"`
+	FirstName             *string   `json:"first_name"`
+	LastName              *string   `json:"last_name"`
+	Email                 *string   `json:"email"`
+	PhotoURL              *string   `json:"photo_url"`
+	CompanyName           *string   `json:"company_name"`
+	Title                 *string   `json:"title"`
+	About                 *string   `json:"about"`
+	IsPrimary             bool      `json:"is_primary"`
+	ContactCreatedAt      wire.Time `json:"contact_created_at"`
+	ContactUpdatedAt      wire.Time `json:"contact_updated_at"`
+	RelationshipCreatedAt wire.Time `json:"relationship_created_at"`
+	RelationshipUpdatedAt wire.Time `json:"relationship_updated_at"`
+}
+
+// viewer shows accounts in a role to a caller.
+func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *party.Viewer {
+	return &party.Viewer{Kind: Kind, Caller: c, Set: set, Translated: translated, AdminURL: st.AdminURL, Collection: role + "s"}
+}
+
+// show shows accounts in a role, with their contacts where the caller may read those.
+func (st *Store) show(ctx context.Context, c *auth.Caller, set *settings.Snapshot, role string, translated bool, accounts ...party.Party) ([]*Account, error) {
+	v := st.viewer(c, set, role, translated)
+	readsContacts := c.May(auth.Scopes{auth.ReadContacts}) == nil
+	var people map[string]party.Party
+	var err error
+	if readsContacts {
+		if people, err = st.people(ctx, c, accounts); err != nil {
+			return nil, err
+		}
+	}
+	shown := make([]*Account, len(accounts))
+	for i, p := range accounts {
+		shown[i] = &Account{v.Finish(head(p), p, role, func(o wire.Object) wire.Object {
+			if !readsContacts {
+				return o
+			}
+			return o.With("contacts", related(p, people))
+		})}
+	}
+	return shown, nil
+}
+
+// people are the contacts that accounts name.
+func (st *Store) people(ctx context.Context, c *auth.Caller, accounts []party.Party) (map[string]party.Party, error) {
+	var ids []string
+	for _, p := range accounts {
+		for _, r := range p.Here.Relations {
+			ids = append(ids, r.ContactID)
+		}
+	}
+	return st.Contacts.Present(ctx, c, ids)
+}
+
+// related are the contacts of an account that are on the event, the primary one
+// first.
+func related(p party.Party, people map[string]party.Party) []Related {
+	shown := []Related{}
+	for _, r := range p.Here.Relations {
+		person, ok := people[r.ContactID]
+		if !ok || !person.Holds(contact.Role) {
+			continue
+		}
+		optional := func(name string) *string {
+			if text, ok := person.Values[name]; ok {
+				return &text
+			}
+			return nil
+		}
+		shown = append(shown, Related{
+			ID: person.ID, FriendlyID: contact.Kind.FriendlyID(person.Body), FriendlyIDRaw: person.Number,
+			FullName: contact.FullName(person.Body), FirstName: optional("first_name"), LastName: optional("last_name"),
+			Email: optional("email"), PhotoURL: optional("photo_url"), CompanyName: optional("company_name"),
+			Title: optional("title"), About: optional("about"), IsPrimary: r.IsPrimary,
+			ContactCreatedAt: person.CreatedAt, ContactUpdatedAt: person.Changed(),
+			RelationshipCreatedAt: r.CreatedAt, RelationshipUpdatedAt: r.UpdatedAt,
+		})
+	}
+	slices.SortStableFunc(shown, func(a, b Related) int {
+		switch {
+		case a.IsPrimary == b.IsPrimary:
+			return 0
+		case a.IsPrimary:
+			return -1
+		}
+		return 1
+	})
+	return shown
+}
+
+// Summary shows an account as part of a session, in a role.
+func (st *Store) Summary(c *auth.Caller, set *settings.Snapshot, role string, translated bool, p party.Party) Summary {
+	return Summary{st.viewer(c, set, role, translated).Finish(head(p), p, role, nil).Object}
+}
+
+// head is what every shape of an account begins with.
+func head(p party.Party) wire.Object {
+	o := wire.Object{}.With("id", p.ID).With("friendly_id", Kind.FriendlyID(p.Body)).With("friendly_id_raw", p.Number)
+	for _, name := range strings.Fields(fields) {
+		shown := name
+		if name == country {
+			shown = misspelled
+		}
+		if value, ok := p.Values[name]; ok {
+			o = o.With(shown, value)
+		} else {
+			o = o.With(shown, nil)
+		}
+	}
+	return o.With("created_at", p.CreatedAt).With("updated_at", p.Changed())
+}
+
+// TransformSchema describes the record.
+func (Account) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	describe[described](r, s)
+	return s
+}
+
+// TransformSchema describes the summary.
+func (Summary) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	describe[common](r, s)
+	return s
+}
+
+func describe[T any](r huma.Registry, s *huma.Schema) {
+	party.Describe[T](r, s, Kind, strings.Fields(fields))
+	s.Properties[misspelled] = s.Properties[country]
+	s.Properties[misspelled].Description = "The country, as a code of three digits. The name is kept for compatibility."
+	delete(s.Properties, country)
+	s.Required[slices.Index(s.Required, country)] = misspelled
+}
+
+// common are the parts of an account that are no standard fields.
+type common struct {
+	ID               string             `json:"id" format:"uuid"`
+	FriendlyID       string             `json:"friendly_id" doc:"ACCT-12."`
+	FriendlyIDRaw    int64              `json:"friendly_id_raw" doc:"The number of friendly_id."`
+	CreatedAt        wire.Time          `json:"created_at"`
+	UpdatedAt        wire.Time          `json:"updated_at"`
+	TranslatedFields []field.Translated `json:"translated_fields,omitempty" doc:"Only with expand=translated_fields."`
+	CustomFields     []field.Shown      `json:"custom_fields" doc:"The fields that have a value."`
+	AdminURL         string             `json:"admin_url" nullable:"true" doc:"The record in the admin application, where one is configured."`
+	DeletedAt        wire.Time          `json:"deleted_at,omitzero" doc:"Only where the account is deleted from the event in this role."`
+}
+
+// described adds what a session does not show.
+type described struct {
+	common
+	Contacts []Related `json:"contacts,omitempty" doc:"The account's contacts on the event, for callers with read:contacts."`
+}

@@ -1,0 +1,83 @@
+package contact
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/auth"
+	"lectern/shared/field"
+	"lectern/shared/party"
+	"lectern/shared/settings"
+	"lectern/shared/wire"
+)
+
+// Contact is a contact as every operation on contacts answers it: the record of
+// gaps.md section 2.1, in its order.
+type Contact struct{ party.Shown }
+
+// Profile is a contact as a session shows it.
+type Profile struct{ wire.Object }
+
+// What is shown after the names, in order.
+var (
+	ofRecord  = strings.Fields(profile + " " + background + " " + social)
+	ofProfile = strings.Fields(profile + " " + social)
+)
+
+// viewer shows contacts to a caller.
+func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, translated bool) *party.Viewer {
+	return &party.Viewer{Kind: Kind, Caller: c, Set: set, Translated: translated, AdminURL: st.AdminURL, Collection: "contacts"}
+}
+
+// Show shows a contact to a caller.
+func (st *Store) Show(c *auth.Caller, set *settings.Snapshot, translated bool, p party.Party) *Contact {
+	head := Head(p).With("created_at", p.CreatedAt).With("updated_at", p.Changed())
+	return &Contact{st.viewer(c, set, translated).Finish(party.Standard(head, p.Body, ofRecord), p, Role, nil)}
+}
+
+// Profile shows a contact as part of a session.
+func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, translated bool, p party.Party) Profile {
+	v := st.viewer(c, set, translated)
+	o := Head(p).With("created_at", p.CreatedAt).With("updated_at", p.Changed())
+	o = party.Standard(o, p.Body, ofProfile)
+	if translated {
+		o = o.With("translated_fields", v.Translations(p))
+	}
+	return Profile{o.With("custom_fields", v.CustomFields(p))}
+}
+
+// Head is what every shape of a contact begins with.
+func Head(p party.Party) wire.Object {
+	o := wire.Object{}.With("id", p.ID).With("friendly_id", Kind.FriendlyID(p.Body)).With("full_name", FullName(p.Body))
+	return party.Standard(o, p.Body, strings.Fields(names))
+}
+
+// TransformSchema describes the record.
+func (Contact) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	party.Describe[described](r, s, Kind, slices.Concat(strings.Fields(names), ofRecord))
+	return s
+}
+
+// TransformSchema describes the profile.
+func (Profile) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	party.Describe[described](r, s, Kind, slices.Concat(strings.Fields(names), ofProfile))
+	delete(s.Properties, "deleted_at")
+	delete(s.Properties, "admin_url")
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == "admin_url" })
+	return s
+}
+
+// described are the parts of a contact that are no standard fields.
+type described struct {
+	ID               string             `json:"id" format:"uuid"`
+	FriendlyID       string             `json:"friendly_id" doc:"CONT-12."`
+	FullName         string             `json:"full_name" nullable:"true" doc:"First and last name."`
+	CreatedAt        wire.Time          `json:"created_at"`
+	UpdatedAt        wire.Time          `json:"updated_at"`
+	TranslatedFields []field.Translated `json:"translated_fields,omitempty" doc:"Only with expand=translated_fields."`
+	CustomFields     []field.Shown      `json:"custom_fields" doc:"The fields that have a value."`
+	AdminURL         string             `json:"admin_url" nullable:"true" doc:"The record in the admin application, where one is configured."`
+	DeletedAt        wire.Time          `json:"deleted_at,omitzero" doc:"Only where the contact is deleted from the event."`
+}

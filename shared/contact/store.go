@@ -1,0 +1,127 @@
+package contact
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/page"
+	"lectern/shared/party"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// Store reads and writes contacts.
+type Store struct{ party.Store }
+
+// Get gives a contact of the caller's event.
+func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
+	return st.shown(ctx, c, x, func() (party.Party, error) { return st.Store.Get(ctx, c, id, Role) })
+}
+
+// GetOfOrganization gives a contact of the organization, whatever its events.
+func (st *Store) GetOfOrganization(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
+	return st.shown(ctx, c, x, func() (party.Party, error) { return st.OfOrganization(ctx, c, id, Role) })
+}
+
+// stored is Get for a contact that may have been deleted meanwhile.
+func (st *Store) stored(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
+	return st.shown(ctx, c, x, func() (party.Party, error) {
+		p, err := st.Find(ctx, c, id)
+		if err == nil && p.Here == nil {
+			err = party.NotFound(Role)
+		}
+		return p, err
+	})
+}
+
+func (st *Store) shown(ctx context.Context, c *auth.Caller, x party.Expand, find func() (party.Party, error)) (*Contact, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	p, err := find()
+	if err != nil {
+		return nil, err
+	}
+	return st.Show(c, set, bool(x), p), nil
+}
+
+// Search gives one page of the contacts of the caller's event, or of the
+// organization where the caller addresses none.
+func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x party.Expand) (*page.Of[*Contact], error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	search := st.Store.Search
+	if c.Event == nil {
+		search = st.SearchOrganization
+	}
+	q.Role = Role
+	found, total, err := search(ctx, c, q)
+	if err != nil {
+		return nil, err
+	}
+	shown := make([]*Contact, len(found))
+	for i, p := range found {
+		shown[i] = st.Show(c, set, bool(x), p)
+	}
+	return page.New(q.Page, total, shown), nil
+}
+
+// ByAddress finds the contact that holds an address, in whatever case; one without a
+// Body where nobody does.
+func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
+	key := ByEmail(c.Org.ID, address)
+	got, err := st.Table.GetMany(ctx, []table.Key{key})
+	if err != nil {
+		return party.Party{}, err
+	}
+	return st.holder(ctx, c, got, key)
+}
+
+const (
+	// maxTries is how often a contact is looked for whose address is taken already:
+	// its transaction is still becoming visible.
+	maxTries = 12
+	maxPause = 50 * time.Millisecond
+)
+
+// holder is the contact that holds the address of a key, by what was read.
+func (st *Store) holder(ctx context.Context, c *auth.Caller, got write.Items, key table.Key) (party.Party, error) {
+	item, ok := got[key]
+	if !ok {
+		return party.Party{}, nil
+	}
+	id, err := holderID(item)
+	for try := 0; err == nil && try < maxTries; try++ {
+		p, err := st.Find(ctx, c, id)
+		if err != nil || p.Body != nil {
+			return p, err
+		}
+		if err := table.Pause(ctx, maxPause); err != nil {
+			return p, err
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("contact: %s is held by %s, which is not there: %w", key.PK, id, apierr.Unavailable())
+	}
+	return party.Party{}, err
+}
+
+func holderID(item table.Item) (string, error) {
+	held := struct{ ID string }{}
+	if err := json.Unmarshal(item.Data, &held); err != nil {
+		return "", fmt.Errorf("contact: decode the holder of %s: %w", item.PK, err)
+	}
+	return held.ID, nil
+}
+
+// hold is the write by which a contact takes an address.
+func hold(key table.Key, id string) table.Write {
+	return table.Insert(table.Item{Key: key, Version: 1, Data: fmt.Appendf(nil, `{"id":%q}`, id)})
+}

@@ -1,0 +1,137 @@
+package contact
+
+import (
+	"context"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/party"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// codeDuplicate is the code of the 409 for an address that is taken.
+const codeDuplicate = "DUPLICATE_EMAIL"
+
+// writing is a write of a contact in the making.
+type writing struct {
+	*party.Writing
+	store *Store
+	// taking is the key of the address that the draft brings; zero for none.
+	taking table.Key
+}
+
+// begin begins a write on the caller's event, whose draft is nil for none.
+func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard, x party.Expand) (party.Operations, error) {
+	w := &writing{store: st}
+	var draft *party.Draft
+	if d != nil {
+		if err := d.check(); err != nil {
+			return nil, err
+		}
+		draft = &d.Draft
+	}
+	var err error
+	if w.Writing, err = st.Writing(ctx, c, role, draft, guard); err != nil {
+		return nil, err
+	}
+	w.Answer = func(_ context.Context, p party.Party) (any, error) { return st.Show(c, w.Set, bool(x), p), nil }
+	w.Again = func(ctx context.Context, id string) (any, error) { return st.stored(ctx, c, id, x) }
+	if d != nil && d.Text(email).Has() {
+		w.taking = ByEmail(c.Org.ID, d.Text(email).Value)
+		w.Reads = []table.Key{w.taking}
+		w.Also = w.move
+	}
+	w.Touches = w.addresses
+	return w, nil
+}
+
+// addresses are what a write may take or leave: the new address, who holds it, and
+// the one before.
+func (w *writing) addresses(got write.Items, before party.Party) (touches []string) {
+	if w.taking == (table.Key{}) {
+		return nil
+	}
+	touches = []string{w.taking.PK}
+	if item, taken := got[w.taking]; taken {
+		if id, err := holderID(item); err == nil {
+			touches = append(touches, id)
+		}
+	}
+	if before.Body != nil {
+		touches = append(touches, ByEmail(w.Caller.Org.ID, before.Value(email)).PK)
+	}
+	return touches
+}
+
+// move gives a contact its new address and frees the one before.
+func (w *writing) move(ctx context.Context, got write.Items, before, after party.Party) ([]table.Write, error) {
+	var free []table.Write
+	if before.Body != nil {
+		was := ByEmail(w.Caller.Org.ID, before.Value(email))
+		if was == w.taking {
+			return nil, nil
+		}
+		free = append(free, table.Remove(was, 1))
+	}
+	if _, taken := got[w.taking]; taken {
+		other, err := w.store.holder(ctx, w.Caller, got, w.taking)
+		if err != nil {
+			return nil, err
+		}
+		return nil, w.duplicate(ctx, other)
+	}
+	return append(free, hold(w.taking, after.ID)), nil
+}
+
+// duplicate is the 409 for the address of another contact. It says which where the
+// caller may know of it.
+func (w *writing) duplicate(ctx context.Context, other party.Party) error {
+	refused := apierr.Conflict(codeDuplicate, "There is a contact with this e-mail address already.").Field(email)
+	seen, err := w.store.Sees(ctx, w.Caller, other.ID, Role)
+	if err != nil {
+		return err
+	}
+	if seen {
+		refused = refused.With("id", other.ID)
+	}
+	return refused
+}
+
+// taken is the 409 for a contact that is on the event already, or was.
+func taken(p party.Party, deleted bool) error {
+	refused := apierr.Conflict(codeDuplicate, "There is a contact with this e-mail address on the event already.").Field(email).With("id", p.ID)
+	if deleted {
+		refused = apierr.Conflict(codeDuplicate, "The contact with this e-mail address was deleted from the event. Restore it.").
+			Field(email).With("id", p.ID).With("deleted", true)
+	}
+	return refused
+}
+
+// Enroll associates the person of an address with the caller's event: the contact
+// that has it, with what was sent as an update, or a new one. It is a 409 for a
+// contact that is on the event, or was and is deleted.
+func (w *writing) Enroll(id string, number *int64) write.Op {
+	return w.Writing.Create(id, number, func(ctx context.Context, got write.Items) (party.Party, error) {
+		p, err := w.store.holder(ctx, w.Caller, got, w.taking)
+		if err != nil || p.Body == nil || p.Here != nil {
+			return p, err
+		}
+		seen, err := w.store.Sees(ctx, w.Caller, p.ID, Role)
+		if err == nil && !seen {
+			err = w.duplicate(ctx, p)
+		}
+		return p, err
+	}, taken)
+}
+
+// Writer does the writes of contacts, whose only role is Role.
+func (st *Store) Writer() *party.Writer[Contact, Draft] {
+	return &party.Writer[Contact, Draft]{
+		Store: &st.Store, Begin: st.begin,
+		Stored: func(ctx context.Context, c *auth.Caller, _, id string, x party.Expand) (*Contact, error) {
+			return st.stored(ctx, c, id, x)
+		},
+		Guard: func(d *Draft) write.Guard { return write.Guard{UpdatedAt: d.UpdatedAt} },
+	}
+}

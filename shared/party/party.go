@@ -1,0 +1,185 @@
+// Package party is what contacts and accounts have in common: a record of the
+// organization, once however many events it is part of, and an association with
+// each of these (design.md section 3, gaps.md section 2.3). It owns how they are
+// stored, written in one transaction, searched and shown. What a contact or an
+// account has of its own is in the packages of those names.
+package party
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"lectern/shared/field"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Kind is one kind of party: contacts or accounts.
+type Kind struct {
+	// Name is the kind's own, such as contact: the type of its change records, and
+	// the name of its running number.
+	Name string
+	// Letter stands in the keys of the kind.
+	Letter string
+	// Prefix begins its friendly ids.
+	Prefix string
+	// Module is the module of its fields.
+	Module field.Module
+	// Fields are its standard fields in the order they are shown in, and Aliases
+	// other names under which some may be written.
+	Fields  []string
+	Aliases map[string]string
+	// Shards is how many shards its rows are spread over. It never changes.
+	Shards int
+	// Words gives what a search for text looks at, beside the friendly id where
+	// Numbered is set.
+	Words    func(*Body) []string
+	Numbered bool
+	// Pointers is whether each change is noted beside the record, so that a
+	// person's changes can be found and erased (design.md section 6).
+	Pointers bool
+}
+
+// maxRecordBytes bounds the record and each of its associations, as stored
+// (gaps.md section 1).
+const maxRecordBytes = 150 << 10
+
+// Body is the record of the organization, as stored.
+type Body struct {
+	ID     string `json:"id"`
+	Number int64  `json:"number"`
+	// Values are the standard fields that are set, by internal name.
+	Values map[string]string `json:"values,omitempty"`
+	// CustomFields are the values of the organization's own fields, Translations
+	// the texts of the record and of these fields.
+	CustomFields map[string]field.Value `json:"custom_fields,omitempty"`
+	Translations field.Translations     `json:"translations,omitempty"`
+	// Active is on how many events the party holds each role.
+	Active    map[string]int `json:"active,omitempty"`
+	CreatedAt wire.Time      `json:"created_at"`
+	UpdatedAt wire.Time      `json:"updated_at"`
+	// Edits counts the changes of the record itself; those of an association alone
+	// are none.
+	Edits int64 `json:"edits"`
+	// Sequence counts the published kinds of change.
+	Sequence int64 `json:"sequence"`
+	// Version is the item's, not part of the text.
+	Version int64 `json:"-"`
+}
+
+// Association is a party's part in one event, as stored.
+type Association struct {
+	ID    string `json:"id"`
+	Event int64  `json:"event"`
+	// Roles are those that the party holds on the event or held.
+	Roles map[string]Role `json:"roles"`
+	// CustomFields and Translations are those of the event's fields.
+	CustomFields map[string]field.Value `json:"custom_fields,omitempty"`
+	Translations field.Translations     `json:"translations,omitempty"`
+	// Relations are the contacts of an account on this event.
+	Relations []Relation `json:"relations,omitempty"`
+	CreatedAt wire.Time  `json:"created_at"`
+	UpdatedAt wire.Time  `json:"updated_at"`
+	Version   int64      `json:"-"`
+}
+
+// Role is one role that a party holds on an event.
+type Role struct {
+	Since wire.Time `json:"since"`
+	// DeletedAt is nil while the role is held.
+	DeletedAt *wire.Time `json:"deleted_at,omitempty"`
+}
+
+// Relation is a contact of an account.
+type Relation struct {
+	ContactID string    `json:"contact_id"`
+	IsPrimary bool      `json:"is_primary"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
+}
+
+// Party is a record as it stands on an event. Here is nil on the organization's
+// own level. What was read is shared and must not be changed; clone is for that.
+type Party struct {
+	*Body
+	Here *Association
+}
+
+// Holds is whether the party holds the role on the event.
+func (p Party) Holds(role string) bool {
+	if p.Here == nil {
+		return false
+	}
+	held, ok := p.Here.Roles[role]
+	return ok && held.DeletedAt == nil
+}
+
+// held are the roles that the party holds on the event, in order.
+func (a *Association) held() (roles []string) {
+	for _, name := range slices.Sorted(maps.Keys(a.Roles)) {
+		if a.Roles[name].DeletedAt == nil {
+			roles = append(roles, name)
+		}
+	}
+	return roles
+}
+
+// Revision is the version that the party shows on its event: it rises with every
+// change that can be seen there.
+func (p Party) Revision() int64 {
+	if p.Here == nil {
+		return p.Edits
+	}
+	return p.Edits + p.Here.Version
+}
+
+// Changed is when what the party shows on its event was last changed.
+func (p Party) Changed() wire.Time {
+	if p.Here != nil && p.Here.UpdatedAt.After(p.UpdatedAt.Time) {
+		return p.Here.UpdatedAt
+	}
+	return p.UpdatedAt
+}
+
+// Value is the standard field of an internal name; empty when it is not set.
+func (b *Body) Value(name string) string { return b.Values[name] }
+
+// FriendlyID is the id people read, such as CONT-12.
+func (k *Kind) FriendlyID(b *Body) string { return k.Prefix + strconv.FormatInt(b.Number, 10) }
+
+// decodeBody reads a record from its item.
+func decodeBody(item table.Item) (*Body, error) {
+	b := &Body{}
+	if err := json.Unmarshal(item.Data, b); err != nil {
+		return nil, fmt.Errorf("party: decode %s: %w", item.PK, err)
+	}
+	b.Version = item.Version
+	return b, nil
+}
+
+// decodeAssociation reads an association from its item.
+func decodeAssociation(item table.Item) (*Association, error) {
+	a := &Association{}
+	if err := json.Unmarshal(item.Data, a); err != nil {
+		return nil, fmt.Errorf("party: decode %s %s: %w", item.PK, item.SK, err)
+	}
+	a.Version = item.Version
+	return a, nil
+}
+
+// clone is a copy to be changed: maps and lists in it are its own, what they
+// hold is not.
+func (p Party) clone() Party {
+	body := *p.Body
+	body.Values, body.Active = maps.Clone(body.Values), maps.Clone(body.Active)
+	copied := Party{Body: &body}
+	if p.Here != nil {
+		here := *p.Here
+		here.Roles = maps.Clone(here.Roles)
+		copied.Here = &here
+	}
+	return copied
+}

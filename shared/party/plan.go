@@ -1,0 +1,224 @@
+package party
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/catalogue"
+	"lectern/shared/change"
+	"lectern/shared/field"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// step is a party's part in a write: what it was on the event, without a Body when
+// it is new and without Here when it was never associated, and what it becomes.
+type step struct {
+	before, after Party
+	// verb is what the audit trail says was done, and now when.
+	verb string
+	now  wire.Time
+	// published are the kinds of change beside those that follow from values.
+	published []string
+	// edits is whether the record or its values are meant to change.
+	edits bool
+}
+
+// writes completes the step's items and gives the transaction: record, row and
+// shard, the same of the association where it changes, and the change record.
+func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
+	b, org, kind := s.after.Body, w.Caller.Org.ID, w.store.Kind
+	was := int64(0)
+	if s.before.Body == nil {
+		b.CreatedAt = s.now
+	} else {
+		was = s.before.Version
+	}
+	if s.touches() {
+		b.UpdatedAt = s.now
+		b.Edits++
+	}
+	values := w.values(s)
+	kinds := s.kinds(b, values)
+	b.Version = was + 1
+	writes, err := stored(kind.records(org), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
+	if err != nil {
+		return nil, err
+	}
+	local, err := w.local(s)
+	if err != nil {
+		return nil, err
+	}
+	record := change.New(ctx, change.Record{
+		At: s.now, Org: org, Event: w.Caller.Event.ID, Action: w.Role + "." + s.verb, Type: kind.Name,
+		RecordID: b.ID, Version: b.Version, Values: values, Kinds: kinds,
+	})
+	writes = append(append(writes, local...), record.Write())
+	if kind.Pointers {
+		writes = append(writes, record.Pointer(kind.PK(org, b.ID)))
+	}
+	return writes, nil
+}
+
+// touches is whether the record itself changes. Its association may alone; an update
+// that changes nothing counts as one of the record.
+func (s *step) touches() bool {
+	if s.before.Body == nil || !equal(s.before.own(), s.after.own()) {
+		return true
+	}
+	return s.verb == updated && equal(s.before.Here, s.after.Here)
+}
+
+// own is what a record says of itself, without what counts its changes.
+func (b *Body) own() Body {
+	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
+}
+
+// local are the writes of the association, none where it stays.
+func (w *Writing) local(s *step) ([]table.Write, error) {
+	a, was := s.after.Here, int64(0)
+	if s.before.Here != nil {
+		if equal(s.before.Here, a) {
+			return nil, nil
+		}
+		was = s.before.Here.Version
+	} else {
+		a.CreatedAt = s.now
+	}
+	a.UpdatedAt, a.Version = s.now, was+1
+	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
+	return stored(kind.associations(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
+}
+
+// stored are the writes of an item with its row, over version was, 0 for none.
+func stored(src catalogue.Source, key table.Key, id string, was int64, item, row any) ([]table.Write, error) {
+	text, err := wire.Encode(item)
+	if err != nil {
+		return nil, fmt.Errorf("party: encode %s: %w", key.PK, err)
+	}
+	if len(text) > maxRecordBytes {
+		return nil, apierr.Invalid("", "The record as a whole must not be larger than %d bytes.", maxRecordBytes)
+	}
+	small, err := wire.Encode(row)
+	if err != nil {
+		return nil, fmt.Errorf("party: encode row %s: %w", key.PK, err)
+	}
+	whole := table.Item{Key: key, Version: was + 1, Data: text}
+	body := table.Insert(whole)
+	if was > 0 {
+		body = table.Replace(whole, was)
+	}
+	return []table.Write{
+		body, table.Put(table.Item{Key: catalogue.RowKey(src, id), Version: was + 1, Data: small}), catalogue.Bump(src, id),
+	}, nil
+}
+
+// customPrefix goes before the name of a custom field in a change record.
+const customPrefix = "custom_fields."
+
+// values are the changed fields of a step.
+func (w *Writing) values(s *step) (values []change.Value) {
+	before, after := s.before.facets(), s.after.facets()
+	values = change.Diff(before, after)
+	was, is := s.before.customFields(), s.after.customFields()
+	for _, id := range ids(joint(was, is)) {
+		if d, ok := w.Set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
+			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
+		}
+	}
+	return values
+}
+
+// equal is whether two values are stored alike.
+func equal(a, b any) bool {
+	before, err := wire.Encode(a)
+	after, err2 := wire.Encode(b)
+	return err == nil && err2 == nil && string(before) == string(after)
+}
+
+// customFields are all values of a party; none of nobody.
+func (p Party) customFields() map[string]field.Value {
+	switch {
+	case p.Body == nil:
+		return nil
+	case p.Here == nil:
+		return p.Body.CustomFields
+	}
+	return joint(p.Body.CustomFields, p.Here.CustomFields)
+}
+
+// facets are what a change record compares of a party beside custom fields: its
+// standard fields, translations, relations and when its roles were taken away.
+func (p Party) facets() map[string]any {
+	all := map[string]any{}
+	if p.Body == nil {
+		return all
+	}
+	for name, value := range p.Values {
+		all[name] = value
+	}
+	if texts := texts(p); len(texts) > 0 {
+		all["translations"] = texts
+	}
+	if p.Here == nil {
+		return all
+	}
+	if len(p.Here.Relations) > 0 {
+		all["contacts"] = p.Here.Relations
+	}
+	all["roles"] = p.Here.held()
+	return all
+}
+
+// kinds are the published kinds of a step, each with the record's next number. An
+// update lists updated once for each group of values that it changes: standard and
+// custom fields.
+func (s *step) kinds(b *Body, values []change.Value) (kinds []change.Kind) {
+	var groups [2][]string
+	for _, v := range values {
+		group := 0
+		if strings.HasPrefix(v.Field, customPrefix) {
+			group = 1
+		}
+		groups[group] = append(groups[group], v.Field)
+	}
+	add := func(name string, fields []string) {
+		b.Sequence++
+		kinds = append(kinds, change.Kind{Name: name, Sequence: b.Sequence, Fields: fields})
+	}
+	for _, name := range s.published {
+		add(name, slices.Concat(groups[0], groups[1]))
+	}
+	if !s.edits || s.before.Body == nil {
+		return kinds
+	}
+	if s.verb != updated { // Taking or leaving a role is told already.
+		groups[0] = slices.DeleteFunc(groups[0], func(name string) bool { return name == "roles" })
+		if len(groups[0])+len(groups[1]) == 0 {
+			return kinds
+		}
+	}
+	for _, role := range s.after.Here.held() {
+		for i, fields := range groups {
+			if len(fields) > 0 || i == 0 && len(groups[1]) == 0 {
+				add(role+"."+updated, fields)
+			}
+		}
+	}
+	return kinds
+}
+
+// roles of the record over all events, after one was taken or left.
+func (b *Body) count(role string, by int) {
+	b.Active = maps.Clone(b.Active)
+	if b.Active == nil {
+		b.Active = map[string]int{}
+	}
+	if b.Active[role] += by; b.Active[role] <= 0 {
+		delete(b.Active, role)
+	}
+}

@@ -1,0 +1,106 @@
+package party
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unique"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/table"
+)
+
+// Row is what a search must know of a record. It is a function of the body. Its
+// names are short because all of an organization's rows are read together.
+type Row struct {
+	ID      string `json:"-"`
+	Version int64  `json:"-"`
+	Created int64  `json:"c"` // Unix milliseconds, as all times here
+	Updated int64  `json:"u"`
+	Number  int64  `json:"n"`
+	// Words are what a search for text looks at, in lower case.
+	Words string `json:"w,omitempty"`
+}
+
+// Place is what a search must know of an association.
+type Place struct {
+	ID      string `json:"-"`
+	Version int64  `json:"-"`
+	Updated int64  `json:"u"`
+	// Roles are those held, in order.
+	Roles []string `json:"r,omitempty"`
+}
+
+// wordsEnd is between two words of a row: no text has it.
+const wordsEnd = "\x00"
+
+func (k *Kind) rowOf(b *Body) Row {
+	return Row{
+		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(), Number: b.Number,
+		Words: strings.ToLower(strings.Join(k.Words(b), wordsEnd)),
+	}
+}
+
+func placeOf(a *Association) Place {
+	return Place{ID: a.ID, Version: a.Version, Updated: a.UpdatedAt.UnixMilli(), Roles: a.held()}
+}
+
+func readRow(item table.Item) (Row, error) {
+	row := Row{Version: item.Version}
+	if err := json.Unmarshal(item.Data, &row); err != nil {
+		return row, fmt.Errorf("party: decode row %s: %w", item.SK, err)
+	}
+	row.ID = rowID(item)
+	return row, nil
+}
+
+func readPlace(item table.Item) (Place, error) {
+	place := Place{Version: item.Version}
+	if err := json.Unmarshal(item.Data, &place); err != nil {
+		return place, fmt.Errorf("party: decode row %s: %w", item.SK, err)
+	}
+	place.ID = rowID(item)
+	for i, role := range place.Roles {
+		place.Roles[i] = unique.Make(role).Value()
+	}
+	return place, nil
+}
+
+// rowID is the id in a row's key. It is kept once for all rows that have it: a
+// person has one on every event.
+func rowID(item table.Item) string {
+	_, id, _ := strings.Cut(item.SK, "#")
+	return unique.Make(id).Value()
+}
+
+// byCreated is the default order: oldest first, ties by id.
+func byCreated(a, b *Row) int {
+	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+}
+
+// Memory is what searches of one kind keep of its rows and bodies.
+type Memory struct {
+	Records      *catalogue.Catalogue[Row, *Body]
+	Associations *catalogue.Catalogue[Place, *Association]
+	joins        joins
+}
+
+// NewMemory is an empty memory over t; maxBytes caps it.
+func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
+	return &Memory{
+		Records: catalogue.New(t, catalogue.Options[Row, *Body]{
+			Row: readRow, ID: func(r *Row) string { return r.ID }, Version: func(r *Row) int64 { return r.Version },
+			Order: byCreated, Body: decodeBody, BodyKey: k.bodyKey, RowOf: k.rowOf, MaxBytes: maxBytes / 2,
+		}),
+		Associations: catalogue.New(t, catalogue.Options[Place, *Association]{
+			Row: readPlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
+			Order: func(a, b *Place) int { return cmp.Compare(a.ID, b.ID) }, Body: decodeAssociation,
+			BodyKey: k.associationKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
+		}),
+	}
+}
+
+// holds is whether the role is held.
+func (p *Place) holds(role string) bool { return slices.Contains(p.Roles, role) }

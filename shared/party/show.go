@@ -1,0 +1,119 @@
+package party
+
+import (
+	"fmt"
+
+	"lectern/shared/auth"
+	"lectern/shared/field"
+	"lectern/shared/settings"
+	"lectern/shared/wire"
+)
+
+// Shown is a party as a client reads it.
+type Shown struct {
+	wire.Object
+	id      string
+	version int64
+	// slim is what is shown without what was added on request; nil where that is
+	// the same.
+	slim *wire.Object
+}
+
+// Revision is the version the answer shows, for its ETag.
+func (s *Shown) Revision() int64 { return s.version }
+
+// RecordID is the id of the record shown.
+func (s *Shown) RecordID() string { return s.id }
+
+// Slim leaves out what was added on request. It is false when there was nothing.
+func (s *Shown) Slim() bool {
+	if s.slim == nil {
+		return false
+	}
+	s.Object, s.slim = *s.slim, nil
+	return true
+}
+
+// Append adds a property at the end.
+func (s *Shown) Append(name string, value any) {
+	s.Object = s.Object.With(name, value)
+	if s.slim != nil {
+		slim := s.slim.With(name, value)
+		s.slim = &slim
+	}
+}
+
+// Viewer shows parties of a kind to a caller.
+type Viewer struct {
+	Kind   *Kind
+	Caller *auth.Caller
+	Set    *settings.Snapshot
+	// Translated adds translated_fields.
+	Translated bool
+	// AdminURL is that of the store, Collection the name that the kind has there.
+	AdminURL, Collection string
+}
+
+// Standard adds standard fields to an object, in the order given: null where they
+// are not set.
+func Standard(o wire.Object, b *Body, names []string) wire.Object {
+	for _, name := range names {
+		if value, ok := b.Values[name]; ok {
+			o = o.With(name, value)
+		} else {
+			o = o.With(name, nil)
+		}
+	}
+	return o
+}
+
+// Finish adds what every party ends with: translations where they are asked for,
+// custom fields, the deep link, what follows, and when its role was deleted.
+func (v *Viewer) Finish(o wire.Object, p Party, role string, follows func(wire.Object) wire.Object) Shown {
+	shown := Shown{id: p.ID, version: p.Revision()}
+	end := func(o wire.Object) wire.Object {
+		o = o.With("custom_fields", v.CustomFields(p))
+		if follows != nil {
+			o = follows(o)
+		}
+		o = o.With("admin_url", v.admin(p))
+		if p.Here != nil {
+			if at := p.Here.Roles[role].DeletedAt; at != nil {
+				o = o.With("deleted_at", at)
+			}
+		}
+		return o
+	}
+	shown.Object = end(o)
+	if v.Translated {
+		slim := shown.Object
+		shown.slim = &slim
+		shown.Object = end(o.With("translated_fields", v.Translations(p)))
+	}
+	return shown
+}
+
+// CustomFields are the values that the party has of the event's fields and of the
+// organization's.
+func (v *Viewer) CustomFields(p Party) []field.Shown {
+	return v.Set.Fields.Show(v.Kind.Module, p.customFields(), Location(v.Caller))
+}
+
+// Translations are the translated texts of a party.
+func (v *Viewer) Translations(p Party) []field.Translated {
+	return v.Set.Fields.Translated(p.ID, texts(p))
+}
+
+// admin is the deep link to the party, null where no admin application is
+// configured.
+func (v *Viewer) admin(p Party) *string {
+	if v.AdminURL == "" {
+		return nil
+	}
+	place := fmt.Sprintf("organization/%d", v.Caller.Org.ID)
+	if p.Here != nil {
+		place = fmt.Sprintf("event/%d", p.Here.Event)
+	}
+	link := fmt.Sprintf("%s/%s/%s/%s", v.AdminURL, place, v.Collection, p.ID)
+	return &link
+}

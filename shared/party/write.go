@@ -1,0 +1,251 @@
+package party
+
+import (
+	"context"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/settings"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// What is done to a party: the second word of actions and published kinds.
+const (
+	created       = "created"
+	updated       = "updated"
+	deleted       = "deleted"
+	restored      = "restored"
+	associated    = "associated"
+	onEvent       = ".event."
+	disassociated = "disassociated"
+)
+
+// Writing is one write in the making.
+type Writing struct {
+	Caller *auth.Caller
+	Set    *settings.Snapshot
+	// Role is the role on the caller's event that the write is about.
+	Role string
+	// Edit is what is sent; nil for a deletion and a restoration.
+	Edit  *Edit
+	Guard write.Guard
+	// Answer shows the party once it is written, Again one that an earlier request
+	// with the same Idempotency-Key has written.
+	Answer func(context.Context, Party) (any, error)
+	Again  func(ctx context.Context, id string) (any, error)
+	// Reads and Touches are what Also needs beside the party itself, and Also what
+	// the kind writes beside it. All may be nil.
+	Reads   []table.Key
+	Touches func(got write.Items, before Party) []string
+	Also    func(ctx context.Context, got write.Items, before, after Party) ([]table.Write, error)
+
+	store *Store
+}
+
+// Writing begins a write about a role, with a draft that is checked as far as no
+// record is needed; a nil draft is none.
+func (st *Store) Writing(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard) (*Writing, error) {
+	if err := guard.Validate(); err != nil {
+		return nil, err
+	}
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writing{Caller: c, Set: set, Role: role, Guard: guard, store: st}
+	if d == nil {
+		return w, nil
+	}
+	w.Edit = &Edit{Caller: c, Set: set, Draft: d, kind: st.Kind}
+	if err := w.Edit.Check(); err != nil {
+		return nil, err
+	}
+	return w, set.Fields.CheckMembers(ctx, st.Table, c.Org.ID, st.Kind.Module, d.CustomFields.Value)
+}
+
+// Create gives a party a role. find says which; one without a Body is made, with
+// the id and the number, which is taken when it is 0. taken is the error where the
+// party holds the role, or held it and it was deleted.
+func (w *Writing) Create(id string, number *int64, find func(context.Context, write.Items) (Party, error), taken func(p Party, deleted bool) error) write.Op {
+	return w.op(id, nil, func(ctx context.Context, got write.Items) (*step, error) {
+		before, err := find(ctx, got)
+		if err != nil {
+			return nil, err
+		}
+		if before.Here != nil {
+			if role, ok := before.Here.Roles[w.Role]; ok {
+				return nil, taken(before, role.DeletedAt != nil)
+			}
+		}
+		after, err := w.taker(ctx, before, id, number)
+		if err != nil {
+			return nil, err
+		}
+		s := &step{before: before, after: after, verb: associated, now: w.now(before), edits: true}
+		after.Here.Roles[w.Role] = Role{Since: s.now}
+		s.published = w.taking(after.Body)
+		if before.Body == nil {
+			s.verb = created
+		}
+		return s, w.Edit.apply(after, s.now)
+	})
+}
+
+// taker is the party that takes a role, before it does: a copy of the one that is
+// there, or a new one.
+func (w *Writing) taker(ctx context.Context, before Party, id string, number *int64) (Party, error) {
+	if before.Body == nil && *number == 0 {
+		first, err := w.store.Numbers(ctx, w.Caller, 1)
+		if err != nil {
+			return Party{}, err
+		}
+		*number = first
+	}
+	after := Party{Body: &Body{ID: id, Number: *number}}
+	if before.Body != nil {
+		after = before.clone()
+	}
+	if after.Values == nil {
+		after.Values = map[string]string{}
+	}
+	if after.Here == nil {
+		after.Here = &Association{ID: after.ID, Event: w.Caller.Event.ID, Roles: map[string]Role{}}
+	}
+	return after, nil
+}
+
+// taking counts a role taken and gives what is published of it: it is created
+// where it is the first of its kind in the organization.
+func (w *Writing) taking(b *Body) (published []string) {
+	if b.Active[w.Role] == 0 {
+		published = []string{w.Role + "." + created}
+	}
+	b.count(w.Role, 1)
+	return append(published, w.Role+onEvent+associated)
+}
+
+// leaving is the reverse of taking.
+func (w *Writing) leaving(b *Body) (published []string) {
+	published = []string{w.Role + onEvent + disassociated}
+	if b.count(w.Role, -1); b.Active[w.Role] == 0 {
+		published = append(published, w.Role+"."+deleted)
+	}
+	return published
+}
+
+// Update changes the party with an id, which must hold the role.
+func (w *Writing) Update(id string) write.Op {
+	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+		before, err := w.holder(got, id)
+		if err != nil {
+			return nil, err
+		}
+		after := before.clone()
+		if after.Values == nil {
+			after.Values = map[string]string{}
+		}
+		s := &step{before: before, after: after, verb: updated, now: w.now(before), edits: true}
+		if err := w.Edit.apply(after, s.now); err != nil {
+			return nil, err
+		}
+		return s, w.Guard.Check(before.Revision(), before.Changed())
+	})
+}
+
+// Delete takes the role from the party with an id, which must hold it.
+func (w *Writing) Delete(id string) write.Op {
+	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+		before, err := w.holder(got, id)
+		if err != nil {
+			return nil, err
+		}
+		s := &step{before: before, after: before.clone(), verb: deleted, now: w.now(before)}
+		role := before.Here.Roles[w.Role]
+		role.DeletedAt = &s.now
+		s.after.Here.Roles[w.Role] = role
+		s.published = w.leaving(s.after.Body)
+		return s, w.Guard.Check(before.Revision(), before.Changed())
+	})
+}
+
+// Restore gives a deleted role back; 404 where it is not deleted.
+func (w *Writing) Restore(id string) write.Op {
+	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+		before, err := w.store.found(w.Caller, got, id)
+		if err != nil {
+			return nil, err
+		}
+		if before.Here == nil || before.Here.Roles[w.Role].DeletedAt == nil {
+			return nil, NotFound(w.Role)
+		}
+		s := &step{before: before, after: before.clone(), verb: restored, now: w.now(before)}
+		role := before.Here.Roles[w.Role]
+		role.DeletedAt = nil
+		s.after.Here.Roles[w.Role] = role
+		s.published = w.taking(s.after.Body)
+		return s, w.Guard.Check(before.Revision(), before.Changed())
+	})
+}
+
+// op is the operation that plans a step.
+func (w *Writing) op(id string, keys []table.Key, plan func(context.Context, write.Items) (*step, error)) write.Op {
+	return write.Op{
+		Reads: append(keys, w.Reads...),
+		Again: w.Again,
+		Touches: func(got write.Items) []string {
+			touches := []string{id}
+			if p, err := w.store.found(w.Caller, got, id); err == nil && w.Touches != nil {
+				touches = append(touches, w.Touches(got, p)...)
+			}
+			return touches
+		},
+		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			s, err := plan(ctx, got)
+			if err != nil {
+				return nil, err
+			}
+			return w.plan(ctx, got, s)
+		},
+	}
+}
+
+func (w *Writing) plan(ctx context.Context, got write.Items, s *step) (*write.Plan, error) {
+	writes, err := w.writes(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if w.Also != nil {
+		also, err := w.Also(ctx, got, s.before, s.after)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, also...)
+	}
+	answer, err := w.Answer(ctx, s.after)
+	return &write.Plan{Writes: writes, Answer: answer}, err
+}
+
+// now is the time of a write: later than the last change of what it is done to.
+func (w *Writing) now(before Party) wire.Time {
+	if before.Body == nil {
+		return wire.At(w.store.Now())
+	}
+	return wire.After(before.Changed(), w.store.Now())
+}
+
+// keys are where a party stands.
+func (w *Writing) keys(id string) []table.Key { return w.store.keys(w.Caller, id) }
+
+// holder is the party of an id among what was read, which holds the role.
+func (w *Writing) holder(got write.Items, id string) (Party, error) {
+	p, err := w.store.found(w.Caller, got, id)
+	if err == nil && !p.Holds(w.Role) {
+		err = NotFound(w.Role)
+	}
+	return p, err
+}
+
+// NotFound is the 404 of a party that does not hold a role.
+func NotFound(role string) *apierr.Error { return apierr.NotFound(title(role)) }
