@@ -3,13 +3,19 @@
 package functions
 
 import (
+	"lectern/functions/contacts"
+	"lectern/functions/contactwrites"
 	"lectern/functions/events"
 	"lectern/functions/eventsettings"
+	"lectern/functions/exhibitors"
+	"lectern/functions/exhibitorwrites"
 	"lectern/functions/fieldwrites"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/root"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
+	"lectern/functions/sponsors"
+	"lectern/functions/sponsorwrites"
 	"lectern/shared/api"
 )
 
@@ -18,6 +24,12 @@ var Groups = []api.Group{
 	events.Group,
 	sessions.Group,
 	sessionwrites.Group,
+	contacts.Group,
+	contactwrites.Group,
+	sponsorwrites.Group,
+	exhibitorwrites.Group,
+	sponsors.Group,
+	exhibitors.Group,
 	eventsettings.Group,
 	fieldwrites.Group,
 	metadatawrites.Group,

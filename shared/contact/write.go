@@ -132,6 +132,12 @@ func (st *Store) Writer() *party.Writer[Contact, Draft] {
 		Stored: func(ctx context.Context, c *auth.Caller, _, id string, x party.Expand) (*Contact, error) {
 			return st.stored(ctx, c, id, x)
 		},
+		Required: func(d *Draft) error {
+			if !d.Text(email).Sent {
+				return apierr.Invalid(email, "email is required.")
+			}
+			return nil
+		},
 		Guard: func(d *Draft) write.Guard { return write.Guard{UpdatedAt: d.UpdatedAt} },
 	}
 }

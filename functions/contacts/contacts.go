@@ -1,0 +1,108 @@
+// Package contacts is the Contacts tag group: reading contacts of an event and of
+// the organization, and the sessions of a contact.
+package contacts
+
+import (
+	"context"
+
+	"lectern/shared/api"
+	"lectern/shared/auth"
+	"lectern/shared/contact"
+	"lectern/shared/page"
+	"lectern/shared/party"
+	"lectern/shared/ratelimit"
+	"lectern/shared/search"
+	"lectern/shared/stores"
+)
+
+const (
+	event        = "/v1/event/{eventId}/contacts"
+	organization = "/v1/organization/{orgId}/contacts"
+	one          = "/{contactId}"
+)
+
+// Group declares every route of the tag group.
+var Group = api.NewGroup("Contacts", start, []api.Route[service]{
+	api.Post("searchContacts", event, (*service).search, readers, ratelimit.None),
+	api.Get("getContact", event+one, (*service).get, readers, ratelimit.EntityReads),
+	api.Post("searchOrganizationContacts", organization, (*service).searchOrganization, readers, ratelimit.None),
+	api.Get("getOrganizationContact", organization+one, (*service).getOrganization, readers, ratelimit.None),
+})
+
+var readers = auth.Scopes{auth.ReadContacts}
+
+type service struct{ contacts *contact.Store }
+
+func start(env api.Env) *service { return &service{contacts: stores.Contacts(env)} }
+
+// Expand is what a read of contacts can add, as a query parameter.
+type Expand struct {
+	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
+}
+
+func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
+
+// Search is the query and the body of a search.
+type Search struct {
+	page.Query
+	Body searchBody `required:"false"`
+}
+
+type searchBody struct {
+	Filters party.Filter                `json:"filters,omitzero" doc:"All of them must match."`
+	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero"`
+	Expand  api.Strings                 `json:"expand,omitempty" enum:"translated_fields" doc:"What to add to the answer."`
+	_       struct{}                    `json:"-" additionalProperties:"true"`
+}
+
+func (s *service) found(ctx context.Context, in *Search) (*page.Of[*contact.Contact], error) {
+	q := party.Query{Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query}
+	return s.contacts.Search(ctx, auth.From(ctx), q, Expand{in.Body.Expand}.translated())
+}
+
+type searchInput struct {
+	api.InEvent
+	Search
+}
+
+// search gives one page of the contacts of the event.
+func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*contact.Contact], error) {
+	return s.found(ctx, &in.Search)
+}
+
+type searchOrganizationInput struct {
+	api.InOrganization
+	Search
+}
+
+// searchOrganization gives one page of the organization's contacts, whatever their
+// events.
+func (s *service) searchOrganization(ctx context.Context, in *searchOrganizationInput) (*page.Of[*contact.Contact], error) {
+	return s.found(ctx, &in.Search)
+}
+
+// OneContact names the contact of the path.
+type OneContact struct {
+	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+	Expand
+}
+
+type getInput struct {
+	api.InEvent
+	OneContact
+}
+
+// get gives a contact of the event.
+func (s *service) get(ctx context.Context, in *getInput) (*contact.Contact, error) {
+	return s.contacts.Get(ctx, auth.From(ctx), in.ContactID, in.translated())
+}
+
+type getOrganizationInput struct {
+	api.InOrganization
+	OneContact
+}
+
+// getOrganization gives a contact of the organization, whatever its events.
+func (s *service) getOrganization(ctx context.Context, in *getOrganizationInput) (*contact.Contact, error) {
+	return s.contacts.GetOfOrganization(ctx, auth.From(ctx), in.ContactID, in.translated())
+}

@@ -1,0 +1,97 @@
+// Package contactwrites is the Contact Writes tag group: making, changing, deleting
+// and restoring contacts of an event, one or many at a time.
+package contactwrites
+
+import (
+	"context"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/bulk"
+	"lectern/shared/contact"
+	"lectern/shared/party"
+	"lectern/shared/ratelimit"
+	"lectern/shared/stores"
+)
+
+const (
+	contacts = "/v1/event/{eventId}/contacts"
+	one      = contacts + "/{contactId}"
+)
+
+// Group declares every route of the tag group.
+var Group = api.NewGroup("Contact Writes", start, []api.Route[service]{
+	api.Post("createContact", contacts+"/create", (*service).create, writers, ratelimit.AccountWrites, api.CountsDaily, api.Fails(409)),
+	api.Put("updateContact", one, (*service).update, writers, ratelimit.AccountWrites),
+	api.Delete("deleteContact", one, (*service).delete, writers, ratelimit.AccountWrites),
+	api.Post("restoreContact", one+"/restore", (*service).restore, writers, ratelimit.AccountWrites),
+	api.Post("bulkContacts", contacts+"/bulk", (*service).bulk, writers, ratelimit.AccountWrites, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
+})
+
+var writers = auth.Scopes{auth.WriteContacts}
+
+type service struct {
+	contacts *party.Writer[contact.Contact, contact.Draft]
+}
+
+func start(env api.Env) *service { return &service{stores.Contacts(env).Writer()} }
+
+// Expand is what the answer of a write can add.
+type Expand struct {
+	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
+}
+
+func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
+
+type createInput struct {
+	api.InEvent
+	Expand
+	Body contact.Create
+}
+
+// create associates the person of an address with the event: a contact that the
+// organization has, or a new one.
+func (s *service) create(ctx context.Context, in *createInput) (*contact.Contact, error) {
+	return s.contacts.Create(ctx, auth.From(ctx), contact.Role, &in.Body.Draft, in.translated())
+}
+
+// OneContact names the contact of the path and the version the client has seen.
+type OneContact struct {
+	api.InEvent
+	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+	api.Revision
+	Expand
+}
+
+type updateInput struct {
+	OneContact
+	Body contact.Draft
+}
+
+// update changes what is sent and leaves the rest.
+func (s *service) update(ctx context.Context, in *updateInput) (*contact.Contact, error) {
+	return s.contacts.Update(ctx, auth.From(ctx), contact.Role, in.ContactID, &in.Body, in.IfMatch, in.translated())
+}
+
+// delete takes the contact from the event until it is restored.
+func (s *service) delete(ctx context.Context, in *OneContact) (*contact.Contact, error) {
+	return s.contacts.Delete(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.translated())
+}
+
+// restore brings a deleted contact back to the event.
+func (s *service) restore(ctx context.Context, in *OneContact) (*contact.Contact, error) {
+	return s.contacts.Restore(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.translated())
+}
+
+type bulkInput struct {
+	api.InEvent
+	Expand
+	Body bulk.Request
+}
+
+// bulk does up to 100 operations, each of which succeeds or fails on its own. An
+// operation's error is a plain string.
+func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[contact.Contact, string], error) {
+	return party.Bulk(ctx, s.contacts, auth.From(ctx), contact.Role, in.Body, in.translated(), (*apierr.Error).Error)
+}
