@@ -11,9 +11,11 @@ import (
 	"lectern/functions/exhibitorwrites"
 	"lectern/functions/fieldwrites"
 	"lectern/functions/metadatawrites"
+	"lectern/functions/participants"
 	"lectern/functions/root"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
+	"lectern/functions/speakers"
 	"lectern/functions/sponsors"
 	"lectern/functions/sponsorwrites"
 	"lectern/shared/api"
@@ -24,6 +26,8 @@ var Groups = []api.Group{
 	events.Group,
 	sessions.Group,
 	sessionwrites.Group,
+	speakers.Group,
+	participants.Group,
 	contacts.Group,
 	contactwrites.Group,
 	sponsorwrites.Group,

@@ -54,7 +54,7 @@ func demoCommand(data *string) *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("region %s: %w", name, err)
 				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %d sessions, abstracts and subsessions made\n", name, made)
+				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", name, made)
 			}
 			return nil
 		},

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"lectern/functions/operator"
 	"lectern/localstack/demo"
 	"lectern/shared/api"
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/tenancy"
 )
@@ -103,19 +106,22 @@ func tokenScopes() auth.Scopes {
 	return slices.DeleteFunc(slices.Clone(auth.AllScopes), func(s auth.Scope) bool { return s == auth.ReadAuditLogs })
 }
 
-// fill makes the demo conference in a region: the event's features, the
-// token's limit, and the content through the API.
-func fill(ctx context.Context, data, url string, env api.Env, s seed) (made int, err error) {
+// fill makes the demo conference in a region: the event's features and custom
+// role, the token's limit, and the content through the API.
+func fill(ctx context.Context, data, url string, env api.Env, s seed) (made demo.Made, err error) {
 	features := map[string]bool{}
 	for _, name := range demo.Features {
 		features[name] = true
 	}
 	do := operate(ctx, env)
 	if _, err := do("event-update", map[string]any{"org_id": s.Organization, "event_id": s.Event, "features": features}); err != nil {
-		return 0, err
+		return made, err
+	}
+	if err := giveRole(ctx, env, s); err != nil {
+		return made, err
 	}
 	if _, err := do("token-update", map[string]any{"org_id": s.Organization, "token_id": s.TokenID, "limit": demoLimit}); err != nil {
-		return 0, err
+		return made, err
 	}
 	if made, err = demo.Fill(ctx, demo.Target{URL: url, Token: s.Token, Event: s.Event}); err != nil {
 		return made, err
@@ -124,29 +130,45 @@ func fill(ctx context.Context, data, url string, env api.Env, s seed) (made int,
 	return made, s.save(data, env.Region)
 }
 
-// made is what of a command's answer the seed needs.
-type made struct {
+// giveRole makes the demo's custom role unless the event has it.
+func giveRole(ctx context.Context, env api.Env, s seed) error {
+	role := map[string]any{"org_id": s.Organization, "event_id": s.Event}
+	maps.Copy(role, demo.Role)
+	_, err := instruct(ctx, env, "participant-role-create", role)
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusConflict {
+		return nil
+	}
+	return err
+}
+
+// created is what of a command's answer the seed needs.
+type created struct {
 	ID    int64  `json:"id"`
 	Token string `json:"token"`
 }
 
 // operate does operator commands.
-func operate(ctx context.Context, env api.Env) func(command string, input any) (made, error) {
-	service := operator.New(env)
-	return func(command string, input any) (m made, err error) {
-		text, err := json.Marshal(input)
+func operate(ctx context.Context, env api.Env) func(name string, input any) (created, error) {
+	return func(name string, input any) (made created, err error) {
+		answer, err := instruct(ctx, env, name, input)
 		if err != nil {
-			return m, fmt.Errorf("%s: %w", command, err)
+			return made, err
 		}
-		answer, err := service.Do(ctx, command, text)
-		if err != nil {
-			return m, fmt.Errorf("%s: %w", command, err)
-		}
-		if text, err = json.Marshal(answer); err != nil {
-			return m, fmt.Errorf("%s: %w", command, err)
-		}
-		return m, json.Unmarshal(text, &m)
+		return made, json.Unmarshal(answer, &made)
 	}
+}
+
+// instruct does one operator command and gives its answer as JSON.
+func instruct(ctx context.Context, env api.Env, name string, input any) (answer []byte, err error) {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	done, err := operator.New(env).Do(ctx, name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return json.Marshal(done)
 }
 
 // replace writes a file whole or not at all. Only its owner may read it: it

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/contact"
 	"lectern/shared/page"
+	"lectern/shared/participation"
 	"lectern/shared/party"
 	"lectern/shared/ratelimit"
 	"lectern/shared/search"
@@ -25,15 +26,25 @@ const (
 var Group = api.NewGroup("Contacts", start, []api.Route[service]{
 	api.Post("searchContacts", event, (*service).search, readers, ratelimit.None),
 	api.Get("getContact", event+one, (*service).get, readers, ratelimit.EntityReads),
+	api.Get("listContactSessions", event+one+"/sessions", (*service).sessions, sessionReaders, ratelimit.None),
 	api.Post("searchOrganizationContacts", organization, (*service).searchOrganization, readers, ratelimit.None),
 	api.Get("getOrganizationContact", organization+one, (*service).getOrganization, readers, ratelimit.None),
+	api.Get("listOrganizationContactSessions", organization+one+"/sessions", (*service).organizationSessions, sessionReaders, ratelimit.None),
 })
 
-var readers = auth.Scopes{auth.ReadContacts}
+var (
+	readers        = auth.Scopes{auth.ReadContacts}
+	sessionReaders = auth.Scopes{auth.ReadContacts, auth.ReadSessions}
+)
 
-type service struct{ contacts *contact.Store }
+type service struct {
+	contacts      *contact.Store
+	participation *participation.Store
+}
 
-func start(env api.Env) *service { return &service{contacts: stores.Contacts(env)} }
+func start(env api.Env) *service {
+	return &service{contacts: stores.Contacts(env), participation: stores.Participation(env)}
+}
 
 // Expand is what a read of contacts can add, as a query parameter.
 type Expand struct {
@@ -105,4 +116,25 @@ type getOrganizationInput struct {
 // getOrganization gives a contact of the organization, whatever its events.
 func (s *service) getOrganization(ctx context.Context, in *getOrganizationInput) (*contact.Contact, error) {
 	return s.contacts.GetOfOrganization(ctx, auth.From(ctx), in.ContactID, in.translated())
+}
+
+type sessionsInput struct {
+	api.InEvent
+	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+}
+
+// sessions lists the event's sessions on which a contact has a role.
+func (s *service) sessions(ctx context.Context, in *sessionsInput) (*participation.Sessions, error) {
+	return s.participation.OfContact(ctx, auth.From(ctx), in.ContactID)
+}
+
+type organizationSessionsInput struct {
+	api.InOrganization
+	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+}
+
+// organizationSessions lists the sessions on which a contact has a role, of all
+// events.
+func (s *service) organizationSessions(ctx context.Context, in *organizationSessionsInput) (*participation.Sessions, error) {
+	return s.participation.OfContactAnywhere(ctx, auth.From(ctx), in.ContactID)
 }

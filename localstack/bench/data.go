@@ -12,11 +12,14 @@ import (
 
 	"lectern/functions/operator"
 	"lectern/shared/api"
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/bulk"
+	"lectern/shared/contact"
+	"lectern/shared/party"
 	"lectern/shared/programme"
 	"lectern/shared/session"
-	"lectern/shared/settings"
+	"lectern/shared/stores"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
@@ -31,31 +34,41 @@ const (
 	batch = 100
 )
 
-// place is the organization that all measured events belong to, as it is kept
-// between runs.
+// place is the organization of one measured event, as it is kept between runs. Each
+// event has one of its own, since an organization's contacts are read together.
 type place struct {
 	Org, Member, TokenID int64
 	Token                string
-	Events               map[int]event
+	Event                event
 
 	path   string
 	env    api.Env
 	client *client
 }
 
-// event is one measured event.
+// event is a measured event.
 type event struct {
 	ID int64
-	// Size is how many sessions it was filled with.
-	Size   int
-	Tracks []string
-	// Sessions are some of its sessions, the first ones made.
-	Sessions []string
+	// Size is how many sessions it was filled with, and Contacts how many contacts;
+	// each session has two of them as speakers.
+	Size, Contacts int
+	Tracks         []string
+	// Sessions and People are some of its records, the first ones made.
+	Sessions, People []string
 }
 
-// prepare gives the place kept under data, or makes it.
-func prepare(ctx context.Context, data, url string, env api.Env) (*place, error) {
-	p := &place{Events: map[int]event{}, path: filepath.Join(data, "bench.json"), env: env}
+// contactsOf is how many contacts the event of a size has. That of 10,000 sessions is
+// the one that searches of people are measured at.
+func contactsOf(size int) int {
+	if size == memorySize {
+		return 10 * size
+	}
+	return min(size, memorySize)
+}
+
+// prepare gives the place of a size kept under data, or makes it.
+func prepare(ctx context.Context, data, url string, env api.Env, size int) (*place, error) {
+	p := &place{path: filepath.Join(data, fmt.Sprintf("bench-%d.json", size)), env: env}
 	text, err := os.ReadFile(p.path)
 	if err == nil {
 		err = json.Unmarshal(text, p)
@@ -65,24 +78,30 @@ func prepare(ctx context.Context, data, url string, env api.Env) (*place, error)
 	if !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
+	if err := p.organize(ctx); err != nil {
+		return nil, err
+	}
+	p.client = newClient(url, p.Token)
+	return p, p.fill(ctx, size)
+}
+
+// organize makes the organization and its token.
+func (p *place) organize(ctx context.Context) error {
 	made, err := p.operate(ctx, "organization-create", map[string]any{"name": "Bench"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.Org = made.ID
 	if made, err = p.operate(ctx, "member-create", map[string]any{
 		"org_id": p.Org, "name": "Bench", "email": "bench@bench.example", "role": tenancy.RoleAdmin}); err != nil {
-		return nil, err
+		return err
 	}
 	p.Member = made.ID
-	scopes := []auth.Scope{auth.ReadEvents, auth.ReadSessions, auth.WriteSessions, auth.WriteMetadata}
-	if made, err = p.operate(ctx, "token-create", map[string]any{
-		"org_id": p.Org, "user_id": p.Member, "name": "Bench", "scopes": scopes, "limit": unlimited}); err != nil {
-		return nil, err
-	}
+	scopes := []auth.Scope{auth.ReadEvents, auth.ReadSessions, auth.ReadContacts, auth.WriteSessions, auth.WriteContacts, auth.WriteMetadata}
+	made, err = p.operate(ctx, "token-create", map[string]any{
+		"org_id": p.Org, "user_id": p.Member, "name": "Bench", "scopes": scopes, "limit": unlimited})
 	p.TokenID, p.Token = made.ID, made.Token
-	p.client = newClient(url, p.Token)
-	return p, p.keep()
+	return err
 }
 
 func (p *place) keep() error {
@@ -113,24 +132,28 @@ func (p *place) operate(ctx context.Context, command string, input any) (m made,
 	return m, json.Unmarshal(text, &m)
 }
 
-// event gives the event of a size, making and filling it the first time.
-func (p *place) event(ctx context.Context, size int) (event, error) {
-	if e, ok := p.Events[size]; ok {
-		return e, nil
-	}
+// fill makes the event of a size and what is in it.
+func (p *place) fill(ctx context.Context, size int) error {
 	began := time.Now()
 	m, err := p.operate(ctx, "event-create", map[string]any{"org_id": p.Org, "name": fmt.Sprint("Bench ", size),
 		"timezone": "Europe/Berlin", "starts_at": "2027-05-01T08:00:00Z", "ends_at": "2027-05-03T18:00:00Z"})
 	if err != nil {
-		return event{}, err
+		return err
 	}
-	e := event{ID: m.ID, Size: size}
-	if err := p.fill(ctx, &e); err != nil {
-		return e, err
+	p.Event = event{ID: m.ID, Size: size, Contacts: contactsOf(size)}
+	for i := range tracks {
+		var track struct{ ID string }
+		if err := p.client.json(ctx, &track, "POST", fmt.Sprintf("/v1/event/%d/tracks/create", m.ID),
+			map[string]any{"name": fmt.Sprint("Track ", i)}); err != nil {
+			return err
+		}
+		p.Event.Tracks = append(p.Event.Tracks, track.ID)
 	}
-	p.Events[size] = e
-	fmt.Printf("%d sessions made in %s\n", size, time.Since(began).Round(time.Millisecond))
-	return e, p.keep()
+	if err := p.records(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("%d sessions and %d contacts made in %s\n", size, p.Event.Contacts, time.Since(began).Round(time.Millisecond))
+	return p.keep()
 }
 
 // caller is the bench's member at an event, as a request would have found it.
@@ -142,42 +165,55 @@ func (p *place) caller(ctx context.Context, id int64) (*auth.Caller, error) {
 	return &auth.Caller{Org: tenancy.Organization{ID: p.Org}, Member: tenancy.Member{ID: p.Member}, Event: events[0]}, nil
 }
 
-func (p *place) fill(ctx context.Context, e *event) error {
-	for i := range tracks {
-		var track struct{ ID string }
-		if err := p.client.json(ctx, &track, "POST", fmt.Sprintf("/v1/event/%d/tracks/create", e.ID),
-			map[string]any{"name": fmt.Sprint("Track ", i)}); err != nil {
-			return err
-		}
-		e.Tracks = append(e.Tracks, track.ID)
-	}
-	caller, err := p.caller(ctx, e.ID)
+// records makes the event's contacts and sessions, past the API.
+func (p *place) records(ctx context.Context) error {
+	caller, err := p.caller(ctx, p.Event.ID)
 	if err != nil {
 		return err
 	}
-	store := &session.Store{Table: p.env.Table, Settings: settings.NewCache(p.env.Table), Now: p.env.Now, NewID: p.env.NewID}
-	for made := 0; made < e.Size; made += batch {
-		answer, err := store.Bulk(auth.With(ctx, caller), caller, creates(e.Tracks, made, min(batch, e.Size-made)), session.Expand{})
-		if err != nil {
-			return err
-		}
-		if answer.Stats.Failed > 0 {
-			return fmt.Errorf("a session was not made: %+v", answer.Results[0].Error)
-		}
-		for _, result := range answer.Results {
-			if len(e.Sessions) < 1000 {
-				e.Sessions = append(e.Sessions, *result.ID)
-			}
-		}
+	ctx = auth.With(ctx, caller)
+	contacts, sessions := stores.Contacts(p.env).Writer(), stores.Sessions(p.env)
+	people, err := inBatches(p.Event.Contacts, person, func(req bulk.Request) (*bulk.Response[contact.Contact, string], error) {
+		return party.Bulk(ctx, contacts, caller, contact.Role, req, false, (*apierr.Error).Error)
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	draft := func(i int) []byte {
+		return draft(p.Event.Tracks, i, people[i%len(people)], people[(i+1)%len(people)])
+	}
+	made, err := inBatches(p.Event.Size, draft, func(req bulk.Request) (*bulk.Response[session.Session, bulk.Failure], error) {
+		return sessions.Bulk(ctx, caller, req, session.Expand{})
+	})
+	p.Event.Sessions, p.Event.People = made[:min(len(made), some)], people[:min(len(people), some)]
+	return err
 }
 
-// creates are n operations that make sessions, the first numbered from.
-func creates(tracks []string, from, n int) bulk.Request {
+// some is how many ids of each kind are kept.
+const some = 1000
+
+// inBatches makes n records, a batch at a time, and gives their ids.
+func inBatches[T, E any](n int, draft func(int) []byte, do func(bulk.Request) (*bulk.Response[T, E], error)) (ids []string, err error) {
+	for made := 0; made < n; made += batch {
+		answer, err := do(creates(draft, made, min(batch, n-made)))
+		if err != nil {
+			return nil, err
+		}
+		if answer.Stats.Failed > 0 {
+			return nil, fmt.Errorf("a record was not made: %+v", answer.Results[0].Error)
+		}
+		for _, result := range answer.Results {
+			ids = append(ids, *result.ID)
+		}
+	}
+	return ids, nil
+}
+
+// creates are n operations that make records, the first numbered from.
+func creates(draft func(int) []byte, from, n int) bulk.Request {
 	req := bulk.Request{Operations: make([]bulk.Operation, n)}
 	for i := range req.Operations {
-		req.Operations[i] = bulk.Operation{Action: "create", Data: wire.Some[bulk.Data](draft(tracks, from+i))}
+		req.Operations[i] = bulk.Operation{Action: "create", Data: wire.Some[bulk.Data](draft(from + i))}
 	}
 	return req
 }
@@ -186,13 +222,30 @@ func creates(tracks []string, from, n int) bulk.Request {
 var description = strings.Repeat("<p>What was measured, how, and what it means for a programme of this size.</p>\n", 30)
 
 // draft is a session of about the size that real ones have: 3 KB as stored.
-func draft(tracks []string, i int) []byte {
+func draft(tracks []string, i int, speakers ...string) []byte {
 	start := time.Date(2027, 5, 1, 8, 0, 0, 0, time.UTC).Add(time.Duration(i%500) * 5 * time.Minute)
-	text, err := json.Marshal(map[string]any{
+	var people []map[string]any
+	for _, id := range speakers {
+		people = append(people, map[string]any{"contact_id": id, "core_role": "speaker"})
+	}
+	return encoded(map[string]any{
 		"title": fmt.Sprintf("Session %d: what the measured figures mean", i), "description": description,
 		"starts_at": start, "ends_at": start.Add(45 * time.Minute), "track_id": tracks[i%len(tracks)],
-		"status": "accepted", "is_public": true, "capacity": 50 + i%200,
+		"status": "accepted", "is_public": true, "capacity": 50 + i%200, "participants": people,
 	})
+}
+
+// person is a contact of about the size that real ones have: 0.7 KB as stored.
+func person(i int) []byte {
+	return encoded(map[string]any{
+		"email": fmt.Sprintf("given%d.family@people.bench.example", i), "first_name": fmt.Sprint("Given", i), "last_name": fmt.Sprint("Family", i%997),
+		"title": "Measurer", "company": fmt.Sprint("Company ", i%5000), "about": strings.Repeat("Measures what a programme of this size takes. ", 8),
+		"address_city": "Berlin", "address_country": 276, "photo_url": fmt.Sprintf("https://photos.bench.example/%d.jpg", i),
+	})
+}
+
+func encoded(body map[string]any) []byte {
+	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // A map of plain values can be written.
 	}

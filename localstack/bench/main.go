@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -43,23 +44,24 @@ func run(ctx context.Context, sizes, data string, span time.Duration) error {
 		return err
 	}
 	fmt.Println(machine())
-	place, err := prepare(ctx, data, instance.URL, instance.Env)
-	if err != nil {
-		return err
-	}
 	for text := range strings.SplitSeq(sizes, ",") {
 		size, err := strconv.Atoi(text)
 		if err != nil {
 			return fmt.Errorf("sizes: %w", err)
 		}
-		event, err := place.event(ctx, size)
+		place, err := prepare(ctx, data, instance.URL, instance.Env, size)
 		if err != nil {
 			return err
 		}
-		s := &subject{place: place, event: event, stack: running, instance: instance, meter: meter, span: span}
+		s := &subject{place: place, event: place.Event, stack: running, instance: instance, meter: meter, span: span}
 		if err := s.measure(ctx); err != nil {
 			return err
 		}
+		if size == memorySize {
+			if err := errors.Join(rows(ctx, place), memory(ctx, data, place)); err != nil {
+				return err
+			}
+		}
 	}
-	return memory(ctx, data, place)
+	return nil
 }

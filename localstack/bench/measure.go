@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"lectern/localstack/stack"
@@ -40,7 +41,7 @@ func (s *subject) measure(ctx context.Context) error {
 	if err := s.cold(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("\n### %d sessions\n\n", s.event.Size)
+	fmt.Printf("\n### %d sessions, %d contacts\n\n", s.event.Size, s.event.Contacts)
 	fmt.Println("| operation | trips | calls | RCU | WCU | 1 client: p50, p99 ms | a second | floor | 16 clients: p50, p99 ms | a second | floor | of the floor |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, op := range s.operations(f) {
@@ -89,60 +90,84 @@ func (s *subject) row(ctx context.Context, op operation) error {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f", float64(d.Microseconds())/1000) }
 
-// operations are the rows. Writes go to an event of their own, so that what is
-// measured at a size stays that size.
+// operations are the rows. Writes go to records of their own, so that what is
+// measured at a size stays that size. The first search of people loads them: a search
+// of sessions before it reads its people in one batch.
 func (s *subject) operations(f *floor) []operation {
-	c, base := s.place.client, fmt.Sprintf("/v1/event/%d/sessions", s.event.ID)
-	get := func(ctx context.Context, client, n int) error {
-		id := s.event.Sessions[(client*7+n)%len(s.event.Sessions)]
-		_, err := c.send(ctx, "GET", base+"/"+id, nil)
-		return err
-	}
-	update := func(ctx context.Context, client, n int) error {
-		id := s.event.Sessions[client%len(s.event.Sessions)]
-		_, err := c.send(ctx, "PUT", base+"/"+id, fmt.Appendf(nil, `{"capacity":%d}`, n%1000))
-		return err
-	}
+	sessions, contacts := s.path("sessions"), s.path("contacts")
 	track := s.event.Tracks[0]
 	all := []operation{
-		{"GET a session", get, f.get},
-		{"PUT a session", update, f.update},
-		{"search of 25 on one track", s.search(track, ""), f.search},
-		{"the same by startsAt, descending", s.search(track, `"startsAt":{"sort":"desc"}`), nil},
-		{"the same by updatedAt", s.search(track, `"updatedAt":{"sort":"asc"}`), nil},
-		{"search of 25, all", s.search("", ""), nil},
+		{"GET a session with its people", s.get(sessions, s.event.Sessions), f.get(f.bodies, 4)},
+		{"PUT a session", s.put(sessions, s.event.Sessions, `{"capacity":%d}`), f.update(f.bodies, 4, f.session)},
+		{"search of 25 on one track, people read", s.search(sessions, track, ""), f.search("S#")},
+		{"GET a contact", s.get(contacts, s.event.People), f.get(f.people, 1)},
+		{"PUT a contact", s.put(contacts, s.event.People, `{"headcount":"%d"}`), f.update(f.people, 1, f.contact)},
+		{"search of 25 participants on one track", s.search(s.path("participants"), track, ""), f.search("S#", "C#", "o C#")},
+		{"the same by updatedAt, descending", s.search(s.path("participants"), track, `"updatedAt":{"sort":"desc"}`), nil},
+		{"search of 25 speakers, all", s.search(s.path("speakers"), "", ""), nil},
+		{"search of 25 contacts, all", s.search(contacts, "", ""), f.search("C#", "o C#")},
+		{"search of 25 on one track, people in memory", s.search(sessions, track, ""), f.search("S#", "C#", "o C#")},
+		{"the same by startsAt, descending", s.search(sessions, track, `"startsAt":{"sort":"desc"}`), nil},
+		{"search of 25, all", s.search(sessions, "", ""), nil},
 	}
 	if s.event.Size == bulkSize {
-		all = append(all, operation{"bulk of 100 creates", s.bulk(), f.bulk})
+		people := s.event.People
+		all = append(all,
+			operation{"bulk of 100 sessions with their people", s.bulk(sessions, func(_, i int) []byte {
+				return draft(s.event.Tracks, i, people[i%len(people)], people[(i+1)%len(people)])
+			}), f.bulk(f.bodies, 4, f.session)},
+			operation{"bulk of 100 contacts", s.bulk(contacts, func(n, i int) []byte { return person(n*batch + i) }), f.bulk(f.people, 9, f.contact)})
 	}
 	return all
 }
 
 // bulkSize is the event at whose size bulk is measured: it does not depend on
-// the size, and adds sessions.
+// the size, and adds records.
 const bulkSize = 100
 
-func (s *subject) search(track, sort string) call {
+func (s *subject) path(collection string) string {
+	return fmt.Sprintf("/v1/event/%d/%s", s.event.ID, collection)
+}
+
+func (s *subject) get(path string, ids []string) call {
+	return func(ctx context.Context, client, n int) error {
+		_, err := s.place.client.send(ctx, "GET", path+"/"+ids[(client*7+n)%len(ids)], nil)
+		return err
+	}
+}
+
+// put updates one record a client; body has a place for a number.
+func (s *subject) put(path string, ids []string, body string) call {
+	return func(ctx context.Context, client, n int) error {
+		_, err := s.place.client.send(ctx, "PUT", path+"/"+ids[client%len(ids)], fmt.Appendf(nil, body, n%1000))
+		return err
+	}
+}
+
+func (s *subject) search(path, track, sort string) call {
 	filters := "{}"
 	if track != "" {
 		filters = fmt.Sprintf(`{"trackIds":[%q]}`, track)
 	}
 	body := fmt.Appendf(nil, `{"filters":%s,"sort":{%s}}`, filters, sort)
-	path := fmt.Sprintf("/v1/event/%d/sessions", s.event.ID)
 	return func(ctx context.Context, _, _ int) error {
 		_, err := s.place.client.send(ctx, "POST", path, body)
 		return err
 	}
 }
 
-func (s *subject) bulk() call {
-	path := fmt.Sprintf("/v1/event/%d/sessions/bulk", s.event.ID)
-	body, err := json.Marshal(creates(s.event.Tracks, 0, batch))
+// bulk makes records in batches, of which each has another number, also than those
+// of an earlier run.
+func (s *subject) bulk(path string, draft func(n, i int) []byte) call {
+	var batches atomic.Int64
+	batches.Add(time.Now().UnixMilli())
 	return func(ctx context.Context, _, _ int) error {
+		number := int(batches.Add(1))
+		body, err := json.Marshal(creates(func(i int) []byte { return draft(number, i) }, 0, batch))
 		if err != nil {
 			return err
 		}
-		text, err := s.place.client.send(ctx, "POST", path, body)
+		text, err := s.place.client.send(ctx, "POST", path+"/bulk", body)
 		if err != nil {
 			return err
 		}
@@ -157,8 +182,18 @@ func (s *subject) bulk() call {
 	}
 }
 
-// cold prints what the first search of a new instance takes.
+// cold prints what the first search of a new instance takes: of sessions, and of
+// participants, which loads the contacts too.
 func (s *subject) cold(ctx context.Context) error {
+	for _, collection := range []string{"sessions", "participants"} {
+		if err := s.first(ctx, collection); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *subject) first(ctx context.Context, collection string) error {
 	fresh, err := s.stack.Serve("127.0.0.1:0")
 	if err != nil {
 		return err
@@ -169,13 +204,13 @@ func (s *subject) cold(ctx context.Context) error {
 	place.client = newClient(fresh.URL, s.place.Token)
 	other.place = &place
 	began := time.Now()
-	if err := other.search(s.event.Tracks[0], "")(ctx, 0, 0); err != nil {
+	if err := other.search(s.path(collection), s.event.Tracks[0], "")(ctx, 0, 0); err != nil {
 		return err
 	}
 	took := time.Since(began)
 	time.Sleep(20 * time.Millisecond) // The line follows the answer.
 	cost := s.meter.cost()
-	fmt.Printf("\nThe first search of %d sessions by a new instance: %s ms, %d round trips, %.0f RCU.\n",
-		s.event.Size, ms(took), cost.roundTrips, cost.read)
+	fmt.Printf("\nThe first search of %s by a new instance, of %d sessions and %d contacts: %s ms, %d round trips, %.0f RCU.\n",
+		collection, s.event.Size, s.event.Contacts, ms(took), cost.roundTrips, cost.read)
 	return nil
 }

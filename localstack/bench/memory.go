@@ -11,6 +11,9 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"lectern/shared/contact"
+	"lectern/shared/stores"
 )
 
 // memorySize is the event whose sessions are in memory when it is measured, and
@@ -23,10 +26,6 @@ const (
 // memory prints the resident memory of a service of its own over the same data,
 // both regions running and one region's sessions loaded.
 func memory(ctx context.Context, data string, p *place) error {
-	e, ok := p.Events[memorySize]
-	if !ok {
-		return nil
-	}
 	binary := filepath.Join(data, "lectern")
 	if text, err := exec.CommandContext(ctx, "go", "build", "-o", binary, "./localstack").CombinedOutput(); err != nil {
 		return fmt.Errorf("build: %w\n%s", err, text)
@@ -47,8 +46,8 @@ func memory(ctx context.Context, data string, p *place) error {
 	if err != nil {
 		return err
 	}
-	s := &subject{place: &place{client: newClient(url, p.Token)}, event: e}
-	all := s.search("", "")
+	s := &subject{place: &place{client: newClient(url, p.Token)}, event: p.Event}
+	all := s.search(s.path("sessions"), "", "")
 	for n := range searches {
 		if err := all(ctx, 0, n); err != nil {
 			return err
@@ -60,6 +59,34 @@ func memory(ctx context.Context, data string, p *place) error {
 	}
 	fmt.Printf("\nResident memory of the service after %d searches of %d sessions: %s, engines aside.\n", searches, memorySize, resident)
 	return nil
+}
+
+// rows prints how much memory a row of a contact takes, with its association's: the
+// heap before and after all of an organization's are loaded.
+func rows(ctx context.Context, p *place) error {
+	caller, err := p.caller(ctx, p.Event.ID)
+	if err != nil {
+		return err
+	}
+	store := *stores.Contacts(p.env)
+	store.Memory = contact.NewMemory(p.env.Table, 1<<30).Memory
+	before := heap()
+	if err := store.Load(ctx, caller); err != nil {
+		return err
+	}
+	after := heap()
+	runtime.KeepAlive(store.Memory)
+	fmt.Printf("\nMemory of %d contacts loaded for a search: %d bytes a contact, the rows of record and association together.\n",
+		p.Event.Contacts, (after-before)/uint64(p.Event.Contacts)) //nolint:gosec // a count of contacts is positive
+	return nil
+}
+
+// heap is what is in use of the heap.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
 }
 
 // address waits for the file that says where the service answers.

@@ -24,23 +24,27 @@ func (c client) get(ctx context.Context, path string, into any) error {
 	return c.send(ctx, http.MethodGet, path, nil, into)
 }
 
-// post sends body to a path below the event.
+// post sends body, nil for none, to a path below the event.
 func (c client) post(ctx context.Context, rest string, body, into any) error {
-	text, err := json.Marshal(body)
-	if err != nil {
-		return fmt.Errorf("demo: encode the body of POST %s: %w", rest, err)
-	}
-	return c.send(ctx, http.MethodPost, c.path(rest), text, into)
+	return c.send(ctx, http.MethodPost, c.path(rest), body, into)
 }
 
-func (c client) send(ctx context.Context, method, path string, body []byte, into any) error {
-	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(body))
+// refusal is an answer other than a 200.
+type refusal struct {
+	request string
+	status  int
+	text    []byte
+}
+
+func (r *refusal) Error() string {
+	return fmt.Sprintf("demo: %s answered %d: %s", r.request, r.status, r.text)
+}
+
+func (c client) send(ctx context.Context, method, path string, body, into any) error {
+	name := method + " " + path
+	request, err := c.request(ctx, method, path, body)
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	request.Header.Set("X-Access-Token", c.Token)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
+		return fmt.Errorf("demo: %s: %w", name, err)
 	}
 	response, err := caller.Do(request)
 	if err != nil {
@@ -49,26 +53,49 @@ func (c client) send(ctx context.Context, method, path string, body []byte, into
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return fmt.Errorf("demo: read the answer of %s %s: %w", method, path, err)
+		return fmt.Errorf("demo: read the answer of %s: %w", name, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("demo: %s %s answered %d: %s", method, path, response.StatusCode, text)
+		return &refusal{name, response.StatusCode, text}
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("demo: decode the answer of %s %s: %w", method, path, err)
+		return fmt.Errorf("demo: decode the answer of %s: %w", name, err)
 	}
 	return nil
 }
 
-// pages gives each record of a paged list, whose path has a query already, to
-// take, until that returns false.
-func pages[T any](ctx context.Context, c client, path string, take func(T) bool) error {
+func (c client) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("X-Access-Token", c.Token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	return request, nil
+}
+
+// pages gives each record of a paged list or, with a body, of a search to take,
+// until that returns false.
+func pages[T any](ctx context.Context, c client, path string, body any, take func(T) bool) error {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
 	for page := 1; ; page++ {
 		var answer struct {
 			Results    []T
 			Pagination struct{ TotalPages int }
 		}
-		if err := c.get(ctx, fmt.Sprintf("%s&page=%d", path, page), &answer); err != nil {
+		if err := c.send(ctx, method, fmt.Sprintf("%s?pageSize=100&page=%d", path, page), body, &answer); err != nil {
 			return err
 		}
 		for _, record := range answer.Results {

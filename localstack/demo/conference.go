@@ -19,6 +19,8 @@ type programme struct {
 	Formats   []string
 	Languages []string
 	Statuses  []map[string]any
+	People    people
+	Accounts  []talk
 	Fields    []map[string]any
 	Plenaries []talk
 	Lightning []lightning
@@ -30,7 +32,7 @@ type track struct {
 	Talks       []talk
 }
 
-// talk is a title and a sentence about it.
+// talk is a title and a sentence about it; of an account, a name and a sentence.
 type talk [2]string
 
 // lightning is a title and the titles of its parts.
@@ -63,7 +65,9 @@ func (p programme) settings() map[string][]map[string]any {
 		"formats": named(p.Formats), "languages": named(p.Languages), "statuses": p.Statuses, "fields": p.Fields,
 	}
 	for _, field := range all["fields"] {
-		field["module_id"] = "session"
+		if field["module_id"] == nil {
+			field["module_id"] = "session"
+		}
 	}
 	return all
 }

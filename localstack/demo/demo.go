@@ -1,7 +1,7 @@
 // Package demo makes the demo conference: 150 sessions and abstracts over three
-// days with all that belongs to them. It knows the service by its public API
-// alone, and its content is the same on every run. It does not make the
-// organization, the event or the token it works with.
+// days with all that belongs to them, its 220 people, sponsors and exhibitors. It
+// knows the service by its public API alone, and its content is the same on every
+// run. It does not make the organization, the event or the token it works with.
 package demo
 
 import (
@@ -10,42 +10,67 @@ import (
 	"time"
 )
 
-// Features are the event's features that the demo's content needs.
-var Features = []string{"sessions_2_0", "participant_roles"}
-
-// bulkSize is how many operations one bulk request takes.
-const bulkSize = 100
+// Features are the event's features that the demo's content uses. Without
+// sessions_2_0 it cannot be made.
+var Features = []string{"sessions_2_0", "participant_roles", "speaker_acceptance"}
 
 // Target is the event to fill: the base address of a region, and a token that
-// may read and write sessions, metadata and fields.
+// may read and write events, sessions, contacts, sponsors, exhibitors, metadata
+// and fields.
 type Target struct {
 	URL   string
 	Token string
 	Event int64
 }
 
+// Made is how much a Fill has made. Sessions counts abstracts and subsessions too;
+// an account that is both counts as sponsor and as exhibitor.
+type Made struct{ Sessions, Contacts, Sponsors, Exhibitors int }
+
+func (m Made) String() string {
+	return fmt.Sprintf("%d sessions, abstracts and subsessions, %d contacts, %d sponsors and %d exhibitors made",
+		m.Sessions, m.Contacts, m.Sponsors, m.Exhibitors)
+}
+
 // Fill makes what the event lacks of the demo conference and leaves alone what
-// it has: metadata and fields are known by name, sessions by client_session_id.
-// It returns how many sessions, abstracts and subsessions it made. The event
-// must have the Features; an answer of the API that is not a 200 is an error
-// naming the request and the answer.
-func Fill(ctx context.Context, target Target) (made int, err error) {
+// it has: metadata, fields and accounts are known by name, contacts by e-mail,
+// sessions by client_session_id. A contact that was deleted is restored. An answer
+// of the API that is not a 200 is an error naming the request and the answer.
+func Fill(ctx context.Context, target Target) (made Made, err error) {
 	c := client{target}
 	p, err := c.plan(ctx)
 	if err != nil {
-		return 0, err
+		return made, err
 	}
+	if made.Contacts, err = c.ensureContacts(ctx, p); err != nil {
+		return made, err
+	}
+	accounts, err := c.ensureAccounts(ctx, p)
+	made.Sponsors, made.Exhibitors = accounts["sponsors"], accounts["exhibitors"]
+	if err != nil {
+		return made, err
+	}
+	made.Sessions, err = c.ensureSessions(ctx, p)
+	return made, err
+}
+
+// ensureSessions makes the sessions that the event lacks and tells how many.
+func (c client) ensureSessions(ctx context.Context, p plan) (made int, err error) {
 	have, err := c.sessions(ctx)
 	if err != nil {
 		return 0, err
 	}
 	// Subsessions come second: they name their parents by id.
-	for _, drafts := range [][]draft{p.sessions(), p.subsessions()} {
+	for _, drafts := range p.cast(p.sessions(), p.subsessions()) {
 		missing, err := absent(drafts, have)
 		if err != nil {
 			return made, err
 		}
-		if err := c.create(ctx, missing, have); err != nil {
+		bodies := make([]map[string]any, len(missing))
+		for i, d := range missing {
+			bodies[i] = d.body
+		}
+		if err := c.create(ctx, "sessions", bodies, func(i int, id string) { have[missing[i].key()] = id }); err != nil {
 			return made, err
 		}
 		made += len(missing)
@@ -84,43 +109,6 @@ func absent(drafts []draft, have map[string]string) (missing []draft, err error)
 	return missing, nil
 }
 
-// create makes the sessions in bulk and adds their ids to have.
-func (c client) create(ctx context.Context, drafts []draft, have map[string]string) error {
-	for len(drafts) > 0 {
-		n := min(bulkSize, len(drafts))
-		if err := c.bulk(ctx, drafts[:n], have); err != nil {
-			return err
-		}
-		drafts = drafts[n:]
-	}
-	return nil
-}
-
-func (c client) bulk(ctx context.Context, drafts []draft, have map[string]string) error {
-	operations := make([]map[string]any, len(drafts))
-	for i, d := range drafts {
-		operations[i] = map[string]any{"action": "create", "data": d.body}
-	}
-	var answer struct {
-		Results []struct {
-			Index  int
-			Status string
-			ID     string
-			Error  any
-		}
-	}
-	if err := c.post(ctx, "/sessions/bulk", map[string]any{"operations": operations}, &answer); err != nil {
-		return err
-	}
-	for _, r := range answer.Results {
-		if r.Status != "success" {
-			return fmt.Errorf("demo: creating session %s: %v", drafts[r.Index].key(), r.Error)
-		}
-		have[drafts[r.Index].key()] = r.ID
-	}
-	return nil
-}
-
 // sessions are the ids of the event's sessions and subsessions by their
 // client_session_id.
 func (c client) sessions(ctx context.Context) (map[string]string, error) {
@@ -138,7 +126,7 @@ func (c client) sessions(ctx context.Context) (map[string]string, error) {
 			ids[*clientID] = id
 		}
 	}
-	err := pages(ctx, c, c.path("/sessions?expand=subsession_details&page_size=100"), func(s session) bool {
+	err := pages(ctx, c, c.path("/sessions"), map[string]any{"expand": []string{"subsession_details"}}, func(s session) bool {
 		note(s.ID, s.ClientSessionID)
 		for _, sub := range s.Subsessions {
 			note(sub.ID, sub.ClientSessionID)
@@ -157,7 +145,7 @@ func (c client) days(ctx context.Context) ([]time.Time, error) {
 		StartsAt time.Time `json:"starts_at"`
 	}
 	var found *event
-	err := pages(ctx, c, "/v1/events?pageSize=100", func(e event) bool {
+	err := pages(ctx, c, "/v1/events", nil, func(e event) bool {
 		if e.ID == c.Event {
 			found = &e
 		}

@@ -6,10 +6,11 @@ import (
 	"time"
 )
 
-// draft is a session to be made; parent is the key of the session it is part
-// of.
+// draft is a session to be made: the name of its format, which an abstract does
+// not have, and the key of the session it is part of.
 type draft struct {
 	body   map[string]any
+	format string
 	parent string
 }
 
@@ -34,6 +35,7 @@ type slot struct {
 }
 
 const (
+	talkFormat = "Talk"           // The format of most sessions, and of lightning talks by themselves.
 	hall       = 0                // The room of the plenaries; no track has it.
 	partLength = 10 * time.Minute // How long one lightning talk is.
 	prefix     = "demo-"          // What every client_session_id begins with.
@@ -46,10 +48,10 @@ func clock(hour, minute int) time.Duration {
 
 // slots are where the tracks' talks stand, five a day.
 var slots = []slot{
-	{clock(10, 15), clock(11, 0), "Talk"},
-	{clock(11, 20), clock(12, 5), "Talk"},
+	{clock(10, 15), clock(11, 0), talkFormat},
+	{clock(11, 20), clock(12, 5), talkFormat},
 	{clock(13, 30), clock(14, 15), "Panel"},
-	{clock(14, 35), clock(15, 20), "Talk"},
+	{clock(14, 35), clock(15, 20), talkFormat},
 	{clock(15, 45), clock(17, 15), "Workshop"},
 }
 
@@ -112,7 +114,7 @@ func (p plan) subsessions() (all []draft) {
 	for n, block := range p.Lightning {
 		from := lunch.from
 		for i, title := range block.Parts {
-			part := slot{from, from + partLength, "Talk"}
+			part := slot{from, from + partLength, talkFormat}
 			d := p.scheduled(fmt.Sprintf("%s-%d", lightningKey(n), i+1), talk{title, "A lightning talk."}, part, p.days[n/2])
 			d.parent = prefix + lightningKey(n)
 			all = append(all, d)
@@ -152,6 +154,7 @@ func written(key string, t talk) draft {
 // scheduled is an accepted, public session in a slot of the day.
 func (p plan) scheduled(key string, t talk, s slot, midnight time.Time) draft {
 	d := written(key, t)
+	d.format = s.format
 	d.body["starts_at"] = midnight.Add(s.from).Format(time.RFC3339)
 	d.body["ends_at"] = midnight.Add(s.to).Format(time.RFC3339)
 	d.body["format_id"] = p.ids["formats"][s.format]
@@ -186,7 +189,7 @@ func (p plan) details(d draft, n int, midnight time.Time) {
 	if n%10 == 0 {
 		d.body["external_url"] = "https://demo.example/programme/" + d.key()
 	}
-	if d.body["format_id"] == p.ids["formats"]["Workshop"] {
+	if d.format == "Workshop" {
 		d.body["ceu_credits"] = 1.5
 	}
 	d.body["custom_fields"] = values(p.ids["fields"], n, midnight)

@@ -24,10 +24,14 @@ func (s setting) value() string {
 	return s.ID
 }
 
+// participantRoles is the kind of setting that the API only reads.
+const participantRoles = "participant-roles"
+
 // settings makes the metadata, statuses and fields that the event lacks.
 func (c client) settings(ctx context.Context, p programme) (ids, error) {
-	all := ids{}
-	for kind, bodies := range p.settings() {
+	all, wanted := ids{}, p.settings()
+	wanted[participantRoles] = nil
+	for kind, bodies := range wanted {
 		have, err := c.ensure(ctx, kind, bodies)
 		if err != nil {
 			return nil, err

@@ -2,8 +2,9 @@ package account
 
 import (
 	"context"
+	"maps"
+	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -19,7 +20,7 @@ import (
 type Account struct{ party.Shown }
 
 // Summary is an account as a session shows it: all but its contacts.
-type Summary struct{ wire.Object }
+type Summary struct{ party.Shown }
 
 // Related is a contact of an account (gaps.md section 2.1).
 type Related struct {
@@ -43,7 +44,9 @@ type Related struct {
 
 // viewer shows accounts in a role to a caller.
 func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *party.Viewer {
-	return &party.Viewer{Kind: Kind, Caller: c, Set: set, Translated: translated, AdminURL: st.AdminURL, Collection: role + "s"}
+	return &party.Viewer{
+		Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
+	}
 }
 
 // show shows accounts in a role, with their contacts where the caller may read those.
@@ -59,11 +62,10 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, set *settings.Snapsho
 	}
 	shown := make([]*Account, len(accounts))
 	for i, p := range accounts {
-		shown[i] = &Account{v.Finish(head(p), p, role, func(o wire.Object) wire.Object {
-			if !readsContacts {
-				return o
+		shown[i] = &Account{v.Finish(head(p), p, role, func(o *wire.Object) {
+			if readsContacts {
+				o.Add("contacts", related(p, people))
 			}
-			return o.With("contacts", related(p, people))
 		})}
 	}
 	return shown, nil
@@ -77,7 +79,7 @@ func (st *Store) people(ctx context.Context, c *auth.Caller, accounts []party.Pa
 			ids = append(ids, r.ContactID)
 		}
 	}
-	return st.Contacts.Present(ctx, c, ids)
+	return st.Contacts.Read(ctx, c, ids)
 }
 
 // related are the contacts of an account that are on the event, the primary one
@@ -118,48 +120,49 @@ func related(p party.Party, people map[string]party.Party) []Related {
 
 // Summary shows an account as part of a session, in a role.
 func (st *Store) Summary(c *auth.Caller, set *settings.Snapshot, role string, translated bool, p party.Party) Summary {
-	return Summary{st.viewer(c, set, role, translated).Finish(head(p), p, role, nil).Object}
+	return Summary{st.viewer(c, set, role, translated).Finish(head(p), p, role, nil)}
 }
 
 // head is what every shape of an account begins with.
-func head(p party.Party) wire.Object {
-	o := wire.Object{}.With("id", p.ID).With("friendly_id", Kind.FriendlyID(p.Body)).With("friendly_id_raw", p.Number)
-	for _, name := range strings.Fields(fields) {
+func head(p party.Party) (o wire.Object) {
+	o.Add("id", p.ID)
+	o.Add("friendly_id", Kind.FriendlyID(p.Body))
+	o.Add("friendly_id_raw", p.Number)
+	for _, name := range Kind.Fields {
 		shown := name
 		if name == country {
 			shown = misspelled
 		}
-		if value, ok := p.Values[name]; ok {
-			o = o.With(shown, value)
-		} else {
-			o = o.With(shown, nil)
-		}
+		o.Add(shown, party.Optional(p.Body, name))
 	}
-	return o.With("created_at", p.CreatedAt).With("updated_at", p.Changed())
+	o.Add("created_at", p.CreatedAt)
+	o.Add("updated_at", p.Changed())
+	return o
 }
 
 // TransformSchema describes the record.
 func (Account) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	describe[described](r, s)
+	describe(r, s)
+	maps.Copy(s.Properties, huma.SchemaFromType(r, reflect.TypeFor[whole]()).Properties)
 	return s
 }
 
 // TransformSchema describes the summary.
 func (Summary) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	describe[common](r, s)
+	describe(r, s)
 	return s
 }
 
-func describe[T any](r huma.Registry, s *huma.Schema) {
-	party.Describe[T](r, s, Kind, strings.Fields(fields))
+func describe(r huma.Registry, s *huma.Schema) {
+	party.Describe[described](r, s, Kind, Kind.Fields)
 	s.Properties[misspelled] = s.Properties[country]
 	s.Properties[misspelled].Description = "The country, as a code of three digits. The name is kept for compatibility."
 	delete(s.Properties, country)
 	s.Required[slices.Index(s.Required, country)] = misspelled
 }
 
-// common are the parts of an account that are no standard fields.
-type common struct {
+// described are the parts of an account that are no standard fields.
+type described struct {
 	ID               string             `json:"id" format:"uuid"`
 	FriendlyID       string             `json:"friendly_id" doc:"ACCT-12."`
 	FriendlyIDRaw    int64              `json:"friendly_id_raw" doc:"The number of friendly_id."`
@@ -171,8 +174,7 @@ type common struct {
 	DeletedAt        wire.Time          `json:"deleted_at,omitzero" doc:"Only where the account is deleted from the event in this role."`
 }
 
-// described adds what a session does not show.
-type described struct {
-	common
+// whole adds what a session does not show.
+type whole struct {
 	Contacts []Related `json:"contacts,omitempty" doc:"The account's contacts on the event, for callers with read:contacts."`
 }

@@ -127,6 +127,17 @@ func (w *writing) Enroll(id string, number *int64) write.Op {
 	}, w.taken)
 }
 
+// Update changes what the draft sends. account_id is what the path says, if it is sent.
+func (w *writing) Update(id string) write.Op {
+	op := w.Writing.Update(id)
+	if named := w.draft.AccountID; named.Sent && named.Value != id {
+		op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
+			return nil, apierr.Invalid("account_id", "account_id cannot change.")
+		}
+	}
+	return op
+}
+
 // known is whether the caller may know of an account: it holds a role on an event
 // that the caller sees.
 func (st *Store) known(ctx context.Context, c *auth.Caller, id string) (bool, error) {

@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"lectern/shared/api/check"
@@ -112,7 +113,8 @@ func (x *exchange) permit() error {
 	return x.caller.May(x.Scopes)
 }
 
-// limit asks the rate limiter. A read goes on meanwhile.
+// limit asks the rate limiter. The request goes on meanwhile, as far as it only
+// reads: its first write waits for the verdict.
 func (x *exchange) limit() error {
 	if x.Bucket == ratelimit.None || x.Scopes.Open() {
 		return nil
@@ -120,27 +122,15 @@ func (x *exchange) limit() error {
 	verdict := make(chan ratelimit.Verdict, 1)
 	ctx, token := x.ctx, x.caller.Token
 	go func() { verdict <- x.take(ctx, token) }()
-	var got *ratelimit.Verdict
-	x.verdict = func() ratelimit.Verdict {
-		if got == nil {
-			v := <-verdict
-			got = &v
-		}
-		return *got
-	}
-	if x.Method == http.MethodGet {
-		return nil
-	}
-	if err := x.refusal(); err != nil {
-		return err
-	}
+	x.verdict = sync.OnceValue(func() ratelimit.Verdict { return <-verdict })
+	x.ctx = table.Gated(x.ctx, x.refusal)
 	return x.limitDay()
 }
 
 // limitDay counts a request against the writes of its day. The headers tell
 // about the day only when it is used up.
 func (x *exchange) limitDay() error {
-	if !x.daily || x.DailyWrites == 0 {
+	if !x.daily || x.DailyWrites == 0 || !x.verdict().Allowed {
 		return nil
 	}
 	if day := x.limiter.TakeDay(x.ctx, x.caller.Token, x.DailyWrites); !day.Allowed {

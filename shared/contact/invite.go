@@ -40,11 +40,11 @@ func (r Ref) Validate() error {
 // Invited finds the contacts that refs name, in their order. One that is not on the
 // caller's event is a 400 that names its entry (gaps.md section 2.5).
 func (st *Store) Invited(ctx context.Context, c *auth.Caller, refs []Ref) ([]party.Party, error) {
-	ids, err := st.addressed(ctx, c, refs)
+	ids, err := st.Addressed(ctx, c, refs)
 	if err != nil {
 		return nil, err
 	}
-	present, err := st.Present(ctx, c, ids)
+	present, err := st.Read(ctx, c, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,9 @@ func (st *Store) Invited(ctx context.Context, c *auth.Caller, refs []Ref) ([]par
 	return invited, nil
 }
 
-// addressed are the ids of the contacts that refs name.
-func (st *Store) addressed(ctx context.Context, c *auth.Caller, refs []Ref) ([]string, error) {
+// Addressed are the ids of the contacts that refs name; empty for an address that
+// nobody has.
+func (st *Store) Addressed(ctx context.Context, c *auth.Caller, refs []Ref) ([]string, error) {
 	var keys []table.Key
 	for _, ref := range refs {
 		if ref.Email.Sent {
@@ -75,12 +76,10 @@ func (st *Store) addressed(ctx context.Context, c *auth.Caller, refs []Ref) ([]s
 		if !ref.Email.Sent {
 			continue
 		}
-		item, ok := holders[ByEmail(c.Org.ID, ref.Email.Value)]
-		if !ok {
-			return nil, party.NotOnEvent(ref.Field())
-		}
-		if ids[i], err = holderID(item); err != nil {
-			return nil, err
+		if item, ok := holders[ByEmail(c.Org.ID, ref.Email.Value)]; ok {
+			if ids[i], err = holderID(item); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return ids, nil

@@ -22,6 +22,7 @@ type Profile struct{ wire.Object }
 
 // What is shown after the names, in order.
 var (
+	ofName    = strings.Fields(names)
 	ofRecord  = strings.Fields(profile + " " + background + " " + social)
 	ofProfile = strings.Fields(profile + " " + social)
 )
@@ -33,36 +34,41 @@ func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, translated bool)
 
 // Show shows a contact to a caller.
 func (st *Store) Show(c *auth.Caller, set *settings.Snapshot, translated bool, p party.Party) *Contact {
-	head := Head(p).With("created_at", p.CreatedAt).With("updated_at", p.Changed())
-	return &Contact{st.viewer(c, set, translated).Finish(party.Standard(head, p.Body, ofRecord), p, Role, nil)}
+	o := head(p, ofRecord)
+	return &Contact{st.viewer(c, set, translated).Finish(o, p, Role, nil)}
 }
 
 // Profile shows a contact as part of a session.
 func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, translated bool, p party.Party) Profile {
-	v := st.viewer(c, set, translated)
-	o := Head(p).With("created_at", p.CreatedAt).With("updated_at", p.Changed())
-	o = party.Standard(o, p.Body, ofProfile)
+	v, o := st.viewer(c, set, translated), head(p, ofProfile)
 	if translated {
-		o = o.With("translated_fields", v.Translations(p))
+		o.Add("translated_fields", v.Translations(p))
 	}
-	return Profile{o.With("custom_fields", v.CustomFields(p))}
+	o.Add("custom_fields", v.CustomFields(p))
+	return Profile{o}
 }
 
-// Head is what every shape of a contact begins with.
-func Head(p party.Party) wire.Object {
-	o := wire.Object{}.With("id", p.ID).With("friendly_id", Kind.FriendlyID(p.Body)).With("full_name", FullName(p.Body))
-	return party.Standard(o, p.Body, strings.Fields(names))
+// head is what a shape of a contact begins with, up to the standard fields it has.
+func head(p party.Party, fields []string) (o wire.Object) {
+	o.Add("id", p.ID)
+	o.Add("friendly_id", Kind.FriendlyID(p.Body))
+	o.Add("full_name", FullName(p.Body))
+	party.Standard(&o, p.Body, ofName)
+	o.Add("created_at", p.CreatedAt)
+	o.Add("updated_at", p.Changed())
+	party.Standard(&o, p.Body, fields)
+	return o
 }
 
 // TransformSchema describes the record.
 func (Contact) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	party.Describe[described](r, s, Kind, slices.Concat(strings.Fields(names), ofRecord))
+	party.Describe[described](r, s, Kind, slices.Concat(ofName, ofRecord))
 	return s
 }
 
 // TransformSchema describes the profile.
 func (Profile) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	party.Describe[described](r, s, Kind, slices.Concat(strings.Fields(names), ofProfile))
+	party.Describe[described](r, s, Kind, slices.Concat(ofName, ofProfile))
 	delete(s.Properties, "deleted_at")
 	delete(s.Properties, "admin_url")
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == "admin_url" })

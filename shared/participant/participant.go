@@ -56,12 +56,16 @@ var builtIns = []struct{ slug, name, plural string }{
 }
 
 // Roles are the roles of one event. It is read only.
-type Roles struct{ all []*Role }
+type Roles struct {
+	all []*Role
+	// standing are the roles by id, with what stands for each deleted one.
+	standing map[string]*Role
+}
 
 // NewRoles makes the roles of an event, which has existed since then, from its
 // stored custom ones.
 func NewRoles(event int64, since wire.Time, stored []*Role) *Roles {
-	roles := &Roles{}
+	roles := &Roles{standing: map[string]*Role{}}
 	for i, b := range builtIns {
 		roles.all = append(roles.all, &Role{
 			ID: item.DerivedID("participant role", event, b.slug), Slug: b.slug, Name: b.name, NamePlural: b.plural,
@@ -76,11 +80,31 @@ func NewRoles(event int64, since wire.Time, stored []*Role) *Roles {
 	slices.SortStableFunc(roles.all, func(a, b *Role) int {
 		return cmp.Or(cmp.Compare(a.Order, b.Order), a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
 	})
+	roles.stand(stored)
 	return roles
+}
+
+// stand fills standing; stored are the custom roles, deleted ones among them.
+func (rs *Roles) stand(stored []*Role) {
+	for _, r := range rs.all {
+		rs.standing[r.ID] = r
+	}
+	for _, r := range stored {
+		if core, ok := rs.ByCore(r.CoreRole); ok && r.DeletedAt != nil {
+			rs.standing[r.ID] = core
+		}
+	}
 }
 
 // All gives the roles in their order.
 func (rs *Roles) All() []*Role { return rs.all }
+
+// Standing gives the role that people with the role of an id are shown in: that
+// role, or the built-in one of its core role where it is deleted.
+func (rs *Roles) Standing(id string) (*Role, bool) {
+	role, ok := rs.standing[id]
+	return role, ok
+}
 
 // ByID gives the role with an id.
 func (rs *Roles) ByID(id string) (*Role, bool) {

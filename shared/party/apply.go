@@ -26,6 +26,9 @@ type Edit struct {
 
 // Check holds the rules that need no record.
 func (e *Edit) Check() error {
+	if e.Draft.refused != nil {
+		return e.Draft.refused
+	}
 	trial := Party{Body: &Body{Values: map[string]string{}}, Here: &Association{}}
 	if err := e.apply(trial, wire.Time{}); err != nil {
 		return err

@@ -24,7 +24,9 @@ type Draft struct {
 	Translations wire.Opt[field.TranslationDraft] `json:"translations,omitzero" nullable:"false" doc:"Texts by language and field; needs the translated_fields feature."`
 
 	values map[string]sent
-	_      struct{} `json:"-" additionalProperties:"true"`
+	// refused is why the standard fields contradict each other; nil when they do not.
+	refused error
+	_       struct{} `json:"-" additionalProperties:"true"`
 }
 
 // sent is a standard field as the client sent it, under the name it used.
@@ -42,7 +44,8 @@ func (d *Draft) SetText(name, text string) {
 }
 
 // Decode reads the standard fields out of a body that has passed its schema. Two
-// names of one field with different values are an error that names the second.
+// names of one field with different values are refused when the draft is checked:
+// an error while decoding would be told without its field.
 func (d *Draft) Decode(k *Kind, body []byte) error {
 	var properties map[string]json.RawMessage
 	if err := json.Unmarshal(body, &properties); err != nil {
@@ -74,7 +77,7 @@ func (d *Draft) decode(name, of string, properties map[string]json.RawMessage) e
 		return fmt.Errorf("party: decode %s: %w", name, err)
 	}
 	if before, both := d.values[of]; both && before.Opt != value.Opt {
-		return apierr.Invalid(name, "%s and %s must be the same when both are sent.", name, of)
+		d.refused = apierr.Invalid(name, "%s and %s must be the same when both are sent.", name, of)
 	}
 	d.values[of] = value
 	return nil

@@ -61,6 +61,9 @@ type Body struct {
 	Active    map[string]int `json:"active,omitempty"`
 	CreatedAt wire.Time      `json:"created_at"`
 	UpdatedAt wire.Time      `json:"updated_at"`
+	// WrittenAt is when it was last written, for an association alone too: later
+	// writes are later, whichever event they are made on.
+	WrittenAt wire.Time `json:"written_at"`
 	// Edits counts the changes of the record itself; those of an association alone
 	// are none.
 	Edits int64 `json:"edits"`

@@ -38,6 +38,7 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	} else {
 		was = s.before.Version
 	}
+	b.WrittenAt = s.now
 	if s.touches() {
 		b.UpdatedAt = s.now
 		b.Edits++
@@ -78,12 +79,14 @@ func (b *Body) own() Body {
 	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
 }
 
-// local are the writes of the association, none where it stays.
+// local are the writes of the association. One that stays must still be what was
+// read: record and association are two items, of which a read may have caught an
+// older and a newer one.
 func (w *Writing) local(s *step) ([]table.Write, error) {
 	a, was := s.after.Here, int64(0)
 	if s.before.Here != nil {
 		if equal(s.before.Here, a) {
-			return nil, nil
+			return []table.Write{table.Version(w.store.Kind.OnEvent(w.Caller.Org.ID, w.Caller.Event.ID, a.ID), a.Version)}, nil
 		}
 		was = s.before.Here.Version
 	} else {
@@ -146,9 +149,9 @@ func (p Party) customFields() map[string]field.Value {
 	case p.Body == nil:
 		return nil
 	case p.Here == nil:
-		return p.Body.CustomFields
+		return p.CustomFields
 	}
-	return joint(p.Body.CustomFields, p.Here.CustomFields)
+	return joint(p.CustomFields, p.Here.CustomFields)
 }
 
 // facets are what a change record compares of a party beside custom fields: its
@@ -178,41 +181,46 @@ func (p Party) facets() map[string]any {
 // update lists updated once for each group of values that it changes: standard and
 // custom fields.
 func (s *step) kinds(b *Body, values []change.Value) (kinds []change.Kind) {
-	var groups [2][]string
-	for _, v := range values {
-		group := 0
-		if strings.HasPrefix(v.Field, customPrefix) {
-			group = 1
-		}
-		groups[group] = append(groups[group], v.Field)
-	}
 	add := func(name string, fields []string) {
 		b.Sequence++
 		kinds = append(kinds, change.Kind{Name: name, Sequence: b.Sequence, Fields: fields})
 	}
+	plain, custom := grouped(values)
 	for _, name := range s.published {
-		add(name, slices.Concat(groups[0], groups[1]))
+		add(name, slices.Concat(plain, custom))
 	}
 	if !s.edits || s.before.Body == nil {
 		return kinds
 	}
-	if s.verb != updated { // Taking or leaving a role is told already.
-		groups[0] = slices.DeleteFunc(groups[0], func(name string) bool { return name == "roles" })
-		if len(groups[0])+len(groups[1]) == 0 {
-			return kinds
-		}
+	groups := [][]string{plain, custom}
+	if s.verb != updated { // Taking a role is told already.
+		groups[0] = slices.DeleteFunc(plain, func(name string) bool { return name == "roles" })
+	}
+	groups = slices.DeleteFunc(groups, func(fields []string) bool { return len(fields) == 0 })
+	if len(groups) == 0 && s.verb == updated {
+		groups = [][]string{nil}
 	}
 	for _, role := range s.after.Here.held() {
-		for i, fields := range groups {
-			if len(fields) > 0 || i == 0 && len(groups[1]) == 0 {
-				add(role+"."+updated, fields)
-			}
+		for _, fields := range groups {
+			add(role+"."+updated, fields)
 		}
 	}
 	return kinds
 }
 
-// roles of the record over all events, after one was taken or left.
+// grouped parts the names of changed fields into standard and custom ones.
+func grouped(values []change.Value) (plain, custom []string) {
+	for _, v := range values {
+		if strings.HasPrefix(v.Field, customPrefix) {
+			custom = append(custom, v.Field)
+		} else {
+			plain = append(plain, v.Field)
+		}
+	}
+	return plain, custom
+}
+
+// count adds to the number of events on which the record has a role.
 func (b *Body) count(role string, by int) {
 	b.Active = maps.Clone(b.Active)
 	if b.Active == nil {

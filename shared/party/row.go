@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"unique"
 
@@ -29,8 +28,8 @@ type Place struct {
 	ID      string `json:"-"`
 	Version int64  `json:"-"`
 	Updated int64  `json:"u"`
-	// Roles are those held, in order.
-	Roles []string `json:"r,omitempty"`
+	// Roles are the first letters of those held: no two roles of a kind share theirs.
+	Roles string `json:"r,omitempty"`
 }
 
 // wordsEnd is between two words of a row: no text has it.
@@ -44,7 +43,7 @@ func (k *Kind) rowOf(b *Body) Row {
 }
 
 func placeOf(a *Association) Place {
-	return Place{ID: a.ID, Version: a.Version, Updated: a.UpdatedAt.UnixMilli(), Roles: a.held()}
+	return Place{ID: a.ID, Version: a.Version, Updated: a.UpdatedAt.UnixMilli(), Roles: letters(a.held())}
 }
 
 func readRow(item table.Item) (Row, error) {
@@ -61,10 +60,7 @@ func readPlace(item table.Item) (Place, error) {
 	if err := json.Unmarshal(item.Data, &place); err != nil {
 		return place, fmt.Errorf("party: decode row %s: %w", item.SK, err)
 	}
-	place.ID = rowID(item)
-	for i, role := range place.Roles {
-		place.Roles[i] = unique.Make(role).Value()
-	}
+	place.ID, place.Roles = rowID(item), unique.Make(place.Roles).Value()
 	return place, nil
 }
 
@@ -103,4 +99,12 @@ func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
 }
 
 // holds is whether the role is held.
-func (p *Place) holds(role string) bool { return slices.Contains(p.Roles, role) }
+func (p *Place) holds(role string) bool { return strings.IndexByte(p.Roles, role[0]) >= 0 }
+
+func letters(roles []string) string {
+	first := make([]byte, len(roles))
+	for i, role := range roles {
+		first[i] = role[0]
+	}
+	return string(first)
+}

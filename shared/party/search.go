@@ -5,15 +5,18 @@ import (
 	"context"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"lectern/shared/auth"
 	"lectern/shared/catalogue"
 	"lectern/shared/page"
 	"lectern/shared/search"
+	"lectern/shared/table"
 )
 
 // Filter is what a search of parties filters by.
 type Filter struct {
-	Search string `json:"search,omitempty" maxLength:"255" doc:"Text in name, e-mail address or company, whatever the case; of sponsors and exhibitors in name or friendly id."`
+	Text string `json:"search,omitempty" maxLength:"255" doc:"Text in name, e-mail address or company, whatever the case; of sponsors and exhibitors in name or friendly id."`
 	search.Times
 }
 
@@ -22,8 +25,9 @@ type Query struct {
 	// Role is the role that the party must hold on the caller's event.
 	Role string
 	Filter
-	// Among leaves out all whose id it does not have; nil leaves out nobody.
-	Among map[string]bool
+	// Among gives the ids of those who may be found. It is asked while the rows are
+	// read, so that what it reads costs no time of its own; nil leaves out nobody.
+	Among func(context.Context) (map[string]bool, error)
 	Sort  []search.Key
 	Page  page.Query
 }
@@ -34,16 +38,16 @@ const maxTries = 12
 // Search gives one page of the parties that hold a role on the caller's event, and
 // how many there are.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
-	v, err := st.views(ctx, c)
+	v, among, err := st.open(ctx, c, q)
 	if err != nil {
 		return nil, 0, err
 	}
 	records, places := st.Kind.records(c.Org.ID), st.Kind.associations(c.Org.ID, c.Event.ID)
-	words := strings.ToLower(q.Filter.Search)
+	words := strings.ToLower(q.Text)
 	for range maxTries {
 		var pairs []*pair
 		pairs, total = catalogue.Select(st.Memory.joins.of(places, v), func(p *pair) bool {
-			return p.place.holds(q.Role) && (q.Among == nil || q.Among[p.ID]) && q.Times.Keeps(p.Created, p.updated()) && st.Kind.mentions(p.Row, words)
+			return p.place.holds(q.Role) && (q.Among == nil || among[p.ID]) && q.Keeps(p.Created, p.updated()) && st.Kind.mentions(p.Row, words)
 		}, search.Order(q.Sort, pairTime, func(a, b *pair) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
 		bodies, now, err := st.page(ctx, records, places, v, pairs)
 		if err != nil {
@@ -55,6 +59,23 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties [
 		v = now
 	}
 	return nil, 0, catalogue.Unsettled(places)
+}
+
+// open reads what a search on an event goes by.
+func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, among map[string]bool, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(table.Safely(func() (err error) {
+		v, err = st.views(ctx, c)
+		return err
+	}))
+	if q.Among != nil {
+		g.Go(table.Safely(func() (err error) {
+			among, err = q.Among(ctx)
+			return err
+		}))
+	}
+	err = g.Wait()
+	return v, among, err
 }
 
 // page gives the parties of pairs, and the views as they say.
@@ -99,9 +120,9 @@ func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query
 	if err != nil {
 		return nil, 0, err
 	}
-	words := strings.ToLower(q.Filter.Search)
+	words := strings.ToLower(q.Text)
 	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.records(c.Org.ID), func(r *Row) bool {
-		return (among == nil || among[r.ID]) && q.Times.Keeps(r.Created, r.Updated) && st.Kind.mentions(r, words)
+		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Updated) && st.Kind.mentions(r, words)
 	}, search.Order(q.Sort, rowTime, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
 	parties = make([]Party, len(bodies))
 	for i, b := range bodies {

@@ -36,7 +36,7 @@ func (s *Shown) Slim() bool {
 
 // Append adds a property at the end.
 func (s *Shown) Append(name string, value any) {
-	s.Object = s.Object.With(name, value)
+	s.Add(name, value)
 	if s.slim != nil {
 		slim := s.slim.With(name, value)
 		s.slim = &slim
@@ -48,48 +48,56 @@ type Viewer struct {
 	Kind   *Kind
 	Caller *auth.Caller
 	Set    *settings.Snapshot
-	// Translated adds translated_fields.
-	Translated bool
+	// Translated adds translated_fields, behind the custom fields where CustomFirst
+	// is set.
+	Translated, CustomFirst bool
 	// AdminURL is that of the store, Collection the name that the kind has there.
 	AdminURL, Collection string
 }
 
 // Standard adds standard fields to an object, in the order given: null where they
 // are not set.
-func Standard(o wire.Object, b *Body, names []string) wire.Object {
+func Standard(o *wire.Object, b *Body, names []string) {
 	for _, name := range names {
-		if value, ok := b.Values[name]; ok {
-			o = o.With(name, value)
-		} else {
-			o = o.With(name, nil)
-		}
+		o.Add(name, Optional(b, name))
 	}
-	return o
+}
+
+// Optional is a standard field as it is shown: nil where it is not set.
+func Optional(b *Body, name string) any {
+	if value, ok := b.Values[name]; ok {
+		return value
+	}
+	return nil
 }
 
 // Finish adds what every party ends with: translations where they are asked for,
-// custom fields, the deep link, what follows, and when its role was deleted.
-func (v *Viewer) Finish(o wire.Object, p Party, role string, follows func(wire.Object) wire.Object) Shown {
-	shown := Shown{id: p.ID, version: p.Revision()}
+// custom fields, what follows, the deep link, and when its role was deleted.
+func (v *Viewer) Finish(o wire.Object, p Party, role string, follows func(*wire.Object)) Shown {
 	end := func(o wire.Object) wire.Object {
-		o = o.With("custom_fields", v.CustomFields(p))
 		if follows != nil {
-			o = follows(o)
+			follows(&o)
 		}
-		o = o.With("admin_url", v.admin(p))
+		o.Add("admin_url", v.admin(p))
 		if p.Here != nil {
 			if at := p.Here.Roles[role].DeletedAt; at != nil {
-				o = o.With("deleted_at", at)
+				o.Add("deleted_at", at)
 			}
 		}
 		return o
 	}
-	shown.Object = end(o)
-	if v.Translated {
-		slim := shown.Object
-		shown.slim = &slim
-		shown.Object = end(o.With("translated_fields", v.Translations(p)))
+	custom := v.CustomFields(p)
+	slim := end(o.With("custom_fields", custom))
+	shown := Shown{Object: slim, id: p.ID, version: p.Revision()}
+	switch {
+	case !v.Translated:
+		return shown
+	case v.CustomFirst:
+		o = o.With("custom_fields", custom).With("translated_fields", v.Translations(p))
+	default:
+		o = o.With("translated_fields", v.Translations(p)).With("custom_fields", custom)
 	}
+	shown.Object, shown.slim = end(o), &slim
 	return shown
 }
 

@@ -79,6 +79,11 @@ func (st *Store) Present(ctx context.Context, c *auth.Caller, wanted []string) (
 	if st.loaded(c) {
 		return st.remembered(ctx, c, wanted)
 	}
+	return st.Read(ctx, c, wanted)
+}
+
+// Read is Present from the table, as it stands now, whatever is in memory.
+func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	var keys []table.Key
 	for _, id := range wanted {
 		keys = append(keys, st.keys(c, id)...)
@@ -106,6 +111,12 @@ func (st *Store) Refresh(ctx context.Context, c *auth.Caller) error {
 	if !st.loaded(c) {
 		return nil
 	}
+	return st.Load(ctx, c)
+}
+
+// Load reads all rows into memory that a search on the caller's event needs, or
+// validates them.
+func (st *Store) Load(ctx context.Context, c *auth.Caller) error {
 	_, err := st.views(ctx, c)
 	return err
 }

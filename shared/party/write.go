@@ -227,12 +227,12 @@ func (w *Writing) plan(ctx context.Context, got write.Items, s *step) (*write.Pl
 	return &write.Plan{Writes: writes, Answer: answer}, err
 }
 
-// now is the time of a write: later than the last change of what it is done to.
+// now is the time of a write: later than the last one of the party, on any event.
 func (w *Writing) now(before Party) wire.Time {
 	if before.Body == nil {
 		return wire.At(w.store.Now())
 	}
-	return wire.After(before.Changed(), w.store.Now())
+	return wire.After(before.WrittenAt, w.store.Now())
 }
 
 // keys are where a party stands.

@@ -18,8 +18,9 @@ type edit struct {
 	caller *auth.Caller
 	set    *settings.Snapshot
 	draft  *Draft
-	// people are the participants sent, found.
+	// people are the participants sent, found in the roster.
 	people []invited
+	roster *roster
 	newID  func() string
 	now    wire.Time
 }
@@ -113,6 +114,10 @@ func (e *edit) checkFeatures(abstract bool) error {
 	if e.draft.Translations.Sent && !e.caller.Event.Features.TranslatedFields {
 		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
 	}
+	custom := slices.ContainsFunc(e.people, func(p invited) bool { return p.custom })
+	if custom && !e.caller.Event.Features.Sessions2 {
+		return apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
+	}
 	return nil
 }
 
@@ -152,17 +157,10 @@ func (e *edit) apply(b *Body) (customFields []string, err error) {
 	if d.IsPublic.Has() {
 		b.IsPublic = d.IsPublic.Value
 	}
-	for _, list := range []struct {
-		stored *[]string
-		sent   wire.Opt[[]string]
-	}{{&b.TagIDs, d.TagIDs}, {&b.SponsorIDs, d.SponsorIDs}, {&b.ExhibitorIDs, d.ExhibitorIDs}} {
-		if list.sent.Sent {
-			*list.stored = slices.Clone(list.sent.Value)
-		}
+	if d.TagIDs.Sent {
+		b.TagIDs = slices.Clone(d.TagIDs.Value)
 	}
-	if d.Participants.Sent {
-		b.Participants = keep(b.Participants, e.people, e.newID)
-	}
+	e.lists(b)
 	return e.values(b)
 }
 

@@ -2,140 +2,264 @@ package session
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/contact"
 	"lectern/shared/participant"
+	"lectern/shared/party"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // acceptancePending is the answer of a person who has not answered.
 const acceptancePending = "pending"
 
-// guest is one entry that must be on the event: what the client called it, and
-// the key that is there when it is.
-type guest struct {
-	field string
-	key   table.Key
-}
-
-// invite finds the people and accounts a draft names (gaps.md section 2.5). One
-// that is not on the event is a 400 that names its entry.
-func (st *Store) invite(ctx context.Context, e *edit) error {
-	p := at(e.caller)
-	guests, err := st.persons(ctx, e)
-	if err != nil {
-		return err
-	}
-	for i, id := range e.draft.SponsorIDs.Value {
-		guests = append(guests, guest{fmt.Sprintf("sponsor_ids[%d]", i), account.Kind.OnEvent(p.org, p.event, id)})
-	}
-	for i, id := range e.draft.ExhibitorIDs.Value {
-		guests = append(guests, guest{fmt.Sprintf("exhibitor_ids[%d]", i), account.Kind.OnEvent(p.org, p.event, id)})
-	}
-	_, err = st.present(ctx, guests)
-	return err
-}
-
-// present reads the guests' items; one that is not there is a 400.
-func (st *Store) present(ctx context.Context, guests []guest) (map[table.Key]table.Item, error) {
-	if len(guests) == 0 {
-		return nil, nil
-	}
-	keys := make([]table.Key, len(guests))
-	for i, g := range guests {
-		keys[i] = g.key
-	}
-	got, err := st.Table.GetMany(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	for _, g := range guests {
-		if _, ok := got[g.key]; !ok {
-			return nil, apierr.Invalid(g.field, "%s is not on this event.", g.field)
-		}
-	}
-	return got, nil
-}
-
-// persons fills the edit's people from the draft's participants and gives the
-// associations that must exist.
-func (st *Store) persons(ctx context.Context, e *edit) ([]guest, error) {
-	var guests, addressed []guest
-	entries := e.draft.Participants.Value
-	for i, entry := range entries {
-		name := fmt.Sprintf("participants[%d]", i)
-		role, err := entry.role(name, e.set.Roles)
-		if err != nil {
-			return nil, err
-		}
-		if err := entry.who(name); err != nil {
-			return nil, err
-		}
-		if entry.Email.Sent {
-			addressed = append(addressed, guest{name + ".email", contact.ByEmail(e.caller.Org.ID, entry.Email.Value)})
-		}
-		e.people = append(e.people, entry.participant(role))
-	}
-	holders, err := st.present(ctx, addressed)
-	if err != nil {
-		return nil, err
-	}
-	for i, entry := range entries {
-		found := guest{field: fmt.Sprintf("participants[%d].contact_id", i)}
-		if entry.Email.Sent {
-			found.field = fmt.Sprintf("participants[%d].email", i)
-			if err := holder(holders[contact.ByEmail(e.caller.Org.ID, entry.Email.Value)], &e.people[i]); err != nil {
-				return nil, err
-			}
-		}
-		if twice(e.people[:i], e.people[i]) {
-			return nil, apierr.Invalid(found.field, "The same person is given the same role twice.")
-		}
-		found.key = contact.Kind.OnEvent(e.caller.Org.ID, e.caller.Event.ID, e.people[i].ContactID)
-		guests = append(guests, found)
-	}
-	return guests, nil
-}
-
-// holder sets the contact that holds an address.
-func holder(item table.Item, person *invited) error {
-	held := struct{ ID string }{}
-	if err := json.Unmarshal(item.Data, &held); err != nil {
-		return fmt.Errorf("session: decode the holder of an address: %w", err)
-	}
-	person.ContactID = held.ID
-	return nil
-}
-
-func twice(others []invited, person invited) bool {
-	for _, other := range others {
-		if other.ContactID == person.ContactID && other.RoleID == person.RoleID {
-			return true
-		}
-	}
-	return false
-}
-
 // invited is an entry of participants, found.
 type invited struct {
 	Participant
-	// inviteSent is whether acceptance_invite_sent_at was sent, null too.
-	inviteSent bool
+	// inviteSent is whether acceptance_invite_sent_at was sent, null too, and custom
+	// whether the role is a custom one.
+	inviteSent, custom bool
 }
 
-// who checks that an entry says who it is about, in one way.
-func (d ParticipantDraft) who(name string) error {
-	switch {
-	case d.ContactID.Sent && d.Email.Sent:
-		return apierr.Invalid(name+".email", "Give contact_id or email, not both.")
-	case !d.ContactID.Sent && !d.Email.Sent:
-		return apierr.Invalid(name+".contact_id", "Give contact_id or email.")
+// invite finds the people and accounts a draft names (gaps.md section 2.5), both at
+// the same time. One that is not on the event is a 400 that names its entry; of
+// several mistakes the one among the people is told.
+func (st *Store) invite(ctx context.Context, e *edit) error {
+	if err := e.cast(); err != nil {
+		return err
+	}
+	if err := e.checkAccounts(); err != nil {
+		return err
+	}
+	var people, accounts error
+	var g errgroup.Group
+	g.Go(table.Safely(func() error {
+		people = st.persons(ctx, e)
+		return nil
+	}))
+	g.Go(table.Safely(func() error {
+		accounts = e.companies(ctx)
+		return nil
+	}))
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if people != nil {
+		return people
+	}
+	return accounts
+}
+
+// cast makes the edit's people of the draft's participants, with their roles. Who
+// they are is not looked up yet.
+func (e *edit) cast() error {
+	for i, entry := range e.draft.Participants.Value {
+		role, err := entry.role(entryName(i), e.set.Roles)
+		if err != nil {
+			return err
+		}
+		if err := entry.ref(i).Validate(); err != nil {
+			return err
+		}
+		e.people = append(e.people, entry.participant(role))
+		if err := e.checkOnce(i); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// checkOnce refuses entry i where an earlier one has the same person in the same
+// role, as far as the person is known by id yet.
+func (e *edit) checkOnce(i int) error {
+	person := e.people[i]
+	if person.ContactID != "" && slices.ContainsFunc(e.people[:i], person.same) {
+		return apierr.Invalid(e.draft.Participants.Value[i].ref(i).Field(), "The same person is given the same role twice.")
+	}
+	return nil
+}
+
+// persons finds the edit's people among the contacts of the event.
+func (st *Store) persons(ctx context.Context, e *edit) error {
+	var refs []contact.Ref
+	var unknown []int
+	for i, entry := range e.draft.Participants.Value {
+		id := entry.ContactID.Value
+		if entry.Email.Sent {
+			id = e.roster.addresses[contact.ByEmail(e.caller.Org.ID, entry.Email.Value)]
+		}
+		if e.roster.attends(id) {
+			e.people[i].ContactID = id // Found for this request already.
+			continue
+		}
+		refs, unknown = append(refs, entry.ref(i)), append(unknown, i)
+	}
+	if len(refs) > 0 {
+		found, err := st.Contacts.Invited(ctx, e.caller, refs)
+		if err != nil {
+			return err
+		}
+		e.roster.contacts.add(found...)
+		for n, i := range unknown {
+			e.people[i].ContactID = found[n].ID
+		}
+	}
+	for i := range e.people {
+		if err := e.checkOnce(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same is whether both are the same person in the same role.
+func (p invited) same(other invited) bool {
+	return p.ContactID == other.ContactID && p.RoleID == other.RoleID
+}
+
+// accountList is a property that names accounts in a role.
+type accountList struct {
+	name, role string
+	sent       wire.Opt[[]string]
+	stored     func(*Body) *[]string
+}
+
+func (d *Draft) accounts() []accountList {
+	return []accountList{
+		{"sponsor_ids", account.Sponsor, d.SponsorIDs, func(b *Body) *[]string { return &b.SponsorIDs }},
+		{"exhibitor_ids", account.Exhibitor, d.ExhibitorIDs, func(b *Body) *[]string { return &b.ExhibitorIDs }},
+	}
+}
+
+// field is how an error names an entry of the list.
+func (l accountList) field(i int) string { return fmt.Sprintf("%s[%d]", l.name, i) }
+
+// checkAccounts refuses an account that stands in a list twice.
+func (e *edit) checkAccounts() error {
+	for _, list := range e.draft.accounts() {
+		for i, id := range list.sent.Value {
+			if slices.Contains(list.sent.Value[:i], id) {
+				return apierr.Invalid(list.field(i), "An account can be given once only.")
+			}
+		}
+	}
+	return nil
+}
+
+// companies finds the accounts that the draft names, each of which must hold the
+// role on the event.
+func (e *edit) companies(ctx context.Context) error {
+	lists := e.draft.accounts()
+	for _, list := range lists {
+		if err := e.roster.accounts.meet(ctx, list.sent.Value); err != nil {
+			return err
+		}
+	}
+	for _, list := range lists {
+		for i, id := range list.sent.Value {
+			if _, ok := e.roster.accounts.holder(id, list.role); !ok {
+				return party.NotOnEvent(list.field(i))
+			}
+		}
+	}
+	return nil
+}
+
+// recollect reads those whose entries of the stored session a sent list leaves out:
+// who is deleted from the event keeps the entry, since the client cannot see it.
+func (e *edit) recollect(ctx context.Context, before *Body) error {
+	var contacts, accounts []string
+	if e.draft.Participants.Sent {
+		for _, p := range before.Participants {
+			contacts = append(contacts, p.ContactID)
+		}
+	}
+	for _, list := range e.draft.accounts() {
+		if list.sent.Sent {
+			accounts = append(accounts, *list.stored(before)...)
+		}
+	}
+	return e.roster.meet(ctx, contacts, accounts)
+}
+
+// lists replaces the lists of people and accounts that were sent. Entries of those
+// who are deleted from the event stay where they are.
+func (e *edit) lists(b *Body) {
+	if e.draft.Participants.Sent {
+		b.Participants = withHidden(e.kept(b.Participants), b.Participants, func(p Participant) bool { return !e.roster.attends(p.ContactID) })
+	}
+	for _, list := range e.draft.accounts() {
+		if stored := list.stored(b); list.sent.Sent {
+			*stored = withHidden(slices.Clone(list.sent.Value), *stored, func(id string) bool {
+				_, ok := e.roster.accounts.holder(id, list.role)
+				return !ok
+			})
+		}
+	}
+}
+
+// withHidden puts the hidden entries of before back into the list, as far as it goes
+// in the place they had.
+func withHidden[T any](list, before []T, hidden func(T) bool) []T {
+	for i, entry := range before {
+		if hidden(entry) {
+			list = slices.Insert(list, min(i, len(list)), entry)
+		}
+	}
+	return list
+}
+
+// kept gives each of the edit's people the entry they have: the one of the same
+// contact and role keeps its id, and what of its acceptance was not sent.
+func (e *edit) kept(before []Participant) []Participant {
+	kept := make([]Participant, len(e.people))
+	for i, person := range e.people {
+		old, ok := e.entry(before, person)
+		if person.ID = old.ID; !ok {
+			person.ID = e.newID()
+		}
+		if person.AcceptanceStatus == "" {
+			person.AcceptanceStatus = old.AcceptanceStatus
+		}
+		if !person.inviteSent {
+			person.InviteSentAt = old.InviteSentAt
+		}
+		if person.AcceptanceStatus == "" {
+			person.AcceptanceStatus = acceptancePending
+		}
+		kept[i] = person.Participant
+	}
+	return kept
+}
+
+// entry is the entry that a person has: that of the role itself, or else of a
+// deleted role in whose place it is shown.
+func (e *edit) entry(before []Participant, person invited) (old Participant, ok bool) {
+	for _, p := range before {
+		if p.ContactID != person.ContactID {
+			continue
+		}
+		if p.RoleID == person.RoleID {
+			return p, true
+		}
+		if role, known := e.set.Roles.Standing(p.RoleID); !ok && known && role.ID == person.RoleID {
+			old, ok = p, true
+		}
+	}
+	return old, ok
+}
+
+func entryName(i int) string { return fmt.Sprintf("participants[%d]", i) }
+
+// ref is the contact that entry i names.
+func (d ParticipantDraft) ref(i int) contact.Ref {
+	return contact.Ref{Entry: entryName(i), ID: d.ContactID, Email: d.Email}
 }
 
 // role finds the role of an entry, which must be given in one way.
@@ -168,35 +292,9 @@ func (d ParticipantDraft) role(name string, roles *participant.Roles) (*particip
 
 // participant is the entry as it is stored, but for its id.
 func (d ParticipantDraft) participant(role *participant.Role) invited {
-	person := invited{inviteSent: d.InviteSentAt.Sent, Participant: Participant{
+	person := invited{inviteSent: d.InviteSentAt.Sent, custom: role.IsCustom, Participant: Participant{
 		ContactID: d.ContactID.Value, RoleID: role.ID, Order: d.Order.Value, AcceptanceStatus: d.AcceptanceStatus.Value,
 	}}
 	d.InviteSentAt.IntoPointer(&person.InviteSentAt)
 	return person
-}
-
-// keep gives each person the place they have: the entry of the same contact and
-// role keeps its id, and what of its acceptance was not sent.
-func keep(before []Participant, people []invited, newID func() string) []Participant {
-	kept := make([]Participant, len(people))
-	for i, person := range people {
-		person.ID = newID()
-		for _, old := range before {
-			if old.ContactID != person.ContactID || old.RoleID != person.RoleID {
-				continue
-			}
-			person.ID = old.ID
-			if person.AcceptanceStatus == "" {
-				person.AcceptanceStatus = old.AcceptanceStatus
-			}
-			if !person.inviteSent {
-				person.InviteSentAt = old.InviteSentAt
-			}
-		}
-		if person.AcceptanceStatus == "" {
-			person.AcceptanceStatus = acceptancePending
-		}
-		kept[i] = person.Participant
-	}
-	return kept
 }

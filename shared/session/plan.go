@@ -3,9 +3,9 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"lectern/shared/apierr"
-	"lectern/shared/auth"
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/field"
@@ -19,6 +19,9 @@ const (
 	kindCreated = "session.created"
 	kindUpdated = "session.updated"
 	kindDeleted = "session.deleted"
+	// A role was given to somebody, or taken from somebody.
+	kindAttached = "session.speaker.attached"
+	kindDetached = "session.speaker.detached"
 )
 
 // step is one session's part in a write: what it was, nil when it is new, and
@@ -46,6 +49,9 @@ func (st *Store) plan(ctx context.Context, f *formatter, now wire.Time, steps ..
 	if err := f.gather(ctx, st.fetch(at(f.caller)), steps[0].after); err != nil {
 		return nil, err
 	}
+	if err := f.meet(ctx, steps[0].after); err != nil {
+		return nil, err
+	}
 	made.Answer = f.session(steps[0].after)
 	return made, nil
 }
@@ -61,7 +67,7 @@ func (st *Store) writes(ctx context.Context, f *formatter, now wire.Time, s step
 		was = s.before.Version
 	}
 	b.Version = was + 1
-	b.Sequence++
+	b.Sequence += int64(len(s.published()))
 	body, err := encode(b)
 	if err != nil {
 		return nil, err
@@ -113,11 +119,41 @@ func (st *Store) change(ctx context.Context, f *formatter, s step) change.Record
 	for i, v := range values {
 		fields[i] = v.Field
 	}
-	p := at(f.caller)
+	p, published := at(f.caller), s.published()
+	kinds := make([]change.Kind, len(published))
+	for i, name := range published {
+		kinds[i] = change.Kind{Name: name, Sequence: s.after.Sequence - int64(len(published)-1-i), Fields: fields}
+		if i > 0 {
+			kinds[i].Fields = []string{"participants"}
+		}
+	}
 	return change.New(ctx, change.Record{
 		At: s.after.UpdatedAt, Org: p.org, Event: p.event, Action: s.action, Type: "session",
-		RecordID: s.after.ID, Version: s.after.Version, Values: values,
-		Kinds: []change.Kind{{Name: s.kind, Sequence: s.after.Sequence, Fields: fields}},
+		RecordID: s.after.ID, Version: s.after.Version, Values: values, Kinds: kinds,
+	})
+}
+
+// published are the kinds of a step: its own, and whether roles were given or taken.
+func (s step) published() []string {
+	var before []Participant
+	if s.before != nil {
+		before = s.before.Participants
+	}
+	kinds := []string{s.kind}
+	if hasOthers(s.after.Participants, before) {
+		kinds = append(kinds, kindAttached)
+	}
+	if hasOthers(before, s.after.Participants) {
+		kinds = append(kinds, kindDetached)
+	}
+	return kinds
+}
+
+// hasOthers is whether people has somebody in a role that they do not have among
+// others.
+func hasOthers(people, others []Participant) bool {
+	return slices.ContainsFunc(people, func(p Participant) bool {
+		return !slices.ContainsFunc(others, func(o Participant) bool { return o.ContactID == p.ContactID && o.RoleID == p.RoleID })
 	})
 }
 
@@ -145,17 +181,17 @@ func guarded(got write.Items, key table.Key, guard write.Guard) (*Body, error) {
 }
 
 // start makes the edit of a draft, or the error that needs no record to see.
-func (st *Store) start(ctx context.Context, c *auth.Caller, d *Draft) (*edit, error) {
-	set, err := st.Settings.Load(ctx, c)
+func (r *request) start(ctx context.Context, d *Draft) (*edit, error) {
+	set, err := r.Settings.Load(ctx, r.caller)
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{caller: c, set: set, draft: d, newID: st.NewID}
+	e := &edit{caller: r.caller, set: set, draft: d, newID: r.NewID, roster: r.roster}
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	if err := set.Fields.CheckMembers(ctx, st.Table, c.Org.ID, field.Session, d.CustomFields.Value); err != nil {
+	if err := set.Fields.CheckMembers(ctx, r.Table, r.caller.Org.ID, field.Session, d.CustomFields.Value); err != nil {
 		return nil, err
 	}
-	return e, st.invite(ctx, e)
+	return e, r.invite(ctx, e)
 }

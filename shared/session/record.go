@@ -1,7 +1,7 @@
 // Package session owns sessions and abstracts: their stored record, their rules,
 // their place in the table, how they are searched and how they are shown
 // (spec.md sections 2.4-2.6 and 4.2). Custom fields, metadata and roles it asks
-// the packages of those names; contacts and accounts it knows by id only.
+// the packages of those names, and so contacts and accounts, which it stores by id only.
 package session
 
 import (

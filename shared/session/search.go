@@ -87,18 +87,26 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	}
 	q.Filter.Forget(set)
 	text := strings.ToLower(q.Text)
-	bodies, total, err := st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
-		return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
-	}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
+	var bodies []*Body
+	var total int
+	err = st.refresh(ctx, c, func(ctx context.Context) (err error) {
+		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
+			return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
+		}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
 	f := st.formatter(c, set, q.Expand)
-	f.bare, f.page = q.Bare, "page_size"
+	f.bare, f.page, f.roster = q.Bare, "page_size", st.recalling(c)
 	if q.Bare {
 		f.page = "pageSize"
 	}
 	if err := f.gather(ctx, st.remembered(c), bodies...); err != nil {
+		return nil, err
+	}
+	if err := f.meet(ctx, bodies...); err != nil {
 		return nil, err
 	}
 	shown := make([]*Session, len(bodies))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"lectern/shared/account"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/wire"
@@ -22,12 +23,36 @@ type Session struct {
 // Slim leaves out what was added on request, from an answer that is too long
 // with it. It is false when there was nothing.
 func (s *Session) Slim() bool {
-	slim := s.Composition != nil || s.TranslatedFields != nil
-	s.Composition, s.TranslatedFields = nil, nil
+	slim := s.TranslatedFields != nil
+	s.TranslatedFields = nil
+	for _, less := range []bool{s.slim(), slimmed(s.Chairpersons), slimmed(s.Moderators), slimmed(s.Sponsors), slimmed(s.Exhibitors)} {
+		slim = slim || less
+	}
 	for i := range s.Subsessions {
 		sub := &s.Subsessions[i]
-		slim = slim || sub.Composition != nil || sub.Details != nil
-		sub.Composition, sub.Details = nil, nil
+		less := sub.slim()
+		slim = slim || less || sub.Details != nil
+		sub.Details = nil
+	}
+	return slim
+}
+
+// slim is Slim for the core.
+func (c *Core) slim() bool {
+	slim := c.Composition != nil
+	c.Composition = nil
+	speakers, participants := slimmed(c.Speakers), slimmed(c.Participants)
+	return slim || speakers || participants
+}
+
+// slimmed has each of all leave out what was added on request.
+func slimmed[T any, P interface {
+	*T
+	Slim() bool
+}](all []T) (slim bool) {
+	for i := range all {
+		less := P(&all[i]).Slim()
+		slim = slim || less
 	}
 	return slim
 }
@@ -68,8 +93,8 @@ type Details struct {
 	CustomFields     []field.Shown                   `json:"custom_fields" doc:"The fields that have a value."`
 	Chairpersons     []Person                        `json:"chairpersons"`
 	Moderators       []Person                        `json:"moderators"`
-	Sponsors         []Account                       `json:"sponsors"`
-	Exhibitors       []Account                       `json:"exhibitors"`
+	Sponsors         []account.Summary               `json:"sponsors"`
+	Exhibitors       []account.Summary               `json:"exhibitors"`
 	Tags             []metadata.NestedTag            `json:"tags"`
 	Language         Nested[metadata.NestedLanguage] `json:"language"`
 	Track            Nested[metadata.NestedTrack]    `json:"track"`
@@ -110,13 +135,6 @@ type CustomStatus struct {
 	ID   string `json:"id" format:"uuid"`
 	Name string `json:"name"`
 }
-
-// Person is an entry of participants and of the legacy arrays. It is an open
-// object until contacts exist; the arrays are empty until then.
-type Person map[string]any
-
-// Account is an entry of sponsors and exhibitors; empty until accounts exist.
-type Account map[string]any
 
 // Content is a file of the session; empty until files exist.
 type Content map[string]any

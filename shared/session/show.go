@@ -7,8 +7,10 @@ import (
 	"maps"
 	"slices"
 
+	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/settings"
@@ -55,6 +57,14 @@ type formatter struct {
 	gathered int
 	// page is the parameter that makes a page smaller; empty for one session.
 	page string
+
+	contacts  *contact.Store
+	companies *account.Store
+	// roster has the people and accounts that the bodies name; portraits and
+	// summaries are those shown already.
+	roster    *roster
+	portraits map[string]*portrait
+	summaries map[string]account.Summary
 }
 
 // gather reads what the bodies refer to, beside what is in others already:
@@ -111,15 +121,17 @@ const (
 )
 
 // session shows one session in full, its subsessions in the order they were
-// numbered.
+// numbered. What it refers to must have been gathered, and its people met.
 func (f *formatter) session(b *Body) *Session {
 	shown := &Session{Core: f.core(b), Details: f.details(b), Subsessions: []Subsession{}}
+	f.people(b, &shown.Core, &shown.Details)
 	for _, sub := range f.subsessions(b) {
 		entry := Subsession{Core: f.core(sub)}
 		if f.expand.SubsessionDetails {
 			details := f.details(sub)
 			entry.Details = &details
 		}
+		f.people(sub, &entry.Core, entry.Details)
 		shown.Subsessions = append(shown.Subsessions, entry)
 	}
 	return shown
@@ -136,6 +148,7 @@ func (f *formatter) subsessions(b *Body) (subs []*Body) {
 	return subs
 }
 
+// core shows what even a minimal subsession has, but for its people.
 func (f *formatter) core(b *Body) Core {
 	// A subsession has its parent's place in a composition.
 	family := b
@@ -145,8 +158,7 @@ func (f *formatter) core(b *Body) Core {
 	shown := Core{
 		ID: b.ID, FriendlyID: b.FriendlyID(), FriendlyIDRaw: b.Number, Title: b.Title, Description: b.Description,
 		StartsAt: b.StartsAt, EndsAt: b.EndsAt, IsAbstract: b.IsAbstract, CompositionStatus: f.compositionStatus(family),
-		Speakers: []Person{}, Participants: []Person{}, Content: []Content{},
-		Format:    nest(f, metadata.Formats, b.FormatID, (*metadata.Entry).Format),
+		Content: []Content{}, Format: nest(f, metadata.Formats, b.FormatID, (*metadata.Entry).Format),
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, DeletedAt: b.DeletedAt, version: b.Version,
 	}
 	if b.Parent != "" {
@@ -159,11 +171,11 @@ func (f *formatter) core(b *Body) Core {
 	return shown
 }
 
+// details shows what a full session adds, but for its people and accounts.
 func (f *formatter) details(b *Body) Details {
 	loc := f.caller.Event.Location()
 	shown := Details{
 		Status: b.Status, CustomFields: f.set.Fields.Show(field.Session, b.CustomFields, loc),
-		Chairpersons: []Person{}, Moderators: []Person{}, Sponsors: []Account{}, Exhibitors: []Account{},
 		Tags:     f.tags(b.TagIDs),
 		Language: nest(f, metadata.Languages, b.LanguageID, (*metadata.Entry).Language),
 		Track:    nest(f, metadata.Tracks, b.TrackID, (*metadata.Entry).Track),

@@ -56,11 +56,18 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, 
 	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
 		return nil, err
 	}
+	if err := f.meet(ctx, b); err != nil {
+		return nil, err
+	}
 	return f.session(b), nil
 }
 
 func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
-	return &formatter{caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{}}
+	return &formatter{
+		caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{},
+		contacts: st.Contacts, companies: st.Accounts, roster: st.roster(c),
+		portraits: map[string]*portrait{}, summaries: map[string]account.Summary{},
+	}
 }
 
 // View is the rows of the event's sessions as they stand: of deleted ones and

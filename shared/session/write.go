@@ -17,7 +17,8 @@ func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand
 	if made := write.Ref(ctx); made != "" {
 		return st.show(ctx, c, made, x, stored)
 	}
-	e, err := st.begin(ctx, c, d)
+	r := st.request(c, x)
+	e, err := r.begin(ctx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -27,18 +28,18 @@ func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand
 			return nil, err
 		}
 	}
-	return st.run(ctx, st.create(e, st.NewID(), &number, x))
+	return st.run(ctx, r.create(e, st.NewID(), &number))
 }
 
 // begin makes the edit of a create.
-func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, error) {
-	e, err := st.start(ctx, c, &d.Draft)
+func (r *request) begin(ctx context.Context, d *Create) (*edit, error) {
+	e, err := r.start(ctx, &d.Draft)
 	if err != nil {
 		return nil, err
 	}
 	// A trial, so that what is refused in any case takes no number.
 	trial := &Body{Parent: d.ParentSessionID.Value, IsAbstract: d.IsAbstract.Value, Source: sourceAPI}
-	if _, err := e.at(st.now(nil)).apply(trial); err != nil {
+	if _, err := e.at(r.now(nil)).apply(trial); err != nil {
 		return nil, err
 	}
 	if _, err := encode(trial); err != nil {
@@ -52,9 +53,9 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, d *Create) (*edit, e
 
 // create is the operation that makes the session id. number is its own unless
 // it is a subsession, which its parent numbers.
-func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
+func (r *request) create(e *edit, id string, number *int64) write.Op {
 	p, parent := at(e.caller), e.draft.ParentSessionID
-	op := write.Op{Touches: func(write.Items) []string { return []string{id} }, Again: st.again(e.caller, x)}
+	op := write.Op{Touches: func(write.Items) []string { return []string{id} }, Again: r.again(e.caller, r.expand)}
 	if parent.Has() {
 		op.Reads = []table.Key{p.body(parent.Value)}
 		op.Touches = func(write.Items) []string { return []string{id, parent.Value} }
@@ -72,12 +73,12 @@ func (st *Store) create(e *edit, id string, number *int64, x Expand) write.Op {
 			pending := metadata.Pending
 			b.Status = &pending
 		}
-		now := st.now(nil)
+		now := r.now(nil)
 		var err error
 		if steps[0].fields, err = e.at(now).apply(b); err != nil {
 			return nil, err
 		}
-		return st.plan(ctx, st.formatter(e.caller, e.set, x), now, steps...)
+		return r.plan(ctx, r.formatter(e.set), now, steps...)
 	}
 	return op
 }
@@ -123,35 +124,38 @@ func tooManySubsessions(name string) error {
 // Update changes what the draft sends. A composition source may be updated as
 // any other session (spec.md section 7).
 func (st *Store) Update(ctx context.Context, c *auth.Caller, id string, d *Draft, guard write.Guard, x Expand) (*Session, error) {
-	op, err := st.update(ctx, c, id, d, guard, x)
+	op, err := st.request(c, x).update(ctx, id, d, guard)
 	if err != nil {
 		return nil, err
 	}
 	return st.run(ctx, op)
 }
 
-func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft, guard write.Guard, x Expand) (write.Op, error) {
+func (r *request) update(ctx context.Context, id string, d *Draft, guard write.Guard) (write.Op, error) {
 	if err := guard.Validate(); err != nil {
 		return write.Op{}, err
 	}
-	e, err := st.start(ctx, c, d)
+	e, err := r.start(ctx, d)
 	if err != nil {
 		return write.Op{}, err
 	}
 	if err := e.checkFeatures(false); err != nil {
 		return write.Op{}, err
 	}
-	key := at(c).body(id)
+	key := at(r.caller).body(id)
 	return write.Op{
 		Reads:   []table.Key{key},
-		Again:   st.again(c, x),
+		Again:   r.again(r.caller, r.expand),
 		Touches: func(write.Items) []string { return []string{id} },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 			before, err := live(got, key)
 			if err != nil {
 				return nil, err
 			}
-			after, now := before.clone(), st.now(before)
+			if err := e.recollect(ctx, before); err != nil {
+				return nil, err
+			}
+			after, now := before.clone(), r.now(before)
 			fields, err := e.at(now).apply(after)
 			if err != nil {
 				return nil, err
@@ -160,7 +164,7 @@ func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft
 			if err := guard.Check(before.Version, before.UpdatedAt); err != nil {
 				return nil, err
 			}
-			return st.plan(ctx, st.formatter(c, e.set, x), now,
+			return r.plan(ctx, r.formatter(e.set), now,
 				step{before: before, after: after, action: kindUpdated, kind: kindUpdated, fields: fields})
 		},
 	}, nil
@@ -169,18 +173,18 @@ func (st *Store) update(ctx context.Context, c *auth.Caller, id string, d *Draft
 // Delete hides a session until it is restored. It is a 409 while the session
 // has subsessions or is part of a composition (gaps.md section 2.6).
 func (st *Store) Delete(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
-	op, err := st.remove(ctx, c, id, guard, x)
+	op, err := st.request(c, x).remove(ctx, id, guard)
 	if err != nil {
 		return nil, err
 	}
 	return st.run(ctx, op)
 }
 
-func (st *Store) remove(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (write.Op, error) {
+func (r *request) remove(ctx context.Context, id string, guard write.Guard) (write.Op, error) {
 	if err := guard.Validate(); err != nil {
 		return write.Op{}, err
 	}
-	return st.turn(ctx, c, id, x, kindDeleted, kindDeleted, func(got write.Items, key table.Key) (*Body, error) {
+	return r.turn(ctx, id, kindDeleted, kindDeleted, func(got write.Items, key table.Key) (*Body, error) {
 		b, err := guarded(got, key, guard)
 		switch {
 		case err != nil:
@@ -200,7 +204,7 @@ func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard w
 	if err := guard.Validate(); err != nil {
 		return nil, err
 	}
-	op, err := st.turn(ctx, c, id, x, "session.restored", kindUpdated, func(got write.Items, key table.Key) (*Body, error) {
+	op, err := st.request(c, x).turn(ctx, id, "session.restored", kindUpdated, func(got write.Items, key table.Key) (*Body, error) {
 		b, err := stored(got, key)
 		if err == nil && b.DeletedAt == nil {
 			err = notFound()
@@ -218,33 +222,33 @@ func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard w
 
 // turn deletes or restores: pick finds the session and says whether it may be
 // done, to does it. A subsession's parent changes along.
-func (st *Store) turn(ctx context.Context, c *auth.Caller, id string, x Expand, action, kind string,
+func (r *request) turn(ctx context.Context, id, action, kind string,
 	pick func(write.Items, table.Key) (*Body, error), to func(*Body, wire.Time)) (write.Op, error) {
-	set, err := st.Settings.Load(ctx, c)
+	set, err := r.Settings.Load(ctx, r.caller)
 	if err != nil {
 		return write.Op{}, err
 	}
-	key := at(c).body(id)
+	key := at(r.caller).body(id)
 	return write.Op{
 		Reads:   []table.Key{key},
-		Again:   st.again(c, x),
+		Again:   r.again(r.caller, r.expand),
 		Touches: func(got write.Items) []string { return family(got, key, id) },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 			before, err := pick(got, key)
 			if err != nil {
 				return nil, err
 			}
-			after, now := before.clone(), st.now(before)
+			after, now := before.clone(), r.now(before)
 			to(after, now)
 			steps := []step{{before: before, after: after, action: action, kind: kind}}
 			if before.Parent != "" {
-				parent, err := st.parentStep(ctx, at(c), after)
+				parent, err := r.parentStep(ctx, at(r.caller), after)
 				if err != nil {
 					return nil, err
 				}
 				steps = append(steps, parent)
 			}
-			return st.plan(ctx, st.formatter(c, set, x), now, steps...)
+			return r.plan(ctx, r.formatter(set), now, steps...)
 		},
 	}, nil
 }

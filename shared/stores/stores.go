@@ -6,6 +6,7 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/api"
 	"lectern/shared/contact"
+	"lectern/shared/participation"
 	"lectern/shared/party"
 	"lectern/shared/session"
 	"lectern/shared/settings"
@@ -50,4 +51,9 @@ func Sessions(env api.Env) *session.Store {
 		Catalogue: api.Shared(env, func() *session.Catalogue { return session.NewCatalogue(env.Table, sessionMemory) }),
 		Contacts:  Contacts(env), Accounts: Accounts(env),
 	}
+}
+
+// Participation is who takes part in which sessions.
+func Participation(env api.Env) *participation.Store {
+	return &participation.Store{Contacts: Contacts(env), Sessions: Sessions(env), Settings: Settings(env)}
 }

@@ -12,8 +12,11 @@ import (
 
 // Add adds n to the counter under key, which begins at 0, and returns its new
 // value. A try whose answer is lost is repeated, so numbers may be left out but
-// are never given twice.
+// are never given twice. It waits for the context's gate as Transact does.
 func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
+	if err := opened(ctx); err != nil {
+		return 0, err
+	}
 	in := t.count(key, attributes{":by": number(n)})
 	in.UpdateExpression = aws.String("ADD " + attrCount + " :by")
 	out, err := t.update(ctx, in)

@@ -35,17 +35,38 @@ var passing = map[string]bool{
 	"ProvisionedThroughputExceeded": true,
 }
 
+type gateKey struct{}
+
+// Gated is a context whose writes wait for open and are not begun where that is an
+// error, which they then return. Reads do not wait. open is called by many
+// goroutines.
+func Gated(ctx context.Context, open func() error) context.Context {
+	return context.WithValue(ctx, gateKey{}, open)
+}
+
+// opened waits for the gate of a context, if it has one.
+func opened(ctx context.Context) error {
+	if open, ok := ctx.Value(gateKey{}).(func() error); ok {
+		return open()
+	}
+	return nil
+}
+
 // Transact does all writes or none of them, and returns when all can be read.
 //
 // When conditions fail it returns the error (Or) of the first such write that
 // has one, otherwise ErrStale. Conflicts, throttles and lost answers are tried
 // again; when that was not enough the error is ErrBusy, and if an answer was
-// lost ErrInDoubt. ErrTooBig is returned before anything is sent.
+// lost ErrInDoubt. ErrTooBig, and the error of the context's gate (Gated), are
+// returned before anything is sent.
 func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
 	in, err := t.transaction(writes)
+	if err == nil {
+		err = opened(ctx)
+	}
 	if err != nil {
 		return err
 	}

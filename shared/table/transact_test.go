@@ -217,3 +217,28 @@ func TestReplaceNeverLosesASettingsBump(t *testing.T) {
 	require.Equal(t, int64(1+workers*rounds), got.Settings)
 	require.Equal(t, int64(workers*rounds), got.Version)
 }
+
+func TestNothingIsWrittenBeforeTheGateOpens(t *testing.T) {
+	tbl := newTable(t)
+	closed := errors.New("closed")
+	shut := table.Gated(t.Context(), func() error { return closed })
+	require.ErrorIs(t, tbl.Transact(shut, table.Insert(item("a"))), closed)
+	_, err := tbl.Add(shut, key("n"), 1)
+	require.ErrorIs(t, err, closed)
+	_, err = tbl.Get(shut, key("a"))
+	require.ErrorIs(t, err, table.ErrNotFound, "a read does not wait, and nothing was written")
+
+	asked := make(chan struct{})
+	waiting := table.Gated(t.Context(), func() error { <-asked; return nil })
+	done := make(chan error)
+	go func() { done <- tbl.Transact(waiting, table.Insert(item("a"))) }()
+	_, err = tbl.Get(t.Context(), key("a"))
+	require.ErrorIs(t, err, table.ErrNotFound)
+	close(asked)
+	require.NoError(t, <-done)
+	_, err = tbl.Get(t.Context(), key("a"))
+	require.NoError(t, err)
+	first, err := tbl.Add(waiting, key("n"), 1)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, first)
+}

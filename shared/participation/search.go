@@ -1,0 +1,142 @@
+package participation
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/auth"
+	"lectern/shared/contact"
+	"lectern/shared/page"
+	"lectern/shared/participant"
+	"lectern/shared/party"
+	"lectern/shared/search"
+	"lectern/shared/session"
+	"lectern/shared/table"
+)
+
+// Filter is what the searches of speakers and participants filter by.
+type Filter struct {
+	party.Filter
+	session.Categories
+}
+
+// ParticipantFilter adds what only participants are filtered by. A role that passes
+// is held on a session that passes the categories.
+type ParticipantFilter struct {
+	Filter
+	RoleIDs   []string `json:"roleIds,omitempty" minItems:"1" format:"uuid" doc:"Holding any of these roles."`
+	RoleSlugs []string `json:"roleSlugs,omitempty" minItems:"1" doc:"Holding any of the roles with these slugs; with roleIds, any role that both name."`
+	Email     string   `json:"email,omitempty" pattern:"\\S" maxLength:"255" doc:"The participant with this e-mail address, whatever its case."`
+}
+
+// wants is whether a role passes.
+func (f *ParticipantFilter) wants(r *participant.Role) bool {
+	return (len(f.RoleIDs) == 0 || slices.Contains(f.RoleIDs, r.ID)) &&
+		(len(f.RoleSlugs) == 0 || slices.Contains(f.RoleSlugs, r.Slug))
+}
+
+// Query is one search of speakers, or of participants.
+type Query[F any] struct {
+	Filter F
+	Sort   []search.Key
+	Page   page.Query
+	Expand party.Expand
+}
+
+// Speakers gives one page of the contacts that have the built-in role of speakers.
+func (st *Store) Speakers(ctx context.Context, c *auth.Caller, q Query[Filter]) (*page.Of[*contact.Contact], error) {
+	s, err := st.stage(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return st.Contacts.Search(ctx, c, party.Query{
+		Filter: q.Filter.Filter, Sort: q.Sort, Page: q.Page,
+		Among: func(ctx context.Context) (map[string]bool, error) {
+			if err := st.read(ctx, s); err != nil {
+				return nil, err
+			}
+			return s.people(q.Filter.Categories, isSpeaker), nil
+		},
+	}, q.Expand)
+}
+
+// Participants gives one page of the contacts that have a role, each with all of
+// their roles, whatever was filtered by.
+func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[ParticipantFilter]) (*page.Of[*Participant], error) {
+	s, err := st.stage(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Contacts.Search(ctx, c, party.Query{
+		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page,
+		Among: func(ctx context.Context) (map[string]bool, error) { return st.among(ctx, s, &q.Filter) },
+	}, q.Expand)
+	if err != nil {
+		return nil, err
+	}
+	return page.New(q.Page, found.Pagination.TotalResults, s.participants(found.Results)), nil
+}
+
+// among reads the stage and gives the people on it that pass the filter; nobody is
+// in a nil set.
+func (st *Store) among(ctx context.Context, s *stage, f *ParticipantFilter) (map[string]bool, error) {
+	if f.Email == "" {
+		if err := st.read(ctx, s); err != nil {
+			return nil, err
+		}
+		return s.people(f.Categories, f.wants), nil
+	}
+	holder, err := st.holder(ctx, s, f.Email)
+	if err != nil || holder.Body == nil || !s.people(f.Categories, f.wants)[holder.ID] {
+		return nil, err
+	}
+	return map[string]bool{holder.ID: true}, nil
+}
+
+// holder reads the stage and, beside it, the contact that holds an address; one
+// without a Body where nobody does.
+func (st *Store) holder(ctx context.Context, s *stage, address string) (holder party.Party, err error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(table.Safely(func() error { return st.read(ctx, s) }))
+	g.Go(table.Safely(func() (err error) {
+		holder, err = st.Contacts.ByAddress(ctx, s.caller, address)
+		return err
+	}))
+	err = g.Wait()
+	return holder, err
+}
+
+// Participant is a contact with the roles they have on the event's sessions.
+type Participant struct{ contact.Contact }
+
+// participants adds to contacts the roles they have on the stage.
+func (s *stage) participants(contacts []*contact.Contact) []*Participant {
+	ids := make([]string, len(contacts))
+	for i, c := range contacts {
+		ids[i] = c.RecordID()
+	}
+	held := s.held(ids...)
+	all := make([]*Participant, len(contacts))
+	for i, c := range contacts {
+		all[i] = participantOf(c, held[ids[i]])
+	}
+	return all
+}
+
+func participantOf(c *contact.Contact, roles []Held) *Participant {
+	p := &Participant{*c}
+	p.Append("roles", roles)
+	return p
+}
+
+// TransformSchema describes the contact and the roles.
+func (p Participant) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	s = p.Contact.TransformSchema(r, s)
+	s.Properties["roles"] = huma.SchemaFromType(r, reflect.TypeFor[[]Held]())
+	s.Required = append(s.Required, "roles")
+	return s
+}
