@@ -13,7 +13,7 @@ import random
 import requests
 import schemathesis
 
-URL, EVENT = os.environ["LECTERN_US_URL"], int(os.environ["LECTERN_US_EVENT"])
+URL, EVENT, ORG = os.environ["LECTERN_US_URL"], int(os.environ["LECTERN_US_EVENT"]), int(os.environ["LECTERN_US_ORG"])
 HEADERS = {"x-access-token": os.environ["LECTERN_US_TOKEN"]}
 BASE = f"{URL}/v1/event/{EVENT}"
 KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses")
@@ -21,6 +21,15 @@ REFERENCES = {
     "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
     "language_id": "languages", "custom_status_id": "statuses",
 }
+LISTS = {"tag_ids": "tags", "sponsor_ids": "sponsors", "exhibitor_ids": "exhibitors"}
+ROLES = ("sponsors", "exhibitors")
+# Standard fields of people and companies that take no free text, with a value they take,
+# and second names of fields.
+STANDARD = {
+    "photo_url": "https://example.org/a.png", "logo_image_url": "https://example.org/a.png",
+    "banner_image_url": "https://example.org/a.png", "address_country": 276,
+}
+ALIASES = {"company": "company_name", "phone": "phone_mobile", "address_coutnry": "address_country"}
 # Some ids stay as generated, so that 404 is met too.
 SHARE_OF_REAL_IDS = 0.9
 rng = random.Random(20261121)
@@ -34,17 +43,33 @@ def post(path, body=None):
     return answer.json()
 
 
+def address():
+    return f"person-{next(serial)}@example.org"
+
+
 def make(kind):
     """Makes a record and gives its id."""
     if kind == "sessions":
         return post("/sessions/create", {"title": f"Session {next(serial)}"})["id"]
+    if kind == "contacts":
+        return post("/contacts/create", {"email": address()})["id"]
+    if kind == "speakers":
+        return make_speaker()["id"]
     body = {"name": f"Name {next(serial)}"}
     if kind == "fields":
         body |= {"type": "text", "module_id": "session"}
     return post(f"/{kind}/create", body)["id"]
 
 
-pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, "sessions", "fields")}
+def make_speaker():
+    """Makes a contact that speaks on a session."""
+    person = post("/contacts/create", {"email": address()})
+    post("/sessions/create", {"title": "Talk", "participants": [{"contact_id": person["id"], "core_role": "speaker"}]})
+    return person
+
+
+pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers")}
+speaker = make_speaker()
 
 
 def collection(path):
@@ -68,15 +93,43 @@ def mend(body):
             body[name] = rng.choice(pool[kind])
     if body.get("parent_session_id"):
         body["parent_session_id"] = make("sessions")
-    for name, kind in (("tag_ids", "tags"),):
+    for name, kind in LISTS.items():
         if isinstance(body.get(name), list):
             body[name] = [rng.choice(pool[kind])]
-    for name in ("participants", "sponsor_ids", "exhibitor_ids", "custom_fields", "values", "translations", "updated_at",
-                 "is_abstract", "starts_at"):
+    if isinstance(body.get("participants"), list):
+        body["participants"] = [{"contact_id": rng.choice(pool["contacts"]), "core_role": "moderator"}]
+    for name in ("custom_fields", "values", "translations", "updated_at", "is_abstract", "starts_at"):
         if rng.random() < SHARE_OF_REAL_IDS:
             body.pop(name, None)
     if body.get("custom_status_id"):
         body.pop("status", None)
+
+
+def mend_party(kind, body, creates):
+    """Puts into the body of a contact or an account what their fields take."""
+    if rng.random() >= SHARE_OF_REAL_IDS:
+        return
+    for name, value in STANDARD.items():
+        if body.get(name) is not None:
+            body[name] = value
+    for alias, name in ALIASES.items():
+        if kind == "contacts" or alias != "phone":
+            body.pop(alias, None)
+    if "email" in body:
+        body["email"] = address()
+    if isinstance(body.get("contacts"), list):
+        body["contacts"] = [{"contact_id": rng.choice(pool["contacts"]), "is_primary": True}]
+    if kind in ROLES:
+        name_it(kind, body, creates)
+
+
+def name_it(kind, body, creates):
+    """Leaves an account one of its two ways to be named; account_id is that of the other role."""
+    if creates and body.pop("account_id", None) and rng.random() < 0.5:
+        body.pop("name", None)
+        body["account_id"] = make(ROLES[1 - ROLES.index(kind)])
+    elif creates or "name" in body:
+        body["name"] = f"Name {next(serial)}"
 
 
 @schemathesis.hook
@@ -87,12 +140,18 @@ def before_call(context, case, kwargs):
     parameters = case.path_parameters or {}
     if "eventId" in parameters:
         parameters["eventId"] = EVENT
-    for name in ("sessionId", "id", "fieldId"):
+    if "orgId" in parameters:
+        parameters["orgId"] = ORG
+    if "email" in (case.query or {}) and rng.random() < SHARE_OF_REAL_IDS:
+        case.query["email"] = speaker["email"]
+    for name in ("sessionId", "id", "fieldId", "contactId", "sponsorId", "exhibitorId"):
         if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
     if isinstance(case.body, dict):
         mend(case.body)
+        if collection(case.operation.path) in ("contacts", *ROLES):
+            mend_party(collection(case.operation.path), case.body, case.operation.path.endswith("/create"))
         if case.operation.path.endswith("/fields/{fieldId}"):
             for fixed in ("type", "module_id", "scope", "multiple"):
                 case.body.pop(fixed, None)

@@ -23,25 +23,30 @@ type audit struct {
 	org, event string
 	bodies     map[string]*session.Body
 	// changes are the versions that change records tell of, by kind and id.
-	changes  map[string][]change.Record
+	changes map[string][]change.Record
+	// kept are the contacts and accounts of the organization, by kind.
+	kept     map[string]*kept
 	problems []string
 }
 
-// audited reads an event out of a dump and checks it. It gives the sessions,
-// deleted ones too, by id.
-func audited(t *testing.T, all dump, org, event int64) map[string]*session.Body {
+// audited reads an event out of a dump and checks it, with the contacts and accounts
+// of its organization.
+func audited(t *testing.T, all dump, org, event int64) *audit {
 	t.Helper()
 	a := &audit{all: all, org: table.Org(org), event: table.Event(org, event),
-		bodies: map[string]*session.Body{}, changes: map[string][]change.Record{}}
+		bodies: map[string]*session.Body{}, changes: map[string][]change.Record{}, kept: map[string]*kept{}}
 	a.read(t)
-	a.rows(t)
+	a.sessions(t)
+	a.parties(t)
+	a.guests()
 	a.history()
+	a.strays()
 	a.settings(a.event)
 	a.settings(a.org)
 	a.families()
 	a.names(t)
 	require.Empty(t, a.problems)
-	return a.bodies
+	return a
 }
 
 func (a *audit) wrong(format string, args ...any) {
@@ -69,39 +74,50 @@ func (a *audit) read(t *testing.T) {
 	}
 }
 
-// rows: each body has a row, each row a body, both say the same; and the version
-// of a shard is the sum of its rows' versions times weights.
-func (a *audit) rows(t *testing.T) {
+// stored is the version of a body, and what its row must hold.
+type stored struct {
+	version int64
+	row     map[string]any
+}
+
+func (a *audit) sessions(t *testing.T) {
+	t.Helper()
+	want := map[string]stored{}
+	for id, body := range a.bodies {
+		want[id] = stored{body.Version, facets(body)}
+	}
+	a.shards(t, a.event, "S", want)
+}
+
+// shards: each body of a family has a row, each row a body, both say the same; and
+// the version of a shard is the sum of its rows' versions times weights.
+func (a *audit) shards(t *testing.T, prefix, letter string, want map[string]stored) {
 	t.Helper()
 	sums := map[string]int64{}
 	rows := 0
 	for key, item := range a.all {
-		if key.PK != a.event+"#RS" {
+		if key.PK != prefix+"#R"+letter {
 			continue
 		}
 		rows++
 		shard, id, _ := strings.Cut(key.SK, "#")
-		sums["S#"+shard] += item.version * table.Weight(id)
-		body := a.bodies[id]
-		if body == nil {
-			a.wrong("row %s has no body", id)
+		sums[letter+"#"+shard] += item.version * table.Weight(id)
+		body, there := want[id]
+		if !there || item.version != body.version {
+			a.wrong("row %s of %s has version %d, its body %d", id, key.PK, item.version, body.version)
 			continue
 		}
-		if item.version != body.Version {
-			a.wrong("row %s has version %d, its body %d", id, item.version, body.Version)
-			continue
-		}
-		want, err := json.Marshal(facets(body))
+		text, err := json.Marshal(body.row)
 		require.NoError(t, err)
-		require.JSONEq(t, string(want), item.data, "row %s", id)
+		require.JSONEq(t, string(text), item.data, "row %s of %s", id, key.PK)
 	}
-	if rows != len(a.bodies) {
-		a.wrong("%d rows of %d bodies", rows, len(a.bodies))
+	if rows != len(want) {
+		a.wrong("%d rows of %d bodies in %s#R%s", rows, len(want), prefix, letter)
 	}
 	for key, item := range a.all {
-		if key.PK == a.event+"#V" && strings.HasPrefix(key.SK, "S#") {
+		if key.PK == prefix+"#V" && strings.HasPrefix(key.SK, letter+"#") {
 			if sums[key.SK] != item.version {
-				a.wrong("shard %s has version %d, its rows add up to %d", key.SK, item.version, sums[key.SK])
+				a.wrong("shard %s of %s has version %d, its rows add up to %d", key.SK, prefix, item.version, sums[key.SK])
 			}
 			delete(sums, key.SK)
 		}
@@ -134,6 +150,15 @@ func facets(b *session.Body) map[string]any {
 	put("x", b.TagIDs, len(b.TagIDs) > 0)
 	put("b", true, b.IsAbstract)
 	put("o", true, b.Target != nil)
+	var cast []map[string]any
+	for _, p := range b.Participants {
+		at := slices.IndexFunc(cast, func(c map[string]any) bool { return c["r"] == p.RoleID })
+		if at < 0 {
+			at, cast = len(cast), append(cast, map[string]any{"r": p.RoleID, "c": []string{}})
+		}
+		cast[at]["c"] = append(cast[at]["c"].([]string), p.ContactID)
+	}
+	put("w", cast, len(cast) > 0)
 	return row
 }
 
@@ -145,23 +170,7 @@ func (a *audit) history() {
 		if last != nil && !last.At.Equal(body.UpdatedAt.Time) {
 			a.wrong("session %s was changed at %s, its last change record is of %s", id, body.UpdatedAt, last.At)
 		}
-		sequence := int64(0)
-		for _, record := range a.changes["session "+id] {
-			for _, kind := range record.Kinds {
-				if sequence++; kind.Sequence != sequence {
-					a.wrong("session %s version %d: %s has sequence %d, not %d", id, record.Version, kind.Name, kind.Sequence, sequence)
-				}
-			}
-		}
-		if sequence != body.Sequence {
-			a.wrong("session %s has published %d kinds and counted %d", id, sequence, body.Sequence)
-		}
-	}
-	for of, records := range a.changes {
-		id, is := strings.CutPrefix(of, "session ")
-		if is && a.bodies[id] == nil && table.Event(records[0].Org, records[0].Event) == a.event {
-			a.wrong("change records of session %s, which is not there", id)
-		}
+		a.sequence("session "+id, body.Sequence)
 	}
 }
 

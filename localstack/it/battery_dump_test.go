@@ -41,13 +41,41 @@ func (e engine) dump(t *testing.T) dump {
 		page, err := pages.NextPage(t.Context())
 		require.NoError(t, err)
 		for _, item := range page.Items {
-			all[table.Key{PK: text(item["PK"]), SK: text(item["SK"])}] = dumped{
-				version: number(t, item["v"]), settings: number(t, item["sv"]), count: number(t, item["n"]),
-				expires: number(t, item["ttl"]), data: text(item["d"]),
-			}
+			all.add(t, item)
 		}
 	}
 	return all
+}
+
+// snapshot reads items as they stand at one moment.
+func (e engine) snapshot(t *testing.T, keys []table.Key) dump {
+	t.Helper()
+	gets := make([]attribute.TransactGetItem, len(keys))
+	for i, key := range keys {
+		gets[i].Get = &attribute.Get{TableName: &e.name, Key: map[string]attribute.AttributeValue{
+			"PK": &attribute.AttributeValueMemberS{Value: key.PK}, "SK": &attribute.AttributeValueMemberS{Value: key.SK},
+		}}
+	}
+	all := dump{}
+	got, err := e.client.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: gets})
+	if err != nil {
+		t.Errorf("read %v: %v", keys, err)
+		return all
+	}
+	for _, response := range got.Responses {
+		if response.Item != nil {
+			all.add(t, response.Item)
+		}
+	}
+	return all
+}
+
+func (d dump) add(t *testing.T, item map[string]attribute.AttributeValue) {
+	t.Helper()
+	d[table.Key{PK: text(item["PK"]), SK: text(item["SK"])}] = dumped{
+		version: number(t, item["v"]), settings: number(t, item["sv"]), count: number(t, item["n"]),
+		expires: number(t, item["ttl"]), data: text(item["d"]),
+	}
 }
 
 func text(value attribute.AttributeValue) string {

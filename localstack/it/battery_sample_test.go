@@ -48,6 +48,26 @@ func anID(segment string) bool {
 	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
 }
 
+// onARecord is whether the operation's path names a record.
+func onARecord(op api.Operation) bool { return slices.ContainsFunc(strings.Split(op.Path, "/"), anID) }
+
+// ofOrganization is whether the operation is one on the organization's level.
+func ofOrganization(op api.Operation) bool { return strings.Contains(op.Path, "{orgId}") }
+
+// collectionOf is what a route's records are among, such as sessions; empty for a
+// route of no event and no organization.
+func collectionOf(op api.Operation) string {
+	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
+		return segments[4]
+	}
+	return ""
+}
+
+// byAddress is the one operation that names a record in its query.
+func byAddress(op api.Operation) bool {
+	return op.Method == http.MethodGet && collectionOf(op) == "participants"
+}
+
 // on is the operation on an event, an organization and a record; its body is
 // one that succeeds where the record allows it.
 func on(op api.Operation, s *stacktest.Stack, record string) request {
@@ -62,49 +82,72 @@ func on(op api.Operation, s *stacktest.Stack, record string) request {
 			segments[i] = record
 		}
 	}
-	return request{op.Method, strings.Join(segments, "/"), bodyOf(op)}
+	path := strings.Join(segments, "/")
+	if byAddress(op) {
+		path += "?email=" + record
+	}
+	return request{op.Method, path, bodyOf(op)}
 }
 
 // bodyOf is a body that the operation accepts.
 func bodyOf(op api.Operation) any {
-	name := "Sample " + uuid.NewString()
 	switch path := op.Path; {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
 		return nil
 	case strings.HasSuffix(path, "/bulk"):
-		return map[string]any{"operations": []any{map[string]any{"action": "create", "data": map[string]any{"title": name}}}}
-	case strings.HasSuffix(path, "/sessions/create") || strings.HasSuffix(path, "/{sessionId}"):
-		return map[string]any{"title": name}
+		return operationsOf(map[string]any{"action": "create", "data": specimen(collectionOf(op))})
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
-	case strings.HasSuffix(path, "/fields/create"):
-		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut:
-		return map[string]any{"name": name}
+		return specimen(collectionOf(op))
 	}
 	return map[string]any{} // A search.
 }
 
-// record makes a record that the operation can be done on, and gives its id;
-// empty for an operation on none.
+// specimen is what a create and an update of a record of the collection take.
+func specimen(collection string) map[string]any {
+	id := uuid.NewString()
+	name := "Sample " + id
+	switch collection {
+	case "sessions":
+		return map[string]any{"title": name}
+	case "contacts":
+		return map[string]any{"email": id + "@example.org", "first_name": name}
+	case "fields":
+		return map[string]any{"name": name, "type": "text", "module_id": "session"}
+	}
+	return map[string]any{"name": name}
+}
+
+// record makes a record that the operation can be done on, and gives what names
+// it; empty for an operation on none.
 func record(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
-	segments := strings.Split(op.Path, "/")
-	at := slices.IndexFunc(segments, anID)
-	if at < 0 {
+	switch collection := collectionOf(op); {
+	case byAddress(op):
+		_, address := speaker(t, s)
+		return address
+	case !onARecord(op):
 		return ""
+	case collection == "speakers":
+		id, _ := speaker(t, s)
+		return id
+	default:
+		id := made(t, s, "/"+collection+"/create", specimen(collection))
+		if strings.HasSuffix(op.Path, "/restore") {
+			s.Call(t, http.StatusOK, http.MethodDelete, s.EventPath("/"+collection+"/"+id), nil)
+		}
+		return id
 	}
-	collection := segments[at-1]
-	create := slices.IndexFunc(operations(), func(o api.Operation) bool {
-		return strings.HasSuffix(o.Path, "/"+collection+"/create")
+}
+
+// speaker makes a contact that speaks on a session, and gives its id and address.
+func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
+	t.Helper()
+	person := specimen("contacts")
+	id = made(t, s, "/contacts/create", person)
+	made(t, s, "/sessions/create", map[string]any{
+		"title": "A talk", "participants": []any{map[string]any{"contact_id": id, "core_role": "speaker"}},
 	})
-	require.GreaterOrEqual(t, create, 0, "no route creates %s", collection)
-	answer := on(operations()[create], s, "").send(t, s)
-	id, _ := answer.JSON(t)["id"].(string)
-	require.NotEmpty(t, id, "%s", answer.Body)
-	if strings.HasSuffix(op.Path, "/restore") {
-		path := s.EventPath("/" + collection + "/" + id)
-		require.Less(t, request{http.MethodDelete, path, nil}.send(t, s).Status, 300)
-	}
-	return id
+	return id, person["email"].(string)
 }

@@ -2,7 +2,9 @@ package it_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -20,10 +22,10 @@ import (
 	"lectern/shared/table/faulty"
 )
 
-// register is a session as a register: what it holds, and how often it was
+// register is a record as a register: what its text is, and how often it was
 // changed.
 type register struct {
-	title   string
+	text    string
 	version int64
 	deleted bool
 }
@@ -41,10 +43,10 @@ const (
 // asked is what a client asks of a register, told what it is told. A status of
 // 0 stands for an answer that leaves open whether it was done.
 type asked struct {
-	session int
-	op      string
-	title   string
-	seen    int64
+	record int
+	op     string
+	text   string
+	seen   int64
 }
 
 type told struct {
@@ -52,33 +54,37 @@ type told struct {
 	register
 }
 
-// linear is the sequential meaning of the operations.
-var linear = porcupine.NondeterministicModel{
-	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
-		parts := map[int][]porcupine.Operation{}
-		for _, op := range history {
-			session := op.Input.(asked).session
-			parts[session] = append(parts[session], op)
-		}
-		var all [][]porcupine.Operation
-		for _, part := range parts {
-			all = append(all, part)
-		}
-		return all
-	},
-	Init: func() []any { return []any{register{title: "initial", version: 1}} },
-	Step: func(state, input, output any) []any {
-		was, in, out := state.(register), input.(asked), output.(told)
-		next, status := in.apply(was)
-		if out.status == 0 {
-			return []any{was, next}
-		}
-		if out.status != status || !in.shows(out, next) {
-			return nil
-		}
-		return []any{next}
-	},
-	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) },
+// linear is the sequential meaning of the operations on registers that are new.
+func linear(k recordKind) porcupine.Model {
+	model := porcupine.NondeterministicModel{
+		Partition: byRecord,
+		Init:      func() []any { return []any{register{text: "initial", version: k.born}} },
+		Step: func(state, input, output any) []any {
+			was, in, out := state.(register), input.(asked), output.(told)
+			next, status := in.apply(was)
+			if out.status == 0 {
+				return []any{was, next}
+			}
+			if out.status != status || !in.shows(out, next) {
+				return nil
+			}
+			return []any{next}
+		},
+		DescribeOperation: describe,
+	}
+	return model.ToModel()
+}
+
+func describe(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) }
+
+// byRecord parts a history by the register that its operations are on.
+func byRecord(history []porcupine.Operation) [][]porcupine.Operation {
+	parts := map[int][]porcupine.Operation{}
+	for _, op := range history {
+		record := op.Input.(asked).record
+		parts[record] = append(parts[record], op)
+	}
+	return slices.Collect(maps.Values(parts))
 }
 
 // apply is what the operation makes of the register, and its status.
@@ -98,32 +104,32 @@ func (in asked) apply(was register) (next register, status int) {
 	case in.op == opRestore:
 		next.deleted = false
 	default:
-		next.title = in.title
+		next.text = in.text
 	}
 	next.version++
 	return next, http.StatusOK
 }
 
 // shows is whether the answer shows the register. A search shows no version, a
-// refusal for a stale version shows no title, a 404 nothing.
+// refusal for a stale version shows no text, a 404 nothing.
 func (in asked) shows(out told, next register) bool {
 	switch {
 	case in.op == opFind:
-		return out.deleted == next.deleted && (next.deleted || out.title == next.title)
+		return out.deleted == next.deleted && (next.deleted || out.text == next.text)
 	case out.status == http.StatusNotFound:
 		return true
 	case out.status == http.StatusConflict:
 		return out.version == next.version
 	}
-	return out.version == next.version && out.title == next.title
+	return out.version == next.version && out.text == next.text
 }
 
-// TestLinearizable records what many clients ask of a few sessions and are told,
+// TestLinearizable records what many clients ask of a few records and are told,
 // and looks for an order in which every answer is right and comes between its
 // request and its arrival.
 //
 // Where transactions become visible bit by bit, what reads bodies and what reads
-// rows are held to that each by itself: a search may leave a session out whose
+// rows are held to that each by itself: a search may leave a record out whose
 // deletion is not acknowledged yet, while its body can still be read. What is
 // acknowledged, both show.
 func TestLinearizable(t *testing.T) {
@@ -135,28 +141,35 @@ func TestLinearizable(t *testing.T) {
 		},
 	}
 	for name, door := range doors {
-		t.Run(name, func(t *testing.T) {
-			s, _ := startOpen(t, door)
-			places := []*stacktest.Stack{s, s.Instance(t)}
-			statuses := map[int]int{}
-			for round := range sized(3, 50) {
-				history := recorded(t, places, seed+uint64(round), 8+round%9)
-				for _, op := range history {
-					statuses[op.Output.(told).status]++
-				}
-				if door == nil {
-					checkLinear(t, history)
-					continue
-				}
-				checkLinear(t, only(history, func(in asked, _ told) bool { return in.op != opFind }))
-				checkLinear(t, only(history, func(in asked, out told) bool {
-					return in.op == opFind || in.op != opGet && out.status != http.StatusNotFound && out.status != http.StatusConflict
-				}))
-			}
-			require.Positive(t, min(statuses[200], statuses[404], statuses[409]))
-			t.Logf("answers by status, 0 for an uncertain one: %v", statuses)
-		})
+		for _, k := range recordKinds {
+			t.Run(name+"/"+k.collection, func(t *testing.T) {
+				s, _ := startOpen(t, door)
+				checkRegisters(t, k, []*stacktest.Stack{s, s.Instance(t)}, seed, door != nil)
+			})
+		}
 	}
+}
+
+// checkRegisters records and checks histories of one kind of record.
+func checkRegisters(t *testing.T, k recordKind, places []*stacktest.Stack, seed uint64, torn bool) {
+	t.Helper()
+	statuses := map[int]int{}
+	for round := range sized(2, 25) {
+		history := recorded(t, k, places, seed+uint64(round), 8+round%9)
+		for _, op := range history {
+			statuses[op.Output.(told).status]++
+		}
+		if !torn {
+			checkLinear(t, k, history)
+			continue
+		}
+		checkLinear(t, k, only(history, func(in asked, _ told) bool { return in.op != opFind }))
+		checkLinear(t, k, only(history, func(in asked, out told) bool {
+			return in.op == opFind || in.op != opGet && out.status != http.StatusNotFound && out.status != http.StatusConflict
+		}))
+	}
+	require.Positive(t, min(statuses[200], statuses[404], statuses[409]))
+	t.Logf("answers by status, 0 for an uncertain one: %v", statuses)
 }
 
 // only is the part of a history that keep holds for.
@@ -166,35 +179,35 @@ func only(history []porcupine.Operation, keep func(asked, told) bool) []porcupin
 	})
 }
 
-// checkLinear checks the history of each session by itself, to show the one
-// that has no order.
-func checkLinear(t *testing.T, history []porcupine.Operation) {
+// checkLinear checks the history of each record by itself, to show the one that
+// has no order.
+func checkLinear(t *testing.T, k recordKind, history []porcupine.Operation) {
 	t.Helper()
-	for _, part := range linear.Partition(history) {
-		if porcupine.CheckOperationsTimeout(linear.ToModel(), part, time.Minute) == porcupine.Ok {
+	for _, part := range byRecord(history) {
+		if porcupine.CheckOperationsTimeout(linear(k), part, time.Minute) == porcupine.Ok {
 			continue
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
 		for _, op := range part {
-			t.Logf("%9d-%9d client %d: %s", op.Call/1000, op.Return/1000, op.ClientId, linear.DescribeOperation(op.Input, op.Output))
+			t.Logf("%9d-%9d client %d: %s", op.Call/1000, op.Return/1000, op.ClientId, describe(op.Input, op.Output))
 		}
 		require.Fail(t, "no order of these operations explains their answers")
 	}
 }
 
-// recorded lets clients work on four new sessions and records the history.
-func recorded(t *testing.T, places []*stacktest.Stack, seed uint64, clients int) []porcupine.Operation {
+// recorded lets clients work on four new records and records the history.
+func recorded(t *testing.T, k recordKind, places []*stacktest.Stack, seed uint64, clients int) []porcupine.Operation {
 	t.Helper()
-	ids, numbers := make([]string, 4), make([]string, 4)
+	ids, marks := make([]string, 4), make([]string, 4)
 	for i := range ids {
-		made := places[0].Call(t, 200, "POST", places[0].EventPath("/sessions/create"), map[string]any{"title": "initial"}).JSON(t)
-		ids[i], numbers[i] = made["id"].(string), made["friendly_id"].(string)
+		made := entity(places[0].Call(t, 200, "POST", places[0].EventPath(k.create()), k.new("initial")).JSON(t))
+		ids[i], marks[i] = made.id(), k.mark(made)
 	}
 	var mu sync.Mutex
 	var history []porcupine.Operation
 	start := time.Now()
 	together(clients, func(client int) {
-		c := &registrar{t: t, r: source(seed, client), s: places[client%2], ids: ids, numbers: numbers, name: client, seen: map[int]told{}}
+		c := &registrar{t: t, kind: k, r: source(seed, client), s: places[client%2], ids: ids, marks: marks, name: client, seen: map[int]told{}}
 		for range sized(25, 50) {
 			in := c.draw()
 			called := time.Since(start)
@@ -214,26 +227,27 @@ func recorded(t *testing.T, places []*stacktest.Stack, seed uint64, clients int)
 // registrar is one client of the registers.
 type registrar struct {
 	t    *testing.T
+	kind recordKind
 	r    *rand.Rand
 	s    *stacktest.Stack
 	name int
-	// ids and numbers are those of the registers.
-	ids, numbers []string
-	made         int
+	// ids and marks are those of the registers.
+	ids, marks []string
+	made       int
 	// seen is the last version that it was shown of each.
 	seen map[int]told
 }
 
 func (c *registrar) draw() asked {
-	in := asked{session: c.r.IntN(len(c.ids)), op: oneOf(c.r, []string{opGet, opGet, opFind, opFind, opPut, opPut, opSwap, opSwap, opSwap, opDelete, opRestore, opRestore})}
+	in := asked{record: c.r.IntN(len(c.ids)), op: oneOf(c.r, []string{opGet, opGet, opFind, opFind, opPut, opPut, opSwap, opSwap, opSwap, opDelete, opRestore, opRestore})}
 	if in.op == opSwap {
-		in.seen = c.seen[in.session].version
+		in.seen = c.seen[in.record].version
 		if in.seen == 0 {
 			in.op = opGet
 		}
 	}
 	c.made++
-	in.title = fmt.Sprintf("title %d-%d", c.name, c.made)
+	in.text = fmt.Sprintf("text %d-%d", c.name, c.made)
 	return in
 }
 
@@ -242,8 +256,8 @@ func (c *registrar) do(in asked) told {
 	if in.op == opFind {
 		return c.find(in)
 	}
-	path, header := c.s.EventPath("/sessions/"+c.ids[in.session]), []string(nil)
-	method, body := http.MethodPut, any(map[string]any{"title": in.title})
+	path, header := c.s.EventPath(c.kind.at(c.ids[in.record])), []string(nil)
+	method, body := http.MethodPut, any(c.kind.with(in.text))
 	switch in.op {
 	case opGet:
 		method, body = http.MethodGet, nil
@@ -257,21 +271,24 @@ func (c *registrar) do(in asked) told {
 	a := attempt(c.t, c.s, method, path, body, header...)
 	out := told{status: a.Status}
 	out.version = versionOf(a)
-	out.title, _ = quick(a.Body)["title"].(string)
+	out.text = entity(quick(a.Body)).text(c.kind.text)
 	if a.Status == http.StatusOK {
-		c.seen[in.session] = out
+		c.seen[in.record] = out
 	}
 	return c.certain(out, a)
 }
 
-// find looks a session up by its number, which no write changes.
+// find looks a record up by a search.
 func (c *registrar) find(in asked) told {
-	a := attempt(c.t, c.s, http.MethodGet, c.s.EventPath("/sessions?page_size=100&search="+c.numbers[in.session]), nil)
+	asked := c.kind.find(c.s, c.marks[in.record])
+	a := attempt(c.t, c.s, asked.method, asked.path, asked.body)
 	out := told{status: a.Status}
 	out.deleted = true
-	for _, r := range readPage(a.Body).results {
-		if r.id == c.ids[in.session] {
-			out.deleted, out.title = false, r.title
+	var page found
+	_ = json.Unmarshal(a.Body, &page) // What is no page shows nobody.
+	for _, r := range page.Results {
+		if r.id() == c.ids[in.record] {
+			out.deleted, out.text = false, r.text(c.kind.text)
 		}
 	}
 	return c.certain(out, a)

@@ -40,49 +40,72 @@ var guards = map[string]func(seen stacktest.Answer, body map[string]any) (header
 	},
 }
 
-// TestGuardedWriters: 16 writers count a session's capacity up, each from the
-// version it has just read. No count is lost, every version has exactly one
+// TestGuardedWriters: 16 writers count a number in a record's text up, each from
+// the version it has just read. No count is lost, every version has exactly one
 // writer, and everybody else is told the version to go on with.
 func TestGuardedWriters(t *testing.T) {
 	s := stacktest.Start(t)
 	places := []*stacktest.Stack{s, s.Instance(t)}
-	rounds := sized(4, 60)
-	for name, guard := range guards {
-		t.Run(name, func(t *testing.T) {
-			path := s.EventPath("/sessions/" + made(t, s, "/sessions/create", map[string]any{"title": "Counter", "capacity": 0}))
-			var mu sync.Mutex
-			won, lost := map[int64]int{}, 0
-			together(writers, func(client int) {
-				for done := 0; done < rounds && !t.Failed(); {
-					at := places[client%2]
-					seen := attempt(t, at, "GET", path, nil)
-					body := map[string]any{"capacity": quick(seen.Body)["capacity"].(float64) + 1}
-					a := attempt(t, at, "PUT", path, body, guard(seen, body)...)
-					mu.Lock()
-					switch a.Status {
-					case http.StatusOK:
-						won[versionOf(a)]++
-						done++
-						if versionOf(a) != versionOf(seen)+1 {
-							t.Errorf("version %d follows %d", versionOf(a), versionOf(seen))
-						}
-					case http.StatusConflict:
-						lost++
-						checkStale(t, a, versionOf(seen))
-					default:
-						t.Errorf("%d: %s", a.Status, a.Body)
-					}
-					mu.Unlock()
-				}
-			})
-			last := s.Call(t, 200, "GET", path, nil)
-			require.EqualValues(t, writers*rounds, last.JSON(t)["capacity"], "an update was lost")
-			require.EqualValues(t, writers*rounds+1, versionOf(last))
-			require.Len(t, won, writers*rounds, "a version has two writers")
-			require.Positive(t, lost, "no two writers met")
-			t.Logf("%d writes, %d refused as stale", writers*rounds, lost)
-		})
+	for _, k := range recordKinds {
+		for name, guard := range guards {
+			t.Run(k.collection+"/"+name, func(t *testing.T) { countUp(t, places, k, guard) })
+		}
 	}
+}
+
+// tallied counts what became of guarded writes.
+type tallied struct {
+	sync.Mutex
+	won  map[int64]int // by the version that was written
+	lost int
+}
+
+func countUp(t *testing.T, places []*stacktest.Stack, k recordKind, guard func(stacktest.Answer, map[string]any) []string) {
+	t.Helper()
+	path := places[0].EventPath(k.at(made(t, places[0], k.create(), k.new("0"))))
+	rounds := sized(3, 30)
+	all := &tallied{won: map[int64]int{}}
+	together(writers, func(client int) {
+		for done := 0; done < rounds && !t.Failed(); {
+			at := places[client%2]
+			seen := attempt(t, at, "GET", path, nil)
+			count, err := strconv.Atoi(entity(quick(seen.Body)).text(k.text))
+			if err != nil {
+				t.Errorf("%d: %s", seen.Status, seen.Body)
+				return
+			}
+			body := k.with(strconv.Itoa(count + 1))
+			if all.written(t, seen, attempt(t, at, "PUT", path, body, guard(seen, body)...)) {
+				done++
+			}
+		}
+	})
+	last := places[0].Call(t, 200, "GET", path, nil)
+	require.Equal(t, strconv.Itoa(writers*rounds), last.JSON(t)[k.text], "an update was lost")
+	require.EqualValues(t, writers*rounds+int(k.born), versionOf(last))
+	require.Len(t, all.won, writers*rounds, "a version has two writers")
+	require.Positive(t, all.lost, "no two writers met")
+	t.Logf("%d writes, %d refused as stale", writers*rounds, all.lost)
+}
+
+// written notes the answer to a guarded write, and is whether it was done.
+func (all *tallied) written(t *testing.T, seen, a stacktest.Answer) bool {
+	t.Helper()
+	all.Lock()
+	defer all.Unlock()
+	switch a.Status {
+	case http.StatusOK:
+		all.won[versionOf(a)]++
+		if versionOf(a) != versionOf(seen)+1 {
+			t.Errorf("version %d follows %d", versionOf(a), versionOf(seen))
+		}
+	case http.StatusConflict:
+		all.lost++
+		checkStale(t, a, versionOf(seen))
+	default:
+		t.Errorf("%d: %s", a.Status, a.Body)
+	}
+	return a.Status == http.StatusOK
 }
 
 // checkStale holds a 409 to what a client needs of it: the current updated_at,
@@ -101,27 +124,29 @@ func checkStale(t *testing.T, a stacktest.Answer, seen int64) {
 func TestOneWinnerAVersion(t *testing.T) {
 	s := stacktest.Start(t)
 	places := []*stacktest.Stack{s, s.Instance(t)}
-	path := s.EventPath("/sessions/" + made(t, s, "/sessions/create", map[string]any{"title": "Contended"}))
-	for round := range sized(10, 100) {
-		seen := s.Call(t, 200, "GET", path, nil)
-		var mu sync.Mutex
-		statuses := map[int]int{}
-		winner := ""
-		together(writers, func(client int) {
-			title := fmt.Sprintf("Round %d of client %d", round, client)
-			body := map[string]any{"title": title}
-			names := slices.Sorted(maps.Keys(guards))
-			header := guards[names[client%len(names)]](seen, body)
-			a := attempt(t, places[client%2], "PUT", path, body, header...)
-			mu.Lock()
-			defer mu.Unlock()
-			statuses[a.Status]++
-			if a.Status == http.StatusOK {
-				winner = title
-			}
-		})
-		require.Equal(t, map[int]int{200: 1, 409: writers - 1}, statuses)
-		require.Equal(t, winner, s.Call(t, 200, "GET", path, nil).JSON(t)["title"])
+	names := slices.Sorted(maps.Keys(guards))
+	for _, k := range recordKinds {
+		path := s.EventPath(k.at(made(t, s, k.create(), k.new("Contended"))))
+		for round := range sized(5, 50) {
+			seen := s.Call(t, 200, "GET", path, nil)
+			var mu sync.Mutex
+			statuses := map[int]int{}
+			winner := ""
+			together(writers, func(client int) {
+				text := fmt.Sprintf("Round %d of client %d", round, client)
+				body := k.with(text)
+				header := guards[names[client%len(names)]](seen, body)
+				a := attempt(t, places[client%2], "PUT", path, body, header...)
+				mu.Lock()
+				defer mu.Unlock()
+				statuses[a.Status]++
+				if a.Status == http.StatusOK {
+					winner = text
+				}
+			})
+			require.Equal(t, map[int]int{200: 1, 409: writers - 1}, statuses, k.collection)
+			require.Equal(t, winner, s.Call(t, 200, "GET", path, nil).JSON(t)[k.text])
+		}
 	}
 }
 
@@ -130,21 +155,25 @@ func TestOneWinnerAVersion(t *testing.T) {
 func TestUnguardedWriters(t *testing.T) {
 	s := stacktest.Start(t)
 	places := []*stacktest.Stack{s, s.Instance(t)}
-	names := make([]string, writers)
-	for i := range names {
-		field := s.Call(t, 200, "POST", s.EventPath("/fields/create"), map[string]any{"name": fmt.Sprint("Writer ", i), "type": "number", "module_id": "session"})
-		names[i] = field.JSON(t)["internal_name"].(string)
+	for _, k := range recordKinds {
+		t.Run(k.collection, func(t *testing.T) { writeApart(t, places, k) })
 	}
-	path := s.EventPath("/sessions/" + made(t, s, "/sessions/create", map[string]any{"title": "Shared"}))
-	rounds := sized(20, 100)
+}
+
+func writeApart(t *testing.T, places []*stacktest.Stack, k recordKind) {
+	t.Helper()
+	s := places[0]
+	names := fieldsOfWriters(t, s, k)
+	path := s.EventPath(k.at(made(t, s, k.create(), k.new("Shared"))))
+	rounds := sized(10, 50)
 	var mu sync.Mutex
 	versions := map[int64]int{}
 	together(writers, func(client int) {
 		for round := 1; round <= rounds; round++ {
-			values := map[string]any{names[client]: round}
-			way, body := path, map[string]any{"custom_fields": values}
-			if round%2 == 0 {
-				way, body = path+"/fields", map[string]any{"values": values}
+			values := object{names[client]: round}
+			way, body := path, object{"custom_fields": values}
+			if k.collection == "sessions" && round%2 == 0 {
+				way, body = path+"/fields", object{"values": values}
 			}
 			a := attempt(t, places[client%2], "PUT", way, body)
 			if a.Status != http.StatusOK {
@@ -156,15 +185,30 @@ func TestUnguardedWriters(t *testing.T) {
 		}
 	})
 	last := s.Call(t, 200, "GET", path, nil)
-	require.EqualValues(t, writers*rounds+1, versionOf(last))
+	require.EqualValues(t, writers*rounds+int(k.born), versionOf(last))
 	require.Len(t, versions, writers*rounds, "two writes had the same version")
 	shown := map[string]any{}
-	for _, value := range last.JSON(t)["custom_fields"].([]any) {
-		shown[value.(map[string]any)["internal_name"].(string)] = value.(map[string]any)["value"]
+	for _, value := range entity(last.JSON(t)).list("custom_fields") {
+		shown[value.text("internal_name")] = value["value"]
 	}
 	for _, name := range names {
 		require.EqualValues(t, rounds, shown[name], name)
 	}
+}
+
+// fieldsOfWriters are a field for each writer: of people and companies half of the
+// organization and half of the event, whose values are kept in different items.
+func fieldsOfWriters(t *testing.T, s *stacktest.Stack, k recordKind) []string {
+	t.Helper()
+	names := make([]string, writers)
+	for i := range names {
+		body := object{"name": fmt.Sprint(k.collection, " writer ", i), "type": "number", "module_id": k.module}
+		if k.collection != "sessions" && i%2 == 0 {
+			body["scope"] = "global"
+		}
+		names[i] = entity(s.Call(t, 200, "POST", s.EventPath("/fields/create"), body).JSON(t)).text("internal_name")
+	}
+	return names
 }
 
 // TestOneCreateAKey: 16 requests under one Idempotency-Key make one record, and
@@ -172,30 +216,38 @@ func TestUnguardedWriters(t *testing.T) {
 func TestOneCreateAKey(t *testing.T) {
 	s := stacktest.Start(t)
 	places := []*stacktest.Stack{s, s.Instance(t)}
-	requests := map[string]any{
-		"/sessions/create": map[string]any{"title": "Once"},
-		"/sessions/bulk": operationsOf(map[string]any{"action": "create", "data": map[string]any{"title": "Once too"}},
-			map[string]any{"action": "create", "data": map[string]any{"title": "Once more"}}),
-	}
-	for path, body := range requests {
-		for round := range sized(5, 50) {
-			var mu sync.Mutex
-			bodies := map[string]int{}
-			together(writers, func(client int) {
-				for {
-					a := attempt(t, places[client%2], "POST", s.EventPath(path), body, "Idempotency-Key", fmt.Sprint(path, round))
-					if a.Status == http.StatusConflict && quick(a.Body)["code"] == "IDEMPOTENCY_KEY_IN_USE" {
-						continue
-					}
-					mu.Lock()
-					bodies[fmt.Sprint(a.Status, " ", string(a.Body))]++
-					mu.Unlock()
-					return
-				}
-			})
-			require.Len(t, bodies, 1, "%s was answered in several ways", path)
+	rounds := sized(3, 30)
+	for _, k := range recordKinds {
+		for path, body := range map[string]func() any{
+			k.create(): func() any { return k.new("Once") },
+			k.bulk():   func() any { return operationsOf(creating(k.new("Once too")), creating(k.new("Once more"))) },
+		} {
+			for round := range rounds {
+				answers := underOneKey(t, places, path, body(), fmt.Sprint(path, round))
+				require.Len(t, answers, 1, "%s was answered in several ways", path)
+			}
 		}
+		require.Equal(t, 3*rounds, k.count(s), k.collection)
 	}
-	total := s.Call(t, 200, "POST", s.EventPath("/sessions"), map[string]any{}).JSON(t)["pagination"].(map[string]any)["totalResults"]
-	require.EqualValues(t, 3*sized(5, 50), total)
+}
+
+// underOneKey sends a request as often as there are writers, at once, each until the
+// key is free, and gives the different answers.
+func underOneKey(t *testing.T, places []*stacktest.Stack, path string, body any, key string) map[string]int {
+	t.Helper()
+	var mu sync.Mutex
+	answers := map[string]int{}
+	together(writers, func(client int) {
+		for {
+			a := attempt(t, places[client%2], "POST", places[0].EventPath(path), body, "Idempotency-Key", key)
+			if a.Status == http.StatusConflict && quick(a.Body)["code"] == "IDEMPOTENCY_KEY_IN_USE" {
+				continue
+			}
+			mu.Lock()
+			answers[fmt.Sprint(a.Status, " ", string(a.Body))]++
+			mu.Unlock()
+			return
+		}
+	})
+	return answers
 }

@@ -1,7 +1,10 @@
 package it_test
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,34 +13,149 @@ import (
 	"lectern/localstack/stacktest"
 )
 
+// wholeDemo is what a Fill of an empty event makes.
+var wholeDemo = demo.Made{Sessions: 174, Contacts: 220, Sponsors: 15, Exhibitors: 16}
+
+// newDemo makes the demo conference on an event with its custom role.
+func newDemo(t *testing.T) (*desk, func() demo.Made) {
+	t.Helper()
+	d := newDesk(t, demo.Features...)
+	d.done("participant-role-create", demo.Role)
+	fill := func() demo.Made {
+		t.Helper()
+		made, err := demo.Fill(t.Context(), demo.Target{URL: d.URL, Token: d.Token, Event: d.Event})
+		require.NoError(t, err)
+		return made
+	}
+	require.Equal(t, wholeDemo, fill(), "150 sessions and abstracts, and 24 subsessions")
+	return d, fill
+}
+
+// everyone gives all pages of a search.
+func (d *desk) everyone(kind string, filters object) (all []entity) {
+	d.t.Helper()
+	for page := 1; ; page++ {
+		path := d.EventPath(fmt.Sprintf("%s?pageSize=100&page=%d", kind, page))
+		got := stacktest.Call[found](d.Stack, http.StatusOK, http.MethodPost, path, object{"filters": filters})
+		all = append(all, got.Results...)
+		if page >= got.Pagination.TotalPages {
+			require.Len(d.t, all, got.Pagination.TotalResults)
+			return all
+		}
+	}
+}
+
 // TestDemo makes the demo conference, a part of it again, and looks at what it
 // promises to have.
 func TestDemo(t *testing.T) {
-	s := stacktest.Start(t, stacktest.Features(demo.Features...))
-	target := demo.Target{URL: s.URL, Token: s.Token, Event: s.Event}
-	made, err := demo.Fill(t.Context(), target)
-	require.NoError(t, err)
-	require.Equal(t, 174, made, "150 sessions and abstracts, and 24 subsessions")
-	made, err = demo.Fill(t.Context(), target)
-	require.NoError(t, err)
-	require.Zero(t, made)
-
-	total := func(filters map[string]any) int {
-		found := stacktest.Call[struct{ Pagination struct{ TotalResults int } }](s, http.StatusOK, http.MethodPost, s.EventPath("/sessions"), map[string]any{"filters": filters})
-		return found.Pagination.TotalResults
-	}
-	require.Equal(t, 150, total(map[string]any{}))
-	require.Equal(t, 18, total(map[string]any{"isAbstract": true}))
+	d, fill := newDemo(t)
+	require.Zero(t, fill(), "it is all there")
+	require.Len(t, d.everyone("/sessions", object{}), 150)
+	require.Len(t, d.everyone("/sessions", object{"isAbstract": true}), 18)
 	for kind, want := range map[string]int{"rooms": 10, "tracks": 8, "tags": 16, "levels": 3, "formats": 5, "languages": 3} {
-		require.Len(t, stacktest.Call[[]map[string]any](s, http.StatusOK, http.MethodGet, s.EventPath("/"+kind), nil), want, kind)
+		require.Len(t, stacktest.Call[[]entity](d.Stack, http.StatusOK, http.MethodGet, d.EventPath("/"+kind), nil), want, kind)
 	}
 
 	// What was deleted comes back, and nothing else.
-	first := stacktest.Call[struct{ Results []struct{ ID string } }](s, http.StatusOK, http.MethodPost, s.EventPath("/sessions"), map[string]any{"filters": map[string]any{"isAbstract": true}})
-	s.Call(t, http.StatusOK, http.MethodDelete, s.EventPath("/sessions/"+first.Results[0].ID), nil)
-	made, err = demo.Fill(t.Context(), target)
-	require.NoError(t, err)
-	require.Equal(t, 1, made)
+	d.remove(200, d.filtered(object{"isAbstract": true}).Results[0].id())
+	require.Equal(t, demo.Made{Sessions: 1}, fill())
+	person := d.everyone("/contacts", object{})[7]
+	d.send(200, http.MethodDelete, "/contacts/"+person.id(), nil)
+	require.Equal(t, demo.Made{Contacts: 1}, fill())
+	again := d.send(200, http.MethodGet, "/contacts/"+person.id(), nil)
+	require.Equal(t, person.text("email"), again.text("email"))
+	require.Len(t, d.everyone("/contacts", object{}), 220)
+	both := inBoth(d.everyone("/sponsors", object{}), d.everyone("/exhibitors", object{}))[0]
+	d.send(200, http.MethodDelete, "/sponsors/"+both, nil)
+	require.Equal(t, demo.Made{Sponsors: 1}, fill())
+	require.Contains(t, inBoth(d.everyone("/sponsors", object{}), d.everyone("/exhibitors", object{})), both)
+	require.Len(t, d.everyone("/exhibitors", object{}), 16)
+}
+
+// inBoth are the ids that are in both lists.
+func inBoth(a, b []entity) (both []string) {
+	ids := texts(b, "id")
+	for _, id := range texts(a, "id") {
+		if slices.Contains(ids, id) {
+			both = append(both, id)
+		}
+	}
+	return both
+}
+
+// TestDemoPeople looks at who is on the demo's sessions.
+func TestDemoPeople(t *testing.T) {
+	d, _ := newDemo(t)
+	people := d.everyone("/contacts", object{})
+	require.Len(t, people, 220)
+	names := map[string]bool{}
+	for _, p := range people {
+		names[p.text("full_name")] = true
+		require.Regexp(t, `^[a-z]+\.[a-z]+@speakers\.example$`, p.text("email"))
+		require.Regexp(t, `^\d{3}$`, p.text("address_country"))
+	}
+	require.Len(t, names, 220)
+	require.ElementsMatch(t, texts(people, "id"), texts(d.everyone("/participants", object{}), "id"), "all have a role")
+	require.Len(t, d.everyone("/participants", object{"roleSlugs": []string{"workshop_host"}}), 24)
+
+	busy := map[[2]string]string{}
+	roles := map[string]map[string]int{}
+	for _, s := range d.everyone("/sessions", object{}) {
+		format, _ := s.at("format.name").(string)
+		if roles[format] == nil {
+			roles[format] = map[string]int{}
+		}
+		require.NotEmpty(t, s.list("participants"), "%s", s["title"])
+		for _, p := range s.list("participants") {
+			slug, _ := p.at("participant_role.slug").(string)
+			roles[format][slug]++
+			require.Contains(t, p, "acceptance_status")
+			if start := s.text("starts_at"); start != "" {
+				at := [2]string{p.id(), start}
+				require.Empty(t, busy[at], "%s is on two sessions at %s", p["full_name"], start)
+				busy[at] = s.text("title")
+			}
+		}
+	}
+	require.Equal(t, map[string]map[string]int{
+		"Keynote": {"speaker": 6, "chairperson": 6}, "Talk": {"speaker": 108}, "Panel": {"speaker": 72, "moderator": 24},
+		"Workshop": {"speaker": 48, "workshop_host": 24}, "Lightning talks": {"moderator": 6}, "": {"speaker": 18},
+	}, roles)
+}
+
+// TestDemoAccounts looks at the demo's sponsors and exhibitors.
+func TestDemoAccounts(t *testing.T) {
+	d, _ := newDemo(t)
+	sponsors, exhibitors := d.everyone("/sponsors", object{}), d.everyone("/exhibitors", object{})
+	require.Len(t, inBoth(sponsors, exhibitors), 6)
+	accounts := map[string]entity{}
+	for _, a := range slices.Concat(sponsors, exhibitors) {
+		accounts[a.text("name")] = a
+	}
+	require.Len(t, accounts, 25)
+	contacts := map[int]int{}
+	for _, a := range accounts {
+		people := a.list("contacts")
+		contacts[len(people)]++
+		for i, p := range people {
+			require.Equal(t, i == 0, p["is_primary"])
+			require.Equal(t, a["name"], p["company_name"])
+		}
+	}
+	require.Equal(t, map[int]int{0: 9, 2: 8, 3: 8}, contacts)
+
+	supported := map[string]int{}
+	for _, s := range d.everyone("/sessions", object{}) {
+		for _, role := range []string{"sponsors", "exhibitors"} {
+			for _, a := range s.list(role) {
+				format, _ := s.at("format.name").(string)
+				supported[format+" "+role]++
+				require.Contains(t, accounts, a.text("name"))
+			}
+		}
+	}
+	require.Equal(t, map[string]int{"Keynote sponsors": 6, "Workshop exhibitors": 24}, supported)
+	require.Contains(t, slices.Collect(maps.Keys(accounts)), "Example Ropeworks")
 }
 
 func TestDemoRefusesAnEventItCannotFill(t *testing.T) {

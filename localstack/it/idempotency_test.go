@@ -19,6 +19,9 @@ var keyed = []request{
 	{"POST", "/rooms/create", map[string]any{"name": "Hall"}},
 	{"POST", "/statuses/create", map[string]any{"name": "Waiting"}},
 	{"POST", "/fields/create", map[string]any{"name": "Seats", "type": "number", "module_id": "session"}},
+	{"POST", "/contacts/create", map[string]any{"email": "ada@example.org"}},
+	{"POST", "/sponsors/create", map[string]any{"name": "Acme"}},
+	{"POST", "/exhibitors/create", map[string]any{"name": "Acme"}},
 }
 
 // TestWritesAreReplayedOnEveryInstance: the same answer again, byte for byte; one

@@ -24,6 +24,7 @@ type ioProgramme struct {
 	Rooms    []struct{ ID, Name string }
 	Tags     []ioTag
 	Sessions []ioSession
+	Speakers map[string]ioSpeaker
 }
 
 // ioTag is a topic, a level or a type of session.
@@ -31,7 +32,7 @@ type ioTag struct{ Tag, Name, Category, Color string }
 
 type ioSession struct {
 	ID, Title, Description, Type, Room, Section string
-	ContentLevels, TagNames                     []string
+	ContentLevels, TagNames, Speakers           []string
 	StartTimestamp, EndTimestamp                int64
 	Livestream                                  bool
 }
@@ -53,7 +54,11 @@ type imported struct {
 	Format      entry          `json:"format"`
 	Tags        []entry        `json:"tags"`
 	Fields      []fieldValue   `json:"custom_fields"`
+	People      []entity       `json:"participants"`
+	Speakers    []entity       `json:"speakers"`
 	Values      map[string]any `json:"-"`
+	// Cast are the ids of the speakers in their order.
+	Cast []string `json:"-"`
 }
 
 // entry is nested metadata; unassigned, as {} or null, it is zero.
@@ -68,30 +73,33 @@ type fieldValue struct {
 }
 
 // TestImportGoogleIO imports a real conference through the API alone and reads
-// every session of it back through search, list and GET.
+// every session of it back through search, list and GET, and every speaker through
+// all reads of people.
 func TestImportGoogleIO(t *testing.T) {
 	file := readProgramme(t)
 	require.Len(t, file.Sessions, 1097)
-	s := stacktest.Start(t)
+	s := stacktest.Start(t, stacktest.Features("participant_roles"))
 	settings := importSettings(t, s, file)
-	sent := importSessions(t, s, file, settings)
+	people := importSpeakers(t, s, file)
+	sent := importSessions(t, s, file, settings, people)
 
 	found := pagesOf(t, func(page int) stacktest.Answer {
 		return s.Call(t, http.StatusOK, http.MethodPost, s.EventPath(fmt.Sprintf("/sessions?pageSize=100&page=%d", page)), map[string]any{})
 	})
-	requireSame(t, sent, found)
+	requireSame(t, people, sent, found)
 	listed := pagesOf(t, func(page int) stacktest.Answer {
 		return s.Call(t, http.StatusOK, http.MethodGet, s.EventPath(fmt.Sprintf("/sessions?page_size=100&page=%d", page)), nil)
 	})
-	requireSame(t, sent, listed)
+	requireSame(t, people, sent, listed)
 	var fetched []imported
 	for id := range sent {
 		fetched = append(fetched, stacktest.Call[imported](s, http.StatusOK, http.MethodGet, s.EventPath("/sessions/"+id), nil))
 	}
-	requireSame(t, sent, fetched)
+	requireSame(t, people, sent, fetched)
 
 	requireCounts(t, s, sent, settings)
 	requireSettings(t, s, file)
+	requirePeople(t, &desk{s, t}, people, found)
 }
 
 // readProgramme reads the file, which stands beside the module's root.
@@ -143,21 +151,41 @@ func importSettings(t *testing.T, s *stacktest.Stack, file ioProgramme) map[stri
 	}
 	add("fields", "section", map[string]any{"name": "Section", "type": "text", "module_id": "session"})
 	add("fields", "livestream", map[string]any{"name": "Livestream", "type": "checkbox", "module_id": "session"})
+	add("fields", "github", map[string]any{"name": "GitHub", "type": "text", "module_id": "contact"})
 	return settings
 }
 
-// importSessions makes the sessions by bulk, a hundred at a time, and returns
-// what they must read as, by the id they got.
-func importSessions(t *testing.T, s *stacktest.Stack, file ioProgramme, settings map[string]map[string]entry) map[string]imported {
+// importSessions makes the sessions with their speakers and returns what they must
+// read as, by the id they got.
+func importSessions(t *testing.T, s *stacktest.Stack, file ioProgramme, settings map[string]map[string]entry, people map[string]object) map[string]imported {
 	t.Helper()
+	var expected []imported
+	var bodies []any
+	for _, session := range file.Sessions {
+		want := session.expected(settings)
+		want.Cast = []string{}
+		for _, id := range session.Speakers {
+			want.Cast = append(want.Cast, people[id]["id"].(string))
+		}
+		expected = append(expected, want)
+		bodies = append(bodies, merged(want.body(), object{"participants": session.participants()}))
+	}
 	sent := map[string]imported{}
-	for batch := range slices.Chunk(file.Sessions, 100) {
-		var expected []imported
+	for i, id := range importBulk(t, s, "sessions", bodies) {
+		expected[i].ID = id
+		sent[id] = expected[i]
+	}
+	require.Len(t, sent, len(file.Sessions))
+	return sent
+}
+
+// importBulk makes records of a kind, a hundred at a time, and gives their ids.
+func importBulk(t *testing.T, s *stacktest.Stack, kind string, bodies []any) (ids []string) {
+	t.Helper()
+	for batch := range slices.Chunk(bodies, 100) {
 		var operations []any
-		for _, session := range batch {
-			want := session.expected(settings)
-			expected = append(expected, want)
-			operations = append(operations, map[string]any{"action": "create", "data": want.body()})
+		for _, body := range batch {
+			operations = append(operations, map[string]any{"action": "create", "data": body})
 		}
 		answer := stacktest.Call[struct {
 			Results []struct {
@@ -166,16 +194,14 @@ func importSessions(t *testing.T, s *stacktest.Stack, file ioProgramme, settings
 				Error      any
 			}
 			Stats struct{ Total, Succeeded, Failed int }
-		}](s, http.StatusOK, http.MethodPost, s.EventPath("/sessions/bulk"), map[string]any{"operations": operations})
+		}](s, http.StatusOK, http.MethodPost, s.EventPath("/"+kind+"/bulk"), map[string]any{"operations": operations})
 		require.Equal(t, len(batch), answer.Stats.Succeeded, "%v", answer.Results)
 		for i, result := range answer.Results {
 			require.Equal(t, i, result.Index)
-			expected[i].ID = result.ID
-			sent[result.ID] = expected[i]
+			ids = append(ids, result.ID)
 		}
 	}
-	require.Len(t, sent, len(file.Sessions))
-	return sent
+	return ids
 }
 
 // expected is the session as the API shows it after the import: its first
@@ -240,7 +266,7 @@ func pagesOf(t *testing.T, get func(page int) stacktest.Answer) (all []imported)
 }
 
 // requireSame wants exactly the sessions that were sent, in any order.
-func requireSame(t *testing.T, sent map[string]imported, got []imported) {
+func requireSame(t *testing.T, people map[string]object, sent map[string]imported, got []imported) {
 	t.Helper()
 	require.Len(t, got, len(sent))
 	seen := map[string]bool{}
@@ -252,6 +278,8 @@ func requireSame(t *testing.T, sent map[string]imported, got []imported) {
 			session.Values[field.InternalName] = field.Value
 		}
 		session.Fields = nil
+		session.Cast = castOf(t, people, session)
+		session.People, session.Speakers = nil, nil
 		want := sent[session.ID]
 		// Tags are a set: they are shown in the event's order.
 		byID := func(a, b entry) int { return strings.Compare(a.ID, b.ID) }

@@ -5,26 +5,36 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
-	"lectern/shared/session"
 	"lectern/shared/table"
 )
 
-// journaled is what a client knows of a session of its own.
+// journaled is what a client knows of a record of its own: in which collection it
+// is, and what was written of it.
 type journaled struct {
-	title   string
-	parent  string
-	version int64
-	deleted bool
+	kind, title, parent string
+	// email is that of a contact, cast the people of a session.
+	email, cast string
+	version     int64
+	deleted     bool
 }
 
-// effect is what an operation does once it is done: new titles of sessions that
-// are there, and sessions that are made.
+// journalKinds are the collections that clients write records of. An account is
+// written in one role alone.
+var journalKinds = []string{"sessions", "contacts", "sponsors", "exhibitors"}
+
+// titled is a body with the title, under the name that it has in the collection.
+func titled(kind, title string) map[string]any {
+	name := map[string]string{"sessions": "title", "contacts": "first_name"}[kind]
+	return map[string]any{cmp.Or(name, "name"): title}
+}
+
+// effect is what an operation does once it is done: what becomes of records that
+// are there, and records that are made.
 type effect struct {
 	request
 	key     string
@@ -38,7 +48,7 @@ type replayable struct {
 	body string
 }
 
-// client writes sessions that nobody else writes, and keeps a journal of what
+// client writes records that nobody else writes, and keeps a journal of what
 // was acknowledged.
 type client struct {
 	t    *testing.T
@@ -93,7 +103,7 @@ func (c *client) try(e effect, a stacktest.Answer) {
 }
 
 // note takes an acknowledged effect over. Each operation of a bulk must have
-// succeeded, since nobody else writes these sessions.
+// succeeded, since nobody else writes these records.
 func (c *client) note(e effect, body map[string]any) {
 	for id, now := range e.sets {
 		c.own[id] = now
@@ -121,142 +131,47 @@ func (c *client) title() string {
 	return fmt.Sprintf("client %d wrote %d", c.name, c.made)
 }
 
-// pick gives the ids of own sessions that keep holds for, in a fixed order.
+// pick gives the ids of own records that keep holds for, in a fixed order.
 func (c *client) pick(keep func(journaled) bool) []string {
 	return keysWhere(c.own, keep)
 }
 
-// draw makes the next operation.
-func (c *client) draw() effect {
-	live := c.pick(func(j journaled) bool { return !j.deleted })
-	top := c.pick(func(j journaled) bool { return !j.deleted && j.parent == "" })
-	gone := c.pick(func(j journaled) bool { return j.deleted && !c.own[j.parent].deleted })
-	childless := slices.DeleteFunc(slices.Clone(live), func(id string) bool {
-		return len(c.pick(func(j journaled) bool { return j.parent == id && !j.deleted })) > 0
-	})
-	switch n := c.r.IntN(12); {
-	case len(top) < 3 || n < 3:
-		return c.create("")
-	case n < 5:
-		return c.create(oneOf(c.r, slices.DeleteFunc(top, func(id string) bool {
-			return len(c.pick(func(j journaled) bool { return j.parent == id })) >= 20
-		})))
-	case n < 7:
-		title := c.title()
-		return effect{request: request{"PUT", "/sessions/" + oneOf(c.r, live), map[string]any{"title": title}}}.on(c, title, false)
-	case n < 8:
-		return effect{request: request{"DELETE", "/sessions/" + oneOf(c.r, childless), nil}}.on(c, "", true)
-	case n < 9 && len(gone) > 0:
-		return effect{request: request{"POST", "/sessions/" + oneOf(c.r, gone) + "/restore", nil}}.on(c, "", false)
-	case n < 11:
-		return c.bulk(live)
-	}
-	kind := oneOf(c.r, append(slices.Clone(kinds), "statuses", "fields"))
-	body := map[string]any{"name": c.title()}
-	if kind == "fields" {
-		body["type"], body["module_id"] = "text", "session"
-	}
-	return effect{request: request{"POST", "/" + kind + "/create", body}, key: c.title()}
-}
-
-// on adds what the request does to the session in its path, and to its parent
-// where it appears or disappears.
-func (e effect) on(c *client, title string, deleted bool) effect {
-	e.sets = map[string]journaled{}
-	var id string
-	for own := range c.own {
-		if e.path == "/sessions/"+own || e.path == "/sessions/"+own+"/restore" {
-			id = own
-		}
-	}
-	now := c.own[id]
-	if title != "" {
-		now.title = title
-	} else if now.parent != "" {
-		e.sets[now.parent] = c.own[now.parent].next()
-	}
-	now.deleted = deleted
-	e.sets[id] = now.next()
-	return e
-}
-
-func (j journaled) next() journaled {
-	j.version++
-	return j
-}
-
-func (c *client) create(parent string) effect {
-	title := c.title()
-	body := map[string]any{"title": title}
-	e := effect{request: request{"POST", "/sessions/create", body}, key: c.title(), creates: []journaled{{title: title, parent: parent, version: 1}}}
-	if parent != "" {
-		body["parent_session_id"] = parent
-		e.sets = map[string]journaled{parent: c.own[parent].next()}
-	}
-	return e
-}
-
-// bulk makes some sessions and changes others, each once.
-func (c *client) bulk(live []string) effect {
-	e := effect{key: c.title(), sets: map[string]journaled{}}
-	var operations []any
-	for range 1 + c.r.IntN(20) {
-		title := c.title()
-		data := map[string]any{"title": title}
-		if id := oneOf(c.r, live); e.sets[id].version == 0 && chance(c.r, 2) {
-			now := c.own[id].next()
-			now.title = title
-			e.sets[id] = now
-			operations = append(operations, map[string]any{"action": "update", "id": id, "data": data})
-			continue
-		}
-		e.creates = append(e.creates, journaled{title: title, version: 1})
-		operations = append(operations, map[string]any{"action": "create", "data": data})
-	}
-	e.request = request{"POST", "/sessions/bulk", operationsOf(operations...)}
-	return e
-}
-
 // recover holds what is stored against the journal, settles the request that
 // had no answer, and repeats it where it has a key.
-func (c *client) recover(bodies map[string]*session.Body) {
+func (c *client) recover(stored map[string]journaled) {
 	c.t.Helper()
 	done := false
 	for id, now := range c.own {
-		got := bodies[id]
-		require.NotNil(c.t, got, "%s was acknowledged and is lost", id)
-		if c.doubt != nil && c.doubt.sets[id].version != 0 && got.Version != now.version {
+		got, there := stored[id]
+		require.True(c.t, there, "%s was acknowledged and is lost", id)
+		if c.doubt != nil && c.doubt.sets[id].version != 0 && got.version != now.version {
 			now, done = c.doubt.sets[id], true
 		}
-		require.Equal(c.t, now, journaledOf(got), "client %d: %s", c.name, id)
+		require.Equal(c.t, now, got, "client %d: %s", c.name, id)
 		c.own[id] = now
 	}
 	if c.doubt == nil {
 		return
 	}
 	c.doubts++
-	if c.settle(bodies) || done {
+	if c.settle(stored) || done {
 		c.done++
 	}
 	c.doubt = nil
 }
 
-func journaledOf(b *session.Body) journaled {
-	return journaled{title: b.Title, parent: b.Parent, version: b.Version, deleted: b.DeletedAt != nil}
-}
-
 // settle: the request without an answer is done whole or not at all; of a bulk
 // that holds for each operation. With its key it is made again, and makes what
 // it has not made yet.
-func (c *client) settle(bodies map[string]*session.Body) (done bool) {
+func (c *client) settle(stored map[string]journaled) (done bool) {
 	c.t.Helper()
 	e := c.doubt
 	there := map[string]string{} // what it has made, by title
-	for id, b := range bodies {
+	for id, now := range stored {
 		for _, made := range e.creates {
-			if made.title == b.Title {
-				require.Empty(c.t, there[b.Title], "%q is there twice", b.Title)
-				there[b.Title] = id
+			if made.title == now.title {
+				require.Empty(c.t, there[now.title], "%q is there twice", now.title)
+				there[now.title] = id
 			}
 		}
 	}
@@ -281,7 +196,7 @@ func (c *client) settle(bodies map[string]*session.Body) (done bool) {
 	return len(there) > 0
 }
 
-// createdID is the id of the nth session that an answer shows as made.
+// createdID is the id of the nth record that an answer shows as made.
 func createdID(body map[string]any, n int) string {
 	results, ok := body["results"].([]any)
 	if !ok {

@@ -1,7 +1,9 @@
 package it_test
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	attribute "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
-
-	"lectern/shared/session"
 )
 
 // killClients write while the service is killed.
@@ -46,18 +46,18 @@ func TestKill(t *testing.T) {
 		require.False(t, t.Failed())
 		s.start()
 		s.expireLeases()
-		bodies := audited(t, s.engine.dump(t), s.caller.Org, s.caller.Event)
+		stored := journalOf(audited(t, s.engine.dump(t), s.caller.Org, s.caller.Event))
 		for _, c := range clients {
-			c.recover(bodies)
+			c.recover(stored)
 			c.repeat()
 		}
 		all := s.engine.dump(t)
-		bodies = audited(t, all, s.caller.Org, s.caller.Event)
+		stored = journalOf(audited(t, all, s.caller.Org, s.caller.Event))
 		for _, c := range clients {
-			c.recover(bodies)
+			c.recover(stored)
 			c.once(all)
 		}
-		s.searchAll(bodies)
+		s.searchAll(stored)
 	}
 	writes, doubts, done := 0, 0, 0
 	for _, c := range clients {
@@ -68,27 +68,46 @@ func TestKill(t *testing.T) {
 		ways, writes, doubts, done)
 }
 
-// searchAll compares the search with what is stored: a service that has just
-// started knows of every session.
-func (s *service) searchAll(bodies map[string]*session.Body) {
+// journalOf is what is stored, as the clients keep it.
+func journalOf(a *audit) map[string]journaled {
+	all := map[string]journaled{}
+	for id, b := range a.bodies {
+		var cast []string
+		for _, p := range b.Participants {
+			cast = append(cast, p.ContactID)
+		}
+		all[id] = journaled{kind: "sessions", title: b.Title, parent: b.Parent, cast: strings.Join(cast, " "), version: b.Version, deleted: b.DeletedAt != nil}
+	}
+	for _, k := range a.kept {
+		for id, here := range k.here[strings.TrimPrefix(a.event, a.org+"#")] {
+			b := k.bodies[id]
+			for role, held := range here.Roles {
+				all[id] = journaled{kind: role + "s", title: cmp.Or(b.Values["first_name"], b.Values["name"]), email: b.Values["email"],
+					version: b.Version, deleted: held.DeletedAt != nil}
+			}
+		}
+	}
+	return all
+}
+
+// searchAll compares the searches with what is stored: a service that has just
+// started knows of every record.
+func (s *service) searchAll(stored map[string]journaled) {
 	s.t.Helper()
-	want, got := map[string]bool{}, map[string]bool{}
-	for id, b := range bodies {
-		if b.DeletedAt == nil && b.Parent == "" {
-			want[id] = true
+	for _, kind := range journalKinds {
+		want := keysWhere(stored, func(j journaled) bool { return j.kind == kind && !j.deleted && j.parent == "" })
+		var got []string
+		for page := 1; ; page++ {
+			found := readPage(s.caller.Call(s.t, 200, "POST", s.caller.EventPath(fmt.Sprintf("/%s?pageSize=100&page=%d", kind, page)), map[string]any{}).Body)
+			got = append(got, shownIDs(found.results, func(r *result) string { return r.id })...)
+			if page >= found.TotalPages {
+				require.Equal(s.t, len(want), found.TotalResults, kind)
+				break
+			}
 		}
+		slices.Sort(got)
+		require.Equal(s.t, want, got, kind)
 	}
-	for page := 1; ; page++ {
-		found := readPage(s.caller.Call(s.t, 200, "GET", s.caller.EventPath(fmt.Sprintf("/sessions?page_size=100&page=%d", page)), nil).Body)
-		for _, r := range found.results {
-			got[r.id] = true
-		}
-		if page >= found.pages {
-			require.Equal(s.t, len(want), found.total)
-			break
-		}
-	}
-	require.Equal(s.t, want, got)
 }
 
 // expireLeases ends the leases of bulks whose service is dead, as a minute

@@ -31,6 +31,7 @@ func TestLimitHeaders(t *testing.T) {
 		method, path string
 	}{
 		{200, "GET", "/rooms"}, {200, "GET", "/fields"}, {404, "GET", "/sessions/" + unknownID}, {400, "GET", "/sessions/x"},
+		{404, "GET", "/contacts/" + unknownID}, {404, "GET", "/sponsors/" + unknownID}, {400, "GET", "/exhibitors/x"},
 	} {
 		h := s.Call(t, c.status, c.method, s.EventPath(c.path), nil).Header
 		reset, err := strconv.ParseInt(h.Get("RateLimit-Reset"), 10, 64)
@@ -44,7 +45,7 @@ func TestLimitHeaders(t *testing.T) {
 		require.Regexp(t, fmt.Sprintf(`^"entity_reads";r=%d;t=\d+$`, 99-i), h.Get("RateLimit"))
 		require.Empty(t, h.Get("Retry-After"))
 	}
-	for _, path := range []string{"/sessions", "/sessions/status", "/fields", "/rooms", "/session-statuses"} {
+	for _, path := range []string{"/sessions", "/sessions/status", "/fields", "/rooms", "/session-statuses", "/contacts", "/speakers", "/participants", "/sponsors", "/exhibitors"} {
 		h := s.Call(t, 200, "POST", s.EventPath(path), map[string]any{}).Header
 		require.Empty(t, h.Get("RateLimit-Limit"), path)
 		require.Empty(t, h.Get("RateLimit"), path)
@@ -79,6 +80,10 @@ func TestBucketsAreCountedApart(t *testing.T) {
 	}
 	s.Call(t, 200, "POST", s.EventPath("/sessions/bulk"), map[string]any{"operations": operations})
 	s.Call(t, 429, "POST", s.EventPath("/sessions/create"), map[string]any{"title": "One more"})
+	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), operationsOf(creating(specimen("contacts")), creating(specimen("contacts"))))
+	s.Call(t, 429, "POST", s.EventPath("/contacts/create"), specimen("contacts"))
+	s.Call(t, 429, "POST", s.EventPath("/sponsors/create"), specimen("sponsors"))
+	s.Call(t, 429, "DELETE", s.EventPath("/exhibitors/"+unknownID), nil)
 	s.Call(t, 200, "POST", s.EventPath("/rooms/create"), map[string]any{"name": "Hall"})
 	s.Call(t, 429, "POST", s.EventPath("/fields/create"), map[string]any{"name": "Seats", "type": "number", "module_id": "session"})
 	s.Call(t, 200, "GET", s.EventPath("/rooms"), nil)

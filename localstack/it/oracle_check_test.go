@@ -2,7 +2,6 @@ package it_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 )
@@ -14,6 +13,19 @@ type result struct {
 	names map[string]string
 	// subsAt are the subsessions shown with their updated_at.
 	subsAt map[string]int64
+	// castAt and accountsAt are the people and the accounts shown, the latter by
+	// role.
+	castAt     []presence
+	accountsAt map[string][]presence
+}
+
+// presence is a person or an account as a session shows it.
+type presence struct {
+	ID      string
+	Updated time.Time `json:"updated_at"`
+	Role    struct {
+		Slug string
+	} `json:"participant_role"`
 }
 
 // shownEntry is nested metadata, null or {} when there is none.
@@ -44,11 +56,13 @@ func rowOf(object map[string]any) *result {
 			ID      string
 			Updated time.Time `json:"updated_at"`
 		}
+		Participants, Sponsors, Exhibitors []presence
 	}
 	if err := json.Unmarshal(text, &o); err != nil {
 		return &result{state: state{title: err.Error()}}
 	}
-	r := &result{names: map[string]string{}, subsAt: map[string]int64{}}
+	r := &result{names: map[string]string{}, subsAt: map[string]int64{}, castAt: o.Participants}
+	r.accountsAt = map[string][]presence{"sponsor": o.Sponsors, "exhibitor": o.Exhibitors}
 	r.state = state{id: o.ID, friendly: o.Friendly, title: o.Title, abstract: o.Abstract, source: o.Composition.Role == "source", parent: o.Parent,
 		created: o.Created.UnixMilli(), updated: o.Updated.UnixMilli(), ids: map[string][]string{}}
 	if o.Status != nil {
@@ -82,70 +96,35 @@ func rowOf(object map[string]any) *result {
 	return r
 }
 
-// resultPage is the answer of a search.
-type resultPage struct {
-	results []*result
-	total   int
-	pages   int
-	current int
-	size    int
-}
+func readPage(body []byte) pageOf[*result] { return pageRead(body, rowOf) }
 
-func readPage(body []byte) (p resultPage) {
-	var o struct {
-		Results    []map[string]any
-		Pagination struct{ CurrentPage, PageSize, TotalPages, TotalResults int }
-	}
-	if err := json.Unmarshal(body, &o); err != nil {
-		return p
-	}
-	p.total, p.pages, p.current, p.size = o.Pagination.TotalResults, o.Pagination.TotalPages, o.Pagination.CurrentPage, o.Pagination.PageSize
-	for _, object := range o.Results {
-		p.results = append(p.results, rowOf(object))
-	}
-	return p
-}
-
-// verdict is one answer held against what was known before and after it.
+// verdict is what is wrong with an answer to a search of sessions.
 type verdict struct {
-	*model
-	q        inquiry
-	p        resultPage
-	before   watermark
-	problems []string
-	// loose is whether metadata that the search filters by has changed meanwhile.
-	loose bool
-}
-
-func (v *verdict) wrong(format string, args ...any) {
-	v.problems = append(v.problems, fmt.Sprintf(format, args...))
+	judge
+	q inquiry
 }
 
 // check lists what is wrong with an answer to a search that began at before.
 // Where nothing was written meanwhile only one answer is right; a session that
 // was may be found as it was or as it is.
-func (m *model) check(q inquiry, p resultPage, before watermark) (problems []string, exact bool) {
+func (m *model) check(q inquiry, p pageOf[*result], before watermark) (problems []string, exact bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	v := &verdict{model: m, q: q, p: p, before: before}
-	for _, ids := range q.ids {
-		v.loose = v.loose || slices.ContainsFunc(ids, func(id string) bool { return id != unknownID && !m.entries[id].still(before.clock) })
-	}
+	v := &verdict{judge: m.judging(q.ask, before), q: q}
+	as := make([]dated, len(p.results))
 	for i, r := range p.results {
 		v.result(r)
-		if slices.ContainsFunc(p.results[:i], func(o *result) bool { return o.id == r.id }) {
-			v.wrong("%s is shown twice", r.id)
-		}
+		as[i] = v.shown(r)
 	}
-	v.order()
-	open := v.complete()
-	if p.current != q.page || p.size != q.size || p.pages != (p.total+q.size-1)/q.size {
-		v.wrong("pagination says page %d of %d, %d a page", p.current, p.pages, p.size)
+	var all []candidate
+	for _, k := range v.sessions.known {
+		c := candidate{dated: k.state, sure: k.still(before.clock) && !v.loose && v.parentStill(k.state)}
+		c.kept = c.sure && q.keeps(k.state, v.source(k.state), v.live)
+		all = append(all, c)
 	}
+	open := v.whole(q.ask, p.paging, shownIDs(p.results, func(r *result) string { return r.id }), as, v.sessions.creating, all)
 	return v.problems, open == 0
 }
-
-func (v *verdict) live(id string) bool { l := v.entries[id]; return l != nil && l.live }
 
 // source is whether a session, or the one it is a part of, is linked into
 // another one.
@@ -153,29 +132,32 @@ func (v *verdict) source(s *state) bool {
 	if s.parent == "" {
 		return s.source
 	}
-	return v.sessions[s.parent].state.source
+	return v.sessions.known[s.parent].state.source
 }
 
 // parentStill is whether nothing was written to the session's parent, if it has
 // one.
 func (v *verdict) parentStill(s *state) bool {
-	return s.parent == "" || v.sessions[s.parent].still(v.before.clock)
+	return s.parent == "" || v.sessions.known[s.parent].still(v.before.clock)
 }
 
 // result checks one session that is shown.
 func (v *verdict) result(r *result) {
-	if was := v.before.states[r.id]; was != nil && r.updated < was.updated {
+	if was := v.before.sessions[r.id]; was != nil && r.updated < was.updated {
 		v.wrong("%s is shown as of %d, acknowledged was %d", r.id, r.updated, was.updated)
 	}
-	k := v.sessions[r.id]
+	k := v.sessions.known[r.id]
 	if k == nil {
-		if v.creating == 0 {
+		if v.sessions.creating == 0 {
 			v.wrong("%s is shown and was never made", r.id)
 		}
 		return
 	}
-	if version := v.past[moment(r.id, r.updated)]; version != nil {
+	if version := v.sessions.past[moment(r.id, r.updated)]; version != nil {
 		v.same(r, version)
+		if v.q.way != byStatus { // Which shows no people.
+			v.people(r, version)
+		}
 		if !v.loose && v.parentStill(version) && !v.q.keeps(version, v.source(version), v.live) {
 			v.wrong("%s does not match: %+v", r.id, *version)
 		}
@@ -228,60 +210,20 @@ func (v *verdict) children(r *result, parent *state) {
 		v.wrong("%s is shown with the subsessions %v, it has %v", r.id, r.subs, parent.subs)
 	}
 	for id, updated := range r.subsAt {
-		if was := v.before.states[id]; was != nil && updated < was.updated {
+		if was := v.before.sessions[id]; was != nil && updated < was.updated {
 			v.wrong("%s is shown with its subsession %s as of %d, acknowledged was %d", r.id, id, updated, was.updated)
-		}
-	}
-}
-
-// order: the results stand in the order of the search.
-func (v *verdict) order() {
-	for i := 1; i < len(v.p.results); i++ {
-		a, b := v.shown(v.p.results[i-1]), v.shown(v.p.results[i])
-		if a != nil && b != nil && v.q.compare(a, b) >= 0 {
-			v.wrong("%s stands before %s", a.id, b.id)
 		}
 	}
 }
 
 // shown is the version that a result shows. A status search does not show all
 // of it.
-func (v *verdict) shown(r *result) *state {
-	if version := v.past[moment(r.id, r.updated)]; version != nil || v.q.way == byStatus {
+func (v *verdict) shown(r *result) dated {
+	if version := v.sessions.past[moment(r.id, r.updated)]; version != nil {
 		return version
 	}
+	if v.q.way == byStatus {
+		return nil
+	}
 	return &r.state
-}
-
-// complete checks the total, and that what was not written meanwhile is where
-// it must be. It gives how many sessions may or may not be among the results.
-func (v *verdict) complete() (open int) {
-	open = v.creating
-	var sure []*state
-	for _, k := range v.sessions {
-		switch {
-		case !k.still(v.before.clock) || v.loose || !v.parentStill(k.state):
-			open++
-		case v.q.keeps(k.state, v.source(k.state), v.live):
-			sure = append(sure, k.state)
-		}
-	}
-	slices.SortFunc(sure, v.q.compare)
-	if v.p.total < len(sure) || v.p.total > len(sure)+open {
-		v.wrong("%d results in all, %d match for sure and %d may", v.p.total, len(sure), open)
-	}
-	from, to := (v.q.page-1)*v.q.size, v.q.page*v.q.size
-	if want := max(0, min(v.p.total, to)-from); len(v.p.results) != want {
-		v.wrong("%d results on the page, %d should be", len(v.p.results), want)
-	}
-	for rank, s := range sure {
-		on := slices.ContainsFunc(v.p.results, func(r *result) bool { return r.id == s.id })
-		if must := rank >= from && rank+open < to; must && !on {
-			v.wrong("%s is missing", s.id)
-		}
-		if may := rank < to && rank+open >= from; on && !may {
-			v.wrong("%s is on the wrong page", s.id)
-		}
-	}
-	return open
 }

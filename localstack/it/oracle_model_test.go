@@ -1,7 +1,6 @@
 package it_test
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 
@@ -26,6 +25,14 @@ type state struct {
 	created, updated, starts, deleted           int64 // Unix milliseconds; 0 for none
 	ids                                         map[string][]string
 	subs                                        []string
+	cast                                        []seat
+	accounts                                    map[string][]string // ids by role
+}
+
+// seat is a person in a role on a session.
+type seat struct {
+	contact, role string
+	order         int
 }
 
 // stateOf reads a stored body, apart from the code that searches.
@@ -47,7 +54,10 @@ func stateOf(b *session.Body) *state {
 		version: b.Version, created: b.CreatedAt.UnixMilli(), updated: b.UpdatedAt.UnixMilli(), starts: ms(b.StartsAt), deleted: ms(b.DeletedAt),
 		ids: map[string][]string{"track": one(b.TrackID), "level": one(b.LevelID), "format": one(b.FormatID),
 			"language": one(b.LanguageID), "tag": b.TagIDs},
-		subs: b.Subsessions,
+		subs: b.Subsessions, accounts: map[string][]string{"sponsor": b.SponsorIDs, "exhibitor": b.ExhibitorIDs},
+	}
+	for _, p := range b.Participants {
+		s.cast = append(s.cast, seat{p.ContactID, p.RoleID, p.Order})
 	}
 	if b.Status != nil {
 		s.status = *b.Status
@@ -61,24 +71,17 @@ func stateOf(b *session.Body) *state {
 	return s
 }
 
-// activity says when something was written last: whether it is just now, and
-// until when it was, by the model's own clock.
-type activity struct {
-	busy  int
-	ended int64
-}
+func (s *state) key() string     { return s.id }
+func (s *state) revision() int64 { return s.version }
 
-// still is whether nothing was written since the moment.
-func (a activity) still(since int64) bool { return a.busy == 0 && a.ended <= since }
+// moments: a session is shown as of its updated_at.
+func (s *state) moments() []string { return []string{moment(s.id, s.updated)} }
 
-// known is a session as it was read after the last acknowledged write.
-type known struct {
-	activity
-	state *state
-	// writes is how many acknowledged writes have changed it; doubt is whether
-	// another one may have, which was answered with an error of the service.
-	writes int64
-	doubt  bool
+func (s *state) bonds() []string { return nil }
+
+// has is whether the contact is on the session, in a role that wanted holds for.
+func (s *state) has(contact string, wanted func(role string) bool) bool {
+	return slices.ContainsFunc(s.cast, func(c seat) bool { return c.contact == contact && wanted(c.role) })
 }
 
 // label is one piece of metadata, or a custom status.
@@ -91,70 +94,28 @@ type label struct {
 // model is what the service must answer by, kept beside the writes that it has
 // acknowledged.
 type model struct {
-	mu       sync.Mutex
-	clock    int64
-	sessions map[string]*known
-	entries  map[string]*label
-	// creating is how many sessions may be there whose ids are not known yet.
-	creating int
-	// past has every version that was read, by id and updated_at.
-	past map[string]*state
+	chronicle
+	sessions *family[*state]
+	// contacts and accounts are those of the organization, on events.
+	contacts, accounts *family[*member]
+	events             []int64
+	entries            map[string]*label
+	// roles are those of people on sessions, in the order of the settings.
+	roles []castRole
 	// composing lets one link be made or cut at a time, so that it is known who
 	// the partners are.
 	composing sync.Mutex
 }
 
+// castRole is a role of people on sessions.
+type castRole struct{ id, slug, core string }
+
 func newModel() *model {
-	return &model{sessions: map[string]*known{}, entries: map[string]*label{}, past: map[string]*state{}}
-}
-
-func moment(id string, updated int64) string { return fmt.Sprint(id, " ", updated) }
-
-// begin notes that a write is under way on the sessions, and makes some.
-func (m *model) begin(ids []string, creates int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clock++
-	m.creating += creates
-	for _, id := range ids {
-		m.sessions[id].busy++
-	}
-}
-
-// end notes that the write has been acknowledged or refused, what was read after
-// it, and how often it changed each session. With a doubt it may have been done
-// or not; what it may have made is looked for at the next reload.
-func (m *model) end(ids []string, creates int, read []*state, changed map[string]int64, doubt bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.clock++
-	for _, s := range read {
-		m.learn(s)
-	}
-	for _, id := range ids {
-		m.sessions[id].busy--
-		m.sessions[id].ended = m.clock
-		m.sessions[id].doubt = m.sessions[id].doubt || doubt
-	}
-	if !doubt {
-		m.creating -= creates
-	}
-	for id, times := range changed {
-		m.sessions[id].writes += times
-	}
-}
-
-// learn takes over a version that was read, if it is the newest. The lock is held.
-func (m *model) learn(s *state) {
-	m.past[moment(s.id, s.updated)] = s
-	k := m.sessions[s.id]
-	if k == nil {
-		k = &known{activity: activity{ended: m.clock}}
-		m.sessions[s.id] = k
-	}
-	if k.state == nil || k.state.version < s.version {
-		k.state = s
-	}
+	m := &model{chronicle: chronicle{marks: map[string]*activity{}}, entries: map[string]*label{}}
+	m.sessions = newFamily[*state](&m.chronicle, "session")
+	m.contacts = newFamily[*member](&m.chronicle, "contact")
+	m.accounts = newFamily[*member](&m.chronicle, "account")
+	return m
 }
 
 // take begins a write on metadata, unless another is under way.
@@ -196,28 +157,8 @@ func (m *model) add(e *label) {
 	m.entries[e.id] = e
 }
 
-// some gives the ids of the sessions that keep holds for, in a fixed order.
-func (m *model) some(keep func(*state) bool) []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var ids []string
-	for id, k := range m.sessions {
-		if keep(k.state) {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func (m *model) state(id string) *state {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.sessions[id].state
-}
-
 // targetOf is the session that a source is linked into.
-func (m *model) targetOf(source string) string { return m.state(source).target }
+func (m *model) targetOf(source string) string { return m.sessions.state(source).target }
 
 // alive gives the ids of the entries among the collection that are there.
 func (m *model) alive(collection string) []string {
@@ -232,43 +173,21 @@ func (m *model) entriesWhere(keep func(*label) bool) []string {
 
 // watermark is what is known before a search begins: no answer may show less.
 type watermark struct {
-	clock  int64
-	states map[string]*state
+	clock              int64
+	sessions           map[string]*state
+	contacts, accounts map[string]*member
 }
 
 func (m *model) watermark() watermark {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	w := watermark{m.clock, make(map[string]*state, len(m.sessions))}
-	for id, k := range m.sessions {
-		w.states[id] = k.state
-	}
-	return w
+	return watermark{m.clock, m.sessions.states(), m.contacts.states(), m.accounts.states()}
 }
 
-// reload compares the model with all sessions of the table, when nobody writes,
-// and takes over what an unanswered request may have made.
-func (m *model) reload(all map[string]*state) (problems []string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for id, k := range m.sessions {
-		switch found := all[id]; {
-		case found == nil:
-			problems = append(problems, fmt.Sprintf("session %s was acknowledged and is not there", id))
-		case found.version != k.state.version:
-			problems = append(problems, fmt.Sprintf("session %s has version %d, acknowledged was %d", id, found.version, k.state.version))
-		case !k.doubt && found.version != k.writes:
-			problems = append(problems, fmt.Sprintf("session %s has version %d after %d acknowledged writes", id, found.version, k.writes))
-		}
+// members are those of a family of members.
+func (w watermark) members(f *family[*member]) map[string]*member {
+	if f.name == "account" {
+		return w.accounts
 	}
-	for id, found := range all {
-		known := m.sessions[id] != nil
-		if !known && m.creating == 0 {
-			problems = append(problems, fmt.Sprintf("session %s is there and was not acknowledged", id))
-		}
-		m.learn(found)
-		m.sessions[id].doubt = m.sessions[id].doubt || !known
-	}
-	m.creating = 0
-	return problems
+	return w.contacts
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -22,19 +21,31 @@ const (
 	byStatus = "status"
 )
 
-// inquiry is a search, and what it means: the naive reading of spec.md section 4.2
-// and gaps.md section 1.
+// ask is what every search has.
+type ask struct {
+	ids    map[string][]string
+	ranges map[string]span
+	text   string
+	sort   []sortKey
+	page   int
+	size   int
+}
+
+// inquiry is a search of sessions, and what it means: the naive reading of spec.md
+// section 4.2 and gaps.md section 1.
 type inquiry struct {
+	ask
 	way      string
 	status   string
 	abstract *bool
-	ids      map[string][]string
-	ranges   map[string]span
-	text     string
 	linked   bool
-	sort     []sortKey
-	page     int
-	size     int
+}
+
+// dated is a record that searches filter by time and sort.
+type dated interface {
+	key() string
+	// time is the moment that a key of a sort or a filter names.
+	time(name string) (ms int64, there bool)
 }
 
 // span is between two moments, both excluded; 0 is open.
@@ -48,7 +59,7 @@ type sortKey struct {
 
 // draw makes a random search, of a part that may have results.
 func draw(r *rand.Rand, m *model) inquiry {
-	q := inquiry{way: oneOf(r, []string{bySearch, bySearch, byList, byStatus}), ids: map[string][]string{}, ranges: map[string]span{}}
+	q := inquiry{way: oneOf(r, []string{bySearch, bySearch, byList, byStatus})}
 	if chance(r, 4) {
 		q.status = oneOf(r, builtIn)
 	}
@@ -56,27 +67,47 @@ func draw(r *rand.Rand, m *model) inquiry {
 		abstract := chance(r, 3)
 		q.abstract = &abstract
 	}
+	q.linked = chance(r, 3)
+	q.ids = categories(r, m)
+	q.leaf(r)
+	if q.way == byList {
+		q.text = fragment(r)
+		return q
+	}
+	names := []string{"createdAt", "updatedAt"}
+	if q.way == byStatus {
+		names = append(names, "deletedAt")
+	}
+	var all []dated
+	for _, id := range m.sessions.some(func(*state) bool { return true }) {
+		all = append(all, m.sessions.state(id))
+	}
+	q.ranges, q.sort = spans(r, all, names), sorts(r, append(names, "startsAt"))
+	return q
+}
+
+// categories are filters by metadata.
+func categories(r *rand.Rand, m *model) map[string][]string {
+	ids := map[string][]string{}
 	for _, f := range facetKinds {
 		if chance(r, 6) {
 			all := m.entriesWhere(func(l *label) bool { return l.collection == f.collection })
 			r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-			if q.ids[f.name] = all[:min(1+r.IntN(4), len(all))]; chance(r, 8) {
-				q.ids[f.name] = append(q.ids[f.name], unknownID)
+			if ids[f.name] = all[:min(1+r.IntN(4), len(all))]; chance(r, 8) {
+				ids[f.name] = append(ids[f.name], unknownID)
 			}
 		}
 	}
-	q.linked = chance(r, 3)
+	return ids
+}
+
+// leaf chooses a page.
+func (q *ask) leaf(r *rand.Rand) {
 	q.size = oneOf(r, []int{1, 3, 10, 25, 100})
 	q.page = 1
 	if chance(r, 2) {
 		q.page = 1 + r.IntN(2+100/q.size)
 	}
-	if q.way == byList {
-		q.text = fragment(r)
-		return q
-	}
-	q.ranges, q.sort = spans(r, m, q.way), sorts(r, q.way)
-	return q
 }
 
 // fragment is a piece of what titles have, in any case; mostly nothing.
@@ -91,39 +122,28 @@ func fragment(r *rand.Rand) string {
 }
 
 // spans end at moments that records really have, to meet the bounds.
-func spans(r *rand.Rand, m *model, way string) map[string]span {
-	all := map[string]span{}
-	reads := map[string]func(*state) int64{
-		"createdAt": func(s *state) int64 { return s.created }, "updatedAt": func(s *state) int64 { return s.updated },
-	}
-	if way == byStatus {
-		reads["deletedAt"] = func(s *state) int64 { return s.deleted }
-	}
-	ids := m.some(func(*state) bool { return true })
-	for _, name := range slices.Sorted(maps.Keys(reads)) {
-		if len(ids) == 0 || !chance(r, 6) {
+func spans(r *rand.Rand, all []dated, names []string) map[string]span {
+	found := map[string]span{}
+	for _, name := range names {
+		if len(all) == 0 || !chance(r, 6) {
 			continue
 		}
 		bound := span{}
 		if chance(r, 2) {
-			bound.after = reads[name](m.state(oneOf(r, ids)))
+			bound.after, _ = oneOf(r, all).time(name)
 		} else {
-			bound.before = reads[name](m.state(oneOf(r, ids)))
+			bound.before, _ = oneOf(r, all).time(name)
 		}
 		if bound != (span{}) {
-			all[name] = bound
+			found[name] = bound
 		}
 	}
-	return all
+	return found
 }
 
-func sorts(r *rand.Rand, way string) (keys []sortKey) {
-	names := []string{"createdAt", "updatedAt", "startsAt"}
-	if way == byStatus {
-		names = append(names, "deletedAt")
-	}
+func sorts(r *rand.Rand, names []string) (keys []sortKey) {
 	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	for _, name := range names[:r.IntN(len(names))] {
+	for _, name := range names[:r.IntN(len(names)+1)] {
 		key := sortKey{name: name, desc: chance(r, 2)}
 		if chance(r, 2) {
 			order := r.IntN(3)
@@ -139,18 +159,12 @@ func (q inquiry) request(s *stacktest.Stack) request {
 	if q.way == byList {
 		return request{"GET", s.EventPath("/sessions?" + q.parameters().Encode()), nil}
 	}
-	filters := map[string]any{}
+	filters := q.filters()
 	if q.status != "" {
 		filters["status"] = q.status
 	}
 	if q.abstract != nil {
 		filters["isAbstract"] = *q.abstract
-	}
-	for name, ids := range q.ids {
-		filters[name+"Ids"] = ids
-	}
-	for name, bound := range q.ranges {
-		filters[name] = bound.body()
 	}
 	body := map[string]any{"filters": filters, "sort": json.RawMessage(q.sortText())}
 	if q.linked {
@@ -158,6 +172,18 @@ func (q inquiry) request(s *stacktest.Stack) request {
 	}
 	path := map[string]string{bySearch: "/sessions", byStatus: "/sessions/status"}[q.way]
 	return request{"POST", s.EventPath(fmt.Sprintf("%s?page=%d&pageSize=%d", path, q.page, q.size)), body}
+}
+
+// filters are those that all searches have.
+func (q ask) filters() map[string]any {
+	filters := map[string]any{}
+	for name, ids := range q.ids {
+		filters[name+"Ids"] = ids
+	}
+	for name, bound := range q.ranges {
+		filters[name] = bound.body()
+	}
+	return filters
 }
 
 func (b span) body() map[string]any {
@@ -171,7 +197,7 @@ func (b span) body() map[string]any {
 }
 
 // sortText keeps the order of the keys, which decides where priorities do not.
-func (q inquiry) sortText() string {
+func (q ask) sortText() string {
 	parts := make([]string, len(q.sort))
 	for i, key := range q.sort {
 		priority := ""
@@ -218,30 +244,42 @@ func (q inquiry) keeps(s *state, source bool, live func(id string) bool) bool {
 	if q.status != "" && s.status != q.status || q.abstract != nil && *q.abstract != s.abstract {
 		return false
 	}
-	for name, ids := range q.ids {
-		if !slices.ContainsFunc(s.ids[name], func(id string) bool { return live(id) && slices.Contains(ids, id) }) {
-			return false
-		}
-	}
-	for name, bound := range q.ranges {
-		ms, there := s.at(name)
-		if !there || bound.after != 0 && ms <= bound.after || bound.before != 0 && ms >= bound.before {
-			return false
-		}
+	if !q.categorized(s, live) || !q.timely(s) {
+		return false
 	}
 	text := strings.ToLower(q.text)
 	return strings.Contains(strings.ToLower(s.title), text) || strings.Contains(strings.ToLower(s.friendly), text)
 }
 
-// at is the moment that a key of a sort or a filter names.
-func (s *state) at(name string) (ms int64, there bool) {
+// categorized is whether a session has all of the metadata that is searched by.
+func (q ask) categorized(s *state, live func(id string) bool) bool {
+	for name, ids := range q.ids {
+		if !slices.ContainsFunc(s.ids[name], func(id string) bool { return live(id) && slices.Contains(ids, id) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// timely is whether a record is of the times that are searched by.
+func (q ask) timely(d dated) bool {
+	for name, bound := range q.ranges {
+		ms, there := d.time(name)
+		if !there || bound.after != 0 && ms <= bound.after || bound.before != 0 && ms >= bound.before {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *state) time(name string) (ms int64, there bool) {
 	ms = map[string]int64{"createdAt": s.created, "updatedAt": s.updated, "startsAt": s.starts, "deletedAt": s.deleted}[name]
 	return ms, ms != 0
 }
 
 // compare orders two results: by the keys in the order of their priorities, who
 // has none last, then by createdAt where nothing is sorted by, then by id.
-func (q inquiry) compare(a, b *state) int {
+func (q ask) compare(a, b dated) int {
 	keys := slices.Clone(q.sort)
 	if len(keys) == 0 {
 		keys = []sortKey{{name: "createdAt"}}
@@ -254,8 +292,8 @@ func (q inquiry) compare(a, b *state) int {
 	}
 	slices.SortStableFunc(keys, func(x, y sortKey) int { return cmp.Compare(priority(x), priority(y)) })
 	for _, key := range keys {
-		x, hasX := a.at(key.name)
-		y, hasY := b.at(key.name)
+		x, hasX := a.time(key.name)
+		y, hasY := b.time(key.name)
 		switch {
 		case !hasX && !hasY || hasX && hasY && x == y:
 			continue
@@ -269,12 +307,13 @@ func (q inquiry) compare(a, b *state) int {
 			return cmp.Compare(x, y)
 		}
 	}
-	return cmp.Compare(a.id, b.id)
+	return cmp.Compare(a.key(), b.key())
+}
+
+func (q ask) String() string {
+	return fmt.Sprintf("ids=%v ranges=%v text=%q sort=%s page=%d size=%d", q.ids, q.ranges, q.text, q.sortText(), q.page, q.size)
 }
 
 func (q inquiry) String() string {
-	ranges := map[string]span{}
-	maps.Copy(ranges, q.ranges)
-	return fmt.Sprintf("%s status=%q abstract=%v ids=%v ranges=%v text=%q linked=%v sort=%s page=%d size=%d",
-		q.way, q.status, q.abstract, q.ids, ranges, q.text, q.linked, q.sortText(), q.page, q.size)
+	return fmt.Sprintf("%s status=%q abstract=%v linked=%v %s", q.way, q.status, q.abstract, q.linked, q.ask)
 }

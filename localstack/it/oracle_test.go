@@ -1,19 +1,16 @@
 package it_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
-	"lectern/shared/session"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
 )
@@ -51,10 +48,11 @@ func TestSearchOracleBehindFaults(t *testing.T) {
 func oracle(t *testing.T, seed uint64, operations int, wrap func(table.Client) table.Client) {
 	t.Helper()
 	s, engine := startOpen(t, wrap, stacktest.Features("sessions_2_0"))
-	o := &oracleRun{t: t, m: newModel(), at: []*stacktest.Stack{s, s.Instance(t)}, tally: &counts{}}
+	o := &oracleRun{t: t, m: newModel(), engine: engine, at: []*stacktest.Stack{s, s.Instance(t)}, tally: &counts{}, notes: map[string]bool{}}
+	o.prepare()
 	var writers []*writer
 	for i := range oracleWriters {
-		writers = append(writers, &writer{t: t, m: o.m, r: source(seed, i), name: i, at: o.at, read: o.read, most: sized(150, 400), tally: o.tally})
+		writers = append(writers, &writer{t: t, m: o.m, r: source(seed, i), name: i, at: o.at, most: sized(150, 400), tally: o.tally})
 	}
 	for _, f := range append([]facet{{"", "statuses"}}, facetKinds...) {
 		for range 4 {
@@ -68,15 +66,21 @@ func oracle(t *testing.T, seed uint64, operations int, wrap func(table.Client) t
 	}
 	audited(t, engine.dump(t), s.Org, s.Event)
 	c := o.tally
-	t.Logf("%d writes (%d refused by a rule, %d without a certain outcome), %d searches (%d beside writes that left room), %d sessions, %d settings",
-		c.writes.Load(), c.refused.Load(), c.doubts.Load(), c.searches.Load(), c.unstable.Load(), len(o.m.sessions), len(o.m.entries))
+	t.Logf("%d writes (%d refused by a rule, %d without a certain outcome), %d searches (%d beside writes that left room), %d sessions, %d contacts, %d accounts, %d settings",
+		c.writes.Load(), c.refused.Load(), c.doubts.Load(), c.searches.Load(), c.unstable.Load(), len(o.m.sessions.known), len(o.m.contacts.known), len(o.m.accounts.known), len(o.m.entries))
+	require.NotEmpty(t, o.m.sessions.some(func(s *state) bool {
+		return len(s.cast) > 0 && len(s.accounts["sponsor"]) > 0 && len(s.accounts["exhibitor"]) > 0
+	}))
 	require.LessOrEqual(t, c.doubts.Load()*100, c.writes.Load(), "more than one write in a hundred was given up")
 	require.LessOrEqual(t, o.unavailable.Load()*100, c.searches.Load(), "more than one search in a hundred was given up")
 }
 
 type oracleRun struct {
-	t           *testing.T
-	m           *model
+	t      *testing.T
+	m      *model
+	engine engine
+	// notes are the ids of the events' own fields.
+	notes       map[string]bool
 	at          []*stacktest.Stack
 	tally       *counts
 	unavailable atomic.Int64
@@ -92,15 +96,34 @@ func (o *oracleRun) round(writers []*writer, seed uint64, round int) {
 			if caller < oracleWriters {
 				writers[caller].step()
 			} else {
-				o.search(o.at[caller%2], draw(r, o.m))
+				o.any(r, o.at[caller%2])
 			}
 		}
 	})
 }
 
-// search does a search and checks its answer. It gives the body.
+// any does a random search.
+func (o *oracleRun) any(r *rand.Rand, s *stacktest.Stack) {
+	if chance(r, 2) {
+		o.search(s, draw(r, o.m))
+	} else {
+		o.hunt(s, seek(r, o.m))
+	}
+}
+
+// search does a search of sessions and checks its answer. It gives the body.
 func (o *oracleRun) search(s *stacktest.Stack, q inquiry) []byte {
-	asked := q.request(s)
+	return o.ask(s, q.request(s), q, func(body []byte, before watermark) ([]string, bool) { return o.m.check(q, readPage(body), before) })
+}
+
+// hunt does a search of people or accounts and checks its answer. It gives the body.
+func (o *oracleRun) hunt(s *stacktest.Stack, q hunt) []byte {
+	return o.ask(s, q.request(s), q, func(body []byte, before watermark) ([]string, bool) {
+		return o.m.found(q, pageRead(body, portraitOf), before)
+	})
+}
+
+func (o *oracleRun) ask(s *stacktest.Stack, asked request, q fmt.Stringer, check func([]byte, watermark) (problems []string, exact bool)) []byte {
 	before := o.m.watermark()
 	a := attempt(o.t, s, asked.method, asked.path, asked.body)
 	o.tally.searches.Add(1)
@@ -112,7 +135,7 @@ func (o *oracleRun) search(s *stacktest.Stack, q inquiry) []byte {
 		o.t.Errorf("%s: %d %s", q, a.Status, a.Body)
 		return nil
 	}
-	problems, exact := o.m.check(q, readPage(a.Body), before)
+	problems, exact := check(a.Body, before)
 	if !exact {
 		o.tally.unstable.Add(1)
 	}
@@ -124,72 +147,51 @@ func (o *oracleRun) search(s *stacktest.Stack, q inquiry) []byte {
 
 // compare holds the model against the whole table while nobody writes, and then
 // both instances against it, with searches that have one right answer, and with
-// each session's own GET.
+// each record's own GET.
 func (o *oracleRun) compare(seed uint64, round int) {
-	require.Empty(o.t, o.m.reload(o.all()))
+	require.Empty(o.t, o.reload())
 	r := source(seed, 5000+round)
 	for range 10 {
-		q := draw(r, o.m)
-		var bodies []string
+		q, p := draw(r, o.m), seek(r, o.m)
+		var sessions, people []string
 		for _, s := range o.at {
 			body := o.search(s, q)
-			bodies = append(bodies, string(body))
-			if q.way == byList && body != nil {
-				o.asGET(s, body)
+			sessions = append(sessions, string(body))
+			if q.way == byList {
+				o.asGET(s, body, func(shown []byte) string { return s.EventPath("/sessions/" + quick(shown)["id"].(string)) })
 			}
+			body = o.hunt(s, p)
+			people = append(people, string(body))
+			o.asGET(s, body, func(shown []byte) string { return p.single(s, portraitOf(quick(shown))) })
 		}
-		if bodies[0] != bodies[1] && bodies[0] != "" && bodies[1] != "" {
-			o.t.Errorf("%s: two instances answer\n%s\n%s", q, bodies[0], bodies[1])
-		}
+		o.same(q, sessions)
+		o.same(p, people)
 	}
 }
 
-// asGET: a list shows each session as its GET does, which reads the table.
-func (o *oracleRun) asGET(s *stacktest.Stack, list []byte) {
+// same: both instances answer alike.
+func (o *oracleRun) same(q fmt.Stringer, bodies []string) {
+	if bodies[0] != bodies[1] && bodies[0] != "" && bodies[1] != "" {
+		o.t.Errorf("%s: two instances answer\n%s\n%s", q, bodies[0], bodies[1])
+	}
+}
+
+// asGET: a list shows each record as its GET does, which reads the table.
+func (o *oracleRun) asGET(s *stacktest.Stack, list []byte, path func(shown []byte) string) {
+	if list == nil {
+		return
+	}
 	var listed struct{ Results []json.RawMessage }
 	require.NoError(o.t, json.Unmarshal(list, &listed))
 	for _, shown := range listed.Results[:min(len(listed.Results), 3)] {
-		id := quick(shown)["id"].(string)
-		a := attempt(o.t, s, "GET", s.EventPath("/sessions/"+id), nil)
-		if a.Status == http.StatusOK {
+		a := attempt(o.t, s, "GET", path(shown), nil)
+		switch a.Status {
+		case http.StatusOK:
 			require.JSONEq(o.t, string(a.Body), string(shown))
+		case http.StatusServiceUnavailable:
+		default:
+			o.t.Errorf("GET %s: %d %s", path(shown), a.Status, a.Body)
 		}
-	}
-}
-
-// all reads every session of the event the plain way.
-func (o *oracleRun) all() map[string]*state {
-	s := o.at[0]
-	prefix := table.Event(s.Org, s.Event)
-	all := map[string]*state{}
-	for item, err := range s.Table.Between(context.Background(), prefix+"#RS", "0", "g") {
-		require.NoError(o.t, err)
-		id := item.SK[len("00#"):]
-		all[id] = o.read(id)
-	}
-	return all
-}
-
-// read reads a session's body from the table, deleted or not.
-func (o *oracleRun) read(id string) *state {
-	s := o.at[0]
-	key := table.Key{PK: table.Event(s.Org, s.Event) + "#S#" + id, SK: "B"}
-	for {
-		item, err := s.Table.Get(context.Background(), key)
-		if errors.Is(err, table.ErrBusy) {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		body := &session.Body{}
-		if err == nil {
-			err = json.Unmarshal(item.Data, body)
-		}
-		if err != nil {
-			o.t.Errorf("read %s: %v", id, err)
-			return &state{id: id}
-		}
-		body.Version = item.Version
-		return stateOf(body)
 	}
 }
 

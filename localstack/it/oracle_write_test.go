@@ -2,7 +2,6 @@ package it_test
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"lectern/localstack/stacktest"
-	"lectern/shared/apierr"
 )
 
 // words are what titles are made of, so that texts are found in several.
@@ -31,8 +29,7 @@ type writer struct {
 	r     *rand.Rand
 	name  int
 	at    []*stacktest.Stack
-	read  func(id string) *state
-	most  int // sessions, deleted ones too
+	most  int // records of each family, deleted ones too
 	tally *counts
 	made  int
 }
@@ -50,10 +47,14 @@ func (w *writer) title() string {
 
 // step does one random write.
 func (w *writer) step() {
-	top := w.m.some(func(s *state) bool { return s.deleted == 0 && s.parent == "" })
-	live := w.m.some(func(s *state) bool { return s.deleted == 0 })
-	all := w.m.some(func(*state) bool { return true })
-	gone := w.m.some(func(s *state) bool { return s.deleted != 0 })
+	if chance(w.r, 3) {
+		w.person()
+		return
+	}
+	top := w.m.sessions.some(func(s *state) bool { return s.deleted == 0 && s.parent == "" })
+	live := w.m.sessions.some(func(s *state) bool { return s.deleted == 0 })
+	all := w.m.sessions.some(func(*state) bool { return true })
+	gone := w.m.sessions.some(func(s *state) bool { return s.deleted != 0 })
 	full := len(all) >= w.most
 	switch n := w.r.IntN(100); {
 	case len(top) < 10, n < 12 && !full:
@@ -106,15 +107,16 @@ func (w *writer) draft() map[string]any {
 	} else if custom, ok := maybe(w.m.alive("statuses")).(string); ok && chance(w.r, 2) {
 		d["custom_status_id"] = custom
 	}
+	w.cast(d)
 	return d
 }
 
-// write sends a request that touches sessions, and tells the model. made reads
-// the answer of a success: what it changed, new sessions among it.
-func (w *writer) write(touched []string, creates int, do func() (status int, body map[string]any), made func(body map[string]any) map[string]int64) {
-	slices.Sort(touched)
-	touched = slices.Compact(touched)
-	w.m.begin(touched, creates)
+// write sends a request that is about records of a family, and tells the model. made
+// reads the answer of a success: what it changed, new records among it.
+func write[S versioned](w *writer, f *family[S], j job, do func() (status int, body map[string]any), made func(body map[string]any) map[string]int64) {
+	slices.Sort(j.touched)
+	j.touched = slices.Compact(j.touched)
+	f.begin(j)
 	status, body := do()
 	changed := map[string]int64{}
 	doubt := status >= 500 || status == 0
@@ -127,16 +129,16 @@ func (w *writer) write(touched []string, creates int, do func() (status int, bod
 		w.tally.refused.Add(1)
 		w.checkRefused(status, body)
 	}
-	var read []*state
+	var read []S
 	for id := range changed {
-		if !slices.Contains(touched, id) {
-			read = append(read, w.read(id))
+		if !slices.Contains(j.touched, id) {
+			read = append(read, f.read(id))
 		}
 	}
-	for _, id := range touched {
-		read = append(read, w.read(id))
+	for _, id := range j.touched {
+		read = append(read, f.read(id))
 	}
-	w.m.end(touched, creates, read, changed, doubt)
+	f.end(j, read, changed, doubt)
 	w.tally.writes.Add(1)
 }
 
@@ -147,21 +149,29 @@ func (w *writer) checkRefused(status int, body map[string]any) {
 	details, _ := body["details"].(map[string]any)
 	named, _ := details["field"].(string)
 	field := strings.TrimRight(named, "[]0123456789")
+	_, place, _ := strings.Cut(named, ".")
 	switch {
-	case status == http.StatusNotFound && body["message"] == "Session not found":
-	case status == http.StatusConflict && slices.Contains([]string{"HAS_SUBSESSIONS", "PARENT_DELETED", "COMPOSITION_LINKED", "NOT_LINKED", "TOO_MANY_SUBSESSIONS"}, code):
+	case status == http.StatusNotFound && slices.Contains([]string{"Session not found", "Contact not found", "Sponsor not found", "Exhibitor not found"}, fmt.Sprint(body["message"])):
+	case status == http.StatusConflict && slices.Contains([]string{"HAS_SUBSESSIONS", "PARENT_DELETED", "COMPOSITION_LINKED", "NOT_LINKED", "TOO_MANY_SUBSESSIONS",
+		"DUPLICATE_EMAIL", "DUPLICATE_ROLE"}, code):
 	case status == http.StatusBadRequest && slices.Contains([]string{"parent_session_id", "custom_status_id", "tag_ids", "track_id", "level_id",
-		"format_id", "language_id", "target_id", "source_id", "relationship_type"}, field):
+		"format_id", "language_id", "target_id", "source_id", "relationship_type", "sponsor_ids", "exhibitor_ids"}, field):
+	case status == http.StatusBadRequest && (place == "contact_id" || place == "email"): // Who is not on the event any more.
 	default:
 		w.t.Errorf("a write was refused: %d %v", status, body)
 	}
 }
 
-// call is a request as write does it.
+// call is a request as write does it, on sessions.
 func (w *writer) call(method, path string, body any) func() (int, map[string]any) {
+	return w.on(w.m.events[0], method, "/sessions"+path, body)
+}
+
+// on is a request on an event.
+func (w *writer) on(event int64, method, path string, body any) func() (int, map[string]any) {
 	return func() (int, map[string]any) {
-		s := w.stack()
-		a := attempt(w.t, s, method, s.EventPath("/sessions"+path), body)
+		s := w.stack().In(event)
+		a := attempt(w.t, s, method, s.EventPath(path), body)
 		return a.Status, quick(a.Body)
 	}
 }
@@ -207,7 +217,7 @@ func (w *writer) create(parent string) {
 	} else if chance(w.r, 4) {
 		draft["is_abstract"] = true
 	}
-	w.write(touched, 1, w.call("POST", "/create", draft), func(body map[string]any) map[string]int64 {
+	write(w, w.m.sessions, job{touched, 1, marksOf(draft)}, w.call("POST", "/create", draft), func(body map[string]any) map[string]int64 {
 		w.checkEcho(draft, body)
 		return map[string]int64{body["id"].(string): 1, cmp.Or(parent, body["id"].(string)): 1}
 	})
@@ -215,7 +225,7 @@ func (w *writer) create(parent string) {
 
 func (w *writer) update(id string) {
 	draft := w.draft()
-	w.write([]string{id}, 0, w.call("PUT", "/"+id, draft), func(body map[string]any) map[string]int64 {
+	write(w, w.m.sessions, job{[]string{id}, 0, marksOf(draft)}, w.call("PUT", "/"+id, draft), func(body map[string]any) map[string]int64 {
 		w.checkEcho(draft, body)
 		return map[string]int64{id: 1}
 	})
@@ -224,7 +234,7 @@ func (w *writer) update(id string) {
 // family is the session and, if it has one, its parent.
 func (w *writer) family(id string) (ids []string, changed map[string]int64) {
 	ids, changed = []string{id}, map[string]int64{id: 1}
-	if parent := w.m.state(id).parent; parent != "" {
+	if parent := w.m.sessions.state(id).parent; parent != "" {
 		ids, changed[parent] = append(ids, parent), 1
 	}
 	return ids, changed
@@ -232,15 +242,14 @@ func (w *writer) family(id string) (ids []string, changed map[string]int64) {
 
 func (w *writer) turn(id, method, path string) {
 	ids, changed := w.family(id)
-	w.write(ids, 0, w.call(method, "/"+id+path, nil), func(map[string]any) map[string]int64 { return changed })
+	write(w, w.m.sessions, job{touched: ids}, w.call(method, "/"+id+path, nil), func(map[string]any) map[string]int64 { return changed })
 }
 
 // bulk does up to eight operations at once, some of them on the same sessions.
 func (w *writer) bulk(live, top []string, full bool) {
 	var operations []any
-	var touched []string
+	var j job
 	var effects []map[string]int64 // on sessions that are there
-	creates := 0
 	for range 1 + w.r.IntN(8) {
 		switch n := w.r.IntN(10); {
 		case n < 4 && !full:
@@ -248,34 +257,39 @@ func (w *writer) bulk(live, top []string, full bool) {
 			if chance(w.r, 3) {
 				parent := oneOf(w.r, top)
 				draft["parent_session_id"], effect[parent] = parent, 1
-				touched = append(touched, parent)
+				j.touched = append(j.touched, parent)
 			}
-			creates++
+			j.creates++
+			j.marks = append(j.marks, marksOf(draft)...)
 			operations, effects = append(operations, map[string]any{"action": "create", "data": draft}), append(effects, effect)
 		case n < 8:
-			id := oneOf(w.r, live)
-			touched = append(touched, id)
-			operations = append(operations, map[string]any{"action": "update", "id": id, "data": w.draft()})
+			id, draft := oneOf(w.r, live), w.draft()
+			j.touched, j.marks = append(j.touched, id), append(j.marks, marksOf(draft)...)
+			operations = append(operations, map[string]any{"action": "update", "id": id, "data": draft})
 			effects = append(effects, map[string]int64{id: 1})
 		default:
 			ids, effect := w.family(oneOf(w.r, live))
-			touched = append(touched, ids...)
+			j.touched = append(j.touched, ids...)
 			operations, effects = append(operations, map[string]any{"action": "delete", "id": ids[0]}), append(effects, effect)
 		}
 	}
-	w.write(touched, creates, w.call("POST", "/bulk", map[string]any{"operations": operations}), func(body map[string]any) map[string]int64 {
+	write(w, w.m.sessions, j, w.call("POST", "/bulk", map[string]any{"operations": operations}), func(body map[string]any) map[string]int64 {
 		changed := map[string]int64{}
 		for i, result := range body["results"].([]any) {
-			w.bulkResult(operations[i].(map[string]any), result.(map[string]any), effects[i], changed)
+			w.bulkResult(operations[i].(map[string]any), result.(map[string]any), effects[i], changed, w.checkEcho)
 		}
 		return changed
 	})
 }
 
 // bulkResult adds what one operation of a bulk has changed.
-func (w *writer) bulkResult(operation, result map[string]any, effect, changed map[string]int64) {
+func (w *writer) bulkResult(operation, result map[string]any, effect, changed map[string]int64, echo func(draft, answer map[string]any)) {
 	if result["status"] != "success" {
-		failure := result["error"].(map[string]any)
+		failure, ok := result["error"].(map[string]any)
+		if !ok { // Of contacts it is a string.
+			w.checkFailure(result["error"].(string))
+			return
+		}
 		status := map[any]int{"NOT_FOUND": 404, "VALIDATION_ERROR": 400, "SERVICE_UNAVAILABLE": 503, "INTERNAL_ERROR": 500}[failure["code"]]
 		if status >= 500 {
 			w.t.Errorf("an operation of a bulk failed: %v", failure)
@@ -291,48 +305,6 @@ func (w *writer) bulkResult(operation, result map[string]any, effect, changed ma
 		changed[result["id"].(string)]++
 	}
 	if draft, ok := operation["data"].(map[string]any); ok {
-		w.checkEcho(draft, result["data"].(map[string]any))
+		echo(draft, result["data"].(map[string]any))
 	}
-}
-
-// compose links two sessions or cuts a link, as the operator does.
-func (w *writer) compose(top []string) {
-	w.m.composing.Lock()
-	defer w.m.composing.Unlock()
-	input := map[string]any{"org_id": w.at[0].Org, "event_id": w.at[0].Event}
-	do := func(command string) func() (int, map[string]any) {
-		return func() (int, map[string]any) {
-			body, err := w.stack().TryOperator(w.t, command, input)
-			var refused *apierr.Error
-			switch {
-			case errors.As(err, &refused):
-				return refused.Status, map[string]any{"code": refused.Code, "message": refused.Message, "details": refused.Details}
-			case err != nil:
-				w.t.Logf("%s: %v", command, err)
-				return http.StatusInternalServerError, nil
-			}
-			return http.StatusOK, body
-		}
-	}
-	both := func(target, source string) func(map[string]any) map[string]int64 {
-		return func(map[string]any) map[string]int64 { return map[string]int64{target: 1, source: 1} }
-	}
-	linked := w.m.some(func(s *state) bool { return s.source })
-	if len(linked) > 0 && chance(w.r, 2) {
-		source := oneOf(w.r, linked)
-		target := w.m.targetOf(source)
-		input["source_id"] = source
-		w.write([]string{target, source}, 0, do("session-unlink"), both(target, source))
-		return
-	}
-	target, source := oneOf(w.r, top), oneOf(w.r, top)
-	if target == source {
-		return
-	}
-	input["target_id"], input["source_id"] = target, source
-	input["relationship_type"] = map[[2]bool]string{{true, true}: "merged_abstract", {false, true}: "composed_into_session"}[[2]bool{w.m.state(target).abstract, w.m.state(source).abstract}]
-	if input["relationship_type"] == "" {
-		input["relationship_type"] = "merged_session"
-	}
-	w.write([]string{target, source}, 0, do("session-link"), both(target, source))
 }

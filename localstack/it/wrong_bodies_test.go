@@ -20,6 +20,11 @@ func TestWrongBytes(t *testing.T) {
 		{"POST", "/sessions/bulk", "operations"}, {"POST", "/fields/create", "name"}, {"PUT", "/fields/" + w.noteID, "name"},
 		{"POST", "/tracks/create", "name"}, {"PUT", "/tracks/" + w.track, "name"}, {"POST", "/statuses/create", "name"},
 		{"POST", "/fields", "filters"}, {"POST", "/rooms", "filters"}, {"POST", "/session-statuses", "filters"},
+		{"POST", "/contacts/create", "email"}, {"PUT", "/contacts/" + w.contact, "title"}, {"POST", "/contacts/bulk", "operations"},
+		{"POST", "/sponsors/create", "name"}, {"PUT", "/sponsors/" + w.sponsor, "name"}, {"POST", "/exhibitors/bulk", "operations"},
+	}
+	for _, path := range w.peopleSearches() {
+		routes = append(routes, struct{ method, path, name string }{"POST", path, "filters"})
 	}
 	var all []mistake
 	for _, r := range routes {
@@ -49,13 +54,20 @@ func TestHugeBodies(t *testing.T) {
 	w := newWorld(t)
 	huge := func(bytes int) string { return `{"title":"x","x":"` + strings.Repeat("y", bytes) + `"}` }
 	var all []mistake
-	for _, path := range []string{"/sessions", "/sessions/status", "/sessions/create", "/tracks/create", "/fields/create", "/rooms", "/fields"} {
+	taking := []string{"/sessions", "/sessions/status", "/sessions/create", "/tracks/create", "/fields/create", "/rooms", "/fields", "/contacts/create", "/sponsors/create"}
+	for _, path := range append(taking, w.peopleSearches()...) {
 		all = append(all, mistake{"POST", path, huge(1 << 20), 413, "", "", nil})
 	}
 	all = append(all,
 		mistake{"PUT", "/sessions/" + w.session, huge(1 << 20), 413, "", "", nil},
 		mistake{"POST", "/sessions/bulk", huge(5 << 20), 413, "", "", nil},
 		mistake{"POST", "/sessions/bulk", huge(9 << 20), 413, "", "", nil},
+		mistake{"PUT", "/contacts/" + w.contact, huge(1 << 20), 413, "", "", nil},
+		mistake{"PUT", "/sponsors/" + w.sponsor, huge(1 << 20), 413, "", "", nil},
+		mistake{"POST", "/contacts/bulk", huge(5 << 20), 413, "", "", nil},
+		mistake{"POST", "/sponsors/bulk", huge(5 << 20), 413, "", "", nil},
+		bad("POST", "/contacts/bulk", huge(4<<20), "operations"),
+		bad("POST", "/exhibitors/bulk", huge(4<<20), "operations"),
 		mistake{"POST", "/sessions/create", huge(1 << 20), 413, "", "", []string{"Content-Type", "text/plain"}},
 		bad("POST", "/sessions/bulk", huge(4<<20), "operations"),
 		bad("PUT", "/sessions/"+w.session, object{"title": "x", "description": strings.Repeat("y", 1<<20-1000)}, "description"),

@@ -33,7 +33,10 @@ func TestWrongPlaces(t *testing.T) {
 		all = append(all, bad("GET", at+"/sessions", nil, "eventId"), bad("POST", at+"/sessions", object{}, "eventId"),
 			bad("GET", at+"/tracks", nil, "eventId"), bad("POST", at+"/tracks/create", object{"name": "x"}, "eventId"),
 			bad("GET", at+"/sessions/"+w.session, nil, "eventId"), bad("POST", at+"/sessions/bulk", object{"operations": 1}, "eventId"),
-			bad("POST", at+"/fields/create", object{}, "eventId"))
+			bad("POST", at+"/fields/create", object{}, "eventId"), bad("POST", at+"/contacts", object{}, "eventId"),
+			bad("POST", at+"/contacts/create", object{}, "eventId"), bad("DELETE", at+"/sponsors/"+w.sponsor, nil, "eventId"),
+			bad("POST", at+"/exhibitors/bulk", object{}, "eventId"), bad("GET", at+"/speakers/"+w.contact, nil, "eventId"),
+			bad("GET", at+"/participants", nil, "eventId"))
 	}
 	for _, event := range []int64{w.Event + 1000, w.NewOrganization(t).Event} {
 		at := fmt.Sprint("/v1/event/", event)

@@ -45,6 +45,19 @@ func TestWrongSearches(t *testing.T) {
 		}
 	}
 	all := append(eachOf("POST", "/sessions", bodies), eachOf("POST", "/sessions/status", bodies)...)
+	for _, path := range w.peopleSearches() {
+		for _, b := range bodies {
+			part, _, _ := strings.Cut(b.field, ".")
+			if part == "sort" || b.field == "filters" || strings.HasPrefix(b.field, "filters.createdAt") || strings.HasPrefix(b.field, "filters.updatedAt") {
+				all = append(all, bad("POST", path, b.body, b.field))
+			}
+		}
+		all = append(all, eachOf("POST", path, []wrongBody{
+			{"expand[0]", object{"expand": []string{"composition"}}}, {"expand", object{"expand": nil}}, {"filters.name", object{"filters": object{"name": "x"}}},
+			{"filters.search", object{"filters": object{"search": 1}}}, {"filters.search", object{"filters": object{"search": strings.Repeat("x", 256)}}},
+			{"filters.status", object{"filters": object{"status": "pending"}}}, {"sort.startsAt", object{"sort": object{"startsAt": object{"sort": "asc"}}}},
+		})...)
+	}
 	all = append(all,
 		bad("POST", "/sessions", object{"filters": object{"deletedAt": object{}}}, "filters.deletedAt"),
 		bad("POST", "/sessions", object{"sort": object{"deletedAt": object{"sort": "asc"}}}, "sort.deletedAt"),
@@ -53,12 +66,16 @@ func TestWrongSearches(t *testing.T) {
 	w.makes(all)
 }
 
+// peopleSearches are the searches of people and companies.
+func (w *world) peopleSearches() []string {
+	return []string{"/contacts", "/speakers", "/participants", "/sponsors", "/exhibitors", (&people{w.desk}).organization("")}
+}
+
 func TestWrongPages(t *testing.T) {
 	w := newWorld(t)
 	var all []mistake
-	for _, search := range []string{
-		"/sessions", "/sessions/status", "/fields", "/rooms", "/tracks", "/tags", "/formats", "/levels", "/languages", "/session-statuses",
-	} {
+	searches := []string{"/sessions", "/sessions/status", "/fields", "/rooms", "/tracks", "/tags", "/formats", "/levels", "/languages", "/session-statuses"}
+	for _, search := range append(searches, w.peopleSearches()...) {
 		for _, query := range []string{"page=0", "page=1000", "page=-1", "page=x", "page=1.5", "page=", "page=1&page=2", "page=99999999999999999999"} {
 			all = append(all, bad("POST", search+"?"+query, object{}, "page"))
 		}

@@ -38,6 +38,8 @@ type world struct {
 	note    string // a text field
 	size    string // a dropdown
 	noteID  string
+	contact string
+	sponsor string
 	// elsewhere are a session and a track of another event.
 	otherSession, otherTrack string
 }
@@ -52,11 +54,12 @@ func newWorld(t *testing.T) *world {
 		w.entry(kind, kind)
 	}
 	w.note, w.size = w.field("Note", "text"), w.field("Size", "dropdown", object{"options": []string{"S", "M"}})
-	made := w.create(200, object{"title": "Session", "track_id": w.track, "custom_fields": object{w.note: "x"}})
-	w.session, w.noteID = made.id(), made.list("custom_fields")[0].id()
+	session := w.create(200, object{"title": "Session", "track_id": w.track, "custom_fields": object{w.note: "x"}})
+	w.session, w.noteID = session.id(), session.list("custom_fields")[0].id()
 	w.sub = w.desk.sub(w.session, "Part").id()
 	w.gone = w.titled("Gone")[0]
 	w.remove(200, w.gone)
+	w.contact, w.sponsor = made(t, s, "/contacts/create", specimen("contacts")), made(t, s, "/sponsors/create", specimen("sponsors"))
 	there := w.elsewhere()
 	w.otherSession, w.otherTrack = there.titled("There")[0], there.entry("tracks", "There").id()
 	return w
@@ -192,6 +195,14 @@ func (w *world) properties() []wrongBody {
 		{"participants", object{"participants": nil}}, {"participants", object{"participants": object{}}}, {"participants[0]", object{"participants": []int{1}}},
 		{"participants[0].contact_id", object{"participants": []object{{"contact_id": w.nobody, "core_role": "speaker"}}}},
 		{"participants[0].core_role", object{"participants": []object{{"contact_id": w.nobody, "core_role": "guest"}}}},
+		{"participants[0].contact_id", object{"participants": []object{{"contact_id": w.sponsor, "core_role": "speaker"}}}},
+		{"participants[0].email", object{"participants": []object{{"email": "nobody@example.org", "core_role": "speaker"}}}},
+		{"participants[0].email", object{"participants": []object{{"contact_id": w.contact, "email": "a@example.org", "core_role": "speaker"}}}},
+		{"participants[0].role_id", object{"participants": []object{{"contact_id": w.contact}}}},
+		{"participants[0].role_id", object{"participants": []object{{"contact_id": w.contact, "role_id": w.nobody}}}},
+		{"participants[1].contact_id", object{"participants": slices.Repeat([]object{{"contact_id": w.contact, "core_role": "speaker"}}, 2)}},
+		{"sponsor_ids[0]", object{"sponsor_ids": []string{w.contact}}}, {"exhibitor_ids[0]", object{"exhibitor_ids": []string{w.sponsor}}},
+		{"sponsor_ids[1]", object{"sponsor_ids": []string{w.sponsor, w.sponsor}}},
 		{"sponsor_ids[0]", object{"sponsor_ids": []string{w.nobody}}}, {"exhibitor_ids[0]", object{"exhibitor_ids": []string{"x"}}},
 		{"sponsor_ids", object{"sponsor_ids": "x"}}, {"translations", object{"translations": nil}}, {"translations", object{"translations": []any{}}},
 		{"parent_session_id", object{"parent_session_id": "x"}}, {"parent_session_id", object{"parent_session_id": w.nobody}},

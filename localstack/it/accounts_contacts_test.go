@@ -1,0 +1,162 @@
+package it_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAccountShowsItsContacts(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		profile := object{
+			"first_name": "Ann", "last_name": "Lee", "photo_url": "https://example.org/ann.png", "company_name": "Acme", "title": "CEO", "about": "<p>x</p>",
+		}
+		ann, bob := s.person("ann@example.org", profile), s.person("bob@example.org")
+		made := s.create(200, object{"name": "A", "contacts": []object{
+			{"contact_id": strings.ToUpper(bob.id())}, {"email": " ANN@example.org ", "is_primary": true},
+		}})
+		shown := made.list("contacts")
+		require.Equal(t, entity(merged(profile, object{
+			"id": ann.id(), "friendly_id": "CONT-1", "friendly_id_raw": 1.0, "full_name": "Ann Lee", "email": "ann@example.org", "is_primary": true,
+			"contact_created_at": ann["created_at"], "contact_updated_at": ann["updated_at"],
+			"relationship_created_at": made["created_at"], "relationship_updated_at": made["created_at"],
+		})), shown[0], "the primary one is first")
+		require.Equal(t, bob.id(), shown[1].id())
+		require.Equal(t, false, shown[1]["is_primary"])
+		for _, name := range []string{"full_name", "first_name", "last_name", "photo_url", "company_name", "title", "about"} {
+			require.Contains(t, shown[1], name)
+			require.Nil(t, shown[1][name])
+		}
+		require.Equal(t, made, s.get(200, made.id()))
+		require.Equal(t, []entity{made}, s.search(object{}).Results)
+		require.Equal(t, shown, s.other().takes(200, made.id()).list("contacts"), "both roles show the same")
+		changed := s.send(200, "PUT", "/contacts/"+ann.id(), object{"title": "Chair"})
+		for _, r := range []entity{s.get(200, made.id()), s.search(object{}).Results[0]} {
+			require.Equal(t, "Chair", r.list("contacts")[0]["title"])
+			require.Equal(t, changed["updated_at"], r.list("contacts")[0]["contact_updated_at"])
+			require.Equal(t, made["created_at"], r.list("contacts")[0]["relationship_updated_at"])
+		}
+	})
+}
+
+func TestAccountContactsAreReplacedAsAList(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		ann, bob := s.person("ann@example.org").id(), s.person("bob@example.org").id()
+		of := func(id string, primary bool) object { return object{"contact_id": id, "is_primary": primary} }
+		made := s.create(200, object{"name": "A", "contacts": []object{of(ann, true), of(bob, false)}})
+		id, first := made.id(), made.text("updated_at")
+		moved := s.put(200, id, object{"contacts": []object{of(ann, false), of(bob, false)}}).list("contacts")
+		byID := func(contacts []entity, id string) entity { return byID(t, contacts, id) }
+		require.Equal(t, first, byID(moved, ann)["relationship_created_at"])
+		require.Greater(t, byID(moved, ann)["relationship_updated_at"], first, "is_primary changed")
+		require.Equal(t, first, byID(moved, bob)["relationship_updated_at"], "nothing changed")
+		require.Equal(t, moved, s.put(200, id, object{"name": "B"}).list("contacts"), "what is not sent stays")
+		require.Equal(t, moved, s.other().takes(200, id).list("contacts"))
+
+		less := s.bulk(updating(id, object{"contacts": []object{of(bob, true)}})).data(t, 0).list("contacts")
+		require.Equal(t, []string{bob}, texts(less, "id"))
+		require.Equal(t, first, less[0]["relationship_created_at"])
+		require.Greater(t, less[0]["relationship_updated_at"], first)
+		again := s.put(200, id, object{"contacts": []object{of(bob, true), {"email": "ann@example.org"}}}).list("contacts")
+		require.Equal(t, less[0], again[0])
+		require.Greater(t, again[1]["relationship_created_at"], byID(moved, ann)["relationship_updated_at"], "one that comes back is new")
+		require.Equal(t, []any{}, s.put(200, id, object{"contacts": []object{}})["contacts"])
+		require.Equal(t, []any{}, s.other().get(200, id)["contacts"])
+	})
+}
+
+func TestWrongAccountContacts(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		ann, gone := s.person("ann@example.org"), s.person("gone@example.org")
+		s.send(200, "DELETE", "/contacts/"+gone.id(), nil)
+		far := s.elsewhere().person("far@example.org")
+		id := s.create(200, object{"name": "A", "contacts": []object{{"contact_id": ann.id()}}}).id()
+		kept := s.get(200, id)
+		first := object{"contact_id": ann.id(), "is_primary": true}
+		for _, c := range []struct {
+			field string
+			entry any
+		}{
+			{"contacts[1].contact_id", object{"contact_id": far.id()}}, {"contacts[1].email", object{"email": "far@example.org"}},
+			{"contacts[1].contact_id", object{"contact_id": gone.id()}}, {"contacts[1].email", object{"email": "gone@example.org"}},
+			{"contacts[1].contact_id", object{"contact_id": uuid.NewString()}}, {"contacts[1].contact_id", object{"contact_id": id}},
+			{"contacts[1].email", object{"email": "nobody@example.org"}}, {"contacts[1].contact_id", object{"contact_id": "x"}},
+			{"contacts[1].contact_id", object{"contact_id": nil}}, {"contacts[1].email", object{"email": nil}}, {"contacts[1].email", object{"email": 1}},
+			{"contacts[1].contact_id", object{}}, {"contacts[1].email", object{"contact_id": ann.id(), "email": "ann@example.org"}},
+			{"contacts[1].contact_id", object{"contact_id": ann.id()}}, {"contacts[1].email", object{"email": "Ann@Example.org"}},
+			{"contacts[1].is_primary", object{"contact_id": ann.id(), "is_primary": true}},
+			{"contacts[1].is_primary", object{"contact_id": ann.id(), "is_primary": "yes"}},
+			{"contacts[1].is_primary", object{"contact_id": ann.id(), "is_primary": nil}}, {"contacts[1]", "ann@example.org"}, {"contacts[1]", nil},
+		} {
+			body := object{"contacts": []any{first, c.entry}}
+			isInvalid(t, s.put(400, id, body), c.field)
+			isInvalid(t, s.create(400, merged(body, object{"name": "B"})), c.field)
+			isInvalid(t, s.other().takes(400, id, body), c.field)
+			s.bulk(updating(id, body)).failed(t, 0, "VALIDATION_ERROR", c.field)
+		}
+		many := make([]object, 101)
+		for i := range many {
+			many[i] = object{"contact_id": uuid.NewString()}
+		}
+		for _, wrong := range []any{nil, "x", object{}, many} {
+			isInvalid(t, s.put(400, id, object{"contacts": wrong}), "contacts")
+		}
+		require.Equal(t, kept, s.get(200, id))
+		require.Equal(t, 1, s.search(object{}).Pagination.TotalResults)
+		require.Zero(t, s.other().search(object{}).Pagination.TotalResults)
+	})
+}
+
+func TestAccountContactsAreHiddenWithoutTheirScope(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		ann := s.person("ann@example.org").id()
+		made := s.create(200, object{"name": "A", "contacts": []object{{"contact_id": ann}}})
+		id := made.id()
+		require.Contains(t, s.with("read:contacts").get(200, id), "contacts")
+		require.Contains(t, s.as(s.TokenWith(t, object{"kind": "legacy"})).get(200, id), "contacts", "a legacy token reads all")
+		blind := s.with("read:events")
+		writer := s.with(s.writer())
+		bare := made.lacking("contacts")
+		for _, r := range []entity{
+			blind.get(200, id), blind.search(object{}).Results[0], writer.put(200, id, object{"contacts": []object{{"email": "ann@example.org"}}}).without(made),
+			writer.bulk(updating(id, object{"description": nil})).data(t, 0).without(made), writer.remove(200, id).without(made).lacking("deleted_at"),
+			writer.restore(200, id).without(made),
+		} {
+			require.Equal(t, bare, r)
+		}
+		require.Equal(t, made["contacts"], s.get(200, id)["contacts"], "it wrote what it does not see")
+		require.NotContains(t, writer.create(200, object{"name": "B", "contacts": []object{{"contact_id": ann}}}), "contacts")
+	})
+}
+
+// lacking is the record without a property that it must have.
+func (r entity) lacking(name string) entity {
+	rest := merged(r)
+	delete(rest, name)
+	return rest
+}
+
+func TestADeletedContactIsHiddenUntilItIsRestored(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		ann, bob := s.person("ann@example.org").id(), s.person("bob@example.org").id()
+		made := s.create(200, object{"name": "A", "contacts": []object{{"contact_id": ann}, {"contact_id": bob}}})
+		shown := func() [][]string {
+			return [][]string{
+				texts(s.get(200, made.id()).list("contacts"), "id"), texts(s.search(object{}).Results[0].list("contacts"), "id"),
+			}
+		}
+		s.send(200, "DELETE", "/contacts/"+ann, nil)
+		require.Equal(t, [][]string{{bob}, {bob}}, shown())
+		s.put(200, made.id(), object{"name": "B"})
+		s.send(200, "POST", "/contacts/"+ann+"/restore", nil)
+		require.Equal(t, [][]string{{ann, bob}, {ann, bob}}, shown(), "it has its place again")
+		require.Equal(t, made["created_at"], s.get(200, made.id()).list("contacts")[0]["relationship_created_at"])
+
+		s.send(200, "DELETE", "/contacts/"+ann, nil)
+		s.put(200, made.id(), object{"contacts": []object{{"contact_id": bob}}})
+		s.send(200, "POST", "/contacts/"+ann+"/restore", nil)
+		require.Equal(t, [][]string{{bob}, {bob}}, shown(), "a new list is the whole list")
+	})
+}

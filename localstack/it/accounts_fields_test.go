@@ -1,0 +1,151 @@
+package it_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAccountCustomFields(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		local, global := s.field("Booth", "text"), s.field("Size", "number", object{"scope": "global"})
+		require.Equal(t, []string{"booth", "org_size"}, []string{local, global})
+		made := s.create(200, object{"name": "A", "custom_fields": object{local: "B1", global: 3}})
+		shown := made.list("custom_fields")
+		require.Equal(t, []string{local, global}, texts(shown, "internal_name"))
+		require.ElementsMatch(t, []string{"id", "name", "type", "internal_name", "value", "created_at"}, shown[0].keys())
+		require.Equal(t, []any{"B1", 3.0}, column(shown, "value"))
+		require.Equal(t, []any{made["created_at"], made["created_at"]}, column(shown, "created_at"))
+		other := s.other().takes(200, made.id(), object{"custom_fields": object{global: 4}})
+		require.Equal(t, []any{"B1", 4.0}, column(other.list("custom_fields"), "value"), "both roles have the same values")
+		require.Equal(t, made["created_at"], other.list("custom_fields")[1]["created_at"], "when it was first set")
+		changed := s.bulk(updating(made.id(), object{"custom_fields": object{local: nil}})).data(t, 0)
+		require.Equal(t, []string{global}, texts(changed.list("custom_fields"), "internal_name"))
+		require.Equal(t, changed["custom_fields"], s.search(object{}).Results[0]["custom_fields"])
+		require.Empty(t, s.put(200, made.id(), object{"custom_fields": object{global: nil}}).list("custom_fields"))
+	})
+}
+
+// TestAccountValuesOfEveryType writes what a type takes and what it refuses, of the
+// organization's field and of the event's.
+func TestAccountValuesOfEveryType(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id := s.named("A")[0]
+		for i, c := range valueCases {
+			scope := []string{"event", "global"}[i%2]
+			name := s.field("Field "+string(rune('a'+i)), c.kind, c.more, object{"scope": scope})
+			for j, good := range c.good {
+				want := good
+				if c.shown != nil {
+					want = c.shown[j]
+				}
+				require.Equal(t, want, s.put(200, id, object{"custom_fields": object{name: good}}).value(name), "%s %v", c.kind, good)
+			}
+			kept := s.get(200, id)
+			for _, wrong := range c.wrong {
+				body := object{"name": "B", "custom_fields": object{name: wrong}}
+				isRefused(t, s.put(400, id, body), "TYPE_MISMATCH", name)
+				isRefused(t, s.create(400, body), "TYPE_MISMATCH", name)
+			}
+			require.Equal(t, kept, s.get(200, id))
+		}
+	})
+}
+
+func TestUnknownAndReadOnlyFieldsOfAccounts(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		mine := s.field("Mine", "text")
+		owned := s.done("connector-field-create", object{"module_id": "account", "name": "Theirs", "type": "text", "source": "salesforce"}).text("internal_name")
+		foreign := s.desk.field("Session", "text")
+		id := s.named("A")[0]
+		for name, code := range map[string]string{"nothing": "FIELD_NOT_FOUND", "name": "FIELD_NOT_FOUND", foreign: "FIELD_NOT_FOUND", owned: "FIELD_READ_ONLY"} {
+			for _, value := range []any{"x", nil} {
+				body := object{"name": "B", "custom_fields": object{mine: "x", name: value}}
+				isRefused(t, s.put(400, id, body), code, name)
+				isRefused(t, s.create(400, body), code, name)
+				isRefused(t, s.other().takes(400, id, entity(body).lacking("name")), code, name)
+				require.NotContains(t, s.bulk(updating(id, body)).failed(t, 0, code, name), "valid_options")
+			}
+		}
+		require.Equal(t, "A", s.get(200, id)["name"], "nothing else in the request was written")
+		require.Empty(t, s.get(200, id).list("custom_fields"))
+		require.Equal(t, 1, s.search(object{}).Pagination.TotalResults)
+		isRefused(t, s.elsewhere().create(400, object{"name": "B", "custom_fields": object{mine: "x"}}), "FIELD_NOT_FOUND", mine)
+		for _, wrong := range []any{nil, "x", []any{}} {
+			isInvalid(t, s.put(400, id, object{"custom_fields": wrong}), "custom_fields")
+		}
+	})
+}
+
+func TestAccountBulkShowsTheOptionsOfADropdown(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		size := s.field("Size", "dropdown", object{"options": []string{"S", `X"L`}, "scope": "global"})
+		count, id := s.field("Count", "number"), s.named("A")[0]
+		with := func(name string, value any) object { return object{"custom_fields": object{name: value}} }
+		o := s.bulk(
+			creating(merged(with(size, "M"), object{"name": "B"})), updating(id, with(size, 3)), updating(id, with(count, "three")), updating(id, with(size, "S")),
+		)
+		for i := range 2 {
+			failure := o.failed(t, i, "TYPE_MISMATCH", size)
+			require.Equal(t, []any{"S", `X"L`}, failure["valid_options"])
+			require.NotContains(t, o.Results[i], "valid_options", "it stands inside the error")
+			require.Contains(t, failure["message"], `"S"`)
+		}
+		require.NotContains(t, o.failed(t, 2, "TYPE_MISMATCH", count), "valid_options")
+		require.Equal(t, "S", o.data(t, 3).value(size))
+		single := s.put(400, id, with(size, "M"))
+		isRefused(t, single, "TYPE_MISMATCH", size)
+		require.Contains(t, single["message"], `"S"`)
+		isRefused(t, s.create(400, merged(with(size, "M"), object{"name": "B"})), "TYPE_MISMATCH", size)
+	})
+}
+
+func TestAccountTranslations(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		local, global := s.field("Slogan", "text"), s.field("Motto", "text", object{"scope": "global"})
+		made := s.create(200, object{"name": "Acme", "description": "Hello", "translations": object{
+			"fr": object{"description": "Bonjour"}, "de": object{"description": "Hallo", local: "Eins", global: "Zwei"},
+		}}, "expand=translated_fields")
+		shown := made.list("translated_fields")
+		require.Equal(t, []string{"description", global, local, "description"}, texts(shown, "parent_field_internal_name"))
+		require.Equal(t, []string{"Hallo", "Zwei", "Eins", "Bonjour"}, texts(shown, "value"))
+		require.Equal(t, []string{"de", "de", "de", "fr"}, texts(shown, "translated_language"))
+		require.Equal(t, "Hello", made["description"], "the values are of the event's language")
+		id := made.id()
+		for _, r := range []entity{
+			s.get(200, id, "expand=translated_fields"), s.search(object{"expand": []string{"translated_fields"}}).Results[0],
+			s.other().create(200, object{"account_id": id}, "expand=translated_fields"), s.put(200, id, object{"phone": nil}, "expand=translated_fields"),
+			entity(s.call(200, "POST", "/bulk?expand=translated_fields", object{"operations": []object{updating(id, object{})}}).JSON(t)).list("results")[0].record("data"),
+			s.send(200, "DELETE", s.path("/"+id+"?expand=translated_fields"), nil), s.send(200, "POST", s.path("/"+id+"/restore?expand=translated_fields"), nil),
+		} {
+			require.Equal(t, made["translated_fields"], r["translated_fields"])
+		}
+		require.NotContains(t, s.get(200, id), "translated_fields")
+		there := s.elsewhere("translated_fields")
+		far := there.create(200, object{"account_id": id}, "expand=translated_fields")
+		require.Equal(t, []string{"Hallo", "Zwei", "Bonjour"}, texts(far.list("translated_fields"), "value"), "a text of the event's field stays on it")
+		less := s.put(200, id, object{"translations": object{"fr": nil, "de": object{local: nil}}}, "expand=translated_fields")
+		require.Equal(t, []string{"Hallo", "Zwei"}, texts(less.list("translated_fields"), "value"))
+		isInvalid(t, s.put(400, id, object{"translations": object{"de": object{"nothing": "x"}}}), "translations.de.nothing")
+		isInvalid(t, s.put(400, id, object{"translations": nil}), "translations")
+	}, "translated_fields")
+}
+
+// record is a property that is an object.
+func (r entity) record(name string) entity {
+	inner, _ := r[name].(object)
+	return inner
+}
+
+func TestAccountTranslationsNeedTheirFeature(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id := s.named("A")[0]
+		german := object{"translations": object{"de": object{"description": "Hallo"}}}
+		isForbidden(t, s.create(403, merged(german, object{"name": "B"})))
+		isForbidden(t, s.put(403, id, german))
+		isForbidden(t, s.other().takes(403, id, german))
+		s.bulk(updating(id, german)).failed(t, 0, "FEATURE_NOT_ENABLED", "")
+		s.feature("translated_fields", true)
+		require.Len(t, s.put(200, id, german, "expand=translated_fields").list("translated_fields"), 1)
+	})
+}

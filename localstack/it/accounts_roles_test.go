@@ -1,0 +1,163 @@
+package it_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAccountNeedsANameOrAnAccount(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		account := s.other().named("A")[0]
+		for _, wrong := range []object{
+			{}, {"description": "x"}, {"name": ""}, {"name": " \t\n"}, {"name": nil}, {"name": 1}, {"name": "A", "account_id": account},
+		} {
+			isInvalid(t, s.create(400, wrong), "name")
+			s.bulk(creating(wrong)).failed(t, 0, "VALIDATION_ERROR", "name")
+		}
+		for _, wrong := range []any{nil, "x", 1, ""} {
+			isInvalid(t, s.create(400, object{"account_id": wrong}), "account_id")
+		}
+		require.Zero(t, s.search(object{}).Pagination.TotalResults)
+		id := s.named("B")[0]
+		for _, blank := range []any{"", " ", nil, 1} {
+			isInvalid(t, s.put(400, id, object{"name": blank}), "name")
+			s.bulk(updating(id, object{"name": blank})).failed(t, 0, "VALIDATION_ERROR", "name")
+		}
+		require.Equal(t, "B", s.get(200, id)["name"])
+	})
+}
+
+func TestAccountTakesItsSecondRole(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		made, other := s.create(200, everyText()), s.other()
+		other.isUnknown(other.get(404, made.id()))
+		require.Zero(t, other.search(object{}).Pagination.TotalResults)
+		both := other.takes(200, strings.ToUpper(made.id()), object{"address_city": "Hamburg", "phone": nil})
+		want := merged(made, object{"address_city": "Hamburg", "phone": nil, "updated_at": both["updated_at"]})
+		require.Equal(t, entity(want), both, "the same record, with what else was sent")
+		require.Greater(t, both["updated_at"], made["updated_at"])
+		for _, role := range []*stand{s, other} {
+			require.Equal(t, both, role.get(200, made.id()))
+			require.Equal(t, []entity{both}, role.search(object{}).Results)
+		}
+		for _, role := range []*stand{s, other} {
+			isTaken(t, role.takes(409, made.id()), made.id(), false)
+		}
+		require.Equal(t, both, s.get(200, made.id()), "a refused create changes nothing")
+		require.Equal(t, "New", other.put(200, made.id(), object{"name": "New"})["name"])
+		require.Equal(t, "New", s.get(200, made.id())["name"])
+	})
+}
+
+func TestAccountsOfOneNameAreUnrelated(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		first, again, third := s.create(200, object{"name": "Acme"}), s.create(200, object{"name": "Acme"}), s.other().create(200, object{"name": "Acme"})
+		require.Equal(t, []string{"ACCT-1", "ACCT-2", "ACCT-3"}, texts([]entity{first, again, third}, "friendly_id"))
+		require.Equal(t, []any{1.0, 2.0, 3.0}, column([]entity{first, again, third}, "friendly_id_raw"))
+		require.Equal(t, []entity{first, again}, s.search(object{}).Results)
+		require.Equal(t, []entity{third}, s.other().search(object{}).Results)
+		s.remove(200, again.id())
+		require.Equal(t, "ACCT-4", s.create(200, object{"name": "Acme"})["friendly_id"], "numbers are never reused")
+		require.Equal(t, "ACCT-5", s.elsewhere().create(200, object{"name": "Acme"})["friendly_id"], "they are the organization's")
+	})
+}
+
+func TestUnknownAccountsTakeNoRole(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		foreign := &stand{&desk{s.NewOrganization(t), t}, s.role}
+		session := s.titled("A")[0]
+		for _, unknown := range []string{uuid.NewString(), s.person("ann@example.org").id(), foreign.named("F")[0], session} {
+			isInvalid(t, s.takes(400, unknown), "account_id")
+			o := s.bulk(creating(object{"account_id": unknown}))
+			o.failed(t, 0, "VALIDATION_ERROR", "account_id")
+			require.Nil(t, o.Results[0]["id"])
+		}
+		require.Zero(t, s.search(object{}).Pagination.TotalResults)
+	})
+}
+
+func TestAccountsWithoutTheRoleAreNotFound(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		gone := s.named("Gone")[0]
+		s.remove(200, gone)
+		foreign := &stand{&desk{s.NewOrganization(t), t}, s.role}
+		unknown := map[string]string{
+			"nothing": uuid.NewString(), "a contact": s.person("ann@example.org").id(), "the other role": s.other().named("O")[0],
+			"deleted": gone, "elsewhere": s.elsewhere().named("E")[0], "foreign": foreign.named("F")[0],
+		}
+		for what, id := range unknown {
+			s.isUnknown(s.get(404, id))
+			s.isUnknown(s.put(404, id, object{"name": "x"}))
+			s.isUnknown(s.remove(404, id))
+			if what != "deleted" {
+				s.isUnknown(s.restore(404, id))
+			}
+			o := s.bulk(updating(id, object{"name": "x"}), deleting(id))
+			require.Equal(t, s.noun()+" not found", o.failed(t, 0, "NOT_FOUND", "")["message"], what)
+			o.failed(t, 1, "NOT_FOUND", "")
+		}
+		s.isUnknown(s.restore(404, s.named("Living")[0]))
+		require.Equal(t, []string{"F"}, foreign.names(object{}))
+		require.Equal(t, []string{"O"}, s.other().names(object{}))
+	})
+}
+
+func TestDeletingOneRoleLeavesTheOther(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		other := s.other()
+		id := s.named("A")[0]
+		made := other.takes(200, id)
+		gone := s.remove(200, id)
+		require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`, gone["deleted_at"])
+		require.Equal(t, gone["deleted_at"], gone["updated_at"])
+		s.isUnknown(s.get(404, id))
+		require.Zero(t, s.search(object{}).Pagination.TotalResults)
+		left := other.get(200, id)
+		require.NotContains(t, left, "deleted_at")
+		require.Equal(t, made, left.without(made))
+		require.Equal(t, []entity{left}, other.search(object{}).Results)
+		isTaken(t, s.takes(409, id), id, true)
+		renamed := other.put(200, id, object{"name": "B"})
+
+		restored := s.restore(200, id)
+		require.Equal(t, renamed, restored.without(renamed), "as it is now")
+		require.NotContains(t, restored, "deleted_at")
+		require.Equal(t, restored, s.get(200, id))
+		require.Equal(t, []entity{restored}, s.search(object{}).Results)
+		s.isUnknown(s.restore(404, id))
+		other.isUnknown(other.restore(404, id))
+	})
+}
+
+func TestAnAccountWithoutRolesIsKept(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id, other := s.named("A")[0], s.other()
+		other.takes(200, id)
+		s.remove(200, id)
+		other.remove(200, id)
+		for _, role := range []*stand{s, other} {
+			role.isUnknown(role.get(404, id))
+			isTaken(t, role.takes(409, id), id, true)
+		}
+		require.Equal(t, "A", s.restore(200, id)["name"])
+		other.isUnknown(other.get(404, id))
+		require.Equal(t, "A", other.restore(200, id)["name"])
+	})
+}
+
+// A HEAD is answered as the GET is, and an id is taken in any case.
+func TestAccountIsReadInEveryWay(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id := s.named("A")[0]
+		require.Equal(t, s.get(200, id), s.get(200, strings.ToUpper(id)))
+		require.Empty(t, s.call(200, http.MethodHead, "/"+id, nil).Body)
+		require.Equal(t, "B", s.put(200, strings.ToUpper(id), object{"name": "B"})["name"])
+		o := s.bulk(updating(strings.ToUpper(id), object{"name": "C"}), deleting(id))
+		require.Equal(t, "C", o.data(t, 1)["name"])
+		require.Equal(t, id, s.restore(200, strings.ToUpper(id)).id())
+	})
+}

@@ -1,0 +1,107 @@
+package it_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+)
+
+// TestOneContactAnAddress: of 16 clients that create the same addresses at once, on
+// two instances, one makes each contact and all others are told its id.
+func TestOneContactAnAddress(t *testing.T) {
+	p := newPeople(t)
+	places := []*stacktest.Stack{p.Stack, p.Instance(t)}
+	addresses := sized(50, 500)
+	var mu sync.Mutex
+	answers := map[string][]stacktest.Answer{}
+	together(16, func(client int) {
+		for i := range addresses {
+			email := fmt.Sprintf("%d@example.org", i)
+			sent := map[bool]string{true: email, false: " " + strings.ToUpper(email)}[client%3 > 0]
+			a := attempt(t, places[client%2], "POST", p.EventPath("/contacts/create"), object{"email": sent})
+			mu.Lock()
+			answers[email] = append(answers[email], a)
+			mu.Unlock()
+		}
+	})
+	require.Len(t, answers, addresses)
+	ids := map[string]bool{}
+	for email, all := range answers {
+		id := ""
+		for _, a := range all {
+			if a.Status == 200 {
+				require.Empty(t, id, "two made %s", email)
+				id = entity(a.JSON(t)).id()
+			}
+		}
+		require.NotEmpty(t, id, "nobody made %s", email)
+		ids[id] = true
+		for _, a := range all {
+			if a.Status != 200 {
+				require.Equal(t, 409, a.Status, "%s", a.Body)
+				isTakenBy(t, a.JSON(t), object{"id": id})
+			}
+		}
+	}
+	require.Len(t, ids, addresses)
+	require.Equal(t, addresses, p.search(object{}).Pagination.TotalResults)
+	require.Equal(t, addresses, p.searchAll(object{}).Pagination.TotalResults)
+}
+
+// TestOneContactOnManyEventsAtOnce: two events create the same addresses; each
+// person is one contact, on both.
+func TestOneContactOnManyEventsAtOnce(t *testing.T) {
+	p := newPeople(t)
+	events := []*people{p, p.elsewhere(), p.elsewhere(), p.elsewhere()}
+	addresses := sized(20, 200)
+	made := make([][]string, len(events))
+	together(len(events), func(i int) {
+		for n := range addresses {
+			a := attempt(t, events[i].Stack, "POST", events[i].EventPath("/contacts/create"), object{"email": fmt.Sprintf("%d@example.org", n)})
+			if a.Status != 200 {
+				t.Errorf("%d: %s", a.Status, a.Body)
+			}
+			made[i] = append(made[i], entity(quick(a.Body)).id())
+		}
+	})
+	for i, event := range events {
+		require.Equal(t, made[0], made[i])
+		require.Equal(t, addresses, event.search(object{}).Pagination.TotalResults)
+	}
+	require.Equal(t, addresses, p.searchAll(object{}).Pagination.TotalResults)
+}
+
+// TestAnUpdateCostsTheSameOnManyEvents: the record is written once, however many
+// events show it, and each of them shows it at once.
+func TestAnUpdateCostsTheSameOnManyEvents(t *testing.T) {
+	log := new(journal)
+	p := &people{&desk{stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil)))), t}}
+	single, many := p.addressed("single@x.org")[0], p.addressed("many@x.org")[0]
+	events := []*people{p}
+	for len(events) < 200 {
+		there := p.elsewhere()
+		require.Equal(t, many, there.addressed("many@x.org")[0])
+		require.Empty(t, there.search(object{"filters": object{"search": "engines"}}).Results, "in memory before the update")
+		events = append(events, there)
+	}
+	units := map[string]any{}
+	for _, id := range []string{single, many} {
+		p.write(200, "PUT", "/"+id, object{"company": "Analytical Engines"}, "X-Request-Id", "update-"+id)
+		line := log.last(t, "update-"+id)
+		require.NotZero(t, line["wcu"])
+		units[id] = line["wcu"]
+	}
+	require.Equal(t, units[single], units[many])
+	changed := p.get(200, many)
+	for _, there := range events[1:] {
+		results := there.search(object{"filters": object{"search": "engines"}}).Results
+		require.Equal(t, []string{many}, texts(results, "id"))
+		require.Equal(t, changed["updated_at"], results[0]["updated_at"])
+	}
+}
