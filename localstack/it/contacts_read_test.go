@@ -18,7 +18,7 @@ func TestUnknownContactsAreNotFound(t *testing.T) {
 	p.remove(200, gone)
 	foreign := p.stranger()
 	theirs := foreign.addressed("foreign@x.org")[0]
-	session := p.desk.titled("A session")[0]
+	session := p.titled("A session")[0]
 	for _, id := range []string{uuid.NewString(), there, gone, theirs, session} {
 		require.Equal(t, noContact, p.get(404, id))
 		require.Equal(t, noContact, p.put(404, id, object{"title": "x"}))

@@ -3,6 +3,7 @@ package contact
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -73,44 +74,49 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 	return page.New(q.Page, total, shown), nil
 }
 
-// ByAddress finds the contact that holds an address, in whatever case; one without a
-// Body where nobody does.
-func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
-	key := ByEmail(c.Org.ID, address)
-	got, err := st.Table.GetMany(ctx, []table.Key{key})
-	if err != nil {
-		return party.Party{}, err
-	}
-	return st.holder(ctx, c, got, key)
-}
-
 const (
-	// maxTries is how often a contact is looked for whose address is taken already:
-	// its transaction is still becoming visible.
+	// maxTries is how often the holder of an address is looked for while that is
+	// changing.
 	maxTries = 12
 	maxPause = 50 * time.Millisecond
 )
 
-// holder is the contact that holds the address of a key, by what was read.
+// ByAddress finds the contact that holds an address, in whatever case; one without a
+// Body where nobody does.
+func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
+	key := ByEmail(c.Org.ID, address)
+	for range maxTries {
+		got, err := st.Table.GetMany(ctx, []table.Key{key})
+		if err != nil {
+			return party.Party{}, err
+		}
+		p, err := st.holder(ctx, c, got, key)
+		if !errors.Is(err, table.ErrStale) {
+			return p, err
+		}
+		if err := table.Pause(ctx, maxPause); err != nil {
+			return party.Party{}, err
+		}
+	}
+	return party.Party{}, fmt.Errorf("contact: the holder of %s keeps changing: %w", key.PK, apierr.Unavailable())
+}
+
+// holder is the contact that holds the address of a key, by what was read. It is
+// table.ErrStale where who is said to hold it does not have it, or not yet.
 func (st *Store) holder(ctx context.Context, c *auth.Caller, got write.Items, key table.Key) (party.Party, error) {
 	item, ok := got[key]
 	if !ok {
 		return party.Party{}, nil
 	}
 	id, err := holderID(item)
-	for try := 0; err == nil && try < maxTries; try++ {
-		p, err := st.Find(ctx, c, id)
-		if err != nil || p.Body != nil {
-			return p, err
-		}
-		if err := table.Pause(ctx, maxPause); err != nil {
-			return p, err
-		}
+	if err != nil {
+		return party.Party{}, err
 	}
-	if err == nil {
-		err = fmt.Errorf("contact: %s is held by %s, which is not there: %w", key.PK, id, apierr.Unavailable())
+	p, err := st.Find(ctx, c, id)
+	if err == nil && (p.Body == nil || ByEmail(c.Org.ID, p.Value(email)) != key) {
+		err = table.ErrStale
 	}
-	return party.Party{}, err
+	return p, err
 }
 
 func holderID(item table.Item) (string, error) {

@@ -77,13 +77,16 @@ func byID(x, y row) int {
 	return 1
 }
 
+func TestNoKeysAreTheDefaultOrder(t *testing.T) {
+	require.Nil(t, search.Order(nil, field, byID))
+}
+
 func TestOrderPutsMissingValuesLastInBothDirections(t *testing.T) {
 	rows := []row{{"p", 2, 1}, {"q", -1, 3}, {"r", 1, 1}, {"s", 2, 0}, {"u", -1, 4}, {"v", 2, 1}}
 	for _, c := range []struct {
 		keys []search.Key
 		want string
 	}{
-		{nil, "pqrsuv"},
 		{[]search.Key{{Name: "a"}}, "rpsvqu"},
 		{[]search.Key{{Name: "a", Desc: true}}, "psvrqu"},
 		{[]search.Key{{Name: "a"}, {Name: "b"}}, "rspvqu"},

@@ -91,12 +91,16 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 		return nil, nil
 	}
 	now, later := b.independent(todo, got)
+	ops, stale := b.plan(ctx, now, got)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
-	for _, p := range packed(b.plan(ctx, now, got)) {
+	for _, p := range packed(ops) {
 		g.Go(table.Safely(func() error { return b.commit(ctx, p) }))
 	}
-	return later, g.Wait()
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return later, b.oneByOne(ctx, stale)
 }
 
 // independent divides todo, keeping its order.
@@ -126,9 +130,9 @@ func (op Op) touches(got Items) (touches []string) {
 	return touches
 }
 
-// plan plans the operations and gives those that have something to write; the
-// others have their results.
-func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) {
+// plan plans the operations and gives those that have something to write, and those
+// that found what was read out of date; the others have their results.
+func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, stale []int) {
 	plans := make([]*Plan, len(todo))
 	var g errgroup.Group
 	g.SetLimit(atOnce)
@@ -142,6 +146,9 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) 
 	_ = g.Wait() // every error stands in its operation's result
 	for n, i := range todo {
 		switch {
+		case errors.Is(b.results[i].Err, table.ErrStale):
+			stale = append(stale, i)
+			continue
 		case b.results[i].Err != nil:
 			continue
 		case len(plans[n].Writes) == 0:
@@ -151,7 +158,7 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned) 
 		}
 		b.name(i, plans[n].Answer)
 	}
-	return ops
+	return ops, stale
 }
 
 // name notes which record the operation at index is about, by its answer.

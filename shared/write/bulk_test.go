@@ -175,6 +175,24 @@ func TestRefusedOperationsOfABulkAreAlone(t *testing.T) {
 	}
 }
 
+// TestAStalePlanIsMadeAgain: what one operation finds out of date keeps none of the
+// others from being done.
+func TestAStalePlanIsMadeAgain(t *testing.T) {
+	to := tabletest.Start(t)
+	all := entries("p", creates(10))
+	plan, tries := all[4].Op.Plan, 0
+	all[4].Op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+		if tries++; tries < 3 {
+			return nil, table.ErrStale
+		}
+		return plan(ctx, got)
+	}
+	results, err := write.Bulk(t.Context(), to, batch(all))
+	require.NoError(t, err)
+	requireSuccess(t, results, len(all))
+	require.Equal(t, 3, tries)
+}
+
 func TestOperationsThatTouchWhatTheyRead(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")

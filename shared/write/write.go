@@ -33,8 +33,9 @@ type Op struct {
 	Touches func(got Items) []string
 	// Plan applies the rules to what was read. It may read more itself, and runs
 	// again when the commit finds that a record has changed; in a bulk it may run
-	// at the same time as the Plan of others. Its error ends the operation and is
-	// returned unchanged.
+	// at the same time as the Plan of others. table.ErrStale has everything read
+	// and planned again; any other error ends the operation and is returned
+	// unchanged.
 	Plan func(ctx context.Context, got Items) (*Plan, error)
 	// Again gives the answer for the record of id, deleted or not, when an earlier
 	// request with the same Idempotency-Key did the operation and its answer was
