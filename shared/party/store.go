@@ -29,8 +29,8 @@ type Store struct {
 	Memory *Memory
 }
 
-// keys are where a party and, on an event, its association stand.
-func (st *Store) keys(c *auth.Caller, id string) []table.Key {
+// Keys are where a party and, on an event, its association stand.
+func (st *Store) Keys(c *auth.Caller, id string) []table.Key {
 	keys := []table.Key{st.Kind.Body(c.Org.ID, id)}
 	if c.Event != nil {
 		keys = append(keys, st.Kind.OnEvent(c.Org.ID, c.Event.ID, id))
@@ -38,8 +38,8 @@ func (st *Store) keys(c *auth.Caller, id string) []table.Key {
 	return keys
 }
 
-// found is the party of an id among what was read; zero where there is none.
-func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err error) {
+// Found is the party of an id among what was read; zero where there is none.
+func (st *Store) Found(c *auth.Caller, got write.Items, id string) (p Party, err error) {
 	item, ok := got[st.Kind.Body(c.Org.ID, id)]
 	if !ok {
 		return Party{}, nil
@@ -56,11 +56,11 @@ func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err
 // Find reads a party, associated with the caller's event or not; it has no Body
 // where the organization has none of that id.
 func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, error) {
-	got, err := st.Table.GetMany(ctx, st.keys(c, id))
+	got, err := st.Table.GetMany(ctx, st.Keys(c, id))
 	if err != nil {
 		return Party{}, err
 	}
-	return st.found(c, got, id)
+	return st.Found(c, got, id)
 }
 
 // Get reads a party that holds a role on the caller's event; 404 where none of that
@@ -86,7 +86,7 @@ func (st *Store) Present(ctx context.Context, c *auth.Caller, wanted []string) (
 func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	var keys []table.Key
 	for _, id := range wanted {
-		keys = append(keys, st.keys(c, id)...)
+		keys = append(keys, st.Keys(c, id)...)
 	}
 	got, err := st.Table.GetMany(ctx, keys)
 	if err != nil {
@@ -94,7 +94,7 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 	}
 	present := make(map[string]Party, len(wanted))
 	for _, id := range wanted {
-		p, err := st.found(c, got, id)
+		p, err := st.Found(c, got, id)
 		if err != nil {
 			return nil, err
 		}

@@ -173,7 +173,7 @@ func (w *Writing) Delete(id string) write.Op {
 // Restore gives a deleted role back; 404 where it is not deleted.
 func (w *Writing) Restore(id string) write.Op {
 	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
-		before, err := w.store.found(w.Caller, got, id)
+		before, err := w.store.Found(w.Caller, got, id)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +196,7 @@ func (w *Writing) op(id string, keys []table.Key, plan func(context.Context, wri
 		Again: w.Again,
 		Touches: func(got write.Items) []string {
 			touches := []string{id}
-			if p, err := w.store.found(w.Caller, got, id); err == nil && w.Touches != nil {
+			if p, err := w.store.Found(w.Caller, got, id); err == nil && w.Touches != nil {
 				touches = append(touches, w.Touches(got, p)...)
 			}
 			return touches
@@ -235,12 +235,12 @@ func (w *Writing) now(before Party) wire.Time {
 	return wire.After(before.WrittenAt, w.store.Now())
 }
 
-// keys are where a party stands.
-func (w *Writing) keys(id string) []table.Key { return w.store.keys(w.Caller, id) }
+// Keys are where a party stands.
+func (w *Writing) keys(id string) []table.Key { return w.store.Keys(w.Caller, id) }
 
 // holder is the party of an id among what was read, which holds the role.
 func (w *Writing) holder(got write.Items, id string) (Party, error) {
-	p, err := w.store.found(w.Caller, got, id)
+	p, err := w.store.Found(w.Caller, got, id)
 	if err == nil && !p.Holds(w.Role) {
 		err = NotFound(w.Role)
 	}

@@ -81,20 +81,20 @@ type bulk struct {
 // round does those of todo that touch nothing an earlier one of them touches, and
 // gives the others: what these read and touch may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
-	var reads []table.Key
-	for _, i := range todo {
-		reads = append(reads, b.Entries[i].Op.Reads...)
+	ops := make([]Op, len(todo))
+	for n, i := range todo {
+		ops[n] = b.Entries[i].Op
 	}
-	got, err := b.table.GetMany(ctx, reads)
+	got, err := readAll(ctx, b.table, ops...)
 	if err != nil {
 		b.fail(todo, err)
 		return nil, nil
 	}
 	now, later := b.independent(todo, got)
-	ops, stale := b.plan(ctx, now, got)
+	made, stale := b.plan(ctx, now, got)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
-	for _, p := range packed(ops) {
+	for _, p := range packed(made) {
 		g.Go(table.Safely(func() error { return b.commit(ctx, p) }))
 	}
 	if err := g.Wait(); err != nil {

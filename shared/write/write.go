@@ -26,6 +26,9 @@ type Op struct {
 	// Reads are the keys that Plan needs. They are read together, strongly
 	// consistent.
 	Reads []table.Key
+	// More are keys that follow from what Reads found, such as whom a record names;
+	// they are read together as well, and Plan gets both. Nil for none.
+	More func(got Items) []table.Key
 	// Touches names what must not change between Reads and the commit: the
 	// record, its parent, its partners, unique values both old and new. In a bulk
 	// an operation waits for the earlier ones that touch the same. Nil stands for
@@ -125,7 +128,7 @@ func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 }
 
 func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
-	got, err := t.GetMany(ctx, op.Reads)
+	got, err := readAll(ctx, t, op)
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +144,34 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 		return nil, err
 	}
 	return plan.Answer, nil
+}
+
+// readAll reads what operations need: for all of them together in at most two
+// batches, one after the other.
+func readAll(ctx context.Context, t *table.Table, ops ...Op) (Items, error) {
+	var keys, more []table.Key
+	for _, op := range ops {
+		keys = append(keys, op.Reads...)
+	}
+	got, err := t.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for _, op := range ops {
+		if op.More != nil {
+			more = append(more, op.More(got)...)
+		}
+	}
+	others, err := t.GetMany(ctx, more)
+	if err != nil {
+		return nil, err
+	}
+	for key, item := range others {
+		if _, known := got[key]; !known {
+			got[key] = item
+		}
+	}
+	return got, nil
 }
 
 // merge appends writes to merged, each bump to the one of its key if there is one.
