@@ -9,9 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/exhibitors"
-	"lectern/functions/exhibitorwrites"
 	"lectern/functions/sponsors"
-	"lectern/functions/sponsorwrites"
 	"lectern/shared/api"
 )
 
@@ -100,16 +98,16 @@ func TestAccountLimits(t *testing.T) {
 
 // door is the same caller at a service that starts one group, which change has its
 // environment changed for.
-func (s *stand) door(group api.Group, change func(*api.Env)) *stand {
-	s.t.Helper()
-	env := s.Env
+func (d *desk) door(group api.Group, change func(*api.Env)) *desk {
+	d.t.Helper()
+	env := d.Env
 	env.Memory = new(api.Memory)
 	change(&env)
 	door := httptest.NewServer(group.Handler(env))
-	s.t.Cleanup(door.Close)
-	at := *s.Stack
+	d.t.Cleanup(door.Close)
+	at := *d.Stack
 	at.URL = door.URL
-	return &stand{&desk{&at, s.t}, s.role}
+	return &desk{&at, d.t}
 }
 
 // TestAccountsLinkToTheAdminApplication: where one is configured, admin_url is the
@@ -121,26 +119,10 @@ func TestAccountsLinkToTheAdminApplication(t *testing.T) {
 		s.other().takes(200, id)
 		require.Nil(t, s.get(200, id)["admin_url"], "none is configured")
 		for _, role := range []*stand{s, s.other()} {
-			reader := role.door(groups[role.role], func(env *api.Env) { env.AdminURL = "https://admin.example.org" })
+			reader := &stand{role.door(groups[role.role], func(env *api.Env) { env.AdminURL = "https://admin.example.org" }), role.role}
 			want := fmt.Sprintf("https://admin.example.org/event/%d/%ss/%s", s.Event, role.role, id)
 			require.Equal(t, want, reader.get(200, id)["admin_url"])
 			require.Equal(t, []string{want}, texts(reader.search(object{}).Results, "admin_url"))
 		}
-	})
-}
-
-// TestAccountCreatesCountAgainstTheDay: creates and bulks do, nothing else does.
-func TestAccountCreatesCountAgainstTheDay(t *testing.T) {
-	groups := map[string]api.Group{"sponsor": sponsorwrites.Group, "exhibitor": exhibitorwrites.Group}
-	inBothRoles(t, func(t *testing.T, s *stand) {
-		few := s.door(groups[s.role], func(env *api.Env) { env.DailyWrites = 2 })
-		id := few.named("A")[0]
-		few.put(200, id, object{"name": "B"})
-		few.remove(200, id)
-		few.restore(200, id)
-		few.bulk(updating(id, object{"name": "C"}), updating(id, object{"name": "D"}))
-		require.Equal(t, "TooManyRequestsError", few.create(429, object{"name": "E"})["error"])
-		few.call(429, http.MethodPost, "/bulk", object{"operations": []object{deleting(id)}})
-		require.Equal(t, "F", few.put(200, id, object{"name": "F"})["name"])
 	})
 }

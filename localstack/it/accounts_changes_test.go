@@ -9,22 +9,10 @@ import (
 	"lectern/shared/change"
 )
 
-// accountNews tells what has changed about accounts since it was last asked.
+// accountNews is a stand that tells the changes of accounts.
 type accountNews struct {
 	*stand
-	seen map[string]bool
-}
-
-// since are the change records that came since the last call, oldest first.
-func (l *accountNews) since() (fresh []change.Record) {
-	l.t.Helper()
-	for _, r := range changesOf(l.t, l.Stack) {
-		if r.Type == "account" && !l.seen[r.ID] {
-			l.seen[r.ID] = true
-			fresh = append(fresh, r)
-		}
-	}
-	return fresh
+	*watch
 }
 
 // tells checks that one change came since the last call: its action, and what it
@@ -67,7 +55,7 @@ func sequences(records ...change.Record) (all []int64) {
 
 func TestChangesOfAnAccount(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
-		l := &accountNews{s, map[string]bool{}}
+		l := &accountNews{s, s.watch("account")}
 		made := s.create(200, object{"name": "A"})
 		id := made.id()
 		all := []change.Record{l.tells(id, "R.created", "R.created", "R.event.associated")}
@@ -106,7 +94,7 @@ func TestChangesOfAnAccount(t *testing.T) {
 
 func TestChangesNameTheFieldsOfAccounts(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
-		l := &accountNews{s, map[string]bool{}}
+		l := &accountNews{s, s.watch("account")}
 		local, global := s.field("Booth", "text"), s.field("Tier", "text", object{"scope": "global"})
 		ann := s.person("ann@example.org").id()
 		id := s.named("A")[0]
@@ -136,7 +124,7 @@ func sortedLike(fields []string, first string) []string {
 
 func TestRefusedAccountWritesLeaveNoChange(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
-		l := &accountNews{s, map[string]bool{}}
+		l := &accountNews{s, s.watch("account")}
 		id := s.named("A")[0]
 		l.since()
 		s.create(400, object{"name": " "})

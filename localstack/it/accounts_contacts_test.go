@@ -1,6 +1,8 @@
 package it_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +72,7 @@ func TestAccountContactsAreReplacedAsAList(t *testing.T) {
 func TestWrongAccountContacts(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
 		ann, gone := s.person("ann@example.org"), s.person("gone@example.org")
-		s.send(200, "DELETE", "/contacts/"+gone.id(), nil)
+		s.drop("contacts", gone.id())
 		far := s.elsewhere().person("far@example.org")
 		id := s.create(200, object{"name": "A", "contacts": []object{{"contact_id": ann.id()}}}).id()
 		kept := s.get(200, id)
@@ -147,16 +149,40 @@ func TestADeletedContactIsHiddenUntilItIsRestored(t *testing.T) {
 				texts(s.get(200, made.id()).list("contacts"), "id"), texts(s.search(object{}).Results[0].list("contacts"), "id"),
 			}
 		}
-		s.send(200, "DELETE", "/contacts/"+ann, nil)
+		s.drop("contacts", ann)
 		require.Equal(t, [][]string{{bob}, {bob}}, shown())
 		s.put(200, made.id(), object{"name": "B"})
-		s.send(200, "POST", "/contacts/"+ann+"/restore", nil)
+		s.revive("contacts", ann)
 		require.Equal(t, [][]string{{ann, bob}, {ann, bob}}, shown(), "it has its place again")
 		require.Equal(t, made["created_at"], s.get(200, made.id()).list("contacts")[0]["relationship_created_at"])
 
-		s.send(200, "DELETE", "/contacts/"+ann, nil)
+		s.drop("contacts", ann)
 		s.put(200, made.id(), object{"contacts": []object{{"contact_id": bob}}})
-		s.send(200, "POST", "/contacts/"+ann+"/restore", nil)
-		require.Equal(t, [][]string{{bob}, {bob}}, shown(), "a new list is the whole list")
+		s.revive("contacts", ann)
+		require.Equal(t, [][]string{{ann, bob}, {ann, bob}}, shown(), "a new list replaces what could be seen")
 	})
+}
+
+// TestAnAccountOfManyWordsCanBeRead has contacts that say more about themselves than an
+// answer can hold.
+func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
+	d := newDesk(t)
+	var operations, contacts []object
+	for i := range 100 {
+		email := fmt.Sprintf("talkative%d@example.org", i)
+		operations = append(operations, object{"action": "create", "data": object{"email": email, "about": strings.Repeat("words ", 10_000)}})
+		contacts = append(contacts, object{"email": email})
+	}
+	for part := range slices.Chunk(operations, 50) {
+		d.bulkUnder("/contacts/bulk", "", part...)
+	}
+	made := entity(d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), object{"name": "A", "contacts": contacts}).JSON(t))
+	read := entity(d.Call(t, 200, "GET", d.EventPath("/sponsors/"+made.id()), nil).JSON(t))
+	require.Equal(t, made["contacts"], read["contacts"])
+	require.Len(t, read.list("contacts"), 100)
+	for _, c := range read.list("contacts") {
+		require.Nil(t, c["about"])
+		require.NotEmpty(t, c["email"])
+	}
+	d.Call(t, 200, "POST", d.EventPath("/sponsors?pageSize=1"), nil)
 }

@@ -35,10 +35,7 @@ func TestAccountValuesOfEveryType(t *testing.T) {
 			scope := []string{"event", "global"}[i%2]
 			name := s.field("Field "+string(rune('a'+i)), c.kind, c.more, object{"scope": scope})
 			for j, good := range c.good {
-				want := good
-				if c.shown != nil {
-					want = c.shown[j]
-				}
+				want := c.reads(j)
 				require.Equal(t, want, s.put(200, id, object{"custom_fields": object{name: good}}).value(name), "%s %v", c.kind, good)
 			}
 			kept := s.get(200, id)
@@ -55,7 +52,7 @@ func TestAccountValuesOfEveryType(t *testing.T) {
 func TestUnknownAndReadOnlyFieldsOfAccounts(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
 		mine := s.field("Mine", "text")
-		owned := s.done("connector-field-create", object{"module_id": "account", "name": "Theirs", "type": "text", "source": "salesforce"}).text("internal_name")
+		owned := s.connectorField("Theirs", object{"module_id": "account"})
 		foreign := s.desk.field("Session", "text")
 		id := s.named("A")[0]
 		for name, code := range map[string]string{"nothing": "FIELD_NOT_FOUND", "name": "FIELD_NOT_FOUND", foreign: "FIELD_NOT_FOUND", owned: "FIELD_READ_ONLY"} {
@@ -74,29 +71,6 @@ func TestUnknownAndReadOnlyFieldsOfAccounts(t *testing.T) {
 		for _, wrong := range []any{nil, "x", []any{}} {
 			isInvalid(t, s.put(400, id, object{"custom_fields": wrong}), "custom_fields")
 		}
-	})
-}
-
-func TestAccountBulkShowsTheOptionsOfADropdown(t *testing.T) {
-	inBothRoles(t, func(t *testing.T, s *stand) {
-		size := s.field("Size", "dropdown", object{"options": []string{"S", `X"L`}, "scope": "global"})
-		count, id := s.field("Count", "number"), s.named("A")[0]
-		with := func(name string, value any) object { return object{"custom_fields": object{name: value}} }
-		o := s.bulk(
-			creating(merged(with(size, "M"), object{"name": "B"})), updating(id, with(size, 3)), updating(id, with(count, "three")), updating(id, with(size, "S")),
-		)
-		for i := range 2 {
-			failure := o.failed(t, i, "TYPE_MISMATCH", size)
-			require.Equal(t, []any{"S", `X"L`}, failure["valid_options"])
-			require.NotContains(t, o.Results[i], "valid_options", "it stands inside the error")
-			require.Contains(t, failure["message"], `"S"`)
-		}
-		require.NotContains(t, o.failed(t, 2, "TYPE_MISMATCH", count), "valid_options")
-		require.Equal(t, "S", o.data(t, 3).value(size))
-		single := s.put(400, id, with(size, "M"))
-		isRefused(t, single, "TYPE_MISMATCH", size)
-		require.Contains(t, single["message"], `"S"`)
-		isRefused(t, s.create(400, merged(with(size, "M"), object{"name": "B"})), "TYPE_MISMATCH", size)
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
@@ -126,32 +125,15 @@ func (s *stand) bulk(operations ...object) outcome {
 	return s.bulkUnder("", operations...)
 }
 
-// bulkUnder is the bulk of the role, with an Idempotency-Key unless it is empty.
-// The outcome's results are in the order of the operations, and counted.
 func (s *stand) bulkUnder(key string, operations ...object) outcome {
 	s.t.Helper()
-	var o outcome
-	s.call(200, http.MethodPost, "/bulk", object{"operations": operations}, keyHeader, key).Into(s.t, &o)
-	require.NoError(s.t, uuid.Validate(o.BatchID))
-	require.Equal(s.t, len(operations), o.Stats.Total)
-	require.Equal(s.t, o.Stats.Total, o.Stats.Succeeded+o.Stats.Failed)
-	for i, r := range o.Results {
-		require.Equal(s.t, float64(i), r["index"])
-		require.Equal(s.t, operations[i]["action"], r["action"])
-	}
-	return o
+	return s.desk.bulkUnder(s.path("/bulk"), key, operations...)
 }
 
 // field makes a custom field of accounts and gives its internal name.
 func (s *stand) field(name, kind string, more ...object) string {
 	s.t.Helper()
 	return s.desk.field(name, kind, append([]object{{"module_id": "account"}}, more...)...)
-}
-
-// person makes a contact of the event and gives its record.
-func (s *stand) person(email string, more ...object) entity {
-	s.t.Helper()
-	return s.send(200, http.MethodPost, "/contacts/create", merged(object{"email": email}, more...))
 }
 
 // keysInOrder are the names of an object's properties as they were sent.

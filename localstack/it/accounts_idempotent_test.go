@@ -28,17 +28,6 @@ func TestAccountCreateIsReplayedUnderItsKey(t *testing.T) {
 	})
 }
 
-func TestAccountRestoreIsReplayedUnderItsKey(t *testing.T) {
-	inBothRoles(t, func(t *testing.T, s *stand) {
-		id := s.named("A")[0]
-		s.restore(404, id, keyHeader, "k")
-		s.remove(200, id)
-		first := s.restore(200, id, keyHeader, "k")
-		require.Equal(t, first, s.restore(200, id, keyHeader, "k"))
-		s.restore(404, id, keyHeader, "k2")
-	})
-}
-
 func TestAccountBulkIsReplayedUnderItsKey(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
 		id, gone := s.other().named("A")[0], s.named("Gone")[0]

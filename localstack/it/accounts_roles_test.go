@@ -53,6 +53,24 @@ func TestAccountTakesItsSecondRole(t *testing.T) {
 	})
 }
 
+// TestAnUpdateNamesItsOwnAccountOnly: it may say again in account_id what the path
+// says.
+func TestAnUpdateNamesItsOwnAccountOnly(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		ids := s.named("A", "B")
+		for _, other := range []any{ids[1], uuid.NewString(), "x", "", nil, 1} {
+			body := object{"account_id": other, "name": "C"}
+			isInvalid(t, s.put(400, ids[0], body), "account_id")
+			s.bulk(updating(ids[0], body)).failed(t, 0, "VALIDATION_ERROR", "account_id")
+		}
+		require.Equal(t, "A", s.get(200, ids[0])["name"])
+		for _, same := range []string{ids[0], strings.ToUpper(ids[0])} {
+			require.Equal(t, "C", s.put(200, ids[0], object{"account_id": same, "name": "C"})["name"])
+			require.Equal(t, "D", s.bulk(updating(ids[0], object{"account_id": same, "name": "D"})).data(t, 0)["name"])
+		}
+	})
+}
+
 func TestAccountsOfOneNameAreUnrelated(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
 		first, again, third := s.create(200, object{"name": "Acme"}), s.create(200, object{"name": "Acme"}), s.other().create(200, object{"name": "Acme"})

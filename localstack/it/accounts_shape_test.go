@@ -98,9 +98,9 @@ func TestAccountTextsAreWrittenOneByOneAndCleared(t *testing.T) {
 		single := func(body object) entity { return s.put(200, id, body) }
 		inBulk := func(body object) entity { return s.bulk(updating(id, body)).data(t, 0) }
 		for i, text := range accountTexts {
-			write, clear := single, inBulk
+			write, erase := single, inBulk
 			if i%2 == 0 {
-				write, clear = inBulk, single
+				write, erase = inBulk, single
 			}
 			changed := write(object{text[0]: text[1]})
 			require.Greater(t, changed["updated_at"], want["updated_at"])
@@ -111,7 +111,7 @@ func TestAccountTextsAreWrittenOneByOneAndCleared(t *testing.T) {
 			if text[0] == "name" {
 				continue
 			}
-			changed = clear(object{text[0]: nil})
+			changed = erase(object{text[0]: nil})
 			maps.Copy(want, entity{text[0]: nil, "updated_at": changed["updated_at"]})
 			require.Equal(t, want, changed, "null clears "+text[0])
 		}

@@ -14,9 +14,9 @@ import (
 // what the batteries need to work on whichever it is.
 type recordKind struct {
 	collection string
-	// module is that of its custom fields, and text a property of it that takes any
-	// text.
-	module, text string
+	// module is that of its custom fields, text a property of it that takes any text,
+	// long one that takes 64 KB, and needed what a create must have.
+	module, text, long, needed string
 	// born is the version of a new record.
 	born int64
 	// plain is whether an error of a bulk is its message alone.
@@ -24,10 +24,10 @@ type recordKind struct {
 }
 
 var recordKinds = []recordKind{
-	{collection: "sessions", module: "session", text: "title", born: 1},
-	{collection: "contacts", module: "contact", text: "title", born: 2, plain: true},
-	{collection: "sponsors", module: "account", text: "name", born: 2},
-	{collection: "exhibitors", module: "account", text: "name", born: 2},
+	{collection: "sessions", module: "session", text: "title", long: "description", needed: "title", born: 1},
+	{collection: "contacts", module: "contact", text: "title", long: "about", needed: "email", born: 2, plain: true},
+	{collection: "sponsors", module: "account", text: "name", long: "description", needed: "name", born: 2},
+	{collection: "exhibitors", module: "account", text: "name", long: "description", needed: "name", born: 2},
 }
 
 // with is a body of the text alone.
@@ -64,23 +64,15 @@ func (k recordKind) find(s *stacktest.Stack, mark string) request {
 	return request{http.MethodPost, s.EventPath(fmt.Sprintf("/%s?pageSize=100", k.collection)), object{"filters": object{"search": mark}}}
 }
 
-// bulkUnder does operations of the kind under an Idempotency-Key; none where key is
-// empty.
-func (k recordKind) bulkUnder(d *desk, key string, operations ...object) outcome {
-	d.t.Helper()
-	o := stacktest.Call[outcome](d.Stack, http.StatusOK, http.MethodPost, d.EventPath(k.bulk()), object{"operations": operations}, keyHeader, key)
-	require.Len(d.t, o.Results, len(operations))
-	require.Equal(d.t, len(operations), o.Stats.Total)
-	return o
-}
-
-// refuses checks that operation i failed with the code and for the field; of a kind
-// whose errors are plain there is a message alone.
-func (k recordKind) refuses(t *testing.T, o outcome, i int, code, field string) {
+// refuses checks that operation i failed with the code and for the field, and gives
+// its error; of a kind whose errors are plain there is a message alone.
+func (k recordKind) refuses(t *testing.T, o outcome, i int, code, field string) entity {
 	t.Helper()
 	if k.plain {
-		o.plain(t, i)
-		return
+		message := o.plain(t, i)
+		require.NotContains(t, message, "unexpected", "an error that nobody foresaw")
+		require.Contains(t, message, field)
+		return entity{"message": message}
 	}
-	o.failed(t, i, code, field)
+	return o.failed(t, i, code, field)
 }

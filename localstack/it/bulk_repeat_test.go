@@ -30,112 +30,107 @@ func longOptions(text string) []string {
 
 // TestABulkOfLongErrorsLeaves: what it did is answered, and again under its key.
 func TestABulkOfLongErrorsLeaves(t *testing.T) {
-	d := newDesk(t)
-	for _, text := range []string{"x", `"`} {
-		size := d.field("Size"+fmt.Sprint(len(text), text == "x"), "dropdown", object{"options": longOptions(text)})
-		operations := make([]object, 100)
-		for i := range operations {
-			operations[i] = creating(object{"title": "x", "custom_fields": object{size: "none"}})
-		}
-		operations[0] = creating(object{"title": text})
-		before := d.search(object{}).Pagination.TotalResults
-		body := object{"operations": operations}
-		first := d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k"+size)
-		require.LessOrEqual(t, len(first.Body), maxJSON)
-		require.LessOrEqual(t, len(first.Body)+bytes.Count(first.Body, []byte(`"`))+bytes.Count(first.Body, []byte(`\`)), maxReturn)
-		results := entity(first.JSON(t)).list("results")
-		require.Equal(t, "success", results[0]["status"])
-		one, _ := results[1]["error"].(object)
-		require.Len(t, one["valid_options"], len(longOptions("")))
-		for _, option := range longOptions(text) {
-			require.Contains(t, one["message"], strconv.Quote(option))
-		}
-		last, _ := results[99]["error"].(object)
-		require.Equal(t, "TYPE_MISMATCH", last["code"])
-		require.NotContains(t, last, "valid_options")
-		require.Less(t, len(last["message"].(string)), 3_000)
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		for i, text := range []string{"x", `"`} {
+			size := w.field("Size "+fmt.Sprint(i), "dropdown", object{"options": longOptions(text)})
+			operations := append(w.news(1, text), w.news(99, "x", object{"custom_fields": object{size: "none"}})...)
+			first := w.bulkAnswer("k"+size, operations)
+			leaves(t, first.Body)
+			var o outcome
+			first.Into(t, &o)
+			require.Equal(t, "success", o.Results[0]["status"])
+			one := w.refuses(o, 1, "TYPE_MISMATCH", size)
+			if !w.plain {
+				require.Len(t, one["valid_options"], len(longOptions("")))
+			}
+			for _, option := range longOptions(text) {
+				require.Contains(t, one["message"], strconv.Quote(option))
+			}
+			last := w.refuses(o, 99, "TYPE_MISMATCH", size)
+			require.NotContains(t, last, "valid_options")
+			require.Less(t, len(last.text("message")), 3_000)
 
-		again := d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k"+size)
-		require.Equal(t, "true", again.Header.Get(replayHeader))
-		repeated := entity(again.JSON(t)).list("results")
-		for i, r := range results {
-			require.Equal(t, r["id"], repeated[i]["id"])
-			require.Equal(t, r["status"], repeated[i]["status"])
-			require.Equal(t, r.at("error.code"), repeated[i].at("error.code"))
+			again := w.bulkAnswer("k"+size, operations)
+			require.Equal(t, "true", again.Header.Get(replayHeader))
+			repeated := entity(again.JSON(t)).list("results")
+			for _, property := range []string{"id", "status", "error.code"} {
+				require.Equal(t, column(o.Results, property), column(repeated, property))
+			}
+			require.Equal(t, i+1, w.count())
 		}
-		require.Equal(t, before+1, d.search(object{}).Pagination.TotalResults)
-	}
+	})
 }
 
 // TestALongWordIsNotRepeated: what a client says in place of an action or id.
 func TestALongWordIsNotRepeated(t *testing.T) {
-	d := newDesk(t)
-	word := strings.Repeat(`"`, 1<<20)
-	o := d.send(200, "POST", "/sessions/bulk", object{"operations": []object{{"action": word}, {"action": "delete", "id": word}}})
-	for _, r := range o.list("results") {
-		require.Equal(t, "error", r["status"])
-		require.Nil(t, r["id"])
-		require.Less(t, len(r.text("action")), 200)
-	}
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		word := strings.Repeat(`"`, 1<<20)
+		answer := w.bulkAnswer("", []object{{"action": word}, {"action": "delete", "id": word}})
+		require.Less(t, len(answer.Body), 2_000)
+		for _, r := range entity(answer.JSON(t)).list("results") {
+			require.Equal(t, "error", r["status"])
+			require.Nil(t, r["id"])
+		}
+	})
 }
 
 // TestALargeBulkStaysDone: its repetition answers success whatever became of the
 // records and settings since, and takes no numbers.
 func TestALargeBulkStaysDone(t *testing.T) {
-	d := newDesk(t)
-	track := d.entry("tracks", "T").id()
-	operations := make([]object, 20)
-	for i := range operations {
-		operations[i] = creating(object{"title": "x", "track_id": track, "description": strings.Repeat("é", 30_000)})
-	}
-	operations[19] = creating(object{"title": ""})
-	body := object{"operations": operations}
-	first := entity(d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k").JSON(t)).list("results")
-	d.drop("tracks", track)
-	d.remove(200, first[3].id())
-	for range 2 {
-		answer := d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k")
-		require.Equal(t, "true", answer.Header.Get(replayHeader))
-		again := entity(answer.JSON(t)).list("results")
-		for i := range 19 {
-			require.Equal(t, "success", again[i]["status"], i)
-			require.Equal(t, first[i]["id"], again[i]["id"])
-			require.Equal(t, i == 3, again[i].at("data.deleted_at") != nil)
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		note := w.note()
+		operations := w.news(20, "x", object{w.long: strings.Repeat("é", 30_000), "custom_fields": object{note.text("internal_name"): "y"}})
+		operations[19] = creating(object{})
+		first := entity(w.bulkAnswer("k", operations).JSON(t)).list("results")
+		w.drop("fields", note.id())
+		w.remove(200, first[3].id())
+		for range 2 {
+			answer := w.bulkAnswer("k", operations)
+			require.Equal(t, "true", answer.Header.Get(replayHeader))
+			again := entity(answer.JSON(t)).list("results")
+			for i := range 19 {
+				require.Equal(t, "success", again[i]["status"], i)
+				require.Equal(t, first[i]["id"], again[i]["id"])
+				require.Equal(t, i == 3, again[i].at("data.deleted_at") != nil)
+			}
+			require.Equal(t, first[19], again[19])
 		}
-		require.Equal(t, first[19], again[19])
-	}
-	require.Equal(t, "SESS-20", d.create(200, object{"title": "next"})["friendly_id"])
-	require.Equal(t, 19, d.search(object{}).Pagination.TotalResults)
+		require.Regexp(t, "^[A-Z]+-20$", w.create(200, w.new("next"))["friendly_id"])
+		require.Equal(t, 19, w.count())
+	})
 }
 
-// TestALargeCreateStaysDone is the same of one session, whose answer is long for
-// its translations.
+// note makes a custom field for texts.
+func (w *workshop) note() entity {
+	w.t.Helper()
+	return w.send(200, "POST", "/fields/create", object{"name": "Note", "type": "text", "module_id": w.module})
+}
+
+// TestALargeCreateStaysDone is the same of one record, whose answer is long for its
+// translations.
 func TestALargeCreateStaysDone(t *testing.T) {
-	d := newDesk(t, "translated_fields")
-	track := d.entry("tracks", "T").id()
-	texts := object{}
-	for i := range 14 {
-		texts[d.field(fmt.Sprint("Text ", i), "text")] = "<&>"
-	}
-	translations := object{}
-	for i := range 100 {
-		translations[fmt.Sprintf("de-%03d", i)] = texts
-	}
-	body := object{"title": "A", "track_id": track, "translations": translations}
-	path := d.EventPath("/sessions/create?expand=translated_fields")
-	first := d.Call(t, 200, "POST", path, body, keyHeader, "k")
-	require.Greater(t, len(first.Body), 300<<10)
-	require.Empty(t, first.Header.Get(replayHeader))
-	id := entity(first.JSON(t)).id()
-	again := d.Call(t, 200, "POST", path, body, keyHeader, "k")
-	require.Equal(t, "true", again.Header.Get(replayHeader))
-	require.Equal(t, string(first.Body), string(again.Body))
-	d.drop("tracks", track)
-	d.remove(200, id)
-	gone := d.Call(t, 200, "POST", path, body, keyHeader, "k")
-	require.Equal(t, "true", gone.Header.Get(replayHeader))
-	require.NotNil(t, gone.JSON(t)["deleted_at"])
-	require.Equal(t, "SESS-2", d.create(200, object{"title": "next"})["friendly_id"])
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		note, texts, translations := w.note(), object{}, object{}
+		for i := range 14 {
+			texts[w.field(fmt.Sprint("Text ", i), "text")] = "<&>"
+		}
+		for i := range 100 {
+			translations[fmt.Sprintf("de-%03d", i)] = texts
+		}
+		body := merged(w.new("A"), object{"custom_fields": object{note.text("internal_name"): "y"}, "translations": translations})
+		create := func() stacktest.Answer {
+			return w.Call(t, 200, "POST", w.EventPath(w.recordKind.create()+"?expand=translated_fields"), body, keyHeader, "k")
+		}
+		first := create()
+		require.Greater(t, len(first.Body), 300<<10)
+		replayed(t, first, create())
+		w.drop("fields", note.id())
+		w.remove(200, entity(first.JSON(t)).id())
+		gone := create()
+		require.Equal(t, "true", gone.Header.Get(replayHeader))
+		require.NotNil(t, gone.JSON(t)["deleted_at"])
+		require.Regexp(t, "^[A-Z]+-2$", w.create(200, w.new("next"))["friendly_id"])
+	}, "translated_fields")
 }
 
 // TestLargeFieldsAreReplayed: a definition whose answer is kept as it is, and
@@ -170,27 +165,41 @@ func (c *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 // its key.
 func TestInternalErrorsOfABulkAreLogged(t *testing.T) {
 	client, log := &failing{}, &bytes.Buffer{}
-	d := &desk{stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil))),
-		stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client })), t}
-	body := object{"operations": []object{creating(object{"title": "A"}), creating(object{"title": ""})}}
-	client.on.Store(true)
-	answer := d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k", "X-Request-Id", "req-77")
-	client.on.Store(false)
-	require.NotContains(t, string(answer.Body), "secret")
-	first := entity(answer.JSON(t)).list("results")
-	require.Equal(t, "INTERNAL_ERROR", first[0].at("error.code"))
+	region := stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil))),
+		stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client }))
+	for _, k := range recordKinds {
+		w := &workshop{&desk{region.NewOrganization(t), t}, k}
+		operations := append(w.news(1, "A"), creating(object{}))
+		log.Reset()
+		client.on.Store(true)
+		answer := w.bulkAnswer("k", operations, "X-Request-Id", "req-77")
+		client.on.Store(false)
+		require.NotContains(t, string(answer.Body), "secret")
+		failure := entity(answer.JSON(t)).list("results")[0]
+		if k.plain {
+			require.Contains(t, failure["error"], "unexpected")
+		} else {
+			require.Equal(t, "INTERNAL_ERROR", failure.at("error.code"))
+		}
+		requireLogged(t, log.String(), "secret cause", "req-77")
+		again := w.bulkAnswer("k", operations)
+		require.Empty(t, again.Header.Get(replayHeader), "done for the first time")
+		require.Equal(t, "success", entity(again.JSON(t)).list("results")[0]["status"])
+		require.Equal(t, 1, w.count())
+	}
+}
+
+// requireLogged checks that one line has the text, and is the request's.
+func requireLogged(t *testing.T, log, text, request string) {
+	t.Helper()
 	logged := 0
-	for line := range strings.Lines(log.String()) {
+	for line := range strings.Lines(log) {
 		fields := object{}
 		require.NoError(t, json.Unmarshal([]byte(line), &fields))
-		if strings.Contains(line, "secret cause") {
-			require.Equal(t, "req-77", fields["request_id"])
+		if strings.Contains(line, text) {
+			require.Equal(t, request, fields["request_id"])
 			logged++
 		}
 	}
 	require.Equal(t, 1, logged)
-	again := d.Call(t, 200, "POST", d.EventPath("/sessions/bulk"), body, keyHeader, "k")
-	require.Empty(t, again.Header.Get(replayHeader), "done for the first time")
-	require.Equal(t, "success", entity(again.JSON(t)).list("results")[0]["status"])
-	require.Equal(t, 1, d.search(object{}).Pagination.TotalResults)
 }

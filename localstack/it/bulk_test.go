@@ -22,14 +22,14 @@ type outcome struct {
 // counts agree with them.
 func (d *desk) bulk(operations ...object) outcome {
 	d.t.Helper()
-	return d.bulkUnder("", operations...)
+	return d.bulkUnder("/sessions/bulk", "", operations...)
 }
 
-// bulkUnder is bulk with an Idempotency-Key; none where key is empty.
-func (d *desk) bulkUnder(key string, operations ...object) outcome {
+// bulkUnder is the bulk at a path below the event, with an Idempotency-Key; none
+// where key is empty.
+func (d *desk) bulkUnder(path, key string, operations ...object) outcome {
 	d.t.Helper()
-	o := stacktest.Call[outcome](d.Stack, 200, http.MethodPost, d.EventPath("/sessions/bulk"),
-		object{"operations": operations}, "Idempotency-Key", key)
+	o := stacktest.Call[outcome](d.Stack, 200, http.MethodPost, d.EventPath(path), object{"operations": operations}, keyHeader, key)
 	require.NoError(d.t, uuid.Validate(o.BatchID))
 	require.Len(d.t, o.Results, len(operations))
 	succeeded := 0

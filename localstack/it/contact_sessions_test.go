@@ -92,7 +92,7 @@ func TestSessionsOfNobody(t *testing.T) {
 	isInvalid(t, c.sessionsOf(400, "x"), "contactId")
 	isInvalid(t, c.anywhere(400, "x"), "contactId")
 	other := c.NewOrganization(t)
-	foreign := &crowd{&desk{other, t}, nil, nil}
+	foreign := crowdOf(&desk{other, t})
 	require.Equal(t, "Contact not found", foreign.anywhere(404, c.id("Ann"))["message"])
 	other.Call(t, 404, http.MethodGet, fmt.Sprintf("/v1/organization/%d/contacts/%s/sessions", c.Org, c.id("Ann")), nil)
 }
@@ -114,9 +114,7 @@ func TestSessionsOnAllEvents(t *testing.T) {
 		status := event.entry("statuses", fmt.Sprint("Status ", i)).id()
 		event.hold("First", object{"custom_status_id": status}, "Ann speaker")
 		event.hold("Second", nil, "Ann moderator")
-		for _, id := range event.sessions("First", "Second") {
-			wanted = append(wanted, id)
-		}
+		wanted = append(wanted, event.sessions("First", "Second")...)
 	}
 	answer := c.anywhere(200, c.id("Ann"))
 	sessions := answer.list("sessions")
@@ -132,9 +130,9 @@ func TestSessionsOnAllEvents(t *testing.T) {
 	}
 
 	last := events[10]
-	last.send(200, http.MethodDelete, "/contacts/"+c.id("Ann"), nil)
+	last.fire("contacts", "Ann")
 	require.Equal(t, wanted[:18], column(c.anywhere(200, c.id("Ann")).list("sessions"), "id"))
-	last.send(200, http.MethodPost, "/contacts/"+c.id("Ann")+"/restore", nil)
+	last.rehire("contacts", "Ann")
 	require.Equal(t, wanted, column(c.anywhere(200, c.id("Ann")).list("sessions"), "id"))
 }
 
@@ -149,7 +147,7 @@ func TestSessionsAsFarAsTheCallerSees(t *testing.T) {
 	there.hold("There", nil, "Ann speaker", "Cid speaker")
 	limited := func(events ...int64) *crowd {
 		token := c.TokenWith(t, map[string]any{"scopes": []string{"read:sessions"}, "event_ids": events})
-		return &crowd{c.as(token), c.who, c.held}
+		return c.seenBy(c.as(token))
 	}
 	titles := func(c *crowd, id string) []string { return texts(c.anywhere(200, id).list("sessions"), "title") }
 	require.Equal(t, []string{"Here", "There"}, titles(c, c.id("Ann")))
@@ -162,7 +160,7 @@ func TestSessionsAsFarAsTheCallerSees(t *testing.T) {
 	}{{there.Event, c.id("Bob")}, {c.Event, there.id("Cid")}, {third.Event, c.id("Ann")}} {
 		require.Equal(t, "Contact not found", limited(hidden.event).anywhere(404, hidden.id)["message"])
 	}
-	there.send(200, http.MethodDelete, "/contacts/"+c.id("Ann"), nil)
+	there.drop("contacts", c.id("Ann"))
 	limited(there.Event).anywhere(404, c.id("Ann"))
 	require.Equal(t, []string{"Here"}, titles(c, c.id("Ann")))
 	c.as(c.NewToken(t, "read:events")).Call(t, 403, http.MethodGet, fmt.Sprintf("/v1/organization/%d/contacts/%s/sessions", c.Org, c.id("Ann")), nil)

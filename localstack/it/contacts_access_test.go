@@ -112,36 +112,15 @@ func TestLimitsOfContacts(t *testing.T) {
 	}
 }
 
-// door is the same caller at a service that starts one group, which change has its
-// environment changed for.
-func (p *people) door(group api.Group, change func(*api.Env)) *people {
-	p.t.Helper()
-	return &people{(&stand{p.desk, ""}).door(group, change).desk}
-}
-
 func TestContactsLinkToTheAdminApplication(t *testing.T) {
 	p := newPeople(t)
 	id := p.addressed("ada@x.org")[0]
-	reader := p.door(contacts.Group, func(env *api.Env) { env.AdminURL = "https://admin.example.org" })
+	reader := &people{p.door(contacts.Group, func(env *api.Env) { env.AdminURL = "https://admin.example.org" })}
 	for l, place := range map[string]string{"event": fmt.Sprintf("event/%d", p.Event), "organization": fmt.Sprintf("organization/%d", p.Org)} {
 		want := "https://admin.example.org/" + place + "/contacts/" + id
 		require.Equal(t, []string{want}, texts(reader.levels()[l].found(object{}).Results, "admin_url"))
 		require.Equal(t, want, reader.Call(t, 200, http.MethodGet, reader.levels()[l].path+"/"+id, nil).JSON(t)["admin_url"])
 	}
-	writer := p.door(contactwrites.Group, func(env *api.Env) { env.AdminURL = "https://admin.example.org" })
+	writer := &people{p.door(contactwrites.Group, func(env *api.Env) { env.AdminURL = "https://admin.example.org" })}
 	require.Equal(t, fmt.Sprintf("https://admin.example.org/event/%d/contacts/%s", p.Event, id), writer.put(200, id, object{})["admin_url"])
-}
-
-// TestContactCreatesCountAgainstTheDay: creates and bulks do, nothing else does.
-func TestContactCreatesCountAgainstTheDay(t *testing.T) {
-	p := newPeople(t)
-	few := p.door(contactwrites.Group, func(env *api.Env) { env.DailyWrites = 2 })
-	id := few.addressed("ada@x.org")[0]
-	few.put(200, id, object{"title": "B"})
-	few.remove(200, id)
-	few.restore(200, id)
-	few.bulk(updating(id, object{"title": "C"}), updating(id, object{"title": "D"}))
-	require.Equal(t, "TooManyRequestsError", few.create(429, object{"email": "b@x.org"})["error"])
-	few.write(429, http.MethodPost, "/bulk", object{"operations": []object{deleting(id)}})
-	require.Equal(t, "F", few.put(200, id, object{"title": "F"})["title"])
 }

@@ -3,10 +3,8 @@ package it_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
@@ -86,26 +84,9 @@ func (p *people) searchAll(body any, parts ...string) found {
 	return stacktest.Call[found](p.Stack, 200, http.MethodPost, p.organization(query(parts)), body)
 }
 
-// bulk does the operations. The outcome's results are in their order, and its
-// counts agree with them.
 func (p *people) bulk(operations ...object) outcome {
 	p.t.Helper()
-	return p.bulkUnder("", operations...)
-}
-
-// bulkUnder is bulk with an Idempotency-Key; none where key is empty.
-func (p *people) bulkUnder(key string, operations ...object) (o outcome) {
-	p.t.Helper()
-	p.write(200, http.MethodPost, "/bulk", object{"operations": operations}, keyHeader, key).Into(p.t, &o)
-	require.NoError(p.t, uuid.Validate(o.BatchID))
-	require.Len(p.t, o.Results, len(operations))
-	for i, r := range o.Results {
-		require.Equal(p.t, float64(i), r["index"])
-		require.Equal(p.t, operations[i]["action"], r["action"])
-	}
-	failed := strings.Count(strings.Join(texts(o.Results, "status"), " "), "error")
-	require.Equal(p.t, []int{len(operations), len(operations) - failed, failed}, []int{o.Stats.Total, o.Stats.Succeeded, o.Stats.Failed})
-	return o
+	return p.bulkUnder("/contacts/bulk", "", operations...)
 }
 
 // plain is the error of the operation at index i: a string with nothing beside it.
@@ -119,12 +100,18 @@ func (o outcome) plain(t *testing.T, i int) string {
 	return message
 }
 
+// person makes a contact with the address, or puts the one who has it on the event.
+func (d *desk) person(email string, more ...object) entity {
+	d.t.Helper()
+	return d.send(200, http.MethodPost, "/contacts/create", merged(object{"email": email}, more...))
+}
+
 // addressed makes contacts with these addresses and gives their ids.
 func (p *people) addressed(addresses ...string) []string {
 	p.t.Helper()
 	ids := make([]string, len(addresses))
 	for i, address := range addresses {
-		ids[i] = p.create(200, object{"email": address}).id()
+		ids[i] = p.person(address).id()
 	}
 	return ids
 }

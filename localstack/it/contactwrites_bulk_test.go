@@ -121,20 +121,3 @@ func TestBulkOfContactsTakesOneToAHundred(t *testing.T) {
 	require.Equal(t, 100, p.searchAll(object{}).Pagination.TotalResults)
 	require.Equal(t, 1, there.bulk(operations[100]).Stats.Succeeded)
 }
-
-// TestBadEntriesOfContactsFailAlone: what is no operation, or no body of one.
-func TestBadEntriesOfContactsFailAlone(t *testing.T) {
-	p := newPeople(t)
-	id := p.addressed("a@x.org")[0]
-	for _, entry := range []object{
-		{"action": "upsert", "id": id, "data": object{}}, {"action": "update", "data": object{}}, {"action": "update", "id": "CONT-1", "data": object{}},
-		{"action": "update", "id": id}, {"action": "create"}, {"action": "delete"}, {"action": "delete", "id": 7}, {"action": "create", "data": []any{}},
-		{"action": "restore", "id": id}, creating(object{"email": nil}), creating(object{"email": 7}), updating(id, object{"title": 7}),
-		updating(id, object{"updated_at": "2020-01-01T00:00:00Z"}), updating(id, object{"custom_fields": object{"nothing": 1}}),
-	} {
-		o := p.bulk(entry, updating(id, object{"title": "x"}))
-		require.NotContains(t, o.plain(t, 0), "went wrong")
-		require.Equal(t, "x", o.data(t, 1)["title"])
-	}
-	require.Equal(t, 1, p.searchAll(object{}).Pagination.TotalResults)
-}

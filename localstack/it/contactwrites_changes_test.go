@@ -11,28 +11,13 @@ import (
 	"lectern/shared/table"
 )
 
-// diary tells the change records of contacts since it was last asked.
+// diary is a desk that tells the changes of contacts.
 type diary struct {
 	*people
-	seen map[string]bool
+	*watch
 }
 
-func newDiary(t *testing.T) *diary {
-	t.Helper()
-	return &diary{newPeople(t), map[string]bool{}}
-}
-
-// since gives the change records of contacts that came since the last call.
-func (l *diary) since() (fresh []change.Record) {
-	l.t.Helper()
-	for _, r := range changesOf(l.t, l.Stack) {
-		if r.Type == "contact" && !l.seen[r.ID] {
-			l.seen[r.ID] = true
-			fresh = append(fresh, r)
-		}
-	}
-	return fresh
-}
+func newDiary(d *desk) *diary { return &diary{&people{d}, d.watch("contact")} }
 
 // tells checks that exactly one change came since the last call, of a contact on an
 // event: its action, and the published kinds with their fields.
@@ -56,7 +41,7 @@ func publishes(name string, sequence int64, fields ...string) change.Kind {
 // TestChangesOfAContact: created and deleted are the organization's, with the first
 // and the last event; associated and disassociated are each event's.
 func TestChangesOfAContact(t *testing.T) {
-	l := newDiary(t)
+	l := newDiary(newDesk(t))
 	there := l.elsewhere()
 	id := l.addressed("ada@x.org")[0]
 	l.tells(l.people, id, "contact.created", publishes("contact.created", 1, "email", "roles"), publishes("contact.event.associated", 2, "email", "roles"))
@@ -82,7 +67,7 @@ func TestChangesOfAContact(t *testing.T) {
 // TestAnUpdateOfBothKindsOfFieldsIsOneChange that lists contact.updated twice, each
 // with its own names.
 func TestAnUpdateOfBothKindsOfFieldsIsOneChange(t *testing.T) {
-	l := newDiary(t)
+	l := newDiary(newDesk(t))
 	badge, seat := l.field("Badge", "text", organizationWide), l.field("Seat", "text")
 	made := l.create(200, object{"email": "ada@x.org", "title": "Countess", "about": "x", "custom_fields": object{badge: "A"}})
 	id := made.id()
@@ -117,7 +102,7 @@ func TestAnUpdateOfBothKindsOfFieldsIsOneChange(t *testing.T) {
 }
 
 func TestRefusedWritesOfContactsLeaveNoChange(t *testing.T) {
-	l := newDiary(t)
+	l := newDiary(newDesk(t))
 	id := l.addressed("ada@x.org")[0]
 	l.since()
 	l.put(400, id, object{"title": 7})
@@ -133,7 +118,7 @@ func TestRefusedWritesOfContactsLeaveNoChange(t *testing.T) {
 // changes, and a person's texts are nowhere but in places that are known.
 func TestWhereAPersonsValuesStand(t *testing.T) {
 	s, engine := startOpen(t, nil)
-	l := &diary{&people{&desk{s, t}}, map[string]bool{}}
+	l := newDiary(&desk{s, t})
 	there := l.elsewhere()
 	seat := l.field("Seat", "text")
 	secret := "Ada-of-Ockham"

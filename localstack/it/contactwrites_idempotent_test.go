@@ -61,16 +61,6 @@ func TestALargeAnswerOfAContactIsShownAgain(t *testing.T) {
 	require.Equal(t, 1, p.searchAll(object{}).Pagination.TotalResults)
 }
 
-func TestARestoreOfAContactIsReplayed(t *testing.T) {
-	p := newPeople(t)
-	id := p.addressed("ada@x.org")[0]
-	p.remove(200, id)
-	first := p.write(200, "POST", "/"+id+"/restore", nil, keyHeader, "k")
-	replayed(t, first, p.write(200, "POST", "/"+strings.ToUpper(id)+"/restore", nil, keyHeader, "k"))
-	p.restore(404, id)
-	p.restore(404, id, keyHeader, "k2")
-}
-
 // TestABulkOfContactsIsReplayed: with an entry that associates, whose id is the
 // contact's and not one of the key's.
 func TestABulkOfContactsIsReplayed(t *testing.T) {
@@ -82,12 +72,12 @@ func TestABulkOfContactsIsReplayed(t *testing.T) {
 		creating(object{"email": "new@x.org"}), creating(object{"email": "ada@x.org", "title": "x"}), creating(object{"email": "bob@x.org"}),
 		updating(ids[1], object{"email": "bobby@x.org"}), creating(object{"email": "bob@x.org"}), deleting(ids[1]),
 	}
-	first := there.bulkUnder("k", operations...)
+	first := there.bulkUnder("/contacts/bulk", "k", operations...)
 	require.Equal(t, ids[0], first.data(t, 1).id())
 	first.plain(t, 2)
 	require.NotEqual(t, ids[1], first.data(t, 4).id())
 	for range 2 {
-		require.Equal(t, first, there.bulkUnder("k", operations...))
+		require.Equal(t, first, there.bulkUnder("/contacts/bulk", "k", operations...))
 	}
 	require.Len(t, there.search(object{}).Results, 3)
 	require.Equal(t, 4, p.searchAll(object{}).Pagination.TotalResults)

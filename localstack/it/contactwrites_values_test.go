@@ -1,14 +1,9 @@
 package it_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/biter777/countries"
 	"github.com/stretchr/testify/require"
 )
 
@@ -35,65 +30,6 @@ func TestContactsAreWrittenUnderTwoNames(t *testing.T) {
 		require.Nil(t, p.put(200, id, object{alias: nil, field: nil})[field])
 	}
 	isInvalid(t, p.put(400, p.addressed("x@example.org")[0], object{"phone": "call me"}), "phone")
-}
-
-// TestEveryCountry: of ISO 3166-1, by each of its codes and by name.
-func TestEveryCountry(t *testing.T) {
-	p := newPeople(t)
-	var creates []object
-	var want []string
-	for _, c := range countries.All() {
-		if c == countries.Kosovo || c == countries.Yugoslavia || c == countries.NetherlandsAntilles {
-			continue // Users have assigned the first one's code, and the others are withdrawn.
-		}
-		code := fmt.Sprintf("%03d", int(c))
-		for _, form := range []any{int(c), code, c.Alpha2(), c.Alpha3(), c.String()} {
-			creates = append(creates, creating(object{"email": fmt.Sprintf("%d@example.org", len(creates)), "address_country": form}))
-			want = append(want, code)
-		}
-	}
-	require.Len(t, want, 5*249)
-	done := 0
-	for part := range slices.Chunk(creates, 100) {
-		o := p.bulk(part...)
-		for i := range part {
-			require.Equal(t, want[done], o.data(t, i)["address_country"], "%v", part[i])
-			done++
-		}
-	}
-	for _, r := range p.search(object{}, "pageSize=100", "page=13").Results {
-		number, _, _ := strings.Cut(r.text("email"), "@")
-		i, err := strconv.Atoi(number)
-		require.NoError(t, err)
-		require.Equal(t, want[i], r["address_country"])
-	}
-}
-
-func TestCountriesAreTakenInManyForms(t *testing.T) {
-	p := newPeople(t)
-	id := p.addressed("ada@example.org")[0]
-	for _, german := range []string{
-		`276`, `"276"`, `"DE"`, `"de"`, `"DEU"`, `"deu"`, `"Germany"`, `"GERMANY"`, `"germany"`, `" Germany "`, `276.0`, `2.76e2`,
-	} {
-		require.Nil(t, p.put(200, id, object{"address_country": nil})["address_country"])
-		body := `{"address_country":` + german + `}`
-		require.Equal(t, "276", p.put(200, id, body)["address_country"], german)
-		require.Equal(t, "276", p.get(200, id)["address_country"])
-		o := p.bulk(updating(id, object{"address_country": nil}), updating(id, object{"address_country": json.RawMessage(german)}))
-		require.Equal(t, "276", o.data(t, 1)["address_country"], german)
-	}
-	for form, code := range map[any]string{4: "004", "4": "004", "04": "004", "Afghanistan": "004", "United States": "840", "USA": "840", "United Kingdom": "826", "GB": "826"} {
-		require.Equal(t, code, p.put(200, id, object{"address_country": form})["address_country"], form)
-	}
-	for _, unknown := range []string{
-		`"Atlantis"`, `"XX"`, `"XK"`, `"XKX"`, `"YUG"`, `"AN"`, `"999"`, `999`, `0`, `"0"`, `-276`, `"-276"`, `276.5`, `1e300`, `99999999999999999999`,
-		`" "`, `"None"`, `"Unknown"`, `"International"`, `"EU"`, `true`, `["DE"]`, `{}`, `"` + strings.Repeat("x", 10000) + `"`,
-	} {
-		isInvalid(t, p.put(400, id, `{"address_country":`+unknown+`}`), "address_country")
-		isInvalid(t, p.create(400, `{"email":"new@example.org","address_country":`+unknown+`}`), "address_country")
-		p.bulk(updating(id, object{"address_country": json.RawMessage(unknown)})).plain(t, 0)
-	}
-	require.Equal(t, 1, p.searchAll(object{}).Pagination.TotalResults)
 }
 
 func TestWhatAContactTakes(t *testing.T) {

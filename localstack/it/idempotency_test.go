@@ -43,14 +43,23 @@ func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
 	}
 }
 
-// TestOneKeyOnOneRecord: however a client writes the id in the path.
-func TestOneKeyOnOneRecord(t *testing.T) {
-	s := stacktest.Start(t)
-	id := s.Call(t, 200, "POST", s.EventPath("/sessions/create"), map[string]any{"title": "A"}).JSON(t)["id"].(string)
-	s.Call(t, 200, "DELETE", s.EventPath("/sessions/"+id), nil)
-	s.Call(t, 200, "POST", s.EventPath("/sessions/"+id+"/restore"), nil, idempotency.Header, "k")
-	again := s.Call(t, 200, "POST", s.EventPath("/sessions/"+strings.ToUpper(id)+"/restore"), nil, idempotency.Header, "k")
-	require.Equal(t, "true", again.Header.Get(replayHeader))
+// TestARestoreIsReplayedUnderItsKey, instead of the 404 of a record that is not
+// deleted, however a client writes the id in the path.
+func TestARestoreIsReplayedUnderItsKey(t *testing.T) {
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		id := w.one("A")
+		restore := func(status int, id string, header ...string) stacktest.Answer {
+			t.Helper()
+			return w.Call(t, status, "POST", w.EventPath(w.at(id)+"/restore"), nil, header...)
+		}
+		restore(404, id, keyHeader, "k")
+		w.remove(200, id)
+		first := restore(200, id, keyHeader, "k")
+		replayed(t, first, restore(200, id, keyHeader, "k"))
+		replayed(t, first, restore(200, strings.ToUpper(id), keyHeader, "k"))
+		restore(404, id)
+		restore(404, id, keyHeader, "k2")
+	})
 }
 
 // TestSimultaneousWritesUnderOneKey: one is done and all get its answer, also

@@ -8,7 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/contactwrites"
+	"lectern/functions/exhibitorwrites"
+	"lectern/functions/sessionwrites"
+	"lectern/functions/sponsorwrites"
 	"lectern/localstack/stacktest"
+	"lectern/shared/api"
 )
 
 // fresh is a caller with a token of its own, with the default limit unless
@@ -111,4 +116,22 @@ func TestACustomLimitCountsAtOnce(t *testing.T) {
 	require.Equal(t, "2", get(429))
 	limit(nil)
 	require.Equal(t, "100", get(200))
+}
+
+// TestCreatesCountAgainstTheDay: creates and bulks do, nothing else does.
+func TestCreatesCountAgainstTheDay(t *testing.T) {
+	writes := map[string]api.Group{
+		"sessions": sessionwrites.Group, "contacts": contactwrites.Group, "sponsors": sponsorwrites.Group, "exhibitors": exhibitorwrites.Group,
+	}
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		few := &workshop{w.door(writes[w.collection], func(env *api.Env) { env.DailyWrites = 2 }), w.recordKind}
+		id := few.one("A")
+		few.send(200, "PUT", w.at(id), w.with("B"))
+		few.remove(200, id)
+		few.revive(w.collection, id)
+		few.bulk(updating(id, w.with("C")), updating(id, w.with("D")))
+		require.Equal(t, "TooManyRequestsError", few.create(429, w.new("E"))["error"])
+		few.send(429, "POST", w.recordKind.bulk(), object{"operations": []object{deleting(id)}})
+		require.Equal(t, "F", few.send(200, "PUT", w.at(id), w.with("F"))[w.text])
+	})
 }

@@ -156,16 +156,18 @@ func storedState(t *testing.T, s *stacktest.Stack) []string {
 	return all
 }
 
-// changesOf are the change records of the caller's organization made in this
-// hour and the one before.
+// changesOf are the change records of the caller's organization made within an hour
+// of now, oldest first.
 func changesOf(t *testing.T, s *stacktest.Stack) (all []change.Record) {
 	t.Helper()
-	for _, at := range []time.Time{time.Now().Add(-time.Hour), time.Now()} {
+	for hours := -1; hours <= 1; hours++ {
 		for bucket := range change.Buckets {
-			for item, err := range s.Table.Between(t.Context(), change.Partition(s.Org, at, bucket), "0", "~") {
+			partition := change.Partition(s.Org, time.Now().Add(time.Duration(hours)*time.Hour), bucket)
+			for item, err := range s.Table.Between(t.Context(), partition, "0", "~") {
 				require.NoError(t, err)
 				var r change.Record
 				require.NoError(t, json.Unmarshal(item.Data, &r))
+				require.Equal(t, item.Key, r.Key())
 				all = append(all, r)
 			}
 		}

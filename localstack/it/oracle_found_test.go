@@ -47,6 +47,7 @@ func (m *model) found(q hunt, p pageOf[*portrait], before watermark) (problems [
 // had, those it has, and those whom a write has named.
 func (f *finding) stage() {
 	f.on, f.maybe = map[string]bool{}, map[string]bool{}
+	passed := [2]map[string]bool{{}, {}}
 	roles := map[string]castRole{}
 	for _, role := range f.roles {
 		roles[role.id] = role
@@ -61,10 +62,17 @@ func (f *finding) stage() {
 		for _, s := range seats {
 			if !still || f.loose {
 				f.maybe[s.contact] = true
-			} else if counts && f.q.wants(roles[s.role]) {
-				f.on[s.contact] = true
+			} else if counts {
+				for filter, by := range f.q.roleFilters() {
+					if by(roles[s.role]) {
+						passed[filter][s.contact] = true
+					}
+				}
 			}
 		}
+	}
+	for id := range passed[0] {
+		f.on[id] = passed[1][id]
 	}
 	for id, k := range f.contacts.known {
 		if !f.quiet(seated(id), f.before.clock) || !f.quiet(invited(k.state.values["email"]), f.before.clock) {
@@ -93,17 +101,19 @@ func (f *finding) result(r *portrait) dated {
 		}
 		return nil
 	}
-	s := sighting{version, event}
+	if f.q.quarry == allParticipants {
+		f.parts(r)
+	}
+	s, still := sighting{version, event}, f.family.still(k, f.before.clock)
 	if !maps.Equal(s.shown(), r.values) || r.created != s.created || r.deleted {
 		f.wrong("%s is shown as %+v, it is %+v", r.id, *r, s.shown())
 	}
 	if !f.q.keeps(s) {
 		f.wrong("%s does not match: %+v", r.id, *version)
 	}
-	if f.q.quarry == allParticipants {
-		f.parts(r)
+	if still {
+		f.relations(r, s)
 	}
-	f.relations(r, s)
 	return s
 }
 

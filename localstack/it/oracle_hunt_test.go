@@ -89,12 +89,17 @@ func (q *hunt) wanted(r *rand.Rand, m *model, ids []string) {
 	}
 }
 
-// wants is whether a role on a session passes.
-func (q hunt) wants(role castRole) bool {
+// roleFilters are the two filters by role, each of which a person passes by a role of
+// its own: by id and by slug. Speakers pass both by theirs.
+func (q hunt) roleFilters() [2]func(castRole) bool {
 	if q.quarry == allSpeakers {
-		return role.slug == "speaker"
+		speaks := func(role castRole) bool { return role.slug == "speaker" }
+		return [2]func(castRole) bool{speaks, speaks}
 	}
-	return (len(q.roleID) == 0 || slices.Contains(q.roleID, role.id)) && (len(q.slugs) == 0 || slices.Contains(q.slugs, role.slug))
+	return [2]func(castRole) bool{
+		func(role castRole) bool { return len(q.roleID) == 0 || slices.Contains(q.roleID, role.id) },
+		func(role castRole) bool { return len(q.slugs) == 0 || slices.Contains(q.slugs, role.slug) },
+	}
 }
 
 // keeps is whether a member as it stands on the event is among the results, but for

@@ -72,6 +72,7 @@ func oracle(t *testing.T, seed uint64, operations int, wrap func(table.Client) t
 		return len(s.cast) > 0 && len(s.accounts["sponsor"]) > 0 && len(s.accounts["exhibitor"]) > 0
 	}))
 	require.LessOrEqual(t, c.doubts.Load()*100, c.writes.Load(), "more than one write in a hundred was given up")
+	require.LessOrEqual(t, c.refused.Load()*5, c.writes.Load(), "more is refused than writers in each other's way explain")
 	require.LessOrEqual(t, o.unavailable.Load()*100, c.searches.Load(), "more than one search in a hundred was given up")
 }
 
@@ -163,9 +164,35 @@ func (o *oracleRun) compare(seed uint64, round int) {
 			body = o.hunt(s, p)
 			people = append(people, string(body))
 			o.asGET(s, body, func(shown []byte) string { return p.single(s, portraitOf(quick(shown))) })
+			if p.staged {
+				o.appearances(s, pageRead(body, portraitOf).results)
+			}
 		}
 		o.same(q, sessions)
 		o.same(p, people)
+	}
+}
+
+// appearances: a contact's own sessions are those on which it has a role, on the
+// event and for the organization, of whose other events none has sessions.
+func (o *oracleRun) appearances(s *stacktest.Stack, people []*portrait) {
+	for _, p := range people[:min(len(people), 2)] {
+		want := o.m.sessions.some(func(s *state) bool {
+			return s.deleted == 0 && s.has(p.id, func(string) bool { return true })
+		})
+		for _, path := range []string{s.EventPath("/contacts/" + p.id), fmt.Sprintf("/v1/organization/%d/contacts/%s", s.Org, p.id)} {
+			a := attempt(o.t, s, http.MethodGet, path+"/sessions", nil)
+			if a.Status == http.StatusServiceUnavailable {
+				continue
+			}
+			var own struct{ Sessions []struct{ ID string } }
+			require.NoError(o.t, json.Unmarshal(a.Body, &own))
+			var got []string
+			for _, session := range own.Sessions {
+				got = append(got, session.ID)
+			}
+			require.ElementsMatch(o.t, want, got, "%s", path)
+		}
 	}
 }
 

@@ -224,11 +224,30 @@ func (w *writer) create(parent string) {
 }
 
 func (w *writer) update(id string) {
-	draft := w.draft()
+	draft, before, since := w.draft(), w.m.sessions.state(id), w.m.watermark().clock
 	write(w, w.m.sessions, job{[]string{id}, 0, marksOf(draft)}, w.call("PUT", "/"+id, draft), func(body map[string]any) map[string]int64 {
 		w.checkEcho(draft, body)
 		return map[string]int64{id: 1}
 	})
+	w.checkHidden(before, since)
+}
+
+// checkHidden: whoever is deleted from the event keeps their place on a session when
+// its list is written without them, since nobody who writes it can see them.
+func (w *writer) checkHidden(before *state, since int64) {
+	after := w.m.sessions.state(before.id)
+	if after.version != before.version+1 {
+		return // Others have written it too.
+	}
+	w.m.mu.Lock()
+	defer w.m.mu.Unlock()
+	for _, s := range before.cast {
+		k := w.m.contacts.known[s.contact]
+		hidden := w.m.contacts.still(k, since) && !k.state.holds(w.m.events[0], "contact")
+		if hidden && !after.has(s.contact, func(role string) bool { return role == s.role }) {
+			w.t.Errorf("%s was deleted from the event and has lost its place on %s", s.contact, before.id)
+		}
+	}
 }
 
 // family is the session and, if it has one, its parent.

@@ -121,7 +121,7 @@ func TestWhoIsNotOnTheEventCannotBeOnItsSessions(t *testing.T) {
 		{"participants[1].email", "participants", at("")},
 		{"participants[1].contact_id", "participants", speaker(s.ids["Acme"])},
 		{"participants[1].contact_id", "participants", speaker(id)},
-		{"participants[1].email", "participants", at(" ANN@TROUPE.ORG ")},
+		{"participants[1].email", "participants", at(" ANN@EXAMPLE.ORG ")},
 		{"participants[1].role_id", "participants", []object{ann, {"contact_id": s.ids["Ann"], "role_id": host}}},
 		{"participants[1].role_slug", "participants", []object{ann, s.part("Ann", "host")}},
 		{"sponsor_ids[1]", "sponsor_ids", s.accounts("Acme", "Bolt")},

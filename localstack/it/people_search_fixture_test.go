@@ -11,32 +11,31 @@ import (
 	"lectern/localstack/stacktest"
 )
 
-// crowd is an event with people on its sessions. Ann has the name Ann, and the
-// address ann@example.org.
+// crowd is a troupe whose people are on sessions.
 type crowd struct {
-	*desk
+	*troupe
 	// who are the contacts, and held the sessions, by name or title.
 	who, held map[string]entity
 }
 
 func newCrowd(t *testing.T, features ...string) *crowd {
 	t.Helper()
-	return &crowd{newDesk(t, features...), map[string]entity{}, map[string]entity{}}
+	return crowdOf(newDesk(t, features...))
 }
+
+func crowdOf(d *desk) *crowd { return &crowd{newTroupe(d), map[string]entity{}, map[string]entity{}} }
 
 // there is the crowd of another event of the organization.
-func (c *crowd) there(features ...string) *crowd {
-	return &crowd{c.elsewhere(features...), map[string]entity{}, map[string]entity{}}
-}
+func (c *crowd) there(features ...string) *crowd { return crowdOf(c.elsewhere(features...)) }
 
-func addressOf(name string) string { return strings.ToLower(name) + "@example.org" }
+// seenBy is the crowd as another caller asks for it.
+func (c *crowd) seenBy(d *desk) *crowd { return &crowd{&troupe{d, c.ids}, c.who, c.held} }
 
 // meet puts people on the event.
 func (c *crowd) meet(names ...string) {
 	c.t.Helper()
 	for _, name := range names {
-		body := object{"email": addressOf(name), "first_name": name}
-		c.who[name] = c.send(200, http.MethodPost, "/contacts/create", body)
+		c.who[name] = c.hire(name)
 	}
 }
 
@@ -46,7 +45,7 @@ func places(people []string) []object {
 	entries := make([]object, len(people))
 	for i, person := range people {
 		name, slug, _ := strings.Cut(person, " ")
-		entries[i] = object{"email": addressOf(name), "role_slug": slug}
+		entries[i] = object{"email": emailOf(name), "role_slug": slug}
 	}
 	return entries
 }
@@ -64,10 +63,10 @@ func (c *crowd) recast(title string, people ...string) {
 	c.put(200, c.held[title].id(), object{"participants": places(people)})
 }
 
-// custom makes a custom role and gives its id; its slug is its name in small letters.
+// custom makes a custom role and gives its id.
 func (c *crowd) custom(name, core string) string {
 	c.t.Helper()
-	return c.done("participant-role-create", object{"name": name, "core_role": core}).id()
+	return c.role(name, core).id()
 }
 
 // sessions are the ids of sessions in the order they were made.
@@ -83,8 +82,8 @@ func (c *crowd) sessions(titles ...string) []any {
 
 func (c *crowd) id(name string) string {
 	c.t.Helper()
-	require.Contains(c.t, c.who, name)
-	return c.who[name].id()
+	require.Contains(c.t, c.ids, name)
+	return c.ids[name]
 }
 
 // find is a search of people: of speakers or participants.
@@ -106,7 +105,7 @@ func (c *crowd) names(what string, filters object) string {
 // participant is the participant with the address of a name.
 func (c *crowd) participant(status int, name string) entity {
 	c.t.Helper()
-	return c.send(status, http.MethodGet, "/participants?email="+addressOf(name), nil)
+	return c.send(status, http.MethodGet, "/participants?email="+emailOf(name), nil)
 }
 
 // rolesOf are a participant's roles, each with the sessions it is held on.

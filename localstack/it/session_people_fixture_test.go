@@ -1,6 +1,7 @@
 package it_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -8,7 +9,7 @@ import (
 )
 
 // troupe is a desk with people and companies for its sessions. They are called by
-// name; Ann's address is ann@troupe.org.
+// name; Ann's address is ann@example.org.
 type troupe struct {
 	*desk
 	// ids are those of contacts and accounts by name.
@@ -27,13 +28,24 @@ func newTroupe(d *desk, names ...string) *troupe {
 
 func (t *troupe) hire(name string, more ...object) entity {
 	t.t.Helper()
-	body := merged(object{"email": emailOf(name), "first_name": name, "last_name": "Lee"}, more...)
-	made := t.send(200, http.MethodPost, "/contacts/create", body)
+	made := t.person(emailOf(name), append([]object{{"first_name": name}}, more...)...)
 	t.ids[name] = made.id()
 	return made
 }
 
-func emailOf(name string) string { return strings.ToLower(name) + "@troupe.org" }
+// speakers makes n contacts and gives them as speakers of a session.
+func (t *troupe) speakers(n int) []object {
+	t.t.Helper()
+	people := make([]object, n)
+	for i := range people {
+		name := fmt.Sprintf("P%d", i)
+		t.hire(name)
+		people[i] = t.part(name, "speaker")
+	}
+	return people
+}
+
+func emailOf(name string) string { return strings.ToLower(name) + "@example.org" }
 
 // sign makes a new account in a role, or gives the role to one of that name.
 func (t *troupe) sign(role, name string, more ...object) entity {
@@ -50,12 +62,12 @@ func (t *troupe) sign(role, name string, more ...object) entity {
 // fire deletes a contact, or an account in a role, from the event; rehire undoes it.
 func (t *troupe) fire(kind, name string) {
 	t.t.Helper()
-	t.send(200, http.MethodDelete, "/"+kind+"/"+t.ids[name], nil)
+	t.drop(kind, t.ids[name])
 }
 
 func (t *troupe) rehire(kind, name string) {
 	t.t.Helper()
-	t.send(200, http.MethodPost, "/"+kind+"/"+t.ids[name]+"/restore", nil)
+	t.revive(kind, t.ids[name])
 }
 
 // part puts a person into a role by its slug, as participants are written.
@@ -86,7 +98,7 @@ func (t *troupe) accounts(names ...string) []string {
 func billed(r entity) []string {
 	names := []string{}
 	for _, p := range r.list("participants") {
-		names = append(names, p.text("first_name")+" "+entity(p).at("participant_role.slug").(string))
+		names = append(names, p.text("first_name")+" "+p.at("participant_role.slug").(string))
 	}
 	return names
 }

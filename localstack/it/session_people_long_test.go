@@ -47,5 +47,30 @@ func TestALongAnswerLeavesOutTranslationsOfPeople(t *testing.T) {
 			require.NotContains(t, entry, "translated_fields", array)
 		}
 	}
+	require.NotContains(t, s.list(expand).Results[0].list("participants")[0], "translated_fields", "no page is smaller")
+	s.create(200, object{"title": "B", "participants": people})
 	isInvalid(t, s.send(400, http.MethodGet, "/sessions?"+expand, nil), "page_size")
+}
+
+// TestASessionWithItsPeopleIsAtMost150KB: its people count towards the record.
+func TestASessionWithItsPeopleIsAtMost150KB(t *testing.T) {
+	s := newTroupe(newDesk(t))
+	people, texts := s.speakers(100), object{}
+	for i := range 2 {
+		texts[s.field(fmt.Sprint("Note ", i), "wysiwyg")] = strings.Repeat("x", 60_000)
+	}
+	body := object{"title": "A", "description": strings.Repeat("x", 27_000), "custom_fields": texts}
+	all, few := object{"participants": people}, object{"participants": people[:10]}
+	isInvalid(t, s.create(400, merged(body, all)), "")
+	id := s.create(200, merged(body, few)).id()
+	refusal := s.put(400, id, all)
+	isInvalid(t, refusal, "")
+	require.NotContains(t, refusal, "details", "the record has no field")
+	o := s.bulk(updating(id, all), creating(merged(body, all)), updating(id, merged(all, object{"description": nil})))
+	o.failed(t, 0, "VALIDATION_ERROR", "")
+	o.failed(t, 1, "VALIDATION_ERROR", "")
+	require.Len(t, billed(o.data(t, 2)), 100)
+	isInvalid(t, s.put(400, id, object{"description": body["description"]}), "")
+	require.Nil(t, s.get(200, id)["description"])
+	require.Equal(t, 1, s.search(object{}).Pagination.TotalResults)
 }

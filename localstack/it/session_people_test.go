@@ -232,3 +232,32 @@ func TestPeopleAreAsTheyAreNow(t *testing.T) {
 		at.create(200, object{"title": "B", "participants": []object{s.part("Ann", "speaker")}})
 	}
 }
+
+// TestWhoIsUnknownIsToldBeforeWhatTheEventLacks, and that before the session is looked
+// for (gaps.md section 1).
+func TestWhoIsUnknownIsToldBeforeWhatTheEventLacks(t *testing.T) {
+	s := newTroupe(newDesk(t), "Ann")
+	id, nobody := s.titled("A")[0], uuid.NewString()
+	owner := s.field("Owner", "user")
+	lacking := object{"title": "B", "translations": object{"de": object{"title": "C"}}, "participants": []object{s.part("Ann", "speaker")}}
+	for field, wrong := range map[string]object{
+		"participants[0].contact_id": {"participants": []object{{"contact_id": nobody, "core_role": "speaker"}}},
+		"participants[0].email":      {"participants": []object{{"email": "nobody@example.org", "core_role": "speaker"}}},
+		"sponsor_ids[0]":             {"sponsor_ids": []string{nobody}},
+		"exhibitor_ids[0]":           {"exhibitor_ids": []string{nobody}},
+		owner:                        {"custom_fields": object{owner: 999}},
+	} {
+		body := merged(lacking, wrong)
+		for _, refusal := range []entity{s.create(400, body), s.put(400, id, body), s.put(400, nobody, body)} {
+			require.Equal(t, field, refusal.at("details.field"))
+		}
+		o := s.bulk(creating(body), updating(id, body), updating(nobody, body))
+		for i := range 3 {
+			require.Equal(t, field, o.Results[i].Error.Details["field"])
+		}
+	}
+	isForbidden(t, s.create(403, lacking))
+	isForbidden(t, s.put(403, id, lacking))
+	isForbidden(t, s.put(403, nobody, lacking))
+	require.Equal(t, "A", s.get(200, id)["title"])
+}

@@ -2,6 +2,7 @@ package it_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,7 @@ func TestParticipantsReplaceTheListAndKeepTheirEntries(t *testing.T) {
 	require.Equal(t, []string{"accepted", "pending"}, texts(made.list("speakers"), "acceptance_status"))
 
 	changed := s.put(200, id, object{"participants": []object{
-		s.part("Cem", "speaker"), s.part("Ann", "moderator"), {"email": " ANN@troupe.org", "core_role": "speaker"},
+		s.part("Cem", "speaker"), s.part("Ann", "moderator"), {"email": " ANN@example.org", "core_role": "speaker"},
 	}})
 	require.Equal(t, []string{"Cem speaker", "Ann speaker", "Ann moderator"}, billed(changed))
 	require.Equal(t, []any{"accepted", first}, acceptance(changed, 1))
@@ -176,25 +177,53 @@ func TestBulkCarriesPeople(t *testing.T) {
 	require.Equal(t, 3, s.search(object{}).Pagination.TotalResults)
 }
 
-// TestAHundredPeopleFit, and those that are hidden do not count.
+// TestAHundredPeopleFit: those who are hidden keep their place as far as there is room
+// beside those who are sent.
 func TestAHundredPeopleFit(t *testing.T) {
 	s := newTroupe(newDesk(t))
-	var people []object
-	for i := range 100 {
-		name := fmt.Sprintf("P%d", i)
-		s.hire(name)
-		people = append(people, s.part(name, "speaker"))
-	}
+	people := s.speakers(100)
 	s.hire("Late")
 	id := s.create(200, object{"title": "A", "participants": people}).id()
 	isInvalid(t, s.put(400, id, object{"participants": append(people, s.part("Late", "speaker"))}), "participants")
-	s.fire("contacts", "P0")
-	shown := s.put(200, id, object{"participants": append(people[1:], s.part("Late", "speaker"))})
-	require.Len(t, billed(shown), 100)
-	s.rehire("contacts", "P0")
+	for _, name := range []string{"P0", "P1", "P2"} {
+		s.fire("contacts", name)
+	}
+	shown := s.put(200, id, object{"participants": append(slices.Clone(people[3:]), s.part("Late", "speaker"))})
+	require.Len(t, billed(shown), 98)
+	for _, name := range []string{"P0", "P1", "P2"} {
+		s.rehire("contacts", name)
+	}
 	all := billed(s.search(object{}).Results[0])
-	require.Len(t, all, 101)
-	require.Equal(t, []string{"P0 speaker", "P1 speaker"}, all[:2])
+	require.Len(t, all, 100)
+	require.Equal(t, []string{"P0 speaker", "P1 speaker", "P3 speaker"}, all[:3])
+	s.fire("contacts", "P0")
+	require.Len(t, billed(s.put(200, id, object{"participants": people[1:]})), 99)
+	s.rehire("contacts", "P0")
+	require.Equal(t, all[0], billed(s.get(200, id))[0])
+}
+
+// TestAHundredAccountsFit as people do.
+func TestAHundredAccountsFit(t *testing.T) {
+	s := newTroupe(newDesk(t))
+	names := make([]string, 102)
+	for i := range names {
+		names[i] = fmt.Sprint("Acme ", i)
+		for _, role := range []string{"sponsor", "exhibitor"} {
+			s.sign(role, names[i])
+		}
+	}
+	for role, property := range map[string]string{"sponsors": "sponsor_ids", "exhibitors": "exhibitor_ids"} {
+		id := s.create(200, object{"title": "A", property: s.accounts(names[:100]...)}).id()
+		isInvalid(t, s.put(400, id, object{property: s.accounts(names[:101]...)}), property)
+		for _, name := range names[:3] {
+			s.fire(role, name)
+		}
+		require.Len(t, s.put(200, id, object{property: s.accounts(names[3:101]...)}).list(role), 98)
+		for _, name := range names[:3] {
+			s.rehire(role, name)
+		}
+		require.Equal(t, append([]string{names[0], names[1]}, names[3:101]...), texts(s.get(200, id).list(role), "name"))
+	}
 }
 
 // TestADuplicateHasPeople, with entries of its own.
@@ -208,4 +237,29 @@ func TestADuplicateHasPeople(t *testing.T) {
 	require.Equal(t, billed(found[0]), billed(found[1]))
 	require.Equal(t, found[0]["sponsors"], found[1]["sponsors"])
 	require.NotEqual(t, entriesOf(found[0]), entriesOf(found[1]))
+}
+
+// TestCustomRolesNeedTheirFeature: also where it was switched off after they were
+// made. Who has one keeps it for as long as the people are not written.
+func TestCustomRolesNeedTheirFeature(t *testing.T) {
+	s := newTroupe(newDesk(t, "sessions_2_0"), "Ann", "Bob")
+	host := s.role("Host", "moderator").id()
+	byID := object{"contact_id": s.ids["Ann"], "role_id": host}
+	id := s.create(200, object{"title": "A", "participants": []object{byID}}).id()
+	s.feature("sessions_2_0", false)
+	plain := object{"title": "B", "participants": []object{s.part("Bob", "moderator"), {"contact_id": s.ids["Ann"], "core_role": "moderator"}}}
+	for _, custom := range []object{byID, s.part("Bob", "host")} {
+		wrong := object{"title": "C", "participants": []object{s.part("Bob", "speaker"), custom}}
+		isForbidden(t, s.create(403, wrong))
+		isForbidden(t, s.put(403, id, wrong))
+		o := s.bulk(creating(wrong), updating(id, wrong), creating(plain))
+		o.failed(t, 0, "FEATURE_NOT_ENABLED", "")
+		o.failed(t, 1, "FEATURE_NOT_ENABLED", "")
+		require.Equal(t, []string{"Bob moderator", "Ann moderator"}, billed(o.data(t, 2)))
+	}
+	kept := s.put(200, id, object{"capacity": 1})
+	require.Equal(t, []any{"A", []string{"Ann host"}}, []any{kept["title"], billed(kept)})
+	require.Equal(t, 3, s.search(object{}).Pagination.TotalResults)
+	s.feature("sessions_2_0", true)
+	require.Equal(t, []string{"Bob host"}, billed(s.put(200, id, object{"participants": []object{s.part("Bob", "host")}})))
 }

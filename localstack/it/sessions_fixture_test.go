@@ -45,6 +45,12 @@ func (d *desk) send(status int, method, path string, body any, header ...string)
 	return d.Call(d.t, status, method, d.EventPath(path), body, header...).JSON(d.t)
 }
 
+// write makes a request on a session and gives its whole answer.
+func (d *desk) write(status int, method, path string, body any, header ...string) stacktest.Answer {
+	d.t.Helper()
+	return d.Call(d.t, status, method, d.EventPath("/sessions/"+path), body, header...)
+}
+
 // query writes a query string of the parts, such as expand=composition.
 func query(parts []string) string {
 	if len(parts) == 0 {
@@ -117,10 +123,16 @@ func (d *desk) entry(kind, name string, more ...object) entity {
 	return d.send(200, http.MethodPost, "/"+kind+"/create", merged(object{"name": name}, more...))
 }
 
-// drop deletes an entry of metadata.
+// drop deletes a record of the kind, such as tracks or contacts, and revive restores
+// it.
 func (d *desk) drop(kind, id string) {
 	d.t.Helper()
 	d.send(200, http.MethodDelete, "/"+kind+"/"+id, nil)
+}
+
+func (d *desk) revive(kind, id string) {
+	d.t.Helper()
+	d.send(200, http.MethodPost, "/"+kind+"/"+id+"/restore", nil)
 }
 
 // field makes a custom field of sessions and gives its internal name.

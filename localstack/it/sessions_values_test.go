@@ -11,9 +11,9 @@ import (
 
 // connectorField makes a field that a connector owns and gives its internal
 // name.
-func (d *desk) connectorField(name string) string {
+func (d *desk) connectorField(name string, more ...object) string {
 	d.t.Helper()
-	made := d.done("connector-field-create", object{"module_id": "session", "name": name, "type": "text", "source": "salesforce"})
+	made := d.done("connector-field-create", merged(object{"module_id": "session", "name": name, "type": "text", "source": "salesforce"}, more...))
 	require.NotEmpty(d.t, made.text("internal_name"))
 	return made.text("internal_name")
 }
@@ -36,6 +36,14 @@ type valueCase struct {
 	good  []any
 	shown []any
 	wrong []any
+}
+
+// reads is how the good value at index i is shown.
+func (c valueCase) reads(i int) any {
+	if c.shown == nil {
+		return c.good[i]
+	}
+	return c.shown[i]
 }
 
 var valueCases = []valueCase{
@@ -66,10 +74,7 @@ func TestValuesOfEveryType(t *testing.T) {
 		name := d.field("Field "+strings.Repeat("i", i), c.kind, c.more)
 		id := d.titled("A")[0]
 		for j, good := range c.good {
-			want := good
-			if c.shown != nil {
-				want = c.shown[j]
-			}
+			want := c.reads(j)
 			require.Equal(t, want, d.fields(200, id, object{name: good}).value(name), "%s %v", c.kind, good)
 			require.Equal(t, want, d.get(200, id).value(name))
 			made := d.create(200, object{"title": "B", "custom_fields": object{name: good}})

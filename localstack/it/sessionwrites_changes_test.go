@@ -2,10 +2,8 @@ package it_test
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -13,46 +11,39 @@ import (
 	"lectern/shared/change"
 )
 
-// changes are the change records of the organization's sessions, oldest first.
-func (d *desk) changes() []change.Record {
-	d.t.Helper()
-	var all []change.Record
-	for hours := -1; hours <= 1; hours++ {
-		for bucket := range change.Buckets {
-			partition := change.Partition(d.Org, time.Now().Add(time.Duration(hours)*time.Hour), bucket)
-			for item, err := range d.Table.Between(d.t.Context(), partition, "0", "~") {
-				require.NoError(d.t, err)
-				var r change.Record
-				require.NoError(d.t, json.Unmarshal(item.Data, &r))
-				require.Equal(d.t, item.Key, r.Key())
-				if r.Type == "session" {
-					all = append(all, r)
-				}
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b change.Record) int { return strings.Compare(a.ID, b.ID) })
-	return all
-}
-
-// news is a desk that tells the change records since it was last asked.
-type news struct {
-	*desk
+// watch tells the change records of one type of record since it was last asked.
+type watch struct {
+	of   *desk
+	kind string
 	seen map[string]bool
 }
 
-// since gives the change records that came since the last call.
-func (n *news) since() []change.Record {
-	n.t.Helper()
-	var fresh []change.Record
-	for _, r := range n.changes() {
-		if !n.seen[r.ID] {
-			n.seen[r.ID] = true
+func (d *desk) watch(kind string) *watch { return &watch{d, kind, map[string]bool{}} }
+
+// since gives the change records that came since the last call, oldest first.
+func (w *watch) since() (fresh []change.Record) {
+	w.of.t.Helper()
+	for _, r := range changesOf(w.of.t, w.of.Stack) {
+		if r.Type == w.kind && !w.seen[r.ID] {
+			w.seen[r.ID] = true
 			fresh = append(fresh, r)
 		}
 	}
 	return fresh
 }
+
+// news is a desk that tells the changes of its sessions.
+type news struct {
+	*desk
+	*watch
+}
+
+func newNews(t *testing.T, features ...string) *news {
+	t.Helper()
+	return newsOf(newDesk(t, features...))
+}
+
+func newsOf(d *desk) *news { return &news{d, d.watch("session")} }
 
 // tells checks that exactly these changes came since the last call: lines of
 // action, record, version, published kind and its sequence.
@@ -91,7 +82,7 @@ const (
 )
 
 func TestEveryWriteLeavesOneChangePerRecord(t *testing.T) {
-	n := &news{newDesk(t, "sessions_2_0"), map[string]bool{}}
+	n := newNews(t, "sessions_2_0")
 	id := n.titled("A")[0]
 	made := n.tells(line(created, id, 1, created))[0]
 	require.Equal(t, change.SourceAPI, made.Source)
@@ -134,7 +125,7 @@ func TestEveryWriteLeavesOneChangePerRecord(t *testing.T) {
 }
 
 func TestRefusedWritesLeaveNoChange(t *testing.T) {
-	n := &news{newDesk(t), map[string]bool{}}
+	n := newNews(t)
 	id := n.titled("A")[0]
 	n.sub(id, "Part")
 	n.since()
@@ -150,7 +141,7 @@ func TestRefusedWritesLeaveNoChange(t *testing.T) {
 }
 
 func TestChangesOfABulk(t *testing.T) {
-	n := &news{newDesk(t), map[string]bool{}}
+	n := newNews(t)
 	ids := n.titled("A", "B")
 	n.since()
 	o := n.bulk(
@@ -162,7 +153,7 @@ func TestChangesOfABulk(t *testing.T) {
 }
 
 func TestChangesNameWhatChanged(t *testing.T) {
-	n := &news{newDesk(t), map[string]bool{}}
+	n := newNews(t)
 	note, size := n.field("Note", "text"), n.field("Size", "number")
 	made := n.create(200, object{"title": "A", "description": "x", "custom_fields": object{note: "one", size: 1}})
 	fresh := n.since()

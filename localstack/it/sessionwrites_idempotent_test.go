@@ -47,16 +47,6 @@ func TestARefusedRequestLeavesItsKeyUnused(t *testing.T) {
 	require.Equal(t, 2, d.search(object{}).Pagination.TotalResults)
 }
 
-func TestRestoreIsReplayedUnderItsKey(t *testing.T) {
-	d := newDesk(t)
-	id := d.titled("A")[0]
-	d.remove(200, id)
-	first := d.restore(200, id, keyHeader, "k")
-	require.Equal(t, first, d.restore(200, id, keyHeader, "k"), "not the 404 of a session that is not deleted")
-	d.restore(404, id)
-	d.restore(404, id, keyHeader, "k2")
-}
-
 func TestOtherMethodsAndSearchesIgnoreAKey(t *testing.T) {
 	d := newDesk(t)
 	id := d.titled("A")[0]

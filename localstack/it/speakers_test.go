@@ -134,7 +134,7 @@ func TestPeopleByCategory(t *testing.T) {
 			require.Equal(t, "Ann", c.names("participants", merged(by(second), object{"roleIds": []string{c.roleIDs()["chairperson"]}})))
 			require.Empty(t, c.names("participants", merged(by(second), object{"roleSlugs": []string{"moderator"}})))
 			require.Equal(t, map[string]any{"moderator": c.sessions("A"), "speaker": c.sessions("B")},
-				rolesOf(c.find("participants", object{"filters": merged(by(first), object{"email": addressOf("Bob")})}).Results[0]))
+				rolesOf(c.find("participants", object{"filters": merged(by(first), object{"email": emailOf("Bob")})}).Results[0]))
 
 			c.remove(409, top)
 			c.remove(200, c.held["B"].id())

@@ -98,7 +98,7 @@ func (v *venue) invite(names ...string) {
 			known = &acquaintance{email: strings.ToLower(name) + "@story.example"}
 			v.organizer.people[name] = known
 		}
-		got := v.send(200, http.MethodPost, "/contacts/create", object{"email": known.email, "first_name": name})
+		got := v.person(known.email, object{"first_name": name})
 		if known.id == "" {
 			known.id = got.id()
 		}
@@ -140,13 +140,13 @@ func (v *venue) recastTo(title string, people ...string) {
 // leaves deletes a person from the event, and returns brings them back.
 func (v *venue) leaves(name string) {
 	v.t.Helper()
-	v.send(200, http.MethodDelete, "/contacts/"+v.organizer.people[name].id, nil)
+	v.drop("contacts", v.organizer.people[name].id)
 	v.guests[name] = false
 }
 
 func (v *venue) returns(name string) {
 	v.t.Helper()
-	v.send(200, http.MethodPost, "/contacts/"+v.organizer.people[name].id+"/restore", nil)
+	v.revive("contacts", v.organizer.people[name].id)
 	v.guests[name] = true
 }
 
@@ -184,13 +184,13 @@ func (v *venue) signs(role, company string, staff ...string) {
 // resigns deletes a role of a company, and renews restores it.
 func (v *venue) resigns(role, company string) {
 	v.t.Helper()
-	v.send(200, http.MethodDelete, "/"+role+"/"+v.organizer.companies[company], nil)
+	v.drop(role, v.organizer.companies[company])
 	v.partners[role][company] = false
 }
 
 func (v *venue) renews(role, company string) {
 	v.t.Helper()
-	v.send(200, http.MethodPost, "/"+role+"/"+v.organizer.companies[company]+"/restore", nil)
+	v.revive(role, v.organizer.companies[company])
 	v.partners[role][company] = true
 }
 

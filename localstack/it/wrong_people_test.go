@@ -133,7 +133,7 @@ func TestWrongPeopleEntries(t *testing.T) {
 			for _, b := range part {
 				operations = append(operations, updating(c.live[k.collection], b.body.(object)), creating(merged(specimen(k.collection), b.body.(object))))
 			}
-			o := k.bulkUnder(c.desk, "", operations...)
+			o := c.bulkUnder(k.bulk(), "", operations...)
 			for i := range operations {
 				k.refuses(t, o, i, validation, part[i/2].field)
 			}

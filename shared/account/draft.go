@@ -1,15 +1,14 @@
 package account
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"lectern/shared/apierr"
-	"lectern/shared/auth"
 	"lectern/shared/contact"
 	"lectern/shared/party"
 	"lectern/shared/wire"
@@ -21,6 +20,9 @@ type Draft struct {
 	AccountID wire.Opt[string]          `json:"account_id,omitzero" format:"uuid" nullable:"false" doc:"On a create, an account of the organization that takes the role; name makes a new one instead."`
 	Contacts  wire.Opt[[]RelationDraft] `json:"contacts,omitzero" maxItems:"100" nullable:"false" doc:"Contacts of the event; replaces the list."`
 }
+
+// maxContacts is how many contacts an account has on an event.
+const maxContacts = 100
 
 // RelationDraft is a contact of an account as written.
 type RelationDraft struct {
@@ -72,28 +74,24 @@ func (d *Draft) required() error {
 	return nil
 }
 
-// relations finds the contacts of a draft; nil where it has none to say.
-func (st *Store) relations(ctx context.Context, c *auth.Caller, d *Draft) ([]party.Relation, error) {
-	if !d.Contacts.Sent {
-		return nil, nil
-	}
-	refs := make([]contact.Ref, len(d.Contacts.Value))
+// refs are the contacts that the draft names.
+func (d *Draft) refs() (contact.Refs, error) {
+	refs := make(contact.Refs, len(d.Contacts.Value))
 	for i, r := range d.Contacts.Value {
 		refs[i] = contact.Ref{Entry: fmt.Sprintf("contacts[%d]", i), ID: r.ContactID, Email: r.Email}
 		if err := refs[i].Validate(); err != nil {
 			return nil, err
 		}
 	}
-	invited, err := st.Contacts.Invited(ctx, c, refs)
-	if err != nil {
-		return nil, err
-	}
+	return refs, nil
+}
+
+// relations are the contacts of the draft, which were found in the order of refs.
+func (d *Draft) relations(refs contact.Refs, found []party.Party) ([]party.Relation, error) {
 	relations := make([]party.Relation, len(refs))
-	for i, p := range invited {
-		for _, other := range invited[:i] {
-			if other.ID == p.ID {
-				return nil, apierr.Invalid(refs[i].Field(), "The same contact is given twice.")
-			}
+	for i, p := range found {
+		if slices.ContainsFunc(found[:i], func(other party.Party) bool { return other.ID == p.ID }) {
+			return nil, apierr.Invalid(refs[i].Field(), "The same contact is given twice.")
 		}
 		relations[i] = party.Relation{ContactID: p.ID, IsPrimary: d.Contacts.Value[i].IsPrimary.Value}
 	}

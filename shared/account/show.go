@@ -34,7 +34,7 @@ type Related struct {
 	PhotoURL              *string   `json:"photo_url"`
 	CompanyName           *string   `json:"company_name"`
 	Title                 *string   `json:"title"`
-	About                 *string   `json:"about"`
+	About                 *string   `json:"about" doc:"Null also where those of all contacts together would pass 2 MB."`
 	IsPrimary             bool      `json:"is_primary"`
 	ContactCreatedAt      wire.Time `json:"contact_created_at"`
 	ContactUpdatedAt      wire.Time `json:"contact_updated_at"`
@@ -42,80 +42,99 @@ type Related struct {
 	RelationshipUpdatedAt wire.Time `json:"relationship_updated_at"`
 }
 
-// viewer shows accounts in a role to a caller.
-func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *party.Viewer {
-	return &party.Viewer{
-		Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
+// viewer shows accounts in a role to a caller, with their contacts where the caller
+// may read those.
+type viewer struct {
+	*party.Viewer
+	role          string
+	readsContacts bool
+	// people are the contacts that the accounts name.
+	people map[string]party.Party
+}
+
+func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *viewer {
+	return &viewer{
+		Viewer: &party.Viewer{
+			Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
+		},
+		role: role, readsContacts: c.May(auth.Scopes{auth.ReadContacts}) == nil,
 	}
 }
 
-// show shows accounts in a role, with their contacts where the caller may read those.
-func (st *Store) show(ctx context.Context, c *auth.Caller, set *settings.Snapshot, role string, translated bool, accounts ...party.Party) ([]*Account, error) {
-	v := st.viewer(c, set, role, translated)
-	readsContacts := c.May(auth.Scopes{auth.ReadContacts}) == nil
-	var people map[string]party.Party
-	var err error
-	if readsContacts {
-		if people, err = st.people(ctx, c, accounts); err != nil {
-			return nil, err
+// read finds the contacts of ids that are shown.
+func (v *viewer) read(ctx context.Context, contacts party.Reader, ids []string) (map[string]party.Party, error) {
+	if !v.readsContacts {
+		return nil, nil
+	}
+	return contacts(ctx, v.Caller, ids)
+}
+
+func (v *viewer) show(p party.Party) *Account {
+	return &Account{v.Finish(head(p), p, v.role, func(o *wire.Object) {
+		if v.readsContacts {
+			o.Add("contacts", v.contacts(p))
 		}
-	}
-	shown := make([]*Account, len(accounts))
-	for i, p := range accounts {
-		shown[i] = &Account{v.Finish(head(p), p, role, func(o *wire.Object) {
-			if readsContacts {
-				o.Add("contacts", related(p, people))
-			}
-		})}
-	}
-	return shown, nil
+	})}
 }
 
-// people are the contacts that accounts name.
-func (st *Store) people(ctx context.Context, c *auth.Caller, accounts []party.Party) (map[string]party.Party, error) {
-	var ids []string
+// related are the ids of the contacts that accounts name, each once.
+func related(accounts ...party.Party) []string {
+	ids := map[string]bool{}
 	for _, p := range accounts {
-		for _, r := range p.Here.Relations {
-			ids = append(ids, r.ContactID)
-		}
-	}
-	return st.Contacts.Read(ctx, c, ids)
-}
-
-// related are the contacts of an account that are on the event, the primary one
-// first.
-func related(p party.Party, people map[string]party.Party) []Related {
-	shown := []Related{}
-	for _, r := range p.Here.Relations {
-		person, ok := people[r.ContactID]
-		if !ok || !person.Holds(contact.Role) {
+		if p.Here == nil {
 			continue
 		}
-		optional := func(name string) *string {
-			if text, ok := person.Values[name]; ok {
-				return &text
-			}
-			return nil
+		for _, r := range p.Here.Relations {
+			ids[r.ContactID] = true
 		}
-		shown = append(shown, Related{
-			ID: person.ID, FriendlyID: contact.Kind.FriendlyID(person.Body), FriendlyIDRaw: person.Number,
-			FullName: contact.FullName(person.Body), FirstName: optional("first_name"), LastName: optional("last_name"),
-			Email: optional("email"), PhotoURL: optional("photo_url"), CompanyName: optional("company_name"),
-			Title: optional("title"), About: optional("about"), IsPrimary: r.IsPrimary,
-			ContactCreatedAt: person.CreatedAt, ContactUpdatedAt: person.Changed(),
-			RelationshipCreatedAt: r.CreatedAt, RelationshipUpdatedAt: r.UpdatedAt,
-		})
 	}
-	slices.SortStableFunc(shown, func(a, b Related) int {
-		switch {
-		case a.IsPrimary == b.IsPrimary:
-			return 0
-		case a.IsPrimary:
-			return -1
+	return slices.Sorted(maps.Keys(ids))
+}
+
+// contacts are the contacts of an account that are on the event, the primary one
+// first.
+func (v *viewer) contacts(p party.Party) []Related {
+	shown, texts := []Related{}, 0
+	for _, r := range p.Here.Relations {
+		person := v.people[r.ContactID]
+		if !person.Holds(contact.Role) {
+			continue
 		}
-		return 1
-	})
+		entry := relation(person, r)
+		if r.IsPrimary {
+			shown = slices.Insert(shown, 0, entry)
+		} else {
+			shown = append(shown, entry)
+		}
+		texts += len(person.Value("about"))
+	}
+	if texts > maxAbout {
+		for i := range shown {
+			shown[i].About = nil
+		}
+	}
 	return shown
+}
+
+// maxAbout is how many bytes the contacts of one account say about themselves in an
+// answer: one account must fit into any.
+const maxAbout = 2 << 20
+
+func relation(person party.Party, r party.Relation) Related {
+	text := func(name string) *string {
+		if value, ok := person.Values[name]; ok {
+			return &value
+		}
+		return nil
+	}
+	return Related{
+		ID: person.ID, FriendlyID: contact.Kind.FriendlyID(person.Body), FriendlyIDRaw: person.Number,
+		FullName: contact.FullName(person.Body), FirstName: text("first_name"), LastName: text("last_name"),
+		Email: text("email"), PhotoURL: text("photo_url"), CompanyName: text("company_name"),
+		Title: text("title"), About: text("about"), IsPrimary: r.IsPrimary,
+		ContactCreatedAt: person.CreatedAt, ContactUpdatedAt: person.Changed(),
+		RelationshipCreatedAt: r.CreatedAt, RelationshipUpdatedAt: r.UpdatedAt,
+	}
 }
 
 // Summary shows an account as part of a session, in a role.

@@ -9,6 +9,7 @@ import (
 
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
+	"lectern/shared/page"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -138,8 +139,8 @@ func (x *exchange) render(res *response) (version int64, err error) {
 }
 
 // sized writes the answer as JSON of a size that can leave. A page that is too
-// long is refused; other answers leave out what they can. A write is answered
-// in any case.
+// long is refused, unless it has one result; that and other answers leave out what
+// they can. A write is answered in any case.
 func (x *exchange) sized() ([]byte, error) {
 	for {
 		body, err := wire.Encode(x.answer)
@@ -150,11 +151,11 @@ func (x *exchange) sized() ([]byte, error) {
 		if len(body) <= limit {
 			return body, nil
 		}
-		if page, ok := x.answer.(fitter); ok {
-			return nil, x.tooLong(page, limit)
-		}
 		if slimmer, ok := x.answer.(Slimmer); ok && slimmer.Slim() {
 			continue
+		}
+		if results, ok := x.answer.(fitter); ok {
+			return nil, x.tooLong(results, limit)
 		}
 		if x.Method == http.MethodGet {
 			return nil, apierr.Invalid("", "The answer would be larger than 5 MB.")
@@ -177,8 +178,8 @@ func (x *exchange) room(body []byte) int {
 const envelope = 1 << 10
 
 // tooLong is the 400 that names the page size that fits.
-func (x *exchange) tooLong(page fitter, limit int) error {
-	size, err := page.Fits(limit - envelope)
+func (x *exchange) tooLong(results fitter, limit int) error {
+	size, err := results.Fits(limit - envelope)
 	if err != nil {
 		return fmt.Errorf("api: measure answer: %w", err)
 	}
@@ -188,7 +189,7 @@ func (x *exchange) tooLong(page fitter, limit int) error {
 			name = p.Name
 		}
 	}
-	return apierr.Invalid(name, "The answer would be larger than 5 MB. Ask again with a %s of %d or less.", name, size)
+	return page.TooLong(name, size)
 }
 
 // tag sets the ETag and answers 304 to a read of what the client has already.

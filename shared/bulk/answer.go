@@ -161,8 +161,8 @@ func (r *Response[T, E]) fillRecords(results []write.Result, room int) (fits boo
 	return true, nil
 }
 
-// slimmed has the records leave out what was added to them on request. It is
-// false when there was nothing.
+// slimmed has the records leave something out once, such as what was added to them
+// on request. It is false when there was nothing.
 func slimmed(results []write.Result) (slim bool) {
 	for _, result := range results {
 		if record, ok := result.Answer.(interface{ Slim() bool }); ok && record.Slim() {

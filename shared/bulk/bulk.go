@@ -137,8 +137,6 @@ type Maker struct {
 	Create func(ctx context.Context, id string, data Data) (write.Op, error)
 	Update func(ctx context.Context, id string, data Data) (write.Op, error)
 	Delete func(ctx context.Context, id string) (write.Op, error)
-	// Ready is called once all operations are made and before any is done.
-	Ready func(ctx context.Context) error
 	// Again shows the record of id, deleted or not, for what an earlier request
 	// with the same Idempotency-Key has done.
 	Again func(ctx context.Context, id string) (any, error)
@@ -201,7 +199,7 @@ func (r *run) prepare(ctx context.Context, todo []int) error {
 			e.Op, e.Err = r.op(ctx, e.ID, r.operations[i])
 		}
 	}
-	return r.Ready(ctx)
+	return nil
 }
 
 func (r *run) op(ctx context.Context, id string, op Operation) (write.Op, error) {

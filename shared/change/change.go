@@ -110,12 +110,13 @@ func (r Record) Write() table.Write {
 }
 
 // Pointer notes the record under pk, the partition of the person whose values it
-// holds, so that they can be found and erased: the id says where it stands.
+// holds, so that they can be found and erased: the id says where it stands. Its data
+// is that of this record alone, also where another write has claimed the same id.
 //
 //	PK    SK
 //	<pk>  H#<id>
 func (r Record) Pointer(pk string) table.Write {
-	return table.Insert(table.Item{Key: table.Key{PK: pk, SK: "H#" + r.ID}, Version: 1, Data: []byte("{}")})
+	return table.Insert(table.Item{Key: table.Key{PK: pk, SK: "H#" + r.ID}, Version: 1, Data: fmt.Appendf(nil, `{"sha256":"%x"}`, sha256.Sum256(encode(r)))})
 }
 
 // Key is where the record stands.

@@ -1,13 +1,12 @@
 package contact
 
 import (
-	"context"
-
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/party"
 	"lectern/shared/table"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // Ref is a contact as a client names it in a list: by id or by address, not both.
@@ -17,6 +16,10 @@ type Ref struct {
 	ID    wire.Opt[string]
 	Email wire.Opt[string]
 }
+
+// Refs are the contacts that a list names, looked up by a write: its operation reads
+// Keys, then More, and finds them Among what was read.
+type Refs []Ref
 
 // Field is the property that names the contact.
 func (r Ref) Field() string {
@@ -37,50 +40,57 @@ func (r Ref) Validate() error {
 	return nil
 }
 
-// Invited finds the contacts that refs name, in their order. One that is not on the
-// caller's event is a 400 that names its entry (gaps.md section 2.5).
-func (st *Store) Invited(ctx context.Context, c *auth.Caller, refs []Ref) ([]party.Party, error) {
-	ids, err := st.Addressed(ctx, c, refs)
-	if err != nil {
-		return nil, err
-	}
-	present, err := st.Read(ctx, c, ids)
-	if err != nil {
-		return nil, err
-	}
-	invited := make([]party.Party, len(refs))
-	for i, ref := range refs {
-		if invited[i] = present[ids[i]]; !invited[i].Holds(Role) {
-			return nil, party.NotOnEvent(ref.Field())
-		}
-	}
-	return invited, nil
-}
-
-// Addressed are the ids of the contacts that refs name; empty for an address that
-// nobody has.
-func (st *Store) Addressed(ctx context.Context, c *auth.Caller, refs []Ref) ([]string, error) {
-	var keys []table.Key
+// Keys are where those named by id stand, and who has the addresses of the others.
+func (refs Refs) Keys(st *Store, c *auth.Caller) (keys []table.Key) {
 	for _, ref := range refs {
 		if ref.Email.Sent {
 			keys = append(keys, ByEmail(c.Org.ID, ref.Email.Value))
+		} else {
+			keys = append(keys, st.Keys(c, ref.ID.Value)...)
 		}
 	}
-	holders, err := st.Table.GetMany(ctx, keys)
+	return keys
+}
+
+// More are where those named by address stand, once it was read who has it.
+func (refs Refs) More(st *Store, c *auth.Caller, got write.Items) (keys []table.Key) {
+	for _, ref := range refs {
+		if id := ref.id(c, got); ref.Email.Sent && id != "" {
+			keys = append(keys, st.Keys(c, id)...)
+		}
+	}
+	return keys
+}
+
+// id is the contact's; empty where nobody has the address.
+func (r Ref) id(c *auth.Caller, got write.Items) string {
+	if !r.Email.Sent {
+		return r.ID.Value
+	}
+	item, ok := got[ByEmail(c.Org.ID, r.Email.Value)]
+	if !ok {
+		return ""
+	}
+	id, err := holderID(item)
 	if err != nil {
-		return nil, err
+		return ""
 	}
-	ids := make([]string, len(refs))
+	return id
+}
+
+// Among finds the contacts in what was read, in the order of the refs. One that is
+// not on the caller's event is a 400 that names its entry (gaps.md section 2.5).
+func (refs Refs) Among(st *Store, c *auth.Caller, got write.Items) ([]party.Party, error) {
+	found := make([]party.Party, len(refs))
 	for i, ref := range refs {
-		ids[i] = ref.ID.Value
-		if !ref.Email.Sent {
-			continue
+		p, err := st.Found(c, got, ref.id(c, got))
+		if err != nil {
+			return nil, err
 		}
-		if item, ok := holders[ByEmail(c.Org.ID, ref.Email.Value)]; ok {
-			if ids[i], err = holderID(item); err != nil {
-				return nil, err
-			}
+		if !p.Holds(Role) {
+			return nil, party.NotOnEvent(ref.Field())
 		}
+		found[i] = p
 	}
-	return ids, nil
+	return found, nil
 }

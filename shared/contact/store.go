@@ -86,11 +86,7 @@ const (
 func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
 	key := ByEmail(c.Org.ID, address)
 	for range maxTries {
-		got, err := st.Table.GetMany(ctx, []table.Key{key})
-		if err != nil {
-			return party.Party{}, err
-		}
-		p, err := st.holder(ctx, c, got, key)
+		p, err := st.at(ctx, c, key)
 		if !errors.Is(err, table.ErrStale) {
 			return p, err
 		}
@@ -101,9 +97,27 @@ func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) 
 	return party.Party{}, fmt.Errorf("contact: the holder of %s keeps changing: %w", key.PK, apierr.Unavailable())
 }
 
-// holder is the contact that holds the address of a key, by what was read. It is
-// table.ErrStale where who is said to hold it does not have it, or not yet.
-func (st *Store) holder(ctx context.Context, c *auth.Caller, got write.Items, key table.Key) (party.Party, error) {
+// at is the contact that has the address of a key; table.ErrStale where that is just
+// changing.
+func (st *Store) at(ctx context.Context, c *auth.Caller, key table.Key) (party.Party, error) {
+	got, err := st.Table.GetMany(ctx, []table.Key{key})
+	if err != nil || len(got) == 0 {
+		return party.Party{}, err
+	}
+	id, err := holderID(got[key])
+	if err != nil {
+		return party.Party{}, err
+	}
+	p, err := st.Find(ctx, c, id)
+	if err == nil && !holds(c, p, key) {
+		err = table.ErrStale
+	}
+	return p, err
+}
+
+// holder is the contact that has the address of a key, by what was read: the key and
+// the contact. One without a Body is nobody.
+func (st *Store) holder(c *auth.Caller, got write.Items, key table.Key) (party.Party, error) {
 	item, ok := got[key]
 	if !ok {
 		return party.Party{}, nil
@@ -112,11 +126,16 @@ func (st *Store) holder(ctx context.Context, c *auth.Caller, got write.Items, ke
 	if err != nil {
 		return party.Party{}, err
 	}
-	p, err := st.Find(ctx, c, id)
-	if err == nil && (p.Body == nil || ByEmail(c.Org.ID, p.Value(email)) != key) {
+	p, err := st.Found(c, got, id)
+	if err == nil && !holds(c, p, key) {
 		err = table.ErrStale
 	}
 	return p, err
+}
+
+// holds is whether a contact has the address of a key.
+func holds(c *auth.Caller, p party.Party, key table.Key) bool {
+	return p.Body != nil && ByEmail(c.Org.ID, p.Value(email)) == key
 }
 
 func holderID(item table.Item) (string, error) {
@@ -127,7 +146,8 @@ func holderID(item table.Item) (string, error) {
 	return held.ID, nil
 }
 
-// hold is the write by which a contact takes an address.
-func hold(key table.Key, id string) table.Write {
-	return table.Insert(table.Item{Key: key, Version: 1, Data: fmt.Appendf(nil, `{"id":%q}`, id)})
+// hold is the write by which a contact takes an address. No two are alike, so that
+// the one of another request for the same contact is not taken for this one.
+func (st *Store) hold(key table.Key, id string) table.Write {
+	return table.Insert(table.Item{Key: key, Version: 1, Data: fmt.Appendf(nil, `{"id":%q,"write":%q}`, id, st.NewID())})
 }

@@ -35,33 +35,52 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 	if w.Writing, err = st.Writing(ctx, c, role, draft, guard); err != nil {
 		return nil, err
 	}
-	w.Answer = func(_ context.Context, p party.Party) (any, error) { return st.Show(c, w.Set, bool(x), p), nil }
+	w.Answer = func(_ write.Items, p party.Party) (any, error) { return st.Show(c, w.Set, bool(x), p), nil }
 	w.Again = func(ctx context.Context, id string) (any, error) { return st.stored(ctx, c, id, x) }
 	if d != nil && d.Text(email).Has() {
 		w.taking = ByEmail(c.Org.ID, d.Text(email).Value)
-		w.Reads = []table.Key{w.taking}
+		w.Reads = append(w.Reads, w.taking)
+		w.More = w.holders
+		w.Touches = w.addresses
 		w.Also = w.move
 	}
-	w.Touches = w.addresses
 	return w, nil
 }
 
-// addresses are what a write may take or leave: the new address, who holds it, and
-// the one before.
-func (w *writing) addresses(got write.Items, before party.Party) (touches []string) {
-	if w.taking == (table.Key{}) {
-		return nil
+// holders are where the contact stands that has the address.
+func (w *writing) holders(got write.Items, _ party.Party) []table.Key {
+	if id := w.holderID(got); id != "" {
+		return w.store.Keys(w.Caller, id)
 	}
-	touches = []string{w.taking.PK}
-	if item, taken := got[w.taking]; taken {
-		if id, err := holderID(item); err == nil {
-			touches = append(touches, id)
-		}
+	return nil
+}
+
+// holderID is the id of who has the address by what was read; empty for nobody.
+func (w *writing) holderID(got write.Items) string {
+	id, err := holderID(got[w.taking])
+	if err != nil {
+		return ""
+	}
+	return id
+}
+
+// addresses are what a write may take or leave: the new address, who has it, and the
+// one before.
+func (w *writing) addresses(got write.Items, before party.Party) []string {
+	touches := []string{w.taking.PK}
+	if id := w.holderID(got); id != "" {
+		touches = append(touches, id)
 	}
 	if before.Body != nil {
 		touches = append(touches, ByEmail(w.Caller.Org.ID, before.Value(email)).PK)
 	}
 	return touches
+}
+
+// holder is the contact that has the address, by what was read. It is table.ErrStale
+// where who is said to have it does not, or not yet.
+func (w *writing) holder(got write.Items) (party.Party, error) {
+	return w.store.holder(w.Caller, got, w.taking)
 }
 
 // move gives a contact its new address and frees the one before.
@@ -74,14 +93,16 @@ func (w *writing) move(ctx context.Context, got write.Items, before, after party
 		}
 		free = append(free, table.Remove(was, 1))
 	}
-	if _, taken := got[w.taking]; taken {
-		other, err := w.store.holder(ctx, w.Caller, got, w.taking)
-		if err != nil {
-			return nil, err
-		}
+	other, err := w.holder(got)
+	switch {
+	case err != nil:
+		return nil, err
+	case other.Body != nil && before.Body != nil && other.ID == before.ID:
+		return nil, table.ErrStale // The contact has it by now, of another request.
+	case other.Body != nil:
 		return nil, w.duplicate(ctx, other)
 	}
-	return append(free, hold(w.taking, after.ID)), nil
+	return append(free, w.store.hold(w.taking, after.ID)), nil
 }
 
 // duplicate is the 409 for the address of another contact. It says which where the
@@ -111,9 +132,9 @@ func taken(p party.Party, deleted bool) error {
 // Enroll associates the person of an address with the caller's event: the contact
 // that has it, with what was sent as an update, or a new one. It is a 409 for a
 // contact that is on the event, or was and is deleted.
-func (w *writing) Enroll(id string, number *int64) write.Op {
-	return w.Create(id, number, func(ctx context.Context, got write.Items) (party.Party, error) {
-		p, err := w.store.holder(ctx, w.Caller, got, w.taking)
+func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
+	return w.Create(id, numbers.Reserve(), func(ctx context.Context, got write.Items) (party.Party, error) {
+		p, err := w.holder(got)
 		if err != nil || p.Body == nil || p.Here != nil {
 			return p, err
 		}

@@ -1,18 +1,12 @@
 package field
 
 import (
-	"fmt"
 	"net/mail"
 	"net/url"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
-
-	"github.com/biter777/countries"
 
 	"lectern/shared/apierr"
 	"lectern/shared/wire"
@@ -32,56 +26,6 @@ func isAddress(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && !strings.ContainsFunc(s, unicode.IsSpace) && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
-
-// isCountry takes the codes of ISO 3166-1 alone: of two or three capitals, or of
-// three digits.
-func isCountry(s string) bool { return countryCodes()[s] != "" }
-
-// CountryCode is the code of three digits of a country that is given by one of its
-// codes of ISO 3166-1 or by its English name, whatever the case.
-func CountryCode(text string) (code string, ok bool) {
-	text = strings.TrimSpace(text)
-	if number, err := strconv.Atoi(text); err == nil && number >= 0 {
-		text = numeric(countries.CountryCode(number))
-	}
-	if code, ok = countryCodes()[strings.ToUpper(text)]; ok {
-		return code, true
-	}
-	if code, ok = countryNames()[strings.ToLower(text)]; ok {
-		return code, true
-	}
-	code, ok = countryCodes()[numeric(countries.ByName(text))]
-	return code, ok
-}
-
-func numeric(c countries.CountryCode) string { return fmt.Sprintf("%03d", int(c)) }
-
-// countryCodes are the codes of ISO 3166-1, each with the country's code of three
-// digits. The library also knows codes that are withdrawn, or that users have
-// assigned themselves.
-var countryCodes = sync.OnceValue(func() map[string]string {
-	others := []countries.CountryCode{countries.Yugoslavia, countries.NetherlandsAntilles, countries.Kosovo}
-	codes := map[string]string{}
-	for _, c := range countries.All() {
-		if slices.Contains(others, c) {
-			continue
-		}
-		for _, code := range []string{c.Alpha2(), c.Alpha3(), numeric(c)} {
-			codes[code] = numeric(c)
-		}
-	}
-	return codes
-})
-
-// countryNames are the English names, which the library does not all read back.
-var countryNames = sync.OnceValue(func() map[string]string {
-	names := map[string]string{}
-	for _, code := range countryCodes() {
-		number, _ := strconv.Atoi(code) // It was made of one.
-		names[strings.ToLower(countries.CountryCode(number).String())] = code
-	}
-	return names
-})
 
 // language is the form of a BCP 47 code; which exist is not checked.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)

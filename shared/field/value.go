@@ -1,7 +1,6 @@
 package field
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -206,10 +205,9 @@ const wantMember = "the id of a member of the organization"
 // maxID is the largest integer that a JSON number holds exactly.
 const maxID = 1 << 53
 
-// CheckMembers looks up the members that values sent name in fields of type
-// user, in one read where there are any: 400 TYPE_MISMATCH for one that the
-// organization does not have or that has left it. Apply has checked everything else.
-func (s *Set) CheckMembers(ctx context.Context, t *table.Table, org int64, module Module, sent map[string]any) error {
+// Members are the keys of the members that values sent name in fields of type user,
+// by internal name. Apply has checked everything else.
+func (s *Set) Members(org int64, module Module, sent map[string]any) map[string]table.Key {
 	named := map[string]table.Key{}
 	for name, raw := range sent {
 		if d, ok := s.Named(module, name); ok && d.Type == User && raw != nil {
@@ -217,15 +215,15 @@ func (s *Set) CheckMembers(ctx context.Context, t *table.Table, org int64, modul
 			named[name] = table.Key{PK: tenancy.MemberPK(org, int64(id)), SK: "-"}
 		}
 	}
-	if len(named) == 0 {
-		return nil
-	}
-	found, err := t.GetMany(ctx, slices.Collect(maps.Values(named)))
-	if err != nil {
-		return err
-	}
+	return named
+}
+
+// CheckMembers holds the members that were named against what was read under their
+// keys: 400 TYPE_MISMATCH for one that the organization does not have or that has left
+// it.
+func CheckMembers(got map[table.Key]table.Item, named map[string]table.Key) error {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		switch there, err := isMember(found, named[name]); {
+		switch there, err := isMember(got, named[name]); {
 		case err != nil:
 			return err
 		case !there:

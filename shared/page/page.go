@@ -6,6 +6,8 @@ package page
 import (
 	"encoding/json"
 	"slices"
+
+	"lectern/shared/apierr"
 )
 
 // Query is the part of an input that chooses a page. Embed it.
@@ -71,11 +73,38 @@ func (o *Of[T]) Fits(limit int) (int, error) {
 		}
 		sizes[i] = len(text) + len(",")
 	}
+	return Fit(sizes, limit), nil
+}
+
+// Fit is how many of any choice of these sizes stay within the limit together, and
+// at least 1.
+func Fit(sizes []int, limit int) int {
 	slices.SortFunc(sizes, func(a, b int) int { return b - a })
 	fits, sum := 0, 0
 	for fits < len(sizes) && sum+sizes[fits] <= limit {
 		sum += sizes[fits]
 		fits++
 	}
-	return max(fits, 1), nil
+	return max(fits, 1)
+}
+
+// TooLong is the 400 for a page that cannot be answered, which names the size that
+// can. name is the parameter of the size.
+func TooLong(name string, size int) *apierr.Error {
+	return apierr.Invalid(name, "The answer would be larger than 5 MB. Ask again with a %s of %d or less.", name, size)
+}
+
+// Slim has the result of a page of one leave something out, since no smaller page
+// can be asked for. It is false when there is nothing to leave out, and for pages of
+// more results.
+func (o *Of[T]) Slim() bool {
+	if len(o.Results) != 1 {
+		return false
+	}
+	for _, result := range []any{o.Results[0], &o.Results[0]} {
+		if slimmer, ok := result.(interface{ Slim() bool }); ok {
+			return slimmer.Slim()
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package participation
 
 import (
 	"context"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -24,19 +25,19 @@ type Filter struct {
 	session.Categories
 }
 
-// ParticipantFilter adds what only participants are filtered by. A role that passes
-// is held on a session that passes the categories.
+// ParticipantFilter adds what only participants are filtered by. Ids and slugs are two
+// filters, which two roles of a person may pass on two sessions. Either role is held
+// on a session that passes the categories.
 type ParticipantFilter struct {
 	Filter
 	RoleIDs   []string `json:"roleIds,omitempty" minItems:"1" format:"uuid" doc:"Holding any of these roles."`
-	RoleSlugs []string `json:"roleSlugs,omitempty" minItems:"1" doc:"Holding any of the roles with these slugs; with roleIds, any role that both name."`
+	RoleSlugs []string `json:"roleSlugs,omitempty" minItems:"1" doc:"Holding any of the roles with these slugs; with roleIds, a role of each of the two."`
 	Email     string   `json:"email,omitempty" pattern:"\\S" maxLength:"255" doc:"The participant with this e-mail address, whatever its case."`
 }
 
-// wants is whether a role passes.
-func (f *ParticipantFilter) wants(r *participant.Role) bool {
-	return (len(f.RoleIDs) == 0 || slices.Contains(f.RoleIDs, r.ID)) &&
-		(len(f.RoleSlugs) == 0 || slices.Contains(f.RoleSlugs, r.Slug))
+// bySlug lets every role pass where no slugs are given.
+func (f *ParticipantFilter) bySlug(r *participant.Role) bool {
+	return len(f.RoleSlugs) == 0 || slices.Contains(f.RoleSlugs, r.Slug)
 }
 
 // Query is one search of speakers, or of participants.
@@ -88,13 +89,26 @@ func (st *Store) among(ctx context.Context, s *stage, f *ParticipantFilter) (map
 		if err := st.read(ctx, s); err != nil {
 			return nil, err
 		}
-		return s.people(f.Categories, f.wants), nil
+		return s.wanted(f), nil
 	}
 	holder, err := st.holder(ctx, s, f.Email)
-	if err != nil || holder.Body == nil || !s.people(f.Categories, f.wants)[holder.ID] {
+	if err != nil || holder.Body == nil || !s.wanted(f)[holder.ID] {
 		return nil, err
 	}
 	return map[string]bool{holder.ID: true}, nil
+}
+
+// wanted are the people whose roles pass the filter.
+func (s *stage) wanted(f *ParticipantFilter) map[string]bool {
+	if len(f.RoleIDs) == 0 {
+		return s.people(f.Categories, f.bySlug)
+	}
+	wanted := s.people(f.Categories, func(r *participant.Role) bool { return slices.Contains(f.RoleIDs, r.ID) })
+	if len(f.RoleSlugs) > 0 {
+		slugged := s.people(f.Categories, f.bySlug)
+		maps.DeleteFunc(wanted, func(id string, _ bool) bool { return !slugged[id] })
+	}
+	return wanted
 }
 
 // holder reads the stage and, beside it, the contact that holds an address; one

@@ -24,15 +24,17 @@ type Edit struct {
 	kind      *Kind
 }
 
-// Check holds the rules that need no record.
-func (e *Edit) Check() error {
+// check holds the rules that need nothing stored.
+func (e *Edit) check() error {
 	if e.Draft.refused != nil {
 		return e.Draft.refused
 	}
 	trial := Party{Body: &Body{Values: map[string]string{}}, Here: &Association{}}
-	if err := e.apply(trial, wire.Time{}); err != nil {
-		return err
-	}
+	return e.apply(trial, wire.Time{})
+}
+
+// checkFeatures holds the 403s: what the event has not switched on.
+func (e *Edit) checkFeatures() error {
 	if e.Draft.Translations.Sent && !e.Caller.Event.Features.TranslatedFields {
 		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
 	}

@@ -56,6 +56,8 @@ const fewPart = 8
 type joins struct {
 	mu   sync.Mutex
 	kept map[catalogue.Source]join
+	// held is how many pairs are kept.
+	held int
 }
 
 type join struct {
@@ -63,27 +65,37 @@ type join struct {
 	pairs []*pair
 }
 
-// maxJoins is of how many events pairs are remembered. They take about 50 bytes a
-// pair, beside rows that are in memory anyway.
-const maxJoins = 32
+// maxPairs is how many pairs are remembered together, of at least one event. Each
+// takes about 50 bytes, and keeps the rows it is of in memory.
+const maxPairs = 250_000
 
 // of gives the pairs of the views, which are those of an event's associations at
 // src.
 func (j *joins) of(src catalogue.Source, v views) []*pair {
 	j.mu.Lock()
-	known, ok := j.kept[src]
-	j.mu.Unlock()
-	if ok && known.views == v {
+	defer j.mu.Unlock()
+	if known := j.kept[src]; known.views == v {
 		return known.pairs
 	}
 	made := join{v, v.joined()}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.kept == nil || len(j.kept) >= maxJoins && !ok {
+	j.drop(src)
+	for other := range j.kept {
+		if j.held+len(made.pairs) <= maxPairs {
+			break
+		}
+		j.drop(other)
+	}
+	if j.kept == nil {
 		j.kept = map[catalogue.Source]join{}
 	}
 	j.kept[src] = made
+	j.held += len(made.pairs)
 	return made.pairs
+}
+
+func (j *joins) drop(src catalogue.Source) {
+	j.held -= len(j.kept[src].pairs)
+	delete(j.kept, src)
 }
 
 // ids are the keys of a set, in order.

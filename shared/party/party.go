@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -64,6 +65,8 @@ type Body struct {
 	// WrittenAt is when it was last written, for an association alone too: later
 	// writes are later, whichever event they are made on.
 	WrittenAt wire.Time `json:"written_at"`
+	// Recent are the versions that its last writes gave to associations.
+	Recent []Recent `json:"recent,omitempty"`
 	// Edits counts the changes of the record itself; those of an association alone
 	// are none.
 	Edits int64 `json:"edits"`
@@ -71,6 +74,10 @@ type Body struct {
 	Sequence int64 `json:"sequence"`
 	// Version is the item's, not part of the text.
 	Version int64 `json:"-"`
+	// bytes is how long the text was that the body was read from, and trimmed
+	// whether much of it is left out.
+	bytes   int
+	trimmed bool
 }
 
 // Association is a party's part in one event, as stored.
@@ -84,10 +91,24 @@ type Association struct {
 	Translations field.Translations     `json:"translations,omitempty"`
 	// Relations are the contacts of an account on this event.
 	Relations []Relation `json:"relations,omitempty"`
-	CreatedAt wire.Time  `json:"created_at"`
-	UpdatedAt wire.Time  `json:"updated_at"`
-	Version   int64      `json:"-"`
+	// With is the version that the record got in the write of this version.
+	With      int64     `json:"with"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
+	Version   int64     `json:"-"`
+	// bytes is as of Body.
+	bytes int
 }
+
+// Recent is one write of an association.
+type Recent struct {
+	Event   int64 `json:"event"`
+	Version int64 `json:"version"`
+}
+
+// maxRecent is how many of its last writes of associations a record remembers: more
+// than can become visible while a record and its association are read.
+const maxRecent = 4
 
 // Role is one role that a party holds on an event.
 type Role struct {
@@ -130,6 +151,22 @@ func (a *Association) held() (roles []string) {
 	return roles
 }
 
+// torn is whether record and association are of two moments: two items are not read
+// at once, and a write of both may have become visible in one of them alone.
+func (p Party) torn(c *auth.Caller) bool {
+	if p.Body == nil || c.Event == nil {
+		return false
+	}
+	version := int64(0)
+	if p.Here != nil {
+		version = p.Here.Version
+		if p.Here.With > p.Version {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Recent, func(r Recent) bool { return r.Event == c.Event.ID && r.Version > version })
+}
+
 // Revision is the version that the party shows on its event: it rises with every
 // change that can be seen there.
 func (p Party) Revision() int64 {
@@ -159,7 +196,7 @@ func decodeBody(item table.Item) (*Body, error) {
 	if err := json.Unmarshal(item.Data, b); err != nil {
 		return nil, fmt.Errorf("party: decode %s: %w", item.PK, err)
 	}
-	b.Version = item.Version
+	b.Version, b.bytes = item.Version, len(item.Data)
 	return b, nil
 }
 
@@ -169,7 +206,7 @@ func decodeAssociation(item table.Item) (*Association, error) {
 	if err := json.Unmarshal(item.Data, a); err != nil {
 		return nil, fmt.Errorf("party: decode %s %s: %w", item.PK, item.SK, err)
 	}
-	a.Version = item.Version
+	a.Version, a.bytes = item.Version, len(item.Data)
 	return a, nil
 }
 

@@ -46,11 +46,11 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	values := w.values(s)
 	kinds := s.kinds(b, values)
 	b.Version = was + 1
-	writes, err := stored(kind.records(org), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
+	local, err := w.local(s)
 	if err != nil {
 		return nil, err
 	}
-	local, err := w.local(s)
+	writes, err := stored(kind.records(org), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
 	if err != nil {
 		return nil, err
 	}
@@ -79,22 +79,29 @@ func (b *Body) own() Body {
 	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
 }
 
-// local are the writes of the association. One that stays must still be what was
+// local are the writes of the association, which the record then remembers. One that stays must still be what was
 // read: record and association are two items, of which a read may have caught an
 // older and a newer one.
 func (w *Writing) local(s *step) ([]table.Write, error) {
+	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
 	a, was := s.after.Here, int64(0)
 	if s.before.Here != nil {
 		if equal(s.before.Here, a) {
-			return []table.Write{table.Version(w.store.Kind.OnEvent(w.Caller.Org.ID, w.Caller.Event.ID, a.ID), a.Version)}, nil
+			return []table.Write{table.Version(kind.OnEvent(org, event, a.ID), a.Version)}, nil
 		}
 		was = s.before.Here.Version
 	} else {
 		a.CreatedAt = s.now
 	}
-	a.UpdatedAt, a.Version = s.now, was+1
-	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
+	a.UpdatedAt, a.Version, a.With = s.now, was+1, s.after.Version
+	s.after.wrote(Recent{event, a.Version})
 	return stored(kind.associations(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
+}
+
+// wrote notes the write of an association.
+func (b *Body) wrote(r Recent) {
+	b.Recent = append([]Recent{r}, b.Recent...)
+	b.Recent = b.Recent[:min(len(b.Recent), maxRecent)]
 }
 
 // stored are the writes of an item with its row, over version was, 0 for none.

@@ -3,6 +3,7 @@ package party
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -32,9 +33,6 @@ type Query struct {
 	Page  page.Query
 }
 
-// maxTries is how often a page is chosen again while its records are changing.
-const maxTries = 12
-
 // Search gives one page of the parties that hold a role on the caller's event, and
 // how many there are.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
@@ -49,14 +47,21 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties [
 		pairs, total = catalogue.Select(st.Memory.joins.of(places, v), func(p *pair) bool {
 			return p.place.holds(q.Role) && (q.Among == nil || among[p.ID]) && q.Keeps(p.Created, p.updated()) && st.Kind.mentions(p.Row, words)
 		}, search.Order(q.Sort, pairTime, func(a, b *pair) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
-		bodies, now, err := st.page(ctx, records, places, v, pairs)
+		parties, now, err := st.page(ctx, records, places, v, pairs)
 		if err != nil {
 			return nil, 0, err
 		}
-		if now == v {
-			return bodies, total, nil
+		torn := slices.ContainsFunc(parties, func(p Party) bool { return p.torn(c) })
+		switch {
+		case now != v:
+			v = now
+		case torn:
+			if v, err = st.again(ctx, c); err != nil {
+				return nil, 0, err
+			}
+		default:
+			return parties, total, nil
 		}
-		v = now
 	}
 	return nil, 0, catalogue.Unsettled(places)
 }
@@ -76,6 +81,15 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, am
 	}
 	err = g.Wait()
 	return v, among, err
+}
+
+// again gives the views anew, a moment later: those before met a write of a record
+// and its association in the middle.
+func (st *Store) again(ctx context.Context, c *auth.Caller) (views, error) {
+	if err := table.Pause(ctx, maxPause); err != nil {
+		return views{}, err
+	}
+	return st.views(ctx, c)
 }
 
 // page gives the parties of pairs, and the views as they say.
@@ -145,12 +159,20 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[
 	if !limited {
 		return nil, nil
 	}
+	views := make([]*catalogue.View[Place], len(events))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(eventsAtOnce)
+	for i, event := range events {
+		g.Go(table.Safely(func() (err error) {
+			views[i], err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, event))
+			return err
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
 	among := map[string]bool{}
-	for _, event := range events {
-		view, err := st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, event))
-		if err != nil {
-			return nil, err
-		}
+	for _, view := range views {
 		for _, place := range view.All() {
 			if place.holds(role) {
 				among[place.ID] = true
@@ -159,6 +181,9 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[
 	}
 	return among, nil
 }
+
+// eventsAtOnce is how many events are read at a time.
+const eventsAtOnce = 16
 
 // Events are those on which a party holds a role, as far as the caller sees them.
 func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (events []int64, err error) {

@@ -2,6 +2,8 @@ package party
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -38,8 +40,18 @@ func (st *Store) Keys(c *auth.Caller, id string) []table.Key {
 	return keys
 }
 
-// Found is the party of an id among what was read; zero where there is none.
-func (st *Store) Found(c *auth.Caller, got write.Items, id string) (p Party, err error) {
+// Found is the party of an id among what was read, whole; zero where there is none. It
+// is table.ErrStale where record and association are of two moments.
+func (st *Store) Found(c *auth.Caller, got write.Items, id string) (Party, error) {
+	p, err := st.found(c, got, id)
+	if err == nil && p.torn(c) {
+		err = table.ErrStale
+	}
+	return p, err
+}
+
+// found is Found, whole or not.
+func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err error) {
 	item, ok := got[st.Kind.Body(c.Org.ID, id)]
 	if !ok {
 		return Party{}, nil
@@ -53,14 +65,55 @@ func (st *Store) Found(c *auth.Caller, got write.Items, id string) (p Party, err
 	return p, err
 }
 
+const (
+	// maxTries is how often records are read again whose writes are becoming visible,
+	// and pages chosen again whose records are changing.
+	maxTries = 12
+	// maxPause is the longest pause between two tries: a transaction becomes visible
+	// within milliseconds.
+	maxPause = 20 * time.Millisecond
+)
+
 // Find reads a party, associated with the caller's event or not; it has no Body
 // where the organization has none of that id.
 func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, error) {
-	got, err := st.Table.GetMany(ctx, st.Keys(c, id))
-	if err != nil {
-		return Party{}, err
+	found, err := st.read(ctx, c, []string{id})
+	return found[id], err
+}
+
+// read gives the parties of ids that there are, each whole: the record and the
+// association of one moment.
+func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
+	found := make(map[string]Party, len(wanted))
+	for range maxTries {
+		var keys []table.Key
+		for _, id := range wanted {
+			keys = append(keys, st.Keys(c, id)...)
+		}
+		got, err := st.Table.GetMany(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		var torn []string
+		for _, id := range wanted {
+			p, err := st.found(c, got, id)
+			switch {
+			case err != nil:
+				return nil, err
+			case p.torn(c):
+				torn = append(torn, id)
+			case p.Body != nil:
+				found[id] = p
+			}
+		}
+		if wanted = torn; len(wanted) == 0 {
+			return found, nil
+		}
+		if err := table.Pause(ctx, maxPause); err != nil {
+			return nil, err
+		}
 	}
-	return st.Found(c, got, id)
+	return nil, fmt.Errorf("party: %v do not agree with their associations after %d tries: %w", wanted, maxTries, apierr.Unavailable())
 }
 
 // Get reads a party that holds a role on the caller's event; 404 where none of that
@@ -73,45 +126,24 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id, role string) (Part
 	return p, err
 }
 
-// Present gives those of ids that were ever associated with the caller's event, by
-// id: from memory where all rows are loaded (Refresh), otherwise in one batch.
-func (st *Store) Present(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	if st.loaded(c) {
-		return st.remembered(ctx, c, wanted)
-	}
-	return st.Read(ctx, c, wanted)
-}
+// Reader gives those of ids that were ever associated with the caller's event, by id.
+type Reader func(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error)
 
-// Read is Present from the table, as it stands now, whatever is in memory.
+// Read is the Reader of the table.
 func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	var keys []table.Key
-	for _, id := range wanted {
-		keys = append(keys, st.Keys(c, id)...)
-	}
-	got, err := st.Table.GetMany(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	present := make(map[string]Party, len(wanted))
-	for _, id := range wanted {
-		p, err := st.Found(c, got, id)
-		if err != nil {
-			return nil, err
-		}
-		if p.Body != nil && p.Here != nil {
-			present[id] = p
-		}
-	}
-	return present, nil
+	found, err := st.read(ctx, c, wanted)
+	maps.DeleteFunc(found, func(_ string, p Party) bool { return p.Here == nil })
+	return found, err
 }
 
-// Refresh makes Present current as of now, beside other reads: where the rows are
-// in memory it validates them, and otherwise does nothing.
-func (st *Store) Refresh(ctx context.Context, c *auth.Caller) error {
+// Refresh gives the Reader of a request, beside its other reads: of memory, which is
+// validated for it, where all rows are loaded, and otherwise of the table. What is
+// loaded later is not validated for this request.
+func (st *Store) Refresh(ctx context.Context, c *auth.Caller) (Reader, error) {
 	if !st.loaded(c) {
-		return nil
+		return st.Read, nil
 	}
-	return st.Load(ctx, c)
+	return st.remembered, st.Load(ctx, c)
 }
 
 // Load reads all rows into memory that a search on the caller's event needs, or
@@ -138,20 +170,22 @@ func (st *Store) views(ctx context.Context, c *auth.Caller) (v views, err error)
 		v.places, err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, c.Event.ID))
 		return err
 	}))
-	return v, g.Wait()
+	err = g.Wait()
+	return v, err
 }
 
-// remembered is Present from memory.
+// remembered is the Reader of memory, as current as the views that were validated
+// last. Whom it finds in the middle of a write it reads from the table.
 func (st *Store) remembered(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	var bodies []*Body
 	var here []*Association
-	g, ctx := errgroup.WithContext(ctx)
+	g, within := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		bodies, err = st.Memory.Records.Related(ctx, st.Kind.records(c.Org.ID), wanted)
+		bodies, err = st.Memory.Records.Related(within, st.Kind.records(c.Org.ID), wanted)
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		here, err = st.Memory.Associations.Related(ctx, st.Kind.associations(c.Org.ID, c.Event.ID), wanted)
+		here, err = st.Memory.Associations.Related(within, st.Kind.associations(c.Org.ID, c.Event.ID), wanted)
 		return err
 	}))
 	if err := g.Wait(); err != nil {
@@ -161,24 +195,28 @@ func (st *Store) remembered(ctx context.Context, c *auth.Caller, wanted []string
 	for _, a := range here {
 		present[a.ID] = Party{Here: a}
 	}
+	var torn []string
 	for _, b := range bodies {
-		if p, ok := present[b.ID]; ok {
-			present[b.ID] = Party{Body: b, Here: p.Here}
+		if here := present[b.ID].Here; here == nil {
+			continue
+		} else if p := (Party{b, here}); p.torn(c) {
+			torn = append(torn, b.ID)
+		} else {
+			present[b.ID] = p
 		}
 	}
-	for id, p := range present {
-		if p.Body == nil {
-			delete(present, id)
-		}
-	}
-	return present, nil
+	again, err := st.Read(ctx, c, torn)
+	maps.Copy(present, again)
+	maps.DeleteFunc(present, func(_ string, p Party) bool { return p.Body == nil })
+	return present, err
 }
 
-// Numbers claims the next n numbers of the organization's parties and gives the
-// first. They are never given again, so a write that is then refused leaves a gap.
-func (st *Store) Numbers(ctx context.Context, c *auth.Caller, n int64) (int64, error) {
-	last, err := st.Table.Add(ctx, st.Kind.numbers(c.Org.ID), n)
-	return last - n + 1, err
+// numbers are the next running numbers of the organization's parties.
+func (st *Store) numbers(c *auth.Caller) *write.Numbers {
+	return write.NewNumbers(func(ctx context.Context, n int64) (int64, error) {
+		last, err := st.Table.Add(ctx, st.Kind.numbers(c.Org.ID), n)
+		return last - n + 1, err
+	})
 }
 
 // title is a role as an error names it.

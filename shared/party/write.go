@@ -2,9 +2,12 @@ package party
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/field"
 	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -22,7 +25,8 @@ const (
 	disassociated = "disassociated"
 )
 
-// Writing is one write in the making.
+// Writing is one write in the making. All that it reads it reads before it plans, in
+// the two batches of its operation.
 type Writing struct {
 	Caller *auth.Caller
 	Set    *settings.Snapshot
@@ -31,21 +35,28 @@ type Writing struct {
 	// Edit is what is sent; nil for a deletion and a restoration.
 	Edit  *Edit
 	Guard write.Guard
-	// Answer shows the party once it is written, Again one that an earlier request
-	// with the same Idempotency-Key has written.
-	Answer func(context.Context, Party) (any, error)
+	// Answer shows the party once it is written, by what was read; Again shows one that
+	// an earlier request with the same Idempotency-Key has written.
+	Answer func(got write.Items, p Party) (any, error)
 	Again  func(ctx context.Context, id string) (any, error)
-	// Reads and Touches are what Also needs beside the party itself, and Also what
-	// the kind writes beside it. All may be nil.
+	// Reads, More and Touches are what the kind adds to those of the operation. before
+	// is the party as it was read, without a Body where it was not.
 	Reads   []table.Key
+	More    func(got write.Items, before Party) []table.Key
 	Touches func(got write.Items, before Party) []string
+	// Verify holds what is wrong with the body by what was read. Prepare completes the
+	// edit by it once the party is found, and Also gives what is written beside it. All
+	// may be nil.
+	Verify  func(got write.Items) error
+	Prepare func(got write.Items, before Party) error
 	Also    func(ctx context.Context, got write.Items, before, after Party) ([]table.Write, error)
 
-	store *Store
+	store   *Store
+	members map[string]table.Key
 }
 
-// Writing begins a write about a role, with a draft that is checked as far as no
-// record is needed; a nil draft is none.
+// Writing begins a write about a role, with a draft that is checked as far as nothing
+// stored is needed; a nil draft is none.
 func (st *Store) Writing(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard) (*Writing, error) {
 	if err := guard.Validate(); err != nil {
 		return nil, err
@@ -59,17 +70,36 @@ func (st *Store) Writing(ctx context.Context, c *auth.Caller, role string, d *Dr
 		return w, nil
 	}
 	w.Edit = &Edit{Caller: c, Set: set, Draft: d, kind: st.Kind}
-	if err := w.Edit.Check(); err != nil {
+	if err := w.Edit.check(); err != nil {
 		return nil, err
 	}
-	return w, set.Fields.CheckMembers(ctx, st.Table, c.Org.ID, st.Kind.Module, d.CustomFields.Value)
+	w.members = set.Fields.Members(c.Org.ID, st.Kind.Module, d.CustomFields.Value)
+	w.Reads = slices.Collect(maps.Values(w.members))
+	return w, nil
+}
+
+// verify holds what is wrong with the body by what was read, and then what the event
+// lacks: all that is refused before it is known whether the party is there.
+func (w *Writing) verify(got write.Items) error {
+	if err := field.CheckMembers(got, w.members); err != nil {
+		return err
+	}
+	if w.Verify != nil {
+		if err := w.Verify(got); err != nil {
+			return err
+		}
+	}
+	if w.Edit == nil {
+		return nil
+	}
+	return w.Edit.checkFeatures()
 }
 
 // Create gives a party a role. find says which; one without a Body is made, with
-// the id and the number, which is taken when it is 0. taken is the error where the
+// the id and the number that number gives. taken is the error where the
 // party holds the role, or held it and it was deleted.
-func (w *Writing) Create(id string, number *int64, find func(context.Context, write.Items) (Party, error), taken func(p Party, deleted bool) error) write.Op {
-	return w.op(id, nil, func(ctx context.Context, got write.Items) (*step, error) {
+func (w *Writing) Create(id string, number func(context.Context) (int64, error), find func(context.Context, write.Items) (Party, error), taken func(p Party, deleted bool) error) write.Op {
+	return w.op(id, func(ctx context.Context, got write.Items) (*step, error) {
 		before, err := find(ctx, got)
 		if err != nil {
 			return nil, err
@@ -77,6 +107,11 @@ func (w *Writing) Create(id string, number *int64, find func(context.Context, wr
 		if before.Here != nil {
 			if role, ok := before.Here.Roles[w.Role]; ok {
 				return nil, taken(before, role.DeletedAt != nil)
+			}
+		}
+		if before.Body != nil {
+			if err := w.Guard.Check(before.Revision(), before.Changed()); err != nil {
+				return nil, err
 			}
 		}
 		after, err := w.taker(ctx, before, id, number)
@@ -89,21 +124,19 @@ func (w *Writing) Create(id string, number *int64, find func(context.Context, wr
 		if before.Body == nil {
 			s.verb = created
 		}
-		return s, w.Edit.apply(after, s.now)
+		return s, w.edit(got, before, after, s.now)
 	})
 }
 
 // taker is the party that takes a role, before it does: a copy of the one that is
 // there, or a new one.
-func (w *Writing) taker(ctx context.Context, before Party, id string, number *int64) (Party, error) {
-	if before.Body == nil && *number == 0 {
-		first, err := w.store.Numbers(ctx, w.Caller, 1)
-		if err != nil {
+func (w *Writing) taker(ctx context.Context, before Party, id string, number func(context.Context) (int64, error)) (after Party, err error) {
+	if before.Body == nil {
+		after = Party{Body: &Body{ID: id}}
+		if after.Number, err = number(ctx); err != nil {
 			return Party{}, err
 		}
-		*number = first
 	}
-	after := Party{Body: &Body{ID: id, Number: *number}}
 	if before.Body != nil {
 		after = before.clone()
 	}
@@ -137,7 +170,7 @@ func (w *Writing) leaving(b *Body) (published []string) {
 
 // Update changes the party with an id, which must hold the role.
 func (w *Writing) Update(id string) write.Op {
-	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
 		before, err := w.holder(got, id)
 		if err != nil {
 			return nil, err
@@ -147,7 +180,7 @@ func (w *Writing) Update(id string) write.Op {
 			after.Values = map[string]string{}
 		}
 		s := &step{before: before, after: after, verb: updated, now: w.now(before), edits: true}
-		if err := w.Edit.apply(after, s.now); err != nil {
+		if err := w.edit(got, before, after, s.now); err != nil {
 			return nil, err
 		}
 		return s, w.Guard.Check(before.Revision(), before.Changed())
@@ -156,7 +189,7 @@ func (w *Writing) Update(id string) write.Op {
 
 // Delete takes the role from the party with an id, which must hold it.
 func (w *Writing) Delete(id string) write.Op {
-	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
 		before, err := w.holder(got, id)
 		if err != nil {
 			return nil, err
@@ -172,7 +205,7 @@ func (w *Writing) Delete(id string) write.Op {
 
 // Restore gives a deleted role back; 404 where it is not deleted.
 func (w *Writing) Restore(id string) write.Op {
-	return w.op(id, w.keys(id), func(_ context.Context, got write.Items) (*step, error) {
+	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
 		before, err := w.store.Found(w.Caller, got, id)
 		if err != nil {
 			return nil, err
@@ -189,26 +222,36 @@ func (w *Writing) Restore(id string) write.Op {
 	})
 }
 
-// op is the operation that plans a step.
-func (w *Writing) op(id string, keys []table.Key, plan func(context.Context, write.Items) (*step, error)) write.Op {
-	return write.Op{
-		Reads: append(keys, w.Reads...),
-		Again: w.Again,
-		Touches: func(got write.Items) []string {
-			touches := []string{id}
-			if p, err := w.store.Found(w.Caller, got, id); err == nil && w.Touches != nil {
-				touches = append(touches, w.Touches(got, p)...)
-			}
-			return touches
-		},
-		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
-			s, err := plan(ctx, got)
-			if err != nil {
-				return nil, err
-			}
-			return w.plan(ctx, got, s)
-		},
+// op is the operation that plans a step for the party of an id.
+func (w *Writing) op(id string, plan func(context.Context, write.Items) (*step, error)) write.Op {
+	before := func(got write.Items) Party {
+		p, err := w.store.Found(w.Caller, got, id)
+		if err != nil {
+			return Party{} // The plan comes upon the error.
+		}
+		return p
 	}
+	op := write.Op{Reads: append(w.store.Keys(w.Caller, id), w.Reads...), Again: w.Again}
+	if w.More != nil {
+		op.More = func(got write.Items) []table.Key { return w.More(got, before(got)) }
+	}
+	op.Touches = func(got write.Items) []string {
+		if w.Touches == nil {
+			return []string{id}
+		}
+		return append([]string{id}, w.Touches(got, before(got))...)
+	}
+	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+		if err := w.verify(got); err != nil {
+			return nil, err
+		}
+		s, err := plan(ctx, got)
+		if err != nil {
+			return nil, err
+		}
+		return w.plan(ctx, got, s)
+	}
+	return op
 }
 
 func (w *Writing) plan(ctx context.Context, got write.Items, s *step) (*write.Plan, error) {
@@ -223,8 +266,18 @@ func (w *Writing) plan(ctx context.Context, got write.Items, s *step) (*write.Pl
 		}
 		writes = append(writes, also...)
 	}
-	answer, err := w.Answer(ctx, s.after)
+	answer, err := w.Answer(got, s.after)
 	return &write.Plan{Writes: writes, Answer: answer}, err
+}
+
+// edit writes what was sent into a party, its own copy.
+func (w *Writing) edit(got write.Items, before, after Party, now wire.Time) error {
+	if w.Prepare != nil {
+		if err := w.Prepare(got, before); err != nil {
+			return err
+		}
+	}
+	return w.Edit.apply(after, now)
 }
 
 // now is the time of a write: later than the last one of the party, on any event.
@@ -234,9 +287,6 @@ func (w *Writing) now(before Party) wire.Time {
 	}
 	return wire.After(before.WrittenAt, w.store.Now())
 }
-
-// Keys are where a party stands.
-func (w *Writing) keys(id string) []table.Key { return w.store.Keys(w.Caller, id) }
 
 // holder is the party of an id among what was read, which holds the role.
 func (w *Writing) holder(got write.Items, id string) (Party, error) {

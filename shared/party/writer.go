@@ -17,9 +17,9 @@ type Expand bool
 // Operations makes the operations of one write that has begun: of contacts or of
 // accounts.
 type Operations interface {
-	// Enroll gives the party of the draft a role: the record with the id and the
-	// number, which is claimed when it is 0, where there is none yet.
-	Enroll(id string, number *int64) write.Op
+	// Enroll gives the party of the draft a role: a record with the id and the next
+	// number, where there is none yet.
+	Enroll(id string, numbers *write.Numbers) write.Op
 	Update(id string) write.Op
 	Delete(id string) write.Op
 	Restore(id string) write.Op
@@ -44,18 +44,18 @@ func (w *Writer[T, D]) Create(ctx context.Context, c *auth.Caller, role string, 
 	if made := write.Ref(ctx); made != "" {
 		return w.Stored(ctx, c, role, made, x)
 	}
-	return w.run(ctx, func() (write.Op, error) { return w.enroll(ctx, c, role, d, x, w.Store.NewID(), new(int64)) })
+	return w.run(ctx, func() (write.Op, error) { return w.enroll(ctx, c, role, d, x, w.Store.NewID(), w.Store.numbers(c)) })
 }
 
-func (w *Writer[T, D]) enroll(ctx context.Context, c *auth.Caller, role string, d *D, x Expand, id string, number *int64) (write.Op, error) {
+func (w *Writer[T, D]) enroll(ctx context.Context, c *auth.Caller, role string, d *D, x Expand, id string, numbers *write.Numbers) (write.Op, error) {
 	if err := w.Required(d); err != nil {
 		return write.Op{}, err
 	}
-	begun, err := w.Begin(ctx, c, role, d, write.Guard{}, x)
+	begun, err := w.Begin(ctx, c, role, d, w.Guard(d), x)
 	if err != nil {
 		return write.Op{}, err
 	}
-	return begun.Enroll(id, number), nil
+	return begun.Enroll(id, numbers), nil
 }
 
 // Update changes what the draft sends of the party with an id, which must hold the
@@ -109,7 +109,7 @@ func (w *Writer[T, D]) run(ctx context.Context, begin func() (write.Op, error)) 
 // Bulk does up to 100 operations about a role (gaps.md section 3). fail shows an
 // error as the kind does.
 func Bulk[T, D, E any](ctx context.Context, w *Writer[T, D], c *auth.Caller, role string, req bulk.Request, x Expand, fail func(*apierr.Error) E) (*bulk.Response[T, E], error) {
-	var unnumbered []*int64
+	numbers := w.Store.numbers(c)
 	return bulk.Run[T](ctx, w.Store.Table, req, bulk.Maker{
 		NewID: w.Store.NewID,
 		Create: func(ctx context.Context, id string, data bulk.Data) (write.Op, error) {
@@ -117,12 +117,7 @@ func Bulk[T, D, E any](ctx context.Context, w *Writer[T, D], c *auth.Caller, rol
 			if err != nil {
 				return write.Op{}, err
 			}
-			number := new(int64)
-			op, err := w.enroll(ctx, c, role, d, x, id, number)
-			if err == nil {
-				unnumbered = append(unnumbered, number)
-			}
-			return op, err
+			return w.enroll(ctx, c, role, d, x, id, numbers)
 		},
 		Update: func(ctx context.Context, id string, data bulk.Data) (write.Op, error) {
 			d, err := check.Decode[D](data)
@@ -134,19 +129,6 @@ func Bulk[T, D, E any](ctx context.Context, w *Writer[T, D], c *auth.Caller, rol
 		Delete: func(ctx context.Context, id string) (write.Op, error) {
 			return w.op(ctx, c, role, nil, write.Guard{}, x, Operations.Delete, id)
 		},
-		Ready: func(ctx context.Context) error { return w.Store.number(ctx, c, unnumbered) },
 		Again: func(ctx context.Context, id string) (any, error) { return w.Stored(ctx, c, role, id, x) },
 	}, fail)
-}
-
-// number claims the numbers of all parties that a bulk may make at once.
-func (st *Store) number(ctx context.Context, c *auth.Caller, unnumbered []*int64) error {
-	if len(unnumbered) == 0 {
-		return nil
-	}
-	first, err := st.Numbers(ctx, c, int64(len(unnumbered)))
-	for i, number := range unnumbered {
-		*number = first + int64(i)
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/settings"
+	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
@@ -18,7 +19,10 @@ type edit struct {
 	caller *auth.Caller
 	set    *settings.Snapshot
 	draft  *Draft
-	// people are the participants sent, found in the roster.
+	// members are the keys of those whom custom fields name.
+	members map[string]table.Key
+	// people are the participants sent. Who those named by address are, and the
+	// roster of whom the edit meets, is known once it is found.
 	people []invited
 	roster *roster
 	newID  func() string

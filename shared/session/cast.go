@@ -4,14 +4,11 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"lectern/shared/account"
-	"lectern/shared/apierr"
 	"lectern/shared/contact"
+	"lectern/shared/page"
 	"lectern/shared/participant"
 	"lectern/shared/wire"
 )
@@ -24,28 +21,35 @@ const maxPeople = 6_000
 // The subsessions must have been gathered.
 func (f *formatter) meet(ctx context.Context, bodies ...*Body) error {
 	contacts, accounts := map[string]bool{}, map[string]bool{}
-	for _, b := range bodies {
-		f.named(b, true, contacts, accounts)
+	heads := make([]int, len(bodies))
+	for i, b := range bodies {
+		heads[i] = f.named(b, true, contacts, accounts)
 		for _, sub := range f.subsessions(b) {
-			f.named(sub, f.expand.SubsessionDetails, contacts, accounts)
+			heads[i] += f.named(sub, f.expand.SubsessionDetails, contacts, accounts)
 		}
 	}
-	if f.page != "" && len(contacts)+len(accounts) > maxPeople {
-		return apierr.Invalid(f.page, "The sessions of this page have too many people. Ask for a smaller page.")
+	if f.paged(bodies) && len(contacts)+len(accounts) > maxPeople {
+		return page.TooLong(f.page, page.Fit(heads, maxPeople))
 	}
-	return f.roster.meet(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts)))
+	if err := f.roster.meet(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts))); err != nil {
+		return err
+	}
+	return f.weigh(bodies)
 }
 
-// named notes whom a body names; full is whether it shows its details.
-func (f *formatter) named(b *Body, full bool, contacts, accounts map[string]bool) {
+// named notes whom a body names, and gives how many entries that are; full is whether
+// it shows its details.
+func (f *formatter) named(b *Body, full bool, contacts, accounts map[string]bool) (heads int) {
 	for _, p := range b.Participants {
 		contacts[p.ContactID] = true
 	}
-	if full {
-		for _, id := range slices.Concat(b.SponsorIDs, b.ExhibitorIDs) {
-			accounts[id] = true
-		}
+	if !full {
+		return len(b.Participants)
 	}
+	for _, id := range slices.Concat(b.SponsorIDs, b.ExhibitorIDs) {
+		accounts[id] = true
+	}
+	return len(b.Participants) + len(b.SponsorIDs) + len(b.ExhibitorIDs)
 }
 
 // appearance is a person in a role, as a session shows it.
@@ -95,7 +99,7 @@ func (f *formatter) people(b *Body, core *Core, details *Details) {
 
 // participant shows an entry of participants.
 func (f *formatter) participant(a appearance) Person {
-	p := Person{portrait: f.portrait(a.ContactID)}
+	p := Person{likeness: f.portrait(a.ContactID)}
 	p.add("participant_role", sessionRole(a.role))
 	p.add("session_participant_id", a.ID)
 	if f.caller.Event.Features.SpeakerAcceptance {
@@ -115,7 +119,7 @@ func (f *formatter) legacy(all []appearance, core string) []Person {
 			continue
 		}
 		shown[a.ContactID] = true
-		p := Person{portrait: f.portrait(a.ContactID)}
+		p := Person{likeness: f.portrait(a.ContactID)}
 		if features.ParticipantRoles {
 			p.add("participant_role", sessionRole(a.role))
 		}
@@ -128,109 +132,22 @@ func (f *formatter) legacy(all []appearance, core string) []Person {
 }
 
 // portrait shows a contact, once for all places in which the answer has it.
-func (f *formatter) portrait(id string) *portrait {
-	if known, ok := f.portraits[id]; ok {
-		return known
-	}
+func (f *formatter) portrait(id string) likeness {
 	p, _ := f.roster.contacts.holder(id, contact.Role)
-	made := &portrait{full: f.contacts.Profile(f.caller, f.set, f.expand.TranslatedFields, p)}
-	if f.expand.TranslatedFields {
-		plain := f.contacts.Profile(f.caller, f.set, false, p)
-		made.plain = &plain
-	}
-	f.portraits[id] = made
-	return made
+	return f.likeness("", p, contact.Brief, func(translated bool) wire.Object {
+		return f.contacts.Profile(f.caller, f.set, translated, p).Object
+	})
 }
 
 // accounts shows those of ids that hold the role on the event.
-func (f *formatter) accounts(role string, ids []string) []account.Summary {
-	shown := []account.Summary{}
+func (f *formatter) accounts(role string, ids []string) []AccountSummary {
+	shown := []AccountSummary{}
 	for _, id := range ids {
-		p, ok := f.roster.accounts.holder(id, role)
-		if !ok {
-			continue
+		if p, ok := f.roster.accounts.holder(id, role); ok {
+			shown = append(shown, AccountSummary{f.likeness(role, p, account.Brief, func(translated bool) wire.Object {
+				return f.companies.Summary(f.caller, f.set, role, translated, p).Object
+			})})
 		}
-		key := role + id
-		summary, known := f.summaries[key]
-		if !known {
-			summary = f.companies.Summary(f.caller, f.set, role, f.expand.TranslatedFields, p)
-			f.summaries[key] = summary
-		}
-		shown = append(shown, summary)
 	}
 	return shown
-}
-
-// portrait is a contact as a session shows it, with what was added on request and
-// without; nil where nothing was.
-type portrait struct {
-	full  contact.Profile
-	plain *contact.Profile
-}
-
-// Person is a contact with a role on a session: an entry of participants or of a
-// legacy array.
-type Person struct {
-	portrait   *portrait
-	slim       bool
-	properties []property
-}
-
-// property is what an entry adds to the contact.
-type property struct {
-	name  string
-	value any
-}
-
-func (p *Person) add(name string, value any) {
-	p.properties = append(p.properties, property{name, value})
-}
-
-// Slim leaves out what was added on request. It is false when there was nothing.
-func (p *Person) Slim() bool {
-	if p.slim || p.portrait.plain == nil {
-		return false
-	}
-	p.slim = true
-	return true
-}
-
-// MarshalJSON writes the contact and what the entry adds.
-func (p Person) MarshalJSON() ([]byte, error) {
-	o := p.portrait.full.Object
-	if p.slim {
-		o = p.portrait.plain.Object
-	}
-	for _, added := range p.properties {
-		o = o.With(added.name, added.value)
-	}
-	return o.MarshalJSON()
-}
-
-// TransformSchema describes the contact and what an entry adds.
-func (Person) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
-	s = contact.Profile{}.TransformSchema(r, s)
-	maps.Copy(s.Properties, huma.SchemaFromType(r, reflect.TypeFor[entryProperties]()).Properties)
-	return s
-}
-
-// entryProperties are what an entry can add to the contact.
-type entryProperties struct {
-	ParticipantRole      SessionRole `json:"participant_role,omitzero" doc:"In the legacy arrays only on events with the participant_roles feature."`
-	SessionParticipantID string      `json:"session_participant_id,omitempty" format:"uuid" doc:"Only in participants."`
-	AcceptanceStatus     string      `json:"acceptance_status,omitempty" enum:"pending,accepted,declined" doc:"Only on events with the speaker_acceptance feature."`
-	InviteSentAt         *wire.Time  `json:"acceptance_invite_sent_at,omitempty" nullable:"true" doc:"When the last invitation was sent, null for never. Only in participants, on events with the speaker_acceptance feature."`
-}
-
-// SessionRole is the role that a person has on a session.
-type SessionRole struct {
-	ID         string `json:"id" format:"uuid"`
-	Slug       string `json:"slug"`
-	Name       string `json:"name"`
-	NamePlural string `json:"name_plural"`
-	CoreRole   string `json:"core_role" enum:"speaker,chairperson,moderator"`
-}
-
-func sessionRole(r *participant.Role) SessionRole {
-	return SessionRole{ID: r.ID, Slug: r.Slug, Name: r.Name, NamePlural: r.NamePlural, CoreRole: r.CoreRole}
 }

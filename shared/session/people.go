@@ -1,19 +1,17 @@
 package session
 
 import (
-	"context"
 	"fmt"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/contact"
+	"lectern/shared/field"
 	"lectern/shared/participant"
 	"lectern/shared/party"
-	"lectern/shared/table"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // acceptancePending is the answer of a person who has not answered.
@@ -27,33 +25,24 @@ type invited struct {
 	inviteSent, custom bool
 }
 
-// invite finds the people and accounts a draft names (gaps.md section 2.5), both at
-// the same time. One that is not on the event is a 400 that names its entry; of
-// several mistakes the one among the people is told.
-func (st *Store) invite(ctx context.Context, e *edit) error {
-	if err := e.cast(); err != nil {
-		return err
+// found is the edit with the people and accounts that its draft names, by what was
+// read. Who is not there is a 400 that names the entry: a member of the organization in
+// a custom field, a person or account on the event in the others (gaps.md section 2.5).
+// Of several mistakes the first of these is told.
+func (r *request) found(e *edit, got write.Items) (*edit, error) {
+	if err := field.CheckMembers(got, e.members); err != nil {
+		return nil, err
 	}
-	if err := e.checkAccounts(); err != nil {
-		return err
+	found := *e
+	found.roster = r.roster(r.caller)
+	people, err := e.draft.refs().Among(r.Contacts, r.caller, got)
+	if err != nil {
+		return nil, err
 	}
-	var people, accounts error
-	var g errgroup.Group
-	g.Go(table.Safely(func() error {
-		people = st.persons(ctx, e)
-		return nil
-	}))
-	g.Go(table.Safely(func() error {
-		accounts = e.companies(ctx)
-		return nil
-	}))
-	if err := g.Wait(); err != nil {
-		return err
+	if err := found.identify(people); err != nil {
+		return nil, err
 	}
-	if people != nil {
-		return people
-	}
-	return accounts
+	return &found, found.companies(got)
 }
 
 // cast makes the edit's people of the draft's participants, with their roles. Who
@@ -85,32 +74,12 @@ func (e *edit) checkOnce(i int) error {
 	return nil
 }
 
-// persons finds the edit's people among the contacts of the event.
-func (st *Store) persons(ctx context.Context, e *edit) error {
-	var refs []contact.Ref
-	var unknown []int
-	for i, entry := range e.draft.Participants.Value {
-		id := entry.ContactID.Value
-		if entry.Email.Sent {
-			id = e.roster.addresses[contact.ByEmail(e.caller.Org.ID, entry.Email.Value)]
-		}
-		if e.roster.attends(id) {
-			e.people[i].ContactID = id // Found for this request already.
-			continue
-		}
-		refs, unknown = append(refs, entry.ref(i)), append(unknown, i)
-	}
-	if len(refs) > 0 {
-		found, err := st.Contacts.Invited(ctx, e.caller, refs)
-		if err != nil {
-			return err
-		}
-		e.roster.contacts.add(found...)
-		for n, i := range unknown {
-			e.people[i].ContactID = found[n].ID
-		}
-	}
-	for i := range e.people {
+// identify notes who the edit's people are, in their order.
+func (e *edit) identify(people []party.Party) error {
+	e.roster.contacts.add(people...)
+	e.people = slices.Clone(e.people)
+	for i, p := range people {
+		e.people[i].ContactID = p.ID
 		if err := e.checkOnce(i); err != nil {
 			return err
 		}
@@ -152,16 +121,13 @@ func (e *edit) checkAccounts() error {
 	return nil
 }
 
-// companies finds the accounts that the draft names, each of which must hold the
-// role on the event.
-func (e *edit) companies(ctx context.Context) error {
-	lists := e.draft.accounts()
-	for _, list := range lists {
-		if err := e.roster.accounts.meet(ctx, list.sent.Value); err != nil {
+// companies finds the accounts that the draft names among what was read. Each must
+// hold the role on the event.
+func (e *edit) companies(got write.Items) error {
+	for _, list := range e.draft.accounts() {
+		if err := e.roster.accounts.learn(got, list.sent.Value); err != nil {
 			return err
 		}
-	}
-	for _, list := range lists {
 		for i, id := range list.sent.Value {
 			if _, ok := e.roster.accounts.holder(id, list.role); !ok {
 				return party.NotOnEvent(list.field(i))
@@ -171,25 +137,9 @@ func (e *edit) companies(ctx context.Context) error {
 	return nil
 }
 
-// recollect reads those whose entries of the stored session a sent list leaves out:
-// who is deleted from the event keeps the entry, since the client cannot see it.
-func (e *edit) recollect(ctx context.Context, before *Body) error {
-	var contacts, accounts []string
-	if e.draft.Participants.Sent {
-		for _, p := range before.Participants {
-			contacts = append(contacts, p.ContactID)
-		}
-	}
-	for _, list := range e.draft.accounts() {
-		if list.sent.Sent {
-			accounts = append(accounts, *list.stored(before)...)
-		}
-	}
-	return e.roster.meet(ctx, contacts, accounts)
-}
-
 // lists replaces the lists of people and accounts that were sent. Entries of those
-// who are deleted from the event stay where they are.
+// who are deleted from the event stay where they are, since the client cannot see
+// them; the stored body must have been learned.
 func (e *edit) lists(b *Body) {
 	if e.draft.Participants.Sent {
 		b.Participants = withHidden(e.kept(b.Participants), b.Participants, func(p Participant) bool { return !e.roster.attends(p.ContactID) })
@@ -204,11 +154,15 @@ func (e *edit) lists(b *Body) {
 	}
 }
 
+// maxListed is how many entries a list of people or accounts has at most, as sent and
+// as stored.
+const maxListed = 100
+
 // withHidden puts the hidden entries of before back into the list, as far as it goes
-// in the place they had.
+// in the place they had. Those for whom the list has no room are lost.
 func withHidden[T any](list, before []T, hidden func(T) bool) []T {
 	for i, entry := range before {
-		if hidden(entry) {
+		if len(list) < maxListed && hidden(entry) {
 			list = slices.Insert(list, min(i, len(list)), entry)
 		}
 	}
@@ -256,6 +210,15 @@ func (e *edit) entry(before []Participant, person invited) (old Participant, ok 
 }
 
 func entryName(i int) string { return fmt.Sprintf("participants[%d]", i) }
+
+// refs are the contacts that the entries of participants name.
+func (d *Draft) refs() contact.Refs {
+	refs := make(contact.Refs, len(d.Participants.Value))
+	for i, entry := range d.Participants.Value {
+		refs[i] = entry.ref(i)
+	}
+	return refs
+}
 
 // ref is the contact that entry i names.
 func (d ParticipantDraft) ref(i int) contact.Ref {

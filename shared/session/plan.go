@@ -52,7 +52,7 @@ func (st *Store) plan(ctx context.Context, f *formatter, now wire.Time, steps ..
 	if err := f.meet(ctx, steps[0].after); err != nil {
 		return nil, err
 	}
-	made.Answer = f.session(steps[0].after)
+	made.Answer = f.answer(steps[0].after)
 	return made, nil
 }
 
@@ -180,18 +180,22 @@ func guarded(got write.Items, key table.Key, guard write.Guard) (*Body, error) {
 	return b, guard.Check(b.Version, b.UpdatedAt)
 }
 
-// start makes the edit of a draft, or the error that needs no record to see.
+// start makes the edit of a draft, or the error that needs nothing read but the
+// settings.
 func (r *request) start(ctx context.Context, d *Draft) (*edit, error) {
 	set, err := r.Settings.Load(ctx, r.caller)
 	if err != nil {
 		return nil, err
 	}
-	e := &edit{caller: r.caller, set: set, draft: d, newID: r.NewID, roster: r.roster}
+	e := &edit{
+		caller: r.caller, set: set, draft: d, newID: r.NewID,
+		members: set.Fields.Members(r.caller.Org.ID, field.Session, d.CustomFields.Value),
+	}
 	if err := e.check(); err != nil {
 		return nil, err
 	}
-	if err := set.Fields.CheckMembers(ctx, r.Table, r.caller.Org.ID, field.Session, d.CustomFields.Value); err != nil {
+	if err := e.cast(); err != nil {
 		return nil, err
 	}
-	return e, r.invite(ctx, e)
+	return e, e.checkAccounts()
 }

@@ -2,67 +2,43 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"lectern/shared/account"
 	"lectern/shared/auth"
 	"lectern/shared/contact"
 	"lectern/shared/party"
-	"lectern/shared/settings"
 	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
 // roster is the people and accounts that one request has met: each is read once,
-// however many sessions name it. The operations of a bulk share one.
-type roster struct {
-	contacts, accounts *register
-	// addresses are the ids of contacts by the keys of their e-mail addresses, of
-	// those that a bulk has looked for before its operations.
-	addresses map[table.Key]string
-}
-
-// request is one request of writes: by whom, what its answers add, and whom it has
-// met.
-type request struct {
-	*Store
-	caller *auth.Caller
-	expand Expand
-	roster *roster
-}
-
-func (st *Store) request(c *auth.Caller, x Expand) *request {
-	return &request{Store: st, caller: c, expand: x, roster: st.roster(c)}
-}
-
-// formatter shows a session as the answer of the request.
-func (r *request) formatter(set *settings.Snapshot) *formatter {
-	f := r.Store.formatter(r.caller, set, r.expand)
-	f.roster = r.roster
-	return f
-}
+// however many sessions name it.
+type roster struct{ contacts, accounts *register }
 
 // roster is an empty one that reads from the table.
 func (st *Store) roster(c *auth.Caller) *roster {
-	return &roster{
-		contacts: newRegister(c, st.Contacts.Read), accounts: newRegister(c, st.Accounts.Read), addresses: map[table.Key]string{},
-	}
+	return &roster{newRegister(c, &st.Contacts.Store, st.Contacts.Read), newRegister(c, &st.Accounts.Store, st.Accounts.Read)}
 }
 
-// recalling is an empty roster that reads from memory where it can; refresh must
-// have been called.
-func (st *Store) recalling(c *auth.Caller) *roster {
-	return &roster{contacts: newRegister(c, st.Contacts.Present), accounts: newRegister(c, st.Accounts.Present)}
-}
-
-// refresh does a search together with the validation of the people and accounts in
-// memory, so that a recalling roster afterwards is as current as the search.
-func (st *Store) refresh(ctx context.Context, c *auth.Caller, search func(context.Context) error) error {
+// refresh does a search beside the validation of the people and accounts in memory,
+// and gives an empty roster that is as current as the search. Of memory it reads what
+// was validated only: what another request loads meanwhile may be older.
+func (st *Store) refresh(ctx context.Context, c *auth.Caller, search func(context.Context) error) (*roster, error) {
+	r := &roster{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() error { return search(ctx) }))
-	g.Go(table.Safely(func() error { return st.Contacts.Refresh(ctx, c) }))
-	g.Go(table.Safely(func() error { return st.Accounts.Refresh(ctx, c) }))
-	return g.Wait()
+	for kind, into := range map[*party.Store]**register{&st.Contacts.Store: &r.contacts, &st.Accounts.Store: &r.accounts} {
+		g.Go(table.Safely(func() error {
+			read, err := kind.Refresh(ctx, c)
+			*into = newRegister(c, kind, read)
+			return err
+		}))
+	}
+	return r, g.Wait()
 }
 
 // meet reads the contacts and accounts that are not in the roster yet.
@@ -79,17 +55,34 @@ func (r *roster) attends(id string) bool {
 	return ok
 }
 
+// learn adds those whom a body names, as far as they are among what was read.
+func (r *roster) learn(got write.Items, b *Body) error {
+	contacts, accounts := b.cast()
+	if err := r.contacts.learn(got, contacts); err != nil {
+		return err
+	}
+	return r.accounts.learn(got, accounts)
+}
+
 // register is one kind of party in a roster. It may be used in parallel.
 type register struct {
 	caller *auth.Caller
-	read   func(context.Context, *auth.Caller, []string) (map[string]party.Party, error)
+	store  *party.Store
+	read   party.Reader
 	mu     sync.Mutex
 	// met has those looked for; one that was never on the event is zero.
 	met map[string]party.Party
+	// held is how many bytes were read into met, short what is kept of a party where
+	// there is no room for more.
+	held  int
+	short []string
 }
 
-func newRegister(c *auth.Caller, read func(context.Context, *auth.Caller, []string) (map[string]party.Party, error)) *register {
-	return &register{caller: c, read: read, met: map[string]party.Party{}}
+// shortOf are the fields of the short forms.
+var shortOf = map[*party.Kind][]string{contact.Kind: contact.Short, account.Kind: account.Short}
+
+func newRegister(c *auth.Caller, store *party.Store, read party.Reader) *register {
+	return &register{caller: c, store: store, read: read, met: map[string]party.Party{}, short: shortOf[store.Kind]}
 }
 
 // holder gives the party of an id where it holds the role on the event.
@@ -108,22 +101,57 @@ func (r *register) add(parties ...party.Party) {
 	}
 }
 
+// learn adds those of ids that are among what was read.
+func (r *register) learn(got write.Items, ids []string) error {
+	for _, id := range r.missing(ids) {
+		switch p, err := r.store.Found(r.caller, got, id); {
+		case err != nil:
+			return err
+		case p.Body != nil:
+			r.add(p)
+		}
+	}
+	return nil
+}
+
 // meet reads those of ids that were not looked for yet.
 func (r *register) meet(ctx context.Context, ids []string) error {
 	missing := r.missing(ids)
 	if len(missing) == 0 {
 		return nil
 	}
-	found, err := r.read(ctx, r.caller, missing)
-	if err != nil {
-		return err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, id := range missing {
-		r.met[id] = found[id]
+	for chunk := range slices.Chunk(missing, maxAtOnce) {
+		found, err := r.read(ctx, r.caller, chunk)
+		if err != nil {
+			return err
+		}
+		r.hold(chunk, found)
 	}
 	return nil
+}
+
+const (
+	// maxAtOnce is how many parties are read before their size is looked at.
+	maxAtOnce = 250
+	// maxHeld is how many bytes of parties are held; of those beyond it, only what the
+	// short form shows.
+	maxHeld = 64 << 20
+)
+
+// hold adds what was found of ids.
+func (r *register) hold(ids []string, found map[string]party.Party) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		p := found[id]
+		if p.Body != nil {
+			r.held += p.Size(true)
+		}
+		if r.held > maxHeld {
+			p = p.Trim(r.short)
+		}
+		r.met[id] = p
+	}
 }
 
 // missing are those of ids that were not looked for yet, each once.

@@ -89,7 +89,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	text := strings.ToLower(q.Text)
 	var bodies []*Body
 	var total int
-	err = st.refresh(ctx, c, func(ctx context.Context) (err error) {
+	met, err := st.refresh(ctx, c, func(ctx context.Context) (err error) {
 		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
 			return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
 		}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
@@ -99,7 +99,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 		return nil, err
 	}
 	f := st.formatter(c, set, q.Expand)
-	f.bare, f.page, f.roster = q.Bare, "page_size", st.recalling(c)
+	f.bare, f.page, f.roster = q.Bare, "page_size", met
 	if q.Bare {
 		f.page = "pageSize"
 	}

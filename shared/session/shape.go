@@ -6,7 +6,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"lectern/shared/account"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/wire"
@@ -20,41 +19,67 @@ type Session struct {
 	Subsessions []Subsession `json:"subsessions" doc:"Minimal by default; in full with expand=subsession_details."`
 }
 
-// Slim leaves out what was added on request, from an answer that is too long
-// with it. It is false when there was nothing.
+// Slim leaves something out of an answer that is too long with it: what was added on
+// request, then most of the people, those of subsessions first, then the descriptions
+// of subsessions. A session without all of these always fits. It is false when there
+// is none of it.
 func (s *Session) Slim() bool {
-	slim := s.TranslatedFields != nil
+	return s.slim() || s.castOfSubsessions(short) || s.castOwn(short) ||
+		s.castOfSubsessions(bare) || s.silence() || s.castOwn(bare)
+}
+
+// slim leaves out what was added on request.
+func (s *Session) slim() bool {
+	slim := s.Core.slim() || s.TranslatedFields != nil
 	s.TranslatedFields = nil
-	for _, less := range []bool{s.slim(), slimmed(s.Chairpersons), slimmed(s.Moderators), slimmed(s.Sponsors), slimmed(s.Exhibitors)} {
-		slim = slim || less
-	}
 	for i := range s.Subsessions {
 		sub := &s.Subsessions[i]
 		less := sub.slim()
 		slim = slim || less || sub.Details != nil
 		sub.Details = nil
 	}
-	return slim
+	own, theirs := s.castOwn(plain), s.castOfSubsessions(plain)
+	return slim || own || theirs
 }
 
-// slim is Slim for the core.
 func (c *Core) slim() bool {
 	slim := c.Composition != nil
 	c.Composition = nil
-	speakers, participants := slimmed(c.Speakers), slimmed(c.Participants)
-	return slim || speakers || participants
+	return slim
 }
 
-// slimmed has each of all leave out what was added on request.
-func slimmed[T any, P interface {
-	*T
-	Slim() bool
-}](all []T) (slim bool) {
-	for i := range all {
-		less := P(&all[i]).Slim()
-		slim = slim || less
+// castOwn shows no more of the session's own people and accounts than the detail.
+func (s *Session) castOwn(to detail) bool {
+	less := s.cast(to)
+	for _, people := range [][]Person{s.Chairpersons, s.Moderators} {
+		less = lessened(people, to) || less
 	}
-	return slim
+	for _, accounts := range [][]AccountSummary{s.Sponsors, s.Exhibitors} {
+		less = lessened(accounts, to) || less
+	}
+	return less
+}
+
+// castOfSubsessions is castOwn for all subsessions, which are minimal.
+func (s *Session) castOfSubsessions(to detail) (less bool) {
+	for i := range s.Subsessions {
+		less = s.Subsessions[i].cast(to) || less
+	}
+	return less
+}
+
+func (c *Core) cast(to detail) bool {
+	speakers, participants := lessened(c.Speakers, to), lessened(c.Participants, to)
+	return speakers || participants
+}
+
+// silence leaves out the descriptions of the subsessions.
+func (s *Session) silence() (less bool) {
+	for i := range s.Subsessions {
+		less = less || s.Subsessions[i].Description != nil
+		s.Subsessions[i].Description = nil
+	}
+	return less
 }
 
 // Core is what even a minimal subsession shows.
@@ -63,7 +88,7 @@ type Core struct {
 	FriendlyID          string                        `json:"friendly_id" doc:"SESS-12, or SESS-12-3 for a subsession."`
 	FriendlyIDRaw       int64                         `json:"friendly_id_raw" doc:"The last number of friendly_id."`
 	Title               string                        `json:"title"`
-	Description         *string                       `json:"description"`
+	Description         *string                       `json:"description" doc:"Null for subsessions where the answer would be larger than 5 MB otherwise."`
 	StartsAt            *wire.Time                    `json:"starts_at"`
 	EndsAt              *wire.Time                    `json:"ends_at"`
 	IsAbstract          bool                          `json:"is_abstract"`
@@ -93,8 +118,8 @@ type Details struct {
 	CustomFields     []field.Shown                   `json:"custom_fields" doc:"The fields that have a value."`
 	Chairpersons     []Person                        `json:"chairpersons"`
 	Moderators       []Person                        `json:"moderators"`
-	Sponsors         []account.Summary               `json:"sponsors"`
-	Exhibitors       []account.Summary               `json:"exhibitors"`
+	Sponsors         []AccountSummary                `json:"sponsors"`
+	Exhibitors       []AccountSummary                `json:"exhibitors"`
 	Tags             []metadata.NestedTag            `json:"tags"`
 	Language         Nested[metadata.NestedLanguage] `json:"language"`
 	Track            Nested[metadata.NestedTrack]    `json:"track"`

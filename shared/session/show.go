@@ -52,25 +52,31 @@ type formatter struct {
 	adminURL string
 	// bare writes unassigned metadata as {}.
 	bare bool
-	// others are the bodies that those shown refer to, gathered their bytes.
+	// others are the bodies that those shown refer to, gathered their bytes, which
+	// are limited for a page.
 	others   map[string]*Body
 	gathered int
+	limited  bool
 	// page is the parameter that makes a page smaller; empty for one session.
 	page string
 
 	contacts  *contact.Store
 	companies *account.Store
-	// roster has the people and accounts that the bodies name; portraits and
-	// summaries are those shown already.
+	// roster has the people and accounts that the bodies name; portraits are those
+	// shown already.
 	roster    *roster
 	portraits map[string]*portrait
-	summaries map[string]account.Summary
+	// allowance is that of a bulk; nil for others. short and silent are whether people
+	// are shown in short, and whether nothing is shown at all.
+	allowance     *allowance
+	short, silent bool
 }
 
 // gather reads what the bodies refer to, beside what is in others already:
 // their subsessions and partners, and of a subsession its parent and the
 // parent's partners.
 func (f *formatter) gather(ctx context.Context, fetch fetcher, bodies ...*Body) error {
+	f.limited = f.paged(bodies)
 	var refs []string
 	for _, b := range bodies {
 		f.others[b.ID] = b
@@ -105,7 +111,7 @@ func (f *formatter) read(ctx context.Context, fetch fetcher, ids []string) error
 		for _, b := range got {
 			f.gathered += b.bytes
 		}
-		if f.page != "" && f.gathered > maxGathered {
+		if f.limited && f.gathered > maxGathered {
 			return apierr.Invalid(f.page, "The sessions of this page refer to too many others. Ask for a smaller page.")
 		}
 	}
@@ -119,6 +125,15 @@ const (
 	// stored: as much as a Lambda of 512 MB can hold decoded beside the rest.
 	maxGathered = 64 << 20
 )
+
+// answer is session for a write, nil where a bulk has no room for it: of operations
+// whose answer is not shown, the result says that they are done.
+func (f *formatter) answer(b *Body) any {
+	if f.silent {
+		return nil
+	}
+	return f.session(b)
+}
 
 // session shows one session in full, its subsessions in the order they were
 // numbered. What it refers to must have been gathered, and its people met.

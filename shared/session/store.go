@@ -44,29 +44,38 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x Expand) (
 
 // show is Get for a session that pick finds: live or stored.
 func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, pick func(write.Items, table.Key) (*Body, error)) (*Session, error) {
-	set, err := st.Settings.Load(ctx, c)
+	f, b, err := st.open(ctx, c, id, x, pick, nil)
 	if err != nil {
-		return nil, err
-	}
-	b, err := st.one(ctx, at(c).body(id), pick)
-	if err != nil {
-		return nil, err
-	}
-	f := st.formatter(c, set, x)
-	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
-		return nil, err
-	}
-	if err := f.meet(ctx, b); err != nil {
 		return nil, err
 	}
 	return f.session(b), nil
+}
+
+// open reads the session that pick finds, with what it shows, within an allowance if
+// there is one.
+func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
+	pick func(write.Items, table.Key) (*Body, error), a *allowance) (*formatter, *Body, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err := st.one(ctx, at(c).body(id), pick)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := st.formatter(c, set, x)
+	f.allowance = a
+	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
+		return nil, nil, err
+	}
+	return f, b, f.meet(ctx, b)
 }
 
 func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
 	return &formatter{
 		caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{},
 		contacts: st.Contacts, companies: st.Accounts, roster: st.roster(c),
-		portraits: map[string]*portrait{}, summaries: map[string]account.Summary{},
+		portraits: map[string]*portrait{},
 	}
 }
 

@@ -18,69 +18,87 @@ func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand
 		return st.show(ctx, c, made, x, stored)
 	}
 	r := st.request(c, x)
-	e, err := r.begin(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	number := int64(0)
-	if !d.ParentSessionID.Has() {
-		if number, err = st.numbers(ctx, at(c), 1); err != nil {
-			return nil, err
-		}
-	}
-	return st.run(ctx, r.create(e, st.NewID(), &number))
-}
-
-// begin makes the edit of a create.
-func (r *request) begin(ctx context.Context, d *Create) (*edit, error) {
 	e, err := r.start(ctx, &d.Draft)
 	if err != nil {
 		return nil, err
 	}
-	// A trial, so that what is refused in any case takes no number.
-	trial := &Body{Parent: d.ParentSessionID.Value, IsAbstract: d.IsAbstract.Value, Source: sourceAPI}
-	if _, err := e.at(r.now(nil)).apply(trial); err != nil {
-		return nil, err
-	}
-	if _, err := encode(trial); err != nil {
-		return nil, err
-	}
-	if d.ParentSessionID.Has() {
-		return e, nil // adopt looks at the features, once it has found the parent.
-	}
-	return e, e.checkFeatures(d.IsAbstract.Value)
+	return st.run(ctx, r.create(e, st.NewID()))
 }
 
-// create is the operation that makes the session id. number is its own unless
-// it is a subsession, which its parent numbers.
-func (r *request) create(e *edit, id string, number *int64) write.Op {
-	p, parent := at(e.caller), e.draft.ParentSessionID
-	op := write.Op{Touches: func(write.Items) []string { return []string{id} }, Again: r.again(e.caller, r.expand)}
-	if parent.Has() {
-		op.Reads = []table.Key{p.body(parent.Value)}
+// create is the operation that makes the session id. A subsession is numbered by its
+// parent; any other session takes a number once nothing else refuses it.
+func (r *request) create(e *edit, id string) write.Op {
+	if parent := e.draft.ParentSessionID; parent.Has() {
+		key := at(r.caller).body(parent.Value)
+		op := r.making(e, id, func(_ context.Context, e *edit, got write.Items, made step) ([]step, error) {
+			return e.adopted(got, key, made)
+		})
+		op.Reads = append(op.Reads, key)
+		op.More = func(got write.Items) []table.Key { return append(r.more(e, got), r.partners(got, key)...) }
 		op.Touches = func(write.Items) []string { return []string{id, parent.Value} }
+		return op
 	}
-	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		b := &Body{ID: id, Number: *number, IsAbstract: e.draft.IsAbstract.Value, Source: sourceAPI}
-		steps := []step{{after: b, action: kindCreated, kind: kindCreated}}
-		if parent.Has() {
-			before, after, err := e.adopt(got, p.body(parent.Value), b)
+	number := r.running.Reserve()
+	return r.making(e, id, func(ctx context.Context, e *edit, _ write.Items, made step) ([]step, error) {
+		return e.numbered(ctx, made, number)
+	})
+}
+
+// making is create, where steps gives the steps of the making of a session that has
+// no number yet.
+func (r *request) making(e *edit, id string, steps func(context.Context, *edit, write.Items, step) ([]step, error)) write.Op {
+	return write.Op{
+		Reads:   r.keys(e),
+		More:    func(got write.Items) []table.Key { return r.more(e, got) },
+		Touches: func(write.Items) []string { return []string{id} },
+		Again:   r.again(r.caller, r.expand),
+		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			e, err := r.found(e, got)
 			if err != nil {
 				return nil, err
 			}
-			steps = append(steps, step{before: before, after: after, action: kindUpdated, kind: kindUpdated})
-		} else {
-			pending := metadata.Pending
-			b.Status = &pending
-		}
-		now := r.now(nil)
-		var err error
-		if steps[0].fields, err = e.at(now).apply(b); err != nil {
-			return nil, err
-		}
-		return r.plan(ctx, r.formatter(e.set), now, steps...)
+			now := r.now(nil)
+			made, err := e.at(now).fresh(id)
+			if err != nil {
+				return nil, err
+			}
+			all, err := steps(ctx, e, got, made)
+			if err != nil {
+				return nil, err
+			}
+			return r.plan(ctx, e.set, e.roster, got, now, all...)
+		},
 	}
-	return op
+}
+
+// fresh is the step that makes the session id, which has no number yet.
+func (e *edit) fresh(id string) (made step, err error) {
+	b := &Body{ID: id, Parent: e.draft.ParentSessionID.Value, IsAbstract: e.draft.IsAbstract.Value, Source: sourceAPI}
+	if b.Parent == "" {
+		pending := metadata.Pending
+		b.Status = &pending
+	}
+	fields, err := e.apply(b)
+	if err != nil {
+		return step{}, err
+	}
+	_, err = encode(b) // What is too large takes no number.
+	return step{after: b, action: kindCreated, kind: kindCreated, fields: fields}, err
+}
+
+// numbered is the making of a session that has a number of its own.
+func (e *edit) numbered(ctx context.Context, made step, take func(context.Context) (int64, error)) (steps []step, err error) {
+	if err := e.checkFeatures(made.after.IsAbstract); err != nil {
+		return nil, err
+	}
+	made.after.Number, err = take(ctx)
+	return []step{made}, err
+}
+
+// adopted is the making of a subsession of the parent at key, which changes too.
+func (e *edit) adopted(got write.Items, key table.Key, made step) ([]step, error) {
+	before, after, err := e.adopt(got, key, made.after)
+	return []step{made, {before: before, after: after, action: kindUpdated, kind: kindUpdated}}, err
 }
 
 // adopt makes b a subsession of the parent at key, which must be a live
@@ -139,35 +157,47 @@ func (r *request) update(ctx context.Context, id string, d *Draft, guard write.G
 	if err != nil {
 		return write.Op{}, err
 	}
-	if err := e.checkFeatures(false); err != nil {
-		return write.Op{}, err
-	}
 	key := at(r.caller).body(id)
 	return write.Op{
-		Reads:   []table.Key{key},
+		Reads:   append(r.keys(e), key),
+		More:    func(got write.Items) []table.Key { return append(r.more(e, got), r.company(got, key)...) },
 		Again:   r.again(r.caller, r.expand),
 		Touches: func(write.Items) []string { return []string{id} },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
-			before, err := live(got, key)
+			e, err := r.found(e, got)
+			if err == nil {
+				err = e.checkFeatures(false)
+			}
 			if err != nil {
 				return nil, err
 			}
-			if err := e.recollect(ctx, before); err != nil {
-				return nil, err
-			}
-			after, now := before.clone(), r.now(before)
-			fields, err := e.at(now).apply(after)
+			changed, now, err := r.revise(e, got, key, guard)
 			if err != nil {
 				return nil, err
 			}
-			// What is wrong in itself is refused before what is out of date.
-			if err := guard.Check(before.Version, before.UpdatedAt); err != nil {
-				return nil, err
-			}
-			return r.plan(ctx, r.formatter(e.set), now,
-				step{before: before, after: after, action: kindUpdated, kind: kindUpdated, fields: fields})
+			return r.plan(ctx, e.set, e.roster, got, now, changed)
 		},
 	}, nil
+}
+
+// revise is the step by which the edit changes the session at key, and when.
+func (r *request) revise(e *edit, got write.Items, key table.Key, guard write.Guard) (changed step, now wire.Time, err error) {
+	before, err := live(got, key)
+	if err != nil {
+		return step{}, now, err
+	}
+	if err := e.roster.learn(got, before); err != nil {
+		return step{}, now, err
+	}
+	after := before.clone()
+	now = r.now(before)
+	fields, err := e.at(now).apply(after)
+	if err != nil {
+		return step{}, now, err
+	}
+	// What is wrong in itself is refused before what is out of date.
+	return step{before: before, after: after, action: kindUpdated, kind: kindUpdated, fields: fields},
+		now, guard.Check(before.Version, before.UpdatedAt)
 }
 
 // Delete hides a session until it is restored. It is a 409 while the session
@@ -231,6 +261,7 @@ func (r *request) turn(ctx context.Context, id, action, kind string,
 	key := at(r.caller).body(id)
 	return write.Op{
 		Reads:   []table.Key{key},
+		More:    func(got write.Items) []table.Key { return r.company(got, key) },
 		Again:   r.again(r.caller, r.expand),
 		Touches: func(got write.Items) []string { return family(got, key, id) },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
@@ -242,13 +273,13 @@ func (r *request) turn(ctx context.Context, id, action, kind string,
 			to(after, now)
 			steps := []step{{before: before, after: after, action: action, kind: kind}}
 			if before.Parent != "" {
-				parent, err := r.parentStep(ctx, at(r.caller), after)
+				parent, err := parentStep(got, at(r.caller).body(before.Parent), after)
 				if err != nil {
 					return nil, err
 				}
 				steps = append(steps, parent)
 			}
-			return r.plan(ctx, r.formatter(set), now, steps...)
+			return r.plan(ctx, set, r.roster(r.caller), got, now, steps...)
 		},
 	}, nil
 }
@@ -261,10 +292,10 @@ func family(got write.Items, key table.Key, id string) []string {
 	return []string{id}
 }
 
-// parentStep takes a deleted subsession from its parent's list, or puts a
-// restored one back.
-func (st *Store) parentStep(ctx context.Context, p place, sub *Body) (step, error) {
-	before, err := st.one(ctx, p.body(sub.Parent), stored)
+// parentStep takes a deleted subsession from the list of its parent, which is at key,
+// or puts a restored one back.
+func parentStep(got write.Items, key table.Key, sub *Body) (step, error) {
+	before, err := stored(got, key)
 	if err != nil {
 		return step{}, err
 	}

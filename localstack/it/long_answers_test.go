@@ -1,0 +1,140 @@
+package it_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+)
+
+// crew makes n contacts in bulk and gives them as speakers.
+func (t *troupe) crew(n int, more object) []object {
+	t.t.Helper()
+	operations := make([]object, n)
+	for i := range operations {
+		operations[i] = creating(merged(object{"email": fmt.Sprintf("crew%d@example.org", i), "first_name": fmt.Sprint("P", i)}, more))
+	}
+	made := t.bulkUnder("/contacts/bulk", "", operations...)
+	people := make([]object, n)
+	for i := range people {
+		people[i] = object{"contact_id": made.data(t.t, i).id(), "core_role": "speaker"}
+	}
+	return people
+}
+
+// What a person shows in short, and by id alone.
+var (
+	inShort = []string{
+		"acceptance_status", "company_name", "email", "first_name", "friendly_id", "full_name", "id", "last_name",
+		"participant_role", "photo_url", "session_participant_id", "title",
+	}
+	bareIDs = []string{"acceptance_status", "id", "participant_role", "session_participant_id"}
+)
+
+// properties are the names of what an entry shows.
+func properties(e entity) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(e)), func(name string) bool { return name == "acceptance_invite_sent_at" })
+}
+
+// namesASize holds that the refusal names a page size with which the list is answered.
+func (t *troupe) namesASize(refusal entity) {
+	t.t.Helper()
+	isInvalid(t.t, refusal, "page_size")
+	size := regexp.MustCompile(`page_size of (\d+) or less`).FindStringSubmatch(refusal.text("message"))
+	require.NotNil(t.t, size, refusal)
+	require.NotEmpty(t.t, t.list("page_size="+size[1]).Results)
+}
+
+// heavy is a desk of an event whose contacts have 120 KB of custom fields each.
+func heavy(t *testing.T) (s *troupe, fields object) {
+	t.Helper()
+	s, fields = newTroupe(newDesk(t, "speaker_acceptance")), object{}
+	for i := range 2 {
+		made := s.send(200, http.MethodPost, "/fields/create", object{"name": fmt.Sprint("Note ", i), "type": "wysiwyg", "module_id": "contact"})
+		fields[made.text("internal_name")] = strings.Repeat("x", 60_000)
+	}
+	return s, fields
+}
+
+// TestASessionOfHeavyPeopleIsShownInShort by every operation that answers one.
+func TestASessionOfHeavyPeopleIsShownInShort(t *testing.T) {
+	s, fields := heavy(t)
+	people := s.crew(30, object{"custom_fields": fields, "about": "y"})
+	company := s.sign("sponsor", "Acme", object{"description": "Ropes"}).id()
+	body := object{"title": "A", "participants": people, "sponsor_ids": []string{company}}
+	made := s.create(200, body)
+	for _, shown := range []entity{
+		made, s.get(200, made.id()), s.put(200, made.id(), object{"title": "B"}), s.list("page_size=1").Results[0],
+		s.bulk(updating(made.id(), object{"title": "C"})).data(t, 0), s.list().Results[0],
+	} {
+		require.Len(t, shown.list("participants"), 30)
+		require.Len(t, shown.list("speakers"), 30)
+		require.Equal(t, inShort, properties(shown.list("participants")[0]))
+		require.Equal(t, []string{"friendly_id", "friendly_id_raw", "id", "logo_image_url", "name"}, properties(shown.list("sponsors")[0]))
+	}
+	few := s.create(200, object{"title": "Few", "participants": people[:2]})
+	require.Equal(t, "y", few.list("participants")[0]["about"])
+	require.Len(t, few.list("participants")[0].list("custom_fields"), 2)
+	s.namesASize(s.send(400, http.MethodGet, "/sessions?page_size=25", nil))
+}
+
+// TestABulkOfHeavyPeopleIsAnswered, with a key too, and its repetition.
+func TestABulkOfHeavyPeopleIsAnswered(t *testing.T) {
+	s, fields := heavy(t)
+	people := s.crew(30, object{"custom_fields": fields})
+	operations := make([]object, 25)
+	for i := range operations {
+		operations[i] = creating(object{"title": fmt.Sprint("S", i), "participants": people})
+	}
+	made := s.bulkUnder("/sessions/bulk", "heavy", operations...)
+	require.Equal(t, made, s.bulkUnder("/sessions/bulk", "heavy", operations...))
+	for i := range operations {
+		require.Equal(t, inShort, properties(made.data(t, i).list("participants")[0]))
+	}
+	s.namesASize(s.send(400, http.MethodGet, "/sessions?page_size=25", nil))
+	isInvalid(t, stacktest.Call[entity](s.Stack, 400, http.MethodPost, s.EventPath("/sessions"), object{}), "pageSize")
+}
+
+// TestAParentOfFiveThousandSpeakersIsAnswered: 50 subsessions of 100 people whose names
+// are as long as can be. The people of subsessions are shown by their ids, those of the
+// parent with their names.
+func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
+	s := newTroupe(newDesk(t, "speaker_acceptance"))
+	name := strings.Repeat("ä", 255)
+	people := s.crew(100, object{"first_name": name, "last_name": name, "company_name": name, "title": name, "about": "y"})
+	parent := s.create(200, object{"title": "A", "participants": people}).id()
+	operations := make([]object, 50)
+	for i := range operations {
+		operations[i] = creating(object{
+			"title": fmt.Sprint("S", i), "parent_session_id": parent, "participants": people, "description": strings.Repeat("x", 60_000),
+		})
+	}
+	for part := range slices.Chunk(operations, 25) {
+		s.bulk(part...)
+	}
+	const expand = "expand=subsession_details"
+	for _, shown := range []entity{
+		s.get(200, parent), s.get(200, parent, expand), s.put(200, parent, object{"title": "B"}), s.list("page_size=1").Results[0],
+		s.list("page_size=25", expand).Results[0],
+	} {
+		require.Len(t, shown.list("subsessions"), 50)
+		for _, sub := range shown.list("subsessions") {
+			require.Len(t, sub.list("participants"), 100)
+			require.Equal(t, bareIDs, properties(sub.list("participants")[99]))
+			require.Len(t, sub.list("participants")[0]["participant_role"], 2)
+			require.Nil(t, sub["description"])
+		}
+		require.Equal(t, inShort, properties(shown.list("participants")[0]))
+		require.Equal(t, name, shown.list("participants")[0]["last_name"])
+	}
+	outcome := s.bulk(updating(parent, object{"title": "C"}))
+	require.Equal(t, "success", outcome.Results[0]["status"])
+	require.NotEmpty(t, s.get(200, s.get(200, parent).list("subsessions")[0].id())["description"], "it is shown by itself")
+}
