@@ -253,7 +253,7 @@ func TestWhoIsUnknownIsToldBeforeWhatTheEventLacks(t *testing.T) {
 		}
 		o := s.bulk(creating(body), updating(id, body), updating(nobody, body))
 		for i := range 3 {
-			require.Equal(t, field, o.Results[i].Error.Details["field"])
+			require.Equal(t, field, o.Results[i].at("error.details.field"))
 		}
 	}
 	isForbidden(t, s.create(403, lacking))
