@@ -81,14 +81,10 @@ type bulk struct {
 // round does those of todo that touch nothing an earlier one of them touches, and
 // gives the others: what these read and touch may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
-	ops := make([]Op, len(todo))
-	for n, i := range todo {
-		ops[n] = b.Entries[i].Op
-	}
-	got, err := readAll(ctx, b.table, ops...)
+	todo, got, rest, err := b.read(ctx, todo)
 	if err != nil {
 		b.fail(todo, err)
-		return nil, nil
+		return rest, nil
 	}
 	now, later := b.independent(todo, got)
 	made, stale := b.plan(ctx, now, got)
@@ -100,7 +96,39 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return later, b.oneByOne(ctx, stale)
+	return append(later, rest...), b.oneByOne(ctx, stale)
+}
+
+// maxKeys is how many items the operations of one round read in each of their two
+// batches, but for those of a single one: of the largest, 2,000 take about as much
+// memory as a Lambda of 512 MB has.
+const maxKeys = 2_000
+
+// read reads what operations need, all together in two batches, and gives those it
+// was done for, in order, and the rest of todo, for which there was no room.
+func (b *bulk) read(ctx context.Context, todo []int) (now []int, got Items, rest []int, err error) {
+	first, n := gathered(todo, func(i int) []table.Key { return b.Entries[i].Op.Reads })
+	if got, err = b.table.GetMany(ctx, first); err != nil {
+		return todo[:n], nil, todo[n:], err
+	}
+	second, m := gathered(todo[:n], func(i int) []table.Key { return b.Entries[i].Op.more(got) })
+	return todo[:m], got, todo[m:], join(ctx, b.table, got, second)
+}
+
+// gathered are the keys of the first n operations, as many as may be read at once.
+func gathered(todo []int, of func(i int) []table.Key) (keys []table.Key, n int) {
+	known := map[table.Key]bool{}
+	for n, i := range todo {
+		its := of(i)
+		for _, key := range its {
+			known[key] = true
+		}
+		if len(known) > maxKeys && n > 0 {
+			return keys, n
+		}
+		keys = append(keys, its...)
+	}
+	return keys, len(todo)
 }
 
 // independent divides todo, keeping its order.

@@ -175,6 +175,41 @@ func TestRefusedOperationsOfABulkAreAlone(t *testing.T) {
 	}
 }
 
+// TestABulkThatReadsMuch reads more than one round does at once: every operation gets
+// what it needs, in order.
+func TestABulkThatReadsMuch(t *testing.T) {
+	to := tabletest.Start(t)
+	mustCreate(t, to, "p", "a")
+	const each = 300
+	for name, first := range map[string]bool{"at first": true, "what follows": false} {
+		t.Run(name, func(t *testing.T) {
+			all := make([]write.Entry, 20)
+			for i := range all {
+				var many []table.Key
+				for n := range each {
+					many = append(many, place("p").record(fmt.Sprint("none", i, n)))
+				}
+				all[i].Op = add("p", "a")
+				if first {
+					all[i].Op.Reads = append(all[i].Op.Reads, many...)
+				} else {
+					all[i].Op.More = func(got write.Items) []table.Key {
+						require.Contains(t, got, place("p").record("a"))
+						return many
+					}
+				}
+			}
+			before, _ := mustRead(t, to, "p", "a")
+			results, err := write.Bulk(t.Context(), to, batch(all))
+			require.NoError(t, err)
+			requireSuccess(t, results, len(all))
+			for i, r := range results {
+				require.Equal(t, before.Value+i+1, r.Answer.(person).Value)
+			}
+		})
+	}
+}
+
 // TestAStalePlanIsMadeAgain: what one operation finds out of date keeps none of the
 // others from being done.
 func TestAStalePlanIsMadeAgain(t *testing.T) {

@@ -128,7 +128,7 @@ func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 }
 
 func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
-	got, err := readAll(ctx, t, op)
+	got, err := op.read(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -146,32 +146,31 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	return plan.Answer, nil
 }
 
-// readAll reads what operations need: for all of them together in at most two
-// batches, one after the other.
-func readAll(ctx context.Context, t *table.Table, ops ...Op) (Items, error) {
-	var keys, more []table.Key
-	for _, op := range ops {
-		keys = append(keys, op.Reads...)
-	}
-	got, err := t.GetMany(ctx, keys)
+// read reads what an operation needs, in at most two batches.
+func (op Op) read(ctx context.Context, t *table.Table) (Items, error) {
+	got, err := t.GetMany(ctx, op.Reads)
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range ops {
-		if op.More != nil {
-			more = append(more, op.More(got)...)
-		}
+	return got, join(ctx, t, got, op.more(got))
+}
+
+func (op Op) more(got Items) []table.Key {
+	if op.More == nil {
+		return nil
 	}
+	return op.More(got)
+}
+
+// join reads more items into got. What was read before stays.
+func join(ctx context.Context, t *table.Table, got Items, more []table.Key) error {
 	others, err := t.GetMany(ctx, more)
-	if err != nil {
-		return nil, err
-	}
 	for key, item := range others {
 		if _, known := got[key]; !known {
 			got[key] = item
 		}
 	}
-	return got, nil
+	return err
 }
 
 // merge appends writes to merged, each bump to the one of its key if there is one.
