@@ -12,7 +12,6 @@ import (
 	"lectern/shared/participation"
 	"lectern/shared/party"
 	"lectern/shared/ratelimit"
-	"lectern/shared/search"
 	"lectern/shared/stores"
 )
 
@@ -46,29 +45,15 @@ func start(env api.Env) *service {
 	return &service{contacts: stores.Contacts(env), participation: stores.Participation(env)}
 }
 
-// Expand is what a read of contacts can add, as a query parameter.
-type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
-}
-
-func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
-
 // Search is the query and the body of a search.
 type Search struct {
 	page.Query
-	Body searchBody `required:"false"`
-}
-
-type searchBody struct {
-	Filters party.Filter                `json:"filters,omitzero" doc:"All of them must match."`
-	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero"`
-	Expand  api.Strings                 `json:"expand,omitempty" enum:"translated_fields" doc:"What to add to the answer."`
-	_       struct{}                    `json:"-" additionalProperties:"true"`
+	Body party.SearchBody[party.Filter] `required:"false"`
 }
 
 func (s *service) found(ctx context.Context, in *Search) (*page.Of[*contact.Contact], error) {
 	q := party.Query{Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query}
-	return s.contacts.Search(ctx, auth.From(ctx), q, Expand{in.Body.Expand}.translated())
+	return s.contacts.Search(ctx, auth.From(ctx), q, in.Body.Translated())
 }
 
 type searchInput struct {
@@ -95,7 +80,7 @@ func (s *service) searchOrganization(ctx context.Context, in *searchOrganization
 // OneContact names the contact of the path.
 type OneContact struct {
 	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
-	Expand
+	party.Expanding
 }
 
 type getInput struct {
@@ -105,7 +90,7 @@ type getInput struct {
 
 // get gives a contact of the event.
 func (s *service) get(ctx context.Context, in *getInput) (*contact.Contact, error) {
-	return s.contacts.Get(ctx, auth.From(ctx), in.ContactID, in.translated())
+	return s.contacts.Get(ctx, auth.From(ctx), in.ContactID, in.Translated())
 }
 
 type getOrganizationInput struct {
@@ -115,7 +100,7 @@ type getOrganizationInput struct {
 
 // getOrganization gives a contact of the organization, whatever its events.
 func (s *service) getOrganization(ctx context.Context, in *getOrganizationInput) (*contact.Contact, error) {
-	return s.contacts.GetOfOrganization(ctx, auth.From(ctx), in.ContactID, in.translated())
+	return s.contacts.GetOfOrganization(ctx, auth.From(ctx), in.ContactID, in.Translated())
 }
 
 type sessionsInput struct {

@@ -37,23 +37,16 @@ type service struct {
 
 func start(env api.Env) *service { return &service{stores.Contacts(env).Writer()} }
 
-// Expand is what the answer of a write can add.
-type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
-}
-
-func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
-
 type createInput struct {
 	api.InEvent
-	Expand
+	party.Expanding
 	Body contact.Create
 }
 
 // create associates the person of an address with the event: a contact that the
 // organization has, or a new one.
 func (s *service) create(ctx context.Context, in *createInput) (*contact.Contact, error) {
-	return s.contacts.Create(ctx, auth.From(ctx), contact.Role, &in.Body.Draft, in.translated())
+	return s.contacts.Create(ctx, auth.From(ctx), contact.Role, &in.Body.Draft, in.Translated())
 }
 
 // OneContact names the contact of the path and the version the client has seen.
@@ -61,7 +54,7 @@ type OneContact struct {
 	api.InEvent
 	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
 	api.Revision
-	Expand
+	party.Expanding
 }
 
 type updateInput struct {
@@ -71,27 +64,27 @@ type updateInput struct {
 
 // update changes what is sent and leaves the rest.
 func (s *service) update(ctx context.Context, in *updateInput) (*contact.Contact, error) {
-	return s.contacts.Update(ctx, auth.From(ctx), contact.Role, in.ContactID, &in.Body, in.IfMatch, in.translated())
+	return s.contacts.Update(ctx, auth.From(ctx), contact.Role, in.ContactID, &in.Body, in.IfMatch, in.Translated())
 }
 
 // delete takes the contact from the event until it is restored.
 func (s *service) delete(ctx context.Context, in *OneContact) (*contact.Contact, error) {
-	return s.contacts.Delete(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.translated())
+	return s.contacts.Delete(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.Translated())
 }
 
 // restore brings a deleted contact back to the event.
 func (s *service) restore(ctx context.Context, in *OneContact) (*contact.Contact, error) {
-	return s.contacts.Restore(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.translated())
+	return s.contacts.Restore(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.Translated())
 }
 
 type bulkInput struct {
 	api.InEvent
-	Expand
+	party.Expanding
 	Body bulk.Request
 }
 
 // bulk does up to 100 operations, each of which succeeds or fails on its own. An
 // operation's error is a plain string.
 func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[contact.Contact, string], error) {
-	return party.Bulk(ctx, s.contacts, auth.From(ctx), contact.Role, in.Body, in.translated(), (*apierr.Error).Error)
+	return party.Bulk(ctx, s.contacts, auth.From(ctx), contact.Role, in.Body, in.Translated(), (*apierr.Error).Error)
 }

@@ -10,7 +10,6 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/party"
 	"lectern/shared/ratelimit"
-	"lectern/shared/search"
 	"lectern/shared/stores"
 )
 
@@ -28,39 +27,25 @@ type service struct{ accounts *account.Store }
 
 func start(env api.Env) *service { return &service{stores.Accounts(env)} }
 
-// Expand is what a read of sponsors can add, as a query parameter.
-type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
-}
-
-func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
-
 type searchInput struct {
 	api.InEvent
 	page.Query
-	Body searchBody `required:"false"`
-}
-
-type searchBody struct {
-	Filters party.Filter                `json:"filters,omitzero" doc:"All of them must match."`
-	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero"`
-	Expand  api.Strings                 `json:"expand,omitempty" enum:"translated_fields" doc:"What to add to the answer."`
-	_       struct{}                    `json:"-" additionalProperties:"true"`
+	Body party.SearchBody[party.Filter] `required:"false"`
 }
 
 // search gives one page of the sponsors of the event.
 func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*account.Account], error) {
 	q := party.Query{Role: account.Sponsor, Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query}
-	return s.accounts.Search(ctx, auth.From(ctx), q, Expand{in.Body.Expand}.translated())
+	return s.accounts.Search(ctx, auth.From(ctx), q, in.Body.Translated())
 }
 
 type getInput struct {
 	api.InEvent
 	SponsorID string `path:"sponsorId" format:"uuid" doc:"The account's id."`
-	Expand
+	party.Expanding
 }
 
 // get gives one account, which must be sponsor of the event.
 func (s *service) get(ctx context.Context, in *getInput) (*account.Account, error) {
-	return s.accounts.Get(ctx, auth.From(ctx), account.Sponsor, in.SponsorID, in.translated())
+	return s.accounts.Get(ctx, auth.From(ctx), account.Sponsor, in.SponsorID, in.Translated())
 }

@@ -37,23 +37,16 @@ type service struct {
 
 func start(env api.Env) *service { return &service{stores.Accounts(env).Writer()} }
 
-// Expand is what the answer of a write can add.
-type Expand struct {
-	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
-}
-
-func (x Expand) translated() party.Expand { return party.Expand(x.Expand.Has("translated_fields")) }
-
 type createInput struct {
 	api.InEvent
-	Expand
+	party.Expanding
 	Body account.Draft
 }
 
 // create makes an account that is sponsor of the event, or gives the role to the
 // account that account_id names.
 func (s *service) create(ctx context.Context, in *createInput) (*account.Account, error) {
-	return s.accounts.Create(ctx, auth.From(ctx), role, &in.Body, in.translated())
+	return s.accounts.Create(ctx, auth.From(ctx), role, &in.Body, in.Translated())
 }
 
 // OneSponsor names the account of the path and the version the client has seen.
@@ -61,7 +54,7 @@ type OneSponsor struct {
 	api.InEvent
 	SponsorID string `path:"sponsorId" format:"uuid" doc:"The account's id."`
 	api.Revision
-	Expand
+	party.Expanding
 }
 
 type updateInput struct {
@@ -71,26 +64,26 @@ type updateInput struct {
 
 // update changes what is sent and leaves the rest.
 func (s *service) update(ctx context.Context, in *updateInput) (*account.Account, error) {
-	return s.accounts.Update(ctx, auth.From(ctx), role, in.SponsorID, &in.Body, in.IfMatch, in.translated())
+	return s.accounts.Update(ctx, auth.From(ctx), role, in.SponsorID, &in.Body, in.IfMatch, in.Translated())
 }
 
 // delete takes the role from the account until it is restored; another one stays.
 func (s *service) delete(ctx context.Context, in *OneSponsor) (*account.Account, error) {
-	return s.accounts.Delete(ctx, auth.From(ctx), role, in.SponsorID, in.IfMatch, in.translated())
+	return s.accounts.Delete(ctx, auth.From(ctx), role, in.SponsorID, in.IfMatch, in.Translated())
 }
 
 // restore gives the role back.
 func (s *service) restore(ctx context.Context, in *OneSponsor) (*account.Account, error) {
-	return s.accounts.Restore(ctx, auth.From(ctx), role, in.SponsorID, in.IfMatch, in.translated())
+	return s.accounts.Restore(ctx, auth.From(ctx), role, in.SponsorID, in.IfMatch, in.Translated())
 }
 
 type bulkInput struct {
 	api.InEvent
-	Expand
+	party.Expanding
 	Body bulk.Request
 }
 
 // bulk does up to 100 operations, each of which succeeds or fails on its own.
 func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[account.Account, bulk.Failure], error) {
-	return party.Bulk(ctx, s.accounts, auth.From(ctx), role, in.Body, in.translated(), bulk.Fail)
+	return party.Bulk(ctx, s.accounts, auth.From(ctx), role, in.Body, in.Translated(), bulk.Fail)
 }

@@ -11,9 +11,6 @@ import (
 	"lectern/shared/write"
 )
 
-// Expand is whether an answer adds translated_fields.
-type Expand bool
-
 // Operations makes the operations of one write that has begun: of contacts or of
 // accounts.
 type Operations interface {
