@@ -179,3 +179,13 @@ func TestAccountIsReadInEveryWay(t *testing.T) {
 		require.Equal(t, id, s.restore(200, strings.ToUpper(id)).id())
 	})
 }
+
+// TestAnUnknownAccountIsToldBeforeAFeature: what is wrong with the body comes first.
+func TestAnUnknownAccountIsToldBeforeAFeature(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		translations := object{"de": object{"name": "x"}}
+		isInvalid(t, s.create(400, object{"account_id": uuid.NewString(), "translations": translations}), "account_id")
+		isInvalid(t, s.create(400, object{"name": "A", "translations": translations, "contacts": []object{{"contact_id": uuid.NewString()}}}), "contacts[0].contact_id")
+		s.create(403, object{"name": "A", "translations": translations})
+	})
+}

@@ -74,3 +74,14 @@ func TestASessionWithItsPeopleIsAtMost150KB(t *testing.T) {
 	require.Nil(t, s.get(200, id)["description"])
 	require.Equal(t, 1, s.search(object{}).Pagination.TotalResults)
 }
+
+// TestABulkShowsWhatASingleOperationShows: a session of a hundred people of an ordinary
+// kind is answered in full by both.
+func TestABulkShowsWhatASingleOperationShows(t *testing.T) {
+	s := newTroupe(newDesk(t))
+	people := s.crew(100, object{"about": strings.Repeat("words ", 60)})
+	made := s.create(200, object{"title": "A", "participants": people})
+	changed := s.bulk(updating(made.id(), object{"title": "B"})).data(t, 0)
+	require.Equal(t, properties(made.list("participants")[0]), properties(changed.list("participants")[0]))
+	require.Equal(t, made["speakers"], changed["speakers"])
+}

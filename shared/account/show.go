@@ -34,7 +34,7 @@ type Related struct {
 	PhotoURL              *string   `json:"photo_url"`
 	CompanyName           *string   `json:"company_name"`
 	Title                 *string   `json:"title"`
-	About                 *string   `json:"about" doc:"Null also where those of all contacts together would pass 2 MB."`
+	About                 *string   `json:"about" doc:"Null also where those of all contacts together would pass 1 MB."`
 	IsPrimary             bool      `json:"is_primary"`
 	ContactCreatedAt      wire.Time `json:"contact_created_at"`
 	ContactUpdatedAt      wire.Time `json:"contact_updated_at"`
@@ -106,7 +106,7 @@ func (v *viewer) contacts(p party.Party) []Related {
 		} else {
 			shown = append(shown, entry)
 		}
-		texts += len(person.Value("about"))
+		texts += weight(person.Value("about"))
 	}
 	if texts > maxAbout {
 		for i := range shown {
@@ -118,7 +118,16 @@ func (v *viewer) contacts(p party.Party) []Related {
 
 // maxAbout is how many bytes the contacts of one account say about themselves in an
 // answer: one account must fit into any.
-const maxAbout = 2 << 20
+const maxAbout = 1 << 20
+
+// weight is how many bytes a text takes in an answer.
+func weight(text string) int {
+	encoded, err := wire.Encode(text)
+	if err != nil {
+		return 0 // A string can be encoded.
+	}
+	return len(encoded)
+}
 
 func relation(person party.Party, r party.Relation) Related {
 	text := func(name string) *string {

@@ -5,7 +5,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/party"
@@ -41,10 +40,6 @@ func (st *Store) one(ctx context.Context, c *auth.Caller, role, id string, x par
 	return v.show(p), nil
 }
 
-// maxPeople is how many contacts a page of accounts may show: more than an answer can
-// hold.
-const maxPeople = 6_000
-
 // Search gives one page of the accounts that hold a role on the caller's event.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x party.Expand) (*page.Of[*Account], error) {
 	set, err := st.Settings.Load(ctx, c)
@@ -66,12 +61,8 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	people := related(found...)
-	if len(people) > maxPeople {
-		return nil, apierr.Invalid("pageSize", "The accounts of this page have too many contacts. Ask for a smaller page.")
-	}
 	v := st.viewer(c, set, q.Role, bool(x))
-	if v.people, err = v.read(ctx, contacts, people); err != nil {
+	if err := v.meet(ctx, contacts, found); err != nil {
 		return nil, err
 	}
 	shown := make([]*Account, len(found))

@@ -53,7 +53,7 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 			return nil, err
 		}
 		w.Verify, w.Prepare = w.verify, w.relate
-		w.Reads = append(w.Reads, w.refs.Keys(st.Contacts, c)...)
+		w.Reads = append(w.Reads, w.refs.Keys(c)...)
 	}
 	w.More = w.people
 	w.Answer = w.answer
@@ -71,11 +71,29 @@ func (w *writing) people(got write.Items, before party.Party) (keys []table.Key)
 	return keys
 }
 
-// verify refuses contacts that are not on the event.
-func (w *writing) verify(got write.Items) error {
+// verify refuses contacts that are not on the event, and an account that the caller
+// does not know of.
+func (w *writing) verify(ctx context.Context, got write.Items) error {
 	found, err := w.refs.Among(w.store.Contacts, w.Caller, got)
-	if err == nil {
-		_, err = w.draft.relations(w.refs, found)
+	if err != nil {
+		return err
+	}
+	if _, err := w.draft.relations(w.refs, found); err != nil {
+		return err
+	}
+	if !w.draft.AccountID.Sent {
+		return nil
+	}
+	p, err := w.store.Found(w.Caller, got, w.draft.AccountID.Value)
+	if err != nil {
+		return err
+	}
+	known := p.Body != nil
+	if known && p.Here == nil {
+		known, err = w.store.known(ctx, w.Caller, p.ID)
+	}
+	if err == nil && !known {
+		err = apierr.Invalid("account_id", "There is no such account.")
 	}
 	return err
 }
@@ -134,22 +152,11 @@ func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
 	} else {
 		number = numbers.Reserve()
 	}
-	return w.Create(id, number, func(ctx context.Context, got write.Items) (party.Party, error) {
+	return w.Create(id, number, func(_ context.Context, got write.Items) (party.Party, error) {
 		if !named.Sent {
 			return party.Party{}, nil
 		}
-		p, err := w.store.Found(w.Caller, got, id)
-		if err != nil {
-			return p, err
-		}
-		known := p.Body != nil
-		if known && p.Here == nil {
-			known, err = w.store.known(ctx, w.Caller, id)
-		}
-		if err == nil && !known {
-			err = apierr.Invalid("account_id", "There is no such account.")
-		}
-		return p, err
+		return w.store.Found(w.Caller, got, id)
 	}, w.taken)
 }
 

@@ -149,7 +149,7 @@ func (r *Response[T, E]) fillRecords(results []write.Result, room int) (fits boo
 		if result.Err != nil || result.Answer == nil {
 			continue
 		}
-		text, err := wire.Encode(result.Answer)
+		text, err := encoded(result.Answer)
 		if err != nil {
 			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
 		}
@@ -165,7 +165,7 @@ func (r *Response[T, E]) fillRecords(results []write.Result, room int) (fits boo
 // on request. It is false when there was nothing.
 func slimmed(results []write.Result) (slim bool) {
 	for _, result := range results {
-		if record, ok := result.Answer.(interface{ Slim() bool }); ok && record.Slim() {
+		if record, ok := result.Answer.(interface{ Collapse() bool }); ok && record.Collapse() {
 			slim = true
 		}
 	}
@@ -199,4 +199,18 @@ func (r *Response[T, E]) slimErrors() bool {
 		r.put(i, r.refused[i])
 	}
 	return len(long) > 0
+}
+
+// encoded is a record as the single operation would answer it: one that no answer has
+// room for leaves something out.
+func encoded(answer any) ([]byte, error) {
+	for {
+		text, err := wire.Encode(answer)
+		if err != nil || len(text) <= maxAnswer {
+			return text, err
+		}
+		if record, ok := answer.(interface{ Slim() bool }); !ok || !record.Slim() {
+			return text, nil
+		}
+	}
 }

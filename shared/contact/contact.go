@@ -50,6 +50,15 @@ func fullName(b *party.Body) string {
 	return strings.TrimSpace(b.Value("first_name") + " " + b.Value("last_name"))
 }
 
+// Unshown is how many bytes of a contact a session does not show of it; none of what
+// is no contact.
+func Unshown(p party.Party) (bytes int) {
+	for _, name := range ofBackground {
+		bytes += len(p.Value(name))
+	}
+	return bytes
+}
+
 // FullName is first and last name; nil where there is neither.
 func FullName(b *party.Body) *string {
 	if name := fullName(b); name != "" {

@@ -40,22 +40,20 @@ func (r Ref) Validate() error {
 	return nil
 }
 
-// Keys are where those named by id stand, and who has the addresses of the others.
-func (refs Refs) Keys(st *Store, c *auth.Caller) (keys []table.Key) {
+// Keys tell who has the addresses.
+func (refs Refs) Keys(c *auth.Caller) (keys []table.Key) {
 	for _, ref := range refs {
 		if ref.Email.Sent {
 			keys = append(keys, ByEmail(c.Org.ID, ref.Email.Value))
-		} else {
-			keys = append(keys, st.Keys(c, ref.ID.Value)...)
 		}
 	}
 	return keys
 }
 
-// More are where those named by address stand, once it was read who has it.
+// More are where the contacts stand, once it was read who has the addresses.
 func (refs Refs) More(st *Store, c *auth.Caller, got write.Items) (keys []table.Key) {
 	for _, ref := range refs {
-		if id := ref.id(c, got); ref.Email.Sent && id != "" {
+		if id := ref.id(c, got); id != "" {
 			keys = append(keys, st.Keys(c, id)...)
 		}
 	}

@@ -22,9 +22,10 @@ type Profile struct{ wire.Object }
 
 // What is shown after the names, in order.
 var (
-	ofName    = strings.Fields(names)
-	ofRecord  = strings.Fields(profile + " " + background + " " + social)
-	ofProfile = strings.Fields(profile + " " + social)
+	ofName       = strings.Fields(names)
+	ofBackground = strings.Fields(background)
+	ofRecord     = strings.Fields(profile + " " + background + " " + social)
+	ofProfile    = strings.Fields(profile + " " + social)
 )
 
 // viewer shows contacts to a caller.

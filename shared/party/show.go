@@ -34,6 +34,9 @@ func (s *Shown) Slim() bool {
 	return true
 }
 
+// Collapse is Slim: a party shows nothing else that can be left out.
+func (s *Shown) Collapse() bool { return s.Slim() }
+
 // Append adds a property at the end.
 func (s *Shown) Append(name string, value any) {
 	s.Add(name, value)

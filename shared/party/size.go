@@ -38,7 +38,7 @@ func (p Party) Trim(names []string) Party {
 			kept[name] = value
 		}
 	}
-	short := Party{Body: &Body{ID: p.ID, Number: p.Number, Values: kept, bytes: size, trimmed: true}}
+	short := Party{Body: &Body{ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), bytes: size, trimmed: true}}
 	if p.Here != nil {
 		short.Here = &Association{ID: p.Here.ID, Event: p.Here.Event, Roles: p.Here.Roles}
 	}

@@ -47,7 +47,7 @@ type Writing struct {
 	// Verify holds what is wrong with the body by what was read. Prepare completes the
 	// edit by it once the party is found, and Also gives what is written beside it. All
 	// may be nil.
-	Verify  func(got write.Items) error
+	Verify  func(ctx context.Context, got write.Items) error
 	Prepare func(got write.Items, before Party) error
 	Also    func(ctx context.Context, got write.Items, before, after Party) ([]table.Write, error)
 
@@ -80,12 +80,12 @@ func (st *Store) Writing(ctx context.Context, c *auth.Caller, role string, d *Dr
 
 // verify holds what is wrong with the body by what was read, and then what the event
 // lacks: all that is refused before it is known whether the party is there.
-func (w *Writing) verify(got write.Items) error {
+func (w *Writing) verify(ctx context.Context, got write.Items) error {
 	if err := field.CheckMembers(got, w.members); err != nil {
 		return err
 	}
 	if w.Verify != nil {
-		if err := w.Verify(got); err != nil {
+		if err := w.Verify(ctx, got); err != nil {
 			return err
 		}
 	}
@@ -242,7 +242,7 @@ func (w *Writing) op(id string, plan func(context.Context, write.Items) (*step, 
 		return append([]string{id}, w.Touches(got, before(got))...)
 	}
 	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		if err := w.verify(got); err != nil {
+		if err := w.verify(ctx, got); err != nil {
 			return nil, err
 		}
 		s, err := plan(ctx, got)

@@ -16,8 +16,9 @@ import (
 // request is one request of writes: by whom, and what its answers add.
 //
 // An operation has all it needs read before it is planned, in two batches that the
-// operations of a bulk share: what the draft and the path name (keys), and whom and
-// what these name in turn (more, company).
+// operations of a bulk share: what the path and
+// the draft name that decides (keys), and whom and what these name in turn (more,
+// company).
 type request struct {
 	*Store
 	caller *auth.Caller
@@ -33,21 +34,20 @@ func (st *Store) request(c *auth.Caller, x Expand) *request {
 	return &request{Store: st, caller: c, expand: x, running: running}
 }
 
-// keys are those of what a draft names beside sessions.
+// keys are those of the members and addresses that a draft names.
 func (r *request) keys(e *edit) []table.Key {
-	keys := slices.Collect(maps.Values(e.members))
-	keys = append(keys, e.draft.refs().Keys(r.Contacts, r.caller)...)
+	return append(slices.Collect(maps.Values(e.members)), e.draft.refs().Keys(r.caller)...)
+}
+
+// more are the keys of the people and accounts that a draft names.
+func (r *request) more(e *edit, got write.Items) []table.Key {
+	keys := e.draft.refs().More(r.Contacts, r.caller, got)
 	for _, list := range e.draft.accounts() {
 		for _, id := range list.sent.Value {
 			keys = append(keys, r.Accounts.Keys(r.caller, id)...)
 		}
 	}
 	return keys
-}
-
-// more are the keys of those whom a draft names by address.
-func (r *request) more(e *edit, got write.Items) []table.Key {
-	return e.draft.refs().More(r.Contacts, r.caller, got)
 }
 
 // company are the keys of whom and what the session at key names, for the answer and

@@ -24,13 +24,13 @@ type Session struct {
 // of subsessions. A session without all of these always fits. It is false when there
 // is none of it.
 func (s *Session) Slim() bool {
-	return s.slim() || s.castOfSubsessions(short) || s.castOwn(short) ||
+	return s.Collapse() || s.castOfSubsessions(short) || s.castOwn(short) ||
 		s.castOfSubsessions(bare) || s.silence() || s.castOwn(bare)
 }
 
-// slim leaves out what was added on request.
-func (s *Session) slim() bool {
-	slim := s.Core.slim() || s.TranslatedFields != nil
+// Collapse leaves out what was added on request. It is false when there was nothing.
+func (s *Session) Collapse() bool {
+	slim := s.slim() || s.TranslatedFields != nil
 	s.TranslatedFields = nil
 	for i := range s.Subsessions {
 		sub := &s.Subsessions[i]

@@ -10,14 +10,13 @@ import (
 
 const (
 	// maxShown is how many bytes of stored records a page, or one session, shows in
-	// full: three times what an answer may have, so that what is stored but not shown
-	// refuses nothing, and no more than a Lambda of 512 MB can write.
+	// full: three times what an answer may have, since this is an estimate, and no more than a Lambda of 512 MB can write.
 	maxShown = 16 << 20
 	// maxAnswer is what an answer may have.
 	maxAnswer = 5 << 20
-	// maxEach and maxTogether are maxShown for an operation of a bulk and for all of
-	// them: their answers are kept until the last is there.
-	maxEach, maxTogether = 256 << 10, 32 << 20
+	// maxTogether is maxShown for all operations of a bulk: their answers are kept
+	// until the last is there.
+	maxTogether = 32 << 20
 	// overhead is what an entry has beside what is stored: names of properties, nulls
 	// and the role; briefly is all of an entry in short.
 	overhead, briefly = 1 << 10, 1 << 10
@@ -60,11 +59,7 @@ func (f *formatter) weigh(bodies []*Body) error {
 		}
 		return nil
 	}
-	most := maxShown
-	if f.allowance != nil {
-		most = maxEach
-	}
-	if f.short = total > most; f.short {
+	if f.short = total > maxShown; f.short {
 		total = 0
 		for _, b := range bodies {
 			total += f.weight(b)
@@ -113,5 +108,5 @@ func (f *formatter) partyWeight(met *register, id, role string) int {
 	case f.short:
 		return briefly
 	}
-	return overhead + p.Size(f.expand.TranslatedFields)
+	return overhead + p.Size(f.expand.TranslatedFields) - contact.Unshown(p)
 }

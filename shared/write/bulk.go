@@ -81,12 +81,11 @@ type bulk struct {
 // round does those of todo that touch nothing an earlier one of them touches, and
 // gives the others: what these read and touch may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
-	todo, got, rest, err := b.read(ctx, todo)
+	now, got, later, err := b.read(ctx, todo)
 	if err != nil {
-		b.fail(todo, err)
-		return rest, nil
+		b.fail(now, err)
+		return later, nil
 	}
-	now, later := b.independent(todo, got)
 	made, stale := b.plan(ctx, now, got)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
@@ -96,7 +95,7 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return append(later, rest...), b.oneByOne(ctx, stale)
+	return later, b.oneByOne(ctx, stale)
 }
 
 // maxKeys is how many items the operations of one round read in each of their two
@@ -104,15 +103,19 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 // memory as a Lambda of 512 MB has.
 const maxKeys = 2_000
 
-// read reads what operations need, all together in two batches, and gives those it
-// was done for, in order, and the rest of todo, for which there was no room.
-func (b *bulk) read(ctx context.Context, todo []int) (now []int, got Items, rest []int, err error) {
+// read reads what operations need, all together in two batches: of all that there is
+// room for what they touch, and of those that are independent what follows. It gives
+// these and, in order, the others.
+func (b *bulk) read(ctx context.Context, todo []int) (now []int, got Items, later []int, err error) {
 	first, n := gathered(todo, func(i int) []table.Key { return b.Entries[i].Op.Reads })
 	if got, err = b.table.GetMany(ctx, first); err != nil {
 		return todo[:n], nil, todo[n:], err
 	}
-	second, m := gathered(todo[:n], func(i int) []table.Key { return b.Entries[i].Op.more(got) })
-	return todo[:m], got, todo[m:], join(ctx, b.table, got, second)
+	now, waiting := b.independent(todo[:n], got)
+	second, m := gathered(now, func(i int) []table.Key { return b.Entries[i].Op.more(got) })
+	later = slices.Concat(waiting, now[m:], todo[n:])
+	slices.Sort(later)
+	return now[:m], got, later, join(ctx, b.table, got, second)
 }
 
 // gathered are the keys of the first n operations, as many as may be read at once.
