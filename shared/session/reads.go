@@ -25,8 +25,8 @@ type request struct {
 	expand Expand
 	// running are the numbers of the sessions that it makes.
 	running *write.Numbers
-	// allowance is that of the answers of a bulk; nil for others.
-	allowance *allowance
+	// allowance is what the answer may take of that of a bulk; nil for others.
+	allowance *share
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {

@@ -68,7 +68,7 @@ type formatter struct {
 	portraits map[string]*portrait
 	// allowance is that of a bulk; nil for others. short and silent are whether people
 	// are shown in short, and whether nothing is shown at all.
-	allowance     *allowance
+	allowance     *share
 	short, silent bool
 }
 

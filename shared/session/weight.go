@@ -22,22 +22,39 @@ const (
 	overhead, briefly = 1 << 10, 1 << 10
 )
 
-// allowance is how many bytes the answers of a bulk may still take together.
+// allowance is how many bytes the answers of a bulk take together. What an operation
+// may take depends on those before it alone, however they overlap.
 type allowance struct {
-	mu   sync.Mutex
-	left int
+	mu    sync.Mutex
+	taken []int
 }
 
-func newAllowance() *allowance { return &allowance{left: maxTogether} }
+// share is the part of one operation in an allowance.
+type share struct {
+	of *allowance
+	at int
+}
 
-// take is false when there is not as much left.
-func (a *allowance) take(bytes int) bool {
+// next is the share of the next operation.
+func (a *allowance) next() *share {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if bytes > a.left {
+	a.taken = append(a.taken, 0)
+	return &share{a, len(a.taken) - 1}
+}
+
+// take is false when those before have not left as much.
+func (s *share) take(bytes int) bool {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	sum := bytes
+	for _, taken := range s.of.taken[:s.at] {
+		sum += taken
+	}
+	if sum > maxTogether {
 		return false
 	}
-	a.left -= bytes
+	s.of.taken[s.at] = bytes
 	return true
 }
 
