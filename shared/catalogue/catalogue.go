@@ -57,6 +57,18 @@ func Bump(src Source, id string) table.Write {
 	return table.Bump(VersionKey(src, Shard(id, src.Shards)), table.Weight(id))
 }
 
+// Write is what stores a record with its row: body, whose version follows was, which
+// is 0 for a new one, the row of the same version, and the Bump of its shard.
+func Write(src Source, id string, body table.Item, was int64, row []byte) []table.Write {
+	stored := table.Insert(body)
+	if was > 0 {
+		stored = table.Replace(body, was)
+	}
+	return []table.Write{
+		stored, table.Put(table.Item{Key: RowKey(src, id), Version: body.Version, Data: row}), Bump(src, id),
+	}
+}
+
 func shardPrefix(shard int) string { return fmt.Sprintf("%02x#", shard) }
 
 // Options is what a catalogue must know of its records.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"lectern/shared/apierr"
@@ -108,11 +109,12 @@ func (st *Store) at(ctx context.Context, c *auth.Caller, key table.Key) (party.P
 	if err != nil {
 		return party.Party{}, err
 	}
-	p, err := st.Find(ctx, c, id)
-	if err == nil && !holds(c, p, key) {
-		err = table.ErrStale
+	whole, err := st.Table.GetMany(ctx, st.Keys(c, id))
+	if err != nil {
+		return party.Party{}, err
 	}
-	return p, err
+	maps.Copy(whole, got)
+	return st.holder(c, whole, key)
 }
 
 // holder is the contact that has the address of a key, by what was read: the key and
@@ -127,15 +129,10 @@ func (st *Store) holder(c *auth.Caller, got write.Items, key table.Key) (party.P
 		return party.Party{}, err
 	}
 	p, err := st.Found(c, got, id)
-	if err == nil && !holds(c, p, key) {
+	if err == nil && (p.Body == nil || ByEmail(c.Org.ID, p.Value(email)) != key) {
 		err = table.ErrStale
 	}
 	return p, err
-}
-
-// holds is whether a contact has the address of a key.
-func holds(c *auth.Caller, p party.Party, key table.Key) bool {
-	return p.Body != nil && ByEmail(c.Org.ID, p.Value(email)) == key
 }
 
 func holderID(item table.Item) (string, error) {

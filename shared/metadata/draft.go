@@ -79,10 +79,7 @@ func (d Draft) check(texts *field.Set, event *programme.Event) error {
 	if _, err := texts.Translate(field.Metadata, nil, d.Translations.Value); err != nil {
 		return err
 	}
-	if !event.Features.TranslatedFields {
-		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
-	}
-	return nil
+	return event.AllowsTranslations()
 }
 
 // translate writes the translations sent into e.

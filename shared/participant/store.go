@@ -52,8 +52,8 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, roles *Roles, draft D
 	if r.Slug = item.Slug(r.Name); r.Slug == "" {
 		return nil, apierr.Invalid("name", "name must have a letter or a digit.")
 	}
-	if !c.Event.Features.Sessions2 {
-		return nil, apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
+	if err := c.Event.AllowsCustomRoles(); err != nil {
+		return nil, err
 	}
 	taken := apierr.Conflict("DUPLICATE_SLUG", fmt.Sprintf("There is a role with the slug %q already.", r.Slug)).Field("name")
 	if _, ok := roles.BySlug(r.Slug); ok {

@@ -35,8 +35,8 @@ func (e *Edit) check() error {
 
 // checkFeatures holds the 403s: what the event has not switched on.
 func (e *Edit) checkFeatures() error {
-	if e.Draft.Translations.Sent && !e.Caller.Event.Features.TranslatedFields {
-		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
+	if e.Draft.Translations.Sent {
+		return e.Caller.Event.AllowsTranslations()
 	}
 	return nil
 }

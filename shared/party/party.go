@@ -211,10 +211,11 @@ func decodeAssociation(item table.Item) (*Association, error) {
 }
 
 // clone is a copy to be changed: maps and lists in it are its own, what they
-// hold is not.
+// hold is not. Its values are there to be written into.
 func (p Party) clone() Party {
 	body := *p.Body
-	body.Values, body.Active = maps.Clone(body.Values), maps.Clone(body.Active)
+	body.Active, body.Values = maps.Clone(body.Active), map[string]string{}
+	maps.Copy(body.Values, p.Values)
 	copied := Party{Body: &body}
 	if p.Here != nil {
 		here := *p.Here

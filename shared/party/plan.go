@@ -3,7 +3,6 @@ package party
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -79,9 +78,9 @@ func (b *Body) own() Body {
 	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
 }
 
-// local are the writes of the association, which the record then remembers. One that stays must still be what was
-// read: record and association are two items, of which a read may have caught an
-// older and a newer one.
+// local are the writes of the association, which the record then remembers. One that
+// stays must still be what was read: record and association are two items, of which a
+// read may have caught an older and a newer one.
 func (w *Writing) local(s *step) ([]table.Write, error) {
 	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
 	a, was := s.after.Here, int64(0)
@@ -117,14 +116,7 @@ func stored(src catalogue.Source, key table.Key, id string, was int64, item, row
 	if err != nil {
 		return nil, fmt.Errorf("party: encode row %s: %w", key.PK, err)
 	}
-	whole := table.Item{Key: key, Version: was + 1, Data: text}
-	body := table.Insert(whole)
-	if was > 0 {
-		body = table.Replace(whole, was)
-	}
-	return []table.Write{
-		body, table.Put(table.Item{Key: catalogue.RowKey(src, id), Version: was + 1, Data: small}), catalogue.Bump(src, id),
-	}, nil
+	return catalogue.Write(src, id, table.Item{Key: key, Version: was + 1, Data: text}, was, small), nil
 }
 
 // customPrefix goes before the name of a custom field in a change record.
@@ -229,7 +221,6 @@ func grouped(values []change.Value) (plain, custom []string) {
 
 // count adds to the number of events on which the record has a role.
 func (b *Body) count(role string, by int) {
-	b.Active = maps.Clone(b.Active)
 	if b.Active == nil {
 		b.Active = map[string]int{}
 	}

@@ -213,10 +213,7 @@ func (st *Store) remembered(ctx context.Context, c *auth.Caller, wanted []string
 
 // numbers are the next running numbers of the organization's parties.
 func (st *Store) numbers(c *auth.Caller) *write.Numbers {
-	return write.NewNumbers(func(ctx context.Context, n int64) (int64, error) {
-		last, err := st.Table.Add(ctx, st.Kind.numbers(c.Org.ID), n)
-		return last - n + 1, err
-	})
+	return write.NewNumbers(st.Table, st.Kind.numbers(c.Org.ID))
 }
 
 // title is a role as an error names it.

@@ -131,17 +131,13 @@ func (w *Writing) Create(id string, number func(context.Context) (int64, error),
 // taker is the party that takes a role, before it does: a copy of the one that is
 // there, or a new one.
 func (w *Writing) taker(ctx context.Context, before Party, id string, number func(context.Context) (int64, error)) (after Party, err error) {
-	if before.Body == nil {
-		after = Party{Body: &Body{ID: id}}
+	if before.Body != nil {
+		after = before.clone()
+	} else {
+		after = Party{Body: &Body{ID: id, Values: map[string]string{}}}
 		if after.Number, err = number(ctx); err != nil {
 			return Party{}, err
 		}
-	}
-	if before.Body != nil {
-		after = before.clone()
-	}
-	if after.Values == nil {
-		after.Values = map[string]string{}
 	}
 	if after.Here == nil {
 		after.Here = &Association{ID: after.ID, Event: w.Caller.Event.ID, Roles: map[string]Role{}}
@@ -176,9 +172,6 @@ func (w *Writing) Update(id string) write.Op {
 			return nil, err
 		}
 		after := before.clone()
-		if after.Values == nil {
-			after.Values = map[string]string{}
-		}
 		s := &step{before: before, after: after, verb: updated, now: w.now(before), edits: true}
 		if err := w.edit(got, before, after, s.now); err != nil {
 			return nil, err

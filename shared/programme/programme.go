@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"lectern/shared/apierr"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -58,6 +59,22 @@ func (f *Features) Switch(name string, on bool) bool {
 		*feature = on
 	}
 	return feature != nil
+}
+
+// AllowsTranslations is the 403 of an event that has not switched translations on.
+func (e *Event) AllowsTranslations() error {
+	if e.Features.TranslatedFields {
+		return nil
+	}
+	return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
+}
+
+// AllowsCustomRoles is the 403 of an event that has no custom participant roles.
+func (e *Event) AllowsCustomRoles() error {
+	if e.Features.Sessions2 {
+		return nil
+	}
+	return apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
 }
 
 // CustomField is a custom field of the event itself, with its value.

@@ -115,12 +115,13 @@ func (e *edit) checkFeatures(abstract bool) error {
 	if err := abstractAllowed(e.caller, abstract); err != nil {
 		return err
 	}
-	if e.draft.Translations.Sent && !e.caller.Event.Features.TranslatedFields {
-		return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
+	if e.draft.Translations.Sent {
+		if err := e.caller.Event.AllowsTranslations(); err != nil {
+			return err
+		}
 	}
-	custom := slices.ContainsFunc(e.people, func(p invited) bool { return p.custom })
-	if custom && !e.caller.Event.Features.Sessions2 {
-		return apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
+	if slices.ContainsFunc(e.people, func(p invited) bool { return p.custom }) {
+		return e.caller.Event.AllowsCustomRoles()
 	}
 	return nil
 }

@@ -174,7 +174,7 @@ func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Ses
 	if err != nil {
 		return nil, err
 	}
-	number, err := st.numbers(ctx, at(c), 1)
+	number, err := st.Table.Add(ctx, at(c).numbers(), 1)
 	if err != nil {
 		return nil, err
 	}

@@ -76,16 +76,8 @@ func (st *Store) writes(ctx context.Context, f *formatter, now wire.Time, s step
 	if err != nil {
 		return nil, fmt.Errorf("session: encode row %s: %w", b.ID, err)
 	}
-	src := p.source()
-	writes := []table.Write{
-		table.Replace(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body}, was),
-		table.Put(table.Item{Key: catalogue.RowKey(src, b.ID), Version: b.Version, Data: row}),
-		catalogue.Bump(src, b.ID),
-	}
-	if s.before == nil {
-		writes[0] = table.Insert(table.Item{Key: p.body(b.ID), Version: b.Version, Data: body})
-	}
-	return append(writes, st.change(ctx, f, s).Write()), nil
+	whole := table.Item{Key: p.body(b.ID), Version: b.Version, Data: body}
+	return append(catalogue.Write(p.source(), b.ID, whole, was, row), st.change(ctx, f, s).Write()), nil
 }
 
 // encode writes a body as it is stored and measured, 400 when that is too large.

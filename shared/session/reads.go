@@ -30,7 +30,7 @@ type request struct {
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {
-	running := write.NewNumbers(func(ctx context.Context, n int64) (int64, error) { return st.numbers(ctx, at(c), n) })
+	running := write.NewNumbers(st.Table, at(c).numbers())
 	return &request{Store: st, caller: c, expand: x, running: running}
 }
 

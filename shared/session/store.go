@@ -155,13 +155,6 @@ func (st *Store) again(c *auth.Caller, x Expand) func(context.Context, string) (
 	return func(ctx context.Context, id string) (any, error) { return st.show(ctx, c, id, x, stored) }
 }
 
-// numbers claims the next n numbers of an event's sessions and gives the first.
-// They are never given again, so a write that is then refused leaves a gap.
-func (st *Store) numbers(ctx context.Context, p place, n int64) (int64, error) {
-	last, err := st.Table.Add(ctx, p.numbers(), n)
-	return last - n + 1, err
-}
-
 // now is the time of a write on a record last changed at before: later than
 // that, whatever the clocks of two machines say.
 func (st *Store) now(before *Body) wire.Time { return later(wire.At(st.Now()), before) }
