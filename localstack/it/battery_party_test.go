@@ -102,7 +102,7 @@ func recordRow(kind partyKind, b *party.Body) map[string]any {
 
 // placeRow is what the row of an association must hold.
 func placeRow(here *party.Association) map[string]any {
-	row := map[string]any{"u": here.UpdatedAt.UnixMilli()}
+	row := map[string]any{"c": here.RecordCreatedAt.UnixMilli(), "u": here.UpdatedAt.UnixMilli()}
 	letters := ""
 	for _, role := range keysWhere(here.Roles, func(r party.Role) bool { return r.DeletedAt == nil }) {
 		letters += role[:1]

@@ -52,7 +52,8 @@ func (c *counter) during(do func()) (calls, people int) {
 
 // TestHowOftenPeopleAreRead: never where nobody is named, on a read once for people and
 // once for accounts otherwise, whatever they stand in, and on a write with what the
-// draft names or with what the record names; those of subsessions follow these.
+// draft names or with what the record names; those of subsessions follow these. A page
+// of a small organization has them in memory, where it brings records and associations.
 func TestHowOftenPeopleAreRead(t *testing.T) {
 	c := &counter{}
 	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
@@ -81,6 +82,11 @@ func TestHowOftenPeopleAreRead(t *testing.T) {
 		require.Equal(t, check.people, people, check.name)
 		require.Equal(t, check.calls, calls, check.name)
 	}
-	_, people := c.during(func() { require.Len(t, s.search(object{}).Results, 2) })
-	require.Equal(t, 2, people, "a page reads its people at once")
+	page := func(at *desk, want int) {
+		_, people := c.during(func() { require.Len(t, at.search(object{}).Results, 2) })
+		require.Equal(t, want, people)
+	}
+	page(s.desk, 4)
+	page(s.desk, 0)
+	page(enlarged(&desk{s.Instance(t), t}), 2)
 }

@@ -66,8 +66,8 @@ func TestASearchTrustsOnlyWhatItValidated(t *testing.T) {
 	s.create(200, object{"title": "A", "participants": []object{s.part("Ann", "speaker")}})
 	elsewhere := s.elsewhere()
 	elsewhere.person(emailOf("Ann"))
-	there := &desk{s.Instance(t), t}
-	found := (&desk{there.In(elsewhere.Event), t}).send(200, http.MethodPost, "/contacts", object{})
+	there := enlarged(&desk{s.Instance(t), t})
+	found := (&desk{there.In(elsewhere.Event), t}).send(200, http.MethodPost, "/contacts", object{"filters": object{"search": "ann"}})
 	require.Equal(t, []string{"Ann"}, texts(found.list("results"), "first_name"), "the record is in memory, as it was")
 
 	event := fmt.Sprintf("#E#%d#", s.Event)

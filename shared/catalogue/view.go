@@ -48,6 +48,23 @@ func (v *View[R]) Get(id string) (*R, bool) {
 	return s.rows[at], true
 }
 
+// Join calls each for the rows of two views that are of the same record, in no order
+// that means anything. Both sources must have the same number of shards.
+func Join[A, B any](a *View[A], b *View[B], each func(*A, *B)) {
+	for i := range a.shards {
+		others := b.shards[i].rows
+		for _, row := range a.shards[i].rows {
+			id := a.id(row)
+			for len(others) > 0 && b.id(others[0]) < id {
+				others = others[1:]
+			}
+			if len(others) > 0 && b.id(others[0]) == id {
+				each(row, others[0])
+			}
+		}
+	}
+}
+
 // Select gives the rows from offset on, at most limit, of those that keep holds
 // for, and how many it holds for in all. A nil keep holds for every row. A nil
 // order is the default order, which also decides where order finds two equal.

@@ -92,10 +92,12 @@ type Association struct {
 	// Relations are the contacts of an account on this event.
 	Relations []Relation `json:"relations,omitempty"`
 	// With is the version that the record got in the write of this version.
-	With      int64     `json:"with"`
-	CreatedAt wire.Time `json:"created_at"`
-	UpdatedAt wire.Time `json:"updated_at"`
-	Version   int64     `json:"-"`
+	With int64 `json:"with"`
+	// RecordCreatedAt is the record's CreatedAt, by which searches on the event order.
+	RecordCreatedAt wire.Time `json:"record_created_at"`
+	CreatedAt       wire.Time `json:"created_at"`
+	UpdatedAt       wire.Time `json:"updated_at"`
+	Version         int64     `json:"-"`
 	// bytes is as of Body.
 	bytes int
 }

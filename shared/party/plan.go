@@ -3,6 +3,7 @@ package party
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -90,7 +91,7 @@ func (w *Writing) local(s *step) ([]table.Write, error) {
 		}
 		was = s.before.Here.Version
 	} else {
-		a.CreatedAt = s.now
+		a.CreatedAt, a.RecordCreatedAt = s.now, s.after.CreatedAt
 	}
 	a.UpdatedAt, a.Version, a.With = s.now, was+1, s.after.Version
 	s.after.wrote(Recent{event, a.Version})
@@ -127,7 +128,7 @@ func (w *Writing) values(s *step) (values []change.Value) {
 	before, after := s.before.facets(), s.after.facets()
 	values = change.Diff(before, after)
 	was, is := s.before.customFields(), s.after.customFields()
-	for _, id := range ids(joint(was, is)) {
+	for _, id := range slices.Sorted(maps.Keys(joint(was, is))) {
 		if d, ok := w.Set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
 			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
 		}

@@ -27,7 +27,9 @@ type Row struct {
 type Place struct {
 	ID      string `json:"-"`
 	Version int64  `json:"-"`
-	Updated int64  `json:"u"`
+	// Created is that of the record, which never changes.
+	Created int64 `json:"c"`
+	Updated int64 `json:"u"`
 	// Roles are the first letters of those held: no two roles of a kind share theirs.
 	Roles string `json:"r,omitempty"`
 }
@@ -43,7 +45,9 @@ func (k *Kind) rowOf(b *Body) Row {
 }
 
 func placeOf(a *Association) Place {
-	return Place{ID: a.ID, Version: a.Version, Updated: a.UpdatedAt.UnixMilli(), Roles: letters(a.held())}
+	return Place{
+		ID: a.ID, Version: a.Version, Created: a.RecordCreatedAt.UnixMilli(), Updated: a.UpdatedAt.UnixMilli(), Roles: letters(a.held()),
+	}
 }
 
 func readRow(item table.Item) (Row, error) {
@@ -64,15 +68,17 @@ func readPlace(item table.Item) (Place, error) {
 	return place, nil
 }
 
-// rowID is the id in a row's key. It is kept once for all rows that have it: a
-// person has one on every event.
 func rowID(item table.Item) string {
 	_, id, _ := strings.Cut(item.SK, "#")
-	return unique.Make(id).Value()
+	return id
 }
 
-// byCreated is the default order: oldest first, ties by id.
+// byCreated is the default order: oldest first, ties by id. That of places is the same.
 func byCreated(a, b *Row) int {
+	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
+}
+
+func placesByCreated(a, b *Place) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 }
 
@@ -80,7 +86,6 @@ func byCreated(a, b *Row) int {
 type Memory struct {
 	Records      *catalogue.Catalogue[Row, *Body]
 	Associations *catalogue.Catalogue[Place, *Association]
-	joins        joins
 }
 
 // NewMemory is an empty memory over t; maxBytes caps it.
@@ -92,7 +97,7 @@ func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
 		}),
 		Associations: catalogue.New(t, catalogue.Options[Place, *Association]{
 			Row: readPlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
-			Order: func(a, b *Place) int { return cmp.Compare(a.ID, b.ID) }, Body: decodeAssociation,
+			Order: placesByCreated, Body: decodeAssociation,
 			BodyKey: k.associationKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
 		}),
 	}

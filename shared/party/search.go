@@ -1,10 +1,8 @@
 package party
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,6 +31,14 @@ type Query struct {
 	Page  page.Query
 }
 
+// updatedAt is the sort key that, other than createdAt, changes.
+const updatedAt = "updatedAt"
+
+// ofRecords is whether the search goes by what only the rows of records say.
+func (q *Query) ofRecords() bool {
+	return q.Text != "" || q.UpdatedAt != (search.Range{}) || slices.ContainsFunc(q.Sort, func(k search.Key) bool { return k.Name == updatedAt })
+}
+
 // Search gives one page of the parties that hold a role on the caller's event, and
 // how many there are.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
@@ -40,37 +46,33 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties [
 	if err != nil {
 		return nil, 0, err
 	}
-	records, places := st.Kind.records(c.Org.ID), st.Kind.associations(c.Org.ID, c.Event.ID)
-	words := strings.ToLower(q.Text)
 	for range maxTries {
-		var pairs []*pair
-		pairs, total = catalogue.Select(st.Memory.joins.of(places, v), func(p *pair) bool {
-			return p.place.holds(q.Role) && (q.Among == nil || among[p.ID]) && q.Keeps(p.Created, p.updated()) && st.Kind.mentions(p.Row, words)
-		}, search.Order(q.Sort, pairTime, func(a, b *pair) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
-		parties, now, err := st.page(ctx, records, places, v, pairs)
+		var chosen []*Place
+		chosen, total = st.Kind.choose(q, v, among)
+		parties, now, err := st.page(ctx, c, q, v, chosen)
 		if err != nil {
 			return nil, 0, err
 		}
-		torn := slices.ContainsFunc(parties, func(p Party) bool { return p.torn(c) })
+		torn := slices.ContainsFunc(parties, func(p Party) bool { return p.Body == nil || p.torn(c) })
 		switch {
 		case now != v:
 			v = now
 		case torn:
-			if v, err = st.again(ctx, c); err != nil {
+			if v, err = st.again(ctx, c, q); err != nil {
 				return nil, 0, err
 			}
 		default:
 			return parties, total, nil
 		}
 	}
-	return nil, 0, catalogue.Unsettled(places)
+	return nil, 0, catalogue.Unsettled(st.Kind.associations(c.Org.ID, c.Event.ID))
 }
 
 // open reads what a search on an event goes by.
 func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, among map[string]bool, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		v, err = st.views(ctx, c)
+		v, err = st.views(ctx, c, q.ofRecords())
 		return err
 	}))
 	if q.Among != nil {
@@ -85,146 +87,58 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, am
 
 // again gives the views anew, a moment later: those before met a write of a record
 // and its association in the middle.
-func (st *Store) again(ctx context.Context, c *auth.Caller) (views, error) {
+func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, error) {
 	if err := table.Pause(ctx, maxPause); err != nil {
 		return views{}, err
 	}
-	return st.views(ctx, c)
+	return st.views(ctx, c, q.ofRecords())
 }
 
-// page gives the parties of pairs, and the views as they say.
-func (st *Store) page(ctx context.Context, records, places catalogue.Source, v views, pairs []*pair) (parties []Party, now views, err error) {
-	rows, here := make([]*Row, len(pairs)), make([]*Place, len(pairs))
-	for i, p := range pairs {
-		rows[i], here[i] = p.Row, p.place
-	}
-	bodies, newRecords, err := st.Memory.Records.Page(ctx, records, v.records, rows)
-	if err != nil {
-		return nil, v, err
-	}
-	associations, newPlaces, err := st.Memory.Associations.Page(ctx, places, v.places, here)
-	if err != nil {
-		return nil, v, err
-	}
-	parties = make([]Party, len(pairs))
-	for i := range pairs {
-		parties[i] = Party{bodies[i], associations[i]}
-	}
-	return parties, views{newRecords, newPlaces}, nil
-}
-
-// mentions is whether the words, in lower case, are in what a search looks at.
-func (k *Kind) mentions(r *Row, words string) bool {
-	return words == "" || strings.Contains(r.Words, words) ||
-		k.Numbered && strings.Contains(strings.ToLower(k.FriendlyID(&Body{Number: r.Number})), words)
-}
-
-func pairTime(name string) func(*pair) (int64, bool) {
-	if name == "updatedAt" {
-		return func(p *pair) (int64, bool) { return p.updated(), true }
-	}
-	return func(p *pair) (int64, bool) { return p.Created, true }
-}
-
-// SearchOrganization gives one page of the organization's parties, on whatever
-// events they are, and how many there are. A caller that is limited to events
-// sees those that hold the role on one of them.
-func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
-	among, err := st.visible(ctx, c, q.Role)
-	if err != nil {
-		return nil, 0, err
-	}
-	words := strings.ToLower(q.Text)
-	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.records(c.Org.ID), func(r *Row) bool {
-		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Updated) && st.Kind.mentions(r, words)
-	}, search.Order(q.Sort, rowTime, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
-	parties = make([]Party, len(bodies))
-	for i, b := range bodies {
-		parties[i].Body = b
-	}
-	return parties, total, err
-}
-
-func rowTime(name string) func(*Row) (int64, bool) {
-	if name == "updatedAt" {
-		return func(r *Row) (int64, bool) { return r.Updated, true }
-	}
-	return func(r *Row) (int64, bool) { return r.Created, true }
-}
-
-// visible are the ids of those that hold the role on one of the events that the
-// caller is limited to; nil for a caller that is not.
-func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[string]bool, error) {
-	events, limited := c.Events()
-	if !limited {
-		return nil, nil
-	}
-	views := make([]*catalogue.View[Place], len(events))
+// page gives the parties of places, and the views as they say. One whose record is not
+// visible yet has no Body.
+func (st *Store) page(ctx context.Context, c *auth.Caller, q Query, v views, chosen []*Place) (parties []Party, now views, err error) {
+	var bodies []*Body
+	var here []*Association
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(eventsAtOnce)
-	for i, event := range events {
-		g.Go(table.Safely(func() (err error) {
-			views[i], err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, event))
-			return err
-		}))
-	}
+	g.Go(table.Safely(func() (err error) {
+		bodies, now.records, err = st.bodies(ctx, c, q, v, chosen)
+		return err
+	}))
+	g.Go(table.Safely(func() (err error) {
+		here, now.places, err = st.Memory.Associations.Page(ctx, st.Kind.associations(c.Org.ID, c.Event.ID), v.places, chosen)
+		return err
+	}))
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return nil, v, err
 	}
-	among := map[string]bool{}
-	for _, view := range views {
-		for _, place := range view.All() {
-			if place.holds(role) {
-				among[place.ID] = true
-			}
-		}
+	parties = make([]Party, len(chosen))
+	for i := range chosen {
+		parties[i] = Party{bodies[i], here[i]}
 	}
-	return among, nil
+	return parties, now, nil
 }
 
-// eventsAtOnce is how many events are read at a time.
-const eventsAtOnce = 16
-
-// Events are those on which a party holds a role, as far as the caller sees them.
-func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (events []int64, err error) {
-	for item, err := range st.Table.Between(ctx, st.Kind.PK(c.Org.ID, id), "E#", "E#~") {
-		if err != nil {
-			return nil, err
-		}
-		a, err := decodeAssociation(item)
-		if err != nil {
-			return nil, err
-		}
-		if (Party{Here: a}).Holds(role) && c.SeesEvent(a.Event) {
-			events = append(events, a.Event)
+// bodies are the records of places, and the view of records as they say, for a search
+// that goes by them. Those that are not in it are read from the table.
+func (st *Store) bodies(ctx context.Context, c *auth.Caller, q Query, v views, chosen []*Place) (bodies []*Body, now *catalogue.View[Row], err error) {
+	src := st.Kind.records(c.Org.ID)
+	rows, want := make([]*Row, len(chosen)), make([]catalogue.Want, len(chosen))
+	for i, p := range chosen {
+		want[i].ID = p.ID
+		if row, ok := v.record(p.ID); ok {
+			rows[i], want[i].Version = row, row.Version
 		}
 	}
-	return events, nil
-}
-
-// Sees is whether the caller may know of a party on the organization's level: it
-// holds the role on one of the events that the caller is limited to, if it is.
-func (st *Store) Sees(ctx context.Context, c *auth.Caller, id, role string) (bool, error) {
-	if _, limited := c.Events(); !limited {
-		return true, nil
+	if q.ofRecords() {
+		return st.Memory.Records.Page(ctx, src, v.records, rows)
 	}
-	events, err := st.Events(ctx, c, id, role)
-	return len(events) > 0, err
-}
-
-// OfOrganization reads a party on the organization's level; 404 where there is none
-// of that id, or none that the caller may know of.
-func (st *Store) OfOrganization(ctx context.Context, c *auth.Caller, id, role string) (Party, error) {
-	p, err := st.Find(ctx, c, id)
+	got, err := st.Memory.Records.Bodies(ctx, src, want)
 	if err != nil {
-		return p, err
+		return nil, nil, err
 	}
-	seen := p.Body != nil
-	if seen {
-		seen, err = st.Sees(ctx, c, id, role)
+	bodies = make([]*Body, len(got))
+	for i, body := range got {
+		bodies[i] = body.Value
 	}
-	if err == nil && !seen {
-		err = NotFound(role)
-	}
-	return p, err
+	return bodies, v.records, nil
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/settings"
@@ -134,81 +132,6 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 	found, err := st.read(ctx, c, wanted)
 	maps.DeleteFunc(found, func(_ string, p Party) bool { return p.Here == nil })
 	return found, err
-}
-
-// Refresh gives the Reader of a request, beside its other reads: of memory, which is
-// validated for it, where all rows are loaded, and otherwise of the table. What is
-// loaded later is not validated for this request.
-func (st *Store) Refresh(ctx context.Context, c *auth.Caller) (Reader, error) {
-	if !st.loaded(c) {
-		return st.Read, nil
-	}
-	return st.remembered, st.Load(ctx, c)
-}
-
-// Load reads all rows into memory that a search on the caller's event needs, or
-// validates them.
-func (st *Store) Load(ctx context.Context, c *auth.Caller) error {
-	_, err := st.views(ctx, c)
-	return err
-}
-
-func (st *Store) loaded(c *auth.Caller) bool {
-	return st.Memory != nil && st.Memory.Records.Loaded(st.Kind.records(c.Org.ID)) &&
-		st.Memory.Associations.Loaded(st.Kind.associations(c.Org.ID, c.Event.ID))
-}
-
-// views are the rows of the organization's records and of their associations with
-// the caller's event, as they stand.
-func (st *Store) views(ctx context.Context, c *auth.Caller) (v views, err error) {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(table.Safely(func() (err error) {
-		v.records, err = st.Memory.Records.View(ctx, st.Kind.records(c.Org.ID))
-		return err
-	}))
-	g.Go(table.Safely(func() (err error) {
-		v.places, err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, c.Event.ID))
-		return err
-	}))
-	err = g.Wait()
-	return v, err
-}
-
-// remembered is the Reader of memory, as current as the views that were validated
-// last. Whom it finds in the middle of a write it reads from the table.
-func (st *Store) remembered(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	var bodies []*Body
-	var here []*Association
-	g, within := errgroup.WithContext(ctx)
-	g.Go(table.Safely(func() (err error) {
-		bodies, err = st.Memory.Records.Related(within, st.Kind.records(c.Org.ID), wanted)
-		return err
-	}))
-	g.Go(table.Safely(func() (err error) {
-		here, err = st.Memory.Associations.Related(within, st.Kind.associations(c.Org.ID, c.Event.ID), wanted)
-		return err
-	}))
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	present := make(map[string]Party, len(here))
-	for _, a := range here {
-		present[a.ID] = Party{Here: a}
-	}
-	var torn []string
-	for _, b := range bodies {
-		if here := present[b.ID].Here; here == nil {
-			continue
-		} else if p := (Party{b, here}); p.torn(c) {
-			torn = append(torn, b.ID)
-		} else {
-			present[b.ID] = p
-		}
-	}
-	again, err := st.Read(ctx, c, torn)
-	maps.Copy(present, again)
-	maps.DeleteFunc(present, func(_ string, p Party) bool { return p.Body == nil })
-	return present, err
 }
 
 // numbers are the next running numbers of the organization's parties.

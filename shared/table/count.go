@@ -26,6 +26,18 @@ func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
 	return counted(out.Attributes)
 }
 
+// Count is the value of the counter under key, 0 where it was never added to.
+func (t *Table) Count(ctx context.Context, key Key) (int64, error) {
+	all, err := t.get(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return counted(all)
+}
+
 // AddWithin adds 1 to the counter under key unless it has reached limit. It
 // returns the counter's value after that, and false when it was not admitted.
 // The item expires at the Unix second expires; an expired counter is not begun

@@ -21,6 +21,19 @@ const (
 // Get reads one item, strongly consistent. ErrNotFound when nothing stands
 // under the key.
 func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
+	all, err := t.get(ctx, key)
+	if err != nil {
+		return Item{}, err
+	}
+	item, err := decode(all)
+	if err == nil && item.expired(t.Now()) {
+		return Item{}, ErrNotFound
+	}
+	return item, err
+}
+
+// get is Get of an item as it stands, expired or not.
+func (t *Table) get(ctx context.Context, key Key) (attributes, error) {
 	in := &dynamodb.GetItemInput{
 		TableName:              &t.name,
 		Key:                    key.attributes(),
@@ -30,17 +43,13 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 	out, err := call(ctx, "get", tryTime,
 		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
 		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
+	if err == nil && len(out.Item) == 0 {
+		err = ErrNotFound
+	}
 	if err != nil {
-		return Item{}, err
+		return nil, err
 	}
-	if len(out.Item) == 0 {
-		return Item{}, ErrNotFound
-	}
-	item, err := decode(out.Item)
-	if err == nil && item.expired(t.Now()) {
-		return Item{}, ErrNotFound
-	}
-	return item, err
+	return out.Item, nil
 }
 
 // GetMany reads any number of items, each strongly consistent, in parallel
