@@ -123,3 +123,27 @@ func TestAContactIsReadWhole(t *testing.T) {
 		})
 	}
 }
+
+// TestAnAddressMovesDuringASearch for it: nobody is found who does not have it.
+func TestAnAddressMovesDuringASearch(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		t.Run(fmt.Sprint(large), func(t *testing.T) {
+			d, p := startParting(t)
+			s := newTroupe(d, "Ann")
+			if large {
+				enlarged(d)
+			}
+			s.create(200, object{"title": "A", "participants": []object{s.part("Ann", "speaker")}})
+			at, reads := &desk{d.Instance(t), t}, atomic.Int64{}
+			p.between = func() { d.contact(200, http.MethodPut, "/"+s.ids["Ann"], object{"email": "other@example.org"}) }
+			p.part = func(key string) bool {
+				return strings.HasSuffix(key, "#C#"+s.ids["Ann"]+" B") && reads.Add(1) == 2 // After whom the address belongs to.
+			}
+			body := object{"filters": object{"email": emailOf("Ann")}}
+			answer := stacktest.Call[found](at.Stack, 200, http.MethodPost, at.EventPath("/participants"), body)
+			require.True(t, p.done.Load())
+			require.Empty(t, answer.Results)
+			require.Zero(t, answer.Pagination.TotalResults)
+		})
+	}
+}

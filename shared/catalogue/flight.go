@@ -50,7 +50,8 @@ func (c *Catalogue[R, B]) View(ctx context.Context, src Source) (*View[R], error
 	f := s.board(ctx, func(ctx context.Context, view *View[R]) (*View[R], error) {
 		now, err := c.current(ctx, src, view)
 		if err == nil && now != view {
-			c.sources.put(src, s, now.bytes())
+			// One that was forgotten and begun anew meanwhile knows more.
+			c.sources.putUnless(src, s, now.bytes(), func(other *source[R]) bool { return other != s })
 		}
 		return now, err
 	})

@@ -40,8 +40,16 @@ func (l *lru[K, V]) get(key K) (value V, ok bool) {
 // put keeps value under key, then forgets others until at most max bytes are
 // used. What was put last stays, even alone over max.
 func (l *lru[K, V]) put(key K, value V, size int64) {
+	l.putUnless(key, value, size, func(V) bool { return false })
+}
+
+// putUnless is put, unless there is a value under key that prevails.
+func (l *lru[K, V]) putUnless(key K, value V, size int64, prevails func(V) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e, ok := l.at[key]; ok && prevails(e.Value.(*kept[K, V]).value) {
+		return
+	}
 	l.set(key, value, size)
 	for l.used > l.max && l.recent.Len() > 1 {
 		l.forget(l.recent.Back())

@@ -19,7 +19,7 @@ func (c *Catalogue[R, B]) SearchWithin(ctx context.Context, src Source, within f
 	}
 	for range maxTries {
 		rows, total := view.Select(within(view), order, offset, limit)
-		bodies, now, err := c.Page(ctx, src, view, rows)
+		bodies, now, err := c.page(ctx, src, view, rows)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -31,10 +31,9 @@ func (c *Catalogue[R, B]) SearchWithin(ctx context.Context, src Source, within f
 	return nil, 0, Unsettled(src)
 }
 
-// Page gives the bodies of rows, which are of view, for a search of its own making.
-// now is view, unless bodies are newer than their rows: it is then the view as
-// they say, for the rows to be chosen again.
-func (c *Catalogue[R, B]) Page(ctx context.Context, src Source, view *View[R], rows []*R) (bodies []B, now *View[R], err error) {
+// page gives the bodies of rows, which are of view. now is view, unless bodies are newer
+// than their rows: it is then the view as they say, for the rows to be chosen again.
+func (c *Catalogue[R, B]) page(ctx context.Context, src Source, view *View[R], rows []*R) (bodies []B, now *View[R], err error) {
 	got, err := c.Bodies(ctx, src, c.wants(rows))
 	if err != nil {
 		return nil, nil, err

@@ -45,6 +45,11 @@ func ByEmail(org int64, email string) table.Key {
 	return table.Key{PK: table.Org(org) + "#Q#email#" + strings.ToLower(strings.TrimSpace(email)), SK: "-"}
 }
 
+// Holds is whether a contact has an address, in whatever case.
+func Holds(p party.Party, address string) bool {
+	return ByEmail(0, p.Value(email)) == ByEmail(0, address)
+}
+
 // fullName is first and last name; empty where there is neither.
 func fullName(b *party.Body) string {
 	return strings.TrimSpace(b.Value("first_name") + " " + b.Value("last_name"))

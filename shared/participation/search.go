@@ -74,7 +74,8 @@ func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[Parti
 	}
 	found, err := st.Contacts.Search(ctx, c, party.Query{
 		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page,
-		Among: func(ctx context.Context) (map[string]bool, error) { return st.among(ctx, s, &q.Filter) },
+		Among:   func(ctx context.Context) (map[string]bool, error) { return st.among(ctx, s, &q.Filter) },
+		Confirm: func(p party.Party) bool { return q.Filter.Email == "" || contact.Holds(p, q.Filter.Email) },
 	}, q.Expand)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,8 @@ package party
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -27,8 +29,11 @@ type Query struct {
 	// Among gives the ids of those who may be found. It is asked while the rows are
 	// read, so that what it reads costs no time of its own; nil leaves out nobody.
 	Among func(context.Context) (map[string]bool, error)
-	Sort  []search.Key
-	Page  page.Query
+	// Confirm is whether a party that Among gave, as it is read for the page, may
+	// still be found; nil is always.
+	Confirm func(Party) bool
+	Sort    []search.Key
+	Page    page.Query
 }
 
 // updatedAt is the sort key that, other than createdAt, changes.
@@ -40,32 +45,34 @@ func (q *Query) ofRecords() bool {
 }
 
 // Search gives one page of the parties that hold a role on the caller's event, and
-// how many there are.
+// how many there are. All of it is as the views say; whoever turns out to have changed
+// since is put into them as they are, and the page chosen again.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
 	v, among, err := st.open(ctx, c, q)
-	if err != nil {
-		return nil, 0, err
-	}
+	read := map[string]Party{}
 	for range maxTries {
-		var chosen []*Place
-		chosen, total = st.Kind.choose(q, v, among)
-		parties, now, err := st.page(ctx, c, q, v, chosen)
 		if err != nil {
 			return nil, 0, err
 		}
-		torn := slices.ContainsFunc(parties, func(p Party) bool { return p.Body == nil || p.torn(c) })
+		chosen, total := st.Kind.choose(q, v, among)
+		parties, changed, pageErr := st.page(ctx, c, v, chosen, read)
 		switch {
-		case now != v:
-			v = now
-		case torn:
-			if v, err = st.again(ctx, c, q); err != nil {
-				return nil, 0, err
-			}
+		case errors.Is(pageErr, errBehind), pageErr == nil && len(changed) == 0 && !q.confirms(parties):
+			clear(read)
+			v, among, err = st.again(ctx, c, q)
+		case pageErr != nil:
+			return nil, 0, pageErr
+		case len(changed) > 0:
+			v = v.with(st.Kind, changed)
 		default:
 			return parties, total, nil
 		}
 	}
 	return nil, 0, catalogue.Unsettled(st.Kind.associations(c.Org.ID, c.Event.ID))
+}
+
+func (q *Query) confirms(parties []Party) bool {
+	return q.Confirm == nil || !slices.ContainsFunc(parties, func(p Party) bool { return !q.Confirm(p) })
 }
 
 // open reads what a search on an event goes by.
@@ -85,60 +92,41 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, am
 	return v, among, err
 }
 
-// again gives the views anew, a moment later: those before met a write of a record
-// and its association in the middle.
-func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, error) {
+// again is open a moment later: what was read before met a write in the middle.
+func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, map[string]bool, error) {
 	if err := table.Pause(ctx, maxPause); err != nil {
-		return views{}, err
+		return views{}, nil, err
 	}
-	return st.views(ctx, c, q.ofRecords())
+	return st.open(ctx, c, q)
 }
 
-// page gives the parties of places, and the views as they say. One whose record is not
-// visible yet has no Body.
-func (st *Store) page(ctx context.Context, c *auth.Caller, q Query, v views, chosen []*Place) (parties []Party, now views, err error) {
-	var bodies []*Body
-	var here []*Association
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(table.Safely(func() (err error) {
-		bodies, now.records, err = st.bodies(ctx, c, q, v, chosen)
-		return err
-	}))
-	g.Go(table.Safely(func() (err error) {
-		here, now.places, err = st.Memory.Associations.Page(ctx, st.Kind.associations(c.Org.ID, c.Event.ID), v.places, chosen)
-		return err
-	}))
-	if err := g.Wait(); err != nil {
-		return nil, v, err
-	}
-	parties = make([]Party, len(chosen))
-	for i := range chosen {
-		parties[i] = Party{bodies[i], here[i]}
-	}
-	return parties, now, nil
-}
+// errBehind is a party that does not show yet what its row does.
+var errBehind = errors.New("party: a row is ahead of its party")
 
-// bodies are the records of places, and the view of records as they say, for a search
-// that goes by them. Those that are not in it are read from the table.
-func (st *Store) bodies(ctx context.Context, c *auth.Caller, q Query, v views, chosen []*Place) (bodies []*Body, now *catalogue.View[Row], err error) {
-	src := st.Kind.records(c.Org.ID)
-	rows, want := make([]*Row, len(chosen)), make([]catalogue.Want, len(chosen))
-	for i, p := range chosen {
-		want[i].ID = p.ID
-		if row, ok := v.record(p.ID); ok {
-			rows[i], want[i].Version = row, row.Version
+// page gives the parties of places, and those of them that have changed since the
+// views were read. read has the parties that are known, and gets those that are not.
+func (st *Store) page(ctx context.Context, c *auth.Caller, v views, chosen []*Place, read map[string]Party) (parties, changed []Party, err error) {
+	var unknown []string
+	for _, place := range chosen {
+		if _, known := read[place.ID]; !known {
+			unknown = append(unknown, place.ID)
 		}
 	}
-	if q.ofRecords() {
-		return st.Memory.Records.Page(ctx, src, v.records, rows)
-	}
-	got, err := st.Memory.Records.Bodies(ctx, src, want)
+	found, err := st.asOf(ctx, c, v, unknown)
 	if err != nil {
 		return nil, nil, err
 	}
-	bodies = make([]*Body, len(got))
-	for i, body := range got {
-		bodies[i] = body.Value
+	maps.Copy(read, found)
+	for _, place := range chosen {
+		p, ok := read[place.ID]
+		since := v.since(p)
+		if !ok || since < 0 {
+			return nil, nil, errBehind
+		}
+		if since > 0 {
+			changed = append(changed, p)
+		}
+		parties = append(parties, p)
 	}
-	return bodies, v.records, nil
+	return parties, changed, nil
 }

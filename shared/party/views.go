@@ -18,12 +18,43 @@ type views struct {
 	places  *catalogue.View[Place]
 }
 
-// record is the row of a record, as far as it is known.
-func (v views) record(id string) (*Row, bool) {
-	if v.records == nil {
-		return nil, false
+// rows are those of a party, as far as they are known.
+func (v views) rows(id string) (record *Row, place *Place) {
+	place, _ = v.places.Get(id)
+	if v.records != nil {
+		record, _ = v.records.Get(id)
 	}
-	return v.records.Get(id)
+	return record, place
+}
+
+// since is how often a party was written after the views were read, below 0 where
+// they are ahead of it.
+func (v views) since(p Party) (writes int64) {
+	if p.Body == nil || p.Here == nil {
+		return -1
+	}
+	record, place := v.rows(p.ID)
+	if place != nil {
+		writes = p.Here.Version - place.Version
+	}
+	if record != nil && writes == 0 {
+		writes = p.Version - record.Version
+	}
+	return writes
+}
+
+// with is the views with the rows of parties as these are.
+func (v views) with(k *Kind, parties []Party) views {
+	places, records := make([]*Place, len(parties)), make([]*Row, len(parties))
+	for i, p := range parties {
+		place, record := placeOf(p.Here), k.rowOf(p.Body)
+		places[i], records[i] = &place, &record
+	}
+	v.places = v.places.With(places)
+	if v.records != nil {
+		v.records = v.records.With(records)
+	}
+	return v
 }
 
 // maxSmall is how many parties an organization has at most of which all rows are
@@ -79,7 +110,10 @@ func (st *Store) Refresh(ctx context.Context, c *auth.Caller) (Reader, error) {
 			return st.Read, err
 		}
 	}
-	return st.remembered, st.Load(ctx, c)
+	v, err := st.views(ctx, c, true)
+	return func(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
+		return st.asOf(ctx, c, v, wanted)
+	}, err
 }
 
 func (st *Store) loaded(c *auth.Caller) bool {
@@ -87,39 +121,58 @@ func (st *Store) loaded(c *auth.Caller) bool {
 		st.Memory.Associations.Loaded(st.Kind.associations(c.Org.ID, c.Event.ID))
 }
 
-// remembered is the Reader of memory, as current as the views that were validated
-// last. Whom it finds in the middle of a write it reads from the table.
-func (st *Store) remembered(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	var bodies []*Body
-	var here []*Association
-	g, within := errgroup.WithContext(ctx)
+// asOf gives those of ids that were ever associated with the caller's event, by id:
+// as the views say where both rows are in them, and as they stand where not, or where
+// they have changed since. A record of one moment never meets an association of
+// another.
+func (st *Store) asOf(ctx context.Context, c *auth.Caller, v views, wanted []string) (map[string]Party, error) {
+	var records, places []catalogue.Want
+	var others []string
+	for _, id := range wanted {
+		record, place := v.rows(id)
+		if record == nil || place == nil {
+			others = append(others, id)
+			continue
+		}
+		records, places = append(records, catalogue.Want{ID: id, Version: record.Version}), append(places, catalogue.Want{ID: id, Version: place.Version})
+	}
+	found, err := st.exactly(ctx, c, records, places)
+	if err != nil {
+		return nil, err
+	}
+	for _, want := range records {
+		if _, ok := found[want.ID]; !ok {
+			others = append(others, want.ID)
+		}
+	}
+	read, err := st.Read(ctx, c, others)
+	maps.Copy(found, read)
+	return found, err
+}
+
+// exactly gives the parties of these versions of record and association, but for
+// those that have changed since.
+func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, places []catalogue.Want) (map[string]Party, error) {
+	var bodies []catalogue.Body[*Body]
+	var here []catalogue.Body[*Association]
+	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		bodies, err = st.Memory.Records.Related(within, st.Kind.records(c.Org.ID), wanted)
+		bodies, err = st.Memory.Records.Bodies(ctx, st.Kind.records(c.Org.ID), records)
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		here, err = st.Memory.Associations.Related(within, st.Kind.associations(c.Org.ID, c.Event.ID), wanted)
+		here, err = st.Memory.Associations.Bodies(ctx, st.Kind.associations(c.Org.ID, c.Event.ID), places)
 		return err
 	}))
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	present := make(map[string]Party, len(here))
-	for _, a := range here {
-		present[a.ID] = Party{Here: a}
-	}
-	var torn []string
-	for _, b := range bodies {
-		if here := present[b.ID].Here; here == nil {
-			continue
-		} else if p := (Party{b, here}); p.torn(c) {
-			torn = append(torn, b.ID)
-		} else {
-			present[b.ID] = p
+	found := make(map[string]Party, len(records))
+	for i := range records {
+		p := Party{bodies[i].Value, here[i].Value}
+		if bodies[i].Version == records[i].Version && here[i].Version == places[i].Version && !p.torn(c) {
+			found[records[i].ID] = p
 		}
 	}
-	again, err := st.Read(ctx, c, torn)
-	maps.Copy(present, again)
-	maps.DeleteFunc(present, func(_ string, p Party) bool { return p.Body == nil })
-	return present, err
+	return found, nil
 }
