@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 )
 
@@ -58,5 +59,15 @@ func TestAccountGetIsKeptByTheClientWithAnETag(t *testing.T) {
 		blind := s.with("read:events").call(200, http.MethodGet, "/"+id, nil)
 		require.NotEqual(t, s.call(200, http.MethodGet, "/"+id, nil).Header.Get("ETag"), blind.Header.Get("ETag"), "without contacts it is another answer")
 		require.Equal(t, "no-store", s.call(200, http.MethodPost, "", object{}).Header.Get("Cache-Control"))
+	})
+}
+
+// An account that is not there is unknown, whatever account_id says.
+func TestAnUnknownAccountIsNotFound(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id := uuid.NewString()
+		for _, body := range []object{{"description": "x"}, {"account_id": id, "description": "x"}} {
+			require.Equal(t, "NOT_FOUND", s.put(404, id, body)["code"])
+		}
 	})
 }

@@ -21,8 +21,9 @@ type Draft struct {
 	Contacts  wire.Opt[[]RelationDraft] `json:"contacts,omitzero" maxItems:"100" nullable:"false" doc:"Contacts of the event; replaces the list."`
 }
 
-// maxContacts is how many contacts an account has on an event.
-const maxContacts = 100
+// maxStored is how many contacts an account has on an event at most as stored: twice as
+// many as can be sent, so that those have room that the client cannot see.
+const maxStored = 200
 
 // RelationDraft is a contact of an account as written.
 type RelationDraft struct {

@@ -2,9 +2,9 @@ package account
 
 import (
 	"context"
-	"maps"
 	"slices"
 
+	"lectern/shared/contact"
 	"lectern/shared/page"
 	"lectern/shared/party"
 )
@@ -13,9 +13,9 @@ const (
 	// maxPeople is how many contacts a page of accounts may show: more than an answer
 	// can hold.
 	maxPeople = 6_000
-	// atOnce is how many of them are read at a time, and maxHeld how many bytes of them
-	// are kept with what they say about themselves: again more than an answer can hold.
-	atOnce, maxHeld = 250, 16 << 20
+	// atOnce is how many of them are read at a time, and maxTexts how many bytes of what
+	// they say about themselves are kept: again more than an answer can hold.
+	atOnce, maxTexts = 250, 16 << 20
 )
 
 // meet reads the contacts that a page of accounts shows. It is a 400 that names a
@@ -33,22 +33,27 @@ func (v *viewer) meet(ctx context.Context, contacts party.Reader, accounts []par
 	if total > maxPeople {
 		return page.TooLong("pageSize", page.Fit(counts, maxPeople))
 	}
-	held := 0
+	texts := 0
 	for chunk := range slices.Chunk(related(accounts...), atOnce) {
 		found, err := contacts(ctx, v.Caller, chunk)
 		if err != nil {
 			return err
 		}
-		for id, p := range found {
-			if held += p.Size(false); held > maxHeld {
-				found[id] = p.Trim(briefly)
+		for _, id := range chunk {
+			p, fields := found[id], ofRelated
+			if p.Body == nil {
+				continue
 			}
+			if texts += len(p.Value(about)); texts > maxTexts {
+				fields = fields[1:]
+			}
+			v.people[id] = p.Trim(fields)
 		}
-		maps.Copy(v.people, found)
 	}
 	return nil
 }
 
-// briefly are the fields of a contact that are kept where there is no room for more:
-// all that an account shows but about.
-var briefly = []string{"first_name", "last_name", "email", "photo_url", "company_name", "title"}
+const about = "about"
+
+// ofRelated are the fields that an account shows of its contacts, the longest first.
+var ofRelated = append([]string{about, "email"}, contact.Short...)

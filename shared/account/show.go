@@ -34,7 +34,7 @@ type Related struct {
 	PhotoURL              *string   `json:"photo_url"`
 	CompanyName           *string   `json:"company_name"`
 	Title                 *string   `json:"title"`
-	About                 *string   `json:"about" doc:"Null also where those of all contacts together would pass 1 MB."`
+	About                 *string   `json:"about" doc:"Null also where those of all contacts of the account together would pass 1 MB, or those of a page 16 MB."`
 	IsPrimary             bool      `json:"is_primary"`
 	ContactCreatedAt      wire.Time `json:"contact_created_at"`
 	ContactUpdatedAt      wire.Time `json:"contact_updated_at"`
@@ -106,7 +106,7 @@ func (v *viewer) contacts(p party.Party) []Related {
 		} else {
 			shown = append(shown, entry)
 		}
-		texts += weight(person.Value("about"))
+		texts += weight(person.Value(about))
 	}
 	if texts > maxAbout {
 		for i := range shown {
@@ -140,7 +140,7 @@ func relation(person party.Party, r party.Relation) Related {
 		ID: person.ID, FriendlyID: contact.Kind.FriendlyID(person.Body), FriendlyIDRaw: person.Number,
 		FullName: contact.FullName(person.Body), FirstName: text("first_name"), LastName: text("last_name"),
 		Email: text("email"), PhotoURL: text("photo_url"), CompanyName: text("company_name"),
-		Title: text("title"), About: text("about"), IsPrimary: r.IsPrimary,
+		Title: text("title"), About: text(about), IsPrimary: r.IsPrimary,
 		ContactCreatedAt: person.CreatedAt, ContactUpdatedAt: person.Changed(),
 		RelationshipCreatedAt: r.CreatedAt, RelationshipUpdatedAt: r.UpdatedAt,
 	}

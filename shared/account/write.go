@@ -71,18 +71,21 @@ func (w *writing) people(got write.Items, before party.Party) (keys []table.Key)
 	return keys
 }
 
-// verify refuses contacts that are not on the event, and an account that the caller
-// does not know of.
-func (w *writing) verify(ctx context.Context, got write.Items) error {
+// verify refuses contacts that are not on the event.
+func (w *writing) verify(_ context.Context, got write.Items) error {
 	found, err := w.refs.Among(w.store.Contacts, w.Caller, got)
 	if err != nil {
 		return err
 	}
-	if _, err := w.draft.relations(w.refs, found); err != nil {
+	_, err = w.draft.relations(w.refs, found)
+	return err
+}
+
+// verifyWhose is verify for who is to take the role: it refuses an account that the
+// caller does not know of too.
+func (w *writing) verifyWhose(ctx context.Context, got write.Items) error {
+	if err := w.verify(ctx, got); err != nil || !w.draft.AccountID.Sent {
 		return err
-	}
-	if !w.draft.AccountID.Sent {
-		return nil
 	}
 	p, err := w.store.Found(w.Caller, got, w.draft.AccountID.Value)
 	if err != nil {
@@ -118,7 +121,7 @@ func (w *writing) relate(got write.Items, before party.Party) error {
 		if err != nil {
 			return err
 		}
-		if !p.Holds(contact.Role) && len(relations) < maxContacts {
+		if !p.Holds(contact.Role) && len(relations) < maxStored {
 			r.IsPrimary = r.IsPrimary && !slices.ContainsFunc(relations, func(r party.Relation) bool { return r.IsPrimary })
 			relations = slices.Insert(relations, min(i, len(relations)), r)
 		}
@@ -146,6 +149,7 @@ func (w *writing) answer(got write.Items, p party.Party) (any, error) {
 // the event, or held it and it was deleted.
 func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
 	named := w.draft.AccountID
+	w.Verify = w.verifyWhose
 	var number func(context.Context) (int64, error)
 	if named.Sent {
 		id = named.Value

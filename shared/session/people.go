@@ -34,7 +34,7 @@ func (r *request) found(e *edit, got write.Items) (*edit, error) {
 		return nil, err
 	}
 	found := *e
-	found.roster = r.roster(r.caller)
+	found.roster = r.roster(r.caller, r.expand)
 	people, err := e.draft.refs().Among(r.Contacts, r.caller, got)
 	if err != nil {
 		return nil, err
@@ -154,15 +154,15 @@ func (e *edit) lists(b *Body) {
 	}
 }
 
-// maxListed is how many entries a list of people or accounts has at most, as sent and
-// as stored.
-const maxListed = 100
+// maxStored is how many entries a list of people or accounts has at most as stored:
+// twice as many as can be sent, so that those have room that the client cannot see.
+const maxStored = 200
 
 // withHidden puts the hidden entries of before back into the list, as far as it goes
 // in the place they had. Those for whom the list has no room are lost.
 func withHidden[T any](list, before []T, hidden func(T) bool) []T {
 	for i, entry := range before {
-		if len(list) < maxListed && hidden(entry) {
+		if len(list) < maxStored && hidden(entry) {
 			list = slices.Insert(list, min(i, len(list)), entry)
 		}
 	}

@@ -25,8 +25,8 @@ type request struct {
 	expand Expand
 	// running are the numbers of the sessions that it makes.
 	running *write.Numbers
-	// allowance is what the answer may take of that of a bulk; nil for others.
-	allowance *share
+	// room is what the operations of a bulk may show; nil for others.
+	room *allowance
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {
@@ -95,7 +95,7 @@ func (r *request) partners(got write.Items, key table.Key) []table.Key {
 // the steps named before, the answer takes what was read.
 func (r *request) plan(ctx context.Context, set *settings.Snapshot, met *roster, got write.Items, now wire.Time, steps ...step) (*write.Plan, error) {
 	f := r.formatter(r.caller, set, r.expand)
-	f.roster, f.allowance = met, r.allowance
+	f.roster, f.room = met, r.room
 	for _, s := range steps {
 		if s.before == nil {
 			continue

@@ -20,21 +20,21 @@ import (
 type roster struct{ contacts, accounts *register }
 
 // roster is an empty one that reads from the table.
-func (st *Store) roster(c *auth.Caller) *roster {
-	return &roster{newRegister(c, &st.Contacts.Store, st.Contacts.Read), newRegister(c, &st.Accounts.Store, st.Accounts.Read)}
+func (st *Store) roster(c *auth.Caller, x Expand) *roster {
+	return &roster{newRegister(c, x, &st.Contacts.Store, st.Contacts.Read), newRegister(c, x, &st.Accounts.Store, st.Accounts.Read)}
 }
 
 // refresh does a search beside the validation of the people and accounts in memory,
 // and gives an empty roster that is as current as the search. Of memory it reads what
 // was validated only: what another request loads meanwhile may be older.
-func (st *Store) refresh(ctx context.Context, c *auth.Caller, search func(context.Context) error) (*roster, error) {
+func (st *Store) refresh(ctx context.Context, c *auth.Caller, x Expand, search func(context.Context) error) (*roster, error) {
 	r := &roster{}
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() error { return search(ctx) }))
 	for kind, into := range map[*party.Store]**register{&st.Contacts.Store: &r.contacts, &st.Accounts.Store: &r.accounts} {
 		g.Go(table.Safely(func() error {
 			read, err := kind.Refresh(ctx, c)
-			*into = newRegister(c, kind, read)
+			*into = newRegister(c, x, kind, read)
 			return err
 		}))
 	}
@@ -67,9 +67,11 @@ func (r *roster) learn(got write.Items, b *Body) error {
 // register is one kind of party in a roster. It may be used in parallel.
 type register struct {
 	caller *auth.Caller
-	store  *party.Store
-	read   party.Reader
-	mu     sync.Mutex
+	// translated is whether translations are shown; they are not kept otherwise.
+	translated bool
+	store      *party.Store
+	read       party.Reader
+	mu         sync.Mutex
 	// met has those looked for; one that was never on the event is zero.
 	met map[string]party.Party
 	// held is how many bytes were read into met, short what is kept of a party where
@@ -81,8 +83,10 @@ type register struct {
 // shortOf are the fields of the short forms.
 var shortOf = map[*party.Kind][]string{contact.Kind: contact.Short, account.Kind: account.Short}
 
-func newRegister(c *auth.Caller, store *party.Store, read party.Reader) *register {
-	return &register{caller: c, store: store, read: read, met: map[string]party.Party{}, short: shortOf[store.Kind]}
+func newRegister(c *auth.Caller, x Expand, store *party.Store, read party.Reader) *register {
+	return &register{
+		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, short: shortOf[store.Kind],
+	}
 }
 
 // holder gives the party of an id where it holds the role on the event.
@@ -97,8 +101,16 @@ func (r *register) add(parties ...party.Party) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range parties {
-		r.met[p.ID] = p
+		r.met[p.ID] = r.shown(p)
 	}
+}
+
+// shown is what is kept of a party.
+func (r *register) shown(p party.Party) party.Party {
+	if r.translated {
+		return p
+	}
+	return p.Untranslated()
 }
 
 // learn adds those of ids that are among what was read.
@@ -143,9 +155,9 @@ func (r *register) hold(ids []string, found map[string]party.Party) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, id := range ids {
-		p := found[id]
+		p := r.shown(found[id])
 		if p.Body != nil {
-			r.held += p.Size(true)
+			r.held += p.Size()
 		}
 		if r.held > maxHeld {
 			p = p.Trim(r.short)

@@ -89,7 +89,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	text := strings.ToLower(q.Text)
 	var bodies []*Body
 	var total int
-	met, err := st.refresh(ctx, c, func(ctx context.Context) (err error) {
+	met, err := st.refresh(ctx, c, q.Expand, func(ctx context.Context) (err error) {
 		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
 			return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
 		}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)

@@ -14,6 +14,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/settings"
+	"lectern/shared/write"
 )
 
 // Expand is what a read adds on request (spec.md section 4).
@@ -66,10 +67,11 @@ type formatter struct {
 	// shown already.
 	roster    *roster
 	portraits map[string]*portrait
-	// allowance is that of a bulk; nil for others. short and silent are whether people
-	// are shown in short, and whether nothing is shown at all.
-	allowance     *share
-	short, silent bool
+	// room is that of a bulk; nil for others. short is whether people are shown in
+	// short, and weighs about how many bytes are shown.
+	room   *allowance
+	short  bool
+	weighs int
 }
 
 // gather reads what the bodies refer to, beside what is in others already:
@@ -126,13 +128,18 @@ const (
 	maxGathered = 64 << 20
 )
 
-// answer is session for a write, nil where a bulk has no room for it: of operations
-// whose answer is not shown, the result says that they are done.
+// answer is session for a write. Of a bulk it is made in turn, and nil where those
+// before have left no room for it: the result says that the operation is done.
 func (f *formatter) answer(b *Body) any {
-	if f.silent {
-		return nil
+	if f.room == nil {
+		return f.session(b)
 	}
-	return f.session(b)
+	return write.Later(func() any {
+		if !f.room.take(f.weighs) {
+			return nil
+		}
+		return f.session(b)
+	})
 }
 
 // session shows one session in full, its subsessions in the order they were

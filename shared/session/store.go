@@ -51,10 +51,10 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, 
 	return f.session(b), nil
 }
 
-// open reads the session that pick finds, with what it shows, within an allowance if
+// open reads the session that pick finds, with what it shows, within the room of a bulk if
 // there is one.
 func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
-	pick func(write.Items, table.Key) (*Body, error), a *share) (*formatter, *Body, error) {
+	pick func(write.Items, table.Key) (*Body, error), room *allowance) (*formatter, *Body, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
 		return nil, nil, err
 	}
 	f := st.formatter(c, set, x)
-	f.allowance = a
+	f.room = room
 	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
 		return nil, nil, err
 	}
@@ -74,7 +74,7 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
 func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
 	return &formatter{
 		caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{},
-		contacts: st.Contacts, companies: st.Accounts, roster: st.roster(c),
+		contacts: st.Contacts, companies: st.Accounts, roster: st.roster(c, x),
 		portraits: map[string]*portrait{},
 	}
 }

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"sync"
-
 	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/page"
@@ -22,39 +20,16 @@ const (
 	overhead, briefly = 1 << 10, 1 << 10
 )
 
-// allowance is how many bytes the answers of a bulk take together. What an operation
-// may take depends on those before it alone, however they overlap.
-type allowance struct {
-	mu    sync.Mutex
-	taken []int
-}
+// allowance is how many bytes the answers of a bulk may still take. They are made one
+// after the other.
+type allowance int
 
-// share is the part of one operation in an allowance.
-type share struct {
-	of *allowance
-	at int
-}
-
-// next is the share of the next operation.
-func (a *allowance) next() *share {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.taken = append(a.taken, 0)
-	return &share{a, len(a.taken) - 1}
-}
-
-// take is false when those before have not left as much.
-func (s *share) take(bytes int) bool {
-	s.of.mu.Lock()
-	defer s.of.mu.Unlock()
-	sum := bytes
-	for _, taken := range s.of.taken[:s.at] {
-		sum += taken
-	}
-	if sum > maxTogether {
+// take is false when there is no such room.
+func (a *allowance) take(bytes int) bool {
+	if bytes > int(*a) {
 		return false
 	}
-	s.of.taken[s.at] = bytes
+	*a -= allowance(bytes)
 	return true
 }
 
@@ -63,7 +38,7 @@ func (f *formatter) paged(bodies []*Body) bool { return f.page != "" && len(bodi
 
 // weigh decides, before anything is written, whether the bodies can be shown: pages
 // that are far too long are refused, and one session is shown in short from the start,
-// or not at all where the others of a bulk have left no room for it.
+// which of an operation of a bulk may be too much still.
 func (f *formatter) weigh(bodies []*Body) error {
 	weights, total := make([]int, len(bodies)), 0
 	for i, b := range bodies {
@@ -82,7 +57,7 @@ func (f *formatter) weigh(bodies []*Body) error {
 			total += f.weight(b)
 		}
 	}
-	f.silent = f.allowance != nil && !f.allowance.take(total)
+	f.weighs = total
 	return nil
 }
 
@@ -125,5 +100,5 @@ func (f *formatter) partyWeight(met *register, id, role string) int {
 	case f.short:
 		return briefly
 	}
-	return overhead + p.Size(f.expand.TranslatedFields) - contact.Unshown(p)
+	return overhead + p.Size() - contact.Unshown(p)
 }

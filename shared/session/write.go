@@ -279,7 +279,7 @@ func (r *request) turn(ctx context.Context, id, action, kind string,
 				}
 				steps = append(steps, parent)
 			}
-			return r.plan(ctx, set, r.roster(r.caller), got, now, steps...)
+			return r.plan(ctx, set, r.roster(r.caller, r.expand), got, now, steps...)
 		},
 	}, nil
 }

@@ -28,8 +28,8 @@ type Batch struct {
 	// that no earlier request with the Idempotency-Key has done. Its error ends the
 	// request. Nil for entries that are ready.
 	Prepare func(ctx context.Context, todo []int) error
-	// Again is Op.Again for what an earlier request has done. A 404 makes a result
-	// without an answer.
+	// Again is Op.Again for what an earlier request has done; its answer may be Later.
+	// A 404 makes a result without an answer.
 	Again func(ctx context.Context, id string) (any, error)
 }
 
@@ -99,9 +99,9 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 }
 
 // maxKeys is how many items the operations of one round read in each of their two
-// batches, but for those of a single one: of the largest, 2,000 take about as much
-// memory as a Lambda of 512 MB has.
-const maxKeys = 2_000
+// batches, but for those of a single one: of the largest, twice as many take 300 MB of
+// a Lambda's memory.
+const maxKeys = 1_000
 
 // read reads what operations need, all together in two batches: of all that there is
 // room for what they touch, and of those that are independent what follows. It gives
@@ -165,16 +165,14 @@ func (op Op) touches(got Items) (touches []string) {
 // that found what was read out of date; the others have their results.
 func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, stale []int) {
 	plans := make([]*Plan, len(todo))
-	var g errgroup.Group
-	g.SetLimit(atOnce)
-	for n, i := range todo {
-		g.Go(func() (err error) {
-			plans[n], err = b.Entries[i].Op.plan(ctx, got)
-			b.results[i].Err = err
-			return nil
-		})
-	}
-	_ = g.Wait() // every error stands in its operation's result
+	_ = inTurn(todo, func(n, i int) error {
+		plans[n], b.results[i].Err = b.Entries[i].Op.plan(ctx, got)
+		return nil // every error stands in its operation's result
+	}, func(n, i int) {
+		if b.results[i].Err == nil {
+			plans[n].Answer = made(plans[n].Answer)
+		}
+	})
 	for n, i := range todo {
 		switch {
 		case errors.Is(b.results[i].Err, table.ErrStale):
@@ -190,6 +188,26 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, 
 		b.name(i, plans[n].Answer)
 	}
 	return ops, stale
+}
+
+// inTurn does each of todo, atOnce of them in parallel, and after these what follows
+// one by one and in order, before it goes on: what is kept for this is that of a few.
+// do and then get the number of the entry in todo, and its index.
+func inTurn(todo []int, do func(n, i int) error, then func(n, i int)) error {
+	for first := 0; first < len(todo); first += atOnce {
+		some := todo[first:min(first+atOnce, len(todo))]
+		var g errgroup.Group
+		for n, i := range some {
+			g.Go(table.Safely(func() error { return do(first+n, i) }))
+		}
+		if err := g.Wait(); err != nil {
+			return err
+		}
+		for n, i := range some {
+			then(first+n, i)
+		}
+	}
+	return nil
 }
 
 // name notes which record the operation at index is about, by its answer.

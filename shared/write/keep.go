@@ -9,8 +9,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"golang.org/x/sync/errgroup"
-
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
@@ -50,21 +48,20 @@ func (b *bulk) begin(ctx context.Context) (todo []int, err error) {
 
 // replay fills in the results of operations that an earlier request did.
 func (b *bulk) replay(ctx context.Context, done map[int]idempotency.Result) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
+	var all []int
 	for i, before := range done {
 		if i < 0 || i >= len(b.results) {
 			continue
 		}
-		if before.ID != "" {
+		if all = append(all, i); before.ID != "" {
 			b.Entries[i].ID = before.ID
 		}
-		g.Go(table.Safely(func() (err error) {
-			b.results[i], err = b.replayed(ctx, before)
-			return err
-		}))
 	}
-	return g.Wait()
+	slices.Sort(all)
+	return inTurn(all, func(_, i int) (err error) {
+		b.results[i], err = b.replayed(ctx, done[i])
+		return err
+	}, func(_, i int) { b.results[i].Answer = made(b.results[i].Answer) })
 }
 
 // replayed is the result of one such operation. That it was a success stays true

@@ -62,8 +62,22 @@ type Plan struct {
 	// Writes are committed together. Bumps of one key are merged; any other key
 	// may occur once.
 	Writes []table.Write
-	// Answer is what the operation returns once the writes are committed.
+	// Answer is what the operation returns once the writes are committed. It may be
+	// Later.
 	Answer any
+}
+
+// Later makes an answer. Those of a bulk are made one after the other, in the order of
+// their operations as far as these are done together: each may look at what those
+// before have left.
+type Later func() any
+
+// made is an answer that may be Later.
+func made(answer any) any {
+	if later, ok := answer.(Later); ok {
+		return later()
+	}
+	return answer
 }
 
 const (
@@ -136,14 +150,15 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := keep(plan.Answer)
+	answer := made(plan.Answer)
+	kept, err := keep(answer)
 	if err != nil {
 		return nil, err
 	}
 	if err := t.Transact(ctx, merge(nil, slices.Concat(plan.Writes, kept))...); err != nil {
 		return nil, err
 	}
-	return plan.Answer, nil
+	return answer, nil
 }
 
 // read reads what an operation needs, in at most two batches.
