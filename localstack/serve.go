@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -53,7 +54,7 @@ func (s *served) start(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
-	if s.stack, err = stack.Start(ctx, stack.Config{Region: s.name, Dir: folder, Log: log}); err != nil {
+	if s.stack, err = stack.Start(ctx, stack.Config{Region: s.name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log}); err != nil {
 		return err
 	}
 	port := *o.ports[s.name]

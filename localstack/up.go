@@ -26,7 +26,9 @@ type options struct {
 	data   string
 	ports  map[string]*int
 	noDemo bool
-	out    io.Writer
+	// adminURL is the address of the admin application; empty for none.
+	adminURL string
+	out      io.Writer
 }
 
 func upCommand(data *string) *cobra.Command {
@@ -43,6 +45,7 @@ func upCommand(data *string) *cobra.Command {
 	for i, name := range names {
 		o.ports[name] = c.Flags().Int(name+"-port", 8080+i, "port of the "+name+" region; 0 is a free one")
 	}
+	c.Flags().StringVar(&o.adminURL, "admin-url", "", "address of the admin application, for admin_url; it is null without")
 	c.Flags().BoolVar(&o.noDemo, "no-demo", false, "make the organization, an event and a token, but no demo conference")
 	return c
 }

@@ -17,17 +17,15 @@ type recordKind struct {
 	// module is that of its custom fields, text a property of it that takes any text,
 	// long one that takes 64 KB, and needed what a create must have.
 	module, text, long, needed string
-	// born is the version of a new record.
-	born int64
 	// plain is whether an error of a bulk is its message alone.
 	plain bool
 }
 
 var recordKinds = []recordKind{
-	{collection: "sessions", module: "session", text: "title", long: "description", needed: "title", born: 1},
-	{collection: "contacts", module: "contact", text: "title", long: "about", needed: "email", born: 2, plain: true},
-	{collection: "sponsors", module: "account", text: "name", long: "description", needed: "name", born: 2},
-	{collection: "exhibitors", module: "account", text: "name", long: "description", needed: "name", born: 2},
+	{collection: "sessions", module: "session", text: "title", long: "description", needed: "title"},
+	{collection: "contacts", module: "contact", text: "title", long: "about", needed: "email", plain: true},
+	{collection: "sponsors", module: "account", text: "name", long: "description", needed: "name"},
+	{collection: "exhibitors", module: "account", text: "name", long: "description", needed: "name"},
 }
 
 // with is a body of the text alone.

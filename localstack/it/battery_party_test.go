@@ -90,7 +90,7 @@ func (a *audit) keep(t *testing.T, kind partyKind) *kept {
 
 // recordRow is what the row of a record must hold.
 func recordRow(kind partyKind, b *party.Body) map[string]any {
-	row := map[string]any{"c": b.CreatedAt.UnixMilli(), "u": b.UpdatedAt.UnixMilli(), "n": b.Number}
+	row := map[string]any{"c": b.CreatedAt.UnixMilli(), "u": b.UpdatedAt.UnixMilli(), "l": b.WrittenAt.UnixMilli(), "n": b.Number}
 	words := b.Values["name"]
 	if kind.name == "contact" {
 		name := strings.TrimSpace(b.Values["first_name"] + " " + b.Values["last_name"])

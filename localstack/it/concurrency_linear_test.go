@@ -55,10 +55,10 @@ type told struct {
 }
 
 // linear is the sequential meaning of the operations on registers that are new.
-func linear(k recordKind) porcupine.Model {
+func linear() porcupine.Model {
 	model := porcupine.NondeterministicModel{
 		Partition: byRecord,
-		Init:      func() []any { return []any{register{text: "initial", version: k.born}} },
+		Init:      func() []any { return []any{register{text: "initial", version: 1}} },
 		Step: func(state, input, output any) []any {
 			was, in, out := state.(register), input.(asked), output.(told)
 			next, status := in.apply(was)
@@ -160,11 +160,11 @@ func checkRegisters(t *testing.T, k recordKind, places []*stacktest.Stack, seed 
 			statuses[op.Output.(told).status]++
 		}
 		if !torn {
-			checkLinear(t, k, history)
+			checkLinear(t, history)
 			continue
 		}
-		checkLinear(t, k, only(history, func(in asked, _ told) bool { return in.op != opFind }))
-		checkLinear(t, k, only(history, func(in asked, out told) bool {
+		checkLinear(t, only(history, func(in asked, _ told) bool { return in.op != opFind }))
+		checkLinear(t, only(history, func(in asked, out told) bool {
 			return in.op == opFind || in.op != opGet && out.status != http.StatusNotFound && out.status != http.StatusConflict
 		}))
 	}
@@ -181,10 +181,10 @@ func only(history []porcupine.Operation, keep func(asked, told) bool) []porcupin
 
 // checkLinear checks the history of each record by itself, to show the one that
 // has no order.
-func checkLinear(t *testing.T, k recordKind, history []porcupine.Operation) {
+func checkLinear(t *testing.T, history []porcupine.Operation) {
 	t.Helper()
 	for _, part := range byRecord(history) {
-		if porcupine.CheckOperationsTimeout(linear(k), part, time.Minute) == porcupine.Ok {
+		if porcupine.CheckOperationsTimeout(linear(), part, time.Minute) == porcupine.Ok {
 			continue
 		}
 		slices.SortFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })

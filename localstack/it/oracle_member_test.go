@@ -16,7 +16,9 @@ type member struct {
 	id, friendly              string
 	values                    map[string]string
 	version, created, updated int64
-	at                        map[int64]*part
+	// written is when it or one of its parts was last written.
+	written int64
+	at      map[int64]*part
 }
 
 // part is a member's part in an event.
@@ -35,7 +37,8 @@ var noRole = &part{}
 func memberOf(prefix string, b *party.Body, here []*party.Association, notes map[string]bool) *member {
 	m := &member{
 		id: b.ID, friendly: fmt.Sprint(prefix, b.Number), values: b.Values, version: b.Version,
-		created: b.CreatedAt.UnixMilli(), updated: b.UpdatedAt.UnixMilli(), at: map[int64]*part{},
+		created: b.CreatedAt.UnixMilli(), updated: b.UpdatedAt.UnixMilli(), written: b.WrittenAt.UnixMilli(),
+		at: map[int64]*part{},
 	}
 	for _, a := range here {
 		p := &part{updated: a.UpdatedAt.UnixMilli(), held: map[string]bool{}}
@@ -59,7 +62,7 @@ func (m *member) key() string     { return m.id }
 func (m *member) revision() int64 { return m.version }
 
 // moments: a member is shown as of its last change that can be seen on the event,
-// and by the organization as of its own.
+// and by the organization as of its last write.
 func (m *member) moments() []string {
 	all := []string{m.moment(organization)}
 	for event := range m.at {
@@ -112,7 +115,12 @@ func (m *member) lost(event int64, role string) bool {
 }
 
 // changed is when what the member shows on the event was last changed.
-func (m *member) changed(event int64) int64 { return max(m.updated, m.on(event).updated) }
+func (m *member) changed(event int64) int64 {
+	if event == organization {
+		return m.written
+	}
+	return max(m.updated, m.on(event).updated)
+}
 
 // sighting is a member as an event sees it.
 type sighting struct {

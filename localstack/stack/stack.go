@@ -33,6 +33,8 @@ type Config struct {
 	Table string
 	// Dir keeps the data; empty keeps it in memory, to be gone with the stack.
 	Dir string
+	// AdminURL is Env.AdminURL.
+	AdminURL string
 	// Log gets a line a request; nil discards them.
 	Log *slog.Logger
 	// Wrap stands something between the service and the engine, such as a door
@@ -117,6 +119,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
+	env.AdminURL = s.config.AdminURL
 	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, server: &http.Server{
 		Handler:           newDoor(env, functions.Groups),
 		ReadHeaderTimeout: timeout,

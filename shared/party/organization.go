@@ -23,7 +23,7 @@ func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query
 	}
 	words := strings.ToLower(q.Text)
 	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.records(c.Org.ID), func(r *Row) bool {
-		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Updated) && st.Kind.mentions(r, words)
+		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Written) && st.Kind.mentions(r, words)
 	}, search.Order(q.Sort, rowTime, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
 	parties = make([]Party, len(bodies))
 	for i, b := range bodies {
@@ -34,7 +34,7 @@ func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query
 
 func rowTime(name string) func(*Row) (int64, bool) {
 	if name == updatedAt {
-		return func(r *Row) (int64, bool) { return r.Updated, true }
+		return func(r *Row) (int64, bool) { return r.Written, true }
 	}
 	return func(r *Row) (int64, bool) { return r.Created, true }
 }

@@ -16,6 +16,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/table"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // Kind is one kind of party: contacts or accounts.
@@ -61,15 +62,14 @@ type Body struct {
 	// Active is on how many events the party holds each role.
 	Active    map[string]int `json:"active,omitempty"`
 	CreatedAt wire.Time      `json:"created_at"`
-	UpdatedAt wire.Time      `json:"updated_at"`
-	// WrittenAt is when it was last written, for an association alone too: later
-	// writes are later, whichever event they are made on.
+	// UpdatedAt is when the record itself was last changed, and Edited the version that
+	// it got then. WrittenAt is when it was last written, for an association alone too:
+	// later writes are later, whichever event they are made on.
+	UpdatedAt wire.Time `json:"updated_at"`
+	Edited    int64     `json:"edited"`
 	WrittenAt wire.Time `json:"written_at"`
 	// Recent are the versions that its last writes gave to associations.
 	Recent []Recent `json:"recent,omitempty"`
-	// Edits counts the changes of the record itself; those of an association alone
-	// are none.
-	Edits int64 `json:"edits"`
 	// Sequence counts the published kinds of change.
 	Sequence int64 `json:"sequence"`
 	// Version is the item's, not part of the text.
@@ -169,21 +169,35 @@ func (p Party) torn(c *auth.Caller) bool {
 	return slices.ContainsFunc(p.Recent, func(r Recent) bool { return r.Event == c.Event.ID && r.Version > version })
 }
 
-// Revision is the version that the party shows on its event: it rises with every
-// change that can be seen there.
+// Revision is the version that the party shows. On an event it is that of the last write
+// which changed what is shown there: a number that no other write has, so one that was
+// seen elsewhere stands for nothing that has changed since.
 func (p Party) Revision() int64 {
 	if p.Here == nil {
-		return p.Edits
+		return p.Version
 	}
-	return p.Edits + p.Here.Version
+	return max(p.Edited, p.Here.With)
 }
 
-// Changed is when what the party shows on its event was last changed.
+// Changed is when what the party shows was last changed.
 func (p Party) Changed() wire.Time {
-	if p.Here != nil && p.Here.UpdatedAt.After(p.UpdatedAt.Time) {
+	switch {
+	case p.Here == nil:
+		return p.WrittenAt
+	case p.Here.UpdatedAt.After(p.UpdatedAt.Time):
 		return p.Here.UpdatedAt
 	}
 	return p.UpdatedAt
+}
+
+// Guarded holds a guard against what the party shows on its event, or on the
+// organization's level, where it may have been read too.
+func (p Party) Guarded(g write.Guard) error {
+	err := g.Check(p.Revision(), p.Changed())
+	if err != nil && g.Check(p.Version, p.WrittenAt) == nil {
+		return nil
+	}
+	return err
 }
 
 // Value is the standard field of an internal name; empty when it is not set.

@@ -40,8 +40,7 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	}
 	b.WrittenAt = s.now
 	if s.touches() {
-		b.UpdatedAt = s.now
-		b.Edits++
+		b.UpdatedAt, b.Edited = s.now, was+1
 	}
 	values := w.values(s)
 	kinds := s.kinds(b, values)

@@ -18,7 +18,10 @@ type Row struct {
 	Version int64  `json:"-"`
 	Created int64  `json:"c"` // Unix milliseconds, as all times here
 	Updated int64  `json:"u"`
-	Number  int64  `json:"n"`
+	// Written is when the record or one of its associations was last written: what the
+	// organization's level shows as the time of the last change.
+	Written int64 `json:"l"`
+	Number  int64 `json:"n"`
 	// Words are what a search for text looks at, in lower case.
 	Words string `json:"w,omitempty"`
 }
@@ -39,7 +42,8 @@ const wordsEnd = "\x00"
 
 func (k *Kind) rowOf(b *Body) Row {
 	return Row{
-		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(), Number: b.Number,
+		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(),
+		Written: b.WrittenAt.UnixMilli(), Number: b.Number,
 		Words: strings.ToLower(strings.Join(k.Words(b), wordsEnd)),
 	}
 }

@@ -110,7 +110,7 @@ func (w *Writing) Create(id string, number func(context.Context) (int64, error),
 			}
 		}
 		if before.Body != nil {
-			if err := w.Guard.Check(before.Revision(), before.Changed()); err != nil {
+			if err := before.Guarded(w.Guard); err != nil {
 				return nil, err
 			}
 		}
@@ -176,7 +176,7 @@ func (w *Writing) Update(id string) write.Op {
 		if err := w.edit(got, before, after, s.now); err != nil {
 			return nil, err
 		}
-		return s, w.Guard.Check(before.Revision(), before.Changed())
+		return s, before.Guarded(w.Guard)
 	})
 }
 
@@ -192,7 +192,7 @@ func (w *Writing) Delete(id string) write.Op {
 		role.DeletedAt = &s.now
 		s.after.Here.Roles[w.Role] = role
 		s.published = w.leaving(s.after.Body)
-		return s, w.Guard.Check(before.Revision(), before.Changed())
+		return s, before.Guarded(w.Guard)
 	})
 }
 
@@ -211,7 +211,7 @@ func (w *Writing) Restore(id string) write.Op {
 		role.DeletedAt = nil
 		s.after.Here.Roles[w.Role] = role
 		s.published = w.taking(s.after.Body)
-		return s, w.Guard.Check(before.Revision(), before.Changed())
+		return s, before.Guarded(w.Guard)
 	})
 }
 

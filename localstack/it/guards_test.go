@@ -1,0 +1,66 @@
+package it_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestATagOfAnotherEventStandsForTheRecordToo: however often the values of an event and
+// the record were written, a tag that was read on one event is stale on the other as soon
+// as the record has changed.
+func TestATagOfAnotherEventStandsForTheRecordToo(t *testing.T) {
+	p := newPeople(t)
+	there := p.elsewhere()
+	seat := there.field("Seat", "text")
+	for _, local := range []int{0, 1, 2, 3} {
+		for _, edits := range []int{1, 2, 3} {
+			address := fmt.Sprintf("a%d-%d@x.org", local, edits)
+			id := p.addressed(address)[0]
+			there.addressed(address)
+			for i := range local {
+				there.put(200, id, object{"custom_fields": object{seat: fmt.Sprint(i)}})
+			}
+			seen := there.write(200, http.MethodGet, "/"+id, nil).Header.Get("ETag")
+			for i := range edits {
+				p.put(200, id, object{"title": fmt.Sprint(i)})
+			}
+			refused := p.write(409, http.MethodPut, "/"+id, object{"title": "lost"}, "If-Match", seen)
+			p.write(200, http.MethodPut, "/"+id, object{"title": "kept"}, "If-Match", refused.Header.Get("ETag"))
+		}
+	}
+}
+
+// TestWhatTheOrganizationShowsGuardsAWrite under an event: it is stale when what the event
+// shows has changed since, and not any more when it is read again.
+func TestWhatTheOrganizationShowsGuardsAWrite(t *testing.T) {
+	p := newPeople(t)
+	there := p.elsewhere()
+	badge := p.field("Badge", "text")
+	id := p.addressed("ada@x.org")[0]
+	there.addressed("ada@x.org")
+	guards := map[string]func() (object, []string){
+		"updated_at": func() (object, []string) {
+			return object{"title": "x", "updated_at": p.whole(200, id)["updated_at"]}, nil
+		},
+		"If-Match": func() (object, []string) {
+			return object{"title": "x"}, []string{"If-Match", p.Call(t, 200, http.MethodGet, p.organization("/"+id), nil).Header.Get("ETag")}
+		},
+	}
+	for name, read := range guards {
+		for _, write := range []func(){
+			func() { p.put(200, id, object{"custom_fields": object{badge: "1"}}) },
+			func() { p.remove(200, id); p.restore(200, id) },
+			func() { there.put(200, id, object{"title": "y"}) },
+		} {
+			body, header := read()
+			write()
+			p.write(409, http.MethodPut, "/"+id, body, header...)
+			body, header = read()
+			p.write(200, http.MethodPut, "/"+id, body, header...)
+			require.Equal(t, "x", p.get(200, id)["title"], name)
+		}
+	}
+}
