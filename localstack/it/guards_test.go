@@ -38,7 +38,7 @@ func TestATagOfAnotherEventStandsForTheRecordToo(t *testing.T) {
 func TestWhatTheOrganizationShowsGuardsAWrite(t *testing.T) {
 	p := newPeople(t)
 	there := p.elsewhere()
-	badge := p.field("Badge", "text")
+	badge, seat := p.field("Badge", "text"), there.field("Seat", "text")
 	id := p.addressed("ada@x.org")[0]
 	there.addressed("ada@x.org")
 	guards := map[string]func() (object, []string){
@@ -61,6 +61,13 @@ func TestWhatTheOrganizationShowsGuardsAWrite(t *testing.T) {
 			body, header = read()
 			p.write(200, http.MethodPut, "/"+id, body, header...)
 			require.Equal(t, "x", p.get(200, id)["title"], name)
+			body, header = read()
+			there.put(200, id, object{"custom_fields": object{seat: "1"}})
+			p.write(200, http.MethodPut, "/"+id, body, header...)
+			there.put(200, id, object{"custom_fields": object{seat: "2"}})
+			body, header = read()
+			there.put(200, id, object{"custom_fields": object{seat: "3"}})
+			p.write(200, http.MethodPut, "/"+id, body, header...)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package it_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -28,11 +27,8 @@ func enlarged(d *desk) *desk {
 // people and accounts.
 func startWatched(t *testing.T) (*crowd, *atomic.Int64) {
 	t.Helper()
-	point, rows := &checkpoint{}, &atomic.Int64{}
-	c := crowdOf(&desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
-		point.Client = inner
-		return point
-	})), t})
+	d, point := startCheckpoint(t)
+	c, rows := crowdOf(d), &atomic.Int64{}
 	count := func(keys string) {
 		if org := " " + table.Org(c.Org); strings.Contains(keys, org+"#RC ") || strings.Contains(keys, org+"#RA ") {
 			rows.Add(1)
@@ -157,46 +153,6 @@ func TestAPageOfALargeOrganizationIsWhole(t *testing.T) {
 			require.True(t, p.done.Load())
 			require.Equal(t, "new", shown["title"])
 			require.Equal(t, "new", shown.list("custom_fields")[0]["value"])
-		})
-	}
-}
-
-// TestAPageIsWholeAfterManyWrites: between the reads of its rows and of the page, record
-// and association change together, and then the record with associations of so many other
-// events that it does not remember the first of these writes.
-func TestAPageIsWholeAfterManyWrites(t *testing.T) {
-	for _, large := range []bool{false, true} {
-		t.Run(fmt.Sprint(large), func(t *testing.T) {
-			d, p := startParting(t)
-			if large {
-				enlarged(d)
-			}
-			size := func(d *desk) string {
-				return d.define(200, object{"name": "Size", "type": "text", "module_id": "contact"})["internal_name"].(string)
-			}
-			mine := size(d)
-			values := func(v string) object { return object{"title": v, "custom_fields": object{mine: v}} }
-			id := d.contact(200, http.MethodPost, "/create", merged(values("old"), object{"email": "a@example.org"})).id()
-			others := map[*desk]string{}
-			for range 5 {
-				there := d.elsewhere()
-				others[there] = size(there)
-				there.contact(200, http.MethodPost, "/create", object{"email": "a@example.org"})
-			}
-			at := &desk{d.Instance(t), t}
-			stacktest.Call[found](at.Stack, 200, http.MethodPost, at.EventPath("/contacts"), object{})
-			p.between = func() {
-				d.contact(200, http.MethodPut, "/"+id, values("new"))
-				for there, name := range others {
-					there.contact(200, http.MethodPut, "/"+id, object{"custom_fields": object{name: "x"}})
-				}
-			}
-			// What was seen before the writes is no longer what there is.
-			at.contact(200, http.MethodPut, "/"+id, object{"headcount": "1"})
-			p.part = func(key string) bool { return strings.Contains(key, "#C#"+id+" ") }
-			shown := stacktest.Call[found](at.Stack, 200, http.MethodPost, at.EventPath("/contacts"), object{}).Results[0]
-			require.True(t, p.done.Load())
-			require.Equal(t, shown["title"], shown.list("custom_fields")[0]["value"])
 		})
 	}
 }

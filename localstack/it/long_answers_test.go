@@ -55,12 +55,19 @@ func (t *troupe) namesASize(refusal entity) {
 // heavy is a desk of an event whose contacts have 120 KB of custom fields each.
 func heavy(t *testing.T) (s *troupe, fields object) {
 	t.Helper()
-	s, fields = newTroupe(newDesk(t, "speaker_acceptance")), object{}
+	s = newTroupe(newDesk(t, "speaker_acceptance"))
+	return s, s.heavyFields()
+}
+
+// heavyFields are new custom fields of contacts with values of 120 KB.
+func (t *troupe) heavyFields() object {
+	t.t.Helper()
+	fields := object{}
 	for i := range 2 {
-		made := s.send(200, http.MethodPost, "/fields/create", object{"name": fmt.Sprint("Note ", i), "type": "wysiwyg", "module_id": "contact"})
+		made := t.send(200, http.MethodPost, "/fields/create", object{"name": fmt.Sprint("Note ", i), "type": "wysiwyg", "module_id": "contact"})
 		fields[made.text("internal_name")] = strings.Repeat("x", 60_000)
 	}
-	return s, fields
+	return fields
 }
 
 // TestASessionOfHeavyPeopleIsShownInShort by every operation that answers one.

@@ -21,12 +21,16 @@ import (
 // calls are.
 type checkpoint struct {
 	table.Client
-	// queried is called after a query of a partition, and batched before a batch is
-	// read; nil for nothing to do.
-	queried, batched atomic.Pointer[func(keys string)]
+	// querying is called before a query of a partition and queried after it, batched
+	// before a batch is read and writing before a transaction; nil for nothing to do.
+	querying, queried, batched atomic.Pointer[func(keys string)]
+	writing                    atomic.Pointer[func(items int)]
 }
 
 func (c *checkpoint) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if do := c.querying.Load(); do != nil {
+		(*do)(textsOf(in.ExpressionAttributeValues))
+	}
 	out, err := c.Client.Query(ctx, in, o...)
 	if do := c.queried.Load(); do != nil {
 		(*do)(textsOf(in.ExpressionAttributeValues))
@@ -45,6 +49,23 @@ func (c *checkpoint) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItem
 	return c.Client.BatchGetItem(ctx, in, o...)
 }
 
+func (c *checkpoint) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if do := c.writing.Load(); do != nil {
+		(*do)(len(in.TransactItems))
+	}
+	return c.Client.TransactWriteItems(ctx, in, o...)
+}
+
+// startCheckpoint starts a region behind a checkpoint.
+func startCheckpoint(t *testing.T) (*desk, *checkpoint) {
+	t.Helper()
+	c := &checkpoint{}
+	return &desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
+		c.Client = inner
+		return c
+	})), t}, c
+}
+
 func textsOf(values map[string]attribute.AttributeValue) (all string) {
 	for _, value := range values {
 		if text, ok := value.(*attribute.AttributeValueMemberS); ok {
@@ -58,11 +79,8 @@ func textsOf(values map[string]attribute.AttributeValue) (all string) {
 // change, and ends while sessions are searched after it, leaves rows in memory that
 // say nothing about the change.
 func TestASearchTrustsOnlyWhatItValidated(t *testing.T) {
-	c := &checkpoint{}
-	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
-		c.Client = inner
-		return c
-	})), t}, "Ann")
+	d, c := startCheckpoint(t)
+	s := newTroupe(d, "Ann")
 	s.create(200, object{"title": "A", "participants": []object{s.part("Ann", "speaker")}})
 	elsewhere := s.elsewhere()
 	elsewhere.person(emailOf("Ann"))

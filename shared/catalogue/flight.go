@@ -50,7 +50,7 @@ func (c *Catalogue[R, B]) View(ctx context.Context, src Source) (*View[R], error
 	f := s.board(ctx, func(ctx context.Context, view *View[R]) (*View[R], error) {
 		now, err := c.current(ctx, src, view)
 		if err == nil && now != view {
-			// One that was forgotten and begun anew meanwhile knows more.
+			// One that was forgotten, and begun anew meanwhile, must not come back older.
 			c.sources.putUnless(src, s, now.bytes(), func(other *source[R]) bool { return other != s })
 		}
 		return now, err

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 
 	"lectern/shared/auth"
 	"lectern/shared/field"
@@ -102,15 +103,24 @@ type Association struct {
 	bytes int
 }
 
-// Recent is one write of an association.
+// Recent is one write of an association: which version it got on which event, and the
+// version of the record and the Unix milliseconds of that write.
 type Recent struct {
 	Event   int64 `json:"event"`
 	Version int64 `json:"version"`
+	With    int64 `json:"with"`
+	At      int64 `json:"at"`
 }
 
-// maxRecent is how many of its last writes of associations a record remembers: more
-// than can become visible while a record and its association are read.
-const maxRecent = 4
+const (
+	// maxRecent is how many of its last writes of associations a record remembers: more
+	// than are made while a record and its association are read.
+	maxRecent = 4
+	// readTime is longer than the reads of a request can lie apart, clocks that differ
+	// included. Where the record has forgotten writes younger than that, it cannot be
+	// told from it alone whether an association is of its moment.
+	readTime = 2 * time.Minute
+)
 
 // Role is one role that a party holds on an event.
 type Role struct {
@@ -169,9 +179,23 @@ func (p Party) torn(c *auth.Caller) bool {
 	return slices.ContainsFunc(p.Recent, func(r Recent) bool { return r.Event == c.Event.ID && r.Version > version })
 }
 
+// doubtful is whether writes younger than readTime were forgotten, of which one may be
+// of the association on the event.
+func (p Party) doubtful(now time.Time) bool {
+	if p.Body == nil || p.Here == nil || len(p.Recent) < maxRecent {
+		return false
+	}
+	oldest := p.Recent[len(p.Recent)-1]
+	return p.Here.With < oldest.With && now.UnixMilli()-oldest.At < readTime.Milliseconds()
+}
+
+// same is whether record and association are those of another read.
+func (p Party) same(other Party) bool {
+	return other.Body != nil && other.Here != nil && p.Version == other.Version && p.Here.Version == other.Here.Version
+}
+
 // Revision is the version that the party shows. On an event it is that of the last write
-// which changed what is shown there: a number that no other write has, so one that was
-// seen elsewhere stands for nothing that has changed since.
+// which changed what is shown there, a number that no other write has.
 func (p Party) Revision() int64 {
 	if p.Here == nil {
 		return p.Version
@@ -190,14 +214,10 @@ func (p Party) Changed() wire.Time {
 	return p.UpdatedAt
 }
 
-// Guarded holds a guard against what the party shows on its event, or on the
-// organization's level, where it may have been read too.
+// Guarded holds a guard against what the party shows. A version that was read on another
+// level or event will do if it is not older than that.
 func (p Party) Guarded(g write.Guard) error {
-	err := g.Check(p.Revision(), p.Changed())
-	if err != nil && g.Check(p.Version, p.WrittenAt) == nil {
-		return nil
-	}
-	return err
+	return g.CheckSince(p.Revision(), p.Changed(), p.Version, p.WrittenAt)
 }
 
 // Value is the standard field of an internal name; empty when it is not set.

@@ -93,7 +93,7 @@ func (w *Writing) local(s *step) ([]table.Write, error) {
 		a.CreatedAt, a.RecordCreatedAt = s.now, s.after.CreatedAt
 	}
 	a.UpdatedAt, a.Version, a.With = s.now, was+1, s.after.Version
-	s.after.wrote(Recent{event, a.Version})
+	s.after.wrote(Recent{event, a.Version, a.With, s.now.UnixMilli()})
 	return stored(kind.associations(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
 }
 

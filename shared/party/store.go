@@ -80,9 +80,10 @@ func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, er
 }
 
 // read gives the parties of ids that there are, each whole: the record and the
-// association of one moment.
+// association of one moment. Of one that is doubtful that is so when both are the same a
+// second time.
 func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	found := make(map[string]Party, len(wanted))
+	found, doubts := make(map[string]Party, len(wanted)), map[string]Party{}
 	for range maxTries {
 		var keys []table.Key
 		for _, id := range wanted {
@@ -98,8 +99,8 @@ func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map
 			switch {
 			case err != nil:
 				return nil, err
-			case p.torn(c):
-				torn = append(torn, id)
+			case p.torn(c), p.doubtful(st.Now()) && !p.same(doubts[id]):
+				torn, doubts[id] = append(torn, id), p
 			case p.Body != nil:
 				found[id] = p
 			}

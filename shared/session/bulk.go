@@ -11,19 +11,28 @@ import (
 
 // Bulk does up to 100 operations (gaps.md section 3).
 func (st *Store) Bulk(ctx context.Context, c *auth.Caller, req bulk.Request, x Expand) (*bulk.Response[Session, bulk.Failure], error) {
-	b, room := batch{st.request(c, x)}, allowance(maxTogether)
-	b.room = &room
+	b := batch{st.request(c, x), &allowance{}}
 	return bulk.Run[Session](ctx, st.Table, req, bulk.Maker{
 		NewID: st.NewID, Create: b.create, Update: b.update, Delete: b.delete, Again: b.again,
 	}, bulk.Fail)
 }
 
 // batch makes the operations of one bulk request.
-type batch struct{ *request }
+type batch struct {
+	*request
+	together *allowance
+}
+
+// operation is the request of one operation.
+func (b batch) operation() *request {
+	r := *b.request
+	r.room = &share{of: b.together}
+	return &r
+}
 
 // again shows what an earlier request has done, as far as there is room.
 func (b batch) again(ctx context.Context, id string) (any, error) {
-	f, shown, err := b.open(ctx, b.caller, id, b.expand, stored, b.room)
+	f, shown, err := b.open(ctx, b.caller, id, b.expand, stored, &share{of: b.together})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +48,7 @@ func (b batch) create(ctx context.Context, id string, data bulk.Data) (write.Op,
 	if err != nil {
 		return write.Op{}, err
 	}
-	return b.request.create(e, id), nil
+	return b.operation().create(e, id), nil
 }
 
 func (b batch) update(ctx context.Context, id string, data bulk.Data) (write.Op, error) {
@@ -47,9 +56,9 @@ func (b batch) update(ctx context.Context, id string, data bulk.Data) (write.Op,
 	if err != nil {
 		return write.Op{}, err
 	}
-	return b.request.update(ctx, id, &d.Draft, write.Guard{UpdatedAt: d.UpdatedAt})
+	return b.operation().update(ctx, id, &d.Draft, write.Guard{UpdatedAt: d.UpdatedAt})
 }
 
 func (b batch) delete(ctx context.Context, id string) (write.Op, error) {
-	return b.remove(ctx, id, write.Guard{})
+	return b.operation().remove(ctx, id, write.Guard{})
 }

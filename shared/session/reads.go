@@ -25,8 +25,8 @@ type request struct {
 	expand Expand
 	// running are the numbers of the sessions that it makes.
 	running *write.Numbers
-	// room is what the operations of a bulk may show; nil for others.
-	room *allowance
+	// room is what an operation of a bulk may show; nil for others.
+	room *share
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {

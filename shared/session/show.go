@@ -67,9 +67,9 @@ type formatter struct {
 	// shown already.
 	roster    *roster
 	portraits map[string]*portrait
-	// room is that of a bulk; nil for others. short is whether people are shown in
+	// room is that of an operation of a bulk; nil for others. short is whether people are shown in
 	// short, and weighs about how many bytes are shown.
-	room   *allowance
+	room   *share
 	short  bool
 	weighs int
 }

@@ -54,7 +54,7 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, 
 // open reads the session that pick finds, with what it shows, within the room of a bulk if
 // there is one.
 func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
-	pick func(write.Items, table.Key) (*Body, error), room *allowance) (*formatter, *Body, error) {
+	pick func(write.Items, table.Key) (*Body, error), room *share) (*formatter, *Body, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, nil, err

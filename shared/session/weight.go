@@ -1,6 +1,8 @@
 package session
 
 import (
+	"sync"
+
 	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/page"
@@ -20,17 +22,29 @@ const (
 	overhead, briefly = 1 << 10, 1 << 10
 )
 
-// allowance is how many bytes the answers of a bulk may still take. They are made one
-// after the other.
-type allowance int
+// allowance is how many bytes the answers of a bulk take together.
+type allowance struct {
+	mu    sync.Mutex
+	taken int
+}
 
-// take is false when there is no such room.
-func (a *allowance) take(bytes int) bool {
-	if bytes > int(*a) {
-		return false
+// share is what the answer of one operation takes of an allowance. One that is made
+// again takes it anew.
+type share struct {
+	of    *allowance
+	taken int
+}
+
+// take is false when the others have not left as much.
+func (s *share) take(bytes int) bool {
+	s.of.mu.Lock()
+	defer s.of.mu.Unlock()
+	s.of.taken -= s.taken
+	if s.taken = bytes; s.of.taken+bytes > maxTogether {
+		s.taken = 0
 	}
-	*a -= allowance(bytes)
-	return true
+	s.of.taken += s.taken
+	return s.taken == bytes
 }
 
 // paged is whether a smaller page can be asked for.

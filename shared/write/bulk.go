@@ -170,7 +170,7 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, 
 		return nil // every error stands in its operation's result
 	}, func(n, i int) {
 		if b.results[i].Err == nil {
-			plans[n].Answer = made(plans[n].Answer)
+			plans[n].Answer, b.results[i].Err = made(plans[n].Answer)
 		}
 	})
 	for n, i := range todo {

@@ -36,22 +36,31 @@ func (g Guard) Validate() error {
 // the current version as ETag, when it is another one than the client has seen; 400
 // for an If-Match that is no list of entity tags, or a null updated_at.
 func (g Guard) Check(version int64, updatedAt wire.Time) error {
+	return g.CheckSince(version, updatedAt, version, updatedAt)
+}
+
+// CheckSince is Check of a record that was written since, up to the version last at the
+// time lastAt, without a change of what is shown here: who has seen one of these
+// versions elsewhere has missed nothing.
+func (g Guard) CheckSince(version int64, updatedAt wire.Time, last int64, lastAt wire.Time) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
 	tags, _ := parseTags(g.IfMatch) // Validate has seen that it can be parsed.
-	changed := g.UpdatedAt.Has() && !g.UpdatedAt.Value.Same(updatedAt)
-	if changed || !matches(tags, version) {
+	seen := g.UpdatedAt.Value.UnixMilli()
+	changed := g.UpdatedAt.Has() && (seen < updatedAt.UnixMilli() || seen > lastAt.UnixMilli())
+	if changed || !matches(tags, version, last) {
 		return apierr.Stale(updatedAt, fmt.Sprintf("%q", strconv.FormatInt(version, 10)))
 	}
 	return nil
 }
 
-// matches is whether one of tags is of version; no tags stand for any version.
-func matches(tags []string, version int64) bool {
+// matches is whether one of tags is of a version from first to last; no tags stand for
+// any version.
+func matches(tags []string, first, last int64) bool {
 	for _, tag := range tags {
 		seen, _, _ := strings.Cut(tag, ".")
-		if seen == strconv.FormatInt(version, 10) {
+		if n, err := strconv.ParseInt(seen, 10, 64); err == nil && first <= n && n <= last {
 			return true
 		}
 	}

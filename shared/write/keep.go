@@ -61,7 +61,11 @@ func (b *bulk) replay(ctx context.Context, done map[int]idempotency.Result) erro
 	return inTurn(all, func(_, i int) (err error) {
 		b.results[i], err = b.replayed(ctx, done[i])
 		return err
-	}, func(_, i int) { b.results[i].Answer = made(b.results[i].Answer) })
+	}, func(_, i int) {
+		if b.results[i].Err == nil {
+			b.results[i].Answer, b.results[i].Err = made(b.results[i].Answer)
+		}
+	})
 }
 
 // replayed is the result of one such operation. That it was a success stays true

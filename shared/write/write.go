@@ -67,17 +67,22 @@ type Plan struct {
 	Answer any
 }
 
-// Later makes an answer. Those of a bulk are made one after the other, in the order of
-// their operations as far as these are done together: each may look at what those
-// before have left.
+// Later makes an answer. Those of the operations that a bulk does together are made one
+// after the other and in order, so that each may look at what those before have left;
+// that of an operation which is tried again is made again, beside others.
 type Later func() any
 
-// made is an answer that may be Later.
-func made(answer any) any {
-	if later, ok := answer.(Later); ok {
-		return later()
+// made is an answer that may be Later. As of a plan, its panic becomes an error.
+func made(answer any) (any, error) {
+	later, ok := answer.(Later)
+	if !ok {
+		return answer, nil
 	}
-	return answer
+	err := table.Safely(func() error {
+		answer = later()
+		return nil
+	})()
+	return answer, err
 }
 
 const (
@@ -150,7 +155,10 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer := made(plan.Answer)
+	answer, err := made(plan.Answer)
+	if err != nil {
+		return nil, err
+	}
 	kept, err := keep(answer)
 	if err != nil {
 		return nil, err

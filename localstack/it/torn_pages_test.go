@@ -1,0 +1,122 @@
+package it_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+	"lectern/shared/table"
+)
+
+// traveller is a contact of several events, each of which has a field of its own.
+type traveller struct {
+	*desk
+	id, size string
+	// sizes are the fields of the other events.
+	sizes map[*desk]string
+}
+
+func (d *desk) traveller() *traveller {
+	d.t.Helper()
+	size := func(d *desk) string {
+		return d.define(200, object{"name": "Size", "type": "text", "module_id": "contact"})["internal_name"].(string)
+	}
+	made := &traveller{desk: d, size: size(d), sizes: map[*desk]string{}}
+	made.id = d.contact(200, http.MethodPost, "/create", merged(made.values("old"), object{"email": "a@example.org"})).id()
+	for range 5 {
+		there := d.elsewhere()
+		made.sizes[there] = size(there)
+		there.contact(200, http.MethodPost, "/create", object{"email": "a@example.org"})
+	}
+	return made
+}
+
+// values are one of the record and one of the event.
+func (r *traveller) values(v string) object {
+	return object{"title": v, "custom_fields": object{r.size: v}}
+}
+
+// changes writes record and association together, and then the record with the
+// associations of so many other events that it does not remember the first write.
+func (r *traveller) changes() {
+	r.contact(200, http.MethodPut, "/"+r.id, r.values("new"))
+	for there, name := range r.sizes {
+		there.contact(200, http.MethodPut, "/"+r.id, object{"custom_fields": object{name: "x"}})
+	}
+}
+
+// shown holds that a search at an instance shows record and association of one moment.
+func (r *traveller) shown(at *desk) {
+	r.t.Helper()
+	page := stacktest.Call[found](at.Stack, 200, http.MethodPost, at.EventPath("/contacts"), object{})
+	require.Equal(r.t, page.Results[0]["title"], page.Results[0].list("custom_fields")[0]["value"])
+}
+
+// TestAPageIsWholeAfterManyWrites between the reads of its rows and of the page.
+func TestAPageIsWholeAfterManyWrites(t *testing.T) {
+	for _, large := range []bool{false, true} {
+		t.Run(fmt.Sprint(large), func(t *testing.T) {
+			d, p := startParting(t)
+			if large {
+				enlarged(d)
+			}
+			r := d.traveller()
+			at := &desk{d.Instance(t), t}
+			r.shown(at)
+			r.contact(200, http.MethodPut, "/"+r.id, object{"headcount": "1"}) // The page has to be read.
+			p.between = r.changes
+			p.part = func(key string) bool { return strings.Contains(key, "#C#"+r.id+" ") }
+			r.shown(at)
+			require.True(t, p.done.Load())
+		})
+	}
+}
+
+// TestAPageIsWholeWhereRowsAreOfTwoMoments: those of the event are validated before the
+// writes, those of the organization after them. A read of both is parted in the same way.
+func TestAPageIsWholeWhereRowsAreOfTwoMoments(t *testing.T) {
+	d, c := startCheckpoint(t)
+	r := d.traveller()
+	at := &desk{d.Instance(t), t}
+	r.shown(at)
+	event, first := make(chan struct{}), sync.Once{}
+	passed := sync.OnceFunc(func() { close(event) })
+	querying := func(keys string) {
+		if strings.Contains(keys, " "+table.Org(d.Org)+"#V ") && strings.Contains(keys, " C#") {
+			first.Do(func() {
+				<-event
+				r.changes()
+			})
+		}
+	}
+	queried := func(keys string) {
+		if strings.Contains(keys, " "+table.Event(d.Org, d.Event)+"#V ") && strings.Contains(keys, " C#") {
+			passed()
+		}
+	}
+	c.querying.Store(&querying)
+	c.queried.Store(&queried)
+	r.shown(at)
+	require.Equal(t, "new", r.contact(200, http.MethodGet, "/"+r.id, nil)["title"], "the writes were made")
+}
+
+// TestAReadIsWholeAfterManyWrites between record and association.
+func TestAReadIsWholeAfterManyWrites(t *testing.T) {
+	for _, half := range []string{"B", "E#"} {
+		t.Run(half, func(t *testing.T) {
+			d, p := startParting(t)
+			r := d.traveller()
+			p.between = r.changes
+			p.part = func(key string) bool { return strings.Contains(key, "#C#"+r.id+" "+half) }
+			shown := d.contact(200, http.MethodGet, "/"+r.id, nil)
+			require.True(t, p.done.Load())
+			require.Equal(t, "new", shown["title"])
+			require.Equal(t, "new", shown.list("custom_fields")[0]["value"])
+		})
+	}
+}
