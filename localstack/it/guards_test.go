@@ -3,6 +3,7 @@ package it_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,11 @@ func TestATagOfAnotherEventStandsForTheRecordToo(t *testing.T) {
 				p.put(200, id, object{"title": fmt.Sprint(i)})
 			}
 			refused := p.write(409, http.MethodPut, "/"+id, object{"title": "lost"}, "If-Match", seen)
-			p.write(200, http.MethodPut, "/"+id, object{"title": "kept"}, "If-Match", refused.Header.Get("ETag"))
+			current := refused.Header.Get("ETag")
+			for _, like := range []string{strings.Replace(current, `"`, `"+`, 1), strings.Replace(current, `"`, `"0`, 1)} {
+				p.write(409, http.MethodPut, "/"+id, object{"title": "lost"}, "If-Match", like)
+			}
+			p.write(200, http.MethodPut, "/"+id, object{"title": "kept"}, "If-Match", current)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,4 +120,47 @@ func TestAReadIsWholeAfterManyWrites(t *testing.T) {
 			require.Equal(t, "new", shown.list("custom_fields")[0]["value"])
 		})
 	}
+}
+
+// TestASessionIsAnsweredWithWholePeople by the write that names one of them.
+func TestASessionIsAnsweredWithWholePeople(t *testing.T) {
+	for _, half := range []string{"B", "E#"} {
+		t.Run(half, func(t *testing.T) {
+			d, p := startParting(t)
+			r := d.traveller()
+			id := d.create(200, object{"title": "A"}).id()
+			p.between = r.changes
+			p.part = func(key string) bool { return strings.Contains(key, "#C#"+r.id+" "+half) }
+			shown := d.put(200, id, object{"participants": []object{{"contact_id": r.id, "core_role": "speaker"}}})
+			require.True(t, p.done.Load())
+			person := shown.list("participants")[0]
+			require.Equal(t, "new", person["title"])
+			require.Equal(t, "new", person.list("custom_fields")[0]["value"])
+		})
+	}
+}
+
+// TestAPersonWhoIsWrittenWithoutEndIsRead on an event where nothing happens.
+func TestAPersonWhoIsWrittenWithoutEndIsRead(t *testing.T) {
+	d, c := startCheckpoint(t)
+	r := d.traveller()
+	var theirs []func()
+	for there, name := range r.sizes {
+		for i := range 3 {
+			theirs = append(theirs, func() {
+				there.contact(200, http.MethodPut, "/"+r.id, object{"custom_fields": object{name: fmt.Sprint(i)}})
+			})
+		}
+	}
+	busy, n := atomic.Bool{}, 0
+	batched := func(key string) {
+		if strings.Contains(key, "#C#"+r.id+" ") && strings.Contains(key, " B ") && busy.CompareAndSwap(false, true) {
+			theirs[n%len(theirs)]()
+			n++
+			busy.Store(false)
+		}
+	}
+	c.batched.Store(&batched)
+	require.Equal(t, "old", r.contact(200, http.MethodGet, "/"+r.id, nil)["title"])
+	require.Greater(t, n, 1)
 }

@@ -11,9 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
-	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -103,25 +101,6 @@ type Association struct {
 	bytes int
 }
 
-// Recent is one write of an association: which version it got on which event, and the
-// version of the record and the Unix milliseconds of that write.
-type Recent struct {
-	Event   int64 `json:"event"`
-	Version int64 `json:"version"`
-	With    int64 `json:"with"`
-	At      int64 `json:"at"`
-}
-
-const (
-	// maxRecent is how many of its last writes of associations a record remembers: more
-	// than are made while a record and its association are read.
-	maxRecent = 4
-	// readTime is longer than the reads of a request can lie apart, clocks that differ
-	// included. Where the record has forgotten writes younger than that, it cannot be
-	// told from it alone whether an association is of its moment.
-	readTime = 2 * time.Minute
-)
-
 // Role is one role that a party holds on an event.
 type Role struct {
 	Since wire.Time `json:"since"`
@@ -161,37 +140,6 @@ func (a *Association) held() (roles []string) {
 		}
 	}
 	return roles
-}
-
-// torn is whether record and association are of two moments: two items are not read
-// at once, and a write of both may have become visible in one of them alone.
-func (p Party) torn(c *auth.Caller) bool {
-	if p.Body == nil || c.Event == nil {
-		return false
-	}
-	version := int64(0)
-	if p.Here != nil {
-		version = p.Here.Version
-		if p.Here.With > p.Version {
-			return true
-		}
-	}
-	return slices.ContainsFunc(p.Recent, func(r Recent) bool { return r.Event == c.Event.ID && r.Version > version })
-}
-
-// doubtful is whether writes younger than readTime were forgotten, of which one may be
-// of the association on the event.
-func (p Party) doubtful(now time.Time) bool {
-	if p.Body == nil || p.Here == nil || len(p.Recent) < maxRecent {
-		return false
-	}
-	oldest := p.Recent[len(p.Recent)-1]
-	return p.Here.With < oldest.With && now.UnixMilli()-oldest.At < readTime.Milliseconds()
-}
-
-// same is whether record and association are those of another read.
-func (p Party) same(other Party) bool {
-	return other.Body != nil && other.Here != nil && p.Version == other.Version && p.Here.Version == other.Here.Version
 }
 
 // Revision is the version that the party shows. On an event it is that of the last write

@@ -80,10 +80,9 @@ func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, er
 }
 
 // read gives the parties of ids that there are, each whole: the record and the
-// association of one moment. Of one that is doubtful that is so when both are the same a
-// second time.
+// association of one moment.
 func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	found, doubts := make(map[string]Party, len(wanted)), map[string]Party{}
+	found, doubted := make(map[string]Party, len(wanted)), doubts{}
 	for range maxTries {
 		var keys []table.Key
 		for _, id := range wanted {
@@ -96,11 +95,12 @@ func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map
 		var torn []string
 		for _, id := range wanted {
 			p, err := st.found(c, got, id)
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
-			case p.torn(c), p.doubtful(st.Now()) && !p.same(doubts[id]):
-				torn, doubts[id] = append(torn, id), p
+			}
+			switch p, whole := st.whole(c, p, doubted); {
+			case !whole:
+				torn = append(torn, id)
 			case p.Body != nil:
 				found[id] = p
 			}

@@ -170,7 +170,7 @@ func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, places []
 	found := make(map[string]Party, len(records))
 	for i := range records {
 		p := Party{bodies[i].Value, here[i].Value}
-		if bodies[i].Version == records[i].Version && here[i].Version == places[i].Version && !p.torn(c) && !p.doubtful(st.Now()) {
+		if bodies[i].Version == records[i].Version && here[i].Version == places[i].Version && !p.torn(c) && !st.Doubts(p) {
 			found[records[i].ID] = p
 		}
 	}

@@ -74,6 +74,8 @@ type register struct {
 	mu         sync.Mutex
 	// met has those looked for; one that was never on the event is zero.
 	met map[string]party.Party
+	// doubts are those of met who are read again before they are shown.
+	doubts map[string]bool
 	// held is how many bytes were read into met, short what is kept of a party where
 	// there is no room for more.
 	held  int
@@ -85,7 +87,8 @@ var shortOf = map[*party.Kind][]string{contact.Kind: contact.Short, account.Kind
 
 func newRegister(c *auth.Caller, x Expand, store *party.Store, read party.Reader) *register {
 	return &register{
-		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, short: shortOf[store.Kind],
+		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, doubts: map[string]bool{},
+		short: shortOf[store.Kind],
 	}
 }
 
@@ -101,7 +104,7 @@ func (r *register) add(parties ...party.Party) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range parties {
-		r.met[p.ID] = r.shown(p)
+		r.met[p.ID], r.doubts[p.ID] = r.shown(p), r.store.Doubts(p)
 	}
 }
 
@@ -126,9 +129,9 @@ func (r *register) learn(got write.Items, ids []string) error {
 	return nil
 }
 
-// meet reads those of ids that were not looked for yet.
+// meet reads those of ids that were not looked for yet, or are in doubt.
 func (r *register) meet(ctx context.Context, ids []string) error {
-	missing := r.missing(ids)
+	missing := append(r.missing(ids), r.doubted(ids)...)
 	if len(missing) == 0 {
 		return nil
 	}
@@ -163,7 +166,20 @@ func (r *register) hold(ids []string, found map[string]party.Party) {
 			p = p.Trim(r.short)
 		}
 		r.met[id] = p
+		delete(r.doubts, id)
 	}
+}
+
+// doubted are those of ids that are in doubt, each once.
+func (r *register) doubted(ids []string) (doubted []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, doubt := range r.doubts {
+		if doubt && slices.Contains(ids, id) {
+			doubted = append(doubted, id)
+		}
+	}
+	return doubted
 }
 
 // missing are those of ids that were not looked for yet, each once.

@@ -168,10 +168,11 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, 
 	_ = inTurn(todo, func(n, i int) error {
 		plans[n], b.results[i].Err = b.Entries[i].Op.plan(ctx, got)
 		return nil // every error stands in its operation's result
-	}, func(n, i int) {
+	}, func(n, i int) error {
 		if b.results[i].Err == nil {
 			plans[n].Answer, b.results[i].Err = made(plans[n].Answer)
 		}
+		return nil
 	})
 	for n, i := range todo {
 		switch {
@@ -193,7 +194,7 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, 
 // inTurn does each of todo, atOnce of them in parallel, and after these what follows
 // one by one and in order, before it goes on: what is kept for this is that of a few.
 // do and then get the number of the entry in todo, and its index.
-func inTurn(todo []int, do func(n, i int) error, then func(n, i int)) error {
+func inTurn(todo []int, do func(n, i int) error, then func(n, i int) error) error {
 	for first := 0; first < len(todo); first += atOnce {
 		some := todo[first:min(first+atOnce, len(todo))]
 		var g errgroup.Group
@@ -204,7 +205,9 @@ func inTurn(todo []int, do func(n, i int) error, then func(n, i int)) error {
 			return err
 		}
 		for n, i := range some {
-			then(first+n, i)
+			if err := then(first+n, i); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -60,7 +60,8 @@ func (g Guard) CheckSince(version int64, updatedAt wire.Time, last int64, lastAt
 func matches(tags []string, first, last int64) bool {
 	for _, tag := range tags {
 		seen, _, _ := strings.Cut(tag, ".")
-		if n, err := strconv.ParseInt(seen, 10, 64); err == nil && first <= n && n <= last {
+		n, err := strconv.ParseInt(seen, 10, 64)
+		if err == nil && seen == strconv.FormatInt(n, 10) && first <= n && n <= last {
 			return true
 		}
 	}

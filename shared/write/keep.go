@@ -61,10 +61,9 @@ func (b *bulk) replay(ctx context.Context, done map[int]idempotency.Result) erro
 	return inTurn(all, func(_, i int) (err error) {
 		b.results[i], err = b.replayed(ctx, done[i])
 		return err
-	}, func(_, i int) {
-		if b.results[i].Err == nil {
-			b.results[i].Answer, b.results[i].Err = made(b.results[i].Answer)
-		}
+	}, func(_, i int) (err error) {
+		b.results[i].Answer, err = made(b.results[i].Answer)
+		return err
 	})
 }
 
