@@ -50,9 +50,6 @@ func After(last Time, now time.Time) Time {
 // String is the JSON form without quotes.
 func (t Time) String() string { return t.UTC().Format(layout) }
 
-// Same is whether both are the same instant, to the millisecond.
-func (t Time) Same(u Time) bool { return t.UnixMilli() == u.UnixMilli() }
-
 // MarshalJSON writes the instant as String does.
 func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
 
