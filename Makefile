@@ -12,6 +12,8 @@ endif
 DATA ?= .local
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := .local/bin/golangci-lint-$(GOLANGCI_VERSION)
+# What the Lambdas are built for: this machine, unless GOOS and GOARCH say otherwise.
+TARGET = $(or $(GOOS),$(shell go env GOOS))-$(or $(GOARCH),$(shell go env GOARCH))
 ENGINE := node_modules/.package-lock.json
 SCALAR := functions/root/assets/scalar.js.gz
 # The programme that one test imports stands beside the project, where it does.
@@ -55,6 +57,16 @@ lint: setup $(GOLANGCI) ## Check form, imports and known mistakes.
 .PHONY: build
 build: setup ## Build bin/lectern.
 	@go build -buildvcs=false -o bin/lectern ./localstack
+
+.PHONY: functions
+functions: ## Build the Lambdas for GOOS and GOARCH into dist.
+	@CGO_ENABLED=0 go build -buildvcs=false -trimpath -tags lambda.norpc -ldflags '-s -w' -o .local/build/$(TARGET)/ ./functions/bootstrap/...
+	@for binary in .local/build/$(TARGET)/*; do to=dist/$(TARGET)/$${binary##*/}; \
+		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || cp $$binary $$to/bootstrap; } || exit 1; done
+
+.PHONY: test-processes
+test-processes: setup functions ## Run the integration tests against the Lambdas' own binaries.
+	LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET) $(TEST) -count 1 ./localstack/it
 
 .PHONY: soak
 soak: build python ## Run the tests and the fuzzing of the API at their long sizes, for hours.

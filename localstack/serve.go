@@ -54,7 +54,9 @@ func (s *served) start(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
-	if s.stack, err = stack.Start(ctx, stack.Config{Region: s.name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log}); err != nil {
+	if s.stack, err = stack.Start(ctx, stack.Config{
+		Region: s.name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
+	}); err != nil {
 		return err
 	}
 	port := *o.ports[s.name]

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -28,7 +29,10 @@ type options struct {
 	noDemo bool
 	// adminURL is the address of the admin application; empty for none.
 	adminURL string
-	out      io.Writer
+	// functions is the folder of the groups' binaries, to be run as Lambda does; empty
+	// runs the groups in this process.
+	functions string
+	out       io.Writer
 }
 
 func upCommand(data *string) *cobra.Command {
@@ -47,6 +51,8 @@ func upCommand(data *string) *cobra.Command {
 	}
 	c.Flags().StringVar(&o.adminURL, "admin-url", "", "address of the admin application, for admin_url; it is null without")
 	c.Flags().BoolVar(&o.noDemo, "no-demo", false, "make the organization, an event and a token, but no demo conference")
+	c.Flags().StringVar(&o.functions, "processes", "", "run the groups' own binaries, which 'make functions' builds, as Lambda does; the folder they are in")
+	c.Flags().Lookup("processes").NoOptDefVal = filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH)
 	return c
 }
 

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"lectern/localstack/child"
 )
 
 const (
@@ -54,7 +56,7 @@ type Engine struct {
 	// URL is its address.
 	URL string
 
-	child *child
+	child *child.Process
 }
 
 // Start runs an engine and returns when it answers. It dies with this process
@@ -79,7 +81,7 @@ func Start(ctx context.Context, c Config) (*Engine, error) {
 				return nil, err
 			}
 		}
-		var started *child
+		var started *child.Process
 		started, err = run(ctx, binary, append([]string{"serve", "--host", host, "--port", strconv.Itoa(port)}, args...))
 		if err == nil {
 			return &Engine{URL: "http://" + net.JoinHostPort(host, strconv.Itoa(port)), child: started}, nil
@@ -96,7 +98,7 @@ func (e *Engine) PID() int {
 	if e.child == nil {
 		return 0
 	}
-	return e.child.cmd.Process.Pid
+	return e.child.PID()
 }
 
 // Stop ends the engine and returns when it has ended. Stopping twice, or an
@@ -105,11 +107,11 @@ func (e *Engine) Stop() error {
 	if e.child == nil {
 		return nil
 	}
-	if err := e.child.signal(syscall.SIGTERM); err != nil {
+	if err := e.child.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
-	case <-e.child.ended:
+	case <-e.child.Ended():
 		return nil
 	case <-time.After(stopTime):
 		return e.Kill()
@@ -121,11 +123,7 @@ func (e *Engine) Kill() error {
 	if e.child == nil {
 		return nil
 	}
-	if err := e.child.signal(syscall.SIGKILL); err != nil {
-		return err
-	}
-	<-e.child.ended
-	return nil
+	return e.child.Kill()
 }
 
 // storage is the part of the command line that says where the data is.

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -165,7 +164,7 @@ func (c *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 // its key.
 func TestInternalErrorsOfABulkAreLogged(t *testing.T) {
 	client, log := &failing{}, &bytes.Buffer{}
-	region := stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil))),
+	region := stacktest.Start(t, stacktest.WithLog(log),
 		stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client }))
 	for _, k := range recordKinds {
 		w := &workshop{&desk{region.NewOrganization(t), t}, k}

@@ -3,7 +3,6 @@ package it_test
 import (
 	"bytes"
 	"encoding/json"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func (j *journal) last(t *testing.T, requestID string) (line map[string]any) {
 // known token which; no line has a token's text.
 func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 	log := new(journal)
-	s := stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil))))
+	s := stacktest.Start(t, stacktest.WithLog(log))
 	revoked := s.Operator(t, "token-create", map[string]any{"org_id": s.Org, "user_id": s.Member, "name": "R", "kind": "legacy"})
 	s.Operator(t, "token-revoke", map[string]any{"org_id": s.Org, "token_id": revoked["id"]})
 	text, err := auth.Parse(s.Token)

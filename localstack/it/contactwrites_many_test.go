@@ -2,7 +2,6 @@ package it_test
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -81,7 +80,7 @@ func TestOneContactOnManyEventsAtOnce(t *testing.T) {
 // events show it, and each of them shows it at once.
 func TestAnUpdateCostsTheSameOnManyEvents(t *testing.T) {
 	log := new(journal)
-	p := &people{&desk{stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil)))), t}}
+	p := &people{&desk{stacktest.Start(t, stacktest.WithLog(log)), t}}
 	single, many := p.addressed("single@x.org")[0], p.addressed("many@x.org")[0]
 	events := []*people{p}
 	for len(events) < 200 {

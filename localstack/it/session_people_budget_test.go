@@ -2,7 +2,6 @@ package it_test
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -18,7 +17,7 @@ import (
 // names is found together, of a bulk for all operations.
 func TestWritesOfPeopleKeepTheirBudget(t *testing.T) {
 	log := new(journal)
-	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(slog.New(slog.NewJSONHandler(log, nil)))), t})
+	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
 	const many = 50
 	s.speakers(many)
 	s.sign("sponsor", "Acme")

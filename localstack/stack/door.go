@@ -39,12 +39,12 @@ type door struct {
 	log    *slog.Logger
 }
 
-// newDoor builds the door for groups started with env. The group called root
-// gets what no other declares.
-func newDoor(env api.Env, groups []api.Group) *door {
+// newDoor builds the door for groups, each of which function gives. The group called
+// root gets what no other declares.
+func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *door {
 	d := &door{newID: env.NewID, now: env.Now, log: env.Log}
 	for _, group := range groups {
-		handler := lambda(api.Proxy(group.Handler(env)))
+		handler := function(group)
 		for _, op := range group.Operations {
 			d.router.add(op, handler)
 		}
@@ -72,6 +72,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, err := to.group(ctx, d.event(r, path, to, body))
 	if err == nil {
 		err = write(w, answer)
+	}
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
+		d.refuse(w, refused)
+		return
 	}
 	if err != nil {
 		d.log.Error("no answer from the group", "method", r.Method, "route", to.template, "error", err)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -37,6 +38,11 @@ type Config struct {
 	AdminURL string
 	// Log gets a line a request; nil discards them.
 	Log *slog.Logger
+	// Functions is the folder of the groups' binaries, <group>/bootstrap, which are then
+	// run as Lambda does; empty runs the groups in this process. What they print goes
+	// to Output; nil discards it.
+	Functions string
+	Output    io.Writer
 	// Wrap stands something between the service and the engine, such as a door
 	// that makes faults; nil is nothing.
 	Wrap func(table.Client) table.Client
@@ -58,8 +64,9 @@ type Instance struct {
 	// URL is the base address, such as http://127.0.0.1:8080.
 	URL string
 	// Env is what the groups were started with.
-	Env    api.Env
-	server *http.Server
+	Env       api.Env
+	server    *http.Server
+	processes *processes
 }
 
 // Start starts the engine and makes the table where it is not there yet. It
@@ -70,6 +77,9 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Output == nil {
+		c.Output = io.Discard
 	}
 	e, err := engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""})
 	if err != nil {
@@ -120,8 +130,13 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL = s.config.AdminURL
-	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, server: &http.Server{
-		Handler:           newDoor(env, functions.Groups),
+	function, p := inProcess(env), (*processes)(nil)
+	if s.config.Functions != "" {
+		p = s.processes()
+		function = p.group
+	}
+	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, processes: p, server: &http.Server{
+		Handler:           newDoor(env, functions.Groups, function),
 		ReadHeaderTimeout: timeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,
@@ -134,10 +149,18 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 // Stop finishes the requests that have begun, for as long as ctx allows, and
 // closes the door.
 func (i *Instance) Stop(ctx context.Context) error {
+	if i.processes != nil {
+		defer i.processes.stop()
+	}
 	if err := i.server.Shutdown(ctx); err != nil {
 		return errors.Join(fmt.Errorf("stack: %w", err), i.server.Close())
 	}
 	return nil
+}
+
+// inProcess gives the functions of groups that run in this process.
+func inProcess(env api.Env) func(api.Group) lambda {
+	return func(g api.Group) lambda { return api.Proxy(g.Handler(env)) }
 }
 
 // Stop stops the engine. Instances are stopped before it.
