@@ -15,6 +15,7 @@ GOLANGCI := .local/bin/golangci-lint-$(GOLANGCI_VERSION)
 # What the Lambdas are built for: this machine, unless GOOS and GOARCH say otherwise.
 TARGET = $(or $(GOOS),$(shell go env GOOS))-$(or $(GOARCH),$(shell go env GOARCH))
 ENGINE := node_modules/.package-lock.json
+CDK := infra/node_modules/.package-lock.json
 SCALAR := functions/root/assets/scalar.js.gz
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
@@ -59,14 +60,24 @@ build: setup ## Build bin/lectern.
 	@go build -buildvcs=false -o bin/lectern ./localstack
 
 .PHONY: functions
-functions: ## Build the Lambdas for GOOS and GOARCH into dist.
+functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 	@CGO_ENABLED=0 go build -buildvcs=false -trimpath -tags lambda.norpc -ldflags '-s -w' -o .local/build/$(TARGET)/ ./functions/bootstrap/...
 	@for binary in .local/build/$(TARGET)/*; do to=dist/$(TARGET)/$${binary##*/}; \
 		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || cp $$binary $$to/bootstrap; } || exit 1; done
 
 .PHONY: test-processes
-test-processes: setup functions ## Run the integration tests against the Lambdas' own binaries.
+test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
 	LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET) $(TEST) -count 1 ./localstack/it
+
+# The CDK app, its tool, and the Lambdas for the machines of AWS.
+.PHONY: app
+app: functions $(CDK) ## Build what is deployed: the Lambdas, and the CDK app in bin/infra.
+	@go build -buildvcs=false -o bin/infra ./infra
+
+# The emulator runs functions on this machine.
+.PHONY: test-deploy
+test-deploy: app emulator ## Deploy to an emulator of AWS and run the integration tests there.
+	go run ./localstack/deploy .ci/deployed
 
 .PHONY: soak
 soak: build python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
@@ -81,6 +92,14 @@ clean: stop ## Remove what was built and installed, and all local data.
 setup: $(ENGINE) $(SCALAR)
 
 # What .ci/run and soak take from PyPI; nothing else needs Python.
+.PHONY: emulator
+emulator: .local/emulator/installed
+
+.local/emulator/installed: .ci/emulator-requirements.txt
+	python3 -m venv .local/emulator
+	.local/emulator/bin/pip install --quiet --disable-pip-version-check --requirement .ci/emulator-requirements.txt
+	@touch $@
+
 .PHONY: python
 python: .local/venv/installed
 
@@ -92,6 +111,10 @@ python: .local/venv/installed
 $(ENGINE): package.json package-lock.json
 	npm ci --no-audit --no-fund --loglevel error
 	@case "$$(uname -sm)" in "Linux x86_64") test -x node_modules/@dynoxide/linux-x64/dynoxide || { echo "npm left out the DynamoDB engine; run make again" >&2; exit 1; };; esac
+	@mkdir -p $(@D) && touch $@
+
+$(CDK): infra/package.json infra/package-lock.json
+	npm ci --prefix infra --no-audit --no-fund --loglevel error
 	@mkdir -p $(@D) && touch $@
 
 $(SCALAR): tools/scalar.mjs

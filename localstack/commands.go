@@ -1,22 +1,17 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lectern/functions/operator"
-	"lectern/localstack/stack"
-	"lectern/shared/api"
+	"lectern/localstack/deployed"
 	"lectern/shared/apierr"
-	"lectern/shared/table"
 )
 
 func stopCommand(data *string) *cobra.Command {
@@ -41,22 +36,14 @@ func demoCommand(data *string) *cobra.Command {
 		Short: "Make what the demo events lack of the demo conference.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			r, err := find(*data)
+			regions, err := deployed.FromEnvironment()
 			if err != nil {
 				return err
 			}
-			for _, name := range names {
-				env, err := r.env(c.Context(), name)
-				if err != nil {
-					return err
-				}
-				made, err := fill(c.Context(), *data, r.Regions[name].URL, env, r.Regions[name].seed)
-				if err != nil {
-					return fmt.Errorf("region %s: %w", name, err)
-				}
-				fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", name, made)
+			if regions != nil {
+				return fillDeployed(c.Context(), *data, regions, c.OutOrStdout())
 			}
-			return nil
+			return fillRunning(c.Context(), *data, c.OutOrStdout())
 		},
 	}
 }
@@ -66,18 +53,14 @@ func operatorCommand(data *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "operator COMMAND",
 		Short: "Do what only an operator may: organizations, members, events, tokens and the like.",
-		Long:  "Do what only an operator may, against the running service. The commands, with * after what is required:\n\n" + commandList(),
+		Long:  "Do what only an operator may, against the running service, or the deployed one that LECTERN_DEPLOYED names. The commands, with * after what is required:\n\n" + commandList(),
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			r, err := find(*data)
+			o, err := officeOf(c.Context(), *data, name)
 			if err != nil {
 				return err
 			}
-			env, err := r.env(c.Context(), name)
-			if err != nil {
-				return err
-			}
-			answer, err := operator.New(env).Do(c.Context(), args[0], json.RawMessage(input))
+			answer, err := o.do(c.Context(), args[0], json.RawMessage(input))
 			if refusal := (*apierr.Error)(nil); errors.As(err, &refusal) {
 				return errors.Join(errors.New("refused"), printJSON(c.OutOrStdout(), refusal))
 			}
@@ -109,20 +92,4 @@ func printJSON(w io.Writer, value any) error {
 		return fmt.Errorf("print the answer: %w", err)
 	}
 	return nil
-}
-
-// env is an environment on the running region's engine.
-func (r running) env(ctx context.Context, name string) (api.Env, error) {
-	if !slices.Contains(names, name) {
-		return api.Env{}, fmt.Errorf("there is no region %q; choose one of %s", name, strings.Join(names, ", "))
-	}
-	region, ok := r.Regions[name]
-	if !ok {
-		return api.Env{}, errStarting
-	}
-	client, err := stack.Connect(ctx, name, region.Engine, stack.TableName(name))
-	if err != nil {
-		return api.Env{}, err
-	}
-	return stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler)), nil
 }

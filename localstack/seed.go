@@ -11,9 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"lectern/functions/operator"
 	"lectern/localstack/demo"
-	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/tenancy"
@@ -49,9 +47,9 @@ func seedPath(data, name string) string { return filepath.Join(data, name, seedN
 // seeded gives the region's seed, making it the first time: an organization, an
 // event with no feature switched on, and a token with every scope but
 // read:audit_logs and the default limits.
-func seeded(ctx context.Context, data string, env api.Env) (seed, error) {
+func seeded(ctx context.Context, data string, o office) (seed, error) {
 	var s seed
-	text, err := os.ReadFile(seedPath(data, env.Region))
+	text, err := os.ReadFile(seedPath(data, o.region))
 	if err == nil {
 		err = json.Unmarshal(text, &s)
 		return s, err
@@ -59,10 +57,10 @@ func seeded(ctx context.Context, data string, env api.Env) (seed, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("read the seed: %w", err)
 	}
-	if s, err = plant(ctx, env); err != nil {
-		return s, fmt.Errorf("seed %s: %w", env.Region, err)
+	if s, err = plant(ctx, o); err != nil {
+		return s, fmt.Errorf("seed %s: %w", o.region, err)
 	}
-	return s, s.save(data, env.Region)
+	return s, s.save(data, o.region)
 }
 
 func (s seed) save(data, name string) error {
@@ -74,28 +72,27 @@ func (s seed) save(data, name string) error {
 }
 
 // plant makes a region's seed.
-func plant(ctx context.Context, env api.Env) (s seed, err error) {
-	do := operate(ctx, env)
-	organization, err := do("organization-create", map[string]any{"name": "Demo organization"})
+func plant(ctx context.Context, o office) (s seed, err error) {
+	organization, err := o.create(ctx, "organization-create", map[string]any{"name": "Demo organization"})
 	if err != nil {
 		return s, err
 	}
 	s.Organization = organization.ID
-	member, err := do("member-create", map[string]any{"org_id": s.Organization,
+	member, err := o.create(ctx, "member-create", map[string]any{"org_id": s.Organization,
 		"name": "Demo admin", "email": "admin@demo.example", "role": tenancy.RoleAdmin})
 	if err != nil {
 		return s, err
 	}
 	place := map[string]any{"org_id": s.Organization}
-	for key, value := range places[env.Region] {
+	for key, value := range places[o.region] {
 		place[key] = value
 	}
-	event, err := do("event-create", place)
+	event, err := o.create(ctx, "event-create", place)
 	if err != nil {
 		return s, err
 	}
 	s.Event = event.ID
-	token, err := do("token-create", map[string]any{"org_id": s.Organization, "user_id": member.ID,
+	token, err := o.create(ctx, "token-create", map[string]any{"org_id": s.Organization, "user_id": member.ID,
 		"name": "Demo token", "scopes": tokenScopes()})
 	s.TokenID, s.Token = token.ID, token.Token
 	return s, err
@@ -108,67 +105,36 @@ func tokenScopes() auth.Scopes {
 
 // fill makes the demo conference in a region: the event's features and custom
 // role, the token's limit, and the content through the API.
-func fill(ctx context.Context, data, url string, env api.Env, s seed) (made demo.Made, err error) {
+func fill(ctx context.Context, data, url string, o office, s seed) (made demo.Made, err error) {
 	features := map[string]bool{}
 	for _, name := range demo.Features {
 		features[name] = true
 	}
-	do := operate(ctx, env)
-	if _, err := do("event-update", map[string]any{"org_id": s.Organization, "event_id": s.Event, "features": features}); err != nil {
+	if _, err := o.create(ctx, "event-update", map[string]any{"org_id": s.Organization, "event_id": s.Event, "features": features}); err != nil {
 		return made, err
 	}
-	if err := giveRole(ctx, env, s); err != nil {
+	if err := giveRole(ctx, o, s); err != nil {
 		return made, err
 	}
-	if _, err := do("token-update", map[string]any{"org_id": s.Organization, "token_id": s.TokenID, "limit": demoLimit}); err != nil {
+	if _, err := o.create(ctx, "token-update", map[string]any{"org_id": s.Organization, "token_id": s.TokenID, "limit": demoLimit}); err != nil {
 		return made, err
 	}
 	if made, err = demo.Fill(ctx, demo.Target{URL: url, Token: s.Token, Event: s.Event}); err != nil {
 		return made, err
 	}
 	s.Filled = true
-	return made, s.save(data, env.Region)
+	return made, s.save(data, o.region)
 }
 
 // giveRole makes the demo's custom role unless the event has it.
-func giveRole(ctx context.Context, env api.Env, s seed) error {
+func giveRole(ctx context.Context, o office, s seed) error {
 	role := map[string]any{"org_id": s.Organization, "event_id": s.Event}
 	maps.Copy(role, demo.Role)
-	_, err := instruct(ctx, env, "participant-role-create", role)
+	_, err := o.instruct(ctx, "participant-role-create", role)
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusConflict {
 		return nil
 	}
 	return err
-}
-
-// created is what of a command's answer the seed needs.
-type created struct {
-	ID    int64  `json:"id"`
-	Token string `json:"token"`
-}
-
-// operate does operator commands.
-func operate(ctx context.Context, env api.Env) func(name string, input any) (created, error) {
-	return func(name string, input any) (made created, err error) {
-		answer, err := instruct(ctx, env, name, input)
-		if err != nil {
-			return made, err
-		}
-		return made, json.Unmarshal(answer, &made)
-	}
-}
-
-// instruct does one operator command and gives its answer as JSON.
-func instruct(ctx context.Context, env api.Env, name string, input any) (answer []byte, err error) {
-	text, err := json.Marshal(input)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	done, err := operator.New(env).Do(ctx, name, text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return json.Marshal(done)
 }
 
 // replace writes a file whole or not at all. Only its owner may read it: it

@@ -68,7 +68,7 @@ func (s *served) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.URL, s.Engine = s.instance.URL, s.stack.EngineURL
-	s.seed, err = seeded(ctx, o.data, s.instance.Env)
+	s.seed, err = seeded(ctx, o.data, here(s.instance.Env))
 	return err
 }
 

@@ -110,7 +110,7 @@ func (o options) ready(ctx context.Context, all []*served) error {
 		group.Go(func() error {
 			if !o.noDemo && !s.Filled {
 				fmt.Fprintf(o.out, "Making the demo conference of %s.\n", s.name)
-				if _, err := fill(ctx, o.data, s.URL, s.instance.Env, s.seed); err != nil {
+				if _, err := fill(ctx, o.data, s.URL, here(s.instance.Env), s.seed); err != nil {
 					return fmt.Errorf("region %s: %w", s.name, err)
 				}
 			}

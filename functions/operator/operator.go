@@ -113,7 +113,9 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 
 // Refusal is the answer of a command that was refused.
 type Refusal struct {
-	Error *apierr.Error `json:"error"`
+	// Status is the HTTP status that the API would answer.
+	Status int           `json:"status"`
+	Error  *apierr.Error `json:"error"`
 }
 
 // Invoke is Do for who sees an answer alone, as the caller of a Lambda does: a
@@ -124,11 +126,23 @@ func (s *Service) Invoke(ctx context.Context, name string, input json.RawMessage
 	var refused *apierr.Error
 	switch {
 	case errors.As(err, &refused):
-		return Refusal{refused}, nil
+		return Refusal{refused.Status, refused}, nil
 	case errors.Is(err, table.ErrBusy):
-		return Refusal{apierr.Unavailable()}, nil
+		busy := apierr.Unavailable()
+		return Refusal{busy.Status, busy}, nil
 	}
 	return answer, err
+}
+
+// Answer reads what Invoke answered, as its JSON: the command's own answer, or the
+// *apierr.Error of a Refusal.
+func Answer(payload []byte) (json.RawMessage, error) {
+	var refusal Refusal
+	if err := json.Unmarshal(payload, &refusal); err == nil && refusal.Error != nil {
+		refusal.Error.Status = refusal.Status
+		return nil, refusal.Error
+	}
+	return payload, nil
 }
 
 // results is a list as an answer.

@@ -1,0 +1,50 @@
+package deployed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"lectern/functions/operator"
+)
+
+// Key is the access key, and secret, of an emulator's administrator.
+const Key = "test"
+
+// Config is how the region's own AWS services are called.
+func (r Region) Config(ctx context.Context) (aws.Config, error) {
+	if r.Endpoint != "" {
+		return aws.Config{Region: r.AWSRegion, BaseEndpoint: &r.Endpoint, Credentials: credentials.NewStaticCredentialsProvider(Key, Key, "")}, nil
+	}
+	c, err := config.LoadDefaultConfig(ctx, config.WithRegion(r.AWSRegion))
+	if err != nil {
+		return c, fmt.Errorf("deployed: load AWS configuration: %w", err)
+	}
+	return c, nil
+}
+
+// Do does an operator command by invoking the operator's function and gives its answer.
+// It is an *apierr.Error when the command or its input is refused.
+func (r Region) Do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	c, err := r.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := json.Marshal(map[string]any{"command": command, "input": input})
+	if err != nil {
+		return nil, fmt.Errorf("deployed: encode the command: %w", err)
+	}
+	out, err := lambda.NewFromConfig(c).Invoke(ctx, &lambda.InvokeInput{FunctionName: &r.Operator, Payload: payload})
+	if err != nil {
+		return nil, fmt.Errorf("deployed: invoke %s: %w", r.Operator, err)
+	}
+	if out.FunctionError != nil {
+		return nil, fmt.Errorf("deployed: %s failed: %s: %s", r.Operator, *out.FunctionError, out.Payload)
+	}
+	return operator.Answer(out.Payload)
+}

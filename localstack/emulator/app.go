@@ -1,0 +1,102 @@
+package emulator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"lectern/localstack/deployed"
+	"lectern/localstack/stack"
+)
+
+// account is the number of an emulator's account.
+const account = "000000000000"
+
+// App is the CDK app as it is deployed to an emulator.
+type App struct {
+	// Root is the project's folder, with cdk.json, bin/infra, infra/node_modules and
+	// the functions in dist.
+	Root string
+	// Program is the app's binary; empty is that of cdk.json.
+	Program string
+	// Out is the folder for what is synthesized and for the outputs.
+	Out string
+	// Context is added to the app's context, such as a folder of other functions.
+	Context map[string]string
+	// Log gets what the tools say.
+	Log io.Writer
+}
+
+// Bootstrap prepares the account for the app, in both regions.
+func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
+	args := []string{"bootstrap"}
+	for _, region := range slices.Sorted(maps.Keys(stack.Regions)) {
+		args = append(args, "aws://"+account+"/"+stack.Regions[region])
+	}
+	if err := a.cdk(ctx, e.URL, args...); err != nil {
+		return err
+	}
+	return e.openStaging(ctx)
+}
+
+// Deploy deploys all stacks of both regions and gives where the service is then: an
+// emulator gives an API another address with each change.
+func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) {
+	outputs := filepath.Join(a.Out, "outputs.json")
+	if err := a.cdk(ctx, e.URL, "deploy", "--all", "--require-approval", "never", "--outputs-file", outputs); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(outputs) //nolint:gosec // written just now
+	if err != nil {
+		return nil, fmt.Errorf("emulator: %w", err)
+	}
+	var said map[string]map[string]string
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, fmt.Errorf("emulator: %s: %w", outputs, err)
+	}
+	regions := deployed.Regions{}
+	for region, aws := range stack.Regions {
+		state, service := said["Lectern-"+region+"-State"], said["Lectern-"+region+"-Service"]
+		regions[region] = deployed.Region{
+			URL:      e.URL + "/restapis/" + service["ApiId"] + "/" + service["Stage"] + "/_user_request_",
+			Operator: service["Operator"], Table: state["Table"], AWSRegion: aws, Endpoint: e.URL,
+		}
+		if err := e.expire(ctx, regions[region]); err != nil {
+			return nil, err
+		}
+	}
+	return regions, nil
+}
+
+// cdk runs the pinned CDK with the project's app against the emulator alone.
+func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
+	values := map[string]string{"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64"}[runtime.GOARCH]}
+	if runtime.GOARCH == "arm64" {
+		values["arch"] = "arm64"
+	}
+	maps.Copy(values, a.Context)
+	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices", "--progress", "events",
+		"--output", filepath.Join(a.Out, "cdk.out")}
+	if a.Program != "" {
+		all = append(all, "--app", a.Program)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, "--context", name+"="+values[name])
+	}
+	cmd := exec.CommandContext(ctx, "node", append(all, args...)...) //nolint:gosec // the project's own tool
+	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log
+	cmd.Env = append(plain(), "AWS_ENDPOINT_URL="+endpoint, "AWS_ENDPOINT_URL_S3="+endpoint, "AWS_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID="+deployed.Key, "AWS_SECRET_ACCESS_KEY="+deployed.Key, "AWS_EC2_METADATA_DISABLED=true",
+		"CDK_DISABLE_CLI_TELEMETRY=true", "CDK_VALIDATION=false")
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("emulator: cdk %s: %w", args[0], err)
+	}
+	return nil
+}
