@@ -32,6 +32,6 @@ func command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	data := root.PersistentFlags().String("data", ".local", "folder that keeps the data")
-	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data))
+	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data))
 	return root
 }

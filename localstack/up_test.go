@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
 )
 
 // runMain makes the test's own program be lectern, so that the tests run it as
@@ -172,6 +175,36 @@ func TestUpWithoutDemo(t *testing.T) {
 		require.NoError(t, err, printed)
 		require.EqualValues(t, 150, total(t, variables, "US"), "making the demo conference again adds nothing")
 	}
+}
+
+func TestUpWithoutTheFunctionsBinaries(t *testing.T) {
+	printed, err := run(t, "up", "--data", t.TempDir(), "--us-port", "0", "--eu-port", "0", "--processes="+t.TempDir())
+	require.Error(t, err)
+	require.Contains(t, printed, "make functions")
+}
+
+// TestUpRunsTheFunctionsAsProcesses: a group's once it is asked, as children that end
+// with the service.
+func TestUpRunsTheFunctionsAsProcesses(t *testing.T) {
+	stacktest.NeedsBinaries(t)
+	p, variables := upOn(t, t.TempDir(), "--no-demo", "--processes="+os.Getenv(stacktest.EnvFunctions))
+	require.Zero(t, total(t, variables, "EU"))
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))
+	require.NoError(t, err)
+	var run []string
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		require.NoError(t, err)
+		for pid := range strings.FieldsSeq(string(text)) {
+			binary, err := os.Readlink("/proc/" + pid + "/exe")
+			require.NoError(t, err)
+			if filepath.Base(binary) == "bootstrap" {
+				run = append(run, filepath.Base(filepath.Dir(binary)))
+			}
+		}
+	}
+	require.ElementsMatch(t, []string{"events", "events", "sessions"}, run, "both regions have answered, and one was asked for sessions")
+	p.end(t, syscall.SIGTERM)
 }
 
 func TestStopLeavesNothingRunning(t *testing.T) {

@@ -1,11 +1,8 @@
 package it_test
 
 import (
-	"context"
 	"maps"
-	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
+	"lectern/localstack/verify"
 	"lectern/shared/table"
 )
 
@@ -70,30 +68,11 @@ func (e engine) snapshot(t *testing.T, keys []table.Key) dump {
 	return all
 }
 
-func (d dump) add(t *testing.T, item map[string]attribute.AttributeValue) {
+func (d dump) add(t *testing.T, all map[string]attribute.AttributeValue) {
 	t.Helper()
-	d[table.Key{PK: text(item["PK"]), SK: text(item["SK"])}] = dumped{
-		version: number(t, item["v"]), settings: number(t, item["sv"]), count: number(t, item["n"]),
-		expires: number(t, item["ttl"]), data: text(item["d"]),
-	}
-}
-
-func text(value attribute.AttributeValue) string {
-	if s, ok := value.(*attribute.AttributeValueMemberS); ok {
-		return s.Value
-	}
-	return ""
-}
-
-func number(t *testing.T, value attribute.AttributeValue) int64 {
-	t.Helper()
-	n, ok := value.(*attribute.AttributeValueMemberN)
-	if !ok {
-		return 0
-	}
-	read, err := strconv.ParseInt(n.Value, 10, 64)
+	item, err := verify.Read(all)
 	require.NoError(t, err)
-	return read
+	d[item.Key] = dumped{item.Version, item.Settings, item.Count, item.Expires, item.Data}
 }
 
 // below is the part of the dump in the partition prefix and those below it.
@@ -105,33 +84,16 @@ func (d dump) below(prefix string) dump {
 	return part
 }
 
-// peephole lets a test read the table that the service is given.
-type peephole struct {
-	table.Client
-	name atomic.Pointer[string]
-}
-
-// BatchGetItem notes the name of the table; every request reads its caller by it.
-func (p *peephole) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	for name := range in.RequestItems {
-		p.name.Store(&name)
-	}
-	return p.Client.BatchGetItem(ctx, in, o...)
-}
-
 // startOpen starts a region whose table can be read past the service. wrap, if
 // any, stands between the two.
 func startOpen(t *testing.T, wrap func(table.Client) table.Client, options ...stacktest.Option) (*stacktest.Stack, engine) {
 	t.Helper()
-	hole := &peephole{}
-	var client *dynamodb.Client
-	s := stacktest.Start(t, append(options, stacktest.WithClient(func(inner table.Client) table.Client {
-		client, hole.Client = inner.(*dynamodb.Client), inner
-		if wrap != nil {
-			hole.Client = wrap(inner)
-		}
-		return hole
-	}))...)
-	s.Call(t, 200, "GET", "/v1/events", nil)
-	return s, engine{client, *hole.name.Load()}
+	if wrap != nil {
+		options = append(options, stacktest.WithClient(wrap))
+	}
+	s := stacktest.Start(t, options...)
+	url, name := s.Engine(t)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: url})
+	require.NoError(t, err)
+	return s, engine{client, name}
 }

@@ -1,0 +1,170 @@
+package verify
+
+import (
+	"encoding/json"
+	"strings"
+
+	"lectern/shared/account"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/field"
+	"lectern/shared/participant"
+	"lectern/shared/party"
+	"lectern/shared/session"
+)
+
+// adders take in an item by the part that its partition is. An idempotency key is an
+// answer kept for a day, of which nothing else speaks.
+var adders = map[string]func(*Organization, place, Item){
+	"":                  (*Organization).addFamily,
+	"U":                 (*Organization).addFamily,
+	"T":                 (*Organization).addFamily,
+	"L":                 func(o *Organization, at place, item Item) { o.listed[at.rest] = append(o.listed[at.rest], item.Data) },
+	"M":                 (*Organization).addSetting,
+	"S":                 (*Organization).addSession,
+	contact.Kind.Letter: func(o *Organization, at place, item Item) { o.addParty(o.Parties[contact.Kind.Name], at, item) },
+	account.Kind.Letter: func(o *Organization, at place, item Item) { o.addParty(o.Parties[account.Kind.Name], at, item) },
+	"RS":                (*Organization).addRow,
+	"RC":                (*Organization).addRow,
+	"RA":                (*Organization).addRow,
+	"V":                 func(o *Organization, at place, item Item) { into(o.shards, at.owner)[item.SK] = item.Version },
+	"Q":                 (*Organization).addHold,
+	"N":                 func(o *Organization, _ place, item Item) { o.numbers[item.PK] = item.Count },
+	"H":                 (*Organization).addChange,
+	"I":                 func(*Organization, place, Item) {},
+}
+
+// Add takes in an item of the organization.
+func (o *Organization) Add(item Item) {
+	at := placed(item.PK)
+	if at.kind(item.SK) == unknown {
+		o.wrong("an item of no known kind stands in a partition %q", at.part)
+		return
+	}
+	adders[at.part](o, at, item)
+}
+
+// read decodes what an item holds; it is false, and a problem, where that is not JSON
+// of its kind.
+func (o *Organization) read(item Item, what string, into any) bool {
+	if err := json.Unmarshal([]byte(item.Data), into); err != nil {
+		o.wrong("a %s cannot be read", what)
+		return false
+	}
+	return true
+}
+
+// addFamily takes in the organization itself, an event, a member or a token.
+func (o *Organization) addFamily(at place, item Item) {
+	if at.part == "" {
+		o.counted[at.owner] = item.Settings
+	}
+	id := map[string]string{"": strings.TrimPrefix(at.event, "E#"), "U": at.rest, "T": at.rest}[at.part]
+	name := map[string]string{"": "event", "U": "member", "T": "token"}[at.part]
+	if at.part == "" && at.event == "" {
+		id, name = strings.TrimPrefix(o.key, "O#"), "organization"
+	}
+	o.families[name+" "+id] = item.Version
+	var says struct {
+		ID json.Number `json:"id"`
+	}
+	if o.read(item, name, &says) && says.ID.String() != id {
+		o.wrong("%s %s says it is %s", name, id, says.ID)
+	}
+}
+
+// addSetting notes what a setting counts, and the value that it alone may have.
+func (o *Organization) addSetting(at place, item Item) {
+	kind, id, _ := strings.Cut(item.SK, "#")
+	o.settings[at.owner] = append(o.settings[at.owner], setting{kind, id, item.Version})
+	value := ""
+	switch kind {
+	case field.Kind:
+		var d field.Definition
+		if o.read(item, kind, &d) && d.DeletedAt == nil {
+			value = string(d.Module) + "#" + d.InternalName
+		}
+	case participant.Kind:
+		var r participant.Role
+		if o.read(item, kind, &r) && r.DeletedAt == nil {
+			value = r.Slug
+		}
+	}
+	if value != "" {
+		o.own(at.owner+"#Q#"+kind+"#"+value, id)
+	}
+}
+
+func (o *Organization) addSession(at place, item Item) {
+	body := &session.Body{}
+	if !o.read(item, "session", body) {
+		return
+	}
+	if body.ID != at.rest || item.SK != "B" {
+		o.wrong("session %s says it is %s", at.rest, body.ID)
+	}
+	body.Version = item.Version
+	into(o.Sessions, at.owner)[at.rest] = body
+}
+
+func (o *Organization) addParty(all *Parties, at place, item Item) {
+	switch {
+	case item.SK == "B":
+		body := &party.Body{}
+		if !o.read(item, all.Name, body) {
+			return
+		}
+		if body.ID != at.rest {
+			o.wrong("%s %s says it is %s", all.Name, at.rest, body.ID)
+		}
+		body.Version = item.Version
+		all.Records[at.rest] = body
+	case strings.HasPrefix(item.SK, "E#"):
+		here := &party.Association{}
+		if !o.read(item, all.Name, here) {
+			return
+		}
+		if here.ID != at.rest || item.SK != eventKey(here.Event) {
+			o.wrong("%s %s on %s says it is %s on %s", all.Name, at.rest, item.SK, here.ID, eventKey(here.Event))
+		}
+		here.Version = item.Version
+		into(all.Here, item.SK)[at.rest] = here
+	default:
+		o.pointers[at.rest] = append(o.pointers[at.rest], strings.TrimPrefix(item.SK, "H#"))
+	}
+}
+
+func (o *Organization) addRow(_ place, item Item) {
+	shard, id, _ := strings.Cut(item.SK, "#")
+	into(o.rows, item.PK)[id] = row{item.Version, shard, item.Data}
+}
+
+// addHold notes the record that holds a unique value.
+func (o *Organization) addHold(_ place, item Item) {
+	var says struct {
+		ID string `json:"id"`
+	}
+	if o.read(item, "unique value", &says) {
+		o.held[item.PK] = says.ID
+	}
+}
+
+func (o *Organization) addChange(_ place, item Item) {
+	var r change.Record
+	if !o.read(item, "change record", &r) {
+		return
+	}
+	of := r.Type + " " + r.RecordID
+	if r.ID == "" || r.Org != o.id || r.Key() != item.Key {
+		o.wrong("a change record of %s stands in the wrong place", of)
+	}
+	o.changes[of] = append(o.changes[of], keep(&r))
+}
+
+// own notes that the record of an id must hold a unique value, and no other may.
+func (o *Organization) own(key, id string) {
+	if other, taken := o.owned[key]; taken {
+		o.wrong("%s and %s have the same unique value", other, id)
+	}
+	o.owned[key] = id
+}

@@ -1,0 +1,170 @@
+package verify
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lectern/shared/table"
+)
+
+// checkFamilies: each version of organization, event, member and token has its change
+// record, and lists name all of them once.
+func (o *Organization) checkFamilies() {
+	there := map[string][]string{}
+	for _, of := range sorted(o.families) {
+		o.versions(of, o.families[of])
+		name, id, _ := strings.Cut(of, " ")
+		if name != "organization" {
+			there[name] = append(there[name], id)
+		}
+	}
+	if _, ok := o.families["organization "+strings.TrimPrefix(o.key, "O#")]; !ok {
+		o.wrong("the organization itself is not there")
+	}
+	for name := range union(there, o.listed) {
+		if !sameSet(there[name], o.listed[name]) {
+			o.wrong("the list of kind %s names %d, there are %d, or they are not the same", name, len(o.listed[name]), len(there[name]))
+		}
+	}
+}
+
+// checkSettings: the settings version of an event or organization is the sum of its
+// settings' versions times weights, and each version has its change record.
+func (o *Organization) checkSettings() {
+	for owner := range union(o.settings, o.counted) {
+		sum := int64(0)
+		for _, s := range o.settings[owner] {
+			sum += s.version * table.Weight(s.id)
+			o.versions(s.of+" "+s.id, s.version)
+		}
+		if counted, ok := o.counted[owner]; !ok || counted != sum {
+			o.wrong("%s has settings version %d, its settings add up to %d", owner, counted, sum)
+		}
+	}
+}
+
+// stored is the version of a body, and what its row must hold.
+type stored struct {
+	version int64
+	row     map[string]any
+}
+
+// mirrored: each body of a family has a row, each row a body, and both say the same. The
+// rows are done with then. A shard's version is the sum of its rows' versions times
+// weights.
+func (o *Organization) mirrored(owner, letter string, want map[string]stored) {
+	partition := owner + "#R" + letter
+	rows := o.rows[partition]
+	delete(o.rows, partition)
+	sums := map[string]int64{}
+	for id, is := range rows {
+		sums[letter+"#"+is.shard] += is.version * table.Weight(id)
+		body, there := want[id]
+		switch {
+		case !there:
+			o.wrong("row %s of %s has no record", id, partition)
+		case is.version != body.version:
+			o.wrong("row %s of %s has version %d, its record %d", id, partition, is.version, body.version)
+		case !sameJSON(is.data, body.row):
+			o.wrong("row %s of %s does not say what its record says", id, partition)
+		}
+	}
+	for id := range want {
+		if _, there := rows[id]; !there {
+			o.wrong("%s has no row in %s", id, partition)
+		}
+	}
+	o.summed(owner, letter, sums)
+}
+
+// summed: the versions of the shards of a family are as their rows add up, and are then
+// done with.
+func (o *Organization) summed(owner, letter string, sums map[string]int64) {
+	shards := o.shards[owner]
+	for shard, version := range shards {
+		if !strings.HasPrefix(shard, letter+"#") {
+			continue
+		}
+		if sums[shard] != version {
+			o.wrong("shard %s of %s has version %d, its rows add up to %d", shard, owner, version, sums[shard])
+		}
+		delete(sums, shard)
+		delete(shards, shard)
+	}
+	for shard, sum := range sums {
+		o.wrong("shard %s of %s has no version, its rows add up to %d", shard, owner, sum)
+	}
+}
+
+// checkRows: what is left of rows and versions of shards is of records that are not there.
+func (o *Organization) checkRows() {
+	for _, partition := range sorted(o.rows) {
+		o.wrong("%d rows of %s have no records", len(o.rows[partition]), partition)
+	}
+	for _, owner := range sorted(o.shards) {
+		for shard, version := range o.shards[owner] {
+			o.wrong("shard %s of %s has version %d, it has no rows", shard, owner, version)
+		}
+	}
+}
+
+// checkUnique: each unique value is held for the record that has it, and no other is. A
+// value may be a person's address and is not told.
+func (o *Organization) checkUnique() {
+	for key := range union(o.owned, o.held) {
+		kind, _, _ := strings.Cut(placed(key).rest, "#")
+		switch owner, holder := o.owned[key], o.held[key]; {
+		case owner == holder:
+		case holder == "":
+			o.wrong("the %s of %s is not held", kind, owner)
+		case owner == "":
+			o.wrong("a %s is held for %s, which does not have it", kind, holder)
+		default:
+			o.wrong("the %s of %s is held for %s", kind, owner, holder)
+		}
+	}
+}
+
+// eventKey is the sort key of what belongs to an event.
+func eventKey(id int64) string { return "E#" + strconv.FormatInt(id, 10) }
+
+// into gives the inner map of a key, made where it is not there.
+func into[V any](all map[string]map[string]V, key string) map[string]V {
+	if all[key] == nil {
+		all[key] = map[string]V{}
+	}
+	return all[key]
+}
+
+func sorted[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }
+
+// union are the keys of two maps.
+func union[A, B any](a map[string]A, b map[string]B) map[string]bool {
+	all := map[string]bool{}
+	for key := range a {
+		all[key] = true
+	}
+	for key := range b {
+		all[key] = true
+	}
+	return all
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(a, b)
+}
+
+// sameJSON is whether a text is the JSON of a value.
+func sameJSON(text string, value any) bool {
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return false
+	}
+	var is, want any
+	return json.Unmarshal([]byte(text), &is) == nil && json.Unmarshal(encoded, &want) == nil && reflect.DeepEqual(is, want)
+}

@@ -1,0 +1,189 @@
+// Package verify checks that what a table holds is whole: one half of a write
+// without the other, as after a restore that tore it, or after a kill if
+// transactions did not hold. It knows how every record is stored and reads items past the
+// service, so that a mistake in how the service reads them does not hide another.
+// It writes nothing.
+package verify
+
+import (
+	"fmt"
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/party"
+	"lectern/shared/session"
+	"lectern/shared/table"
+)
+
+// maxProblems is how many problems of an organization are kept.
+const maxProblems = 1000
+
+// kinds are the kinds of parties.
+var kinds = []*party.Kind{contact.Kind, account.Kind}
+
+// Organization is what is stored of an organization. Items are added in any order,
+// and then it is checked.
+type Organization struct {
+	// Sessions are the bodies of sessions by event, which is the key of its partition,
+	// and id.
+	Sessions map[string]map[string]*session.Body
+	// Parties are contacts and accounts, by the name of the kind.
+	Parties map[string]*Parties
+	// Problems are what is not whole: the first thousand, and Count is how many there
+	// are. None shows what a record says, which may be personal.
+	Problems []string
+	Count    int
+
+	id  int64
+	key string
+	// families are the versions of organization, events, members and tokens, by change
+	// record; listed are the ids that lists name, by kind.
+	families map[string]int64
+	listed   map[string][]string
+	// rows, shards and settings are by the partition they stand in.
+	rows     map[string]map[string]row
+	shards   map[string]map[string]int64
+	settings map[string][]setting
+	// counted are the settings versions of events and organization, by partition.
+	counted map[string]int64
+	// held is who holds a unique value and who should, by partition; numbers the last
+	// number given, by partition.
+	held, owned map[string]string
+	numbers     map[string]int64
+	// changes are the change records of a record, by its kind and id; pointers the ids
+	// that are noted beside a contact.
+	changes  map[string][]noted
+	pointers map[string][]string
+}
+
+// Parties are all contacts, or all accounts, of an organization.
+type Parties struct {
+	*party.Kind
+	Records map[string]*party.Body
+	// Here are their associations by event, which is the sort key, and id.
+	Here map[string]map[string]*party.Association
+}
+
+// row is what a search knows of a record.
+type row struct {
+	version int64
+	shard   string
+	data    string
+}
+
+// setting is an event's or organization's setting.
+type setting struct {
+	of, id  string
+	version int64
+}
+
+// noted is what is kept of a change record.
+type noted struct {
+	id        string
+	version   int64
+	at        int64 // Unix milliseconds
+	sequences []int64
+	action    string
+}
+
+// NewOrganization is one of which nothing is known yet.
+func NewOrganization(id int64) *Organization {
+	o := &Organization{
+		Sessions: map[string]map[string]*session.Body{}, Parties: map[string]*Parties{}, id: id, key: table.Org(id),
+		families: map[string]int64{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
+		shards: map[string]map[string]int64{}, settings: map[string][]setting{}, counted: map[string]int64{},
+		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
+		changes: map[string][]noted{}, pointers: map[string][]string{},
+	}
+	for _, kind := range kinds {
+		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
+	}
+	return o
+}
+
+// Check looks at everything that was added.
+func (o *Organization) Check() {
+	o.checkFamilies()
+	o.checkSettings()
+	for _, event := range sorted(o.Sessions) {
+		o.checkSessions(event, o.Sessions[event])
+	}
+	for _, kind := range kinds {
+		o.checkParties(o.Parties[kind.Name])
+	}
+	o.checkRows()
+	o.checkUnique()
+	o.checkChanges()
+	slices.Sort(o.Problems)
+}
+
+// wrong notes a problem.
+func (o *Organization) wrong(format string, args ...any) {
+	o.Count++
+	if len(o.Problems) < maxProblems {
+		o.Problems = append(o.Problems, o.key+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// checkChanges: what is left of the change records is of records that are not there;
+// versions takes those of records that are.
+func (o *Organization) checkChanges() {
+	for _, of := range sorted(o.changes) {
+		o.wrong("%s is not there and has %d change records, the last one %s", of, len(o.changes[of]), last(o.changes[of]).action)
+	}
+	for _, id := range sorted(o.pointers) {
+		o.wrong("contact %s is not there and has %d pointers to changes", id, len(o.pointers[id]))
+	}
+}
+
+// versions: a record has one change record for each of its versions, from 1. They are
+// given in order, and are then done with.
+func (o *Organization) versions(of string, version int64) []noted {
+	records := o.changes[of]
+	delete(o.changes, of)
+	slices.SortFunc(records, func(a, b noted) int { return int(a.version - b.version) })
+	for i, record := range records {
+		if record.version != int64(i+1) {
+			o.wrong("%s: change record %d is of version %d", of, i+1, record.version)
+			break // The others would only say it again.
+		}
+	}
+	if int64(len(records)) != version {
+		o.wrong("%s has version %d and %d change records", of, version, len(records))
+	}
+	return records
+}
+
+// published: the last change record of a record is of when it was changed, in Unix
+// milliseconds, and what was published of it is numbered from 1 to last without a gap.
+func (o *Organization) published(of string, version, at, sequence int64) []noted {
+	records := o.versions(of, version)
+	if len(records) > 0 && last(records).at != at {
+		o.wrong("%s was changed at %d, its last change record is of %d", of, at, last(records).at)
+	}
+	told := int64(0)
+	for _, record := range records {
+		for _, number := range record.sequences {
+			if told++; number != told {
+				o.wrong("%s version %d has published number %d, not %d", of, record.version, number, told)
+			}
+		}
+	}
+	if told != sequence {
+		o.wrong("%s has published %d kinds and counted %d", of, told, sequence)
+	}
+	return records
+}
+
+// keep reads a change record, without the values that were changed.
+func keep(r *change.Record) noted {
+	n := noted{id: r.ID, version: r.Version, at: r.At.UnixMilli(), action: r.Action}
+	for _, kind := range r.Kinds {
+		n.sequences = append(n.sequences, kind.Sequence)
+	}
+	return n
+}
+
+func last(records []noted) noted { return records[len(records)-1] }
