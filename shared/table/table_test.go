@@ -3,6 +3,7 @@ package table_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"net/http/httptrace"
 	"os"
@@ -17,7 +18,7 @@ import (
 	"lectern/shared/table"
 )
 
-// region is any: no engine looks at it.
+// region is any that there is.
 const region = "us-east-1"
 
 // endpoint is the engine of all tests: a child, or the one that
@@ -32,6 +33,12 @@ func TestMain(m *testing.M) {
 	}
 	endpoint = e.URL
 	code := m.Run()
+	if whole := flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""; whole {
+		for _, name := range unmet() {
+			fmt.Fprintf(os.Stderr, "no test looks at the known difference %q\n", name)
+			code = 1
+		}
+	}
 	if err := e.Stop(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
@@ -107,12 +114,11 @@ func TestOpenIgnoresTheEnvironmentOfALocalEngine(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
 	client, name := open(t)
 	insert(t, table.New(client, name), item("a"))
-	for _, region := range []string{"", "us"} {
-		client, err := table.Open(t.Context(), table.Config{Endpoint: endpoint, Region: region})
+	for _, other := range []string{"", "us"} {
+		client, err := table.Open(t.Context(), table.Config{Endpoint: endpoint, Region: other})
 		require.NoError(t, err)
-		got, err := table.New(client, name).Get(t.Context(), key("a"))
-		require.NoError(t, err)
-		require.Equal(t, item("a"), got)
+		_, err = table.New(client, name).Get(t.Context(), key("a"))
+		conforms(t, "another region has other tables", err != nil)
 	}
 }
 
@@ -146,7 +152,7 @@ func TestCallsKeepTheirConnection(t *testing.T) {
 		_, err := tbl.Get(ctx, key("a"))
 		require.NoError(t, err)
 	}
-	require.Zero(t, fresh)
+	conforms(t, "a connection is kept over 2,000 calls", fresh == 0, fresh, " new ones")
 }
 
 func TestKeysBeginWithTheirTenant(t *testing.T) {
