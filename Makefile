@@ -47,6 +47,10 @@ test: setup ## Run all tests at their short sizes.
 bench: setup ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./localstack/bench
 
+.PHONY: cost
+cost: setup ## Compute what the service costs on AWS, from the measured figures, into docs/operations.md.
+	go run ./localstack/cost -into docs/operations.md
+
 .PHONY: golden
 golden: setup ## Write the OpenAPI document and the route table again from the code.
 	go test ./functions -update
@@ -69,15 +73,29 @@ functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
 	LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET) $(TEST) -count 1 ./localstack/it
 
-# The CDK app, its tool, and the Lambdas for the machines of AWS.
 .PHONY: app
-app: functions $(CDK) ## Build what is deployed: the Lambdas, and the CDK app in bin/infra.
-	@go build -buildvcs=false -o bin/infra ./infra
+app: setup $(CDK)
+	@env -u GOOS -u GOARCH go build -buildvcs=false -o bin/infra ./infra
+
+.PHONY: release
+release: app ## Build what is deployed to AWS: the Lambdas for arm64, or GOARCH, and the CDK app.
+	@$(MAKE) --no-print-directory functions GOOS=linux GOARCH=$(or $(GOARCH),arm64)
 
 # The emulator runs functions on this machine.
 .PHONY: test-deploy
-test-deploy: app emulator ## Deploy to an emulator of AWS and run the integration tests there.
+test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the integration tests there.
 	go run ./localstack/deploy .ci/deployed
+
+LOCALSTACK := docker compose --file localstack/docker-compose.yml
+
+.PHONY: test-localstack
+test-localstack: app functions ## Do the same on LocalStack, where Docker is.
+	$(LOCALSTACK) up --detach --wait
+	go run ./localstack/deploy -endpoint http://localhost.localstack.cloud:4566 .ci/deployed; status=$$?; $(LOCALSTACK) down; exit $$status
+
+.PHONY: engines
+engines: setup emulator ## Hold other engines of DynamoDB to the tests of the table; needs Java 17.
+	.ci/engines
 
 .PHONY: soak
 soak: build python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
@@ -86,12 +104,12 @@ soak: build python ## Run the tests and the fuzzing of the API at their long siz
 
 .PHONY: clean
 clean: stop ## Remove what was built and installed, and all local data.
-	rm -rf bin dist node_modules .local $(SCALAR)
+	rm -rf bin dist node_modules infra/node_modules .local $(SCALAR)
 
 .PHONY: setup
 setup: $(ENGINE) $(SCALAR)
 
-# What .ci/run and soak take from PyPI; nothing else needs Python.
+# What .ci/run, soak and test-deploy take from PyPI; nothing else needs Python.
 .PHONY: emulator
 emulator: .local/emulator/installed
 

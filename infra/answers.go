@@ -1,0 +1,97 @@
+package main
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"lectern/shared/apierr"
+)
+
+// maxBody is the gateway's limit of a request body, in bytes.
+const maxBody = 10 << 20
+
+// How many seconds whoever is refused for the number of requests is asked to wait.
+const (
+	// throttled: the stage's bucket fills again every second.
+	throttled = 1
+	// filtered: the firewall counts the requests of five minutes.
+	filtered = 300
+)
+
+// answer is one of the answers that the gateway gives by itself.
+type answer struct {
+	// kind is its name in the API's description.
+	kind string
+	// status replaces the gateway's own; 0 leaves it.
+	status int
+	err    *apierr.Error
+	// wait is the Retry-After in seconds; 0 for none.
+	wait int
+}
+
+// ownAnswers are the gateway's own answers, as a group would give them. Kinds that
+// are not listed are answered by the two defaults: they concern what the API does
+// not have, such as authorizers and request models.
+func ownAnswers() []answer {
+	missing, refused := apierr.NotFound("Route"), apierr.Forbidden("", "This request is not allowed.")
+	many, busy := apierr.TooManyRequests("Too many requests. Please try again later."), apierr.Unavailable()
+	return []answer{
+		{kind: "DEFAULT_4XX", err: apierr.Invalid("", "The request could not be read.")},
+		{kind: "DEFAULT_5XX", err: apierr.Internal()},
+		{kind: "REQUEST_TOO_LARGE", status: 413, err: apierr.TooLarge(maxBody)},
+		{kind: "UNSUPPORTED_MEDIA_TYPE", status: 415, err: apierr.UnsupportedMediaType()},
+		{kind: "THROTTLED", status: 429, err: many, wait: throttled},
+		{kind: "QUOTA_EXCEEDED", status: 429, err: many, wait: throttled},
+		{kind: "WAF_FILTERED", status: 429, err: many, wait: filtered},
+		// Every path has a route, so these are paths that no route can have.
+		{kind: "MISSING_AUTHENTICATION_TOKEN", status: 404, err: missing},
+		{kind: "RESOURCE_NOT_FOUND", status: 404, err: missing},
+		{kind: "UNAUTHORIZED", status: 401, err: apierr.Unauthorized()},
+		{kind: "ACCESS_DENIED", status: 403, err: refused},
+		{kind: "EXPIRED_TOKEN", status: 403, err: refused},
+		{kind: "INVALID_API_KEY", status: 403, err: refused},
+		{kind: "INVALID_SIGNATURE", status: 403, err: refused},
+		{kind: "INTEGRATION_FAILURE", status: 503, err: busy},
+		{kind: "INTEGRATION_TIMEOUT", status: 504, err: busy},
+	}
+}
+
+// answers gives the gateway's own answers our error shape, the id of the request,
+// and leave for every origin to read them, as the door of localstack/stack does.
+// They are a part of the API's description: as resources of their own they would be
+// lost whenever the description is imported anew.
+func answers() map[string]any {
+	all := map[string]any{}
+	for _, a := range ownAnswers() {
+		headers := map[string]any{
+			"Content-Type":                "'application/json'",
+			"Access-Control-Allow-Origin": "'*'",
+			"X-Request-Id":                "context.requestId",
+		}
+		if a.wait > 0 {
+			headers["Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"
+		}
+		parameters := map[string]any{}
+		for name, value := range headers {
+			parameters["gatewayresponse.header."+name] = value
+		}
+		one := map[string]any{
+			"responseParameters": parameters,
+			"responseTemplates":  map[string]any{"application/json": a.body()},
+		}
+		if a.status != 0 {
+			one["statusCode"] = strconv.Itoa(a.status)
+		}
+		all[a.kind] = one
+	}
+	return all
+}
+
+// body is the error as the service writes it.
+func (a answer) body() string {
+	text, err := json.Marshal(a.err)
+	if err != nil {
+		panic("infra: an error that is no JSON: " + err.Error())
+	}
+	return string(text)
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWithoutAContextEverythingHasADefault(t *testing.T) {
+	c, err := configured(map[string]any{"@aws-cdk/core:anything": true, "aws:cdk:enable-asset-metadata": true, "endpoint": ""})
+	require.NoError(t, err)
+	require.Equal(t, &config{
+		regions: []region{{name: "eu", awsRegion: "eu-central-1"}, {name: "us", awsRegion: "us-east-1"}},
+		arch:    "arm64", stage: "live", retention: awslogs.RetentionDays_THREE_MONTHS,
+		throttleRate: 500, throttleBurst: 1000, cloudWatchRole: true, tags: map[string]string{},
+	}, c)
+}
+
+func TestValuesOfTheCommandLineAreText(t *testing.T) {
+	c, err := configured(map[string]any{
+		"regions": "us", "arch": "x86_64", "endpoint": "http://127.0.0.1:4566/", "dailyWrites": "10000", "throttleRate": "20",
+		"customerKey": "true", "cloudWatchRole": "false", "logRetentionDays": "7", "tags": `{"team": "programme"}`,
+		"us": `{"awsRegion": "us-west-2", "restoredTable": "lectern-us-2"}`,
+	})
+	require.NoError(t, err)
+	require.Equal(t, []region{{name: "us", awsRegion: "us-west-2", restoredTable: "lectern-us-2"}}, c.regions)
+	require.Equal(t, "http://127.0.0.1:4566", c.endpoint)
+	require.Equal(t, []int{10_000, 20}, []int{c.dailyWrites, c.throttleRate})
+	require.Equal(t, []bool{true, false}, []bool{c.customerKey, c.cloudWatchRole})
+	require.Equal(t, awslogs.RetentionDays_ONE_WEEK, c.retention)
+	require.Equal(t, map[string]string{"team": "programme"}, c.tags)
+}
+
+func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
+	_, err := configured(map[string]any{
+		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
+		"dailyWrites": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
+		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1, "tags": "team", "adminURL": "https://example.org",
+		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "alarmTopicArn": "pager", "table": "x"},
+		"eu": map[string]any{"domain": map[string]any{
+			"name": "https://example.org", "hostedZoneId": "Z1", "certificate": "x",
+			"certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
+		}},
+	})
+	require.Error(t, err)
+	lines := strings.Split(err.Error(), "\n  ")[1:]
+	names := make([]string, len(lines))
+	for i, line := range lines {
+		names[i], _, _ = strings.Cut(line, " ")
+	}
+	require.ElementsMatch(t, []string{
+		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "logRetentionDays", "throttleRate", "throttleBurst",
+		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole", "tags", "adminURL",
+		"us.awsRegion", "us.restoredTable", "us.alarmTopicArn", "us.table",
+		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",
+	}, names, err.Error())
+}
+
+func TestADomainNeedsANameAndACertificate(t *testing.T) {
+	_, err := configured(map[string]any{"us": map[string]any{"domain": map[string]any{}}})
+	require.ErrorContains(t, err, "us.domain.name is missing")
+	require.ErrorContains(t, err, "us.domain.certificateArn is missing")
+}

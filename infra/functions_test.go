@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+)
+
+func environment(f resource) map[string]any {
+	return f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
+}
+
+func TestEveryGroupIsAFunctionAndSoIsTheOperator(t *testing.T) {
+	for _, at := range []string{"us", "eu"} {
+		found := map[string]map[string]any{}
+		for _, f := range ofDefaults(t)["Lectern-"+at+"-Service"].of("AWS::Lambda::Function") {
+			found[strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-"+at+"-")] = f.Properties
+			require.Equal(t, "provided.al2023", f.Properties["Runtime"])
+			require.Equal(t, []any{"arm64"}, f.Properties["Architectures"])
+			require.NotContains(t, f.Properties, "TracingConfig")
+			require.NotContains(t, f.Properties, "ReservedConcurrentExecutions")
+			require.Equal(t, at, environment(f)["LECTERN_REGION"])
+			require.Equal(t, "lectern-"+at, environment(f)["LECTERN_TABLE"])
+			require.NotContains(t, environment(f), "AWS_ENDPOINT_URL")
+			require.Contains(t, []any{256.0, 512.0}, f.Properties["MemorySize"])
+		}
+		require.Len(t, found, len(functions.Groups)+1)
+		for _, g := range functions.Groups {
+			require.Contains(t, found, g.Name)
+			// The gateway waits for 29 seconds.
+			require.Less(t, found[g.Name]["Timeout"], 29.0, g.Name)
+		}
+		require.Equal(t, 50.0, found["operator"]["Timeout"])
+		require.Equal(t, 512.0, found["sessions"]["MemorySize"])
+		require.Equal(t, 256.0, found["events"]["MemorySize"])
+	}
+}
+
+func TestOptionsReachTheFunctions(t *testing.T) {
+	for id, f := range ofEverything(t)["Lectern-us-Service"].of("AWS::Lambda::Function") {
+		require.Equal(t, "https://admin.example.org", environment(f)["LECTERN_ADMIN_URL"], id)
+		require.Equal(t, "10000", environment(f)["LECTERN_DAILY_WRITES"], id)
+		require.Equal(t, 20.0, f.Properties["ReservedConcurrentExecutions"], id)
+	}
+}
+
+func TestTheOperatorIsNotTriedAgain(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	invoke := service.one(t, "AWS::Lambda::EventInvokeConfig").Properties
+	require.Equal(t, 0.0, invoke["MaximumRetryAttempts"])
+	require.Contains(t, plain(t, invoke["FunctionName"]), "Functionoperator")
+}
+
+// An emulator gets the same templates but for the address that functions are told
+// and what they are built for.
+func TestAnEmulatorGetsWhatAWSGets(t *testing.T) {
+	const endpoint = "http://127.0.0.1:4566"
+	emulated := synthesized(t, map[string]any{"regions": "us", "endpoint": endpoint, "arch": "x86_64"})
+	for name, stack := range emulated {
+		onAWS := ofDefaults(t)[name]
+		require.Len(t, stack.Resources, len(onAWS.Resources), name)
+		for id, r := range stack.Resources {
+			if r.Type == "AWS::Lambda::Function" {
+				require.Equal(t, endpoint, environment(r)["AWS_ENDPOINT_URL"], id)
+				require.Equal(t, []any{"x86_64"}, r.Properties["Architectures"], id)
+				require.NotEqual(t, onAWS.Resources[id].Properties["Code"], r.Properties["Code"], id)
+				delete(environment(r), "AWS_ENDPOINT_URL")
+				for _, same := range []string{"Architectures", "Code"} {
+					r.Properties[same] = onAWS.Resources[id].Properties[same]
+				}
+				r.Metadata = onAWS.Resources[id].Metadata
+			}
+			require.Equal(t, onAWS.Resources[id], r, id)
+		}
+	}
+}

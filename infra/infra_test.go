@@ -1,0 +1,243 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+)
+
+// scratch is where the tests' templates and stand-ins for binaries are.
+var scratch string
+
+// TestMain shares one runtime of the CDK between the tests. The CDK's own check of
+// templates is off, since it takes ten times the rest and cfn-lint checks more.
+func TestMain(m *testing.M) {
+	defer jsii.Close()
+	var err error
+	if scratch, err = os.MkdirTemp("", "lectern-infra"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(scratch)
+	if err := os.Setenv("CDK_VALIDATION", "false"); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
+
+// template is a stack as CloudFormation gets it.
+type template struct {
+	Resources map[string]resource
+	Outputs   map[string]struct {
+		Value  any
+		Export any
+	}
+	text string
+}
+
+type resource struct {
+	Type           string
+	Properties     map[string]any
+	Metadata       map[string]any
+	DeletionPolicy string
+	DependsOn      []string
+}
+
+// of gives the stack's resources of a type, by their ids.
+func (t template) of(kind string) map[string]resource {
+	all := map[string]resource{}
+	for id, r := range t.Resources {
+		if r.Type == kind {
+			all[id] = r
+		}
+	}
+	return all
+}
+
+// one gives the only resource of a type.
+func (t template) one(test *testing.T, kind string) resource {
+	test.Helper()
+	all := t.of(kind)
+	require.Len(test, all, 1, kind)
+	return all[slices.Collect(maps.Keys(all))[0]]
+}
+
+// standIns is a folder with an empty binary for every function. None is run.
+var standIns = sync.OnceValues(func() (string, error) {
+	dist := filepath.Join(scratch, "dist")
+	all, err := functionsOf(functions.Groups)
+	for _, arch := range goarch {
+		for _, f := range all {
+			folder := filepath.Join(dist, "linux-"+arch, f.name)
+			if err == nil {
+				err = os.MkdirAll(folder, 0o755)
+			}
+			if err == nil {
+				err = os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(arch+" "+f.name), 0o755)
+			}
+		}
+	}
+	return dist, err
+})
+
+// appOf describes the app with a context, which need not be sound on AWS.
+func appOf(t *testing.T, context map[string]any) awscdk.App {
+	t.Helper()
+	dist, err := standIns()
+	require.NoError(t, err)
+	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false)})
+	c, err := configured(context)
+	require.NoError(t, err)
+	require.NoError(t, build(app, c, functions.Groups, dist))
+	return app
+}
+
+// synthesized gives the templates of a context by the names of their stacks.
+func synthesized(t *testing.T, context map[string]any) map[string]template {
+	t.Helper()
+	all := map[string]template{}
+	for _, stack := range *appOf(t, context).Synth(nil).Stacks() {
+		text, err := json.Marshal(stack.Template())
+		require.NoError(t, err)
+		var made template
+		require.NoError(t, json.Unmarshal(text, &made))
+		made.text = string(text)
+		all[*stack.StackName()] = made
+	}
+	return all
+}
+
+var (
+	onceDefaults sync.Once
+	defaults     map[string]template
+)
+
+// ofDefaults gives the templates of a context in which nothing is set.
+func ofDefaults(t *testing.T) map[string]template {
+	t.Helper()
+	onceDefaults.Do(func() { defaults = synthesized(t, map[string]any{}) })
+	require.NotEmpty(t, defaults)
+	return defaults
+}
+
+// everything is a context in which every option is on.
+func everything() map[string]any {
+	return map[string]any{
+		"regions": "us", "account": "123456789012", "stage": "v1", "adminUrl": "https://admin.example.org/", "dailyWrites": 10_000,
+		"logRetentionDays": 30, "throttleRate": 50, "throttleBurst": 100, "reservedConcurrency": 20, "alarmEmail": "ops@example.org",
+		"firewallRate": 2000, "customerKey": true, "cloudWatchRole": false, "tags": map[string]any{"team": "programme"},
+		"us": map[string]any{
+			"restoredTable": "lectern-us-restored", "alarmTopicArn": "arn:aws:sns:us-east-1:123456789012:pager",
+			"domain": map[string]any{
+				"name": "api.example.org", "certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
+				"hostedZoneId": "Z123", "hostedZoneName": "example.org",
+			},
+		},
+	}
+}
+
+var (
+	onceEverything sync.Once
+	withEverything map[string]template
+)
+
+// ofEverything gives the templates of everything.
+func ofEverything(t *testing.T) map[string]template {
+	t.Helper()
+	onceEverything.Do(func() { withEverything = synthesized(t, everything()) })
+	require.NotEmpty(t, withEverything)
+	return withEverything
+}
+
+// many gives a value that may be one or several as several.
+func many(value any) []any {
+	if all, ok := value.([]any); ok {
+		return all
+	}
+	return []any{value}
+}
+
+// plain is a value of a template as JSON.
+func plain(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestTheFourStacksHaveTheirOutputs(t *testing.T) {
+	all := ofDefaults(t)
+	require.Len(t, all, 4)
+	for _, at := range []string{"us", "eu"} {
+		state, service := all["Lectern-"+at+"-State"], all["Lectern-"+at+"-Service"]
+		require.Equal(t, []string{"Table"}, slices.Sorted(maps.Keys(state.Outputs)))
+		require.Equal(t, []string{"Address", "ApiId", "Operator", "Stage"}, slices.Sorted(maps.Keys(service.Outputs)))
+		require.Equal(t, "lectern-"+at+"-operator", service.Outputs["Operator"].Value)
+		require.Equal(t, "live", service.Outputs["Stage"].Value)
+	}
+}
+
+// A stack is limited to 500 resources and a million bytes. What later groups bring
+// has to fit too.
+func TestNoStackComesNearTheLimits(t *testing.T) {
+	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+		for name, stack := range all {
+			require.Less(t, len(stack.Resources), 400, name)
+			require.Less(t, len(stack.text), 800_000, name)
+		}
+	}
+}
+
+func TestRegionsShareNothing(t *testing.T) {
+	others := map[string][]string{
+		"us": {"eu-central-1", "lectern-eu", "/lectern/eu", "Lectern-eu", "Lectern/eu"},
+		"eu": {"us-east-1", "lectern-us", "/lectern/us", "Lectern-us", "Lectern/us"},
+	}
+	for name, stack := range ofDefaults(t) {
+		for _, other := range others[strings.Split(name, "-")[1]] {
+			require.NotContains(t, stack.text, other, name)
+		}
+		require.NotContains(t, stack.text, "Fn::ImportValue", name)
+		for output, o := range stack.Outputs {
+			require.Nil(t, o.Export, "%s %s", name, output)
+		}
+	}
+}
+
+func TestOneRegionAloneIsTheSameAsBesideTheOther(t *testing.T) {
+	alone := synthesized(t, map[string]any{"regions": "eu"})
+	require.Len(t, alone, 2)
+	for name, stack := range alone {
+		require.Equal(t, ofDefaults(t)[name].text, stack.text, name)
+	}
+}
+
+func TestAFunctionThatIsNotBuiltIsNamed(t *testing.T) {
+	all, err := functionsOf(functions.Groups)
+	require.NoError(t, err)
+	err = checkBinaries(t.TempDir(), all)
+	for _, f := range all {
+		require.ErrorContains(t, err, "infra: "+f.name+" is not built")
+	}
+}
+
+func TestTagsAreOnEveryKindOfResource(t *testing.T) {
+	for _, stack := range ofEverything(t) {
+		for id, r := range stack.Resources {
+			switch r.Type {
+			case "AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::ApiGateway::RestApi":
+				require.Contains(t, plain(t, r.Properties["Tags"]), `{"Key":"team","Value":"programme"}`, id)
+			}
+		}
+	}
+}

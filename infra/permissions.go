@@ -1,0 +1,167 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// The partition keys of the table, by how they begin.
+const (
+	// tenants is all that belongs to an organization.
+	tenants = "O#*"
+	// limits are the counters of the rate limiter.
+	limits = "L#*"
+	// numbers is the counter that the region's ids come from.
+	numbers = "N#*"
+)
+
+// permission is one action on the table's items whose partition keys fit a pattern.
+// The parts of a transaction are actions of their own.
+type permission struct{ action, pattern string }
+
+// writes is whether the action changes an item.
+func (p permission) writes() bool {
+	return slices.Contains(slices.Concat(limit, change, release, count), p)
+}
+
+// What functions do, in the words of shared/table.
+var (
+	// authenticate finds out who calls: token, organization, member, event.
+	authenticate = []permission{{"BatchGetItem", tenants}}
+	// list reads the entries of a partition.
+	list = []permission{{"Query", tenants}}
+	// read reads records: the rows of a catalogue and the settings of an event, and
+	// again one by one those that were seen while they changed.
+	read = slices.Concat(authenticate, list, []permission{{"GetItem", tenants}})
+	// limit counts the request in its bucket.
+	limit = []permission{{"UpdateItem", limits}}
+	// change makes and changes records, their rows and versions, the running numbers
+	// of an organization, and the keys of requests that may be repeated.
+	change = []permission{{"PutItem", tenants}, {"UpdateItem", tenants}}
+	// write is what every group does that changes something.
+	write = slices.Concat(read, limit, change)
+	// release frees a unique value, such as an address that a contact has no more.
+	release = []permission{{"DeleteItem", tenants}}
+	// hold has a transaction fail when what it relies on has changed.
+	hold = []permission{{"ConditionCheckItem", tenants}}
+	// count takes an id from the region's counter.
+	count = []permission{{"UpdateItem", numbers}}
+)
+
+// permissions are what each function may do with the table, and nothing else may be
+// done by it: no function reads the whole table or describes it. They are held to
+// what the functions really do (testdata/permissions.golden.txt).
+var permissions = map[string][]permission{
+	"events":          slices.Concat(authenticate, list),
+	"sessions":        slices.Concat(read, limit),
+	"sessionwrites":   write,
+	"speakers":        read,
+	"participants":    read,
+	"contacts":        slices.Concat(read, limit),
+	"contactwrites":   slices.Concat(write, release, hold),
+	"sponsors":        slices.Concat(read, limit),
+	"sponsorwrites":   slices.Concat(write, hold),
+	"exhibitors":      slices.Concat(read, limit),
+	"exhibitorwrites": slices.Concat(write, hold),
+	"eventsettings":   slices.Concat(read, limit),
+	"fieldwrites":     slices.Concat(write, release),
+	"metadatawrites":  write,
+	// root asks the table for nothing.
+	"root": nil,
+	// operator stands behind no gateway and counts no requests.
+	"operator": slices.Concat(read, change, release, count),
+}
+
+// permits is whether the function may do something.
+func (f function) permits(something []permission) bool {
+	return slices.Contains(f.permissions, something[0])
+}
+
+// tablePolicy is the policy of a function that may do something with the table; nil
+// for one that may not. All of its actions name the items they touch, so that the
+// condition, which a request without keys would pass, refuses every other item.
+func tablePolicy(stack awscdk.Stack, at region, f function) awsiam.PolicyDocument {
+	if len(f.permissions) == 0 {
+		return nil
+	}
+	table := stack.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(at.table()),
+	})
+	policy := awsiam.NewPolicyDocument(nil)
+	for _, s := range statements(f.permissions) {
+		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions:   jsii.Strings(s.actions...),
+			Resources: &[]*string{table},
+			Conditions: &map[string]any{
+				"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": s.patterns},
+			},
+		}))
+	}
+	return policy
+}
+
+// statement is what actions have in common: the keys they are allowed on.
+type statement struct{ actions, patterns []string }
+
+// statements puts together the actions that are allowed on the same keys.
+func statements(all []permission) (made []statement) {
+	patterns := map[string][]string{}
+	for _, p := range all {
+		if !slices.Contains(patterns[p.action], p.pattern) {
+			patterns[p.action] = append(patterns[p.action], p.pattern)
+		}
+	}
+	at := map[string]int{}
+	for _, action := range slices.Sorted(maps.Keys(patterns)) {
+		slices.Sort(patterns[action])
+		key := strings.Join(patterns[action], " ")
+		if _, ok := at[key]; !ok {
+			at[key] = len(made)
+			made = append(made, statement{patterns: patterns[action]})
+		}
+		made[at[key]].actions = append(made[at[key]].actions, "dynamodb:"+action)
+	}
+	return made
+}
+
+// logPolicy lets a function write into its own log and nothing else.
+func logPolicy(stack awscdk.Stack, group string) awsiam.PolicyDocument {
+	streams := stack.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("logs"), Resource: jsii.String("log-group"), ResourceName: jsii.String(group + ":log-stream:*"),
+		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+	})
+	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"), Resources: &[]*string{streams},
+	}))
+}
+
+// keyPolicy lets a function use the account's key as far as DynamoDB does it on the
+// function's behalf for this table: to read it, and to write where the function
+// does. The key's id is known in the stack of state alone, so the key is named by its
+// alias.
+func keyPolicy(stack awscdk.Stack, at region, f function) awsiam.PolicyDocument {
+	actions := []string{"kms:Decrypt", "kms:DescribeKey"}
+	if slices.ContainsFunc(f.permissions, permission.writes) {
+		actions = append(actions, "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*")
+	}
+	keys := stack.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("kms"), Resource: jsii.String("key"), ResourceName: jsii.String("*"),
+	})
+	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(actions...),
+		Resources: &[]*string{keys},
+		Conditions: &map[string]any{
+			"StringEquals":             map[string]any{"kms:ViaService": "dynamodb." + at.awsRegion + ".amazonaws.com"},
+			"ForAnyValue:StringEquals": map[string]any{"kms:ResourceAliases": at.keyAlias()},
+		},
+	}))
+}
+
+func policyOf(s awsiam.PolicyStatement) awsiam.PolicyDocument {
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{s}})
+}

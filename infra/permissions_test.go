@@ -1,0 +1,126 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+)
+
+// policies gives the statements of each function's role, by the function's name.
+func policies(t *testing.T, service template) map[string][]map[string]any {
+	t.Helper()
+	all := map[string][]map[string]any{}
+	for _, role := range service.of("AWS::IAM::Role") {
+		name, _ := role.Properties["RoleName"].(string)
+		if name == "" {
+			continue // The account's role for the logs of API Gateway.
+		}
+		name = strings.SplitN(name, "-", 3)[2]
+		require.NotContains(t, role.Properties, "ManagedPolicyArns", name)
+		for _, policy := range role.Properties["Policies"].([]any) {
+			for _, s := range policy.(map[string]any)["PolicyDocument"].(map[string]any)["Statement"].([]any) {
+				all[name] = append(all[name], s.(map[string]any))
+			}
+		}
+	}
+	return all
+}
+
+// leadingKeys are the key patterns of a statement.
+func leadingKeys(s map[string]any) []any {
+	condition, _ := s["Condition"].(map[string]any)
+	keys, _ := condition["ForAllValues:StringLike"].(map[string]any)
+	return many(keys["dynamodb:LeadingKeys"])
+}
+
+// onItems are the actions whose requests name the partition keys they touch; the
+// condition on these keys holds for no other.
+var onItems = []string{
+	"dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:GetItem",
+	"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
+}
+
+func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
+	golden, err := os.ReadFile("testdata/permissions.golden.txt")
+	require.NoError(t, err)
+	for _, at := range []string{"us", "eu"} {
+		var lines []string
+		for name, statements := range policies(t, ofDefaults(t)["Lectern-"+at+"-Service"]) {
+			for _, s := range statements {
+				for _, action := range many(s["Action"]) {
+					if !strings.Contains(action.(string), "dynamodb:") {
+						continue
+					}
+					require.Contains(t, onItems, action)
+					require.Contains(t, plain(t, s["Resource"]), ":table/lectern-"+at+`"`)
+					for _, pattern := range leadingKeys(s) {
+						lines = append(lines, name+"\t"+action.(string)+"\t"+pattern.(string))
+					}
+				}
+			}
+		}
+		slices.Sort(lines)
+		require.Equal(t, strings.Split(strings.TrimSpace(string(golden)), "\n"), lines)
+	}
+}
+
+func TestEveryFunctionHasARoleAndALogOfItsOwn(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	all := policies(t, service)
+	require.Len(t, all, len(functions.Groups)+1)
+	for id, f := range service.of("AWS::Lambda::Function") {
+		name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")
+		role := service.Resources[f.Properties["Role"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
+		require.Equal(t, f.Properties["FunctionName"], role.Properties["RoleName"], id)
+		log := service.Resources[f.Properties["LoggingConfig"].(map[string]any)["LogGroup"].(map[string]any)["Ref"].(string)]
+		require.Equal(t, "/lectern/us/"+name, log.Properties["LogGroupName"], id)
+		logs := 0
+		for _, s := range all[name] {
+			if strings.Contains(plain(t, s["Action"]), "logs:") {
+				logs++
+				require.Equal(t, []any{"logs:CreateLogStream", "logs:PutLogEvents"}, many(s["Action"]))
+				require.Contains(t, plain(t, s["Resource"]), ":log-group:/lectern/us/"+name+`:log-stream:*"`)
+			}
+		}
+		require.Equal(t, 1, logs, name)
+	}
+}
+
+func TestNoWildcardIsWithoutAReason(t *testing.T) {
+	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+		for _, stack := range all {
+			for id, r := range stack.Resources {
+				if r.Type != "AWS::IAM::Role" && r.Type != "AWS::IAM::Policy" {
+					continue
+				}
+				text := plain(t, r.Properties["Policies"]) + plain(t, r.Properties["PolicyDocument"])
+				require.NotContains(t, text, `"Action":"*"`, id)
+				require.NotContains(t, text, `"Resource":"*"`, id)
+				if strings.Contains(text, `*"`) && r.Properties["RoleName"] != nil {
+					require.Contains(t, plain(t, r.Metadata["cdk_nag"]), "AwsSolutions-IAM5", id)
+				}
+			}
+		}
+	}
+}
+
+func TestAFunctionWithoutALineInPermissionsIsNamed(t *testing.T) {
+	unknown := functions.Groups[0]
+	unknown.Name = "awards"
+	_, err := functionsOf(append(slices.Clone(functions.Groups), unknown))
+	require.EqualError(t, err, "infra: awards has no line in permissions")
+}
+
+// A statement allows each of its actions on each of its patterns, so only actions
+// with the same patterns may share one.
+func TestActionsShareAStatementOnlyWithTheSamePatterns(t *testing.T) {
+	require.Equal(t, []statement{
+		{actions: []string{"dynamodb:GetItem", "dynamodb:PutItem"}, patterns: []string{tenants}},
+		{actions: []string{"dynamodb:UpdateItem"}, patterns: []string{limits, tenants}},
+	}, statements([]permission{{"UpdateItem", tenants}, {"PutItem", tenants}, {"UpdateItem", limits}, {"GetItem", tenants}, {"PutItem", tenants}}))
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+	"lectern/shared/api"
+)
+
+// body is the API as a template describes it.
+type body struct {
+	OpenAPI string `json:"openapi"`
+	Paths   map[string]map[string]struct {
+		Responses   map[string]any
+		Integration struct {
+			Type, HTTPMethod string
+			URI              map[string]string
+		} `json:"x-amazon-apigateway-integration"`
+	}
+	Answers map[string]struct {
+		StatusCode         string
+		ResponseParameters map[string]string
+		ResponseTemplates  map[string]string
+	} `json:"x-amazon-apigateway-gateway-responses"`
+}
+
+func bodyOf(t *testing.T, service template) (b body) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(plain(t, service.one(t, "AWS::ApiGateway::RestApi").Properties["Body"])), &b))
+	return b
+}
+
+var invoked = regexp.MustCompile(`^arn:\$\{AWS::Partition\}:apigateway:us-east-1:lambda:path/2015-03-31/functions/\$\{(\w+)\.Arn\}/invocations$`)
+
+// invokes gives the name of the function that each method on each path invokes.
+func invokes(t *testing.T, service template) map[string]string {
+	t.Helper()
+	to := map[string]string{}
+	for path, methods := range bodyOf(t, service).Paths {
+		for method, op := range methods {
+			require.Equal(t, "aws_proxy", op.Integration.Type)
+			require.Equal(t, "POST", op.Integration.HTTPMethod)
+			id := invoked.FindStringSubmatch(op.Integration.URI["Fn::Sub"])
+			require.NotNil(t, id, op.Integration.URI)
+			name := service.Resources[id[1]].Properties["FunctionName"].(string)
+			to[strings.ToUpper(method)+" "+path] = strings.TrimPrefix(name, "lectern-us-")
+		}
+	}
+	return to
+}
+
+// goldenRoutes are the routes of functions/testdata, which are held to
+// operations.tsv.
+func goldenRoutes(t *testing.T) (all []string) {
+	t.Helper()
+	golden, err := os.ReadFile("../functions/testdata/routes.golden.txt")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(golden)) {
+		all = append(all, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	return all
+}
+
+func TestTheRoutesOfTheGatewayAreThoseOfTheTable(t *testing.T) {
+	to := invokes(t, ofDefaults(t)["Lectern-us-Service"])
+	owner := map[string]string{}
+	for _, g := range functions.Groups {
+		for _, op := range g.Operations {
+			owner[op.Method+" "+op.Path] = g.Name
+		}
+	}
+	golden := goldenRoutes(t)
+	require.ElementsMatch(t, golden, slices.Collect(maps.Keys(owner)))
+	expected := map[string]string{}
+	for _, route := range append(slices.Clone(golden), "GET "+rest) {
+		_, path, _ := strings.Cut(route, " ")
+		for _, method := range methods {
+			expected[method+" "+path] = root
+		}
+	}
+	for _, route := range golden {
+		method, path, _ := strings.Cut(route, " ")
+		expected[route] = owner[route]
+		if method == "GET" {
+			expected["HEAD "+path] = owner[route]
+		}
+	}
+	require.Equal(t, expected, to)
+}
+
+// The document leaves out only what belongs to the root group.
+func TestTheRoutesOfTheGatewayAreThoseOfTheDocument(t *testing.T) {
+	text, err := os.ReadFile("../functions/root/openapi.json")
+	require.NoError(t, err)
+	var documented struct{ Paths map[string]map[string]any }
+	require.NoError(t, json.Unmarshal(text, &documented))
+	var described, served []string
+	for path, methods := range documented.Paths {
+		for method := range methods {
+			described = append(described, strings.ToUpper(method)+" "+path)
+		}
+	}
+	for route, group := range invokes(t, ofDefaults(t)["Lectern-us-Service"]) {
+		if group != root && !strings.HasPrefix(route, "HEAD ") {
+			served = append(served, route)
+		}
+	}
+	require.ElementsMatch(t, described, served)
+}
+
+func TestTheGatewayPassesBytesAndNothingIsMocked(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	require.Equal(t, []any{"*/*"}, service.one(t, "AWS::ApiGateway::RestApi").Properties["BinaryMediaTypes"])
+	require.NotContains(t, service.text, "any-method")
+	require.NotContains(t, service.text, `"mock"`)
+	require.Equal(t, "3.0.1", bodyOf(t, service).OpenAPI)
+}
+
+func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	var names []string
+	for id, p := range service.of("AWS::Lambda::Permission") {
+		f := service.Resources[p.Properties["FunctionName"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
+		names = append(names, strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-"))
+		require.Equal(t, "apigateway.amazonaws.com", p.Properties["Principal"], id)
+		require.Regexp(t, `":execute-api:us-east-1:",.*"Ref":"Api[0-9A-F]+".*"/live/\*/\*"`, plain(t, p.Properties["SourceArn"]), id)
+	}
+	groups := make([]string, len(functions.Groups))
+	for i, g := range functions.Groups {
+		groups[i] = g.Name
+	}
+	require.ElementsMatch(t, groups, names)
+	deployment := service.one(t, "AWS::ApiGateway::Deployment")
+	for id := range service.of("AWS::Lambda::Permission") {
+		require.Contains(t, deployment.DependsOn, id)
+	}
+}
+
+func group(name string, paths ...string) api.Group {
+	g := api.Group{Name: name}
+	for _, p := range paths {
+		g.Operations = append(g.Operations, api.Operation{Method: "GET", Path: p})
+	}
+	return g
+}
+
+func TestPathsThatTheGatewayCannotHoldAreNamed(t *testing.T) {
+	require.NoError(t, checkPaths(functions.Groups))
+	err := checkPaths([]api.Group{
+		group(root, "/"), group("a", "/a/{id}", "/a/{id}/b", "/a/new/{name}"), group("b", "/a/{other}/c", "/a/{id}"),
+	})
+	require.EqualError(t, err, "infra: /a/{other}/c has {other} where another path has {id}\ninfra: GET /a/{id} is declared by a and by b")
+	require.EqualError(t, checkPaths(nil), "infra: there is no group root")
+}

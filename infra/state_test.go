@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheTableIsSafe(t *testing.T) {
+	for _, at := range []string{"us", "eu"} {
+		state := ofDefaults(t)["Lectern-"+at+"-State"]
+		require.Len(t, state.Resources, 1)
+		table := state.one(t, "AWS::DynamoDB::Table")
+		require.Equal(t, "Retain", table.DeletionPolicy)
+		require.Equal(t, map[string]any{
+			"TableName":            "lectern-" + at,
+			"AttributeDefinitions": []any{attribute("PK"), attribute("SK")},
+			"KeySchema": []any{
+				map[string]any{"AttributeName": "PK", "KeyType": "HASH"}, map[string]any{"AttributeName": "SK", "KeyType": "RANGE"},
+			},
+			"BillingMode":                      "PAY_PER_REQUEST",
+			"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0},
+			"TimeToLiveSpecification":          map[string]any{"AttributeName": "ttl", "Enabled": true},
+			"StreamSpecification":              map[string]any{"StreamViewType": "NEW_AND_OLD_IMAGES"},
+			"DeletionProtectionEnabled":        true,
+			// Without a key of the account, DynamoDB encrypts with its own.
+			"SSESpecification": map[string]any{"SSEEnabled": false},
+		}, table.Properties)
+	}
+}
+
+func attribute(name string) any { return map[string]any{"AttributeName": name, "AttributeType": "S"} }
+
+func TestTheStackOfStateIsProtected(t *testing.T) {
+	app := appOf(t, map[string]any{"regions": "us"})
+	for _, stack := range *app.Synth(nil).Stacks() {
+		require.Equal(t, *stack.StackName() == "Lectern-us-State", *stack.TerminationProtection(), *stack.StackName())
+	}
+}
+
+func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
+	state, service := ofEverything(t)["Lectern-us-State"], ofEverything(t)["Lectern-us-Service"]
+	key := state.one(t, "AWS::KMS::Key")
+	require.Equal(t, "Retain", key.DeletionPolicy)
+	require.Equal(t, true, key.Properties["EnableKeyRotation"])
+	require.Equal(t, "alias/lectern-us", state.one(t, "AWS::KMS::Alias").Properties["AliasName"])
+	require.Equal(t, "KMS", state.one(t, "AWS::DynamoDB::Table").Properties["SSESpecification"].(map[string]any)["SSEType"])
+
+	for name, statements := range policies(t, service) {
+		text := plain(t, statements)
+		require.Equal(t, len(permissions[name]) > 0, strings.Contains(text, "kms:"), name)
+		if strings.Contains(text, "kms:") {
+			require.Contains(t, text, `"kms:ViaService":"dynamodb.us-east-1.amazonaws.com"`)
+			require.Contains(t, text, `"kms:ResourceAliases":"alias/lectern-us"`)
+			require.Equal(t, strings.Contains(text, `"dynamodb:UpdateItem"`), strings.Contains(text, "kms:Encrypt"), name)
+		}
+	}
+}
+
+func TestARestoredTableIsServedInPlaceOfTheOwn(t *testing.T) {
+	state, service := ofEverything(t)["Lectern-us-State"], ofEverything(t)["Lectern-us-Service"]
+	require.Equal(t, "lectern-us", state.one(t, "AWS::DynamoDB::Table").Properties["TableName"])
+	for id, f := range service.of("AWS::Lambda::Function") {
+		require.Equal(t, "lectern-us-restored", environment(f)["LECTERN_TABLE"], id)
+	}
+	require.NotContains(t, service.text, "table/lectern-us\"")
+	require.Contains(t, service.text, "table/lectern-us-restored\"")
+}
