@@ -19,12 +19,17 @@ import (
 )
 
 func main() {
-	sizes := flag.String("sizes", "100,1000,10000,100000", "how many sessions the events have")
+	sizes := flag.String("sizes", "100,1000,10000,100000", "how many sessions the events have; none measures the starts alone")
 	data := flag.String("data", ".local/bench", "where the data is kept")
+	folder := flag.String("functions", binaries(), "where the functions' binaries are")
 	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	err := run(ctx, *sizes, *data, *span)
+	fmt.Println(machine())
+	err := starts(ctx, *folder)
+	if err == nil && *sizes != "" {
+		err = run(ctx, *sizes, *data, *span)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -43,7 +48,6 @@ func run(ctx context.Context, sizes, data string, span time.Duration) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(machine())
 	for text := range strings.SplitSeq(sizes, ",") {
 		size, err := strconv.Atoi(text)
 		if err != nil {

@@ -100,7 +100,7 @@ func TestAccountLimits(t *testing.T) {
 // environment changed for.
 func (d *desk) door(group api.Group, change func(*api.Env)) *desk {
 	d.t.Helper()
-	env := d.Env
+	env := d.Env(d.t)
 	env.Memory = new(api.Memory)
 	change(&env)
 	door := httptest.NewServer(group.Handler(env))

@@ -173,7 +173,7 @@ func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
 		operations = append(operations, object{"action": "create", "data": object{"email": email, "about": strings.Repeat([]string{"words ", "\"\"\"\"\"\"", "\x01\x01"}[i%3], 10_000)}})
 		contacts = append(contacts, object{"email": email})
 	}
-	for part := range slices.Chunk(operations, 50) {
+	for part := range slices.Chunk(operations, 25) {
 		d.bulkUnder("/contacts/bulk", "", part...)
 	}
 	made := entity(d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), object{"name": "A", "contacts": contacts}).JSON(t))

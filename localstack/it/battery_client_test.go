@@ -20,9 +20,11 @@ type answer struct {
 	Body   string
 }
 
-// changing are the headers that differ between two equal answers.
+// changing are the headers that differ between two equal answers, those that a gateway
+// adds among them.
 var changing = []string{
 	"Date", "X-Request-Id", "Ratelimit", "Ratelimit-Policy", "Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset",
+	"X-Amz-Request-Id", "X-Amzn-Requestid", "X-Amz-Apigw-Id", "X-Amzn-Trace-Id",
 }
 
 // plain is the answer without what always changes.

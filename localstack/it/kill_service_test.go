@@ -21,6 +21,7 @@ import (
 	"lectern/functions/operator"
 	"lectern/localstack/stack"
 	"lectern/localstack/stacktest"
+	"lectern/shared/api"
 	"lectern/shared/table"
 )
 
@@ -40,11 +41,13 @@ type service struct {
 	engineURL string
 	engine    engine
 	caller    *stacktest.Stack
+	env       api.Env
 }
 
 // built builds the program and starts it on an empty folder.
 func built(t *testing.T) *service {
 	t.Helper()
+	stacktest.StartsItself(t)
 	folder := t.TempDir()
 	s := &service{t: t, binary: filepath.Join(folder, "lectern"), data: filepath.Join(folder, "data"), caller: &stacktest.Stack{}}
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", s.binary, "lectern/localstack")
@@ -96,14 +99,13 @@ func (s *service) connect() {
 	require.NoError(s.t, err)
 	s.engineURL, s.engine = region.Engine, engine{client.(*dynamodb.Client), stack.TableName(killedRegion)}
 	s.caller.URL, s.caller.Org, s.caller.Event = region.URL, region.Organization, region.Event
-	s.caller.Table = table.New(client, stack.TableName(killedRegion))
-	s.caller.Env = stack.NewEnv(killedRegion, s.caller.Table, slog.New(slog.DiscardHandler))
+	s.env = stack.NewEnv(killedRegion, table.New(client, stack.TableName(killedRegion)), slog.New(slog.DiscardHandler))
 }
 
 // token is one with a limit that no test reaches.
 func (s *service) token() string {
 	s.t.Helper()
-	operate := operator.New(s.caller.Env)
+	operate := operator.New(s.env)
 	do := func(command string, input map[string]any) map[string]any {
 		text, err := json.Marshal(input)
 		require.NoError(s.t, err)

@@ -17,7 +17,7 @@ import (
 func enlarged(d *desk) *desk {
 	d.t.Helper()
 	for _, kind := range []string{"contact", "account"} {
-		_, err := d.Env.Table.Add(d.t.Context(), table.Key{PK: table.Org(d.Org) + "#N#" + kind, SK: "-"}, 30_000)
+		_, err := d.Table(d.t).Add(d.t.Context(), table.Key{PK: table.Org(d.Org) + "#N#" + kind, SK: "-"}, 30_000)
 		require.NoError(d.t, err)
 	}
 	return d

@@ -151,12 +151,12 @@ func TestConnectorFieldsAreTheOperators(t *testing.T) {
 // TestAnInvocationAnswersRefusals: with what a program goes by, not as a fault.
 func TestAnInvocationAnswersRefusals(t *testing.T) {
 	s := stacktest.Start(t)
-	service := operator.New(s.Env)
+	service := operator.New(s.Env(t))
 	answer, err := service.Invoke(t.Context(), "organization-create", json.RawMessage(`{"name":7}`))
 	require.NoError(t, err)
 	text, err := json.Marshal(answer)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"error":{"name":"ValidationError","error":"ValidationError","code":"VALIDATION_ERROR",
+	require.JSONEq(t, `{"status":400,"error":{"name":"ValidationError","error":"ValidationError","code":"VALIDATION_ERROR",
 		"message":"name must be a string.","details":{"field":"name"}}}`, string(text))
 	answer, err = service.Invoke(t.Context(), "organization-create", json.RawMessage(`{"name":"Harbour"}`))
 	require.NoError(t, err)

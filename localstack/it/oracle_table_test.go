@@ -65,7 +65,7 @@ func rowsOf[S versioned](all dump, rows string, read func(id string) S) map[stri
 func (o *oracleRun) items(keys ...table.Key) dump {
 	for {
 		together := o.engine.snapshot(o.t, keys)
-		seen, err := o.at[0].Table.GetMany(context.Background(), keys)
+		seen, err := o.at[0].Table(o.t).GetMany(context.Background(), keys)
 		if err != nil && !errors.Is(err, table.ErrBusy) {
 			o.t.Errorf("read %v: %v", keys, err)
 			return together

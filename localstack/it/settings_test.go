@@ -203,10 +203,10 @@ func lists(t *testing.T, s *stacktest.Stack, id string, wanted bool) error {
 func requireSum(t *testing.T, s *stacktest.Stack) {
 	t.Helper()
 	place := item.Place{Org: s.Org, Event: s.Event}
-	event, err := s.Table.Get(t.Context(), place.Owner())
+	event, err := s.Table(t).Get(t.Context(), place.Owner())
 	require.NoError(t, err)
 	var sum int64
-	for setting, err := range s.Table.Between(t.Context(), place.Partition(), "A", "~") {
+	for setting, err := range s.Table(t).Between(t.Context(), place.Partition(), "A", "~") {
 		require.NoError(t, err)
 		_, id, _ := strings.Cut(setting.SK, "#")
 		sum += setting.Version * table.Weight(id)
@@ -217,7 +217,7 @@ func requireSum(t *testing.T, s *stacktest.Stack) {
 
 func TestEveryWriteOfSettingsIsCountedAndRecorded(t *testing.T) {
 	d := newDesk(t)
-	began := d.Env.Now()
+	began := time.Now()
 	track := d.entry("tracks", "One")
 	path := "/tracks/" + track.id()
 	d.send(200, http.MethodPut, path, object{"name": "Two"})
@@ -253,10 +253,10 @@ func changesSince(t *testing.T, s *stacktest.Stack, began time.Time) (all []chan
 	partitions := map[string]bool{}
 	for bucket := range change.Buckets {
 		partitions[change.Partition(s.Org, began, bucket)] = true
-		partitions[change.Partition(s.Org, s.Env.Now(), bucket)] = true
+		partitions[change.Partition(s.Org, time.Now(), bucket)] = true
 	}
 	for pk := range partitions {
-		for stored, err := range s.Table.Between(t.Context(), pk, "", "~") {
+		for stored, err := range s.Table(t).Between(t.Context(), pk, "", "~") {
 			require.NoError(t, err)
 			var record change.Record
 			require.NoError(t, json.Unmarshal(stored.Data, &record))

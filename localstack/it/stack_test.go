@@ -33,12 +33,19 @@ func TestWrongMethods(t *testing.T) {
 		{http.MethodPost, "/v1/events", "GET, HEAD, OPTIONS"},
 		{http.MethodDelete, s.EventPath("/sessions"), "GET, POST, HEAD, OPTIONS"},
 		{http.MethodPatch, s.EventPath("/rooms"), "GET, POST, HEAD, OPTIONS"},
-		{"BREW", "/health", "GET, HEAD, OPTIONS"},
 	} {
 		answer := s.As("").Call(t, http.StatusMethodNotAllowed, c.method, c.path, nil)
 		require.Equal(t, c.allow, answer.Header.Get("Allow"), "%s %s", c.method, c.path)
 		require.Equal(t, "MethodNotAllowedError", answer.JSON(t)["name"])
 	}
+}
+
+// TestAMethodThatHTTPDoesNotKnow does not pass a gateway.
+func TestAMethodThatHTTPDoesNotKnow(t *testing.T) {
+	s := stacktest.Start(t)
+	s.NeedsDoor(t, "the gateway answers methods that it does not know by itself")
+	answer := s.As("").Call(t, http.StatusMethodNotAllowed, "BREW", "/health", nil)
+	require.Equal(t, "GET, HEAD, OPTIONS", answer.Header.Get("Allow"))
 }
 
 func TestHead(t *testing.T) {
@@ -78,16 +85,28 @@ func TestOptionsAndOtherOrigins(t *testing.T) {
 	}
 }
 
+const mega = 1 << 20
+
+// padded is a session as a body of a size.
+func padded(size int) string {
+	return `{"title": "Padded", "unknown": "` + strings.Repeat("x", size-len(`{"title": "Padded", "unknown": ""}`)) + `"}`
+}
+
+// TestTheLargestBulk is one that a Lambda cannot be given: the gateway encodes a body as
+// base64, and 6 MB are the limit of that.
+func TestTheLargestBulk(t *testing.T) {
+	s := stacktest.Start(t)
+	s.Inside(t, "a body of more than 4.4 MB does not fit into what a Lambda is given")
+	s.Call(t, http.StatusBadRequest, http.MethodPost, s.EventPath("/sessions/bulk"), padded(5*mega))
+}
+
 func TestBodySizesAndTypes(t *testing.T) {
 	s := stacktest.Start(t)
 	create, bulk := s.EventPath("/sessions/create"), s.EventPath("/sessions/bulk")
-	padded := func(size int) string {
-		return `{"title": "Padded", "unknown": "` + strings.Repeat("x", size-len(`{"title": "Padded", "unknown": ""}`)) + `"}`
-	}
-	const kilo, mega = 1 << 10, 1 << 20
+	const kilo = 1 << 10
 	s.Call(t, http.StatusOK, http.MethodPost, create, padded(mega))
 	s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, create, padded(mega+1))
-	s.Call(t, http.StatusBadRequest, http.MethodPost, bulk, padded(5*mega))
+	s.Call(t, http.StatusBadRequest, http.MethodPost, bulk, padded(4*mega))
 	s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(5*mega+1))
 	beyond := s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(10*mega+kilo))
 	require.Equal(t, "PayloadTooLargeError", beyond.JSON(t)["name"])
@@ -107,15 +126,18 @@ func TestGzip(t *testing.T) {
 	s := stacktest.Start(t)
 	plain := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil)
 	require.Empty(t, plain.Header.Get("Content-Encoding"))
-	packed := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil, "Accept-Encoding", "br, gzip;q=0.5")
+	packed := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil, "Accept", "*/*", "Accept-Encoding", "br, gzip;q=0.5")
 	require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"))
 	require.Less(t, len(packed.Body), len(plain.Body)/2)
 	require.Equal(t, string(plain.Body), unpacked(t, packed.Body))
 	require.Contains(t, packed.Header.Get("Vary"), "Accept-Encoding")
 
-	small := s.Call(t, http.StatusOK, http.MethodGet, "/health", nil, "Accept-Encoding", "gzip")
+	small := s.Call(t, http.StatusOK, http.MethodGet, "/health", nil, "Accept", "*/*", "Accept-Encoding", "gzip")
 	require.Empty(t, small.Header.Get("Content-Encoding"), "an answer under 1 KB is not worth it")
-	refused := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil, "Accept-Encoding", "gzip;q=0, identity")
+	// The gateway would hand it out in base64.
+	silent := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil, "Accept", "", "Accept-Encoding", "gzip")
+	require.Empty(t, silent.Header.Get("Content-Encoding"))
+	refused := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil, "Accept", "*/*", "Accept-Encoding", "gzip;q=0, identity")
 	require.Empty(t, refused.Header.Get("Content-Encoding"))
 }
 
@@ -146,10 +168,22 @@ func TestRequestID(t *testing.T) {
 
 func TestPathsStayEncoded(t *testing.T) {
 	s := stacktest.Start(t)
-	for _, id := range []string{"a%20b", "a%3Fb", "a%25e", "%C3%A9", "a%23b", "a%2Fb", "%FF"} {
-		answer := s.Call(t, http.StatusBadRequest, http.MethodGet, s.EventPath("/sessions/"+id), nil)
-		require.Equal(t, map[string]any{"field": "sessionId"}, answer.JSON(t)["details"], id)
+	for _, id := range []string{"a%20b", "a%3Fb", "a%25e", "%C3%A9", "a%23b", "%FF"} {
+		requireOneSegment(t, s, id)
 	}
+}
+
+// requireOneSegment asks for a session by a text that is no id.
+func requireOneSegment(t *testing.T, s *stacktest.Stack, id string) {
+	t.Helper()
+	answer := s.Call(t, http.StatusBadRequest, http.MethodGet, s.EventPath("/sessions/"+id), nil)
+	require.Equal(t, map[string]any{"field": "sessionId"}, answer.JSON(t)["details"], id)
+}
+
+func TestAnEncodedSlashDoesNotPartAPath(t *testing.T) {
+	s := stacktest.Start(t)
+	s.NeedsGateway(t, "decodes a path before it looks for its route")
+	requireOneSegment(t, s, "a%2Fb")
 }
 
 func TestReferencePageIsServedFromHereAlone(t *testing.T) {

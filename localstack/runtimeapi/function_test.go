@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 		case "exit":
 			os.Exit(3)
 		case "print":
-			fmt.Println(o.Text)
+			fmt.Fprintln(os.Stdout, o.Text)
 			fmt.Fprintln(os.Stderr, o.Text)
 		case "environment":
 			r.Text = strings.Join(os.Environ(), "\n")

@@ -79,8 +79,19 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		d.log.Error("no answer from the group", "method", r.Method, "route", to.template, "error", err)
-		d.refuse(w, apierr.Internal())
+		d.refuse(w, failed(err))
 	}
+}
+
+// failed is what the gateway answers for a function that failed, died or took too
+// long: 502. One that it has not waited for any longer is a 504.
+func failed(err error) *apierr.Error {
+	e, status := apierr.Internal(), http.StatusBadGateway
+	if errors.Is(err, context.DeadlineExceeded) {
+		e, status = apierr.Unavailable(), http.StatusGatewayTimeout
+	}
+	e.Status = status
+	return e
 }
 
 // event is the request as API Gateway passes it on. Its path stays encoded as

@@ -6,45 +6,86 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lectern/functions"
+	"lectern/functions/operator"
 	"lectern/localstack/runtimeapi"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 )
 
-// functionTime is how long a function may work, as infra configures it.
+// functionTime is how long a function may work, as infra configures it: it ends before
+// the gateway has given it up.
 const functionTime = timeout - time.Second
 
 // processes runs the groups' own binaries, a function each.
 type processes struct {
 	// folder has <group>/bootstrap.
 	folder string
-	// env is what infra tells every function.
-	env       []string
+	// env is what infra tells every function, and engine where a group's is.
+	env    []string
+	engine func(group string) string
+	// time is how long a function may work.
+	time      time.Duration
 	output    io.Writer
 	functions []*runtimeapi.Function
 }
 
+// operatorName is the name of the operator's function, which is no group.
+const operatorName = "operator"
+
+// built is nil when every function that the Config asks for has its binary.
+func (c *Config) built() error {
+	if c.Functions == "" {
+		return nil
+	}
+	names := []string{operatorName}
+	for _, group := range functions.Groups {
+		names = append(names, group.Name)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(binary(c.Functions, name)); err != nil {
+			return fmt.Errorf("stack: make functions builds the functions' binaries: %w", err)
+		}
+	}
+	return nil
+}
+
+// binary is the file that runs a function.
+func binary(folder, name string) string { return filepath.Join(folder, name, "bootstrap") }
+
 // processes are the functions of the stack, told what infra tells them.
 func (s *Stack) processes() *processes {
-	return &processes{folder: s.config.Functions, output: s.config.Output, env: []string{
+	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
 		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
-		"AWS_REGION=" + Regions[s.config.Region], "AWS_ENDPOINT_URL=" + s.EngineURL,
-		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_REGION=" + Regions[s.config.Region], "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 	}}
+	p.engine = func(string) string { return s.EngineURL }
+	if s.record != nil {
+		p.engine = s.record.Address
+	}
+	return p
+}
+
+// function is the function of a name, of which no process runs yet.
+func (p *processes) function(name string) *runtimeapi.Function {
+	f := runtimeapi.New(runtimeapi.Config{
+		Name: name, Binary: binary(p.folder, name), Timeout: p.time, Log: p.output,
+		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL="+p.engine(name)),
+	})
+	p.functions = append(p.functions, f)
+	return f
 }
 
 // group is the function of a group.
 func (p *processes) group(g api.Group) lambda {
-	f := runtimeapi.New(runtimeapi.Config{
-		Name: g.Name, Binary: filepath.Join(p.folder, g.Name, "bootstrap"), Env: p.env, Timeout: functionTime, Log: p.output,
-	})
-	p.functions = append(p.functions, f)
+	f := p.function(g.Name)
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (answer events.APIGatewayProxyResponse, err error) {
 		payload, err := json.Marshal(r)
 		if err != nil {
@@ -61,6 +102,22 @@ func (p *processes) group(g api.Group) lambda {
 			return answer, fmt.Errorf("stack: decode the answer: %w", err)
 		}
 		return answer, nil
+	}
+}
+
+// operator does commands as the operator's own function does.
+func (p *processes) operator() func(context.Context, string, json.RawMessage) (any, error) {
+	f := p.function(operatorName)
+	return func(ctx context.Context, command string, input json.RawMessage) (any, error) {
+		payload, err := json.Marshal(map[string]any{"command": command, "input": input})
+		if err != nil {
+			return nil, fmt.Errorf("stack: encode the command: %w", err)
+		}
+		text, err := f.Invoke(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return operator.Answer(text)
 	}
 }
 

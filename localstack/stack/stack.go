@@ -6,6 +6,7 @@ package stack
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,9 @@ import (
 	"github.com/google/uuid"
 
 	"lectern/functions"
+	"lectern/functions/operator"
 	"lectern/localstack/engine"
+	"lectern/localstack/recorder"
 	"lectern/shared/api"
 	"lectern/shared/table"
 )
@@ -43,6 +46,8 @@ type Config struct {
 	// to Output; nil discards it.
 	Functions string
 	Output    io.Writer
+	// Recorder stands between those functions and the engine; nil is nothing.
+	Recorder *recorder.Recorder
 	// Wrap stands something between the service and the engine, such as a door
 	// that makes faults; nil is nothing.
 	Wrap func(table.Client) table.Client
@@ -55,6 +60,8 @@ type Stack struct {
 	config    Config
 	engine    *engine.Engine
 	client    table.Client
+	// record is the recorder's door to the engine, if it has one.
+	record *recorder.Door
 }
 
 // Instance is the service with a door and a memory of its own, as one Lambda
@@ -63,8 +70,9 @@ type Stack struct {
 type Instance struct {
 	// URL is the base address, such as http://127.0.0.1:8080.
 	URL string
-	// Env is what the groups were started with.
+	// Env is what the groups were started with, where they run in this process.
 	Env       api.Env
+	do        func(context.Context, string, json.RawMessage) (any, error)
 	server    *http.Server
 	processes *processes
 }
@@ -81,6 +89,9 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	if c.Output == nil {
 		c.Output = io.Discard
 	}
+	if err := c.built(); err != nil {
+		return nil, err
+	}
 	e, err := engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""})
 	if err != nil {
 		return nil, err
@@ -92,7 +103,13 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	if c.Wrap != nil {
 		client = c.Wrap(client)
 	}
-	return &Stack{EngineURL: e.URL, config: c, engine: e, client: client}, nil
+	s := &Stack{EngineURL: e.URL, config: c, engine: e, client: client}
+	if c.Recorder != nil {
+		if s.record, err = c.Recorder.Open(e.URL); err != nil {
+			return nil, errors.Join(err, e.Stop())
+		}
+	}
+	return s, nil
 }
 
 // TableName is the name of a region's table unless a Config says another.
@@ -131,11 +148,12 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL = s.config.AdminURL
 	function, p := inProcess(env), (*processes)(nil)
+	do := operator.New(env).Do
 	if s.config.Functions != "" {
 		p = s.processes()
-		function = p.group
+		function, do = p.group, p.operator()
 	}
-	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, processes: p, server: &http.Server{
+	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, do: do, processes: p, server: &http.Server{
 		Handler:           newDoor(env, functions.Groups, function),
 		ReadHeaderTimeout: timeout,
 		IdleTimeout:       2 * time.Minute,
@@ -144,6 +162,16 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}}
 	go func() { _ = i.server.Serve(listener) }() // It ends with Stop.
 	return i, nil
+}
+
+// Do does an operator command where the groups run and gives its answer as JSON. It is
+// an *apierr.Error when the command or its input is refused.
+func (i *Instance) Do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	answer, err := i.do(ctx, command, input)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
 }
 
 // Stop finishes the requests that have begun, for as long as ctx allows, and
@@ -164,7 +192,15 @@ func inProcess(env api.Env) func(api.Group) lambda {
 }
 
 // Stop stops the engine. Instances are stopped before it.
-func (s *Stack) Stop() error { return s.engine.Stop() }
+func (s *Stack) Stop() (err error) {
+	if s.record != nil {
+		err = s.record.Close()
+	}
+	return errors.Join(err, s.engine.Stop())
+}
+
+// TableName is the name of its table.
+func (s *Stack) TableName() string { return s.config.Table }
 
 // Engine is the engine, for a test that kills it.
 func (s *Stack) Engine() *engine.Engine { return s.engine }

@@ -1,6 +1,7 @@
 // Package stacktest gives tests a region of their own: the real engine, the
 // real handlers behind the real door, an organization with an event and a
 // token. It owns no assertion about the API beyond the status of an answer.
+// The same tests run against the groups' own binaries, or a deployed region.
 package stacktest
 
 import (
@@ -9,21 +10,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/operator"
 	"lectern/localstack/stack"
-	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/table"
 )
 
-// region is the region every stack of a test is.
+// region is the region of a stack unless a test chooses another.
 const region = "us"
 
 // anyPort is a free port on this machine alone.
@@ -56,18 +54,10 @@ type Stack struct {
 	Token string
 	// Org, Member and Event are the organization, its admin and its event.
 	Org, Member, Event int64
-	// Table is the region's table, and Env what the groups were started with.
-	Table *table.Table
-	Env   api.Env
 
-	t     testing.TB
-	stack *stack.Stack
+	t  testing.TB
+	at place
 }
-
-// EnvFunctions names the folder of the groups' binaries (stack.Config.Functions): the
-// regions of tests then run these. What stands in the way of their calls of the table
-// cannot be tested so, and is left out.
-const EnvFunctions = "LECTERN_FUNCTIONS"
 
 // Option changes how Start starts.
 type Option func(*options)
@@ -75,6 +65,11 @@ type Option func(*options)
 type options struct {
 	config   stack.Config
 	features []string
+}
+
+// InRegion chooses another region than us.
+func InRegion(name string) Option {
+	return func(o *options) { o.config.Region = name }
 }
 
 // Features switches features of the event on; none is without it.
@@ -92,35 +87,31 @@ func WithLog(to io.Writer) Option {
 	return func(o *options) { o.config.Log, o.config.Output = slog.New(slog.NewJSONHandler(to, nil)), to }
 }
 
-// OnDisk keeps the data in dir instead of memory.
-func OnDisk(dir string) Option {
-	return func(o *options) { o.config.Dir = dir }
-}
-
-// Start runs a region until the test ends, with an organization, its admin, an
-// event without features and a token with every one of Scopes and a limit that
-// no test reaches.
+// Start gives an organization in a region, with its admin, an event without features
+// and a token with every one of Scopes and a limit that no test reaches. The region
+// runs until the test ends, or is the deployed one.
 func Start(t testing.TB, opts ...Option) *Stack {
 	t.Helper()
 	o := options{config: stack.Config{Region: region, Table: "lectern-" + rand.Text()}}
 	for _, option := range opts {
 		option(&o)
 	}
-	if o.config.Functions = os.Getenv(EnvFunctions); o.config.Functions != "" && o.config.Wrap != nil {
-		t.Skip("the test stands between the service and its table")
+	s := &Stack{t: t, at: found(t, o.config)}
+	if s.at.deployed != nil {
+		s.URL = s.at.deployed.URL
+		return s.NewOrganization(t, o.features...)
 	}
-	running, err := stack.Start(context.Background(), o.config)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, running.Stop()) })
-	s := (&Stack{t: t, stack: running}).Instance(t)
-	return s.NewOrganization(t, o.features...)
+	return s.Instance(t).NewOrganization(t, o.features...)
 }
 
-// Instance is the same caller at a second door: the same table, and handlers
-// with a memory of their own, as another Lambda instance has.
+// Instance is the same caller at a second door: the same table, and functions with a
+// memory of their own, as other Lambda instances have.
 func (s *Stack) Instance(t testing.TB) *Stack {
 	t.Helper()
-	instance, err := s.stack.Serve(anyPort)
+	if s.at.stack == nil {
+		leaveOut(t, "which instance answers is not for a caller of the deployed service to choose")
+	}
+	instance, err := s.at.stack.Serve(anyPort)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
@@ -129,7 +120,7 @@ func (s *Stack) Instance(t testing.TB) *Stack {
 		require.NoError(t, instance.Stop(ctx))
 	})
 	other := *s
-	other.t, other.URL, other.Env, other.Table = t, instance.URL, instance.Env, instance.Env.Table
+	other.t, other.URL, other.at.instance = t, instance.URL, instance
 	return &other
 }
 
@@ -208,20 +199,17 @@ func (s *Stack) Operator(t testing.TB, command string, input any) map[string]any
 // TryOperator does an operator command and returns its answer or its error.
 func (s *Stack) TryOperator(t testing.TB, command string, input any) (map[string]any, error) {
 	t.Helper()
-	answer, err := operator.New(s.Env).Do(context.Background(), command, encode(t, input))
+	answer, err := s.at.do(context.Background(), command, encode(t, input))
 	if err != nil {
 		return nil, err
 	}
 	var decoded map[string]any
-	decode(t, encode(t, answer), &decoded)
+	decode(t, answer, &decoded)
 	return decoded, nil
 }
 
 // EventPath is a path below the caller's event.
 func (s *Stack) EventPath(rest string) string { return fmt.Sprintf("/v1/event/%d%s", s.Event, rest) }
-
-// Stack is the running region itself.
-func (s *Stack) Stack() *stack.Stack { return s.stack }
 
 // id is the integer id of what a command made.
 func id(t testing.TB, answer map[string]any) int64 {

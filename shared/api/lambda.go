@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 	"github.com/google/uuid"
 
@@ -127,9 +128,20 @@ func Serve(g Group) {
 	})
 }
 
-// Proxy turns API Gateway's events of version 1 into requests to h.
+// Proxy turns API Gateway's events of version 1 into requests to h. A request is known by
+// the gateway's id for it, as in the gateway's own log, unless its client gave it one. The
+// gateway makes bytes of an answer in base64, as a compressed one is, only for clients
+// that say what they accept; all others get theirs as it is.
 func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(h)
+	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept") == "" {
+			r.Header.Del("Accept-Encoding")
+		}
+		if gateway, ok := core.GetAPIGatewayContextFromContext(r.Context()); ok && !safeID(r.Header.Get(headerRequestID)) {
+			r.Header.Set(headerRequestID, gateway.RequestID)
+		}
+		h.ServeHTTP(w, r)
+	}))
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		r.Path = safePath(r.Path)
 		return adapter.ProxyWithContext(ctx, r)

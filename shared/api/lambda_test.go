@@ -1,8 +1,10 @@
 package api
 
 import (
+	"net/http"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,6 +21,22 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000}, c)
+}
+
+func TestARequestHasTheGatewaysIDUnlessItsClientGaveOne(t *testing.T) {
+	var got string
+	proxy := Proxy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get(headerRequestID)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	for sent, want := range map[string]string{"": "of-the-gateway", "a b": "of-the-gateway", "own": "own"} {
+		_, err := proxy(t.Context(), events.APIGatewayProxyRequest{
+			HTTPMethod: http.MethodGet, Path: "/", MultiValueHeaders: map[string][]string{headerRequestID: {sent}},
+			RequestContext: events.APIGatewayProxyRequestContext{RequestID: "of-the-gateway"},
+		})
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
 }
 
 func TestSafePathKeepsWhatIsEncodedAndEncodesTheRest(t *testing.T) {

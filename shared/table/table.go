@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ type Config struct {
 	// AWS or an emulator of it, with what the environment says.
 	Endpoint string
 	// Region is the AWS region, such as us-east-1; empty means the environment's.
-	// No local engine looks at it.
+	// Most local engines do not look at it.
 	Region string
 }
 
@@ -114,9 +115,8 @@ func ours(configured dynamodb.HTTPClient) *http.Client {
 	return client
 }
 
-// openLocal builds the client by hand: no engine checks credentials, and the
-// default configuration would read a developer's own profile, proxy and
-// AWS_CA_BUNDLE.
+// openLocal builds the client by hand: the default configuration would read a
+// developer's own profile, proxy and AWS_CA_BUNDLE.
 func openLocal(c Config) *dynamodb.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
@@ -125,10 +125,21 @@ func openLocal(c Config) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       cmp.Or(c.Region, "local"),
-		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Credentials:  localCredentials(os.Getenv),
 		HTTPClient:   wholeBody{&http.Client{Transport: transport}},
 		Retryer:      aws.NopRetryer{},
 	})
+}
+
+// localCredentials are the role's where a function runs: Lambda, and what stands
+// for it, puts them into its environment, and an emulator checks them. Everywhere
+// else an environment may hold a developer's own, which no engine needs.
+func localCredentials(getenv func(string) string) aws.CredentialsProvider {
+	if getenv("AWS_LAMBDA_FUNCTION_NAME") == "" {
+		return credentials.NewStaticCredentialsProvider("local", "local", "")
+	}
+	return credentials.NewStaticCredentialsProvider(
+		getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
 }
 
 // wholeBody sends the body of a request as bytes in memory. The SDK's own reader

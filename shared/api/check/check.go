@@ -67,9 +67,10 @@ func (c *checker) listParam(s *huma.Schema, name, joined string) (string, error)
 	return strings.Join(texts, ","), c.array(bounds, items, in(nil, name))
 }
 
-// param checks one value that is not a list.
+// param checks one value that is not a list. The event of a gateway is JSON, in which
+// bytes that are not UTF-8 have become U+FFFD: who sends that is told the same.
 func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+	if strings.ContainsRune(text, utf8.RuneError) || strings.ContainsRune(text, 0) {
 		return "", apierr.Invalid(name, "%s is not valid UTF-8 text.", name)
 	}
 	plain, err := c.value(s, typed(s.Type, text), in(nil, name))
