@@ -96,14 +96,17 @@ func (o options) emulator(ctx context.Context, out string) (*emulator.Emulator, 
 	return emulator.Start(ctx, program, out)
 }
 
-// against runs the command with the file that says where the service is.
+// against runs the command with the file that says where the service is. It ends with
+// all that it started when ctx ends.
 func (o options) against(ctx context.Context, regions deployed.Regions, file string) error {
 	if err := regions.Write(file); err != nil {
 		return err
 	}
 	cmd := exec.CommandContext(ctx, o.command[0], o.command[1:]...) //nolint:gosec // the caller's own command
 	cmd.Env = append(os.Environ(), deployed.Env+"="+file)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd.Run()
 }
 

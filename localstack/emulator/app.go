@@ -1,6 +1,7 @@
 package emulator
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -28,8 +29,9 @@ type App struct {
 	Program string
 	// Out is the folder for what is synthesized and for the outputs.
 	Out string
-	// Context is added to the app's context, such as a folder of other functions.
-	Context map[string]string
+	// Functions is the folder of the functions' binaries; empty is those that the
+	// project has built for this machine, on which an emulator runs them.
+	Functions string
 	// Log gets what the tools say.
 	Log io.Writer
 }
@@ -77,18 +79,17 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) 
 
 // cdk runs the pinned CDK with the project's app against the emulator alone.
 func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
-	values := map[string]string{"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64"}[runtime.GOARCH]}
-	if runtime.GOARCH == "arm64" {
-		values["arch"] = "arm64"
+	context := map[string]string{
+		"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
+		"functions": cmp.Or(a.Functions, filepath.Join(a.Root, "dist", runtime.GOOS+"-"+runtime.GOARCH)),
 	}
-	maps.Copy(values, a.Context)
 	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices", "--progress", "events",
 		"--output", filepath.Join(a.Out, "cdk.out")}
 	if a.Program != "" {
 		all = append(all, "--app", a.Program)
 	}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		all = append(all, "--context", name+"="+values[name])
+	for _, name := range slices.Sorted(maps.Keys(context)) {
+		all = append(all, "--context", name+"="+context[name])
 	}
 	cmd := exec.CommandContext(ctx, "node", append(all, args...)...) //nolint:gosec // the project's own tool
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log

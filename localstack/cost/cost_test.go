@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	measured = "../../docs/performance.md"
+	shown    = "../../docs/operations.md"
+)
+
+func TestOperationsShowsWhatTheFiguresCost(t *testing.T) {
+	tables, err := computed(measured)
+	require.NoError(t, err)
+	text, err := os.ReadFile(shown)
+	require.NoError(t, err)
+	_, kept, _, err := between(string(text))
+	require.NoError(t, err)
+	require.Equal(t, tables, kept, "docs/operations.md is behind: run make cost")
+}
+
+func TestRequestsOfTheMixAreAHundredPercent(t *testing.T) {
+	whole := 0.0
+	for _, k := range kinds {
+		whole += k.share
+	}
+	require.InDelta(t, 100, whole, 1e-9)
+}
+
+const sample = `# Performance
+
+| not | a | table | of | figures | at all | here |
+
+## 1,000 sessions, 1,000 contacts
+
+| operation | trips | calls | RCU | WCU | 1 client: p50, p99 ms | a second |
+|---|---|---|---|---|---|---|
+| GET a session | 3 | 4 | 9.0 | 1 | 3.1, 9.4 | 296 |
+
+## Long runs
+
+| battery | size | outcome | a | b | c | d |
+`
+
+func TestFiguresAreReadByHeadingAndOperation(t *testing.T) {
+	all, err := figures(sample)
+	require.NoError(t, err)
+	require.Equal(t, map[string]map[string]figure{
+		"1,000 sessions, 1,000 contacts": {"GET a session": {trips: 3, read: 9, written: 1, ms: 3.1}},
+	}, all)
+	_, err = figures("## 1 sessions, 1 contacts\n| GET | many | 4 | 9.0 | 1 | 3.1, 9.4 |\n")
+	require.ErrorContains(t, err, "1 sessions, 1 contacts: GET: ")
+}
+
+func TestARowThatIsMissingIsNamed(t *testing.T) {
+	_, err := render(nil)
+	require.EqualError(t, err, `cost: no row "GET a session with its people" below "1,000 sessions, 1,000 contacts"`)
+}
+
+func TestAMillionRequestsAreCountedByHand(t *testing.T) {
+	f := figure{trips: 4, read: 9, written: 15, ms: 10.24}
+	p := prices{readUnits: 0.1, writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, requests: 3, logged: 0.5, out: 0.1}
+	require.InDelta(t, 56, billed(f), 0) // 10.24 * 1769 / 512 + 4 * 5 is 55.38.
+	got := cost(kind{answer: giga/million - headers, line: 1}, f, p)
+	require.InDelta(t, 15.9, got.table, 1e-9)
+	require.InDelta(t, 0.2+0.28, got.compute, 1e-9) // 56,000 s with half a GB.
+	require.InDelta(t, 3, got.gateway, 0)
+	require.InDelta(t, 0.5*(1+accessLine+reportLines+entries*entry)*million/giga, got.logs, 1e-9)
+	require.InDelta(t, 0.1, got.out, 1e-9)
+	require.InDelta(t, got.table+got.compute+got.gateway+got.logs+got.out, got.total(), 1e-9)
+}
+
+func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
+	text, err := os.ReadFile(measured)
+	require.NoError(t, err)
+	all, err := figures(string(text))
+	require.NoError(t, err)
+	for _, p := range regions {
+		idle, err := monthly(load{}, all, p)
+		require.NoError(t, err)
+		require.InDelta(t, alarms*p.alarm+dashboards*p.dashboard+keptGB*(p.storage+p.backup), idle.total(), 1e-9)
+		busy, err := monthly(load{perHour: 1000}, all, p)
+		require.NoError(t, err)
+		require.Greater(t, busy.total(), idle.total())
+	}
+}
+
+func TestTheTablesAreReplacedAndNothingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "operations.md")
+	require.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600))
+	require.NoError(t, run(measured, path))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tables, err := computed(measured)
+	require.NoError(t, err)
+	require.Equal(t, "before\n"+begin+tables+end+"after\n", string(text))
+
+	require.NoError(t, os.WriteFile(path, []byte("no place\n"), 0o600))
+	require.ErrorContains(t, run(measured, path), "has no place for the tables")
+}
+
+func TestFirstSearchesCostMore(t *testing.T) {
+	text, err := os.ReadFile(measured)
+	require.NoError(t, err)
+	all, err := figures(string(text))
+	require.NoError(t, err)
+	warm, err := monthly(load{perHour: 10}, all, regions[0])
+	require.NoError(t, err)
+	cold, err := monthly(load{perHour: 10, cold: 1}, all, regions[0])
+	require.NoError(t, err)
+	searches := 7300 * (0.25*295 + 0.1499*217)
+	require.InDelta(t, searches/million*regions[0].readUnits, cold.table-warm.table, 1e-9)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/deployed"
+)
+
+// TestTheTourOfTheREADME does what the README says, word by word, and holds the
+// statuses to those it names: on a service of its own, or on the deployed one that
+// the environment names, whose addresses and tokens are then all that differs.
+func TestTheTourOfTheREADME(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	tour := blocks(t, string(text))
+
+	dir := t.TempDir()
+	data := filepath.Join(dir, ".local")
+	if os.Getenv(deployed.Env) != "" {
+		said, err := run(t, "demo", "--data", data)
+		require.NoError(t, err, said)
+	} else {
+		upOn(t, data)
+	}
+	statuses := filepath.Join(dir, "statuses")
+	place(t, dir, "bin/lectern", runMain+"=1 exec '"+os.Args[0]+"' \"$@\"")
+	curl, err := exec.LookPath("curl")
+	require.NoError(t, err)
+	place(t, dir, "path/curl", "exec '"+curl+"' -w '%{stderr}%{http_code}\\n' \"$@\" 2>>'"+statuses+"'")
+
+	shell := exec.CommandContext(t.Context(), "sh", "-c", tour)
+	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
+	said, err := shell.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	require.NotContains(t, string(said), "undefined")
+	require.NotContains(t, string(said), "Error:")
+
+	got, err := os.ReadFile(statuses)
+	require.NoError(t, err)
+	var refused []string
+	for _, status := range strings.Fields(string(got)) {
+		if status != "200" {
+			refused = append(refused, status)
+		}
+	}
+	var named []string
+	for _, match := range regexp.MustCompile(`#.*\b([345]\d\d)\b`).FindAllStringSubmatch(tour, -1) {
+		named = append(named, match[1])
+	}
+	require.NotEmpty(t, named)
+	require.Equal(t, named, refused, "%s", said)
+	require.Greater(t, len(strings.Fields(string(got))), 20)
+}
+
+// blocks are the commands of the tour.
+func blocks(t *testing.T, readme string) string {
+	t.Helper()
+	_, tour, found := strings.Cut(readme, "## Five minutes with curl")
+	require.True(t, found)
+	tour, _, found = strings.Cut(tour, "\n## ")
+	require.True(t, found)
+	var all strings.Builder
+	for _, match := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(tour, -1) {
+		all.WriteString(match[1])
+	}
+	return all.String()
+}
+
+// place writes a program of one shell command.
+func place(t *testing.T, dir, name, command string) {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+command+"\n"), 0o700))
+}
