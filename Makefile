@@ -69,9 +69,12 @@ functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 	@for binary in .local/build/$(TARGET)/*; do to=dist/$(TARGET)/$${binary##*/}; \
 		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || cp $$binary $$to/bootstrap; } || exit 1; done
 
+PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
+
 .PHONY: test-processes
 test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
-	LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET) $(TEST) -count 1 ./localstack/it
+	$(PROCESSES) $(TEST) -count 1 ./localstack/it
+	$(PROCESSES) go test -count 1 -run TestUpRunsTheFunctionsAsProcesses ./localstack
 
 .PHONY: app
 app: setup $(CDK)
@@ -98,8 +101,9 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 	.ci/engines
 
 .PHONY: soak
-soak: build python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
+soak: build functions python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	LECTERN_LONG=1 $(PROCESSES) go test -count 1 -timeout 2h -run TestNoFunctionHasAPermissionTooMany ./localstack/it
 	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 
 .PHONY: clean
