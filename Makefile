@@ -44,7 +44,7 @@ test: setup ## Run all tests at their short sizes.
 	$(TEST) ./...
 
 .PHONY: bench
-bench: setup ## Measure every operation beside its floor and print the table of docs/performance.md.
+bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./localstack/bench
 
 .PHONY: cost
