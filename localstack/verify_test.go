@@ -2,9 +2,13 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -33,14 +37,15 @@ import (
 func TestRestoreDrill(t *testing.T) {
 	data := t.TempDir()
 	_, variables := upOn(t, data)
-	load := begin(t, variables)
+	load := begin(variables)
+	t.Cleanup(func() { _ = load.end() }) // Where the test ended before.
 	time.Sleep(2 * time.Second)
 	before := load.acknowledged()
 	torn := copied(t, data)
 	restored := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(restored, "us"), os.DirFS(torn)))
 	time.Sleep(time.Second)
-	load.end()
+	require.NoError(t, load.end())
 
 	// The region itself, and a copy of it at rest: the same to the last item.
 	live, err := run(t, "verify", "--data", data)
@@ -86,29 +91,90 @@ func TestVerifyIsToldWhichTable(t *testing.T) {
 	}
 }
 
-// load creates sessions until it is told to end.
-type load struct {
-	ended atomic.Bool
-	all   sync.WaitGroup
-	mu    sync.Mutex
-	made  map[string]string // titles by id
+// TestALoadNamesEachWriteThatFailed: a drill under less load than it says would prove less.
+func TestALoadNamesEachWriteThatFailed(t *testing.T) {
+	var served atomic.Int64
+	at := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := served.Add(1)
+		if n%5 == 0 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		fmt.Fprintf(w, `{"id": "%d"}`, n)
+	}))
+	defer at.Close()
+	load := begin(map[string]string{"LECTERN_US_URL": at.URL, "LECTERN_US_EVENT": "1"})
+	load.all.Wait()
+	err := load.end()
+	for writer := range writers {
+		require.ErrorContains(t, err, fmt.Sprintf("create Drill %d.", writer))
+	}
+	require.ErrorContains(t, err, "500")
+	require.Len(t, load.acknowledged(), int(served.Load())-writers)
 }
 
-func begin(t *testing.T, variables map[string]string) *load {
-	t.Helper()
+// writers is how many create sessions at the same time.
+const writers = 4
+
+// load creates sessions until it is told to end.
+type load struct {
+	ended  atomic.Bool
+	all    sync.WaitGroup
+	mu     sync.Mutex
+	made   map[string]string // titles by id
+	failed []error
+}
+
+// begin starts the writers. One whose write fails ends, and end tells of it.
+func begin(variables map[string]string) *load {
 	l := &load{made: map[string]string{}}
-	for writer := range 4 {
+	for writer := range writers {
 		l.all.Go(func() {
 			for n := 0; !l.ended.Load(); n++ {
 				title := fmt.Sprintf("Drill %d.%d", writer, n)
-				made := ask(t, variables, "US", http.MethodPost, "/v1/event/{event}/sessions/create", `{"title": "`+title+`"}`)
-				l.mu.Lock()
-				l.made[made["id"].(string)] = title
-				l.mu.Unlock()
+				id, err := create(variables, title)
+				if l.note(id, title, err); err != nil {
+					return
+				}
 			}
 		})
 	}
 	return l
+}
+
+// create makes a session. It tells no test of a failure, which only the goroutine of the
+// test itself may end.
+func create(variables map[string]string, title string) (id string, err error) {
+	address := variables["LECTERN_US_URL"] + "/v1/event/" + variables["LECTERN_US_EVENT"] + "/sessions/create"
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, address, strings.NewReader(`{"title": "`+title+`"}`))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("X-Access-Token", variables["LECTERN_US_TOKEN"])
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	var made struct {
+		ID string `json:"id"`
+	}
+	err = json.NewDecoder(response.Body).Decode(&made)
+	if err == nil && (response.StatusCode != http.StatusOK || made.ID == "") {
+		err = fmt.Errorf("answered with %s and the id %q", response.Status, made.ID)
+	}
+	return made.ID, err
+}
+
+// note keeps what came of a write.
+func (l *load) note(id, title string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		l.failed = append(l.failed, fmt.Errorf("create %s: %w", title, err))
+		return
+	}
+	l.made[id] = title
 }
 
 // acknowledged is what was made so far.
@@ -118,9 +184,11 @@ func (l *load) acknowledged() map[string]string {
 	return maps.Clone(l.made)
 }
 
-func (l *load) end() {
+// end ends the writers; it is the errors of those that ended before.
+func (l *load) end() error {
 	l.ended.Store(true)
 	l.all.Wait()
+	return errors.Join(l.failed...)
 }
 
 // copied copies the data of the us region's engine, which is frozen meanwhile: the

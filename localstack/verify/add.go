@@ -2,15 +2,19 @@ package verify
 
 import (
 	"encoding/json"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"lectern/shared/account"
+	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/session"
+	"lectern/shared/wire"
 )
 
 // adders take in an item by the part that its partition is. An idempotency key is an
@@ -19,7 +23,7 @@ var adders = map[string]func(*Organization, place, Item){
 	"":                  (*Organization).addFamily,
 	"U":                 (*Organization).addFamily,
 	"T":                 (*Organization).addFamily,
-	"L":                 func(o *Organization, at place, item Item) { o.listed[at.rest] = append(o.listed[at.rest], item.Data) },
+	"L":                 (*Organization).addLine,
 	"M":                 (*Organization).addSetting,
 	"S":                 (*Organization).addSession,
 	contact.Kind.Letter: func(o *Organization, at place, item Item) { o.addParty(o.Parties[contact.Kind.Name], at, item) },
@@ -34,13 +38,19 @@ var adders = map[string]func(*Organization, place, Item){
 	"I":                 func(*Organization, place, Item) {},
 }
 
+// shards is how many shards there are of the rows of a family.
+var shards = map[string]int{"RS": 64, "RC": contact.Kind.Shards, "RA": account.Kind.Shards}
+
 // Add takes in an item of the organization.
 func (o *Organization) Add(item Item) {
-	at := placed(item.PK)
-	if at.kind(item.SK) == unknown {
-		o.wrong("an item of no known kind stands in a partition %q", at.part)
+	if flaw := item.flaw(); flaw != "" {
+		o.wrong("%s", flaw)
+	}
+	if item.form().kind == unknown {
 		return
 	}
+	at := placed(item.PK)
+	o.owners[at.owner] = true
 	adders[at.part](o, at, item)
 }
 
@@ -64,12 +74,22 @@ func (o *Organization) addFamily(at place, item Item) {
 	if at.part == "" && at.event == "" {
 		id, name = strings.TrimPrefix(o.key, "O#"), "organization"
 	}
-	o.families[name+" "+id] = item.Version
 	var says struct {
-		ID json.Number `json:"id"`
+		ID        int64     `json:"id"`
+		CreatedAt wire.Time `json:"created_at"`
 	}
-	if o.read(item, name, &says) && says.ID.String() != id {
-		o.wrong("%s %s says it is %s", name, id, says.ID)
+	if o.read(item, name, &says) && strconv.FormatInt(says.ID, 10) != id {
+		o.wrong("%s %s says it is %d", name, id, says.ID)
+	}
+	o.families[name+" "+id] = family{item.Version, fmt.Sprintf("%013d#%019d", says.CreatedAt.UnixMilli(), says.ID)}
+}
+
+// addLine takes in a line of a list, whose sort key is the order of creation.
+func (o *Organization) addLine(at place, item Item) {
+	o.listed[at.rest] = append(o.listed[at.rest], item.SK)
+	_, id, _ := strings.Cut(item.SK, "#")
+	if id = strings.TrimLeft(id, "0"); id != item.Data {
+		o.wrong("the line of %s %s in its list names another", at.rest, id)
 	}
 }
 
@@ -77,11 +97,17 @@ func (o *Organization) addFamily(at place, item Item) {
 func (o *Organization) addSetting(at place, item Item) {
 	kind, id, _ := strings.Cut(item.SK, "#")
 	o.settings[at.owner] = append(o.settings[at.owner], setting{kind, id, item.Version})
+	var says struct {
+		ID string `json:"id"`
+	}
+	if o.read(item, kind, &says) && says.ID != id {
+		o.wrong("%s %s says it is %s", kind, id, says.ID)
+	}
 	value := ""
 	switch kind {
 	case field.Kind:
 		var d field.Definition
-		if o.read(item, kind, &d) && d.DeletedAt == nil {
+		if json.Unmarshal([]byte(item.Data), &d) == nil && d.DeletedAt == nil {
 			value = string(d.Module) + "#" + d.InternalName
 		}
 	case participant.Kind:
@@ -134,8 +160,13 @@ func (o *Organization) addParty(all *Parties, at place, item Item) {
 	}
 }
 
-func (o *Organization) addRow(_ place, item Item) {
+// addRow takes in a row, which stands in the shard that its id says.
+func (o *Organization) addRow(at place, item Item) {
 	shard, id, _ := strings.Cut(item.SK, "#")
+	source := catalogue.Source{Rows: item.PK, Shards: shards[at.part]}
+	if catalogue.RowKey(source, id) != item.Key {
+		o.wrong("row %s of %s stands in the shard %s, which is not its own", id, item.PK, shard)
+	}
 	into(o.rows, item.PK)[id] = row{item.Version, shard, item.Data}
 }
 

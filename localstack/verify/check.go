@@ -12,18 +12,24 @@ import (
 )
 
 // checkFamilies: each version of organization, event, member and token has its change
-// record, and lists name all of them once.
+// record, and lists name all of them once, in their order. Nothing stands below an event
+// that is not there.
 func (o *Organization) checkFamilies() {
 	there := map[string][]string{}
 	for _, of := range sorted(o.families) {
-		o.versions(of, o.families[of])
-		name, id, _ := strings.Cut(of, " ")
+		o.versions(of, o.families[of].version)
+		name, _, _ := strings.Cut(of, " ")
 		if name != "organization" {
-			there[name] = append(there[name], id)
+			there[name] = append(there[name], o.families[of].line)
 		}
 	}
 	if _, ok := o.families["organization "+strings.TrimPrefix(o.key, "O#")]; !ok {
 		o.wrong("the organization itself is not there")
+	}
+	for _, owner := range sorted(o.owners) {
+		if _, ok := o.counted[owner]; !ok && owner != o.key {
+			o.wrong("%s is not there and has items below it", owner)
+		}
 	}
 	for name := range union(there, o.listed) {
 		if !sameSet(there[name], o.listed[name]) {

@@ -3,6 +3,7 @@ package verify
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -19,11 +20,19 @@ type Item struct {
 
 // Read reads an item from its attributes.
 func Read(all map[string]types.AttributeValue) (Item, error) {
-	var i Item
+	i, odd := parse(all)
+	if odd != nil {
+		return i, fmt.Errorf("verify: %s", strings.Join(odd, ", "))
+	}
+	return i, nil
+}
+
+// parse reads the attributes that it can; odd tells of the others, in their order.
+func parse(all map[string]types.AttributeValue) (i Item, odd []string) {
 	texts := map[string]*string{"PK": &i.PK, "SK": &i.SK, "d": &i.Data}
 	numbers := map[string]*int64{"v": &i.Version, "sv": &i.Settings, "n": &i.Count, "ttl": &i.Expires}
-	for name, value := range all {
-		switch v := value.(type) {
+	for _, name := range sorted(all) {
+		switch v := all[name].(type) {
 		case *types.AttributeValueMemberS:
 			if into := texts[name]; into != nil {
 				*into = v.Value
@@ -33,15 +42,18 @@ func Read(all map[string]types.AttributeValue) (Item, error) {
 			if into := numbers[name]; into != nil {
 				number, err := strconv.ParseInt(v.Value, 10, 64)
 				if err != nil {
-					return i, fmt.Errorf("verify: attribute %s: %w", name, err)
+					odd = append(odd, fmt.Sprintf("attribute %q is no whole number of 64 bits", name))
+				}
+				if into == &i.Expires && number == 0 && err == nil {
+					odd = append(odd, "the ttl is 0, which is never to a read and long ago to a condition")
 				}
 				*into = number
 				continue
 			}
 		}
-		return i, fmt.Errorf("verify: an item has the attribute %s as a %T", name, value)
+		odd = append(odd, fmt.Sprintf("attribute %q is a %T", name, all[name]))
 	}
-	return i, nil
+	return i, odd
 }
 
 // expired is whether the service takes the item for absent.

@@ -2,8 +2,10 @@ package verify
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
+	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/party"
 )
@@ -31,9 +33,7 @@ func (o *Organization) checkParties(all *Parties) {
 			if all.Records[id] == nil {
 				o.wrong("%s %s is on %s and has no record", all.Name, id, event)
 			}
-			if len(association.Roles) == 0 {
-				o.wrong("%s %s is on %s without a role", all.Name, id, event)
-			}
+			o.checkRoleNames(all, event, association)
 		}
 	}
 	for owner, bodies := range want {
@@ -58,7 +58,7 @@ func placeRow(here *party.Association) map[string]any {
 	row := map[string]any{"c": here.RecordCreatedAt.UnixMilli(), "u": here.UpdatedAt.UnixMilli()}
 	letters := ""
 	for _, role := range sorted(here.Roles) {
-		if here.Roles[role].DeletedAt == nil {
+		if role != "" && here.Roles[role].DeletedAt == nil {
 			letters += role[:1]
 		}
 	}
@@ -66,6 +66,24 @@ func placeRow(here *party.Association) map[string]any {
 		row["r"] = letters
 	}
 	return row
+}
+
+// roles are those that there are, by the name of the kind.
+var roles = map[string][]string{
+	contact.Kind.Name: {contact.Role},
+	account.Kind.Name: {account.Sponsor, account.Exhibitor},
+}
+
+// checkRoleNames: an association has at least one role, and only such as there are.
+func (o *Organization) checkRoleNames(all *Parties, event string, here *party.Association) {
+	if len(here.Roles) == 0 {
+		o.wrong("%s %s is on %s without a role", all.Name, here.ID, event)
+	}
+	for _, role := range sorted(here.Roles) {
+		if !slices.Contains(roles[all.Name], role) {
+			o.wrong("%s %s has the role %q on %s, which there is not", all.Name, here.ID, role, event)
+		}
+	}
 }
 
 // checkRoles: a record counts the events on which it holds each role.

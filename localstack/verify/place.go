@@ -1,9 +1,10 @@
 package verify
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
+
+	"lectern/shared/table"
 )
 
 // place is what a partition key says.
@@ -25,55 +26,52 @@ func placed(pk string) place {
 		part, rest, _ := strings.Cut(pk, "#")
 		return place{part: part, rest: rest}
 	}
-	p := place{org: org, owner: "O#" + id}
+	p := place{org: org, owner: table.Org(org)}
 	if behind, ok := strings.CutPrefix(below, "E#"); ok {
-		id, below, _ = strings.Cut(behind, "#")
-		p.event = "E#" + id
-		p.owner += "#" + p.event
+		id, behind, _ := strings.Cut(behind, "#")
+		if event, err := strconv.ParseInt(id, 10, 64); err == nil && event > 0 {
+			p.owner, p.event, below = table.Event(org, event), eventKey(event), behind
+		}
 	}
 	p.part, p.rest, _ = strings.Cut(below, "#")
 	return p
 }
 
-// unknown is the kind of what no one writes.
-const unknown = "unknown"
-
-// names of kinds by level and part; those of parties and settings are made below.
-var names = map[string]map[string]string{
-	"region": {"L": "rate limit", "N": "running number"},
-	"organization": {
-		"": "organization", "U": "member", "T": "token", "L": "line of a list", "V": "version of a shard", "Q": "unique value",
-		"N": "running number", "H": "change record", "I": "idempotency key", "RC": "row of a contact", "RA": "row of an account",
-	},
-	"event": {
-		"": "event", "S": "session", "V": "version of a shard", "Q": "unique value", "N": "running number",
-		"RS": "row of a session", "RC": "row of a contact on an event", "RA": "row of an account on an event",
-	},
-}
-
-// parties are the kinds of what stands with a party, by the first letter of the sort key.
-var parties = map[string]map[byte]string{
-	"C": {'B': "contact", 'E': "contact on an event", 'H': "pointer to a change"},
-	"A": {'B': "account", 'E': "account on an event"},
-}
-
-// kind names what stands at a place under a sort key.
-func (p place) kind(sk string) string {
-	level := "organization"
+// level says whose partition it is.
+func (p place) level() string {
 	switch {
 	case p.org == 0:
-		level = "region"
+		return "region"
 	case p.event != "":
-		level = "event"
+		return "event"
+	}
+	return "organization"
+}
+
+// key is the partition key from which the place was read, if it is written as the
+// service writes it: an id without zeros before it, and nothing behind the last part.
+func (p place) key() string {
+	all := p.part
+	if p.rest != "" {
+		all += "#" + p.rest
 	}
 	switch {
-	case sk == "" || level == "region":
-		return cmp.Or(names[level][p.part], unknown)
-	case p.part == "M":
-		kind, _, _ := strings.Cut(sk, "#")
-		return "setting: " + kind
-	case level == "organization" && parties[p.part] != nil:
-		return cmp.Or(parties[p.part][sk[0]], unknown)
+	case p.org == 0:
+		return all
+	case all == "":
+		return p.owner
 	}
-	return cmp.Or(names[level][p.part], unknown)
+	return p.owner + "#" + all
+}
+
+// told is the partition key as a problem shows it. A unique value may be a person's
+// address and is left out, and so is what stands in no known place.
+func (p place) told(kind string) string {
+	if kind == unknown {
+		p.rest = ""
+	}
+	if p.part == "Q" {
+		p.rest, _, _ = strings.Cut(p.rest, "#")
+	}
+	return p.key()
 }

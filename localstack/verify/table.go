@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -43,7 +44,8 @@ const idRange = 1_000_000_000
 // Table checks a whole table. It reads each item once, strongly consistent, and keeps
 // what it must compare on disk, in files that no one else can read, so that memory holds the
 // organizations of one of 64 parts at a time: all of a large one's records and rows, and
-// some hundred bytes for each of its changes. While others write, what it reads is of no
+// some hundred bytes for each of its changes. What cannot be read of an item is a problem
+// and ends nothing. While others write, what it reads is of no
 // one moment, and it may find problems that are none.
 func Table(ctx context.Context, client Client, name string) (r *Report, err error) {
 	kept, err := newSpill()
@@ -81,11 +83,12 @@ func (r *Report) scan(ctx context.Context, client Client, name string, kept *spi
 			r.Units += aws.ToFloat64(page.ConsumedCapacity.CapacityUnits)
 		}
 		for _, all := range page.Items {
-			item, err := Read(all)
-			if err != nil {
-				return err
+			item, odd := parse(all)
+			f := item.form()
+			if odd != nil {
+				r.wrong(1, fmt.Sprintf("an item of kind %q in %s cannot be read: %s", f.kind, placed(item.PK).told(f.kind), strings.Join(odd, ", ")))
 			}
-			if item.expired(now) {
+			if f.expires && item.expired(now) {
 				continue
 			}
 			if err := r.see(item, kept); err != nil {
@@ -98,20 +101,19 @@ func (r *Report) scan(ctx context.Context, client Client, name string, kept *spi
 
 // see counts an item, and keeps it for the check of its organization.
 func (r *Report) see(item Item, kept *spill) error {
-	at := placed(item.PK)
-	kind := at.kind(item.SK)
+	kind, flaw, org := item.form().kind, item.flaw(), placed(item.PK).org
 	r.Kinds[kind]++
 	if item.Expires == 0 {
 		r.sum(item)
 	}
 	switch {
-	case kind == names["region"]["L"], kind == "idempotency key":
-	case at.org != 0:
-		return kept.put(at.org, item)
-	case item.PK == "N#id":
+	case org != 0 && (flaw != "" || kind != idempotencyKey):
+		return kept.put(org, item)
+	case flaw != "":
+		r.wrong(1, flaw)
+	}
+	if kind == runningNumber && org == 0 {
 		r.givenID = item.Count
-	default:
-		r.wrong(1, fmt.Sprintf("an item of no known kind stands in a partition %q", at.part))
 	}
 	return nil
 }
@@ -183,8 +185,8 @@ func (r *Report) Print(w io.Writer, most int) error {
 	}
 	fmt.Fprintf(w, "%9d  items, of %d organizations, read for %s units\n", items, r.Organizations, strconv.FormatFloat(r.Units, 'f', -1, 64))
 	fmt.Fprintf(w, "  content  %x\n", r.Content)
-	for _, problem := range r.Problems[:min(most, len(r.Problems))] {
-		fmt.Fprintf(w, "PROBLEM  %s\n", problem)
+	for _, problem := range r.Problems[:max(0, min(most, len(r.Problems)))] {
+		fmt.Fprintf(w, "PROBLEM  %s\n", strings.ReplaceAll(problem, "\n", `\n`)) // A damaged id may have a line end.
 	}
 	_, err := fmt.Fprintf(w, "%d problems\n", r.Count)
 	return err

@@ -6,6 +6,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -38,10 +39,12 @@ type Organization struct {
 
 	id  int64
 	key string
-	// families are the versions of organization, events, members and tokens, by change
-	// record; listed are the ids that lists name, by kind.
-	families map[string]int64
+	// families are organization, events, members and tokens, as change records name them;
+	// listed are the sort keys of the lines of lists, by kind.
+	families map[string]family
 	listed   map[string][]string
+	// owners are the partitions of organization and events below which something stands.
+	owners map[string]bool
 	// rows, shards and settings are by the partition they stand in.
 	rows     map[string]map[string]row
 	shards   map[string]map[string]int64
@@ -64,6 +67,13 @@ type Parties struct {
 	Records map[string]*party.Body
 	// Here are their associations by event, which is the sort key, and id.
 	Here map[string]map[string]*party.Association
+}
+
+// family is what is kept of an organization, event, member or token: the version, and the
+// sort key of its line in a list.
+type family struct {
+	version int64
+	line    string
 }
 
 // row is what a search knows of a record.
@@ -92,7 +102,7 @@ type noted struct {
 func NewOrganization(id int64) *Organization {
 	o := &Organization{
 		Sessions: map[string]map[string]*session.Body{}, Parties: map[string]*Parties{}, id: id, key: table.Org(id),
-		families: map[string]int64{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
+		families: map[string]family{}, owners: map[string]bool{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
 		shards: map[string]map[string]int64{}, settings: map[string][]setting{}, counted: map[string]int64{},
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
 		changes: map[string][]noted{}, pointers: map[string][]string{},
@@ -143,7 +153,7 @@ func (o *Organization) checkChanges() {
 func (o *Organization) versions(of string, version int64) []noted {
 	records := o.changes[of]
 	delete(o.changes, of)
-	slices.SortFunc(records, func(a, b noted) int { return int(a.version - b.version) })
+	slices.SortFunc(records, func(a, b noted) int { return cmp.Compare(a.version, b.version) })
 	for i, record := range records {
 		if record.version != int64(i+1) {
 			o.wrong("%s: change record %d is of version %d", of, i+1, record.version)

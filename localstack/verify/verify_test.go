@@ -66,8 +66,7 @@ func read(t *testing.T, client *dynamodb.Client, name string) (all items) {
 func (all items) first(t *testing.T, kind, text string) *Item {
 	t.Helper()
 	at := slices.IndexFunc(all, func(i Item) bool {
-		at := placed(i.PK)
-		return at.org != 0 && at.kind(i.SK) == kind && strings.Contains(i.Data, text)
+		return placed(i.PK).org != 0 && i.form().kind == kind && strings.Contains(i.Data, text)
 	})
 	require.GreaterOrEqual(t, at, 0, kind)
 	return &all[at]
@@ -120,6 +119,9 @@ func TestEveryDamageIsFound(t *testing.T) {
 		{"line of a list", "", remove, "the list of kind"},
 		{"setting: tracks", "", remove, "its settings add up to"},
 		{"setting: tracks", "", older, "its settings add up to"},
+		{"setting: tracks", "", swapped(`"id":"`, `"id":"0`), "says it is 0"},
+		{"setting: tracks", "", swapped(`{`, `[`), "a tracks cannot be read"},
+		{"line of a list", "", func(i *Item) { i.Data += "0" }, "names another"},
 		{"setting: field", `"scope":"global"`, remove, "is held for"},
 		{"setting: participant_role", "", remove, "is held for"},
 		{"session", "", remove, "has no record"},
@@ -201,7 +203,7 @@ func TestTable(t *testing.T) {
 	require.Equal(t, whole.Content, again.Content)
 
 	tbl := table.New(client, name)
-	expired := table.Item{Key: table.Key{PK: "O#1#X", SK: "-"}, Expires: 1}
+	expired := table.Item{Key: table.Key{PK: "O#1#I#3#" + strings.Repeat("0a", 32), SK: "-"}, Expires: 1}
 	require.NoError(t, tbl.Transact(t.Context(), table.Insert(expired)))
 	again, err = Table(t.Context(), client, name)
 	require.NoError(t, err)
@@ -218,6 +220,10 @@ func TestTable(t *testing.T) {
 	require.NoError(t, broken.Print(&text, 1))
 	require.Equal(t, 1, strings.Count(text.String(), "PROBLEM"))
 	require.Contains(t, text.String(), "2 problems\n")
+	text.Reset()
+	require.NoError(t, (&Report{Problems: []string{"one\nline"}}).Print(&text, 1))
+	require.Contains(t, text.String(), `PROBLEM  one\nline`)
+	require.NoError(t, broken.Print(&text, -1), "shows none")
 
 	_, err = Table(t.Context(), client, "none")
 	require.ErrorContains(t, err, "read none")
