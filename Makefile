@@ -24,7 +24,7 @@ TEST := go test -p 2 -timeout 20m $(if $(wildcard $(IMPORT)),,-skip TestImportGo
 
 .PHONY: help
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## Serve both regions on this machine, with a demo conference, until Ctrl-C.
@@ -89,12 +89,14 @@ release: app ## Build what is deployed to AWS: the Lambdas for arm64, or GOARCH,
 test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the integration tests there.
 	go run ./localstack/deploy .ci/deployed
 
+# LocalStack runs functions in containers, on Linux. No run of this is on record.
 LOCALSTACK := docker compose --file localstack/docker-compose.yml
 
 .PHONY: test-localstack
-test-localstack: app functions ## Do the same on LocalStack, where Docker is.
-	$(LOCALSTACK) up --detach --wait
-	go run ./localstack/deploy -endpoint http://localhost.localstack.cloud:4566 .ci/deployed; status=$$?; $(LOCALSTACK) down; exit $$status
+test-localstack: app ## Do the same on LocalStack, where Docker is.
+	@$(MAKE) --no-print-directory functions GOOS=linux
+	trap '$(LOCALSTACK) down' EXIT INT TERM; $(LOCALSTACK) up --detach --wait && \
+		go run ./localstack/deploy -endpoint http://localhost.localstack.cloud:4566 -functions dist/linux-$$(go env GOARCH) .ci/deployed
 
 .PHONY: engines
 engines: setup emulator ## Hold other engines of DynamoDB to the tests of the table; needs Java 17.

@@ -43,7 +43,7 @@ func (a *alarms) function(f built) {
 		return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: period()}
 	}
 	a.raise(f.name+"-fails", "The function "+f.name+" ended with an error, or ran out of time or memory.", f.lambda.MetricErrors(options("Sum")), atOnce)
-	a.raise(f.name+"-throttled", "The function "+f.name+" was not invoked: the account has no more instances.", f.lambda.MetricThrottles(options("Sum")), atOnce)
+	a.raise(f.name+"-throttled", "The function "+f.name+" was not invoked: all instances that it may have, or that the account has, were busy.", f.lambda.MetricThrottles(options("Sum")), atOnce)
 	const near = 0.75
 	a.raise(f.name+"-slow", "An invocation of "+f.name+" took three quarters of its time or more.",
 		f.lambda.MetricDuration(options("Maximum")), when{float64(f.seconds) * 1000 * near, 1})

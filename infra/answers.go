@@ -7,12 +7,9 @@ import (
 	"lectern/shared/apierr"
 )
 
-// maxBody is the gateway's limit of a request body, in bytes.
-const maxBody = 10 << 20
-
 // How many seconds whoever is refused for the number of requests is asked to wait.
 const (
-	// throttled: the stage's bucket fills again every second.
+	// throttled: the bucket of a method fills again every second.
 	throttled = 1
 	// filtered: the firewall counts the requests of five minutes.
 	filtered = 300
@@ -38,7 +35,7 @@ func ownAnswers() []answer {
 	return []answer{
 		{kind: "DEFAULT_4XX", err: apierr.Invalid("", "The request could not be read.")},
 		{kind: "DEFAULT_5XX", err: apierr.Internal()},
-		{kind: "REQUEST_TOO_LARGE", status: 413, err: apierr.TooLarge(maxBody)},
+		{kind: "REQUEST_TOO_LARGE", status: 413, err: apierr.TooLargeForGateway()},
 		{kind: "UNSUPPORTED_MEDIA_TYPE", status: 415, err: apierr.UnsupportedMediaType()},
 		{kind: "THROTTLED", status: 429, err: many, wait: throttled},
 		{kind: "QUOTA_EXCEEDED", status: 429, err: many, wait: throttled},
@@ -56,33 +53,51 @@ func ownAnswers() []answer {
 	}
 }
 
-// answers gives the gateway's own answers our error shape, the id of the request,
-// and leave for every origin to read them, as the door of localstack/stack does.
-// They are a part of the API's description: as resources of their own they would be
-// lost whenever the description is imported anew.
+// commonHeader has what the service says with every answer (shared/api), so that a
+// script of another origin reads the gateway's refusals as it reads the service's. The
+// service's Content-Security-Policy is not among it: a fixed value stands in single
+// quotes, and that one has such quotes in it.
+var commonHeader = map[string]string{
+	"Access-Control-Allow-Origin": "*",
+	"Access-Control-Expose-Headers": "ETag, X-Request-Id, Idempotent-Replayed, Retry-After, " +
+		"RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
+	"Cache-Control":             "no-store",
+	"Content-Type":              "application/json",
+	"Referrer-Policy":           "no-referrer",
+	"Strict-Transport-Security": "max-age=31536000",
+	"Vary":                      "Accept-Encoding",
+	"X-Content-Type-Options":    "nosniff",
+}
+
+// answers gives the gateway's own answers our error shape, the id of the request and
+// the common headers, as the door of localstack/stack does. They are a part of the
+// API's description: as resources of their own they would be lost whenever the
+// description is imported anew.
 func answers() map[string]any {
 	all := map[string]any{}
 	for _, a := range ownAnswers() {
-		headers := map[string]any{
-			"Content-Type":                "'application/json'",
-			"Access-Control-Allow-Origin": "'*'",
-			"X-Request-Id":                "context.requestId",
-		}
-		if a.wait > 0 {
-			headers["Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"
-		}
-		parameters := map[string]any{}
-		for name, value := range headers {
-			parameters["gatewayresponse.header."+name] = value
-		}
 		one := map[string]any{
-			"responseParameters": parameters,
+			"responseParameters": a.header(),
 			"responseTemplates":  map[string]any{"application/json": a.body()},
 		}
 		if a.status != 0 {
 			one["statusCode"] = strconv.Itoa(a.status)
 		}
 		all[a.kind] = one
+	}
+	return all
+}
+
+// header has the headers as the gateway's description writes them, a fixed value in
+// single quotes.
+func (a answer) header() map[string]any {
+	const header = "gatewayresponse.header."
+	all := map[string]any{header + "X-Request-Id": "context.requestId"}
+	for name, value := range commonHeader {
+		all[header+name] = "'" + value + "'"
+	}
+	if a.wait > 0 {
+		all[header+"Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"
 	}
 	return all
 }

@@ -39,13 +39,17 @@ type config struct {
 	dailyWrites int
 	// retention is how long logs are kept, by "logRetentionDays" (90).
 	retention awslogs.RetentionDays
-	// throttleRate and throttleBurst are how many requests a second a region takes
-	// and how many at once, by "throttleRate" (500) and "throttleBurst" (1000): a
-	// thousand at once is what a new account's functions can serve, and five hundred
-	// a second leave them two seconds each.
+	// throttleRate and throttleBurst are how many requests a second each method of a
+	// path takes and how many at once, by "throttleRate" (500) and "throttleBurst"
+	// (1000): with a thousand instances, five hundred a second leave them two seconds
+	// each. They hold for each method by itself. What all of them together take is
+	// limited by the account, in the gateway and in the instances of functions.
 	throttleRate, throttleBurst int
 	// concurrency is how many instances each function may have and is sure of, by
-	// "reservedConcurrency"; 0 lets them share what the account has.
+	// "reservedConcurrency"; 0 lets them share what the account has. It is reserved
+	// for every function, one for each group and the operator's, and Lambda refuses
+	// it where fewer than 100 of the account's instances in the region would be left
+	// unreserved: an account of 1000 has 900 to divide by the number of functions.
 	concurrency int
 	// alarmEmail is who is told of alarms, by "alarmEmail"; empty is nobody.
 	alarmEmail string
@@ -72,7 +76,8 @@ type region struct {
 	// restoredTable is a table to serve in place of the stack's own, by
 	// "restoredTable": one that was restored from a backup. Empty is the own.
 	restoredTable string
-	// alarmTopicARN is an SNS topic that is told of alarms, by "alarmTopicArn".
+	// alarmTopicARN is an SNS topic that is told of alarms, by "alarmTopicArn". Its own
+	// policy has to let cloudwatch.amazonaws.com publish.
 	alarmTopicARN string
 	// domain is the API's own domain, an object by "domain"; nil for none.
 	domain *domain
@@ -113,8 +118,8 @@ func configured(context map[string]any) (*config, error) {
 
 		dailyWrites:   r.number("dailyWrites", 0, 0, 1e9),
 		retention:     r.retention("logRetentionDays", 90),
-		throttleRate:  r.number("throttleRate", 500, 1, 10_000),
-		throttleBurst: r.number("throttleBurst", 1000, 1, 10_000),
+		throttleRate:  r.number("throttleRate", 500, 1, 1_000_000),
+		throttleBurst: r.number("throttleBurst", 1000, 1, 1_000_000),
 		concurrency:   r.number("reservedConcurrency", 0, 0, 10_000),
 		alarmEmail:    r.text("alarmEmail", "", "an e-mail address", isEmail),
 		firewallRate:  r.firewallRate("firewallRate"),
@@ -123,6 +128,9 @@ func configured(context map[string]any) (*config, error) {
 		cloudWatchRole: r.boolean("cloudWatchRole", true),
 		functions:      r.text("functions", "", "a folder", func(string) bool { return true }),
 	}
+	// Left empty by mistake, these would stand for every region and any account.
+	r.filled("regions")
+	r.filled("account")
 	c.regions = r.regions("regions")
 	c.tags = r.tags("tags")
 	r.unknown()

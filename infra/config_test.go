@@ -58,6 +58,14 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	}, names, err.Error())
 }
 
+// A variable that is unset in -c account=$ACCOUNT chooses neither any account nor every
+// region.
+func TestWhatWouldChooseMoreThanWasMeantIsNotEmpty(t *testing.T) {
+	_, err := configured(map[string]any{"regions": "", "account": "", "us": map[string]any{"restoredTable": ""}})
+	require.EqualError(t, err, "infra: wrong configuration:\n  regions is empty: leave it out, or give it a value\n"+
+		"  account is empty: leave it out, or give it a value")
+}
+
 func TestADomainNeedsANameAndACertificate(t *testing.T) {
 	_, err := configured(map[string]any{"us": map[string]any{"domain": map[string]any{}}})
 	require.ErrorContains(t, err, "us.domain.name is missing")

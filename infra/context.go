@@ -69,6 +69,13 @@ func (r *reader) required(key, kind string) {
 	}
 }
 
+// filled notes a value that is there but empty, for one whose absence says something.
+func (r *reader) filled(key string) {
+	if r.values[key] == "" {
+		r.mistake(key, "is empty: leave it out, or give it a value")
+	}
+}
+
 // number is a whole number from least to most, or fallback where it is absent.
 func (r *reader) number(key string, fallback, least, most int) int {
 	value := r.take(key)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
@@ -140,24 +139,3 @@ func newLog(stack awscdk.Stack, c *config, at region, name string) awslogs.LogGr
 }
 
 func logName(at region, name string) string { return "/lectern/" + at.name + "/" + name }
-
-// newRole is the function's own role, with what it needs and no managed policy.
-func newRole(stack awscdk.Stack, c *config, at region, f function, name string) awsiam.Role {
-	policies := map[string]awsiam.PolicyDocument{"log": logPolicy(stack, logName(at, f.name))}
-	reason := "A log's streams are named by Lambda; the log is the function's own."
-	if table := tablePolicy(stack, at, f); table != nil {
-		policies["table"] = table
-		if c.customerKey {
-			policies["key"] = keyPolicy(stack, at, f)
-			reason += " The key is named by its alias, as a condition, since its id is known in another stack alone; DynamoDB asks for families of actions on it."
-		}
-	}
-	role := awsiam.NewRole(stack, jsii.String("Role-"+f.name), &awsiam.RoleProps{
-		RoleName:       &name,
-		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-		Description:    jsii.String("What the function " + name + " may do"),
-		InlinePolicies: &policies,
-	})
-	accept(role, "AwsSolutions-IAM5", reason)
-	return role
-}

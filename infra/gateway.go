@@ -22,14 +22,14 @@ type gateway struct {
 
 // newGateway describes the REST API and who it invokes.
 func newGateway(stack awscdk.Stack, c *config, at region, groups []api.Group, functions []built) *gateway {
-	body := document(at.prefix(), groups, func(group string) any { return invocation(stack, at, functionOf(functions, group)) })
+	body := document(at.prefix(), "The API of Lectern "+at.name, groups, func(group string) any { return invocation(stack, at, functionOf(functions, group)) })
 	made := awsapigateway.NewSpecRestApi(stack, jsii.String("Api"), &awsapigateway.SpecRestApiProps{
 		RestApiName:   jsii.String(at.prefix()),
-		Description:   jsii.String("The API of Lectern " + at.name),
 		ApiDefinition: awsapigateway.ApiDefinition_FromInline(body),
 		EndpointTypes: &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
-		// Bodies and answers pass as they are, compressed ones too.
-		BinaryMediaTypes:            jsii.Strings("*/*"),
+		// What the description has no more is no more served.
+		Mode:                        awsapigateway.RestApiMode_OVERWRITE,
+		BinaryMediaTypes:            jsii.Strings(allMedia),
 		CloudWatchRole:              &c.cloudWatchRole,
 		CloudWatchRoleRemovalPolicy: cloudWatchRolePolicy(c),
 		DeployOptions: &awsapigateway.StageOptions{
@@ -134,7 +134,7 @@ func (g *gateway) accept() {
 	stage := g.api.DeploymentStage()
 	accept(stage, "AwsSolutions-APIG6", "The execution log writes query strings and headers; the access log and the functions' lines have all else.")
 	if g.config.firewallRate == 0 {
-		accept(stage, "AwsSolutions-APIG3", "A firewall is configured by firewallRate; without it the stage throttles and every token has its limits.")
+		accept(stage, "AwsSolutions-APIG3", "A firewall is configured by firewallRate; without it every method is throttled and every token has its limits.")
 	}
 	if g.config.cloudWatchRole {
 		role := g.api.Node().FindChild(jsii.String("CloudWatchRole"))

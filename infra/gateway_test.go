@@ -2,11 +2,18 @@ package main
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
-	"strconv"
+	"net/http/httptest"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+	"lectern/shared/api"
 )
 
 func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
@@ -35,15 +42,9 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			got, there := answers[kind]
 			require.True(t, there, kind)
 			require.Equal(t, want.status, got.StatusCode, kind)
-			header := map[string]string{
-				"gatewayresponse.header.Content-Type":                "'application/json'",
-				"gatewayresponse.header.Access-Control-Allow-Origin": "'*'",
-				"gatewayresponse.header.X-Request-Id":                "context.requestId",
-			}
-			if want.wait != "" {
-				header["gatewayresponse.header.Retry-After"] = want.wait
-			}
-			require.Equal(t, header, got.ResponseParameters, kind)
+			require.Equal(t, want.wait, got.ResponseParameters["gatewayresponse.header.Retry-After"], kind)
+			delete(got.ResponseParameters, "gatewayresponse.header.Retry-After")
+			require.Equal(t, ofTheService(t), got.ResponseParameters, kind)
 			var e map[string]string
 			require.NoError(t, json.Unmarshal([]byte(got.ResponseTemplates["application/json"]), &e), kind)
 			require.Equal(t, want.code, e["code"], kind)
@@ -51,8 +52,28 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			require.NotEmpty(t, e["message"], kind)
 			require.Len(t, e, 4, kind)
 		}
-		require.Len(t, answers, len(ownAnswers()))
+		require.Len(t, answers, 16)
+		require.Contains(t, answers["REQUEST_TOO_LARGE"].ResponseTemplates["application/json"], `"The request body is too large."`)
 	}
+}
+
+// ofTheService are the headers of a refusal by the service, as the gateway is told to
+// send them: all but the one whose value cannot stand in single quotes.
+func ofTheService(t *testing.T) map[string]string {
+	t.Helper()
+	at := slices.IndexFunc(functions.Groups, func(g api.Group) bool { return g.Name == root })
+	refused := httptest.NewRecorder()
+	env := api.Env{Region: "us", Now: time.Now, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler)}
+	functions.Groups[at].Handler(env).ServeHTTP(refused, httptest.NewRequest(http.MethodGet, "/nothing", http.NoBody))
+	require.Equal(t, http.StatusNotFound, refused.Code)
+	header := map[string]string{}
+	for name := range refused.Header() {
+		header["gatewayresponse.header."+name] = "'" + refused.Header().Get(name) + "'"
+	}
+	header["gatewayresponse.header.X-Request-Id"] = "context.requestId"
+	require.Contains(t, header["gatewayresponse.header.Content-Security-Policy"], "'none'")
+	delete(header, "gatewayresponse.header.Content-Security-Policy")
+	return header
 }
 
 // A status that is replaced is one that the error has, but for the timeout, which
@@ -110,16 +131,62 @@ func TestTheRoleForLogsIsMadeUnlessTheAccountHasIt(t *testing.T) {
 }
 
 func TestADomainAndAFirewallStandBeforeTheStage(t *testing.T) {
-	plainly, service := ofDefaults(t)["Lectern-us-Service"], ofEverything(t)["Lectern-us-Service"]
+	plainly, all := ofDefaults(t)["Lectern-us-Service"], ofEverything(t)
 	for _, kind := range []string{
 		"AWS::ApiGateway::DomainName", "AWS::ApiGateway::BasePathMapping", "AWS::Route53::RecordSet",
 		"AWS::WAFv2::WebACL", "AWS::WAFv2::WebACLAssociation",
 	} {
 		require.Empty(t, plainly.of(kind), kind)
-		require.Len(t, service.of(kind), 1, kind)
+		require.Len(t, all["Lectern-us-Service"].of(kind), 1, kind)
+		zone := kind != "AWS::Route53::RecordSet"
+		require.Equal(t, zone, len(all["Lectern-eu-Service"].of(kind)) == 1, kind)
 	}
-	require.Equal(t, "https://api.example.org", service.Outputs["Address"].Value)
-	require.Equal(t, "TLS_1_2", service.one(t, "AWS::ApiGateway::DomainName").Properties["SecurityPolicy"])
-	rule := plain(t, service.one(t, "AWS::WAFv2::WebACL").Properties["Rules"])
-	require.Contains(t, rule, `"RateBasedStatement":{"AggregateKeyType":"IP","EvaluationWindowSec":300,"Limit":`+strconv.Itoa(2000)+`}`)
+}
+
+func TestADomainLeadsToTheStage(t *testing.T) {
+	for at, want := range map[string][]string{"us": {"api.example.org", "us-west-2", "1"}, "eu": {"eu.example.org", "eu-west-1", "2"}} {
+		service := ofEverything(t)["Lectern-"+at+"-Service"]
+		require.Equal(t, map[string]any{
+			"DomainName":             want[0],
+			"EndpointConfiguration":  map[string]any{"Types": []any{"REGIONAL"}},
+			"RegionalCertificateArn": "arn:aws:acm:" + want[1] + ":123456789012:certificate/" + want[2],
+			"SecurityPolicy":         "TLS_1_2",
+			"Tags":                   []any{map[string]any{"Key": "team", "Value": "programme"}},
+		}, service.one(t, "AWS::ApiGateway::DomainName").Properties)
+		mapping := written(service.one(t, "AWS::ApiGateway::BasePathMapping").Properties).(map[string]any)
+		require.Equal(t, map[string]any{
+			"DomainName": "${" + service.id(t, "AWS::ApiGateway::DomainName") + "}",
+			"RestApiId":  "${" + service.id(t, "AWS::ApiGateway::RestApi") + "}",
+			"Stage":      "${" + service.id(t, "AWS::ApiGateway::Stage") + "}",
+		}, mapping)
+		require.Equal(t, "https://"+want[0], service.Outputs["Address"].Value)
+		require.Equal(t, "${"+service.id(t, "AWS::ApiGateway::DomainName")+".RegionalDomainName}", written(service.Outputs["DomainTarget"].Value))
+	}
+	service := ofEverything(t)["Lectern-us-Service"]
+	host := service.id(t, "AWS::ApiGateway::DomainName")
+	require.Equal(t, map[string]any{
+		"Name": "api.example.org.", "Type": "A", "HostedZoneId": "Z123",
+		"AliasTarget": map[string]any{"DNSName": "${" + host + ".RegionalDomainName}", "HostedZoneId": "${" + host + ".RegionalHostedZoneId}"},
+	}, written(service.one(t, "AWS::Route53::RecordSet").Properties))
+}
+
+func TestTheFirewallBlocksAnAddressAndNothingElse(t *testing.T) {
+	service := ofEverything(t)["Lectern-us-Service"]
+	seen := map[string]any{"CloudWatchMetricsEnabled": true, "MetricName": "lectern-us-rate", "SampledRequestsEnabled": false}
+	acl := service.one(t, "AWS::WAFv2::WebACL").Properties
+	delete(acl, "Tags")
+	require.Equal(t, map[string]any{
+		"Name": "lectern-us-rate", "Scope": "REGIONAL", "VisibilityConfig": seen,
+		"DefaultAction": map[string]any{"Allow": map[string]any{}},
+		"Rules": []any{map[string]any{
+			"Name": "lectern-us-rate", "Priority": 0.0, "VisibilityConfig": seen,
+			"Action":    map[string]any{"Block": map[string]any{}},
+			"Statement": map[string]any{"RateBasedStatement": map[string]any{"AggregateKeyType": "IP", "EvaluationWindowSec": 300.0, "Limit": 2000.0}},
+		}},
+	}, acl)
+	require.Equal(t, map[string]any{
+		"WebACLArn": "${" + service.id(t, "AWS::WAFv2::WebACL") + ".Arn}",
+		"ResourceArn": "arn:${AWS::Partition}:apigateway:us-west-2::/restapis/${" + service.id(t, "AWS::ApiGateway::RestApi") +
+			"}/stages/${" + service.id(t, "AWS::ApiGateway::Stage") + "}",
+	}, written(service.one(t, "AWS::WAFv2::WebACLAssociation").Properties))
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -46,11 +48,12 @@ type template struct {
 }
 
 type resource struct {
-	Type           string
-	Properties     map[string]any
-	Metadata       map[string]any
-	DeletionPolicy string
-	DependsOn      []string
+	Type                string
+	Properties          map[string]any
+	Metadata            map[string]any
+	DeletionPolicy      string
+	UpdateReplacePolicy string
+	DependsOn           []string
 }
 
 // of gives the stack's resources of a type, by their ids.
@@ -67,9 +70,15 @@ func (t template) of(kind string) map[string]resource {
 // one gives the only resource of a type.
 func (t template) one(test *testing.T, kind string) resource {
 	test.Helper()
+	return t.Resources[t.id(test, kind)]
+}
+
+// id gives the id of the only resource of a type.
+func (t template) id(test *testing.T, kind string) string {
+	test.Helper()
 	all := t.of(kind)
 	require.Len(test, all, 1, kind)
-	return all[slices.Collect(maps.Keys(all))[0]]
+	return slices.Collect(maps.Keys(all))[0]
 }
 
 // standIns is a folder with an empty binary for every function. None is run.
@@ -130,20 +139,39 @@ func ofDefaults(t *testing.T) map[string]template {
 	return defaults
 }
 
-// everything is a context in which every option is on.
-func everything() map[string]any {
-	return map[string]any{
-		"regions": "us", "account": "123456789012", "stage": "v1", "adminUrl": "https://admin.example.org/", "dailyWrites": 10_000,
-		"logRetentionDays": 30, "throttleRate": 50, "throttleBurst": 100, "reservedConcurrency": 20, "alarmEmail": "ops@example.org",
-		"firewallRate": 2000, "customerKey": true, "cloudWatchRole": false, "tags": map[string]any{"team": "programme"},
-		"us": map[string]any{
-			"restoredTable": "lectern-us-restored", "alarmTopicArn": "arn:aws:sns:us-east-1:123456789012:pager",
-			"domain": map[string]any{
-				"name": "api.example.org", "certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
-				"hostedZoneId": "Z123", "hostedZoneName": "example.org",
-			},
-		},
+// everything is a context in which every option is on, which .ci/templates uses too.
+func everything(t *testing.T) (context map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/everything.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &context))
+	return context
+}
+
+// unchanged are the fields of a struct that are as in another of its type.
+func unchanged(one, other any) (names []string) {
+	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
+	for i := range a.NumField() {
+		if fmt.Sprint(a.Field(i)) == fmt.Sprint(b.Field(i)) {
+			names = append(names, a.Type().Field(i).Name)
+		}
 	}
+	return names
+}
+
+// An option that is not among them would be checked by nobody.
+func TestEverythingHasEveryOption(t *testing.T) {
+	none, err := configured(nil)
+	require.NoError(t, err)
+	all, err := configured(everything(t))
+	require.NoError(t, err)
+	// Where the functions' binaries are, and what an emulator needs, are left.
+	require.Equal(t, []string{"arch", "functions", "endpoint"}, unchanged(*none, *all))
+	for i, at := range all.regions {
+		require.Equal(t, []string{"name"}, unchanged(none.regions[i], at), at.name)
+	}
+	require.Equal(t, []string{"zoneID", "zoneName"}, unchanged(domain{}, *all.regions[0].domain))
+	require.Empty(t, unchanged(domain{}, *all.regions[1].domain))
 }
 
 var (
@@ -154,7 +182,7 @@ var (
 // ofEverything gives the templates of everything.
 func ofEverything(t *testing.T) map[string]template {
 	t.Helper()
-	onceEverything.Do(func() { withEverything = synthesized(t, everything()) })
+	onceEverything.Do(func() { withEverything = synthesized(t, everything(t)) })
 	require.NotEmpty(t, withEverything)
 	return withEverything
 }
@@ -181,9 +209,14 @@ func TestTheFourStacksHaveTheirOutputs(t *testing.T) {
 	for _, at := range []string{"us", "eu"} {
 		state, service := all["Lectern-"+at+"-State"], all["Lectern-"+at+"-Service"]
 		require.Equal(t, []string{"Table"}, slices.Sorted(maps.Keys(state.Outputs)))
-		require.Equal(t, []string{"Address", "ApiId", "Operator", "Stage"}, slices.Sorted(maps.Keys(service.Outputs)))
+		require.Equal(t, []string{"Address", "ApiId", "Operator", "Region", "Stage", "Table"}, slices.Sorted(maps.Keys(service.Outputs)))
 		require.Equal(t, "lectern-"+at+"-operator", service.Outputs["Operator"].Value)
 		require.Equal(t, "live", service.Outputs["Stage"].Value)
+		require.Equal(t, "lectern-"+at, service.Outputs["Table"].Value)
+		require.Equal(t, awsRegions[at], service.Outputs["Region"].Value)
+		require.Regexp(t, `^\$\{Api[0-9A-F]{8}\}$`, written(service.Outputs["ApiId"].Value))
+		require.Equal(t, "https://"+written(service.Outputs["ApiId"].Value).(string)+".execute-api."+awsRegions[at]+".${AWS::URLSuffix}/live",
+			written(service.Outputs["Address"].Value))
 	}
 }
 

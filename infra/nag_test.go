@@ -12,7 +12,7 @@ import (
 
 // What a rule finds is mended, or accepted beside the resource with a reason.
 func TestTheRulesOfCdkNagAreKept(t *testing.T) {
-	for name, context := range map[string]map[string]any{"defaults": {"regions": "us"}, "everything": everything()} {
+	for name, context := range map[string]map[string]any{"defaults": {"regions": "us"}, "everything": everything(t)} {
 		app := appOf(t, context)
 		awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
 			Verbose: jsii.Bool(true), Reports: jsii.Bool(false),

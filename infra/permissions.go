@@ -82,13 +82,9 @@ func (f function) permits(something []permission) bool {
 	return slices.Contains(f.permissions, something[0])
 }
 
-// tablePolicy is the policy of a function that may do something with the table; nil
-// for one that may not. All of its actions name the items they touch, so that the
+// tablePolicy is what a function may do with the table. All of its actions name the items they touch, so that the
 // condition, which a request without keys would pass, refuses every other item.
 func tablePolicy(stack awscdk.Stack, at region, f function) awsiam.PolicyDocument {
-	if len(f.permissions) == 0 {
-		return nil
-	}
 	table := stack.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(at.table()),
 	})
@@ -127,41 +123,4 @@ func statements(all []permission) (made []statement) {
 		made[at[key]].actions = append(made[at[key]].actions, "dynamodb:"+action)
 	}
 	return made
-}
-
-// logPolicy lets a function write into its own log and nothing else.
-func logPolicy(stack awscdk.Stack, group string) awsiam.PolicyDocument {
-	streams := stack.FormatArn(&awscdk.ArnComponents{
-		Service: jsii.String("logs"), Resource: jsii.String("log-group"), ResourceName: jsii.String(group + ":log-stream:*"),
-		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
-	})
-	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions: jsii.Strings("logs:CreateLogStream", "logs:PutLogEvents"), Resources: &[]*string{streams},
-	}))
-}
-
-// keyPolicy lets a function use the account's key as far as DynamoDB does it on the
-// function's behalf for this table: to read it, and to write where the function
-// does. The key's id is known in the stack of state alone, so the key is named by its
-// alias.
-func keyPolicy(stack awscdk.Stack, at region, f function) awsiam.PolicyDocument {
-	actions := []string{"kms:Decrypt", "kms:DescribeKey"}
-	if slices.ContainsFunc(f.permissions, permission.writes) {
-		actions = append(actions, "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*")
-	}
-	keys := stack.FormatArn(&awscdk.ArnComponents{
-		Service: jsii.String("kms"), Resource: jsii.String("key"), ResourceName: jsii.String("*"),
-	})
-	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:   jsii.Strings(actions...),
-		Resources: &[]*string{keys},
-		Conditions: &map[string]any{
-			"StringEquals":             map[string]any{"kms:ViaService": "dynamodb." + at.awsRegion + ".amazonaws.com"},
-			"ForAnyValue:StringEquals": map[string]any{"kms:ResourceAliases": at.keyAlias()},
-		},
-	}))
-}
-
-func policyOf(s awsiam.PolicyStatement) awsiam.PolicyDocument {
-	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{s}})
 }

@@ -49,9 +49,14 @@ func routes(groups []api.Group) map[string]map[string]string {
 	return all
 }
 
+// allMedia has bodies and answers pass the gateway as they are, compressed ones too.
+const allMedia = "*/*"
+
 // document is the API as the gateway imports it: paths, for each method the function
-// to invoke, and the gateway's own answers. uri gives the address of a group's function.
-func document(title string, groups []api.Group, uri func(group string) any) map[string]any {
+// to invoke, and the gateway's own answers. An import that replaces an API takes all
+// of it from here, so that what an API has beside routes stands here too. uri gives
+// the address of a group's function.
+func document(title, description string, groups []api.Group, uri func(group string) any) map[string]any {
 	paths := map[string]any{}
 	for path, to := range routes(groups) {
 		operations := map[string]any{}
@@ -67,10 +72,11 @@ func document(title string, groups []api.Group, uri func(group string) any) map[
 	}
 	return map[string]any{
 		"openapi": "3.0.1",
-		"info":    map[string]any{"title": title, "version": "1.0"},
+		"info":    map[string]any{"title": title, "description": description, "version": "1.0"},
 		"paths":   paths,
 
-		"x-amazon-apigateway-gateway-responses": answers(),
+		"x-amazon-apigateway-binary-media-types": []string{allMedia},
+		"x-amazon-apigateway-gateway-responses":  answers(),
 	}
 }
 

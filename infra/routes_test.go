@@ -18,6 +18,7 @@ import (
 // body is the API as a template describes it.
 type body struct {
 	OpenAPI string `json:"openapi"`
+	Info    struct{ Title, Description, Version string }
 	Paths   map[string]map[string]struct {
 		Responses   map[string]any
 		Integration struct {
@@ -25,7 +26,8 @@ type body struct {
 			URI              map[string]string
 		} `json:"x-amazon-apigateway-integration"`
 	}
-	Answers map[string]struct {
+	BinaryMediaTypes []string `json:"x-amazon-apigateway-binary-media-types"`
+	Answers          map[string]struct {
 		StatusCode         string
 		ResponseParameters map[string]string
 		ResponseTemplates  map[string]string
@@ -80,10 +82,10 @@ func TestTheRoutesOfTheGatewayAreThoseOfTheTable(t *testing.T) {
 	golden := goldenRoutes(t)
 	require.ElementsMatch(t, golden, slices.Collect(maps.Keys(owner)))
 	expected := map[string]string{}
-	for _, route := range append(slices.Clone(golden), "GET "+rest) {
+	for _, route := range append(slices.Clone(golden), "GET /", "GET /{proxy+}") {
 		_, path, _ := strings.Cut(route, " ")
-		for _, method := range methods {
-			expected[method+" "+path] = root
+		for _, method := range []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"} {
+			expected[method+" "+path] = "root"
 		}
 	}
 	for _, route := range golden {
@@ -119,9 +121,29 @@ func TestTheRoutesOfTheGatewayAreThoseOfTheDocument(t *testing.T) {
 func TestTheGatewayPassesBytesAndNothingIsMocked(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
 	require.Equal(t, []any{"*/*"}, service.one(t, "AWS::ApiGateway::RestApi").Properties["BinaryMediaTypes"])
+	require.Equal(t, []string{"*/*"}, bodyOf(t, service).BinaryMediaTypes)
 	require.NotContains(t, service.text, "any-method")
 	require.NotContains(t, service.text, `"mock"`)
 	require.Equal(t, "3.0.1", bodyOf(t, service).OpenAPI)
+}
+
+// A route that is taken out of the description is gone with the next deployment, and
+// whatever the description does not say is lost with it, so all of the API's own
+// properties that an import writes stand there too. An import changes neither the kind of
+// an endpoint nor the tags.
+func TestTheDescriptionReplacesWhatWasThere(t *testing.T) {
+	for _, service := range []template{ofDefaults(t)["Lectern-us-Service"], ofEverything(t)["Lectern-us-Service"]} {
+		properties := service.one(t, "AWS::ApiGateway::RestApi").Properties
+		require.Equal(t, "overwrite", properties["Mode"])
+		require.Equal(t, map[string]any{"Types": []any{"REGIONAL"}}, properties["EndpointConfiguration"])
+		b := bodyOf(t, service)
+		require.Equal(t, []any{b.Info.Title, []any{b.BinaryMediaTypes[0]}}, []any{properties["Name"], properties["BinaryMediaTypes"]})
+		require.Equal(t, []string{"lectern-us", "The API of Lectern us"}, []string{b.Info.Title, b.Info.Description})
+		require.Len(t, b.Answers, 16)
+		require.Subset(t, []string{"Body", "Mode", "EndpointConfiguration", "Name", "BinaryMediaTypes", "Tags"},
+			slices.Collect(maps.Keys(properties)))
+		require.Empty(t, service.of("AWS::ApiGateway::GatewayResponse"))
+	}
 }
 
 func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
@@ -130,8 +152,11 @@ func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 	for id, p := range service.of("AWS::Lambda::Permission") {
 		f := service.Resources[p.Properties["FunctionName"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
 		names = append(names, strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-"))
+		require.Equal(t, "lambda:InvokeFunction", p.Properties["Action"], id)
 		require.Equal(t, "apigateway.amazonaws.com", p.Properties["Principal"], id)
-		require.Regexp(t, `":execute-api:us-east-1:",.*"Ref":"Api[0-9A-F]+".*"/live/\*/\*"`, plain(t, p.Properties["SourceArn"]), id)
+		require.Regexp(t, `^arn:\$\{AWS::Partition\}:execute-api:us-east-1:\$\{AWS::AccountId\}:\$\{Api[0-9A-F]{8}\}/live/\*/\*$`,
+			written(p.Properties["SourceArn"]), id)
+		require.Len(t, p.Properties, 4, id)
 	}
 	groups := make([]string, len(functions.Groups))
 	for i, g := range functions.Groups {

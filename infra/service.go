@@ -29,6 +29,8 @@ func newService(app awscdk.App, c *config, at region, groups []api.Group, all []
 	output(stack, "Address", "Where the API is", address)
 	output(stack, "ApiId", "The API's id", door.api.RestApiId())
 	output(stack, "Stage", "The API's stage", &c.stage)
+	output(stack, "Table", "The table that is served", jsii.String(at.table()))
+	output(stack, "Region", "Where in AWS the region is", &at.awsRegion)
 	output(stack, "Operator", "The function that does an operator's commands", jsii.String(at.prefix()+"-"+operator))
 	return stack
 }

@@ -44,14 +44,16 @@ func newState(app awscdk.App, c *config, at region) awscdk.Stack {
 }
 
 // newKey is the account's own key of the table. It is found by its alias, so that the
-// stack of functions needs nothing of this one.
+// stack of functions needs nothing of this one. The alias stays as the key does: without
+// it no function may use the key, and what the table keeps could not be read.
 func newKey(stack awscdk.Stack, at region) awskms.IKey {
-	return awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
-		Alias:             jsii.String(at.keyAlias()),
+	key := awskms.NewKey(stack, jsii.String("Key"), &awskms.KeyProps{
 		Description:       jsii.String("The table of Lectern " + at.name),
 		EnableKeyRotation: jsii.Bool(true),
 		RemovalPolicy:     awscdk.RemovalPolicy_RETAIN,
 	})
+	key.AddAlias(jsii.String(at.keyAlias())).ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN)
+	return key
 }
 
 // prefix begins the names of what is made in a region.

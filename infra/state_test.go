@@ -12,7 +12,7 @@ func TestTheTableIsSafe(t *testing.T) {
 		state := ofDefaults(t)["Lectern-"+at+"-State"]
 		require.Len(t, state.Resources, 1)
 		table := state.one(t, "AWS::DynamoDB::Table")
-		require.Equal(t, "Retain", table.DeletionPolicy)
+		require.Equal(t, []string{"Retain", "Retain"}, []string{table.DeletionPolicy, table.UpdateReplacePolicy})
 		require.Equal(t, map[string]any{
 			"TableName":            "lectern-" + at,
 			"AttributeDefinitions": []any{attribute("PK"), attribute("SK")},
@@ -42,16 +42,24 @@ func TestTheStackOfStateIsProtected(t *testing.T) {
 func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
 	state, service := ofEverything(t)["Lectern-us-State"], ofEverything(t)["Lectern-us-Service"]
 	key := state.one(t, "AWS::KMS::Key")
-	require.Equal(t, "Retain", key.DeletionPolicy)
 	require.Equal(t, true, key.Properties["EnableKeyRotation"])
-	require.Equal(t, "alias/lectern-us", state.one(t, "AWS::KMS::Alias").Properties["AliasName"])
+	alias := state.one(t, "AWS::KMS::Alias")
+	require.Equal(t, "alias/lectern-us", alias.Properties["AliasName"])
+	// Functions may use the key as long as it has the alias.
+	for _, stays := range []resource{key, alias} {
+		require.Equal(t, []string{"Retain", "Retain"}, []string{stays.DeletionPolicy, stays.UpdateReplacePolicy}, stays.Type)
+	}
+	require.Equal(t, map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{
+		"Effect": "Allow", "Action": "kms:*", "Resource": "*",
+		"Principal": map[string]any{"AWS": "arn:${AWS::Partition}:iam::123456789012:root"},
+	}}}, written(key.Properties["KeyPolicy"]))
 	require.Equal(t, "KMS", state.one(t, "AWS::DynamoDB::Table").Properties["SSESpecification"].(map[string]any)["SSEType"])
 
 	for name, statements := range policies(t, service) {
 		text := plain(t, statements)
 		require.Equal(t, len(permissions[name]) > 0, strings.Contains(text, "kms:"), name)
 		if strings.Contains(text, "kms:") {
-			require.Contains(t, text, `"kms:ViaService":"dynamodb.us-east-1.amazonaws.com"`)
+			require.Contains(t, text, `"kms:ViaService":"dynamodb.us-west-2.amazonaws.com"`)
 			require.Contains(t, text, `"kms:ResourceAliases":"alias/lectern-us"`)
 			require.Equal(t, strings.Contains(text, `"dynamodb:UpdateItem"`), strings.Contains(text, "kms:Encrypt"), name)
 		}

@@ -31,21 +31,25 @@ func stopCommand(data *string) *cobra.Command {
 }
 
 func demoCommand(data *string) *cobra.Command {
-	return &cobra.Command{
+	var elsewhere bool
+	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Make what the demo events lack of the demo conference.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if !elsewhere {
+				return fillRunning(c.Context(), *data, c.OutOrStdout())
+			}
 			regions, err := deployed.FromEnvironment()
 			if err != nil {
 				return err
 			}
-			if regions != nil {
-				return fillDeployed(c.Context(), *data, regions, c.OutOrStdout())
-			}
-			return fillRunning(c.Context(), *data, c.OutOrStdout())
+			return fillDeployed(c.Context(), *data, regions, c.OutOrStdout())
 		},
 	}
+	c.Flags().BoolVar(&elsewhere, "deployed", false,
+		"make an organization with the demo conference in the service that "+deployed.Env+" names; the data folder keeps what it was given")
+	return c
 }
 
 func operatorCommand(data *string) *cobra.Command {

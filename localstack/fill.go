@@ -40,15 +40,18 @@ func fillRunning(ctx context.Context, data string, out io.Writer) error {
 func fillDeployed(ctx context.Context, data string, regions deployed.Regions, out io.Writer) error {
 	var all []*served
 	for _, name := range names {
+		o, err := there(name, regions)
+		if err != nil {
+			return err
+		}
 		if err := os.MkdirAll(filepath.Join(data, name), 0o750); err != nil {
 			return fmt.Errorf("make the folder for the seed: %w", err)
 		}
 		s := &served{name: name, region: region{URL: regions[name].URL}}
-		var err error
-		if s.seed, err = seeded(ctx, data, there(name, regions[name])); err != nil {
+		if s.seed, err = seeded(ctx, data, o); err != nil {
 			return err
 		}
-		made, err := fill(ctx, data, s.URL, there(name, regions[name]), s.seed)
+		made, err := fill(ctx, data, s.URL, o, s.seed)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}

@@ -16,12 +16,15 @@ import (
 type office struct {
 	// region is the region's name.
 	region string
-	do     func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error)
+	// service is the operator's function of a deployed region, whose data is not that
+	// of the data folder; empty is the service that runs on it.
+	service string
+	do      func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error)
 }
 
 // here does them in this process.
 func here(env api.Env) office {
-	return office{env.Region, func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	return office{region: env.Region, do: func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
 		done, err := operator.New(env).Do(ctx, command, input)
 		if err != nil {
 			return nil, err
@@ -31,7 +34,13 @@ func here(env api.Env) office {
 }
 
 // there has them done by the operator's function of a deployed region.
-func there(name string, r deployed.Region) office { return office{name, r.Do} }
+func there(name string, regions deployed.Regions) (office, error) {
+	r, ok := regions[name]
+	if !ok {
+		return office{}, fmt.Errorf("%s does not say where the region %s is", deployed.Env, name)
+	}
+	return office{region: name, service: r.Endpoint + " " + r.AWSRegion + " " + r.Operator, do: r.Do}, nil
+}
 
 // officeOf is the office of a region: of the deployed service where the environment
 // names one, and otherwise of what runs on the data folder.
@@ -44,7 +53,7 @@ func officeOf(ctx context.Context, data, name string) (office, error) {
 		return office{}, err
 	}
 	if regions != nil {
-		return there(name, regions[name]), nil
+		return there(name, regions)
 	}
 	r, err := find(data)
 	if err != nil {

@@ -27,6 +27,8 @@ type seed struct {
 	Event        int64  `json:"event"`
 	TokenID      int64  `json:"token_id"`
 	Token        string `json:"token"`
+	// Service is office.service: seeds are of one service.
+	Service string `json:"service,omitempty"`
 	// Filled is whether the event was filled with the demo conference.
 	Filled bool `json:"filled"`
 }
@@ -51,7 +53,9 @@ func seeded(ctx context.Context, data string, o office) (seed, error) {
 	var s seed
 	text, err := os.ReadFile(seedPath(data, o.region))
 	if err == nil {
-		err = json.Unmarshal(text, &s)
+		if err = json.Unmarshal(text, &s); err == nil && s.Service != o.service {
+			err = fmt.Errorf("%s is of another service; choose another folder with --data", seedPath(data, o.region))
+		}
 		return s, err
 	}
 	if !errors.Is(err, os.ErrNotExist) {
@@ -94,7 +98,7 @@ func plant(ctx context.Context, o office) (s seed, err error) {
 	s.Event = event.ID
 	token, err := o.create(ctx, "token-create", map[string]any{"org_id": s.Organization, "user_id": member.ID,
 		"name": "Demo token", "scopes": tokenScopes()})
-	s.TokenID, s.Token = token.ID, token.Token
+	s.TokenID, s.Token, s.Service = token.ID, token.Token, o.service
 	return s, err
 }
 

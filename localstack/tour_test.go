@@ -23,8 +23,10 @@ func TestTheTourOfTheREADME(t *testing.T) {
 
 	dir := t.TempDir()
 	data := filepath.Join(dir, ".local")
-	if os.Getenv(deployed.Env) != "" {
-		said, err := run(t, "demo", "--data", data)
+	regions, err := deployed.Emulated()
+	require.NoError(t, err)
+	if regions != nil {
+		said, err := run(t, "demo", "--deployed", "--data", data)
 		require.NoError(t, err, said)
 	} else {
 		upOn(t, data)

@@ -96,15 +96,18 @@ func New(env api.Env) *Service {
 
 // Do does a command and returns an answer to print as JSON. The input is a JSON
 // object. It is an *apierr.Error when the command or its input is refused, and
-// nothing is written then.
+// nothing is written then. The log gets the command's name and the id that its change
+// records have, and nothing of its input.
 func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (any, error) {
 	i := slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
 	if i < 0 {
 		return nil, apierr.Invalid("command", "There is no command %q.", name)
 	}
 	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorOperator}, change.SourceAdmin)
-	ctx = change.WithRequest(ctx, s.env.NewID())
+	id := s.env.NewID()
+	ctx = change.WithRequest(ctx, id)
 	answer, err := commands[i].do(s, ctx, input)
+	s.env.Log.InfoContext(ctx, "command", "command", name, "request_id", id, "refused", err != nil)
 	if err != nil {
 		return nil, fmt.Errorf("operator: %s: %w", name, err)
 	}

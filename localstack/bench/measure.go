@@ -116,6 +116,9 @@ func (s *subject) operations(f *floor) []operation {
 	if s.event.Size == bulkSize {
 		people := s.event.People
 		all = append(all,
+			operation{"POST a session with its people", s.create(sessions, func(i int) []byte {
+				return draft(s.event.Tracks, i, people[i%len(people)], people[(i+1)%len(people)])
+			}), nil},
 			operation{"bulk of 100 sessions with their people", s.bulk(sessions, func(_, i int) []byte {
 				return draft(s.event.Tracks, i, people[i%len(people)], people[(i+1)%len(people)])
 			}), f.bulk(f.bodies, 4, f.session)},
@@ -128,8 +131,8 @@ func (s *subject) operations(f *floor) []operation {
 // where all of them are in memory.
 const changed = `"updatedAt":{"sort":"desc"}`
 
-// bulkSize is the event at whose size bulk is measured: it does not depend on
-// the size, and adds records.
+// bulkSize is the event at whose size creates and bulk are measured: they do not depend
+// on the size, and add records.
 const bulkSize = 100
 
 func (s *subject) path(collection string) string {
@@ -159,6 +162,15 @@ func (s *subject) search(path, track, sort string) call {
 	body := fmt.Appendf(nil, `{"filters":%s,"sort":{%s}}`, filters, sort)
 	return func(ctx context.Context, _, _ int) error {
 		_, err := s.place.client.send(ctx, "POST", path, body)
+		return err
+	}
+}
+
+// create makes one record after the other.
+func (s *subject) create(path string, draft func(i int) []byte) call {
+	var made atomic.Int64
+	return func(ctx context.Context, _, _ int) error {
+		_, err := s.place.client.send(ctx, "POST", path+"/create", draft(int(made.Add(1))))
 		return err
 	}
 }

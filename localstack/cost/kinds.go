@@ -7,8 +7,6 @@ type kind struct {
 	name string
 	// size and row name its figures in docs/performance.md.
 	size, row string
-	// measured is its figures where docs/performance.md has none.
-	measured figure
 	// answer and line are the bytes of its answer, not compressed and without headers,
 	// and of its log line; a test measures them.
 	answer, line float64
@@ -28,10 +26,6 @@ const (
 	bulks = "100 sessions, 100 contacts"
 )
 
-// createSession is what a create took on 2026-11-21, measured as the tables are, at the
-// size of bulks. A test measures the units again.
-var createSession = figure{trips: 4, read: 8, written: 22, ms: 6.4}
-
 // kinds are what the tables show. The mix is that of a programme that is read much more
 // than it is written.
 var kinds = []kind{
@@ -41,7 +35,7 @@ var kinds = []kind{
 	{name: "search of 25 people", size: usual, row: "search of 25 participants on one track", answer: 47_500, line: 300, cold: 217, share: 14.99},
 	{name: "update a session", size: usual, row: "PUT a session", answer: 8_200, line: 370, stored: 1, share: 6},
 	{name: "update a contact", size: usual, row: "PUT a contact", answer: 1_600, line: 370, stored: 2, share: 2},
-	{name: "create a session", measured: createSession, answer: 8_200, line: 320, stored: 10, share: 2},
+	{name: "create a session", size: bulks, row: "POST a session with its people", answer: 8_200, line: 320, stored: 10, share: 2},
 	{name: "bulk of 100 sessions", size: bulks, row: "bulk of 100 sessions with their people", answer: 835_000, line: 320, stored: 1_000, share: 0.01},
 	{name: "search of 25 sessions in a large event", size: large, row: "search of 25 on one track", answer: 206_000, line: 300},
 	{name: "search of 25 people in a large event", size: large, row: "search of 25 participants on one track", answer: 47_500, line: 300},
@@ -49,9 +43,6 @@ var kinds = []kind{
 
 // figure finds the kind's figures.
 func (k kind) figure(all map[string]map[string]figure) (figure, error) {
-	if k.row == "" {
-		return k.measured, nil
-	}
 	f, ok := all[k.size][k.row]
 	if !ok {
 		return f, fmt.Errorf("cost: no row %q below %q", k.row, k.size)

@@ -35,7 +35,7 @@ func assumptions(b *strings.Builder) {
 	}
 	for _, line := range []string{
 		fmt.Sprintf("Prices: AWS's list of %s, in US dollars, without tax, free allowances and discounts.", priceDate),
-		"Units: those of [performance](performance.md), events of " + usual + " unless the row says otherwise; a write in a transaction counts twice in them, as on the bill. The figures of a create are measured in the same way, beside those tables.",
+		"Units: those of [performance](performance.md), events of " + usual + " unless the row says otherwise; a write in a transaction counts twice in them, as on the bill.",
 		fmt.Sprintf("Lambda: arm64, %d MB. Nothing was measured on AWS: a request is billed for the median of one client on the development machine times %d/%d, since so much memory has that part of a processor, and %d ms for each round trip to DynamoDB. Cold starts are left out.", memory, wholeCPU, memory, tripMS),
 		fmt.Sprintf("Logs: the measured line, %d bytes of the gateway's access log, %d of Lambda's own lines; kept %d days.", accessLine, reportLines, retention),
 		fmt.Sprintf("Data out: the measured answer, not compressed, and %d bytes of headers. Clients that take gzip pay much less of it.", headers),

@@ -1,7 +1,7 @@
 // Command deploy deploys the service to an emulator of AWS, runs a command against it
 // and takes everything down again:
 //
-//	deploy [-endpoint URL] COMMAND [ARGUMENT...]
+//	deploy [-endpoint URL] [-functions FOLDER] COMMAND [ARGUMENT...]
 //
 // The command finds LECTERN_DEPLOYED in its environment (package deployed). Without an
 // endpoint it starts ministack itself. It exits with the command's status.
@@ -28,6 +28,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.endpoint, "endpoint", "", "address of an emulator that runs, such as LocalStack; ministack is started without")
 	flag.StringVar(&o.program, "ministack", ".local/emulator/bin/ministack", "ministack's program")
+	flag.StringVar(&o.functions, "functions", "", "folder of the functions; those built for this machine without")
 	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs and logs")
 	flag.Parse()
 	o.command = flag.Args()
@@ -44,8 +45,8 @@ func main() {
 
 // options are what the program is told.
 type options struct {
-	endpoint, program, out string
-	command                []string
+	endpoint, program, functions, out string
+	command                           []string
 }
 
 // run deploys, runs the command and stops what it started.
@@ -71,7 +72,7 @@ func (o options) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	said(began, "the emulator answers at %s", e.URL)
-	app := emulator.App{Root: root, Out: out, Log: os.Stderr}
+	app := emulator.App{Root: root, Functions: o.functions, Out: out, Log: os.Stderr}
 	if err := e.Bootstrap(ctx, app); err != nil {
 		return err
 	}

@@ -45,6 +45,18 @@ func FromEnvironment() (Regions, error) {
 	return regions, nil
 }
 
+// Emulated is FromEnvironment for tests, which make records and change roles: a region
+// that is not an emulator's is an error.
+func Emulated() (Regions, error) {
+	regions, err := FromEnvironment()
+	for name, region := range regions {
+		if region.Endpoint == "" {
+			return nil, fmt.Errorf("deployed: tests call emulators alone, and %s names the region %s of an account; unset it", Env, name)
+		}
+	}
+	return regions, err
+}
+
 // Write writes the file that Env names.
 func (r Regions) Write(name string) error {
 	text, err := json.MarshalIndent(r, "", "  ")

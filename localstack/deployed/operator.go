@@ -28,8 +28,11 @@ func (r Region) Config(ctx context.Context) (aws.Config, error) {
 	return c, nil
 }
 
+func once(o *lambda.Options) { o.Retryer = aws.NopRetryer{} }
+
 // Do does an operator command by invoking the operator's function and gives its answer.
-// It is an *apierr.Error when the command or its input is refused.
+// It is an *apierr.Error when the command or its input is refused. It is invoked once: who
+// has no answer cannot know whether the command was done.
 func (r Region) Do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
 	c, err := r.Config(ctx)
 	if err != nil {
@@ -39,7 +42,7 @@ func (r Region) Do(ctx context.Context, command string, input json.RawMessage) (
 	if err != nil {
 		return nil, fmt.Errorf("deployed: encode the command: %w", err)
 	}
-	out, err := lambda.NewFromConfig(c).Invoke(ctx, &lambda.InvokeInput{FunctionName: &r.Operator, Payload: payload})
+	out, err := lambda.NewFromConfig(c, once).Invoke(ctx, &lambda.InvokeInput{FunctionName: &r.Operator, Payload: payload})
 	if err != nil {
 		return nil, fmt.Errorf("deployed: invoke %s: %w", r.Operator, err)
 	}

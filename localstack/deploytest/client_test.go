@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,8 @@ const (
 type worker struct {
 	token string
 	event int64
+	// moves is whether the API's address changes meanwhile.
+	moves bool
 	// acknowledged are the titles that were acknowledged last, by session.
 	acknowledged map[string]string
 	// sent and repeated count requests, moved how often the address was read anew.
@@ -39,12 +42,12 @@ type worker struct {
 
 // working lets workers work while something happens, and until each has done a few
 // rounds more, and gives them.
-func working(t *testing.T, s *stacktest.Stack, happens func()) []*worker {
+func working(t *testing.T, s *stacktest.Stack, moves bool, happens func()) []*worker {
 	t.Helper()
 	stop := make(chan struct{})
 	all, failed := make([]*worker, workers), make(chan error, workers)
 	for i := range all {
-		all[i] = &worker{token: s.Token, event: s.Event, url: s.URL, acknowledged: map[string]string{}}
+		all[i] = &worker{token: s.Token, event: s.Event, moves: moves, url: s.URL, acknowledged: map[string]string{}}
 		go func() { failed <- all[i].work(stop) }()
 	}
 	happens()
@@ -112,18 +115,26 @@ func (w *worker) send(method, path string, body any) (map[string]any, error) {
 	return nil, fmt.Errorf("%s %s: %s", method, path, last)
 }
 
-// again is whether a request may be sent again: what the gateway answers while a
-// function changes, and after the API got another address, which is then read anew.
+// again is whether a request may be sent again: after the answers that docs/deploying.md
+// names, and where the address changes, after whatever stands at the old one, until the
+// new one is known.
 func (w *worker) again(status int, text []byte, err error) bool {
-	regions, broken := deployed.FromEnvironment()
-	if broken == nil && regions["us"].URL != w.url {
-		w.url = regions["us"].URL
-		w.moved++
-		return true
+	if w.moves {
+		regions, broken := deployed.Emulated()
+		if broken == nil && regions["us"].URL != w.url {
+			w.url = regions["us"].URL
+			w.moved++
+			return true
+		}
+		if err != nil || status == http.StatusForbidden || status == http.StatusNotFound && !strings.Contains(string(text), `"code"`) {
+			return true
+		}
 	}
-	gone := status == http.StatusNotFound && !strings.Contains(string(text), `"code"`) || status == http.StatusForbidden
-	return err != nil || gone || status == http.StatusTooManyRequests || status >= http.StatusBadGateway
+	return err == nil && slices.Contains(repeatable, status)
 }
+
+// repeatable are the statuses after which a client may send a request again.
+var repeatable = []int{429, 500, 502, 503, 504}
 
 func (w *worker) try(method, path, key string, body any) (int, []byte, error) {
 	text, err := json.Marshal(body)
@@ -154,7 +165,7 @@ func (w *worker) try(method, path, key string, body any) (int, []byte, error) {
 // caller where the service is now.
 func kept(t *testing.T, s *stacktest.Stack, all []*worker) *stacktest.Stack {
 	t.Helper()
-	regions, err := deployed.FromEnvironment()
+	regions, err := deployed.Emulated()
 	require.NoError(t, err)
 	now := *s
 	now.URL = regions["us"].URL

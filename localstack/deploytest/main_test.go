@@ -14,5 +14,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stdout, "without a deployed service (make test-deploy) this package is left out")
 		return
 	}
+	if _, err := deployed.Emulated(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	os.Exit(m.Run())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
+	"lectern/shared/apierr"
 )
 
 // TestTheRegionsKnowNothingOfEachOther makes the same in both regions and asks each for
@@ -23,7 +24,15 @@ func TestTheRegionsKnowNothingOfEachOther(t *testing.T) {
 		other.Call(t, 404, http.MethodGet, own.EventPath("/sessions/"+id), nil)
 		other.Call(t, 404, http.MethodGet, own.EventPath("/tracks"), nil)
 		other.Call(t, 404, http.MethodGet, other.EventPath("/sessions/"+id), nil)
-		_, err := other.TryOperator(t, "event-update", map[string]any{"org_id": own.Org, "event_id": own.Event, "name": "Taken"})
-		require.Error(t, err)
+		for command, input := range map[string]map[string]any{
+			"event-update":      {"org_id": own.Org, "event_id": own.Event, "name": "Taken"},
+			"organization-show": {"org_id": own.Org},
+			"member-list":       {"org_id": own.Org},
+		} {
+			_, err := other.TryOperator(t, command, input)
+			var refused *apierr.Error
+			require.ErrorAs(t, err, &refused, command)
+			require.Equal(t, 404, refused.Status, command)
+		}
 	}
 }

@@ -92,7 +92,7 @@ func (r release) build(to, program string, flags ...string) string {
 // deploy deploys the release over what is deployed, and says where the service is then.
 func (r release) deploy(app emulator.App) {
 	r.t.Helper()
-	before, err := deployed.FromEnvironment()
+	before, err := deployed.Emulated()
 	require.NoError(r.t, err)
 	app.Root, app.Out, app.Log = r.project, r.dir, os.Stderr
 	after, err := emulator.At(before["us"].Endpoint).Deploy(r.t.Context(), app)

@@ -46,7 +46,7 @@ type role struct {
 
 func newRole(t *testing.T, name string) role {
 	t.Helper()
-	regions, err := deployed.FromEnvironment()
+	regions, err := deployed.Emulated()
 	require.NoError(t, err)
 	config, err := regions["us"].Config(t.Context())
 	require.NoError(t, err)

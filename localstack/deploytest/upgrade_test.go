@@ -16,7 +16,7 @@ func TestAnUpgradeInUseLosesNothing(t *testing.T) {
 	s := stacktest.Start(t, stacktest.Features("sessions_2_0"))
 	r := newRelease(t, "shared/api/answer.go", "private, max-age=180", "private, max-age=179")
 	app := emulator.App{Functions: r.functions("sessions", "sessionwrites")}
-	all := working(t, s, func() { r.deploy(app) })
+	all := working(t, s, false, func() { r.deploy(app) })
 	s = kept(t, s, all)
 	for id := range all[0].acknowledged {
 		answer := s.Call(t, 200, "GET", s.EventPath("/sessions/"+id), nil)
@@ -33,7 +33,7 @@ func TestAChangedRouteLosesNothing(t *testing.T) {
 	r := newRelease(t, "functions/root/root.go", health, health+"\n"+strings.Replace(health, `"getHealth", "/health"`, `"getReadiness", "/ready"`, 1))
 	app := emulator.App{Program: r.build(r.path("infra"), "./infra"), Functions: r.functions("root")}
 	s.Call(t, 404, "GET", "/ready", nil)
-	all := working(t, s, func() { r.deploy(app) })
+	all := working(t, s, true, func() { r.deploy(app) })
 	s = kept(t, s, all)
 	s.Call(t, 200, "GET", "/ready", nil)
 }

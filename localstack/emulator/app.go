@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 
 	"lectern/localstack/deployed"
 	"lectern/localstack/stack"
@@ -52,7 +53,7 @@ func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
 // emulator gives an API another address with each change.
 func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) {
 	outputs := filepath.Join(a.Out, "outputs.json")
-	if err := a.cdk(ctx, e.URL, "deploy", "--all", "--require-approval", "never", "--outputs-file", outputs); err != nil {
+	if err := a.cdk(ctx, e.URL, "deploy", "--all", "--progress", "events", "--require-approval", "never", "--outputs-file", outputs); err != nil {
 		return nil, err
 	}
 	text, err := os.ReadFile(outputs) //nolint:gosec // written just now
@@ -65,10 +66,10 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) 
 	}
 	regions := deployed.Regions{}
 	for region, aws := range stack.Regions {
-		state, service := said["Lectern-"+region+"-State"], said["Lectern-"+region+"-Service"]
+		service := said["Lectern-"+region+"-Service"]
 		regions[region] = deployed.Region{
 			URL:      e.URL + "/restapis/" + service["ApiId"] + "/" + service["Stage"] + "/_user_request_",
-			Operator: service["Operator"], Table: state["Table"], AWSRegion: aws, Endpoint: e.URL,
+			Operator: service["Operator"], Table: service["Table"], AWSRegion: aws, Endpoint: e.URL,
 		}
 		if err := e.expire(ctx, regions[region]); err != nil {
 			return nil, err
@@ -77,13 +78,14 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) 
 	return regions, nil
 }
 
-// cdk runs the pinned CDK with the project's app against the emulator alone.
+// cdk runs the pinned CDK with the project's app against the emulator alone. It ends with
+// all that it started when ctx ends.
 func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
 	context := map[string]string{
 		"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
 		"functions": cmp.Or(a.Functions, filepath.Join(a.Root, "dist", runtime.GOOS+"-"+runtime.GOARCH)),
 	}
-	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices", "--progress", "events",
+	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices",
 		"--output", filepath.Join(a.Out, "cdk.out")}
 	if a.Program != "" {
 		all = append(all, "--app", a.Program)
@@ -95,7 +97,10 @@ func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log
 	cmd.Env = append(plain(), "AWS_ENDPOINT_URL="+endpoint, "AWS_ENDPOINT_URL_S3="+endpoint, "AWS_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID="+deployed.Key, "AWS_SECRET_ACCESS_KEY="+deployed.Key, "AWS_EC2_METADATA_DISABLED=true",
-		"CDK_DISABLE_CLI_TELEMETRY=true", "CDK_VALIDATION=false")
+		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
+		"CDK_DISABLE_CLI_TELEMETRY=true", "CDK_DISABLE_VERSION_CHECK=true", "CDK_VALIDATION=false")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("emulator: cdk %s: %w", args[0], err)
 	}

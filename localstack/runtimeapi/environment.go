@@ -18,10 +18,13 @@ import (
 const (
 	// initTime is how long a process may take until it asks for its first event.
 	initTime = 10 * time.Second
+	// lastTime is how long what a process has left may take to be read after its end.
+	lastTime = 5 * time.Second
 	version  = "/2018-06-01/runtime/"
 )
 
-// errGone is a process that has ended before it was given the event.
+// errGone is a process that has ended before it had read the event: it cannot have done
+// anything for it.
 var errGone = errors.New("runtimeapi: the process has ended")
 
 // environment is one process of a function and the Runtime API that it asks.
@@ -31,15 +34,19 @@ type environment struct {
 	api     *http.Server
 	// served is whether it has answered before.
 	served bool
-	// events hands an event to the process, results back what it made of it.
+	// events hands an event to the process, results back what it made of it. What it
+	// says when it cannot start goes to unfit.
 	events  chan event
 	results chan result
+	unfit   chan string
 }
 
 type event struct {
-	id       string
-	deadline time.Time
-	payload  []byte
+	id      string
+	payload []byte
+	// unread gets, when the connection has ended on which the event was sent, whether
+	// the process had not read it.
+	unread chan bool
 }
 
 type result struct {
@@ -50,14 +57,14 @@ type result struct {
 
 // start starts a process.
 func start(c *Config) (*environment, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening takes no time
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
 	}
-	e := &environment{config: c, events: make(chan event), results: make(chan result, 1)}
-	e.api = &http.Server{Handler: e.routes(), ReadHeaderTimeout: initTime}
-	go func() { _ = e.api.Serve(listener) }() // It ends with end.
-	cmd := exec.Command(c.Binary)             //nolint:gosec,noctx // the binary is ours; the process outlives the request that starts it
+	e := &environment{config: c, events: make(chan event), results: make(chan result, 1), unfit: make(chan string, 1)}
+	e.api = &http.Server{Handler: e.routes(), ReadHeaderTimeout: initTime, ConnContext: withWire}
+	go func() { _ = e.api.Serve(wires{listener}) }() // It ends with end.
+	cmd := exec.Command(c.Binary)                    //nolint:gosec,noctx // the binary is ours; the process outlives the request that starts it
 	cmd.Env = append([]string{
 		"AWS_LAMBDA_RUNTIME_API=" + listener.Addr().String(), "AWS_LAMBDA_FUNCTION_NAME=" + c.Name, "_HANDLER=bootstrap",
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
@@ -75,36 +82,82 @@ func (e *environment) routes() http.Handler {
 	mux.HandleFunc("GET "+version+"invocation/next", e.next)
 	mux.HandleFunc("POST "+version+"invocation/{id}/response", e.answered)
 	mux.HandleFunc("POST "+version+"invocation/{id}/error", e.failed)
-	mux.HandleFunc("POST "+version+"init/error", e.failed)
+	mux.HandleFunc("POST "+version+"init/error", e.cannotStart)
 	return mux
 }
 
-// invoke gives the process one event and waits for what it makes of it.
+// invoke gives the process one event and waits for what it makes of it. The function's
+// time begins when the process asks for the event: it may take initTime before.
 func (e *environment) invoke(payload []byte) ([]byte, error) {
-	ev := event{uuid.NewString(), time.Now().Add(e.config.Timeout), payload}
+	ev := event{uuid.NewString(), payload, make(chan bool, 1)}
+	if err := e.offer(ev); err != nil {
+		return nil, err
+	}
+	r := e.await(ev)
+	if r.id != ev.id {
+		return nil, fmt.Errorf("runtimeapi: %s answered the event %q for %q", e.config.Name, r.id, ev.id)
+	}
+	return r.body, r.err
+}
+
+// offer waits until the process takes the event.
+func (e *environment) offer(ev event) error {
 	wait := time.NewTimer(initTime)
 	defer wait.Stop()
 	select {
 	case e.events <- ev:
-	case r := <-e.results:
-		return nil, fmt.Errorf("runtimeapi: %s failed to start: %w", e.config.Name, r.err)
+		return nil
+	case text := <-e.unfit:
+		return fmt.Errorf("runtimeapi: %s failed to start: %s", e.config.Name, text)
 	case <-e.process.Ended():
-		return nil, fmt.Errorf("%w: %s: %s", errGone, e.config.Name, e.process.State())
+		return e.gone()
 	case <-wait.C:
-		return nil, fmt.Errorf("runtimeapi: %s did not start within %s", e.config.Name, initTime)
+		return fmt.Errorf("runtimeapi: %s did not start within %s", e.config.Name, initTime)
 	}
-	wait.Reset(time.Until(ev.deadline))
+}
+
+// await waits for the answer to an event. One that was given counts, whatever happened
+// at the same time.
+func (e *environment) await(ev event) result {
+	wait := time.NewTimer(e.config.Timeout)
+	defer wait.Stop()
 	select {
 	case r := <-e.results:
-		if r.id != ev.id {
-			return nil, fmt.Errorf("runtimeapi: %s answered the event %q for %q", e.config.Name, r.id, ev.id)
-		}
-		return r.body, r.err
+		return r
 	case <-e.process.Ended():
-		return nil, fmt.Errorf("runtimeapi: %s ended while it worked: %s", e.config.Name, e.process.State())
+		return e.left(ev)
 	case <-wait.C:
-		return nil, fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout)
+		return e.answerOr(ev, fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout))
 	}
+}
+
+// left is what is left of a process that has ended with an event.
+func (e *environment) left(ev event) result {
+	err := fmt.Errorf("runtimeapi: %s ended while it worked: %s", e.config.Name, e.process.State())
+	select {
+	case r := <-e.results:
+		return r
+	case unread := <-ev.unread:
+		if unread {
+			err = e.gone()
+		}
+	case <-time.After(lastTime):
+	}
+	return e.answerOr(ev, err)
+}
+
+// answerOr is the answer where it has been given, and else the error.
+func (e *environment) answerOr(ev event, err error) result {
+	select {
+	case r := <-e.results:
+		return r
+	default:
+		return result{ev.id, nil, err}
+	}
+}
+
+func (e *environment) gone() error {
+	return fmt.Errorf("%w: %s: %s", errGone, e.config.Name, e.process.State())
 }
 
 // failure is what a function reports as its error. Its process goes on.
@@ -130,9 +183,13 @@ func (e *environment) next(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
 		header.Set("Content-Type", "application/json")
 		header.Set("Lambda-Runtime-Aws-Request-Id", ev.id)
-		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(ev.deadline.UnixMilli(), 10))
+		header.Set("Content-Length", strconv.Itoa(len(ev.payload)))
+		header.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(e.config.Timeout).UnixMilli(), 10))
 		header.Set("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:local:000000000000:function:"+e.config.Name)
-		_, _ = w.Write(ev.payload) // A process that has ended needs none.
+		wireOf(r).carry(ev, func() error {
+			_, err := w.Write(ev.payload)
+			return errors.Join(err, http.NewResponseController(w).Flush())
+		})
 	case <-r.Context().Done():
 	}
 }
@@ -145,8 +202,19 @@ func (e *environment) failed(w http.ResponseWriter, r *http.Request) {
 	e.deliver(w, r, func(body []byte) error { return failure{string(body)} })
 }
 
+// cannotStart takes the reason why a process serves nothing.
+func (e *environment) cannotStart(w http.ResponseWriter, r *http.Request) {
+	text, _ := io.ReadAll(io.LimitReader(r.Body, MaxPayload)) // As much as there is.
+	select {
+	case e.unfit <- string(text):
+	default: // One reason is enough.
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
 // deliver hands over what the process has sent.
 func (e *environment) deliver(w http.ResponseWriter, r *http.Request, how func(body []byte) error) {
+	wireOf(r).answered()
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPayload+1))
 	status := http.StatusAccepted
 	switch {

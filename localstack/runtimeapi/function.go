@@ -52,19 +52,36 @@ func New(c Config) *Function {
 	return &Function{config: c, slots: make(chan struct{}, maxProcesses)}
 }
 
-// Invoke gives the answer to a payload, both of them JSON. An invocation that has
-// begun is not given up when ctx ends: as in Lambda, it runs to its end. The error is
-// ErrTooLarge, or says how the function failed, died or took too long.
+// Invoke gives the answer to a payload, both of them JSON. When ctx ends, its error is
+// what Invoke gives; but an invocation that has begun is not given up: as in Lambda, it
+// runs to its end, and its process is busy until then. Other errors are ErrTooLarge, or
+// say how the function failed, died or took too long.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if len(payload) > MaxPayload {
 		return nil, ErrTooLarge
 	}
 	select {
 	case f.slots <- struct{}{}:
-		defer func() { <-f.slots }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	done := make(chan result, 1)
+	go func() {
+		answer, err := f.work(payload)
+		<-f.slots
+		done <- result{body: answer, err: err}
+	}()
+	select {
+	case r := <-done:
+		return r.body, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// work has a process answer a payload: another one where a process turns out to have
+// died while it was idle, since the caller has no part in that.
+func (f *Function) work(payload []byte) ([]byte, error) {
 	for {
 		e, err := f.take()
 		if err != nil {
@@ -72,7 +89,8 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		}
 		answer, err := e.invoke(payload)
 		if errors.Is(err, errGone) && e.served {
-			continue // It died while it was idle.
+			e.end()
+			continue
 		}
 		f.put(e, err)
 		return answer, err

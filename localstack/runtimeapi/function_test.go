@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		os.Exit(m.Run())
 	}
+	beginOddly(os.Getenv("BEGIN"))
 	var together atomic.Int32
 	lambda.Start(func(ctx context.Context, o order) (report, error) {
 		defer together.Add(-1)
@@ -53,6 +54,9 @@ func TestMain(m *testing.M) {
 		case "panic":
 			panic(o.Text)
 		case "exit":
+			os.Exit(3)
+		case "print and exit":
+			fmt.Fprintln(os.Stdout, o.Text)
 			os.Exit(3)
 		case "print":
 			fmt.Fprintln(os.Stdout, o.Text)
@@ -84,10 +88,11 @@ func (s *sink) String() string {
 	return s.text.String()
 }
 
-func start(t *testing.T, timeout time.Duration) (*runtimeapi.Function, *sink) {
+func start(t *testing.T, timeout time.Duration, env ...string) (*runtimeapi.Function, *sink) {
 	t.Helper()
 	log := &sink{}
-	f := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: os.Args[0], Env: []string{"OWN=1"}, Timeout: timeout, Log: log})
+	env = append(env, "OWN=1")
+	f := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: os.Args[0], Env: env, Timeout: timeout, Log: log})
 	t.Cleanup(f.Close)
 	return f, log
 }
@@ -161,17 +166,6 @@ func TestAProcessThatDiesIsReplaced(t *testing.T) {
 		require.NotEqual(t, before.PID, after.PID, how)
 		require.ErrorIs(t, syscall.Kill(before.PID, 0), syscall.ESRCH, "nothing of it is left")
 	}
-}
-
-func TestAProcessThatWasKilledIdleIsNotMissed(t *testing.T) {
-	f, _ := start(t, time.Minute)
-	before, err := do(f, order{})
-	require.NoError(t, err)
-	require.Equal(t, []int{before.PID}, f.PIDs())
-	require.NoError(t, syscall.Kill(before.PID, syscall.SIGKILL))
-	after, err := do(f, order{Text: "a"})
-	require.NoError(t, err)
-	require.NotEqual(t, before.PID, after.PID)
 }
 
 func TestPayloadsHaveTheLimitOfALambda(t *testing.T) {

@@ -34,15 +34,17 @@ const (
 // Lambda handler answers.
 type door struct {
 	router router
-	newID  func() string
-	now    func() time.Time
-	log    *slog.Logger
+	// patience is how long it waits for an answer.
+	patience time.Duration
+	newID    func() string
+	now      func() time.Time
+	log      *slog.Logger
 }
 
 // newDoor builds the door for groups, each of which function gives. The group called
 // root gets what no other declares.
 func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *door {
-	d := &door{newID: env.NewID, now: env.Now, log: env.Log}
+	d := &door{patience: timeout, newID: env.NewID, now: env.Now, log: env.Log}
 	for _, group := range groups {
 		handler := function(group)
 		for _, op := range group.Operations {
@@ -59,7 +61,7 @@ func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		d.refuse(w, apierr.TooLarge(maxBody))
+		d.refuse(w, apierr.TooLargeForGateway())
 		return
 	}
 	if err != nil {
@@ -67,7 +69,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	path := r.URL.EscapedPath()
 	to := d.router.find(r.Method, path)
-	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
 	defer cancel()
 	answer, err := to.group(ctx, d.event(r, path, to, body))
 	if err == nil {
@@ -77,7 +79,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, refused)
 		return
 	}
-	if err != nil {
+	if err != nil && r.Context().Err() == nil { // Else the client has gone.
 		d.log.Error("no answer from the group", "method", r.Method, "route", to.template, "error", err)
 		d.refuse(w, failed(err))
 	}
@@ -167,12 +169,24 @@ func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
 	return nil
 }
 
-// refuse is the gateway's own answer, in the shape infra gives it.
+// refuse is the gateway's own answer, in the shape and with the headers that infra
+// gives it.
 func (d *door) refuse(w http.ResponseWriter, e *apierr.Error) {
 	header := w.Header()
-	header.Set("Content-Type", "application/json")
-	header.Set("Access-Control-Allow-Origin", "*")
-	header.Set("X-Request-Id", d.newID())
+	for name, value := range map[string]string{
+		"Access-Control-Allow-Origin": "*",
+		"Access-Control-Expose-Headers": "ETag, X-Request-Id, Idempotent-Replayed, Retry-After, " +
+			"RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
+		"Cache-Control":             "no-store",
+		"Content-Type":              "application/json",
+		"Referrer-Policy":           "no-referrer",
+		"Strict-Transport-Security": "max-age=31536000",
+		"Vary":                      "Accept-Encoding",
+		"X-Content-Type-Options":    "nosniff",
+		"X-Request-Id":              d.newID(),
+	} {
+		header.Set(name, value)
+	}
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
 }

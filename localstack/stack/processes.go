@@ -93,7 +93,7 @@ func (p *processes) group(g api.Group) lambda {
 		}
 		text, err := f.Invoke(ctx, payload)
 		if errors.Is(err, runtimeapi.ErrTooLarge) && len(payload) > runtimeapi.MaxPayload {
-			return answer, apierr.TooLarge(maxBody)
+			return answer, apierr.TooLargeForGateway()
 		}
 		if err != nil {
 			return answer, err

@@ -1,7 +1,9 @@
 package stack
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,6 +14,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,6 +51,10 @@ func TestMain(m *testing.M) {
 			err = errors.New("a secret cause")
 		case "sleep":
 			time.Sleep(time.Minute)
+		case "work":
+			time.Sleep(limit / 2)
+			mark, _ := base64.StdEncoding.DecodeString(r.Body)
+			err = os.WriteFile(string(mark), nil, 0o600)
 		}
 		return a, err
 	})
@@ -58,13 +66,21 @@ const limit = 2 * time.Second
 // startProcesses serves a group whose function is this test binary.
 func startProcesses(t *testing.T) string {
 	t.Helper()
+	return startProcessesBehind(t, timeout)
+}
+
+// startProcessesBehind serves it behind a gateway that waits so long.
+func startProcessesBehind(t *testing.T, patience time.Duration) string {
+	t.Helper()
 	p := &processes{folder: t.TempDir(), engine: func(string) string { return "" }, time: limit, output: io.Discard}
 	self, err := filepath.Abs(os.Args[0])
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(p.folder, "root"), 0o700))
 	require.NoError(t, os.Symlink(self, filepath.Join(p.folder, "root", "bootstrap")))
 	env := api.Env{NewID: uuid.NewString, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
-	door := httptest.NewServer(newDoor(env, []api.Group{{Name: "root"}}, p.group))
+	d := newDoor(env, []api.Group{{Name: "root"}}, p.group)
+	d.patience = patience
+	door := httptest.NewServer(d)
 	t.Cleanup(p.stop)
 	t.Cleanup(door.Close)
 	return door.URL
@@ -117,14 +133,62 @@ func TestBodiesThatDoNotFitIntoALambda(t *testing.T) {
 		status, text = answered(t, url, strings.Repeat("x", size))
 		require.Equal(t, http.StatusRequestEntityTooLarge, status)
 		require.Contains(t, text, "PAYLOAD_TOO_LARGE")
+		require.Contains(t, text, `"The request body is too large."`)
 	}
 }
 
-// TestAGatewayThatHasWaitedLongEnough answers 504.
+// TestAGatewayThatHasWaitedLongEnough answers 504, and the function works on to its end.
 func TestAGatewayThatHasWaitedLongEnough(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 0)
-	defer cancel()
-	<-ctx.Done()
-	require.Equal(t, http.StatusGatewayTimeout, failed(ctx.Err()).Status)
-	require.Equal(t, http.StatusBadGateway, failed(runtimeapi.ErrTooLarge).Status)
+	const patience = limit / 4
+	url, mark := startProcessesBehind(t, patience), filepath.Join(t.TempDir(), "worked")
+	began := time.Now()
+	status, text := answered(t, url+"/work", mark)
+	require.Equal(t, http.StatusGatewayTimeout, status)
+	require.Less(t, time.Since(began), limit/2)
+	require.Contains(t, text, "UNAVAILABLE")
+	require.NoFileExists(t, mark)
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(mark)
+		return err == nil
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestAGatewayThatHasWaitedLongEnoughForAProcess has waited for the answer too: one of
+// more requests than there are processes gets a process in time, and works in time, and
+// is a 504 all the same.
+func TestAGatewayThatHasWaitedLongEnoughForAProcess(t *testing.T) {
+	url := startProcessesBehind(t, limit*3/4)
+	var late atomic.Int32
+	var wg sync.WaitGroup
+	for range 17 {
+		wg.Go(func() {
+			answer, err := http.Post(url+"/work", "text/plain", strings.NewReader(os.DevNull))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode == http.StatusGatewayTimeout {
+				late.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	require.Positive(t, late.Load())
+}
+
+// TestAClientThatHasGoneIsNoError of the service.
+func TestAClientThatHasGoneIsNoError(t *testing.T) {
+	var log bytes.Buffer
+	env := api.Env{NewID: uuid.NewString, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
+		return func(ctx context.Context, _ events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
+			<-ctx.Done()
+			return a, ctx.Err()
+		}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	d.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+	require.Empty(t, log.String())
 }

@@ -35,7 +35,7 @@ type place struct {
 // to be done.
 func found(t testing.TB, c stack.Config) place {
 	t.Helper()
-	regions, err := deployed.FromEnvironment()
+	regions, err := deployed.Emulated()
 	require.NoError(t, err)
 	if regions != nil {
 		if c.Wrap != nil || c.Log != nil {

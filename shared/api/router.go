@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -151,8 +153,11 @@ func (x *exchange) log(status int) {
 	x.Log.LogAttrs(x.ctx, level, "request", line...)
 }
 
-// facts are what is known of the route, the caller and a refusal.
+// facts are what is known of the gateway, the route, the caller and a refusal.
 func (x *exchange) facts() (line []slog.Attr) {
+	if gateway, ok := core.GetAPIGatewayContextFromContext(x.ctx); ok && gateway.RequestID != x.id {
+		line = append(line, slog.String("gateway_request_id", gateway.RequestID))
+	}
 	if x.endpoint != nil {
 		line = append(line, slog.String("route", x.Path), slog.String("bucket", string(x.Bucket)))
 		line = append(line, x.ids()...)

@@ -162,6 +162,12 @@ func TooLarge(limit int64) *Error {
 		fmt.Sprintf("The request body is larger than %d bytes.", limit))
 }
 
+// TooLargeForGateway is the 413 for a body that does not come as far as a route. It names
+// no number, since the limit is one of what the gateway makes of the body.
+func TooLargeForGateway() *Error {
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", CodeTooLarge, "The request body is too large.")
+}
+
 // UnsupportedMediaType is the 415 for a body that is not declared as JSON.
 func UnsupportedMediaType() *Error {
 	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", CodeMediaType,

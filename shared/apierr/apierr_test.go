@@ -33,3 +33,13 @@ func TestEveryErrorHasACode(t *testing.T) {
 		require.GreaterOrEqual(t, e.Status, 400)
 	}
 }
+
+// The gateway makes base64 of a body and a function's event of that, so that none of
+// its limits is a number of bytes that a client sends.
+func TestTheGatewaysLimitOfABodyHasNoNumber(t *testing.T) {
+	e, route := apierr.TooLargeForGateway(), apierr.TooLarge(1<<20)
+	require.NotRegexp(t, `[0-9]`, e.Message)
+	require.Contains(t, route.Message, "1048576 bytes")
+	e.Message = route.Message
+	require.Equal(t, route, e)
+}

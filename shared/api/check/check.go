@@ -71,7 +71,7 @@ func (c *checker) listParam(s *huma.Schema, name, joined string) (string, error)
 // bytes that are not UTF-8 have become U+FFFD: who sends that is told the same.
 func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	if strings.ContainsRune(text, utf8.RuneError) || strings.ContainsRune(text, 0) {
-		return "", apierr.Invalid(name, "%s is not valid UTF-8 text.", name)
+		return "", apierr.Invalid(name, "%s has a NUL, bytes that are not UTF-8, or U+FFFD, which stands for such bytes.", name)
 	}
 	plain, err := c.value(s, typed(s.Type, text), in(nil, name))
 	if number, ok := plain.(json.Number); ok {
