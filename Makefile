@@ -115,7 +115,7 @@ clean: stop ## Remove what was built and installed, and all local data.
 .PHONY: setup
 setup: $(ENGINE) $(SCALAR)
 
-# What .ci/run, soak and test-deploy take from PyPI; nothing else needs Python.
+# What .ci/run, soak, engines and test-deploy take from PyPI; nothing else needs Python.
 .PHONY: emulator
 emulator: .local/emulator/installed
 

@@ -128,9 +128,6 @@ func configured(context map[string]any) (*config, error) {
 		cloudWatchRole: r.boolean("cloudWatchRole", true),
 		functions:      r.text("functions", "", "a folder", func(string) bool { return true }),
 	}
-	// Left empty by mistake, these would stand for every region and any account.
-	r.filled("regions")
-	r.filled("account")
 	c.regions = r.regions("regions")
 	c.tags = r.tags("tags")
 	r.unknown()

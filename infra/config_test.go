@@ -58,12 +58,13 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	}, names, err.Error())
 }
 
-// A variable that is unset in -c account=$ACCOUNT chooses neither any account nor every
-// region.
-func TestWhatWouldChooseMoreThanWasMeantIsNotEmpty(t *testing.T) {
-	_, err := configured(map[string]any{"regions": "", "account": "", "us": map[string]any{"restoredTable": ""}})
-	require.EqualError(t, err, "infra: wrong configuration:\n  regions is empty: leave it out, or give it a value\n"+
-		"  account is empty: leave it out, or give it a value")
+// A variable that is unset in -c account=$ACCOUNT chooses no default.
+func TestNoValueIsEmpty(t *testing.T) {
+	_, err := configured(map[string]any{"regions": "", "account": "", "customerKey": "", "us": map[string]any{"restoredTable": ""}, "eu": ""})
+	for _, key := range []string{"regions", "account", "customerKey", "us.restoredTable", "eu"} {
+		require.ErrorContains(t, err, "\n  "+key+" is empty: leave it out, or give it a value")
+	}
+	require.Equal(t, 5, strings.Count(err.Error(), "\n"), "each once: %s", err)
 }
 
 func TestADomainNeedsANameAndACertificate(t *testing.T) {

@@ -34,13 +34,19 @@ func newReader(values map[string]any) *reader {
 	return &reader{values: values, known: map[string]bool{}, mistakes: new([]string)}
 }
 
-// take gives a value as it stands, nil where it is absent or empty text.
+// take gives a value as it stands, nil where it is absent. Empty text, as an unset
+// variable leaves it in -c key=$VARIABLE, is a mistake, since it would silently mean the
+// default: every region, any account, a table that was not restored.
 func (r *reader) take(key string) any {
-	r.known[key] = true
-	if value := r.values[key]; value != "" {
-		return value
+	value := r.values[key]
+	if value == "" {
+		if !r.known[key] {
+			r.mistake(key, "is empty: leave it out, or give it a value")
+		}
+		value = nil
 	}
-	return nil
+	r.known[key] = true
+	return value
 }
 
 func (r *reader) mistake(key, format string, args ...any) {
@@ -66,13 +72,6 @@ func (r *reader) text(key, fallback, kind string, fits func(string) bool) string
 func (r *reader) required(key, kind string) {
 	if r.take(key) == nil {
 		r.mistake(key, "is missing: %s", kind)
-	}
-}
-
-// filled notes a value that is there but empty, for one whose absence says something.
-func (r *reader) filled(key string) {
-	if r.values[key] == "" {
-		r.mistake(key, "is empty: leave it out, or give it a value")
 	}
 }
 

@@ -107,11 +107,25 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 	id := s.env.NewID()
 	ctx = change.WithRequest(ctx, id)
 	answer, err := commands[i].do(s, ctx, input)
-	s.env.Log.InfoContext(ctx, "command", "command", name, "request_id", id, "refused", err != nil)
+	s.log(ctx, name, id, err)
 	if err != nil {
 		return nil, fmt.Errorf("operator: %s: %w", name, err)
 	}
 	return answer, nil
+}
+
+// log writes the line of a command: done, refused, or failed with its cause.
+func (s *Service) log(ctx context.Context, name, id string, err error) {
+	line := []any{"command", name, "request_id", id}
+	var refused *apierr.Error
+	switch {
+	case err == nil:
+		s.env.Log.InfoContext(ctx, "command done", line...)
+	case errors.As(err, &refused):
+		s.env.Log.InfoContext(ctx, "command refused", append(line, "code", refused.Code)...)
+	default:
+		s.env.Log.ErrorContext(ctx, "command failed", append(line, "error", err)...)
+	}
 }
 
 // Refusal is the answer of a command that was refused.

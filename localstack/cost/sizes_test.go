@@ -115,9 +115,9 @@ func (p *programme) request(t *testing.T, name string) stacktest.Answer {
 		return send("PUT", "/sessions/"+p.sessions[1], object{"capacity": 500})
 	case "update a contact":
 		return send("PUT", "/contacts/"+p.people[1], object{"headcount": "500"})
-	case "create a session":
+	case "create a session, in an event of 100":
 		return send("POST", "/sessions/create", p.session(101))
-	case "bulk of 100 sessions":
+	case "bulk of 100 sessions, in an event of 100":
 		return send("POST", "/sessions/bulk", creates(p.session))
 	case "search of 25 sessions", "search of 25 sessions in a large event":
 		return send("POST", "/sessions", onTrack)
