@@ -30,7 +30,7 @@ const (
 // How long a function may take, in seconds.
 const (
 	// answering ends before the gateway gives up, at 29 seconds, so that the log tells
-	// what was being done.
+	// what was being done, unless the function took longer than the rest to start.
 	answering = 28
 	// operating ends before a caller takes the invocation for lost and sends it again:
 	// the AWS command line does after 60 seconds.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +32,9 @@ func stopCommand(data *string) *cobra.Command {
 	}
 }
 
+// deployedName is the folder in the data folder for what belongs to a deployed service.
+const deployedName = "deployed"
+
 func demoCommand(data *string) *cobra.Command {
 	var elsewhere bool
 	c := &cobra.Command{
@@ -44,11 +49,11 @@ func demoCommand(data *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return fillDeployed(c.Context(), *data, regions, c.OutOrStdout())
+			return fillDeployed(c.Context(), filepath.Join(*data, deployedName), regions, c.OutOrStdout())
 		},
 	}
 	c.Flags().BoolVar(&elsewhere, "deployed", false,
-		"make an organization with the demo conference in the service that "+deployed.Env+" names; the data folder keeps what it was given")
+		"make an organization with the demo conference in the service that "+deployed.Env+" names; the folder deployed in the data folder keeps what it was given")
 	return c
 }
 
@@ -60,6 +65,9 @@ func operatorCommand(data *string) *cobra.Command {
 		Long:  "Do what only an operator may, against the running service, or the deployed one that LECTERN_DEPLOYED names. The commands, with * after what is required:\n\n" + commandList(),
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if os.Getenv(deployed.Env) != "" && c.Flag("data").Changed {
+				return fmt.Errorf("--data names a running service and %s a deployed one; leave one of them out", deployed.Env)
+			}
 			o, err := officeOf(c.Context(), *data, name)
 			if err != nil {
 				return err

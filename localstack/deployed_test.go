@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,11 +32,17 @@ func TestWhatBelongsToOneServiceStaysThere(t *testing.T) {
 
 	require.NoError(t, deployed.Regions{"us": one}.Write(file))
 	data := t.TempDir()
-	require.NoError(t, os.MkdirAll(filepath.Join(data, "us"), 0o700))
-	require.NoError(t, os.WriteFile(seedPath(data, "us"), []byte(`{"organization": 1, "event": 3, "token_id": 4}`), 0o600))
-	said, err = run(t, "demo", "--deployed", "--data", data)
+	folder := filepath.Join(data, deployedName)
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "us"), 0o700))
+	for _, service := range []string{"", "https://other.example.org/live"} {
+		require.NoError(t, os.WriteFile(seedPath(folder, "us"), fmt.Appendf(nil, `{"organization": 1, "event": 3, "token_id": 4, "service": %q}`, service), 0o600))
+		said, err = run(t, "demo", "--deployed", "--data", data)
+		require.Error(t, err)
+		require.Contains(t, said, "is of another service")
+	}
+	said, err = run(t, "operator", "organization-show", "--data", data)
 	require.Error(t, err)
-	require.Contains(t, said, "is of another service")
+	require.Contains(t, said, "leave one of them out")
 }
 
 // TestTestsCallEmulatorsAlone, since they make records and change roles.

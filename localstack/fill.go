@@ -35,8 +35,8 @@ func fillRunning(ctx context.Context, data string, out io.Writer) error {
 }
 
 // fillDeployed gives each region of a deployed service the demo conference, with an
-// organization, event and token of its own, and writes demo.env as up does. What it
-// made is kept in the data folder, so that a second call makes nothing twice.
+// organization, event and token of its own, and writes demo.env as up does. What it has
+// made in all of a region is kept in the folder, so that a second call makes nothing twice.
 func fillDeployed(ctx context.Context, data string, regions deployed.Regions, out io.Writer) error {
 	var all []*served
 	for _, name := range names {
@@ -50,6 +50,9 @@ func fillDeployed(ctx context.Context, data string, regions deployed.Regions, ou
 		s := &served{name: name, region: region{URL: regions[name].URL}}
 		if s.seed, err = seeded(ctx, data, o); err != nil {
 			return err
+		}
+		if err := s.answers(ctx); err != nil {
+			return err // Its ids are another organization's there.
 		}
 		made, err := fill(ctx, data, s.URL, o, s.seed)
 		if err != nil {

@@ -28,6 +28,7 @@ func TestTheTourOfTheREADME(t *testing.T) {
 	if regions != nil {
 		said, err := run(t, "demo", "--deployed", "--data", data)
 		require.NoError(t, err, said)
+		require.NoError(t, os.Rename(filepath.Join(data, deployedName, envName), filepath.Join(data, envName)))
 	} else {
 		upOn(t, data)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/deployed"
 	"lectern/localstack/stacktest"
 )
 
@@ -29,6 +30,10 @@ func TestMain(m *testing.M) {
 	if os.Getenv(runMain) != "" {
 		main()
 		return
+	}
+	if _, err := deployed.Emulated(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

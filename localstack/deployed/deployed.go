@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Env names the file that says where the deployed service is: Regions as JSON. Tests
-// and bin/lectern that find it there call that service.
+// Env names the file that says where the deployed service is: Regions as JSON. Operator
+// commands of bin/lectern go there, and tests where it is an emulator's.
 const Env = "LECTERN_DEPLOYED"
 
 // Region is where one region of a deployed service is.

@@ -21,7 +21,7 @@ import (
 
 const (
 	// tries is how often a request is sent, pause how long it waits in between:
-	// docs/operations.md tells clients to try again for a minute.
+	// docs/deploying.md tells clients what to try again.
 	tries, pause = 60, time.Second
 	workers      = 3
 )
@@ -124,9 +124,8 @@ func (w *worker) again(status int, text []byte, err error) bool {
 		if broken == nil && regions["us"].URL != w.url {
 			w.url = regions["us"].URL
 			w.moved++
-			return true
 		}
-		if err != nil || status == http.StatusForbidden || status == http.StatusNotFound && !strings.Contains(string(text), `"code"`) {
+		if err != nil || (status == http.StatusForbidden || status == http.StatusNotFound) && !strings.Contains(string(text), `"code"`) {
 			return true
 		}
 	}

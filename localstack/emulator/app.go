@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 
 	"lectern/localstack/deployed"
 	"lectern/localstack/stack"
@@ -78,8 +77,8 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) 
 	return regions, nil
 }
 
-// cdk runs the pinned CDK with the project's app against the emulator alone. It ends with
-// all that it started when ctx ends.
+// cdk runs the pinned CDK with the project's app against the emulator alone. When ctx ends
+// it ends, and the app that it has started ends by itself within seconds.
 func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
 	context := map[string]string{
 		"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
@@ -99,8 +98,6 @@ func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
 		"AWS_ACCESS_KEY_ID="+deployed.Key, "AWS_SECRET_ACCESS_KEY="+deployed.Key, "AWS_EC2_METADATA_DISABLED=true",
 		"AWS_CONFIG_FILE="+os.DevNull, "AWS_SHARED_CREDENTIALS_FILE="+os.DevNull,
 		"CDK_DISABLE_CLI_TELEMETRY=true", "CDK_DISABLE_VERSION_CHECK=true", "CDK_VALIDATION=false")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("emulator: cdk %s: %w", args[0], err)
 	}

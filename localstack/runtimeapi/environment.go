@@ -121,13 +121,17 @@ func (e *environment) offer(ev event) error {
 func (e *environment) await(ev event) result {
 	wait := time.NewTimer(e.config.Timeout)
 	defer wait.Stop()
-	select {
-	case r := <-e.results:
-		return r
-	case <-e.process.Ended():
-		return e.left(ev)
-	case <-wait.C:
-		return e.answerOr(ev, fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout))
+	for {
+		select {
+		case r := <-e.results:
+			if r.id == ev.id {
+				return r
+			} // Else it is a second answer to an earlier event.
+		case <-e.process.Ended():
+			return e.left(ev)
+		case <-wait.C:
+			return e.answerOr(ev, fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout))
+		}
 	}
 }
 

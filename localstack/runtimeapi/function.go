@@ -141,7 +141,8 @@ func (f *Function) PIDs() (pids []int) {
 	return pids
 }
 
-// Close ends all processes. Those that work are ended when they have answered.
+// Close ends all processes, those that work when they have answered, for which it does
+// not wait: the end of this program ends them before.
 func (f *Function) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

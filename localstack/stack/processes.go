@@ -20,8 +20,9 @@ import (
 	"lectern/shared/apierr"
 )
 
-// functionTime is how long a function may work, as infra configures it: it ends before
-// the gateway has given it up.
+// functionTime is how long a group's function may work, as infra configures it, from when
+// it has its event: one that did not wait for its process ends before the gateway has
+// given it up. The operator's function has it too, though infra gives that more.
 const functionTime = timeout - time.Second
 
 // processes runs the groups' own binaries, a function each.

@@ -158,6 +158,7 @@ func TestProxyServesTheGatewaysEvents(t *testing.T) {
 			HTTPMethod: method, Path: path, Body: base64.StdEncoding.EncodeToString([]byte(body)), IsBase64Encoded: true,
 			MultiValueHeaders:               map[string][]string{"x-access-token": {s.token}, "content-type": {"application/json"}},
 			MultiValueQueryStringParameters: map[string][]string{"expand": {"author", "extras"}},
+			RequestContext:                  events.APIGatewayProxyRequestContext{RequestID: "of-the-gateway"},
 		}
 		for i := 0; i < len(headers); i += 2 {
 			request.MultiValueHeaders[headers[i]] = []string{headers[i+1]}
@@ -171,6 +172,12 @@ func TestProxyServesTheGatewaysEvents(t *testing.T) {
 	require.Contains(t, got.Body, `"author+extras"`)
 	require.Equal(t, 204, call("DELETE", s.path("/notes/"+kept), "").StatusCode)
 	require.Empty(t, call("HEAD", s.path("/notes/"+kept), "").Body)
+	call("GET", s.path("/notes/"+kept), "", "x-request-id", "of-the-client")
+	lines := s.lines(t)
+	own, taken := lines[len(lines)-2], lines[len(lines)-1]
+	require.Equal(t, "of-the-gateway", own["request_id"])
+	require.NotContains(t, own, "gateway_request_id")
+	require.Equal(t, []any{"of-the-client", "of-the-gateway"}, []any{taken["request_id"], taken["gateway_request_id"]})
 	long := `{"filters":{"ids":["` + kept + `"` + strings.Repeat(`,"`+kept+`"`, 50) + `]}}`
 	require.True(t, call("POST", s.path("/notes"), long, "accept", "*/*", "accept-encoding", "gzip").IsBase64Encoded)
 	require.False(t, call("POST", s.path("/notes"), long, "accept-encoding", "gzip").IsBase64Encoded, "the gateway would hand it out in base64")
