@@ -162,3 +162,14 @@ func TestACallerThatStopsWaitingLeavesTheInvocation(t *testing.T) {
 		return len(f.PIDs()) == 1 && strings.Contains(log.String(), "at its end")
 	}, 10*time.Second, 10*time.Millisecond)
 }
+
+// TestASecondAnswerIsNotTheNextInvocations, whenever it comes.
+func TestASecondAnswerIsNotTheNextInvocations(t *testing.T) {
+	f, _ := start(t, time.Minute)
+	for range 20 {
+		_, _ = do(f, order{Do: "answer twice"}) // The first answer is none of the test's own.
+		r, err := do(f, order{Text: "mine"})
+		require.NoError(t, err)
+		require.Equal(t, "mine", r.Text)
+	}
+}
