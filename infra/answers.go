@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
+	"lectern/shared/api"
 	"lectern/shared/apierr"
 )
 
@@ -53,20 +54,14 @@ func ownAnswers() []answer {
 	}
 }
 
-// commonHeader has what the service says with every answer (shared/api), so that a
-// script of another origin reads the gateway's refusals as it reads the service's. The
-// service's Content-Security-Policy is not among it: a fixed value stands in single
-// quotes, and that one has such quotes in it.
-var commonHeader = map[string]string{
-	"Access-Control-Allow-Origin": "*",
-	"Access-Control-Expose-Headers": "ETag, X-Request-Id, Idempotent-Replayed, Retry-After, " +
-		"RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
-	"Cache-Control":             "no-store",
-	"Content-Type":              "application/json",
-	"Referrer-Policy":           "no-referrer",
-	"Strict-Transport-Security": "max-age=31536000",
-	"Vary":                      "Accept-Encoding",
-	"X-Content-Type-Options":    "nosniff",
+// commonHeader has what the service says with every answer, so that a script of another
+// origin reads the gateway's refusals as it reads the service's. The service's
+// Content-Security-Policy is not among it: a fixed value stands in single quotes, and
+// that one has such quotes in it.
+func commonHeader() map[string]string {
+	header := api.CommonHeader()
+	header["Content-Type"] = "application/json"
+	return header
 }
 
 // answers gives the gateway's own answers our error shape, the id of the request and
@@ -93,7 +88,7 @@ func answers() map[string]any {
 func (a answer) header() map[string]any {
 	const header = "gatewayresponse.header."
 	all := map[string]any{header + "X-Request-Id": "context.requestId"}
-	for name, value := range commonHeader {
+	for name, value := range commonHeader() {
 		all[header+name] = "'" + value + "'"
 	}
 	if a.wait > 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestWithoutAContextEverythingHasADefault(t *testing.T) {
-	c, err := configured(map[string]any{"@aws-cdk/core:anything": true, "aws:cdk:enable-asset-metadata": true, "endpoint": ""})
+	c, err := configured(map[string]any{"@aws-cdk/core:anything": true, "aws:cdk:enable-asset-metadata": true})
 	require.NoError(t, err)
 	require.Equal(t, &config{
 		regions: []region{{name: "eu", awsRegion: "eu-central-1"}, {name: "us", awsRegion: "us-east-1"}},

@@ -2,12 +2,15 @@
 package child
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
+	"time"
 )
 
 // Process is a child process.
@@ -58,6 +61,19 @@ func (p *Process) Signal(s syscall.Signal) error {
 	return nil
 }
 
+// Stop asks the process to end and returns when it has, after some time by Kill.
+func (p *Process) Stop(within time.Duration) error {
+	if err := p.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.ended:
+		return nil
+	case <-time.After(within):
+		return p.Kill()
+	}
+}
+
 // Kill ends the process as kill -9 does and returns when it has ended.
 func (p *Process) Kill() error {
 	if err := p.Signal(syscall.SIGKILL); err != nil {
@@ -65,4 +81,15 @@ func (p *Process) Kill() error {
 	}
 	<-p.ended
 	return nil
+}
+
+// FreePort is a port of 127.0.0.1 that nobody listens on now, for a process that wants to
+// be told one. Another may take it before.
+func FreePort(ctx context.Context) (int, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("child: find a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
 }

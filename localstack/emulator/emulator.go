@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"lectern/localstack/child"
@@ -46,7 +45,7 @@ func Start(ctx context.Context, program, dir string) (*Emulator, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("emulator: %w", err)
 	}
-	port, err := freePort(ctx)
+	port, err := child.FreePort(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -97,15 +96,7 @@ func (e *Emulator) Stop() error {
 	if e.child == nil {
 		return nil
 	}
-	if err := e.child.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	select {
-	case <-e.child.Ended():
-		return nil
-	case <-time.After(stopTime):
-		return e.child.Kill()
-	}
+	return e.child.Stop(stopTime)
 }
 
 // plain is this process's environment without what would lead a tool to an account,
@@ -117,13 +108,4 @@ func plain() (env []string) {
 		}
 	}
 	return env
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("emulator: find a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }

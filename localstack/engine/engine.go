@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"lectern/localstack/child"
@@ -77,7 +76,7 @@ func Start(ctx context.Context, c Config) (*Engine, error) {
 	for range portTries {
 		port := c.Port
 		if port == 0 {
-			if port, err = freePort(ctx); err != nil {
+			if port, err = child.FreePort(ctx); err != nil {
 				return nil, err
 			}
 		}
@@ -107,15 +106,7 @@ func (e *Engine) Stop() error {
 	if e.child == nil {
 		return nil
 	}
-	if err := e.child.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	select {
-	case <-e.child.Ended():
-		return nil
-	case <-time.After(stopTime):
-		return e.Kill()
-	}
+	return e.child.Stop(stopTime)
 }
 
 // Kill ends the engine as kill -9 does and returns when it has ended.
@@ -138,15 +129,6 @@ func (c Config) storage() ([]string, error) {
 		return nil, fmt.Errorf("engine: make the data directory: %w", err)
 	}
 	return []string{"--db-path", filepath.Join(c.Dir, fileName)}, nil
-}
-
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		return 0, fmt.Errorf("engine: find a free port: %w", err)
-	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
 // find returns the dynoxide binary: the one of DYNOXIDE_BIN, or that of npm in

@@ -173,20 +173,11 @@ func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
 // gives it.
 func (d *door) refuse(w http.ResponseWriter, e *apierr.Error) {
 	header := w.Header()
-	for name, value := range map[string]string{
-		"Access-Control-Allow-Origin": "*",
-		"Access-Control-Expose-Headers": "ETag, X-Request-Id, Idempotent-Replayed, Retry-After, " +
-			"RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
-		"Cache-Control":             "no-store",
-		"Content-Type":              "application/json",
-		"Referrer-Policy":           "no-referrer",
-		"Strict-Transport-Security": "max-age=31536000",
-		"Vary":                      "Accept-Encoding",
-		"X-Content-Type-Options":    "nosniff",
-		"X-Request-Id":              d.newID(),
-	} {
+	for name, value := range api.CommonHeader() {
 		header.Set(name, value)
 	}
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Request-Id", d.newID())
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
 }

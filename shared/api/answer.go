@@ -286,26 +286,32 @@ var exposed = strings.Join([]string{
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 }, ", ")
 
-// commonHeader has what every answer carries. Callers authenticate by a header
-// of their own making, so any origin may call.
+// CommonHeader has what every answer carries, those that a gateway gives by itself among
+// them, beside the id of its request. Callers authenticate by a header of their own
+// making, so any origin may call.
+func CommonHeader() map[string]string {
+	return map[string]string{
+		"Cache-Control":                 "no-store",
+		"Vary":                          "Accept-Encoding",
+		"Access-Control-Allow-Origin":   "*",
+		"Access-Control-Expose-Headers": exposed,
+		"Referrer-Policy":               "no-referrer",
+		"Strict-Transport-Security":     "max-age=31536000",
+		"X-Content-Type-Options":        "nosniff",
+	}
+}
+
+// commonHeader is CommonHeader with what is this answer's own, whatever it says.
 func (x *exchange) commonHeader() http.Header {
 	h := http.Header{}
 	if x.verdict != nil {
 		h = x.verdict().Header()
 	}
-	for name, value := range map[string]string{
-		headerRequestID:                 x.id,
-		"Cache-Control":                 "no-store",
-		"Vary":                          "Accept-Encoding",
-		"Access-Control-Allow-Origin":   "*",
-		"Access-Control-Expose-Headers": exposed,
-		"Content-Security-Policy":       "default-src 'none'; frame-ancestors 'none'",
-		"Referrer-Policy":               "no-referrer",
-		"Strict-Transport-Security":     "max-age=31536000",
-		"X-Content-Type-Options":        "nosniff",
-	} {
+	for name, value := range CommonHeader() {
 		h.Set(name, value)
 	}
+	h.Set(headerRequestID, x.id)
+	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	return h
 }
 
