@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,35 +10,6 @@ import (
 
 	"lectern/localstack/stacktest"
 )
-
-// paper keeps the service's log lines.
-type paper struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (p *paper) Write(line []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(line)
-}
-
-// last is the last request's line, which follows its answer.
-func (p *paper) last(t *testing.T, id string) string {
-	t.Helper()
-	line := ""
-	require.Eventually(t, func() bool {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for one := range strings.Lines(p.text.String()) {
-			if strings.Contains(one, id) {
-				line = one
-			}
-		}
-		return line != ""
-	}, 5*time.Second, time.Millisecond)
-	return line
-}
 
 // programme is an event with records of the size that docs/performance.md was measured
 // with: sessions of 3 KB with two people each, contacts of 0.7 KB.
@@ -52,7 +21,7 @@ type programme struct {
 
 type object = map[string]any
 
-func newProgramme(t *testing.T, log *paper) *programme {
+func newProgramme(t *testing.T, log *stacktest.Log) *programme {
 	t.Helper()
 	p := &programme{Stack: stacktest.Start(t, stacktest.WithLog(log))}
 	p.track = stacktest.Call[struct{ ID string }](p.Stack, 200, "POST", p.EventPath("/tracks/create"), object{"name": "Track"}).ID
@@ -130,12 +99,12 @@ func (p *programme) request(t *testing.T, name string) stacktest.Answer {
 const near = 0.1
 
 func TestAnswersAndLogLinesHaveTheSizesOfTheTable(t *testing.T) {
-	log := &paper{}
+	log := &stacktest.Log{}
 	p := newProgramme(t, log)
 	for _, k := range kinds {
 		p.request(t, k.name) // The first of a kind may fill a memory.
 		answer := p.request(t, k.name)
-		line := log.last(t, answer.Header.Get("X-Request-Id"))
+		line := log.Line(t, answer.Header.Get("X-Request-Id"))
 		require.InEpsilon(t, k.answer, len(answer.Body), near, "%s: answer", k.name)
 		require.InEpsilon(t, k.line, len(line), near, "%s: log line", k.name)
 	}

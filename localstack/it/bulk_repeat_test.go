@@ -1,7 +1,6 @@
 package it_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -163,13 +162,11 @@ func (c *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactW
 // TestInternalErrorsOfABulkAreLogged under the request's id, and not kept under
 // its key.
 func TestInternalErrorsOfABulkAreLogged(t *testing.T) {
-	client, log := &failing{}, &bytes.Buffer{}
-	region := stacktest.Start(t, stacktest.WithLog(log),
-		stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client }))
 	for _, k := range recordKinds {
-		w := &workshop{&desk{region.NewOrganization(t), t}, k}
+		client, log := &failing{}, &stacktest.Log{}
+		w := &workshop{&desk{stacktest.Start(t, stacktest.WithLog(log),
+			stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client })), t}, k}
 		operations := append(w.news(1, "A"), creating(object{}))
-		log.Reset()
 		client.on.Store(true)
 		answer := w.bulkAnswer("k", operations, "X-Request-Id", "req-77")
 		client.on.Store(false)

@@ -1,11 +1,7 @@
 package it_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,39 +9,10 @@ import (
 	"lectern/shared/auth"
 )
 
-// journal keeps the lines of the service's log.
-type journal struct {
-	mu    sync.Mutex
-	lines bytes.Buffer
-}
-
-// Write appends to the log.
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.lines.Write(p)
-}
-
-// last waits for the line of a request and gives it.
-func (j *journal) last(t *testing.T, requestID string) (line map[string]any) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		for text := range bytes.Lines(j.lines.Bytes()) {
-			if bytes.Contains(text, []byte(requestID)) {
-				return json.Unmarshal(text, &line) == nil
-			}
-		}
-		return false
-	}, 5*time.Second, time.Millisecond)
-	return line
-}
-
 // TestWhyARequestWasRefusedIsInTheLogAlone: the line of a 401 says why, and of a
 // known token which; no line has a token's text.
 func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
-	log := new(journal)
+	log := &stacktest.Log{}
 	s := stacktest.Start(t, stacktest.WithLog(log))
 	revoked := s.Operator(t, "token-create", map[string]any{"org_id": s.Org, "user_id": s.Member, "name": "R", "kind": "legacy"})
 	s.Operator(t, "token-revoke", map[string]any{"org_id": s.Org, "token_id": revoked["id"]})
@@ -72,11 +39,11 @@ func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 		id := "refused-" + string(rune('a'+i))
 		answer := s.Call(t, 401, "GET", "/v1/events", nil, append(c.header, "X-Request-Id", id)...)
 		require.NotContains(t, string(answer.Body), c.reason)
-		line := log.last(t, id)
+		line := log.Fields(t, id)
 		require.Equal(t, c.reason, line["reason"])
 		require.Equal(t, c.ofToken, line["token"] != nil, "a known token's line names it: %v", line)
 	}
-	require.NotContains(t, log.lines.String(), "lct_us_")
+	require.NotContains(t, log.String(), "lct_us_")
 }
 
 // TestATokenStandsInItsOwnHeader: an API token counts in x-access-token, also

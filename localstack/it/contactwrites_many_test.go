@@ -79,7 +79,7 @@ func TestOneContactOnManyEventsAtOnce(t *testing.T) {
 // TestAnUpdateCostsTheSameOnManyEvents: the record is written once, however many
 // events show it, and each of them shows it at once.
 func TestAnUpdateCostsTheSameOnManyEvents(t *testing.T) {
-	log := new(journal)
+	log := &stacktest.Log{}
 	p := &people{&desk{stacktest.Start(t, stacktest.WithLog(log)), t}}
 	single, many := p.addressed("single@x.org")[0], p.addressed("many@x.org")[0]
 	events := []*people{p}
@@ -92,7 +92,7 @@ func TestAnUpdateCostsTheSameOnManyEvents(t *testing.T) {
 	units := map[string]any{}
 	for _, id := range []string{single, many} {
 		p.write(200, "PUT", "/"+id, object{"company": "Analytical Engines"}, "X-Request-Id", "update-"+id)
-		line := log.last(t, "update-"+id)
+		line := log.Fields(t, "update-"+id)
 		require.NotZero(t, line["wcu"])
 		units[id] = line["wcu"]
 	}

@@ -16,7 +16,7 @@ import (
 // TestWritesOfPeopleKeepTheirBudget of round trips (design.md section 11): whom a write
 // names is found together, of a bulk for all operations.
 func TestWritesOfPeopleKeepTheirBudget(t *testing.T) {
-	log := new(journal)
+	log := &stacktest.Log{}
 	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
 	const many = 50
 	s.speakers(many)
@@ -61,7 +61,7 @@ func TestWritesOfPeopleKeepTheirBudget(t *testing.T) {
 			if stats, ok := answer["stats"].(map[string]any); ok {
 				require.Equal(t, 100.0, stats["succeeded"], check.name)
 			}
-			fewest = min(fewest, log.last(t, request)["round_trips"].(float64))
+			fewest = min(fewest, log.Fields(t, request)["round_trips"].(float64))
 		}
 		require.LessOrEqual(t, fewest, check.most, check.name)
 	}

@@ -1,7 +1,6 @@
 package runtimeapi_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/runtimeapi"
+	"lectern/localstack/stacktest"
 )
 
 // order is what a test has the function do, and report what it did.
@@ -75,27 +75,9 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// sink is a log that is read while it is written.
-type sink struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *sink) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
-}
-
-func start(t *testing.T, timeout time.Duration, env ...string) (*runtimeapi.Function, *sink) {
+func start(t *testing.T, timeout time.Duration, env ...string) (*runtimeapi.Function, *stacktest.Log) {
 	t.Helper()
-	log := &sink{}
+	log := &stacktest.Log{}
 	env = append(env, "OWN=1")
 	f := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: os.Args[0], Env: env, Timeout: timeout, Log: log})
 	t.Cleanup(f.Close)
@@ -198,10 +180,10 @@ func TestAFunctionKnowsItsOwnEnvironmentOnly(t *testing.T) {
 }
 
 func TestAFunctionThatCannotStart(t *testing.T) {
-	missing := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: "/nowhere", Timeout: time.Minute, Log: &sink{}})
+	missing := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: "/nowhere", Timeout: time.Minute, Log: &stacktest.Log{}})
 	_, err := do(missing, order{})
 	require.ErrorContains(t, err, "/nowhere")
-	ends := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: "/bin/true", Timeout: time.Minute, Log: &sink{}})
+	ends := runtimeapi.New(runtimeapi.Config{Name: "test", Binary: "/bin/true", Timeout: time.Minute, Log: &stacktest.Log{}})
 	_, err = do(ends, order{})
 	require.ErrorContains(t, err, "ended")
 }
