@@ -39,14 +39,11 @@ func (a *alarms) raise(name, description string, metric awscloudwatch.IMetric, w
 // function watches one function: that it ends as it should, is not held back, and
 // does not come near the end of its time.
 func (a *alarms) function(f built) {
-	options := func(statistic string) *awscloudwatch.MetricOptions {
-		return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: period()}
-	}
-	a.raise(f.name+"-fails", "The function "+f.name+" ended with an error, or ran out of time or memory.", f.lambda.MetricErrors(options("Sum")), atOnce)
-	a.raise(f.name+"-throttled", "The function "+f.name+" was not invoked: all instances that it may have, or that the account has, were busy.", f.lambda.MetricThrottles(options("Sum")), atOnce)
+	a.raise(f.name+"-fails", "The function "+f.name+" ended with an error, or ran out of time or memory.", f.lambda.MetricErrors(over("Sum")), atOnce)
+	a.raise(f.name+"-throttled", "The function "+f.name+" was not invoked: all instances that it may have, or that the account has, were busy.", f.lambda.MetricThrottles(over("Sum")), atOnce)
 	const near = 0.75
 	a.raise(f.name+"-slow", "An invocation of "+f.name+" took three quarters of its time or more.",
-		f.lambda.MetricDuration(options("Maximum")), when{float64(f.seconds) * 1000 * near, 1})
+		f.lambda.MetricDuration(over("Maximum")), when{float64(f.seconds) * 1000 * near, 1})
 }
 
 // gateway watches the API as a client sees it. A few failures stand in the log; more

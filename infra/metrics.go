@@ -46,13 +46,10 @@ type metrics struct {
 
 func newMetrics(at region, functions []built, g *gateway) *metrics {
 	stage := g.api.DeploymentStage()
-	options := func(statistic string) *awscloudwatch.MetricOptions {
-		return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: period()}
-	}
 	m := &metrics{
-		requests:        stage.MetricCount(options("Sum")),
-		faults:          stage.MetricServerError(options("Sum")),
-		latency:         stage.MetricLatency(options("p99")),
+		requests:        stage.MetricCount(over("Sum")),
+		faults:          stage.MetricServerError(over("Sum")),
+		latency:         stage.MetricLatency(over("p99")),
 		read:            tableMetric(at, "ConsumedReadCapacityUnits", ""),
 		written:         tableMetric(at, "ConsumedWriteCapacityUnits", ""),
 		losing:          tableMetric(at, "TransactionConflict", ""),

@@ -64,3 +64,8 @@ func alarmsPublish(stack awscdk.Stack, topic awssns.ITopic) awsiam.PolicyStateme
 
 // period is what the values of a metric are put together over, for alarms.
 func period() awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(5)) }
+
+// over is a statistic of a metric over such spans.
+func over(statistic string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: period()}
+}

@@ -23,8 +23,7 @@ const root = "root"
 const rest = "/{proxy+}"
 
 // routes tells which group a method on a path is for, as the door of
-// localstack/stack does: a GET's group answers HEAD too, and what no group declares
-// is for root.
+// localstack/stack does. What no group declares is for root.
 func routes(groups []api.Group) map[string]map[string]string {
 	all := map[string]map[string]string{}
 	at := func(path string) map[string]string {
@@ -40,9 +39,8 @@ func routes(groups []api.Group) map[string]map[string]string {
 	at(rest)
 	for _, g := range groups {
 		for _, op := range g.Operations {
-			at(op.Path)[op.Method] = g.Name
-			if op.Method == http.MethodGet {
-				at(op.Path)[http.MethodHead] = g.Name
+			for _, method := range op.Methods() {
+				at(op.Path)[method] = g.Name
 			}
 		}
 	}

@@ -4,28 +4,24 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 
 	"lectern/localstack/deployed"
-	"lectern/localstack/stack"
-	"lectern/shared/api"
-	"lectern/shared/table"
 )
 
 // fillRunning makes what the demo events of the running service lack.
 func fillRunning(ctx context.Context, data string, out io.Writer) error {
-	r, err := find(data)
-	if err != nil {
-		return err
-	}
 	for _, name := range names {
+		r, err := findRegion(data, name)
+		if err != nil {
+			return err
+		}
 		env, err := r.env(ctx, name)
 		if err != nil {
 			return err
 		}
-		made, err := fill(ctx, data, r.Regions[name].URL, here(env), r.Regions[name].seed)
+		made, err := fill(ctx, data, r.URL, here(env), r.seed)
 		if err != nil {
 			return fmt.Errorf("region %s: %w", name, err)
 		}
@@ -62,17 +58,4 @@ func fillDeployed(ctx context.Context, data string, regions deployed.Regions, ou
 		all = append(all, s)
 	}
 	return replace(filepath.Join(data, envName), variables(all))
-}
-
-// env is an environment on the running region's engine.
-func (r running) env(ctx context.Context, name string) (api.Env, error) {
-	region, ok := r.Regions[name]
-	if !ok {
-		return api.Env{}, errStarting
-	}
-	client, err := stack.Connect(ctx, name, region.Engine, stack.TableName(name))
-	if err != nil {
-		return api.Env{}, err
-	}
-	return stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler)), nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"lectern/functions/operator"
 	"lectern/localstack/deployed"
@@ -45,9 +43,6 @@ func there(name string, regions deployed.Regions) (office, error) {
 // officeOf is the office of a region: of the deployed service where the environment
 // names one, and otherwise of what runs on the data folder.
 func officeOf(ctx context.Context, data, name string) (office, error) {
-	if !slices.Contains(names, name) {
-		return office{}, fmt.Errorf("there is no region %q; choose one of %s", name, strings.Join(names, ", "))
-	}
 	regions, err := deployed.FromEnvironment()
 	if err != nil {
 		return office{}, err
@@ -55,7 +50,7 @@ func officeOf(ctx context.Context, data, name string) (office, error) {
 	if regions != nil {
 		return there(name, regions)
 	}
-	r, err := find(data)
+	r, err := findRegion(data, name)
 	if err != nil {
 		return office{}, err
 	}

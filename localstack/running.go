@@ -1,13 +1,21 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
+
+	"lectern/localstack/stack"
+	"lectern/shared/api"
+	"lectern/shared/table"
 )
 
 // stateName is the file in the data folder that says what runs on it. It is
@@ -91,6 +99,31 @@ func find(data string) (running, error) {
 		return running{}, errStarting
 	}
 	return r, nil
+}
+
+// findRegion reads how to reach a region of what runs on the data folder.
+func findRegion(data, name string) (region, error) {
+	if !slices.Contains(names, name) {
+		return region{}, fmt.Errorf("there is no region %q; choose one of %s", name, strings.Join(names, ", "))
+	}
+	r, err := find(data)
+	if err != nil {
+		return region{}, err
+	}
+	at, ok := r.Regions[name]
+	if !ok {
+		return region{}, errStarting
+	}
+	return at, nil
+}
+
+// env is an environment on the engine of the region of a name.
+func (r region) env(ctx context.Context, name string) (api.Env, error) {
+	client, err := stack.Connect(ctx, name, r.Engine, stack.TableName(name))
+	if err != nil {
+		return api.Env{}, err
+	}
+	return stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler)), nil
 }
 
 // stopTime is how long a stop waits: longer than requests and engines get.

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"lectern/localstack/demo"
 	"lectern/shared/apierr"
@@ -97,14 +96,9 @@ func plant(ctx context.Context, o office) (s seed, err error) {
 	}
 	s.Event = event.ID
 	token, err := o.create(ctx, "token-create", map[string]any{"org_id": s.Organization, "user_id": member.ID,
-		"name": "Demo token", "scopes": tokenScopes()})
+		"name": "Demo token", "scopes": auth.APIScopes})
 	s.TokenID, s.Token, s.Service = token.ID, token.Token, o.service
 	return s, err
-}
-
-// tokenScopes is every scope but the one of log exports, which stands alone.
-func tokenScopes() auth.Scopes {
-	return slices.DeleteFunc(slices.Clone(auth.AllScopes), func(s auth.Scope) bool { return s == auth.ReadAuditLogs })
 }
 
 // fill makes the demo conference in a region: the event's features and custom

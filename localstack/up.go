@@ -7,12 +7,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
+
+	"lectern/localstack/stack"
 )
 
 // names are the regions in the order they are shown.
@@ -52,7 +53,7 @@ func upCommand(data *string) *cobra.Command {
 	c.Flags().StringVar(&o.adminURL, "admin-url", "", "address of the admin application, for admin_url; it is null without")
 	c.Flags().BoolVar(&o.noDemo, "no-demo", false, "make the organization, an event and a token, but no demo conference")
 	c.Flags().StringVar(&o.functions, "processes", "", "run the groups' own binaries, which 'make functions' builds, as Lambda does; the folder they are in")
-	c.Flags().Lookup("processes").NoOptDefVal = filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH)
+	c.Flags().Lookup("processes").NoOptDefVal = stack.Binaries()
 	return c
 }
 

@@ -63,14 +63,10 @@ func (to *target) connect(ctx context.Context) (verify.Client, error) {
 	if to.endpoint != "" {
 		return nil, errors.New("--endpoint needs --table")
 	}
-	r, err := find(to.data)
+	r, err := findRegion(to.data, to.region)
 	if err != nil {
 		return nil, err
 	}
-	region, ok := r.Regions[to.region]
-	if !ok {
-		return nil, fmt.Errorf("no region %q runs", to.region)
-	}
 	to.table = stack.TableName(to.region)
-	return table.Open(ctx, table.Config{Endpoint: region.Engine, Region: stack.Regions[to.region]})
+	return table.Open(ctx, table.Config{Endpoint: r.Engine, Region: stack.Regions[to.region]})
 }

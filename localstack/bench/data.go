@@ -97,9 +97,8 @@ func (p *place) organize(ctx context.Context) error {
 		return err
 	}
 	p.Member = made.ID
-	scopes := []auth.Scope{auth.ReadEvents, auth.ReadSessions, auth.ReadContacts, auth.WriteSessions, auth.WriteContacts, auth.WriteMetadata}
 	made, err = p.operate(ctx, "token-create", map[string]any{
-		"org_id": p.Org, "user_id": p.Member, "name": "Bench", "scopes": scopes, "limit": unlimited})
+		"org_id": p.Org, "user_id": p.Member, "name": "Bench", "scopes": auth.APIScopes, "limit": unlimited})
 	p.TokenID, p.Token = made.ID, made.Token
 	return err
 }
@@ -132,18 +131,24 @@ func (p *place) operate(ctx context.Context, command string, input any) (m made,
 	return m, json.Unmarshal(text, &m)
 }
 
+// newEvent makes an event of the organization and gives its id.
+func (p *place) newEvent(ctx context.Context, name string) (int64, error) {
+	made, err := p.operate(ctx, "event-create", map[string]any{"org_id": p.Org, "name": name,
+		"timezone": "Europe/Berlin", "starts_at": "2027-05-01T08:00:00Z", "ends_at": "2027-05-03T18:00:00Z"})
+	return made.ID, err
+}
+
 // fill makes the event of a size and what is in it.
 func (p *place) fill(ctx context.Context, size int) error {
 	began := time.Now()
-	m, err := p.operate(ctx, "event-create", map[string]any{"org_id": p.Org, "name": fmt.Sprint("Bench ", size),
-		"timezone": "Europe/Berlin", "starts_at": "2027-05-01T08:00:00Z", "ends_at": "2027-05-03T18:00:00Z"})
+	id, err := p.newEvent(ctx, fmt.Sprint("Bench ", size))
 	if err != nil {
 		return err
 	}
-	p.Event = event{ID: m.ID, Size: size, Contacts: contactsOf(size)}
+	p.Event = event{ID: id, Size: size, Contacts: contactsOf(size)}
 	for i := range tracks {
 		var track struct{ ID string }
-		if err := p.client.json(ctx, &track, "POST", fmt.Sprintf("/v1/event/%d/tracks/create", m.ID),
+		if err := p.client.json(ctx, &track, "POST", fmt.Sprintf("/v1/event/%d/tracks/create", id),
 			map[string]any{"name": fmt.Sprint("Track ", i)}); err != nil {
 			return err
 		}

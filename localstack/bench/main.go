@@ -21,7 +21,7 @@ import (
 func main() {
 	sizes := flag.String("sizes", "100,1000,10000,100000", "how many sessions the events have; none measures the starts alone")
 	data := flag.String("data", ".local/bench", "where the data is kept")
-	folder := flag.String("functions", binaries(), "where the functions' binaries are")
+	folder := flag.String("functions", stack.Binaries(), "where the functions' binaries are")
 	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

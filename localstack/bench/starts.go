@@ -4,43 +4,31 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"lectern/functions"
-	"lectern/localstack/runtimeapi"
 	"lectern/localstack/stack"
 	"lectern/shared/api"
-	"lectern/shared/auth"
 )
 
-const (
-	// coldStarts is how often each function is started.
-	coldStarts = 31
-	// coldTime bounds one start.
-	coldTime = 10 * time.Second
-)
-
-// binaries is where `make functions` puts the functions for this machine.
-func binaries() string { return filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH) }
+// coldStarts is how often each function is started.
+const coldStarts = 31
 
 // cold is a region in memory whose functions are started.
 type cold struct {
 	place  *place
+	stack  *stack.Stack
 	folder string
-	env    []string
 }
 
 // starts prints what it takes to start each function as Lambda does: from the start of
 // its process to the answer of its first request, which signs in and reads or writes.
 func starts(ctx context.Context, folder string) error {
-	running, err := stack.Start(ctx, stack.Config{Region: region})
+	running, err := stack.Start(ctx, stack.Config{Region: region, Functions: folder})
 	if err != nil {
 		return err
 	}
@@ -49,22 +37,13 @@ func starts(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	c := &cold{place: &place{env: instance.Env}, folder: folder, env: []string{
-		"LECTERN_TABLE=" + stack.TableName(region), "LECTERN_REGION=" + region, "AWS_REGION=" + stack.Regions[region],
-		"AWS_ENDPOINT_URL=" + running.EngineURL, "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
-	}}
+	c := &cold{place: &place{env: instance.Env}, stack: running, folder: folder}
 	if err := c.place.organize(ctx); err != nil {
 		return err
 	}
-	if err := c.sign(ctx); err != nil {
+	if c.place.Event.ID, err = c.place.newEvent(ctx, "Bench"); err != nil {
 		return err
 	}
-	m, err := c.place.operate(ctx, "event-create", map[string]any{"org_id": c.place.Org, "name": "Bench",
-		"starts_at": "2027-05-01T08:00:00Z", "ends_at": "2027-05-03T18:00:00Z"})
-	if err != nil {
-		return err
-	}
-	c.place.Event.ID = m.ID
 	fmt.Printf("\n### Starts of the functions\n\n| function | exec to first answer: p50, p90 ms | binary MB | RSS MB |\n|---|---|---|---|\n")
 	for _, group := range functions.Groups {
 		if err := c.row(ctx, group.Name, func(n int) any { return c.first(group, n) }); err != nil {
@@ -74,15 +53,6 @@ func starts(ctx context.Context, folder string) error {
 	return c.row(ctx, "operator", func(int) any {
 		return map[string]any{"command": "organization-show", "input": map[string]any{"org_id": c.place.Org}}
 	})
-}
-
-// sign makes the token that the functions are called with.
-func (c *cold) sign(ctx context.Context) error {
-	scopes := slices.DeleteFunc(slices.Clone(auth.AllScopes), func(s auth.Scope) bool { return s == auth.ReadAuditLogs })
-	m, err := c.place.operate(ctx, "token-create", map[string]any{
-		"org_id": c.place.Org, "user_id": c.place.Member, "name": "Starts", "scopes": scopes, "limit": unlimited})
-	c.place.Token = m.Token
-	return err
 }
 
 // first is the event of a group's first operation, the nth that is sent. What a search
@@ -112,10 +82,9 @@ func (c *cold) first(group api.Group, n int) any {
 
 // row starts one function so often and prints its line.
 func (c *cold) row(ctx context.Context, name string, first func(n int) any) error {
-	binary := filepath.Join(c.folder, name, "bootstrap")
-	file, err := os.Stat(binary)
+	file, err := os.Stat(stack.Binary(c.folder, name))
 	if err != nil {
-		return fmt.Errorf("%w; make functions builds it", err)
+		return err
 	}
 	times, memory := make([]time.Duration, coldStarts), 0.0
 	for i := range times {
@@ -123,7 +92,7 @@ func (c *cold) row(ctx context.Context, name string, first func(n int) any) erro
 		if err != nil {
 			return err
 		}
-		if times[i], memory, err = c.start(ctx, name, binary, payload); err != nil {
+		if times[i], memory, err = c.start(ctx, name, payload); err != nil {
 			return err
 		}
 	}
@@ -133,8 +102,8 @@ func (c *cold) row(ctx context.Context, name string, first func(n int) any) erro
 }
 
 // start is one start: how long it took, and the memory that the process then has, in MB.
-func (c *cold) start(ctx context.Context, name, binary string, payload []byte) (took time.Duration, memory float64, err error) {
-	f := runtimeapi.New(runtimeapi.Config{Name: name, Binary: binary, Env: c.env, Timeout: coldTime, Log: io.Discard})
+func (c *cold) start(ctx context.Context, name string, payload []byte) (took time.Duration, memory float64, err error) {
+	f := c.stack.Function(name)
 	defer f.Close()
 	began := time.Now()
 	text, err := f.Invoke(ctx, payload)

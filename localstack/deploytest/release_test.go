@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"lectern/localstack/deployed"
 	"lectern/localstack/emulator"
+	"lectern/localstack/stack"
 )
 
 // release is the app with a piece of its source replaced.
@@ -51,7 +51,7 @@ func (r release) write(name string, text []byte) string {
 // functions is a folder of the project's functions, with those that are named built anew.
 func (r release) functions(changed ...string) string {
 	r.t.Helper()
-	of := filepath.Join(r.project, "dist", runtime.GOOS+"-"+runtime.GOARCH)
+	of := filepath.Join(r.project, stack.Binaries())
 	all, err := os.ReadDir(of)
 	require.NoError(r.t, err)
 	for _, one := range all {
@@ -61,7 +61,7 @@ func (r release) functions(changed ...string) string {
 			r.build(to, "./functions/bootstrap/"+one.Name(), "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w")
 			continue
 		}
-		require.NoError(r.t, copied(filepath.Join(of, one.Name(), "bootstrap"), to))
+		require.NoError(r.t, copied(stack.Binary(of, one.Name()), to))
 	}
 	return r.path("functions")
 }

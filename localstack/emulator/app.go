@@ -82,7 +82,7 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (deployed.Regions, error) 
 func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
 	context := map[string]string{
 		"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
-		"functions": cmp.Or(a.Functions, filepath.Join(a.Root, "dist", runtime.GOOS+"-"+runtime.GOARCH)),
+		"functions": cmp.Or(a.Functions, filepath.Join(a.Root, stack.Binaries())),
 	}
 	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices",
 		"--output", filepath.Join(a.Out, "cdk.out")}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 
@@ -41,6 +42,13 @@ type processes struct {
 // operatorName is the name of the operator's function, which is no group.
 const operatorName = "operator"
 
+// Binaries is the folder, from the project's, in which make functions puts the functions'
+// binaries for this machine.
+func Binaries() string { return filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH) }
+
+// Binary is the file in such a folder that runs the function of a name.
+func Binary(folder, name string) string { return filepath.Join(folder, name, "bootstrap") }
+
 // built is nil when every function that the Config asks for has its binary.
 func (c *Config) built() error {
 	if c.Functions == "" {
@@ -51,15 +59,12 @@ func (c *Config) built() error {
 		names = append(names, group.Name)
 	}
 	for _, name := range names {
-		if _, err := os.Stat(binary(c.Functions, name)); err != nil {
+		if _, err := os.Stat(Binary(c.Functions, name)); err != nil {
 			return fmt.Errorf("stack: make functions builds the functions' binaries: %w", err)
 		}
 	}
 	return nil
 }
-
-// binary is the file that runs a function.
-func binary(folder, name string) string { return filepath.Join(folder, name, "bootstrap") }
 
 // processes are the functions of the stack, told what infra tells them.
 func (s *Stack) processes() *processes {
@@ -74,10 +79,14 @@ func (s *Stack) processes() *processes {
 	return p
 }
 
+// Function is a function of Config.Functions, told what infra tells it, of which no process
+// runs yet. Closing it is the caller's.
+func (s *Stack) Function(name string) *runtimeapi.Function { return s.processes().function(name) }
+
 // function is the function of a name, of which no process runs yet.
 func (p *processes) function(name string) *runtimeapi.Function {
 	f := runtimeapi.New(runtimeapi.Config{
-		Name: name, Binary: binary(p.folder, name), Timeout: p.time, Log: p.output,
+		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
 		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL="+p.engine(name)),
 	})
 	p.functions = append(p.functions, f)

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -38,7 +37,7 @@ type route struct {
 	parameters map[string]string
 }
 
-// add routes the operation to its group. A GET's group answers HEAD too.
+// add routes the operation to its group.
 func (r *router) add(op api.Operation, group lambda) {
 	at := &r.tree
 	for segment := range strings.SplitSeq(op.Path[1:], "/") {
@@ -47,9 +46,8 @@ func (r *router) add(op api.Operation, group lambda) {
 	if at.groups == nil {
 		at.template, at.groups = op.Path, map[string]lambda{}
 	}
-	at.groups[op.Method] = group
-	if op.Method == http.MethodGet {
-		at.groups[http.MethodHead] = group
+	for _, method := range op.Methods() {
+		at.groups[method] = group
 	}
 }
 

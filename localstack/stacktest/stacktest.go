@@ -35,13 +35,10 @@ const customLimit = 1_000_000
 // been used yet.
 const stopTime = 15 * time.Second
 
-// Scopes is every scope a token of the public API may have, but
-// read:audit_logs, which stands alone.
+// Scopes are the names of auth.APIScopes.
 var Scopes = func() (names []string) {
-	for _, scope := range auth.AllScopes {
-		if scope != auth.ReadAuditLogs {
-			names = append(names, string(scope))
-		}
+	for _, scope := range auth.APIScopes {
+		names = append(names, string(scope))
 	}
 	return names
 }()

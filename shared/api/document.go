@@ -241,11 +241,9 @@ func responses(r huma.Registry) map[string]*huma.Response {
 
 func securitySchemes() map[string]*huma.SecurityScheme {
 	scopes := map[string]string{}
-	for _, scope := range auth.AllScopes {
-		if scope != auth.ReadAuditLogs {
-			verb, what, _ := strings.Cut(string(scope), ":")
-			scopes[string(scope)] = capitalize(verb) + " " + strings.ReplaceAll(what, "_", " ") + "."
-		}
+	for _, scope := range auth.APIScopes {
+		verb, what, _ := strings.Cut(string(scope), ":")
+		scopes[string(scope)] = capitalize(verb) + " " + strings.ReplaceAll(what, "_", " ") + "."
 	}
 	flow := &huma.OAuthFlow{Scopes: scopes}
 	flow.AuthorizationURL, flow.TokenURL, flow.RefreshURL = "/oauth/authorize", "/oauth/token", "/oauth/token"

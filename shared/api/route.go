@@ -42,6 +42,15 @@ type Operation struct {
 	errors      []int // documented beside those that follow from the rest
 }
 
+// Methods are those with which a request is for the operation: HEAD asks for what GET
+// would answer.
+func (o *Operation) Methods() []string {
+	if o.Method == http.MethodGet {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{o.Method}
+}
+
 // Option changes an operation from its defaults.
 type Option func(*Operation)
 

@@ -43,6 +43,10 @@ var AllScopes = Scopes{
 	WriteTranscriptions, WriteMedia, WriteEvents, WriteAwards,
 }
 
+// APIScopes is every scope that a token of the API can have: all but ReadAuditLogs, which
+// the tokens of log exports have alone.
+var APIScopes = slices.DeleteFunc(slices.Clone(AllScopes), func(s Scope) bool { return s == ReadAuditLogs })
+
 // Scopes is what a route asks for: any one of them will do.
 type Scopes []Scope
 
