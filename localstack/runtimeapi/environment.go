@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +35,9 @@ type environment struct {
 	api     *http.Server
 	// served is whether it has answered before.
 	served bool
+	// asked is the id of the event that waits for an answer; others have theirs, or
+	// never will.
+	asked atomic.Value
 	// events hands an event to the process, results back what it made of it. What it
 	// says when it cannot start goes to unfit.
 	events  chan event
@@ -50,7 +54,6 @@ type event struct {
 }
 
 type result struct {
-	id   string
 	body []byte
 	err  error
 }
@@ -90,13 +93,11 @@ func (e *environment) routes() http.Handler {
 // time begins when the process asks for the event: it may take initTime before.
 func (e *environment) invoke(payload []byte) ([]byte, error) {
 	ev := event{uuid.NewString(), payload, make(chan bool, 1)}
+	e.asked.Store(ev.id)
 	if err := e.offer(ev); err != nil {
 		return nil, err
 	}
 	r := e.await(ev)
-	if r.id != ev.id {
-		return nil, fmt.Errorf("runtimeapi: %s answered the event %q for %q", e.config.Name, r.id, ev.id)
-	}
 	return r.body, r.err
 }
 
@@ -121,17 +122,13 @@ func (e *environment) offer(ev event) error {
 func (e *environment) await(ev event) result {
 	wait := time.NewTimer(e.config.Timeout)
 	defer wait.Stop()
-	for {
-		select {
-		case r := <-e.results:
-			if r.id == ev.id {
-				return r
-			} // Else it is a second answer to an earlier event.
-		case <-e.process.Ended():
-			return e.left(ev)
-		case <-wait.C:
-			return e.answerOr(ev, fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout))
-		}
+	select {
+	case r := <-e.results:
+		return r
+	case <-e.process.Ended():
+		return e.left(ev)
+	case <-wait.C:
+		return e.answerOr(fmt.Errorf("runtimeapi: %s did not answer within %s", e.config.Name, e.config.Timeout))
 	}
 }
 
@@ -147,16 +144,16 @@ func (e *environment) left(ev event) result {
 		}
 	case <-time.After(lastTime):
 	}
-	return e.answerOr(ev, err)
+	return e.answerOr(err)
 }
 
 // answerOr is the answer where it has been given, and else the error.
-func (e *environment) answerOr(ev event, err error) result {
+func (e *environment) answerOr(err error) result {
 	select {
 	case r := <-e.results:
 		return r
 	default:
-		return result{ev.id, nil, err}
+		return result{nil, err}
 	}
 }
 
@@ -216,7 +213,8 @@ func (e *environment) cannotStart(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// deliver hands over what the process has sent.
+// deliver hands over what the process has sent, if it is for the event that waits: a
+// second answer is refused, whenever it comes.
 func (e *environment) deliver(w http.ResponseWriter, r *http.Request, how func(body []byte) error) {
 	wireOf(r).answered()
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxPayload+1))
@@ -229,9 +227,10 @@ func (e *environment) deliver(w http.ResponseWriter, r *http.Request, how func(b
 	default:
 		err = how(body)
 	}
-	select {
-	case e.results <- result{r.PathValue("id"), body, err}:
-	default: // Nobody waits for a second answer.
+	if e.asked.CompareAndSwap(r.PathValue("id"), "") {
+		e.results <- result{body, err}
+	} else {
+		status = http.StatusBadRequest
 	}
 	w.WriteHeader(status)
 }

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 	}
 	beginOddly(os.Getenv("BEGIN"))
 	var together atomic.Int32
+	before := ""
 	lambda.Start(func(ctx context.Context, o order) (report, error) {
 		defer together.Add(-1)
 		r := report{o.Text, os.Getpid(), together.Add(1), 0}
@@ -65,6 +66,13 @@ func TestMain(m *testing.M) {
 		case "answer twice":
 			if own, ok := lambdacontext.FromContext(ctx); ok {
 				post("invocation/" + own.AwsRequestID + "/response")
+			}
+		case "answer the one before":
+			if before != "" {
+				post("invocation/" + before + "/response")
+			}
+			if own, ok := lambdacontext.FromContext(ctx); ok {
+				before = own.AwsRequestID
 			}
 		case "environment":
 			r.Text = strings.Join(os.Environ(), "\n")

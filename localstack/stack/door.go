@@ -20,8 +20,8 @@ import (
 	"lectern/shared/apierr"
 )
 
-// What the gateway and Lambda allow, so that nothing works here that would not
-// work there.
+// What the gateway and Lambda allow. That an event is at most 6 MB holds for functions
+// that run as processes alone.
 const (
 	maxBody    = 10 << 20         // API Gateway's limit of a request body.
 	maxAnswer  = 6 << 20          // Lambda's limit of an answer.
@@ -61,7 +61,7 @@ func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		d.refuse(w, apierr.TooLargeForGateway())
+		d.refuse(w, d.newID(), apierr.TooLargeForGateway())
 		return
 	}
 	if err != nil {
@@ -71,17 +71,19 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to := d.router.find(r.Method, path)
 	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
 	defer cancel()
-	answer, err := to.group(ctx, d.event(r, path, to, body))
+	event := d.event(r, path, to, body)
+	answer, err := to.group(ctx, event)
 	if err == nil {
 		err = write(w, answer)
 	}
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
-		d.refuse(w, refused)
+		d.refuse(w, event.RequestContext.RequestID, refused)
 		return
 	}
 	if err != nil && r.Context().Err() == nil { // Else the client has gone.
-		d.log.Error("no answer from the group", "method", r.Method, "route", to.template, "error", err)
-		d.refuse(w, failed(err))
+		d.log.Error("no answer from the group", "request_id", event.RequestContext.RequestID,
+			"method", r.Method, "route", to.template, "error", err)
+		d.refuse(w, event.RequestContext.RequestID, failed(err))
 	}
 }
 
@@ -170,14 +172,14 @@ func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
 }
 
 // refuse is the gateway's own answer, in the shape and with the headers that infra
-// gives it.
-func (d *door) refuse(w http.ResponseWriter, e *apierr.Error) {
+// gives it. id is that of the event, if there is one.
+func (d *door) refuse(w http.ResponseWriter, id string, e *apierr.Error) {
 	header := w.Header()
 	for name, value := range api.CommonHeader() {
 		header.Set(name, value)
 	}
 	header.Set("Content-Type", "application/json")
-	header.Set("X-Request-Id", d.newID())
+	header.Set("X-Request-Id", id)
 	w.WriteHeader(e.Status)
 	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
 }

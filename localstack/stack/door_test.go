@@ -24,7 +24,7 @@ func TestARefusalAtTheDoorHasTheHeadersOfTheService(t *testing.T) {
 	root.Handler(env).ServeHTTP(ofService, httptest.NewRequest(http.MethodGet, "/nothing", http.NoBody))
 	require.Equal(t, http.StatusNotFound, ofService.Code)
 
-	(&door{newID: env.NewID}).refuse(ofDoor, apierr.NotFound("Route"))
+	new(door).refuse(ofDoor, "id", apierr.NotFound("Route"))
 	want := ofService.Header()
 	require.NotEmpty(t, want.Get("Content-Security-Policy"))
 	want.Del("Content-Security-Policy")

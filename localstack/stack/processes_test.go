@@ -177,6 +177,24 @@ func TestAGatewayThatHasWaitedLongEnoughForAProcess(t *testing.T) {
 	require.Positive(t, late.Load())
 }
 
+// TestAnAnswerOfTheDoorIsKnownByTheIDOfTheEvent, which the log and the function have too.
+func TestAnAnswerOfTheDoorIsKnownByTheIDOfTheEvent(t *testing.T) {
+	var log bytes.Buffer
+	var id string
+	env := api.Env{NewID: uuid.NewString, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))}
+	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
+		return func(_ context.Context, event events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
+			id = event.RequestContext.RequestID
+			return a, io.ErrUnexpectedEOF
+		}
+	})
+	answer := httptest.NewRecorder()
+	d.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Equal(t, http.StatusBadGateway, answer.Code)
+	require.Equal(t, id, answer.Header().Get("X-Request-Id"))
+	require.Contains(t, log.String(), "request_id="+id)
+}
+
 // TestAClientThatHasGoneIsNoError of the service.
 func TestAClientThatHasGoneIsNoError(t *testing.T) {
 	var log bytes.Buffer

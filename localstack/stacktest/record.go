@@ -40,12 +40,13 @@ func record(t testing.TB) *recorder.Recorder {
 	if r == nil {
 		return nil
 	}
+	before := r.Refusals()
 	t.Cleanup(func() {
 		if path != "" {
 			require.NoError(t, r.Keep(path))
 		}
-		if t.Failed() && r.Refusals() > 0 {
-			t.Logf("%s%d calls, %q", Refused, r.Refusals(), os.Getenv(EnvDeny))
+		if met := r.Refusals() - before; t.Failed() && met > 0 {
+			t.Logf("%s%d calls, %q", Refused, met, os.Getenv(EnvDeny))
 		}
 	})
 	return r
