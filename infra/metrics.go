@@ -23,13 +23,14 @@ type signal struct {
 
 // signals are what docs/operations.md tells of, "When something is wrong".
 func signals() []signal {
-	reads := func(f function) bool { return f.name != operator && f.permits(authenticate) }
+	serves := func(f function) bool { return f.name != operator && f.permits(authenticate) }
+	reads := func(f function) bool { return f.name == operator || serves(f) }
 	text := func(field, pattern string) awslogs.JsonPattern {
 		return awslogs.FilterPattern_StringValue(jsii.String("$."+field), jsii.String("="), &pattern)
 	}
 	return []signal{
 		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), func(f function) bool { return f.permits(limit) }},
-		{"Busy", awslogs.FilterPattern_NumberValue(jsii.String("$.status"), jsii.String("="), jsii.Number(503)), reads},
+		{"Busy", awslogs.FilterPattern_NumberValue(jsii.String("$.status"), jsii.String("="), jsii.Number(503)), serves},
 		{"VersionsDisagree", awslogs.FilterPattern_Any(text("error", "*disagree*"), text("error", "*do not agree*")), reads},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,7 +21,6 @@ import (
 	"lectern/shared/session"
 	"lectern/shared/settings"
 	"lectern/shared/stores"
-	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
@@ -97,14 +97,16 @@ func New(env api.Env) *Service {
 // Do does a command and returns an answer to print as JSON. The input is a JSON
 // object. It is an *apierr.Error when the command or its input is refused, and
 // nothing is written then. The log gets the command's name and the id that its change
-// records have, and nothing of its input.
+// records have, and nothing of its input, nor a name that is no command's.
 func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (any, error) {
+	id := s.env.NewID()
 	i := slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
 	if i < 0 {
-		return nil, apierr.Invalid("command", "There is no command %q.", name)
+		err := apierr.Invalid("command", "There is no command %q.", name)
+		s.log(ctx, "", id, err)
+		return nil, err
 	}
 	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorOperator}, change.SourceAdmin)
-	id := s.env.NewID()
 	ctx = change.WithRequest(ctx, id)
 	answer, err := commands[i].do(s, ctx, input)
 	s.log(ctx, name, id, err)
@@ -117,15 +119,17 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 // log writes the line of a command: done, refused, or failed with its cause.
 func (s *Service) log(ctx context.Context, name, id string, err error) {
 	line := []any{"command", name, "request_id", id}
-	var refused *apierr.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		s.env.Log.InfoContext(ctx, "command done", line...)
-	case errors.As(err, &refused):
-		s.env.Log.InfoContext(ctx, "command refused", append(line, "code", refused.Code)...)
-	default:
-		s.env.Log.ErrorContext(ctx, "command failed", append(line, "error", err)...)
+		return
 	}
+	shown := api.Visible(err)
+	line = append(line, "code", shown.Code)
+	if shown.Status < http.StatusInternalServerError {
+		s.env.Log.InfoContext(ctx, "command refused", line...)
+		return
+	}
+	s.env.Log.ErrorContext(ctx, "command failed", append(line, "error", err)...)
 }
 
 // Refusal is the answer of a command that was refused.
@@ -135,20 +139,21 @@ type Refusal struct {
 	Error  *apierr.Error `json:"error"`
 }
 
-// Invoke is Do for who sees an answer alone, as the caller of a Lambda does: a
-// command that is refused, or that finds the table busy, answers a Refusal. The
-// error is for what no caller should see.
+// ErrFailed is all that the caller of a Lambda is told of a command that failed.
+var ErrFailed = errors.New("the command failed, and its cause is in the log")
+
+// Invoke is Do for the caller of a Lambda: a command that is refused, or that finds the
+// table busy, answers a Refusal. One that fails is ErrFailed.
 func (s *Service) Invoke(ctx context.Context, name string, input json.RawMessage) (any, error) {
 	answer, err := s.Do(ctx, name, input)
-	var refused *apierr.Error
-	switch {
-	case errors.As(err, &refused):
-		return Refusal{refused.Status, refused}, nil
-	case errors.Is(err, table.ErrBusy):
-		busy := apierr.Unavailable()
-		return Refusal{busy.Status, busy}, nil
+	if err == nil {
+		return answer, nil
 	}
-	return answer, err
+	shown := api.Visible(err)
+	if shown.Status == http.StatusInternalServerError {
+		return nil, ErrFailed
+	}
+	return Refusal{shown.Status, shown}, nil
 }
 
 // Answer reads what Invoke answered, as its JSON: the command's own answer, or the

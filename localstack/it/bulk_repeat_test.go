@@ -145,48 +145,51 @@ func TestLargeFieldsAreReplayed(t *testing.T) {
 	}
 }
 
-// failing answers transactions of more than a few writes with an error that is
-// none of DynamoDB's, while it is on.
+// failing answers transactions of more than one write with its cause, while it is on.
 type failing struct {
 	table.Client
-	on atomic.Bool
+	cause error
+	on    atomic.Bool
 }
 
 func (c *failing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	if c.on.Load() && len(in.TransactItems) > 2 {
-		return nil, errors.New("secret cause")
+	if c.on.Load() && len(in.TransactItems) > 1 {
+		return nil, c.cause
 	}
 	return c.Client.TransactWriteItems(ctx, in, o...)
 }
 
-// TestInternalErrorsOfABulkAreLogged under the request's id, and not kept under
-// its key.
-func TestInternalErrorsOfABulkAreLogged(t *testing.T) {
+// TestWhatFailsABulkIsLogged once, under the request's id and with the status that a
+// single write would have, and not kept under its key.
+func TestWhatFailsABulkIsLogged(t *testing.T) {
+	secret := errors.New("secret cause")
 	for _, k := range recordKinds {
-		client, log := &failing{}, &stacktest.Log{}
-		w := &workshop{&desk{stacktest.Start(t, stacktest.WithLog(log),
-			stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client })), t}, k}
-		operations := append(w.news(1, "A"), creating(object{}))
-		client.on.Store(true)
-		answer := w.bulkAnswer("k", operations, "X-Request-Id", "req-77")
-		client.on.Store(false)
-		require.NotContains(t, string(answer.Body), "secret")
-		failure := entity(answer.JSON(t)).list("results")[0]
-		if k.plain {
-			require.Contains(t, failure["error"], "unexpected")
-		} else {
-			require.Equal(t, "INTERNAL_ERROR", failure.at("error.code"))
+		for status, cause := range map[float64]error{500: secret, 503: fmt.Errorf("%w: %w", secret, table.ErrBusy)} {
+			client, log := &failing{cause: cause}, &stacktest.Log{}
+			w := &workshop{&desk{stacktest.Start(t, stacktest.WithLog(log),
+				stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client })), t}, k}
+			operations := append(w.news(2, "A"), creating(object{}))
+			client.on.Store(true)
+			answer := w.bulkAnswer("k", operations, "X-Request-Id", "req-77")
+			client.on.Store(false)
+			require.NotContains(t, string(answer.Body), "secret")
+			failure, code := entity(answer.JSON(t)).list("results")[0], map[float64]string{500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE"}[status]
+			if k.plain {
+				require.Contains(t, failure["error"], map[float64]string{500: "unexpected", 503: "busy"}[status])
+			} else {
+				require.Equal(t, code, failure.at("error.code"))
+			}
+			requireLogged(t, log.String(), "secret cause", "req-77", status)
+			again := w.bulkAnswer("k", operations)
+			require.Empty(t, again.Header.Get(replayHeader), "done for the first time")
+			require.Equal(t, "success", entity(again.JSON(t)).list("results")[0]["status"])
+			require.Equal(t, 2, w.count())
 		}
-		requireLogged(t, log.String(), "secret cause", "req-77")
-		again := w.bulkAnswer("k", operations)
-		require.Empty(t, again.Header.Get(replayHeader), "done for the first time")
-		require.Equal(t, "success", entity(again.JSON(t)).list("results")[0]["status"])
-		require.Equal(t, 1, w.count())
 	}
 }
 
-// requireLogged checks that one line has the text, and is the request's.
-func requireLogged(t *testing.T, log, text, request string) {
+// requireLogged checks that one line has the text, and the request's id and a status.
+func requireLogged(t *testing.T, log, text, request string, status float64) {
 	t.Helper()
 	logged := 0
 	for line := range strings.Lines(log) {
@@ -194,8 +197,9 @@ func requireLogged(t *testing.T, log, text, request string) {
 		require.NoError(t, json.Unmarshal([]byte(line), &fields))
 		if strings.Contains(line, text) {
 			require.Equal(t, request, fields["request_id"])
+			require.Equal(t, status, fields["status"])
 			logged++
 		}
 	}
-	require.Equal(t, 1, logged)
+	require.Equal(t, 1, logged, log)
 }

@@ -19,5 +19,8 @@ func TestAnOperatorsCommandLeavesALine(t *testing.T) {
 	_, err := s.TryOperator(t, "organization-show", map[string]any{"org_id": 1_000_000_000})
 	require.Error(t, err)
 	require.Regexp(t, `"msg":"command refused","command":"organization-show","request_id":"[0-9a-f-]{36}","code":"NOT_FOUND"`, log.String())
+	_, err = s.TryOperator(t, "Not for the log", nil)
+	require.Error(t, err)
+	require.Regexp(t, `"msg":"command refused","command":"","request_id":"[0-9a-f-]{36}","code":"VALIDATION_ERROR"`, log.String())
 	require.NotContains(t, log.String(), "Not for the log")
 }

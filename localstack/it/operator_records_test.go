@@ -2,12 +2,16 @@ package it_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/operator"
 	"lectern/localstack/stacktest"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
@@ -161,6 +165,39 @@ func TestAnInvocationAnswersRefusals(t *testing.T) {
 	answer, err = service.Invoke(t.Context(), "organization-create", json.RawMessage(`{"name":"Harbour"}`))
 	require.NoError(t, err)
 	require.IsType(t, &tenancy.Organization{}, answer)
+}
+
+// TestACommandThatFailsTellsWhyInTheLogAlone: to who invoked it, it is busy or failed.
+func TestACommandThatFailsTellsWhyInTheLogAlone(t *testing.T) {
+	secret := errors.New("secret cause")
+	busy := `"status":503,"error":{"name":"ServiceUnavailableError"`
+	for cause, answered := range map[error]string{secret: "null", fmt.Errorf("%w: %w", secret, table.ErrBusy): busy} {
+		client, log := &failing{cause: cause}, &stacktest.Log{}
+		s := stacktest.Start(t, stacktest.WithLog(log), stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client }))
+		client.on.Store(true)
+		answer, err := operator.New(s.Env(t)).Invoke(t.Context(), "event-update",
+			fmt.Appendf(nil, `{"org_id":%d,"event_id":%d,"name":"Harbour"}`, s.Org, s.Event))
+		if answered == "null" {
+			require.ErrorIs(t, err, operator.ErrFailed)
+			require.NotContains(t, err.Error(), "secret")
+		}
+		text, err := json.Marshal(answer)
+		require.NoError(t, err)
+		require.Contains(t, string(text), answered)
+		require.NotContains(t, string(text), "secret")
+		require.Regexp(t, `"level":"ERROR","msg":"command failed","command":"event-update",.*secret cause`, log.String())
+	}
+}
+
+// TestVersionsThatDisagreeAreInTheOperatorsLog, where infra's alarm looks for them.
+func TestVersionsThatDisagreeAreInTheOperatorsLog(t *testing.T) {
+	log := &stacktest.Log{}
+	s := stacktest.Start(t, stacktest.WithLog(log))
+	at := table.Key{PK: table.Event(s.Org, s.Event), SK: "-"}
+	require.NoError(t, s.Env(t).Table.Transact(t.Context(), table.BumpSettings(at, 7)))
+	refused := operatorRefuses(t, s, "participant-role-list", map[string]any{"org_id": s.Org, "event_id": s.Event})
+	require.Equal(t, http.StatusServiceUnavailable, refused.Status)
+	require.Regexp(t, `"level":"ERROR","msg":"command failed","command":"participant-role-list",.*disagrees with version 7`, log.String())
 }
 
 // TestParticipantRoles: custom ones need the Sessions 2.0 feature, stand behind

@@ -43,7 +43,7 @@ type fitter interface{ Fits(limit int) (int, error) }
 // revised is an answer that is a version of a record.
 type revised interface{ Revision() int64 }
 
-// troubled is an answer that shows internal errors among its parts.
+// troubled is an answer with parts that the service failed.
 type troubled interface{ Causes() []error }
 
 // zips is whether the client takes gzip.
@@ -213,15 +213,15 @@ func (x *exchange) finish(version int64, body []byte) {
 	}
 }
 
-// confess logs the internal errors that an answer shows among its parts, as the
-// request's line has only an error of the whole.
+// confess logs why the service failed parts of an answer, as the request's line has only
+// an error of the whole. The status is what such a request would have by itself.
 func (x *exchange) confess() {
 	answer, ok := x.answer.(troubled)
 	if !ok {
 		return
 	}
 	for _, err := range answer.Causes() {
-		x.Log.ErrorContext(x.ctx, "part of the request failed", "request_id", x.id, "error", err)
+		x.Log.ErrorContext(x.ctx, "part of the request failed", "request_id", x.id, "status", Visible(err).Status, "error", err)
 	}
 }
 
@@ -249,7 +249,7 @@ func (x *exchange) file(res *response, f *File) error {
 
 // fail answers an error. Only an *apierr.Error says anything to the caller.
 func (x *exchange) fail(res *response) {
-	e := visible(x.err)
+	e := Visible(x.err)
 	for name, values := range e.Header {
 		res.header[name] = values
 	}
@@ -267,8 +267,9 @@ func (x *exchange) fail(res *response) {
 	res.body = body
 }
 
-// visible is the error that a caller may see.
-func visible(err error) *apierr.Error {
+// Visible is the error that a caller may see of one: an *apierr.Error as it is, the 503 of
+// a busy table, and otherwise a 500 that tells nothing.
+func Visible(err error) *apierr.Error {
 	var e *apierr.Error
 	switch {
 	case errors.As(err, &e):

@@ -73,7 +73,7 @@ func (m *Memory) once(t reflect.Type, build func() any) func() any {
 func Decode[T any](raw []byte) (*T, *apierr.Error) {
 	into, err := check.Decode[T](raw)
 	if err != nil {
-		return nil, visible(err)
+		return nil, Visible(err)
 	}
 	return into, nil
 }

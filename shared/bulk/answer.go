@@ -3,10 +3,12 @@ package bulk
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"strings"
 
+	"lectern/shared/api"
 	"lectern/shared/apierr"
-	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
@@ -52,22 +54,18 @@ func echo(word string) string {
 	return word
 }
 
-// refusal is an operation's error as a caller may see it; what is none of the
-// caller's business is among Causes.
+// refusal is an operation's error as a caller may see it. That the service failed it is
+// among Causes, once for all operations that failed by the same.
 func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
-	var shown *apierr.Error
-	switch {
-	case errors.As(err, &shown):
-		return shown
-	case errors.Is(err, table.ErrBusy):
-		return apierr.Unavailable()
+	shown := api.Visible(err)
+	told := func(cause error) bool { return errors.Unwrap(cause).Error() == err.Error() }
+	if shown.Status >= http.StatusInternalServerError && !slices.ContainsFunc(r.causes, told) {
+		r.causes = append(r.causes, fmt.Errorf("bulk: operation %d: %w", index, err))
 	}
-	r.causes = append(r.causes, fmt.Errorf("bulk: operation %d: %w", index, err))
-	return apierr.Internal()
+	return shown
 }
 
-// Causes are the errors behind those results that show an internal error, for
-// the log.
+// Causes are the errors behind those results that the service failed, for the log.
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
 // fill writes errors in brief, then what is long in them and then records into the

@@ -1,11 +1,11 @@
 // Command bootstrap is the operator's Lambda. It stands behind no gateway: who
-// may invoke it, may do every command. A command that is refused answers an
-// object with the error alone.
+// may invoke it, may do every command.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"sync"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -30,7 +30,8 @@ func main() {
 	lambda.Start(func(ctx context.Context, r request) (any, error) {
 		s, err := service()
 		if err != nil {
-			return nil, err
+			slog.ErrorContext(ctx, "cannot begin", "error", err)
+			return nil, operator.ErrFailed
 		}
 		return s.Invoke(ctx, r.Command, r.Input)
 	})
