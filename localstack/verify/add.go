@@ -17,8 +17,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// adders take in an item by the part that its partition is. An idempotency key is an
-// answer kept for a day, of which nothing else speaks.
+// adders take in an item by the part that its partition is.
 var adders = map[string]func(*Organization, place, Item){
 	"":                  (*Organization).addFamily,
 	"U":                 (*Organization).addFamily,
@@ -35,7 +34,7 @@ var adders = map[string]func(*Organization, place, Item){
 	"Q":                 (*Organization).addHold,
 	"N":                 func(o *Organization, _ place, item Item) { o.numbers[item.PK] = item.Count },
 	"H":                 (*Organization).addChange,
-	"I":                 func(*Organization, place, Item) {},
+	"I":                 (*Organization).addAnswer,
 }
 
 // shards is how many shards there are of the rows of a family.

@@ -24,11 +24,8 @@ type form struct {
 	expires bool
 }
 
-// The kinds that are told apart by name.
-const (
-	idempotencyKey = "idempotency key"
-	runningNumber  = "running number"
-)
+// runningNumber is the kind of what gives ids and numbers.
+const runningNumber = "running number"
 
 // forms are the forms of a part of a partition key, by level.
 var forms = map[string]map[string][]form{
@@ -46,7 +43,7 @@ var forms = map[string]map[string][]form{
 		"Q":                 {one("unique value", "(email|field)#.*", "-")},
 		"N":                 {one(runningNumber, "contact|account", "-")},
 		"H":                 {one("change record", `\d{10}#[0-7]`, ".+")},
-		"I":                 {passing(idempotencyKey, `\d+#[0-9a-f]{64}`, `-|P#\d+#\d{4}`)},
+		"I":                 {passing("idempotency key", `\d+#[0-9a-f]{64}`, `-|P#\d+#\d{4}`)},
 		"RC":                {one("row of a contact", "", shard+"#.+")},
 		"RA":                {one("row of an account", "", shard+"#.+")},
 		contact.Kind.Letter: {one("contact", ".+", "B"), one("contact on an event", ".+", "E#"+number), one("pointer to a change", ".+", "H#.+")},

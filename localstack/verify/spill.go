@@ -9,19 +9,17 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
 )
 
 // parts is how many files a table is kept in, by organization.
 const parts = 64
 
-// spill keeps items on disk. They are encrypted under a key that is in memory alone: a
-// process that is killed leaves nothing that can be read.
+// spill keeps items on disk, in files that have no name any more and go with the process.
+// They are encrypted under a key that is in memory alone.
 type spill struct {
-	dir     string
 	block   cipher.Block
 	files   [parts]*os.File
 	buffers [parts]*bufio.Writer
@@ -36,17 +34,35 @@ func newSpill() (*spill, error) {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
 	s := &spill{block: block}
-	if s.dir, err = os.MkdirTemp("", "lectern-verify-"); err != nil {
-		return nil, fmt.Errorf("verify: %w", err)
-	}
 	for part := range parts {
-		if s.files[part], err = os.Create(filepath.Join(s.dir, strconv.Itoa(part))); err != nil {
-			return nil, errors.Join(fmt.Errorf("verify: %w", err), s.close())
+		if s.files[part], err = nameless(); err != nil {
+			s.close()
+			return nil, fmt.Errorf("verify: %w", err)
 		}
 		s.buffers[part] = bufio.NewWriterSize(cipher.StreamWriter{S: s.stream(part), W: s.files[part]}, 64<<10)
 		s.encoder[part] = gob.NewEncoder(s.buffers[part])
 	}
 	return s, nil
+}
+
+// nameless is a new file without a name.
+func nameless() (*os.File, error) {
+	file, err := os.CreateTemp("", "lectern-verify-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(file.Name()); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// partOf is the part that an organization is kept in. Ids of organizations are given from
+// one running number with others, so that they may all have the same remainder.
+func partOf(org int64) int {
+	h := fnv.New32a()
+	fmt.Fprint(h, org)
+	return int(h.Sum32() % parts)
 }
 
 // stream is the cipher of a part: a counter that begins elsewhere for each.
@@ -57,7 +73,7 @@ func (s *spill) stream(part int) cipher.Stream {
 
 // put keeps an item of an organization.
 func (s *spill) put(org int64, item Item) error {
-	if err := s.encoder[org%parts].Encode(item); err != nil {
+	if err := s.encoder[partOf(org)].Encode(item); err != nil {
 		return fmt.Errorf("verify: keep an item: %w", err)
 	}
 	return nil
@@ -85,12 +101,11 @@ func (s *spill) read(part int, give func(Item)) error {
 	}
 }
 
-// close removes everything.
-func (s *spill) close() error {
+// close lets go of everything.
+func (s *spill) close() {
 	for _, file := range s.files {
 		if file != nil {
 			_ = file.Close() // It is removed.
 		}
 	}
-	return os.RemoveAll(s.dir)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -45,15 +44,15 @@ const idRange = 1_000_000_000
 // what it must compare on disk, in files that no one else can read, so that memory holds the
 // organizations of one of 64 parts at a time: all of a large one's records and rows, and
 // some hundred bytes for each of its changes. What cannot be read of an item is a problem
-// and ends nothing. While others write, what it reads is of no
-// one moment, and it may find problems that are none.
-func Table(ctx context.Context, client Client, name string) (r *Report, err error) {
+// and ends nothing. While others write, what it reads is of no one moment, and it may find
+// problems that are none.
+func Table(ctx context.Context, client Client, name string) (*Report, error) {
 	kept, err := newSpill()
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, kept.close()) }()
-	r = &Report{Kinds: map[string]int64{}}
+	defer kept.close()
+	r := &Report{Kinds: map[string]int64{}}
 	if err := r.scan(ctx, client, name, kept); err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func (r *Report) see(item Item, kept *spill) error {
 		r.sum(item)
 	}
 	switch {
-	case org != 0 && (flaw != "" || kind != idempotencyKey):
+	case org != 0:
 		return kept.put(org, item)
 	case flaw != "":
 		r.wrong(1, flaw)

@@ -59,6 +59,8 @@ type Organization struct {
 	// that are noted beside a contact.
 	changes  map[string][]noted
 	pointers map[string][]string
+	// acknowledged are the versions of records that kept answers tell of, by id.
+	acknowledged map[string]int64
 }
 
 // Parties are all contacts, or all accounts, of an organization.
@@ -105,7 +107,7 @@ func NewOrganization(id int64) *Organization {
 		families: map[string]family{}, owners: map[string]bool{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
 		shards: map[string]map[string]int64{}, settings: map[string][]setting{}, counted: map[string]int64{},
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
-		changes: map[string][]noted{}, pointers: map[string][]string{},
+		changes: map[string][]noted{}, pointers: map[string][]string{}, acknowledged: map[string]int64{},
 	}
 	for _, kind := range kinds {
 		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
@@ -126,6 +128,7 @@ func (o *Organization) Check() {
 	o.checkRows()
 	o.checkUnique()
 	o.checkChanges()
+	o.checkAnswers()
 	slices.Sort(o.Problems)
 }
 

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -187,6 +189,59 @@ func TestEveryDamageIsFound(t *testing.T) {
 	lines := strangers.problems()
 	require.Greater(t, len(lines), 200)
 	require.NotContains(t, strings.Join(lines, "\n"), "@", "problems are for logs and terminals")
+}
+
+// TestAKeptAnswerIsTrue: what a repetition would be told of is there.
+func TestAKeptAnswerIsTrue(t *testing.T) {
+	client, name := oneOfEach(t)
+	whole := read(t, client, name)
+	one := whole.first(t, "session", "")
+	id, key := placed(one.PK).rest, "O#1#I#3#"+strings.Repeat("0a", 32)
+	for _, c := range []struct{ sk, data, problem string }{
+		{"-", `{"done":true,"version":1,"answer":{"id":"gone"}}`, "acknowledges gone, which is not there"},
+		{"-", `{"done":true,"version":1,"ref":"gone"}`, "acknowledges gone, which is not there"},
+		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"success"}]}}`, "acknowledges gone, which is not there"},
+		{"-", `{"done":true,"results":[{"index":0,"id":"gone"}]}`, "acknowledges gone, which is not there"},
+		{"P#1#0000", `[{"index":0,"id":"gone"}]`, "acknowledges gone, which is not there"},
+		{"-", `{"done":true,"version":2,"answer":{"id":"` + id + `"}}`, "acknowledges version 2 of " + id + ", which has version 1"},
+		{"-", `{"done":true,"version":1,"answer":{"id":"` + id + `"}}`, ""},
+		{"-", `{"claim":1,"lease":2}`, ""},
+		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"error"},{"id":null,"status":"error"}]}}`, ""},
+		{"P#1#0000", `[{"index":0,"id":"gone","error":{"code":"NOT_FOUND"}}]`, ""},
+		{"-", ``, "a kept answer cannot be read"},
+	} {
+		added := Item{Key: table.Key{PK: key, SK: c.sk}, Data: c.data, Expires: time.Now().Unix() + 3600}
+		found := strings.Join(whole.with(added).problems(), "\n")
+		require.Contains(t, found, c.problem, c.data)
+		require.Equal(t, c.problem == "", found == "", "%s: %s", c.data, found)
+	}
+	var left items // All that the write made, but its key.
+	for _, item := range whole {
+		if item.form().kind == "idempotency key" || !strings.Contains(item.PK+item.SK+item.Data, id) {
+			left = append(left, item)
+		}
+	}
+	require.Contains(t, strings.Join(left.problems(), "\n"), "a kept answer acknowledges "+id)
+}
+
+// TestOrganizationsAreSpreadOverTheParts although they have ids of one remainder.
+func TestOrganizationsAreSpreadOverTheParts(t *testing.T) {
+	parted := map[int]int{}
+	for org := int64(1); org < 64_000; org += 64 {
+		parted[partOf(org)]++
+	}
+	require.Greater(t, len(parted), parts*9/10)
+}
+
+// TestNothingIsLeftOnDisk, not even while the files are in use.
+func TestNothingIsLeftOnDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	kept, err := newSpill()
+	require.NoError(t, err)
+	defer kept.close()
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 // TestTable reads a table of several organizations as the command does.

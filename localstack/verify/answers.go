@@ -1,0 +1,82 @@
+package verify
+
+import (
+	"strings"
+
+	"lectern/shared/idempotency"
+)
+
+// kept is what an idempotency key keeps: an answer, or what stands for one.
+type kept struct {
+	Version int64  `json:"version"`
+	Ref     string `json:"ref"`
+	Answer  struct {
+		ID      string `json:"id"`
+		Results []struct {
+			ID     string `json:"id"`
+			Status string `json:"status"`
+		} `json:"results"`
+	} `json:"answer"`
+	Results []idempotency.Result `json:"results"`
+}
+
+// addAnswer notes the records that a repetition under the key would be told of: those of
+// an answer, or of one part of a bulk.
+func (o *Organization) addAnswer(_ place, item Item) {
+	var k kept
+	if strings.HasPrefix(item.SK, "P#") {
+		if !o.read(item, "part of an answer", &k.Results) {
+			return
+		}
+	} else if !o.read(item, "kept answer", &k) {
+		return
+	}
+	o.answered(k.Answer.ID, k.Version)
+	o.answered(k.Ref, k.Version)
+	for _, result := range k.Answer.Results {
+		if result.Status == "success" {
+			o.answered(result.ID, 1)
+		}
+	}
+	for _, result := range k.Results {
+		if result.Error == nil {
+			o.answered(result.ID, 1)
+		}
+	}
+}
+
+// answered notes that a version of a record was acknowledged.
+func (o *Organization) answered(id string, version int64) {
+	if id != "" {
+		o.acknowledged[id] = max(o.acknowledged[id], version)
+	}
+}
+
+// checkAnswers: what a kept answer acknowledged is there, in that version or a later one.
+// That a record lacks the key it was written under cannot be known.
+func (o *Organization) checkAnswers() {
+	there := map[string]int64{}
+	for _, bodies := range o.Sessions {
+		for id, body := range bodies {
+			there[id] = body.Version
+		}
+	}
+	for _, all := range o.Parties {
+		for id, body := range all.Records {
+			there[id] = body.Version
+		}
+	}
+	for _, all := range o.settings {
+		for _, s := range all {
+			there[s.id] = s.version
+		}
+	}
+	for _, id := range sorted(o.acknowledged) {
+		switch version, ok := there[id]; {
+		case !ok:
+			o.wrong("a kept answer acknowledges %s, which is not there", id)
+		case version < o.acknowledged[id]:
+			o.wrong("a kept answer acknowledges version %d of %s, which has version %d", o.acknowledged[id], id, version)
+		}
+	}
+}
