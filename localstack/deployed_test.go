@@ -1,48 +1,103 @@
 package main
 
 import (
-	"fmt"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/operator"
 	"lectern/localstack/deployed"
+	"lectern/localstack/stacktest"
 )
+
+// where gives a way to run commands that end by themselves where LECTERN_DEPLOYED names
+// the regions.
+func where(t *testing.T, regions deployed.Regions) func(args ...string) (string, error) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "deployed.json")
+	require.NoError(t, regions.Write(file))
+	return func(args ...string) (string, error) {
+		p := lecternWith(t, deployed.Env+"="+file, args...)
+		err := p.wait()
+		return p.stdout.String() + p.stderr.String(), err
+	}
+}
 
 // TestWhatBelongsToOneServiceStaysThere: the demo reaches a deployed service when it is
 // told to, and never with the seed of another one.
 func TestWhatBelongsToOneServiceStaysThere(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "deployed.json")
 	// Nothing listens there.
 	one := deployed.Region{URL: "http://127.0.0.1:9", Operator: "lectern-us-operator", AWSRegion: "us-east-1", Endpoint: "http://127.0.0.1:9"}
-	require.NoError(t, deployed.Regions{"eu": one}.Write(file))
-	t.Setenv(deployed.Env, file)
-
-	said, err := run(t, "demo", "--data", t.TempDir())
+	run := where(t, deployed.Regions{"eu": one})
+	said, err := run("demo", "--data", t.TempDir())
 	require.Error(t, err)
 	require.Contains(t, said, errNotRunning.Error(), "it was not told to")
-	said, err = run(t, "demo", "--deployed", "--data", t.TempDir())
+	said, err = run("operator", "organization-show", "--region", "us")
 	require.Error(t, err)
 	require.Contains(t, said, "does not say where the region us is")
-	said, err = run(t, "operator", "organization-show", "--region", "us")
-	require.Error(t, err)
-	require.Contains(t, said, "does not say where the region us is")
-
-	require.NoError(t, deployed.Regions{"us": one}.Write(file))
-	data := t.TempDir()
-	folder := filepath.Join(data, deployedName)
-	require.NoError(t, os.MkdirAll(filepath.Join(folder, "us"), 0o700))
-	for _, service := range []string{"", "https://other.example.org/live"} {
-		require.NoError(t, os.WriteFile(seedPath(folder, "us"), fmt.Appendf(nil, `{"organization": 1, "event": 3, "token_id": 4, "service": %q}`, service), 0o600))
-		said, err = run(t, "demo", "--deployed", "--data", data)
-		require.Error(t, err)
-		require.Contains(t, said, "is of another service")
-	}
-	said, err = run(t, "operator", "organization-show", "--data", data)
+	said, err = run("operator", "organization-show", "--data", t.TempDir())
 	require.Error(t, err)
 	require.Contains(t, said, "leave one of them out")
+
+	data := t.TempDir()
+	folder := filepath.Join(data, deployedName)
+	require.NoError(t, os.MkdirAll(filepath.Join(folder, "eu"), 0o700))
+	require.NoError(t, os.WriteFile(seedPath(folder, "eu"), []byte(`{"organization": 1, "event": 3, "token_id": 4, "token": "another's"}`), 0o600))
+	other := stacktest.Start(t, stacktest.InRegion("eu"))
+	one.URL = other.URL
+	said, err = where(t, deployed.Regions{"eu": one})("demo", "--deployed", "--data", data)
+	require.Error(t, err)
+	require.Contains(t, said, "region eu answers 401 Unauthorized to the token of its seed.json")
+}
+
+// TestADeployedServiceMayHaveOneRegion, and its demo is made by one process at a time.
+func TestADeployedServiceMayHaveOneRegion(t *testing.T) {
+	s := stacktest.Start(t, stacktest.InRegion("eu"))
+	s.Inside(t, "it stands for a deployed one")
+	function := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			Command string
+			Input   json.RawMessage
+		}
+		err := json.NewDecoder(r.Body).Decode(&in)
+		answer, failed := operator.New(s.Env(t)).Invoke(r.Context(), in.Command, in.Input)
+		if err = errors.Join(err, failed, json.NewEncoder(w).Encode(answer)); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		}
+	}))
+	t.Cleanup(function.Close)
+	data, run := t.TempDir(), where(t, deployed.Regions{"eu": {
+		URL: s.URL, Operator: "lectern-eu-operator", AWSRegion: "eu-central-1", Endpoint: function.URL}})
+	folder := filepath.Join(data, deployedName)
+	for range 2 {
+		said, err := run("demo", "--deployed", "--data", data)
+		require.NoError(t, err, said)
+		require.Contains(t, said, "shell variables: . "+filepath.Join(folder, envName))
+	}
+	text, err := os.ReadFile(filepath.Join(folder, envName))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "LECTERN_EU_URL="+s.URL+"\n")
+	require.NotContains(t, string(text), "LECTERN_US_")
+	said, err := run("operator", "organization-list", "--region", "eu", "--json", "{bad")
+	require.Error(t, err)
+	require.Contains(t, said, "VALIDATION_ERROR")
+
+	held, err := claim(folder)
+	require.NoError(t, err)
+	defer held.Close()
+	said, err = run("demo", "--deployed", "--data", data)
+	require.Error(t, err)
+	require.Contains(t, said, "another lectern runs on "+folder)
+
+	said, err = where(t, deployed.Regions{})("demo", "--deployed", "--data", t.TempDir())
+	require.Error(t, err)
+	require.Contains(t, said, "names no region")
 }
 
 // TestTestsCallEmulatorsAlone, since they make records and change roles.

@@ -30,32 +30,58 @@ func fillRunning(ctx context.Context, data string, out io.Writer) error {
 	return nil
 }
 
-// fillDeployed gives each region of a deployed service the demo conference, with an
+// fillDeployed gives each region that a deployed service has the demo conference, with an
 // organization, event and token of its own, and writes demo.env as up does. What it has
 // made in all of a region is kept in the folder, so that a second call makes nothing twice.
 func fillDeployed(ctx context.Context, data string, regions deployed.Regions, out io.Writer) error {
+	file, err := claim(data)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
 	var all []*served
 	for _, name := range names {
-		o, err := there(name, regions)
+		if _, ok := regions[name]; !ok {
+			continue
+		}
+		s, err := fillOne(ctx, data, name, regions, out)
 		if err != nil {
 			return err
 		}
-		if err := os.MkdirAll(filepath.Join(data, name), 0o750); err != nil {
-			return fmt.Errorf("make the folder for the seed: %w", err)
-		}
-		s := &served{name: name, region: region{URL: regions[name].URL}}
-		if s.seed, err = seeded(ctx, data, o); err != nil {
-			return err
-		}
-		if err := s.answers(ctx); err != nil {
-			return err // Its ids are another organization's there.
-		}
-		made, err := fill(ctx, data, s.URL, o, s.seed)
-		if err != nil {
-			return fmt.Errorf("region %s: %w", name, err)
-		}
-		fmt.Fprintf(out, "%s: %s\n", name, made)
 		all = append(all, s)
 	}
-	return replace(filepath.Join(data, envName), variables(all))
+	if len(all) == 0 {
+		return fmt.Errorf("%s names no region of a deployed service", deployed.Env)
+	}
+	path := filepath.Join(data, envName)
+	if err := replace(path, variables(all)); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "How to call it, as shell variables: . %s\n", path)
+	return nil
+}
+
+// fillOne does it for one region.
+func fillOne(ctx context.Context, data, name string, regions deployed.Regions, out io.Writer) (*served, error) {
+	o, err := there(name, regions)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(data, name), 0o750); err != nil {
+		return nil, fmt.Errorf("make the folder for the seed: %w", err)
+	}
+	s := &served{name: name, region: region{URL: regions[name].URL}}
+	if s.seed, err = seeded(ctx, data, o); err != nil {
+		return nil, err
+	}
+	// The ids of another service's seed are another organization's here.
+	if err := s.answers(ctx); err != nil {
+		return nil, err
+	}
+	made, err := fill(ctx, data, s.URL, o, s.seed)
+	if err != nil {
+		return nil, fmt.Errorf("region %s: %w", name, err)
+	}
+	fmt.Fprintf(out, "%s: %s\n", name, made)
+	return s, nil
 }

@@ -14,10 +14,7 @@ import (
 type office struct {
 	// region is the region's name.
 	region string
-	// service is the address of a deployed region, whose data is not that of the data
-	// folder; empty is the service that runs on it.
-	service string
-	do      func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error)
+	do     func(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error)
 }
 
 // here does them in this process.
@@ -37,7 +34,7 @@ func there(name string, regions deployed.Regions) (office, error) {
 	if !ok {
 		return office{}, fmt.Errorf("%s does not say where the region %s is", deployed.Env, name)
 	}
-	return office{region: name, service: r.URL, do: r.Do}, nil
+	return office{region: name, do: r.Do}, nil
 }
 
 // officeOf is the office of a region: of the deployed service where the environment

@@ -26,8 +26,6 @@ type seed struct {
 	Event        int64  `json:"event"`
 	TokenID      int64  `json:"token_id"`
 	Token        string `json:"token"`
-	// Service is office.service: seeds are of one service.
-	Service string `json:"service,omitempty"`
 	// Filled is whether the event was filled with the demo conference.
 	Filled bool `json:"filled"`
 }
@@ -52,10 +50,7 @@ func seeded(ctx context.Context, data string, o office) (seed, error) {
 	var s seed
 	text, err := os.ReadFile(seedPath(data, o.region))
 	if err == nil {
-		if err = json.Unmarshal(text, &s); err == nil && s.Service != o.service {
-			err = fmt.Errorf("%s is of another service; choose another folder with --data", seedPath(data, o.region))
-		}
-		return s, err
+		return s, json.Unmarshal(text, &s)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("read the seed: %w", err)
@@ -97,7 +92,7 @@ func plant(ctx context.Context, o office) (s seed, err error) {
 	s.Event = event.ID
 	token, err := o.create(ctx, "token-create", map[string]any{"org_id": s.Organization, "user_id": member.ID,
 		"name": "Demo token", "scopes": auth.APIScopes})
-	s.TokenID, s.Token, s.Service = token.ID, token.Token, o.service
+	s.TokenID, s.Token = token.ID, token.Token
 	return s, err
 }
 

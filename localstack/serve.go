@@ -85,7 +85,7 @@ func (s *served) answers(ctx context.Context) error {
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("region %s answers %s to its own token; does %s belong to this data?",
+		return fmt.Errorf("region %s answers %s to the token of its %s, which may be of other data or of another service",
 			s.name, response.Status, seedName)
 	}
 	return nil

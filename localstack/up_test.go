@@ -52,8 +52,14 @@ type process struct {
 
 func lectern(t *testing.T, args ...string) *process {
 	t.Helper()
+	return lecternWith(t, "", args...)
+}
+
+// lecternWith starts it with a variable more in its environment.
+func lecternWith(t *testing.T, variable string, args ...string) *process {
+	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0], args...), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), runMain+"=1")
+	p.cmd.Env = append(os.Environ(), runMain+"=1", variable)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	require.NoError(t, p.cmd.Start())
 	go func() { p.err = p.cmd.Wait(); close(p.ended) }()

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"lectern/functions/operator"
+	"lectern/shared/api/check"
 )
 
 // Key is the access key, and secret, of an emulator's administrator.
@@ -34,6 +35,9 @@ func once(o *lambda.Options) { o.Retryer = aws.NopRetryer{} }
 // It is an *apierr.Error when the command or its input is refused. It is invoked once: who
 // has no answer cannot know whether the command was done.
 func (r Region) Do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	if _, err := check.Decode[map[string]any](input); err != nil {
+		return nil, err // What is no JSON cannot be sent either.
+	}
 	c, err := r.Config(ctx)
 	if err != nil {
 		return nil, err
