@@ -202,7 +202,7 @@ func (r *reader) domain(awsRegion string) *domain {
 	host := matches(`([a-z0-9-]+\.)+[a-z]{2,}`)
 	r.required("name", "the host's name")
 	r.required("certificateArn", "the ARN of the host's certificate")
-	if (r.take("hostedZoneId") == nil) != (r.take("hostedZoneName") == nil) {
+	if (r.values["hostedZoneId"] == nil) != (r.values["hostedZoneName"] == nil) {
 		r.mistake("hostedZoneId", "and hostedZoneName are given together or not at all")
 	}
 	d := &domain{
@@ -210,6 +210,9 @@ func (r *reader) domain(awsRegion string) *domain {
 		certificateARN: r.arn("certificateArn", "acm", awsRegion),
 		zoneID:         r.text("hostedZoneId", "", "a hosted zone's id", matches(`Z[A-Z0-9]+`)),
 		zoneName:       r.text("hostedZoneName", "", "a zone's name", host),
+	}
+	if d.name != "" && d.zoneName != "" && !strings.HasSuffix("."+d.name, "."+d.zoneName) {
+		r.mistake("hostedZoneName", "is not the zone of %s: %s", shown(d.name), shown(d.zoneName))
 	}
 	r.unknown()
 	return d

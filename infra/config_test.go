@@ -38,7 +38,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
 		"dailyWrites": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
 		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1, "tags": "team", "adminURL": "https://example.org",
-		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "alarmTopicArn": "pager", "table": "x"},
+		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
 		"eu": map[string]any{"domain": map[string]any{
 			"name": "https://example.org", "hostedZoneId": "Z1", "certificate": "x",
 			"certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
@@ -53,22 +53,33 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "logRetentionDays", "throttleRate", "throttleBurst",
 		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole", "tags", "adminURL",
-		"us.awsRegion", "us.restoredTable", "us.alarmTopicArn", "us.table",
+		"us.awsRegion", "us.restoredTable", "us.alarmTopicArn", "us.table", "us.table:", "us.@table",
 		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",
 	}, names, err.Error())
 }
 
 // A variable that is unset in -c account=$ACCOUNT chooses no default.
 func TestNoValueIsEmpty(t *testing.T) {
-	_, err := configured(map[string]any{"regions": "", "account": "", "customerKey": "", "us": map[string]any{"restoredTable": ""}, "eu": ""})
-	for _, key := range []string{"regions", "account", "customerKey", "us.restoredTable", "eu"} {
+	_, err := configured(map[string]any{"regions": "", "account": "", "customerKey": "", "eu": "", "us": map[string]any{
+		"restoredTable": "", "domain": map[string]any{"name": "", "certificateArn": "", "hostedZoneId": "", "hostedZoneName": "example.org"},
+	}})
+	for _, key := range []string{"regions", "account", "customerKey", "us.restoredTable", "eu", "us.domain.name", "us.domain.certificateArn", "us.domain.hostedZoneId"} {
 		require.ErrorContains(t, err, "\n  "+key+" is empty: leave it out, or give it a value")
 	}
-	require.Equal(t, 5, strings.Count(err.Error(), "\n"), "each once: %s", err)
+	require.Equal(t, 8, strings.Count(err.Error(), "\n"), "each once: %s", err)
 }
 
 func TestADomainNeedsANameAndACertificate(t *testing.T) {
 	_, err := configured(map[string]any{"us": map[string]any{"domain": map[string]any{}}})
 	require.ErrorContains(t, err, "us.domain.name is missing")
 	require.ErrorContains(t, err, "us.domain.certificateArn is missing")
+	for zone, fits := range map[string]bool{"example.org": true, "api.example.org": true, "ample.org": false, "other.org": false} {
+		_, err := configured(map[string]any{"us": map[string]any{"domain": map[string]any{"name": "api.example.org", "hostedZoneId": "Z1", "hostedZoneName": zone,
+			"certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1"}}})
+		if fits {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "us.domain.hostedZoneName is not the zone of")
+	}
 }

@@ -70,7 +70,7 @@ func (r *reader) text(key, fallback, kind string, fits func(string) bool) string
 
 // required notes that a value is missing.
 func (r *reader) required(key, kind string) {
-	if r.take(key) == nil {
+	if r.values[key] == nil {
 		r.mistake(key, "is missing: %s", kind)
 	}
 }
@@ -130,11 +130,12 @@ func (r *reader) object(key string) (inner *reader, there bool) {
 	return inner, true
 }
 
-// unknown names the keys that nobody asked for. Those of the CDK have a colon or
-// begin with an at sign.
+// unknown names the keys that nobody asked for. At the top, those of the CDK have a colon
+// or begin with an at sign.
 func (r *reader) unknown() {
 	for _, key := range slices.Sorted(maps.Keys(r.values)) {
-		if !r.known[key] && !strings.Contains(key, ":") && !strings.HasPrefix(key, "@") {
+		own := r.path == "" && (strings.Contains(key, ":") || strings.HasPrefix(key, "@"))
+		if !r.known[key] && !own {
 			r.mistake(key, "is unknown")
 		}
 	}
