@@ -74,6 +74,23 @@ func TestAMillionRequestsAreCountedByHand(t *testing.T) {
 	require.InDelta(t, got.table+got.compute+got.gateway+got.logs+got.out, got.total(), 1e-9)
 }
 
+func TestLimitsAreCountedByHand(t *testing.T) {
+	mean := figure{read: 4, written: 2, ms: 50}
+	met := map[string]float64{}
+	for _, q := range quotas {
+		met[q.name] = q.first / q.each(mean)
+	}
+	require.Equal(t, map[string]float64{
+		"a new on-demand table, read units a second; it doubles by itself with use":               3_000,
+		"a new on-demand table, write units a second; it doubles by itself with use":              2_000,
+		"the stage's `throttleRate`, requests a second of one method, as the mix's most frequent": 1_250, // 40 %
+		"on-demand read units a second of a table":                                                10_000,
+		"on-demand write units a second of a table":                                               20_000,
+		"API Gateway, requests a second of an account":                                            10_000,
+		"Lambda, concurrent executions of an account, at most ten requests a second for each":     10_000,
+	}, met)
+}
+
 func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
 	text, err := os.ReadFile(measured)
 	require.NoError(t, err)

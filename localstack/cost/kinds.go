@@ -41,6 +41,14 @@ var kinds = []kind{
 	{name: "search of 25 people in a large event", size: large, row: "search of 25 participants on one track", answer: 47_500, line: 300},
 }
 
+// largestShare is that of the kind that the mix has most of, in percent.
+func largestShare() (most float64) {
+	for _, k := range kinds {
+		most = max(most, k.share)
+	}
+	return most
+}
+
 // figure finds the kind's figures.
 func (k kind) figure(all map[string]map[string]figure) (figure, error) {
 	f, ok := all[k.size][k.row]

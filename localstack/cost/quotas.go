@@ -15,6 +15,7 @@ type quota struct {
 }
 
 func one(figure) float64         { return 1 }
+func busiest(figure) float64     { return largestShare() / 100 }
 func reads(mean figure) float64  { return mean.read }
 func writes(mean figure) float64 { return mean.written }
 
@@ -24,7 +25,7 @@ func instance(mean figure) float64 { return max(mean.ms/1000, 0.1) }
 
 // quotas are the limits that the mix could meet, as AWS documents them.
 var quotas = []quota{
-	{"the stage's `throttleRate`, requests a second", 500, one},
+	{"the stage's `throttleRate`, requests a second of one method, as the mix's most frequent", 500, busiest},
 	{"a new on-demand table, read units a second; it doubles by itself with use", 12_000, reads},
 	{"a new on-demand table, write units a second; it doubles by itself with use", 4_000, writes},
 	{"on-demand read units a second of a table", 40_000, reads},
