@@ -26,7 +26,7 @@ type cold struct {
 }
 
 // starts prints what it takes to start each function as Lambda does: from the start of
-// its process to the answer of its first request, which signs in and reads or writes.
+// its process to the answer of its first request.
 func starts(ctx context.Context, folder string) error {
 	running, err := stack.Start(ctx, stack.Config{Region: region, Functions: folder})
 	if err != nil {
