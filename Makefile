@@ -74,7 +74,7 @@ PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 .PHONY: test-processes
 test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
 	$(PROCESSES) $(TEST) -count 1 ./localstack/it
-	$(PROCESSES) go test -count 1 -run TestUpRunsTheFunctionsAsProcesses ./localstack
+	$(PROCESSES) .ci/named TestUpRunsTheFunctionsAsProcesses ./localstack
 
 .PHONY: app
 app: setup $(CDK)
@@ -105,7 +105,7 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 .PHONY: soak
 soak: build functions python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
-	LECTERN_LONG=1 $(PROCESSES) go test -count 1 -timeout 2h -run TestNoFunctionHasAPermissionTooMany ./localstack/it
+	LECTERN_LONG=1 $(PROCESSES) .ci/named TestNoFunctionHasAPermissionTooMany -timeout 2h ./localstack/it
 	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 
 .PHONY: clean

@@ -4,7 +4,8 @@
 //	deploy [-endpoint URL] [-functions FOLDER] COMMAND [ARGUMENT...]
 //
 // The command finds LECTERN_DEPLOYED in its environment (package deployed). Without an
-// endpoint it starts ministack itself. It exits with the command's status.
+// endpoint it starts ministack itself. It exits with the command's status, or with 1 and
+// an error when something else fails.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"lectern/localstack/child"
 	"lectern/localstack/deployed"
 	"lectern/localstack/emulator"
 )
@@ -32,15 +34,13 @@ func main() {
 	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs and logs")
 	flag.Parse()
 	o.command = flag.Args()
-	err := o.run(ctx)
+	status, err := o.run(ctx)
 	stop()
-	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
-		os.Exit(failed.ExitCode())
-	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "deploy:", err)
-		os.Exit(1)
+		status = 1
 	}
+	os.Exit(status)
 }
 
 // options are what the program is told.
@@ -49,37 +49,37 @@ type options struct {
 	command                           []string
 }
 
-// run deploys, runs the command and stops what it started.
-func (o options) run(ctx context.Context) (err error) {
+// run deploys, runs the command, stops what it started and gives the command's status.
+func (o options) run(ctx context.Context) (status int, err error) {
 	if len(o.command) == 0 {
-		return errors.New("say which command to run against the deployed service")
+		return 0, errors.New("say which command to run against the deployed service")
 	}
 	root, err := os.Getwd()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	out, err := filepath.Abs(o.out)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := os.MkdirAll(out, 0o750); err != nil {
-		return err
+		return 0, err
 	}
 	began := time.Now()
 	e, err := o.emulator(ctx, out)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	said(began, "the emulator answers at %s", e.URL)
 	app := emulator.App{Root: root, Functions: o.functions, Out: out, Log: os.Stderr}
 	if err := e.Bootstrap(ctx, app); err != nil {
-		return err
+		return 0, err
 	}
 	said(began, "the account is bootstrapped")
 	regions, err := e.Deploy(ctx, app)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	said(began, "both regions are deployed")
 	return o.against(ctx, regions, filepath.Join(out, "deployed.json"))
@@ -97,18 +97,31 @@ func (o options) emulator(ctx context.Context, out string) (*emulator.Emulator, 
 	return emulator.Start(ctx, program, out)
 }
 
-// against runs the command with the file that says where the service is. It ends with
-// all that it started when ctx ends.
-func (o options) against(ctx context.Context, regions deployed.Regions, file string) error {
+// against runs the command with the file that says where the service is, and gives its
+// status. When ctx ends it ends with all that it has started. When this process is killed
+// the command dies (package child), but not what it has started.
+func (o options) against(ctx context.Context, regions deployed.Regions, file string) (int, error) {
 	if err := regions.Write(file); err != nil {
-		return err
+		return 0, err
 	}
-	cmd := exec.CommandContext(ctx, o.command[0], o.command[1:]...) //nolint:gosec // the caller's own command
+	cmd := exec.Command(o.command[0], o.command[1:]...) //nolint:gosec,noctx // the caller's own command; its whole group ends with the context
 	cmd.Env = append(os.Environ(), deployed.Env+"="+file)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	return cmd.Run()
+	command, err := child.Start(cmd)
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-command.Ended():
+	case <-ctx.Done():
+		// Where the command has no group of its own, it alone is ended.
+		_ = syscall.Kill(-command.PID(), syscall.SIGKILL)
+		return 0, errors.Join(fmt.Errorf("%s was ended: %w", o.command[0], context.Cause(ctx)), command.Kill())
+	}
+	if !cmd.ProcessState.Exited() {
+		return 0, fmt.Errorf("%s: %s", o.command[0], command.State())
+	}
+	return cmd.ProcessState.ExitCode(), nil
 }
 
 // said tells what has been done and how long after the start.

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,23 +40,37 @@ type worker struct {
 	// sent and repeated count requests, moved how often the address was read anew.
 	sent, repeated, moved int
 	url                   string
+	// happening is whether what the worker works beside happens now, meanwhile how many
+	// requests were answered while it did, by method.
+	happening *atomic.Bool
+	meanwhile map[string]int
 }
 
 // working lets workers work while something happens, and until each has done a few
-// rounds more, and gives them.
+// rounds more, and gives them. Each had reads and writes answered while it happened.
 func working(t *testing.T, s *stacktest.Stack, moves bool, happens func()) []*worker {
 	t.Helper()
+	all, failed := make([]*worker, workers), make([]error, workers)
+	var happening atomic.Bool
+	var running sync.WaitGroup
 	stop := make(chan struct{})
-	all, failed := make([]*worker, workers), make(chan error, workers)
+	end := sync.OnceFunc(func() { close(stop); running.Wait() })
+	defer end() // Also when what happens ends the test.
 	for i := range all {
-		all[i] = &worker{token: s.Token, event: s.Event, moves: moves, url: s.URL, acknowledged: map[string]string{}}
-		go func() { failed <- all[i].work(stop) }()
+		all[i] = &worker{token: s.Token, event: s.Event, moves: moves, url: s.URL,
+			acknowledged: map[string]string{}, happening: &happening, meanwhile: map[string]int{}}
+		running.Go(func() { failed[i] = all[i].work(stop) })
 	}
+	happening.Store(true)
 	happens()
+	happening.Store(false)
 	time.Sleep(3 * pause)
-	close(stop)
-	for range all {
-		require.NoError(t, <-failed)
+	end()
+	for i, w := range all {
+		require.NoError(t, failed[i])
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodGet} {
+			require.Positive(t, w.meanwhile[method], "client %d: no %s was answered meanwhile", i, method)
+		}
 	}
 	return all
 }
@@ -102,6 +118,9 @@ func (w *worker) send(method, path string, body any) (map[string]any, error) {
 		status, text, err := w.try(method, path, key, body)
 		w.sent++
 		if err == nil && status == http.StatusOK {
+			if w.happening.Load() {
+				w.meanwhile[method]++
+			}
 			var answer map[string]any
 			return answer, json.Unmarshal(text, &answer)
 		}
@@ -170,7 +189,7 @@ func kept(t *testing.T, s *stacktest.Stack, all []*worker) *stacktest.Stack {
 	now.URL = regions["us"].URL
 	want, got := map[string]string{}, map[string]string{}
 	for i, w := range all {
-		t.Logf("client %d: %d sessions acknowledged in %d requests, of which %d again; %d new addresses", i, len(w.acknowledged), w.sent, w.repeated, w.moved)
+		t.Logf("client %d: %d sessions acknowledged in %d requests, of which %d again; answered meanwhile: %v; %d new addresses", i, len(w.acknowledged), w.sent, w.repeated, w.meanwhile, w.moved)
 		require.NotEmpty(t, w.acknowledged)
 		maps.Copy(want, w.acknowledged)
 	}

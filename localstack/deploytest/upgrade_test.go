@@ -14,10 +14,12 @@ import (
 // write and read by, while they do.
 func TestAnUpgradeInUseLosesNothing(t *testing.T) {
 	s := stacktest.Start(t, stacktest.Features("sessions_2_0"))
+	before := fill(t, s)
 	r := newRelease(t, "shared/api/answer.go", "private, max-age=180", "private, max-age=179")
 	app := emulator.App{Functions: r.functions("sessions", "sessionwrites")}
 	all := working(t, s, false, func() { r.deploy(app) })
 	s = kept(t, s, all)
+	before.unchanged(t, s.URL)
 	for id := range all[0].acknowledged {
 		answer := s.Call(t, 200, "GET", s.EventPath("/sessions/"+id), nil)
 		require.Equal(t, "private, max-age=179", answer.Header.Get("Cache-Control"))
@@ -29,11 +31,18 @@ func TestAnUpgradeInUseLosesNothing(t *testing.T) {
 // on AWS the address stays.
 func TestAChangedRouteLosesNothing(t *testing.T) {
 	s := stacktest.Start(t, stacktest.Features("sessions_2_0"))
+	before := fill(t, s)
 	const health = `api.Get("getHealth", "/health", (*service).health, auth.Public, ratelimit.None, api.Hidden),`
 	r := newRelease(t, "functions/root/root.go", health, health+"\n"+strings.Replace(health, `"getHealth", "/health"`, `"getReadiness", "/ready"`, 1))
 	app := emulator.App{Program: r.build(r.path("infra"), "./infra"), Functions: r.functions("root")}
 	s.Call(t, 404, "GET", "/ready", nil)
 	all := working(t, s, true, func() { r.deploy(app) })
+	for i, w := range all {
+		require.Positive(t, w.moved, "client %d never took the new address", i)
+	}
+	former := s.URL
 	s = kept(t, s, all)
+	require.NotEqual(t, former, s.URL)
+	before.unchanged(t, s.URL)
 	s.Call(t, 200, "GET", "/ready", nil)
 }
