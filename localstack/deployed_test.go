@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,12 +62,8 @@ func TestADeployedServiceMayHaveOneRegion(t *testing.T) {
 	s := stacktest.Start(t, stacktest.InRegion("eu"))
 	s.Inside(t, "it stands for a deployed one")
 	function := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var in struct {
-			Command string
-			Input   json.RawMessage
-		}
-		err := json.NewDecoder(r.Body).Decode(&in)
-		answer, failed := operator.New(s.Env(t)).Invoke(r.Context(), in.Command, in.Input)
+		payload, err := io.ReadAll(r.Body)
+		answer, failed := operator.New(s.Env(t)).Invoke(r.Context(), payload)
 		if err = errors.Join(err, failed, json.NewEncoder(w).Encode(answer)); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}

@@ -80,5 +80,6 @@ func (o office) create(ctx context.Context, command string, input any) (made cre
 	if err != nil {
 		return made, err
 	}
-	return made, json.Unmarshal(answer, &made)
+	err = json.Unmarshal(answer, &made)
+	return made, err
 }

@@ -50,7 +50,8 @@ func seeded(ctx context.Context, data string, o office) (seed, error) {
 	var s seed
 	text, err := os.ReadFile(seedPath(data, o.region))
 	if err == nil {
-		return s, json.Unmarshal(text, &s)
+		err = json.Unmarshal(text, &s)
+		return s, err
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return s, fmt.Errorf("read the seed: %w", err)

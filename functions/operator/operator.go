@@ -21,6 +21,7 @@ import (
 	"lectern/shared/session"
 	"lectern/shared/settings"
 	"lectern/shared/stores"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
@@ -108,7 +109,11 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 	}
 	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorOperator}, change.SourceAdmin)
 	ctx = change.WithRequest(ctx, id)
-	answer, err := commands[i].do(s, ctx, input)
+	var answer any
+	err := table.Safely(func() (err error) {
+		answer, err = commands[i].do(s, ctx, input)
+		return err
+	})()
 	s.log(ctx, name, id, err)
 	if err != nil {
 		return nil, fmt.Errorf("operator: %s: %w", name, err)
@@ -142,12 +147,20 @@ type Refusal struct {
 // ErrFailed is all that the caller of a Lambda is told of a command that failed.
 var ErrFailed = errors.New("the command failed, and its cause is in the log")
 
-// Invoke is Do for the caller of a Lambda: a command that is refused, or that finds the
-// table busy, answers a Refusal. One that fails is ErrFailed.
-func (s *Service) Invoke(ctx context.Context, name string, input json.RawMessage) (any, error) {
-	answer, err := s.Do(ctx, name, input)
+// Invocation is the payload of an invocation: a command and its input.
+type Invocation struct {
+	Command string          `json:"command"`
+	Input   json.RawMessage `json:"input"`
+}
+
+// Invoke is Do for the caller of a Lambda, who sends an Invocation: one that is refused,
+// or that finds the table busy, answers a Refusal. One that fails is ErrFailed.
+func (s *Service) Invoke(ctx context.Context, payload []byte) (answer any, err error) {
+	in, err := check.Decode[Invocation](payload)
 	if err == nil {
-		return answer, nil
+		if answer, err = s.Do(ctx, in.Command, in.Input); err == nil {
+			return answer, nil
+		}
 	}
 	shown := api.Visible(err)
 	if shown.Status == http.StatusInternalServerError {

@@ -128,7 +128,8 @@ func (p *place) operate(ctx context.Context, command string, input any) (m made,
 	if text, err = json.Marshal(answer); err != nil {
 		return m, err
 	}
-	return m, json.Unmarshal(text, &m)
+	err = json.Unmarshal(text, &m)
+	return m, err
 }
 
 // newEvent makes an event of the organization and gives its id.

@@ -42,7 +42,7 @@ func (r Region) Do(ctx context.Context, command string, input json.RawMessage) (
 	if err != nil {
 		return nil, err
 	}
-	payload, err := json.Marshal(map[string]any{"command": command, "input": input})
+	payload, err := json.Marshal(operator.Invocation{Command: command, Input: input})
 	if err != nil {
 		return nil, fmt.Errorf("deployed: encode the command: %w", err)
 	}

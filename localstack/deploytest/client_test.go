@@ -122,7 +122,8 @@ func (w *worker) send(method, path string, body any) (map[string]any, error) {
 				w.meanwhile[method]++
 			}
 			var answer map[string]any
-			return answer, json.Unmarshal(text, &answer)
+			err = json.Unmarshal(text, &answer)
+			return answer, err
 		}
 		last = fmt.Sprintf("%d %s %v", status, text, err)
 		if !w.again(status, text, err) {

@@ -156,15 +156,20 @@ func TestConnectorFieldsAreTheOperators(t *testing.T) {
 func TestAnInvocationAnswersRefusals(t *testing.T) {
 	s := stacktest.Start(t)
 	service := operator.New(s.Env(t))
-	answer, err := service.Invoke(t.Context(), "organization-create", json.RawMessage(`{"name":7}`))
+	answer, err := service.Invoke(t.Context(), []byte(`{"command":"organization-create","input":{"name":7}}`))
 	require.NoError(t, err)
 	text, err := json.Marshal(answer)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"status":400,"error":{"name":"ValidationError","error":"ValidationError","code":"VALIDATION_ERROR",
 		"message":"name must be a string.","details":{"field":"name"}}}`, string(text))
-	answer, err = service.Invoke(t.Context(), "organization-create", json.RawMessage(`{"name":"Harbour"}`))
+	answer, err = service.Invoke(t.Context(), []byte(`{"command":"organization-create","input":{"name":"Harbour"}}`))
 	require.NoError(t, err)
 	require.IsType(t, &tenancy.Organization{}, answer)
+	for _, payload := range []string{`[]`, `{"command":1,"input":{}}`, `{"command":"organization-create"}`, `{"command":"organization-create","input":[]}`} {
+		answer, err = service.Invoke(t.Context(), []byte(payload))
+		require.NoError(t, err, payload)
+		require.Equal(t, http.StatusBadRequest, answer.(operator.Refusal).Status, payload)
+	}
 }
 
 // TestACommandThatFailsTellsWhyInTheLogAlone: to who invoked it, it is busy or failed.
@@ -175,8 +180,8 @@ func TestACommandThatFailsTellsWhyInTheLogAlone(t *testing.T) {
 		client, log := &failing{cause: cause}, &stacktest.Log{}
 		s := stacktest.Start(t, stacktest.WithLog(log), stacktest.WithClient(func(c table.Client) table.Client { client.Client = c; return client }))
 		client.on.Store(true)
-		answer, err := operator.New(s.Env(t)).Invoke(t.Context(), "event-update",
-			fmt.Appendf(nil, `{"org_id":%d,"event_id":%d,"name":"Harbour"}`, s.Org, s.Event))
+		answer, err := operator.New(s.Env(t)).Invoke(t.Context(),
+			fmt.Appendf(nil, `{"command":"event-update","input":{"org_id":%d,"event_id":%d,"name":"Harbour"}}`, s.Org, s.Event))
 		if answered == "null" {
 			require.ErrorIs(t, err, operator.ErrFailed)
 			require.NotContains(t, err.Error(), "secret")
@@ -187,6 +192,16 @@ func TestACommandThatFailsTellsWhyInTheLogAlone(t *testing.T) {
 		require.NotContains(t, string(text), "secret")
 		require.Regexp(t, `"level":"ERROR","msg":"command failed","command":"event-update",.*secret cause`, log.String())
 	}
+}
+
+// TestACommandThatPanicsFails, and its stack is in the log alone.
+func TestACommandThatPanicsFails(t *testing.T) {
+	log := &stacktest.Log{}
+	env := stacktest.Start(t, stacktest.WithLog(log)).Env(t)
+	env.Table = nil
+	_, err := operator.New(env).Invoke(t.Context(), []byte(`{"command":"organization-create","input":{"name":"Harbour"}}`))
+	require.Equal(t, operator.ErrFailed, err)
+	require.Regexp(t, `"msg":"command failed","command":"organization-create",.*panic: .*goroutine`, log.String())
 }
 
 // TestVersionsThatDisagreeAreInTheOperatorsLog, where infra's alarm looks for them.

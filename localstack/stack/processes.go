@@ -119,7 +119,7 @@ func (p *processes) group(g api.Group) lambda {
 func (p *processes) operator() func(context.Context, string, json.RawMessage) (any, error) {
 	f := p.function(operatorName)
 	return func(ctx context.Context, command string, input json.RawMessage) (any, error) {
-		payload, err := json.Marshal(map[string]any{"command": command, "input": input})
+		payload, err := json.Marshal(operator.Invocation{Command: command, Input: input})
 		if err != nil {
 			return nil, fmt.Errorf("stack: encode the command: %w", err)
 		}

@@ -95,7 +95,7 @@ func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) 
 			return party.Party{}, err
 		}
 	}
-	return party.Party{}, fmt.Errorf("contact: the holder of %s keeps changing: %w", key.PK, apierr.Unavailable())
+	return party.Party{}, fmt.Errorf("contact: the holder of an address keeps changing: %w", apierr.Unavailable())
 }
 
 // at is the contact that has the address of a key; table.ErrStale where that is just

@@ -14,12 +14,6 @@ import (
 	"lectern/shared/api"
 )
 
-// request is the payload of an invocation.
-type request struct {
-	Command string          `json:"command"`
-	Input   json.RawMessage `json:"input"`
-}
-
 // service is opened by the first invocation.
 var service = sync.OnceValues(func() (*operator.Service, error) {
 	env, err := api.FromEnvironment(context.Background())
@@ -27,12 +21,12 @@ var service = sync.OnceValues(func() (*operator.Service, error) {
 })
 
 func main() {
-	lambda.Start(func(ctx context.Context, r request) (any, error) {
+	lambda.Start(func(ctx context.Context, payload json.RawMessage) (any, error) {
 		s, err := service()
 		if err != nil {
 			slog.ErrorContext(ctx, "cannot begin", "error", err)
 			return nil, operator.ErrFailed
 		}
-		return s.Invoke(ctx, r.Command, r.Input)
+		return s.Invoke(ctx, payload)
 	})
 }
