@@ -19,8 +19,8 @@ type Process struct {
 	ended chan struct{}
 }
 
-// Start starts the command. The process dies with this one where the system can do
-// that (Linux).
+// Start starts the command, in a process group of its own. The process dies with this one
+// where the system can do that (Linux).
 func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
 	p := &Process{cmd: cmd, ended: make(chan struct{})}

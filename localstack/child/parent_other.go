@@ -4,5 +4,6 @@ package child
 
 import "syscall"
 
-// attributes is nothing where a child cannot be told to die with its parent.
-func attributes() *syscall.SysProcAttr { return nil }
+// attributes lets the child be in a group of its own; it cannot be told to die with its
+// parent here.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -31,7 +31,7 @@ func main() {
 	flag.StringVar(&o.endpoint, "endpoint", "", "address of an emulator that runs, such as LocalStack; ministack is started without")
 	flag.StringVar(&o.program, "ministack", ".local/emulator/bin/ministack", "ministack's program")
 	flag.StringVar(&o.functions, "functions", "", "folder of the functions; those built for this machine without")
-	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs and logs")
+	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs, logs and the emulator's files")
 	flag.Parse()
 	o.command = flag.Args()
 	status, err := o.run(ctx)
@@ -114,8 +114,7 @@ func (o options) against(ctx context.Context, regions deployed.Regions, file str
 	select {
 	case <-command.Ended():
 	case <-ctx.Done():
-		// Where the command has no group of its own, it alone is ended.
-		_ = syscall.Kill(-command.PID(), syscall.SIGKILL)
+		_ = syscall.Kill(-command.PID(), syscall.SIGKILL) // It may have ended.
 		return 0, errors.Join(fmt.Errorf("%s was ended: %w", o.command[0], context.Cause(ctx)), command.Kill())
 	}
 	if !cmd.ProcessState.Exited() {

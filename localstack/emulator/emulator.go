@@ -31,6 +31,8 @@ const (
 	// and the emulator's start.
 	portTries = 5
 	health    = "/_ministack/health"
+	// temporaryName is the folder for its temporary files in the one that it is given.
+	temporaryName = "ministack.tmp"
 	// wordTaken is in what ministack says of a port that is not free.
 	wordTaken = "already in use"
 	// saidSize is how much of what ministack has said last an error tells.
@@ -58,7 +60,7 @@ func At(url string) *Emulator { return &Emulator{URL: strings.TrimSuffix(url, "/
 // temporary files are until Stop; those that a killed one has left there are removed. So
 // a folder is for one emulator at a time.
 func Start(ctx context.Context, program, dir string) (*Emulator, error) {
-	temporary := filepath.Join(dir, "tmp")
+	temporary := filepath.Join(dir, temporaryName)
 	if err := errors.Join(os.RemoveAll(temporary), os.MkdirAll(temporary, 0o750)); err != nil {
 		return nil, fmt.Errorf("emulator: %w", err)
 	}

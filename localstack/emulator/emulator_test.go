@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -47,15 +48,15 @@ func TestMain(m *testing.M) {
 func TestStartTriesAnotherPortAndStopLeavesNothing(t *testing.T) {
 	dir, first := t.TempDir(), filepath.Join(t.TempDir(), "first")
 	t.Setenv(envMinistack, first)
-	left := filepath.Join(dir, "tmp", "left")
+	left := filepath.Join(dir, temporaryName, "left")
 	require.NoError(t, os.MkdirAll(left, 0o700))
 	e, err := Start(t.Context(), os.Args[0], dir)
 	require.NoError(t, err)
 	require.DirExists(t, first, "no port was taken")
 	require.NoDirExists(t, left)
-	require.FileExists(t, filepath.Join(dir, "tmp", "unpacked"))
+	require.FileExists(t, filepath.Join(dir, temporaryName, "unpacked"))
 	require.NoError(t, e.Stop())
-	require.NoDirExists(t, filepath.Join(dir, "tmp"))
+	require.NoDirExists(t, filepath.Join(dir, temporaryName))
 	require.NoError(t, e.Stop(), "ending twice is nothing")
 }
 
@@ -83,7 +84,9 @@ func TestAnAnswerOfAnotherProcessIsNotTheEmulators(t *testing.T) {
 
 func TestNotAnEmulatorIsAnError(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Start(t.Context(), "/bin/false", dir)
+	program, err := exec.LookPath("false")
+	require.NoError(t, err)
+	_, err = Start(t.Context(), program, dir)
 	require.ErrorContains(t, err, "it ended: exit status 1")
-	require.NoDirExists(t, filepath.Join(dir, "tmp"))
+	require.NoDirExists(t, filepath.Join(dir, temporaryName))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"testing"
 
@@ -165,10 +166,23 @@ func TestAnInvocationAnswersRefusals(t *testing.T) {
 	answer, err = service.Invoke(t.Context(), []byte(`{"command":"organization-create","input":{"name":"Harbour"}}`))
 	require.NoError(t, err)
 	require.IsType(t, &tenancy.Organization{}, answer)
-	for _, payload := range []string{`[]`, `{"command":1,"input":{}}`, `{"command":"organization-create"}`, `{"command":"organization-create","input":[]}`} {
-		answer, err = service.Invoke(t.Context(), []byte(payload))
+	for payload, named := range map[string][2]string{
+		`[]`:                                {"", "command"},
+		`{"command":1,"input":{}}`:          {"", "command"},
+		`{"command":"organization-create"}`: {"organization-create", ""},
+		`{"command":"organization-create","input":[]}`:                      {"organization-create", ""},
+		`{"command":"organization-create","input":{"name":"A","name":"B"}}`: {"organization-create", "name"},
+	} {
+		log, env := &stacktest.Log{}, s.Env(t)
+		env.Log = slog.New(slog.NewJSONHandler(log, nil))
+		answer, err = operator.New(env).Invoke(t.Context(), []byte(payload))
 		require.NoError(t, err, payload)
-		require.Equal(t, http.StatusBadRequest, answer.(operator.Refusal).Status, payload)
+		refused := answer.(operator.Refusal)
+		require.Equal(t, http.StatusBadRequest, refused.Status, payload)
+		if named[1] != "" {
+			require.Equal(t, named[1], refused.Error.Details["field"], payload)
+		}
+		require.Contains(t, log.String(), `"msg":"command refused","command":"`+named[0]+`"`, payload)
 	}
 }
 
