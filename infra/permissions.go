@@ -82,8 +82,9 @@ func (f function) permits(something []permission) bool {
 	return slices.Contains(f.permissions, something[0])
 }
 
-// tablePolicy is what a function may do with the table. All of its actions name the items they touch, so that the
-// condition, which a request without keys would pass, refuses every other item.
+// tablePolicy is what a function may do with the table. All of its actions name the items
+// they touch, so that the condition, which a request without keys would pass, refuses every
+// other item.
 func tablePolicy(stack awscdk.Stack, at region, f function) awsiam.PolicyDocument {
 	table := stack.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(at.table()),

@@ -24,9 +24,7 @@ func where(t *testing.T, regions deployed.Regions) func(args ...string) (string,
 	file := filepath.Join(t.TempDir(), "deployed.json")
 	require.NoError(t, regions.Write(file))
 	return func(args ...string) (string, error) {
-		p := lecternWith(t, deployed.Env+"="+file, args...)
-		err := p.wait()
-		return p.stdout.String() + p.stderr.String(), err
+		return lecternWith(t, []string{deployed.Env + "=" + file}, args...).said()
 	}
 }
 

@@ -41,10 +41,11 @@ func fillDeployed(ctx context.Context, data string, regions deployed.Regions, ou
 	defer file.Close()
 	var all []*served
 	for _, name := range names {
-		if _, ok := regions[name]; !ok {
+		at, ok := regions[name]
+		if !ok {
 			continue
 		}
-		s, err := fillOne(ctx, data, name, regions, out)
+		s, err := fillOne(ctx, data, at.URL, office{region: name, do: at.Do}, out)
 		if err != nil {
 			return err
 		}
@@ -62,15 +63,11 @@ func fillDeployed(ctx context.Context, data string, regions deployed.Regions, ou
 }
 
 // fillOne does it for one region.
-func fillOne(ctx context.Context, data, name string, regions deployed.Regions, out io.Writer) (*served, error) {
-	o, err := there(name, regions)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(data, name), 0o750); err != nil {
+func fillOne(ctx context.Context, data, url string, o office, out io.Writer) (s *served, err error) {
+	if err := os.MkdirAll(filepath.Join(data, o.region), 0o750); err != nil {
 		return nil, fmt.Errorf("make the folder for the seed: %w", err)
 	}
-	s := &served{name: name, region: region{URL: regions[name].URL}}
+	s = &served{name: o.region, region: region{URL: url}}
 	if s.seed, err = seeded(ctx, data, o); err != nil {
 		return nil, err
 	}
@@ -78,10 +75,10 @@ func fillOne(ctx context.Context, data, name string, regions deployed.Regions, o
 	if err := s.answers(ctx); err != nil {
 		return nil, err
 	}
-	made, err := fill(ctx, data, s.URL, o, s.seed)
+	made, err := fill(ctx, data, url, o, s.seed)
 	if err != nil {
-		return nil, fmt.Errorf("region %s: %w", name, err)
+		return nil, fmt.Errorf("region %s: %w", o.region, err)
 	}
-	fmt.Fprintf(out, "%s: %s\n", name, made)
+	fmt.Fprintf(out, "%s: %s\n", o.region, made)
 	return s, nil
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -52,14 +53,14 @@ type process struct {
 
 func lectern(t *testing.T, args ...string) *process {
 	t.Helper()
-	return lecternWith(t, "", args...)
+	return lecternWith(t, nil, args...)
 }
 
-// lecternWith starts it with a variable more in its environment.
-func lecternWith(t *testing.T, variable string, args ...string) *process {
+// lecternWith starts it with some variables more in its environment.
+func lecternWith(t *testing.T, variables []string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(os.Args[0], args...), ended: make(chan struct{})}
-	p.cmd.Env = append(os.Environ(), runMain+"=1", variable)
+	p.cmd.Env = slices.Concat(os.Environ(), []string{runMain + "=1"}, variables)
 	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
 	require.NoError(t, p.cmd.Start())
 	go func() { p.err = p.cmd.Wait(); close(p.ended) }()
@@ -79,7 +80,11 @@ func (p *process) wait() error {
 // run waits for a command that ends by itself and returns what it printed.
 func run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	p := lectern(t, args...)
+	return lectern(t, args...).said()
+}
+
+// said waits for the process's end and gives what it printed.
+func (p *process) said() (string, error) {
 	err := p.wait()
 	return p.stdout.String() + p.stderr.String(), err
 }

@@ -1,7 +1,6 @@
 package it_test
 
 import (
-	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,7 +10,7 @@ import (
 
 // TestAnOperatorsCommandLeavesALine with its name and outcome, and nothing of its input.
 func TestAnOperatorsCommandLeavesALine(t *testing.T) {
-	log := &bytes.Buffer{}
+	log := &stacktest.Log{}
 	s := stacktest.Start(t, stacktest.WithLog(log))
 	s.Inside(t, "another process writes the log at its own time")
 	s.Operator(t, "organization-create", map[string]any{"name": "Not for the log"})

@@ -55,28 +55,30 @@ func (o *Organization) answered(id string, version int64) {
 // checkAnswers: what a kept answer acknowledged is there, in that version or a later one.
 // That a record lacks the key it was written under cannot be known.
 func (o *Organization) checkAnswers() {
-	there := map[string]int64{}
 	for _, bodies := range o.Sessions {
 		for id, body := range bodies {
-			there[id] = body.Version
+			o.found(id, body.Version)
 		}
 	}
 	for _, all := range o.Parties {
 		for id, body := range all.Records {
-			there[id] = body.Version
+			o.found(id, body.Version)
 		}
 	}
 	for _, all := range o.settings {
 		for _, s := range all {
-			there[s.id] = s.version
+			o.found(s.id, s.version)
 		}
 	}
 	for _, id := range sorted(o.acknowledged) {
-		switch version, ok := there[id]; {
-		case !ok:
-			o.wrong("a kept answer acknowledges %s, which is not there", id)
-		case version < o.acknowledged[id]:
-			o.wrong("a kept answer acknowledges version %d of %s, which has version %d", o.acknowledged[id], id, version)
-		}
+		o.wrong("a kept answer acknowledges %s, which is not there", id)
 	}
+}
+
+// found holds what was acknowledged of a record to its version, and is then done with it.
+func (o *Organization) found(id string, version int64) {
+	if told := o.acknowledged[id]; version < told {
+		o.wrong("a kept answer acknowledges version %d of %s, which has version %d", told, id, version)
+	}
+	delete(o.acknowledged, id)
 }
