@@ -101,10 +101,10 @@ func New(env api.Env) *Service {
 // records have, and nothing of its input, nor a name that is no command's.
 func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (any, error) {
 	id := s.env.NewID()
-	i := slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
+	i := find(name)
 	if i < 0 {
 		err := apierr.Invalid("command", "There is no command %q.", name)
-		s.log(ctx, "", id, err)
+		s.log(ctx, name, id, err)
 		return nil, err
 	}
 	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorOperator}, change.SourceAdmin)
@@ -121,8 +121,16 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 	return answer, nil
 }
 
+// find is where in commands one of a name stands, below 0 for none.
+func find(name string) int {
+	return slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
+}
+
 // log writes the line of a command: done, refused, or failed with its cause.
 func (s *Service) log(ctx context.Context, name, id string, err error) {
+	if find(name) < 0 {
+		name = ""
+	}
 	line := []any{"command", name, "request_id", id}
 	if err == nil {
 		s.env.Log.InfoContext(ctx, "command done", line...)
@@ -156,11 +164,10 @@ type Invocation struct {
 // Invoke is Do for the caller of a Lambda, who sends an Invocation: one that is refused,
 // or that finds the table busy, answers a Refusal. One that fails is ErrFailed.
 func (s *Service) Invoke(ctx context.Context, payload []byte) (answer any, err error) {
-	var in Invocation
-	if json.Unmarshal(payload, &in) != nil {
-		in = Invocation{} // No command, which is refused as any that there is not.
-	}
-	if answer, err = s.Do(ctx, in.Command, in.Input); err == nil {
+	in, err := invocation(payload)
+	if err != nil {
+		s.log(ctx, in.Command, s.env.NewID(), err)
+	} else if answer, err = s.Do(ctx, in.Command, in.Input); err == nil {
 		return answer, nil
 	}
 	shown := api.Visible(err)
@@ -168,6 +175,20 @@ func (s *Service) Invoke(ctx context.Context, payload []byte) (answer any, err e
 		return nil, ErrFailed
 	}
 	return Refusal{shown.Status, shown}, nil
+}
+
+// invocation reads a payload by the rules of a request body. What is wrong within the
+// input is left to Do, which names it as where the input comes alone, and so is what is
+// no invocation at all, as one of no command.
+func invocation(payload []byte) (in Invocation, err error) {
+	if json.Unmarshal(payload, &in) != nil {
+		return Invocation{}, nil //nolint:nilerr // Do refuses it
+	}
+	if _, err = check.Decode[map[string]any](in.Input); in.Input == nil || err == nil {
+		_, err = check.Decode[Invocation](payload)
+		return in, err
+	}
+	return in, nil
 }
 
 // Answer reads what Invoke answered, as its JSON: the command's own answer, or the

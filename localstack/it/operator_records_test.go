@@ -169,9 +169,12 @@ func TestAnInvocationAnswersRefusals(t *testing.T) {
 	for payload, named := range map[string][2]string{
 		`[]`:                                {"", "command"},
 		`{"command":1,"input":{}}`:          {"", "command"},
-		`{"command":"organization-create"}`: {"organization-create", ""},
-		`{"command":"organization-create","input":[]}`:                      {"organization-create", ""},
-		`{"command":"organization-create","input":{"name":"A","name":"B"}}`: {"organization-create", "name"},
+		`{"command":"organization-create"}`: {"organization-create", "input"},
+		`{"command":"organization-create","Input":{"name":"A"}}`:                      {"organization-create", "input"},
+		`{"command":"organization-create","input":{"name":"A"},"input":{"name":"B"}}`: {"organization-create", "input"},
+		`{"command":"organization-create","input":{"name":"A"},"extra":1}`:            {"organization-create", "extra"},
+		`{"command":"organization-create","input":[]}`:                                {"organization-create", ""},
+		`{"command":"organization-create","input":{"name":"A","name":"B"}}`:           {"organization-create", "name"},
 	} {
 		log, env := &stacktest.Log{}, s.Env(t)
 		env.Log = slog.New(slog.NewJSONHandler(log, nil))
