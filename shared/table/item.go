@@ -18,6 +18,8 @@ const (
 	attrSettings = "sv"
 	attrExpires  = "ttl"
 	attrCount    = "n"
+	// attrDeflated stands for attrData where the next release stores the data deflated.
+	attrDeflated = "z"
 )
 
 type attributes = map[string]types.AttributeValue
@@ -83,6 +85,8 @@ func decode(all attributes) (Item, error) {
 			i.setText(name, v.Value)
 		case *types.AttributeValueMemberN:
 			err = i.setNumber(name, v.Value)
+		case *types.AttributeValueMemberB:
+			err = i.setBytes(name, v.Value)
 		}
 		if err != nil {
 			return Item{}, fmt.Errorf("table: decode attribute %s: %w", name, err)
@@ -110,6 +114,13 @@ func (i *Item) setNumber(name, value string) (err error) {
 		i.Settings, err = strconv.ParseInt(value, 10, 64)
 	case attrExpires:
 		i.Expires, err = strconv.ParseInt(value, 10, 64)
+	}
+	return err
+}
+
+func (i *Item) setBytes(name string, value []byte) (err error) {
+	if name == attrDeflated {
+		i.Data, err = Inflate(value)
 	}
 	return err
 }

@@ -153,9 +153,9 @@ func (w Write) store(u *types.Update) {
 	u.ExpressionAttributeValues[":version"] = number(w.item.Version)
 	u.ExpressionAttributeValues[":data"] = text(string(w.item.Data))
 	if w.item.Expires == 0 {
-		u.UpdateExpression = aws.String(store + " REMOVE #ttl")
+		u.UpdateExpression = aws.String(store + " REMOVE " + attrDeflated + ", #ttl")
 		return
 	}
-	u.UpdateExpression = aws.String(store + ", #ttl = :ttl")
+	u.UpdateExpression = aws.String(store + ", #ttl = :ttl REMOVE " + attrDeflated)
 	u.ExpressionAttributeValues[":ttl"] = number(w.item.Expires)
 }
