@@ -46,6 +46,11 @@ test: setup ## Run all tests at their short sizes.
 .PHONY: bench
 bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./localstack/bench
+	@$(MAKE) --no-print-directory bench-aws
+
+.PHONY: bench-aws
+bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
+	go test ./localstack/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
 
 .PHONY: cost
 cost: setup ## Compute what the service costs on AWS, from the measured figures, into docs/operations.md.
@@ -105,6 +110,7 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 .PHONY: soak
 soak: build functions python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	LECTERN_AS_AWS=1 go test -count 1 -timeout 1h ./localstack/it
 	LECTERN_LONG=1 $(PROCESSES) .ci/named TestNoFunctionHasAPermissionTooMany -timeout 2h ./localstack/it
 	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 

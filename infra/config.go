@@ -37,6 +37,10 @@ type config struct {
 	// dailyWrites is how many creating requests a token has a day, by "dailyWrites";
 	// 0 is any number.
 	dailyWrites int
+	// searchUnits is how many read units a minute an organization's searches may take in
+	// one instance of a function, by "searchUnits" (60000); 0 is any number. The first
+	// search of the largest organization takes about 25,000.
+	searchUnits int
 	// retention is how long logs are kept, by "logRetentionDays" (90).
 	retention awslogs.RetentionDays
 	// throttleRate and throttleBurst are how many requests a second each method of a
@@ -117,6 +121,7 @@ func configured(context map[string]any) (*config, error) {
 		adminURL: r.address("adminUrl"),
 
 		dailyWrites:   r.number("dailyWrites", 0, 0, 1e9),
+		searchUnits:   r.number("searchUnits", 60_000, 0, 1e9),
 		retention:     r.retention("logRetentionDays", 90),
 		throttleRate:  r.number("throttleRate", 500, 1, 1_000_000),
 		throttleBurst: r.number("throttleBurst", 1000, 1, 1_000_000),

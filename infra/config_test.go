@@ -14,7 +14,7 @@ func TestWithoutAContextEverythingHasADefault(t *testing.T) {
 	require.Equal(t, &config{
 		regions: []region{{name: "eu", awsRegion: "eu-central-1"}, {name: "us", awsRegion: "us-east-1"}},
 		arch:    "arm64", stage: "live", retention: awslogs.RetentionDays_THREE_MONTHS,
-		throttleRate: 500, throttleBurst: 1000, cloudWatchRole: true, tags: map[string]string{},
+		throttleRate: 500, throttleBurst: 1000, cloudWatchRole: true, searchUnits: 60_000, tags: map[string]string{},
 	}, c)
 }
 
@@ -36,7 +36,7 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	_, err := configured(map[string]any{
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
-		"dailyWrites": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
+		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
 		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1, "tags": "team", "adminURL": "https://example.org",
 		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
 		"eu": map[string]any{"domain": map[string]any{
@@ -51,7 +51,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 		names[i], _, _ = strings.Cut(line, " ")
 	}
 	require.ElementsMatch(t, []string{
-		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "logRetentionDays", "throttleRate", "throttleBurst",
+		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "searchUnits", "logRetentionDays", "throttleRate", "throttleBurst",
 		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole", "tags", "adminURL",
 		"us.awsRegion", "us.restoredTable", "us.alarmTopicArn", "us.table", "us.table:", "us.@table",
 		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",

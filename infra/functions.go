@@ -122,6 +122,9 @@ func (c *config) environment(at region, f function) *map[string]*string {
 	if c.dailyWrites > 0 {
 		all["LECTERN_DAILY_WRITES"] = jsii.String(strconv.Itoa(c.dailyWrites))
 	}
+	if c.searchUnits > 0 {
+		all["LECTERN_SEARCH_UNITS"] = jsii.String(strconv.Itoa(c.searchUnits))
+	}
 	if c.endpoint != "" {
 		all["AWS_ENDPOINT_URL"] = &c.endpoint
 	}

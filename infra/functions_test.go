@@ -57,6 +57,7 @@ func TestOptionsReachTheFunctions(t *testing.T) {
 	for id, f := range ofEverything(t)["Lectern-us-Service"].of("AWS::Lambda::Function") {
 		require.Equal(t, "https://admin.example.org", environment(f)["LECTERN_ADMIN_URL"], id)
 		require.Equal(t, "10000", environment(f)["LECTERN_DAILY_WRITES"], id)
+		require.Equal(t, "30000", environment(f)["LECTERN_SEARCH_UNITS"], id)
 		require.Equal(t, 20.0, f.Properties["ReservedConcurrentExecutions"], id)
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // calls are the calls that shared/table makes.
-var calls = []string{"BatchGetItem", "GetItem", "Query", "TransactWriteItems", "UpdateItem"}
+var calls = []string{"BatchGetItem", "GetItem", "Query", "TransactGetItems", "TransactWriteItems", "UpdateItem"}
 
 // signal is something that functions tell by lines of their log alone.
 type signal struct {
@@ -31,7 +31,7 @@ func signals() []signal {
 	return []signal{
 		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), func(f function) bool { return f.permits(limit) }},
 		{"Busy", awslogs.FilterPattern_NumberValue(jsii.String("$.status"), jsii.String("="), jsii.Number(503)), serves},
-		{"VersionsDisagree", awslogs.FilterPattern_Any(text("error", "*disagree*"), text("error", "*do not agree*")), reads},
+		{"VersionsDisagree", awslogs.FilterPattern_Any(text("error", "*disagree*"), text("error", "*do not agree*"), text("metric", "shard_mismatch")), reads},
 	}
 }
 

@@ -18,6 +18,8 @@ const (
 	limits = "L#*"
 	// numbers is the counter that the region's ids come from.
 	numbers = "N#*"
+	// organizations is the region's list of them.
+	organizations = "R#*"
 )
 
 // permission is one action on the table's items whose partition keys fit a pattern.
@@ -26,18 +28,19 @@ type permission struct{ action, pattern string }
 
 // writes is whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1]), p)
 }
 
 // What functions do, in the words of shared/table.
 var (
-	// authenticate finds out who calls: token, organization, member, event.
-	authenticate = []permission{{"BatchGetItem", tenants}}
+	// authenticate finds out who calls: organization and event, and of one moment token
+	// and member, whose parts of a transaction are GetItem.
+	authenticate = []permission{{"BatchGetItem", tenants}, {"GetItem", tenants}}
 	// list reads the entries of a partition.
 	list = []permission{{"Query", tenants}}
 	// read reads records: the rows of a catalogue and the settings of an event, and
 	// again one by one those that were seen while they changed.
-	read = slices.Concat(authenticate, list, []permission{{"GetItem", tenants}})
+	read = slices.Concat(authenticate, list)
 	// limit counts the request in its bucket.
 	limit = []permission{{"UpdateItem", limits}}
 	// change makes and changes records, their rows and versions, the running numbers
@@ -45,21 +48,26 @@ var (
 	change = []permission{{"PutItem", tenants}, {"UpdateItem", tenants}}
 	// write is what every group does that changes something.
 	write = slices.Concat(read, limit, change)
-	// release frees a unique value, such as an address that a contact has no more.
+	// release frees a unique value, such as an address that a contact has no more, and
+	// deletes the item of a person who leaves a session.
 	release = []permission{{"DeleteItem", tenants}}
 	// hold has a transaction fail when what it relies on has changed.
 	hold = []permission{{"ConditionCheckItem", tenants}}
 	// count takes an id from the region's counter.
 	count = []permission{{"UpdateItem", numbers}}
+	// compare looks at that counter, to repair it.
+	compare = []permission{{"GetItem", numbers}}
+	// enroll puts a new organization on the region's list, and reads that.
+	enroll = []permission{{"PutItem", organizations}, {"Query", organizations}}
 )
 
 // permissions are what each function may do with the table, and nothing else may be
 // done by it: no function reads the whole table or describes it. They are held to
 // what the functions really do (testdata/permissions.golden.txt).
 var permissions = map[string][]permission{
-	"events":          slices.Concat(authenticate, list),
+	"events":          read,
 	"sessions":        slices.Concat(read, limit),
-	"sessionwrites":   write,
+	"sessionwrites":   slices.Concat(write, release),
 	"speakers":        read,
 	"participants":    read,
 	"contacts":        slices.Concat(read, limit),
@@ -74,7 +82,7 @@ var permissions = map[string][]permission{
 	// root asks the table for nothing.
 	"root": nil,
 	// operator stands behind no gateway and counts no requests.
-	"operator": slices.Concat(read, change, release, count),
+	"operator": slices.Concat(read, change, release, hold, count, compare, enroll),
 }
 
 // permits is whether the function may do something.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lectern/localstack/stack"
+	"lectern/shared/table/faulty"
 )
 
 const (
@@ -54,9 +55,13 @@ func (s *served) start(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("open the log: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(s.log, nil))
-	if s.stack, err = stack.Start(ctx, stack.Config{
+	config := stack.Config{
 		Region: s.name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
-	}); err != nil {
+	}
+	if o.asAWS {
+		config.Wrap = faulty.AsAWS
+	}
+	if s.stack, err = stack.Start(ctx, config); err != nil {
 		return err
 	}
 	port := *o.ports[s.name]

@@ -33,7 +33,9 @@ type options struct {
 	// functions is the folder of the groups' binaries, to be run as Lambda does; empty
 	// runs the groups in this process.
 	functions string
-	out       io.Writer
+	// asAWS has the engine conflict and throttle as AWS does.
+	asAWS bool
+	out   io.Writer
 }
 
 func upCommand(data *string) *cobra.Command {
@@ -54,6 +56,8 @@ func upCommand(data *string) *cobra.Command {
 	c.Flags().BoolVar(&o.noDemo, "no-demo", false, "make the organization, an event and a token, but no demo conference")
 	c.Flags().StringVar(&o.functions, "processes", "", "run the groups' own binaries, which 'make functions' builds, as Lambda does; the folder they are in")
 	c.Flags().Lookup("processes").NoOptDefVal = stack.Binaries()
+	c.Flags().BoolVar(&o.asAWS, "as-aws", false, "cancel conflicting transactions and throttle hot partitions, as AWS does")
+	c.MarkFlagsMutuallyExclusive("processes", "as-aws")
 	return c
 }
 

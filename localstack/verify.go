@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,8 @@ import (
 type target struct {
 	data, region, endpoint, table, awsRegion string
 	problems                                 int
+	// repairs is the file that gets the inputs of repairs.
+	repairs string
 }
 
 func verifyCommand(data *string) *cobra.Command {
@@ -41,6 +44,9 @@ func verifyCommand(data *string) *cobra.Command {
 			if err := report.Print(c.OutOrStdout(), to.problems); err != nil {
 				return fmt.Errorf("print the report: %w", err)
 			}
+			if err := to.keep(report); err != nil {
+				return err
+			}
 			if report.Count > 0 {
 				return errors.New("the table is not whole")
 			}
@@ -52,7 +58,20 @@ func verifyCommand(data *string) *cobra.Command {
 	c.Flags().StringVar(&to.endpoint, "endpoint", "", "address of the engine that has the table; empty is AWS")
 	c.Flags().StringVar(&to.awsRegion, "aws-region", "", "AWS region of the table; empty is the environment's")
 	c.Flags().IntVar(&to.problems, "problems", 100, "how many problems are shown, up to 1000")
+	c.Flags().StringVar(&to.repairs, "repairs", "", "a file to write the inputs of the operator's command shard-repair to, one a line; it may hold addresses")
 	return c
+}
+
+// keep writes the inputs of repairs into the file that was named, for its owner alone.
+func (to *target) keep(report *verify.Report) error {
+	if to.repairs == "" {
+		return nil
+	}
+	file, err := os.OpenFile(to.repairs, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("keep the repairs: %w", err)
+	}
+	return errors.Join(report.WriteRepairs(file), file.Close())
 }
 
 // connect finds the table.

@@ -106,20 +106,22 @@ func (s *service) getOrganization(ctx context.Context, in *getOrganizationInput)
 type sessionsInput struct {
 	api.InEvent
 	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+	participation.Page
 }
 
 // sessions lists the event's sessions on which a contact has a role.
 func (s *service) sessions(ctx context.Context, in *sessionsInput) (*participation.Sessions, error) {
-	return s.participation.OfContact(ctx, auth.From(ctx), in.ContactID)
+	return s.participation.OfContact(ctx, auth.From(ctx), in.ContactID, in.Page)
 }
 
 type organizationSessionsInput struct {
 	api.InOrganization
 	ContactID string `path:"contactId" format:"uuid" doc:"The contact's id."`
+	participation.Page
 }
 
 // organizationSessions lists the sessions on which a contact has a role, of all
 // events.
 func (s *service) organizationSessions(ctx context.Context, in *organizationSessionsInput) (*participation.Sessions, error) {
-	return s.participation.OfContactAnywhere(ctx, auth.From(ctx), in.ContactID)
+	return s.participation.OfContactAnywhere(ctx, auth.From(ctx), in.ContactID, in.Page)
 }

@@ -113,7 +113,7 @@ func timeOf[R setting](name string) func(R) (ms int64, ok bool) {
 	return func(r R) (int64, bool) { return of(r.Head()).UnixMilli(), true }
 }
 
-func byID[R setting](a, b R) int { return cmp.Compare(a.Head().ID, b.Head().ID) }
+func byID[R setting](a, b R) int { return cmp.Compare(*a.Head().ID, *b.Head().ID) }
 
 // show is one page of all, of which only the page is made into what is shown.
 func show[T, U any](q page.Query, all []T, view func(T) U) *page.Of[U] {

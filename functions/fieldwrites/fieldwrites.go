@@ -43,7 +43,12 @@ type createInput struct {
 
 // create defines a field of the event, or of its organization.
 func (s *service) create(ctx context.Context, in *createInput) (*field.Definition, error) {
-	return s.store.Create(ctx, auth.From(ctx), in.Body)
+	caller := auth.From(ctx)
+	set, err := s.settings.Load(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	return s.store.Within(set.Used).Create(ctx, caller, in.Body)
 }
 
 // InField names the field of the path and the version the client has seen.
@@ -65,7 +70,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (*field.Definitio
 	if err != nil {
 		return nil, err
 	}
-	return s.store.Update(ctx, caller, set.Fields, in.FieldID, in.Body, in.IfMatch)
+	return s.store.Within(set.Used).Update(ctx, caller, set.Fields, in.FieldID, in.Body, in.IfMatch)
 }
 
 // delete removes a definition; its values are not shown any more.

@@ -103,7 +103,7 @@ func (s *service) scene(ctx context.Context, kind metadata.Kind, x Expand) (meta
 		return metadata.Scene{}, err
 	}
 	return metadata.Scene{
-		Caller: caller, Siblings: set.Metadata[kind], Statuses: set.Statuses, Fields: set.Fields,
+		Caller: caller, Siblings: set.Metadata[kind], Statuses: set.Statuses, Fields: set.Fields, Used: set.Used,
 		Translated: x.Expand.Has("translated_fields"),
 	}, nil
 }

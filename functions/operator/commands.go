@@ -5,6 +5,7 @@ var commands = []command{
 	define("organization-create", "Create an organization.", (*Service).createOrganization),
 	define("organization-update", "Rename, disable or enable an organization, or its assistants.", (*Service).updateOrganization),
 	define("organization-show", "Show an organization.", (*Service).showOrganization),
+	define("organization-list", "List the organizations of the region by id, a page from the one after a given id.", (*Service).listOrganizations),
 	define("member-create", "Create a member of an organization.", (*Service).createMember),
 	define("member-update", "Change a member: role, activity, permitted events, rights.", (*Service).updateMember),
 	define("member-remove", "Remove a member from the organization; their tokens are refused.", (*Service).removeMember),
@@ -31,4 +32,5 @@ var commands = []command{
 	define("session-unwithdraw", "Undo the withdrawal of a session.", (*Service).unwithdrawSession),
 	define("session-show", "Show a session, with its withdrawal.", (*Service).showSession),
 	define("session-duplicate", "Copy a session.", (*Service).duplicateSession),
+	define("shard-repair", "Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
 }

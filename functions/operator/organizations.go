@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"cmp"
 	"context"
 
 	"lectern/shared/apierr"
@@ -15,7 +16,7 @@ type organizationCreate struct {
 }
 
 func (s *Service) createOrganization(ctx context.Context, in *organizationCreate) (*tenancy.Organization, error) {
-	o := &tenancy.Organization{Name: in.Name, AIEnabled: in.AIEnabled}
+	o := &tenancy.Organization{Name: in.Name, AIEnabled: in.AIEnabled, PersonItems: true}
 	return o, tenancy.Organizations.Create(ctx, s.tenancy, o)
 }
 
@@ -37,6 +38,39 @@ func (s *Service) updateOrganization(ctx context.Context, in *organizationUpdate
 
 func (s *Service) showOrganization(ctx context.Context, in *InOrganization) (*tenancy.Organization, error) {
 	return tenancy.Organizations.Get(ctx, s.tenancy, table.Org(in.OrgID))
+}
+
+// organizationPage is how many organizations a page has unless a limit says otherwise.
+const organizationPage = 100
+
+type organizationList struct {
+	After int64 `json:"after,omitempty" minimum:"0"`
+	Limit int   `json:"limit,omitempty" minimum:"1" maximum:"1000"`
+}
+
+// organizations is a page of the region's organizations. Next is the after of the next
+// page, absent on the last one.
+type organizations struct {
+	results[*tenancy.Organization]
+	Next int64 `json:"next,omitempty"`
+}
+
+func (s *Service) listOrganizations(ctx context.Context, in *organizationList) (page organizations, err error) {
+	limit := cmp.Or(in.Limit, organizationPage)
+	pks := []string{}
+	last := int64(0)
+	for id, err := range s.tenancy.AllOrganizations(ctx, in.After) {
+		if err != nil {
+			return page, err
+		}
+		if len(pks) == limit {
+			page.Next = last
+			break
+		}
+		pks, last = append(pks, table.Org(id)), id
+	}
+	page.Results, err = tenancy.Organizations.Many(ctx, s.tenancy, pks)
+	return page, err
 }
 
 // MemberOptions is what both commands on members may be given.

@@ -8,6 +8,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/participant"
 	"lectern/shared/programme"
+	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -30,14 +31,11 @@ func (s *Service) caller(ctx context.Context, in InEvent) (*auth.Caller, error) 
 // roles gives the roles of an event, with a caller and a store to change them.
 func (s *Service) roles(ctx context.Context, in InEvent) (*auth.Caller, *participant.Roles, participant.Store, error) {
 	store := participant.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID}
-	c, err := s.caller(ctx, in)
+	c, set, err := s.snapshot(ctx, in)
 	if err != nil {
 		return nil, nil, store, err
 	}
-	set, err := s.settings.Load(ctx, c)
-	if err != nil {
-		return nil, nil, store, err
-	}
+	store.Used = set.Used
 	return c, set.Roles, store, nil
 }
 
@@ -112,18 +110,20 @@ func (s *Service) createField(ctx context.Context, in *connectorField) (*field.D
 	if in.Source == field.SourceStandard || in.Source == field.SourceCustom {
 		return nil, apierr.Invalid("source", "source must be the key of a connector, not %s.", in.Source)
 	}
-	c, err := s.caller(ctx, in.InEvent)
+	c, set, err := s.snapshot(ctx, in.InEvent)
 	if err != nil {
 		return nil, err
 	}
-	return s.fieldStore().Create(ctx, c, field.Draft{
+	return s.fieldStore(set).Create(ctx, c, field.Draft{
 		Name: in.Name, Type: in.Type, Module: in.Module, Scope: in.Scope, Options: in.Options,
 		Multiple: in.Multiple, ContainsPII: in.ContainsPII, Connector: in.Source,
 	})
 }
 
-func (s *Service) fieldStore() field.Store {
-	return field.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID, Connectors: true}
+// fieldStore returns the store of the fields that connectors own, for an event whose
+// settings are set.
+func (s *Service) fieldStore(set *settings.Snapshot) field.Store {
+	return field.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID, Connectors: true, Used: set.Used}
 }
 
 // InField is the part of an input that names a field.
@@ -132,17 +132,14 @@ type InField struct {
 	FieldID string `json:"field_id" format:"uuid"`
 }
 
-// fields gives the fields of an event, with a caller to change them.
-func (s *Service) fields(ctx context.Context, in InEvent) (*auth.Caller, *field.Set, error) {
+// snapshot returns the settings of an event, with a caller to change them.
+func (s *Service) snapshot(ctx context.Context, in InEvent) (*auth.Caller, *settings.Snapshot, error) {
 	c, err := s.caller(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
 	set, err := s.settings.Load(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c, set.Fields, nil
+	return c, set, err
 }
 
 type connectorFieldUpdate struct {
@@ -153,18 +150,18 @@ type connectorFieldUpdate struct {
 }
 
 func (s *Service) updateField(ctx context.Context, in *connectorFieldUpdate) (*field.Definition, error) {
-	c, fields, err := s.fields(ctx, in.InEvent)
+	c, set, err := s.snapshot(ctx, in.InEvent)
 	if err != nil {
 		return nil, err
 	}
 	change := field.Change{Name: in.Name, Options: in.Options, ContainsPII: in.ContainsPII}
-	return s.fieldStore().Update(ctx, c, fields, in.FieldID, change, "")
+	return s.fieldStore(set).Update(ctx, c, set.Fields, in.FieldID, change, "")
 }
 
 func (s *Service) deleteField(ctx context.Context, in *InField) (deleted, error) {
-	c, fields, err := s.fields(ctx, in.InEvent)
+	c, set, err := s.snapshot(ctx, in.InEvent)
 	if err != nil {
 		return deleted{}, err
 	}
-	return deleted{in.FieldID}, s.fieldStore().Delete(ctx, c, fields, in.FieldID, "")
+	return deleted{in.FieldID}, s.fieldStore(set).Delete(ctx, c, set.Fields, in.FieldID, "")
 }

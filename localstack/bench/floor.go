@@ -61,7 +61,7 @@ func (f *floor) authenticate(ctx context.Context) error {
 }
 
 func (f *floor) count(ctx context.Context) error {
-	_, _, err := f.table.AddWithin(ctx, f.limit, unlimited, time.Now().Add(time.Hour).Unix())
+	_, _, err := f.table.AddWithin(ctx, f.limit, 1, unlimited, time.Now().Add(time.Hour).Unix())
 	return err
 }
 
@@ -110,7 +110,7 @@ func (f *floor) contact(body table.Item, record int) []table.Write {
 	small := func(pk, sk string, bytes int) table.Write {
 		return table.Put(table.Item{Key: table.Key{PK: f.event + pk, SK: sk}, Version: 1, Data: f.text(bytes)})
 	}
-	writes = append(writes, small("#C#"+id, "H#"+id, 2))
+	writes = append(writes, small("#C#"+id, "H#"+id, record))
 	if record == updateRecord {
 		return writes
 	}
@@ -149,9 +149,12 @@ func (f *floor) update(items []table.Item, more int, writes func(table.Item, int
 	}
 }
 
-// updateRecord is how long the change record of an update of one field is; that
-// of a create holds the whole record.
-const updateRecord = 500
+// updateRecord is how long the change record of an update of one field is, createRecord
+// that of a create, which has no values.
+const (
+	updateRecord = 500
+	createRecord = 600
+)
 
 // bulk is what a bulk of 100 creates writes: as many transactions as hold 100 items,
 // of which each record has so many.
@@ -181,7 +184,7 @@ func (f *floor) pack(items []table.Item, n int, writes func(table.Item, int) []t
 	for i := range n {
 		body := items[i%len(items)]
 		body.Key = table.Key{PK: f.event + "#X#" + uuid.NewString(), SK: "B"}
-		all = append(all, slices.DeleteFunc(writes(body, len(body.Data)), func(w table.Write) bool {
+		all = append(all, slices.DeleteFunc(writes(body, createRecord), func(w table.Write) bool {
 			seen := written[w.Key()]
 			written[w.Key()] = true
 			return seen

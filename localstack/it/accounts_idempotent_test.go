@@ -12,11 +12,11 @@ func TestAccountCreateIsReplayedUnderItsKey(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *stand) {
 		first := s.call(200, http.MethodPost, "/create", object{"name": "A"}, keyHeader, "k")
 		id := entity(first.JSON(t)).id()
+		replayed(t, first, s.call(200, http.MethodPost, "/create", object{"name": "A"}, keyHeader, "k"))
 		s.put(200, id, object{"name": "Changed meanwhile"})
 		again := s.call(200, http.MethodPost, "/create", object{"name": "A"}, keyHeader, "k")
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
-		require.Equal(t, string(first.Body), string(again.Body))
-		require.Equal(t, first.Header.Get("ETag"), again.Header.Get("ETag"))
+		require.Equal(t, s.get(200, id), entity(again.JSON(t)), "as it is now")
 		isRefused(t, s.call(422, http.MethodPost, "/create", object{"name": "B"}, keyHeader, "k").JSON(t), "IDEMPOTENCY_KEY_REUSED", "")
 		require.Equal(t, 1, s.search(object{}).Pagination.TotalResults)
 
@@ -36,7 +36,7 @@ func TestAccountBulkIsReplayedUnderItsKey(t *testing.T) {
 		}
 		first := s.bulkUnder("k", operations...)
 		require.Equal(t, 4, first.Stats.Succeeded)
-		require.Equal(t, first, s.bulkUnder("k", operations...))
+		require.Equal(t, first.asLeft(), s.bulkUnder("k", operations...))
 		require.Equal(t, 2, s.search(object{}).Pagination.TotalResults)
 		require.Equal(t, "C", s.get(200, id)["name"])
 	})

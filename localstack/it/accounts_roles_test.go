@@ -53,6 +53,27 @@ func TestAccountTakesItsSecondRole(t *testing.T) {
 	})
 }
 
+// TestAnUpdateWhoseAssociationMayBeTorn is made like any other: the record has
+// forgotten the association's last write for those of four other events.
+func TestAnUpdateWhoseAssociationMayBeTorn(t *testing.T) {
+	inBothRoles(t, func(t *testing.T, s *stand) {
+		id := s.named("A")[0]
+		for range 4 {
+			s.elsewhere().takes(200, id)
+		}
+		changed := s.put(200, id, object{"name": "B"})
+		require.Equal(t, "B", changed["name"])
+		require.Equal(t, changed, s.get(200, id))
+		require.Equal(t, []entity{changed}, s.search(object{}).Results)
+	})
+	p := &people{newDesk(t)}
+	id := p.addressed("ada@x.org")[0]
+	for range 4 {
+		p.elsewhere().addressed("ada@x.org")
+	}
+	require.Equal(t, p.put(200, id, object{"title": "Countess"}), p.get(200, id))
+}
+
 // TestAnUpdateNamesItsOwnAccountOnly: it may say again in account_id what the path
 // says.
 func TestAnUpdateNamesItsOwnAccountOnly(t *testing.T) {

@@ -34,7 +34,7 @@ func audited(t *testing.T, all dump, org, event int64) *audit {
 	t.Helper()
 	o := verify.NewOrganization(org)
 	for key, item := range all.below(table.Org(org)) {
-		o.Add(verify.Item{Key: key, Version: item.version, Settings: item.settings, Count: item.count, Expires: item.expires, Data: item.data})
+		o.Add(verify.Item{Key: key, Version: item.version, Settings: item.settings, Count: item.count, Expires: item.expires, Data: item.data, Kind: item.kind})
 	}
 	o.Check()
 	require.Empty(t, o.Problems)

@@ -17,8 +17,8 @@ import (
 
 // dumped is an item as the engine has it, without its key.
 type dumped struct {
-	version, settings, count, expires int64
-	data                              string
+	version, settings, auth, count, expires int64
+	data, kind                              string
 }
 
 // dump is a table, or a part of it, as it stood at one moment.
@@ -72,7 +72,7 @@ func (d dump) add(t *testing.T, all map[string]attribute.AttributeValue) {
 	t.Helper()
 	item, err := verify.Read(all)
 	require.NoError(t, err)
-	d[item.Key] = dumped{item.Version, item.Settings, item.Count, item.Expires, item.Data}
+	d[item.Key] = dumped{item.Version, item.Settings, item.Auth, item.Count, item.Expires, item.Data, item.Kind}
 }
 
 // below is the part of the dump in the partition prefix and those below it.

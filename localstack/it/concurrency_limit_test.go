@@ -102,8 +102,10 @@ func limitHeaders(a stacktest.Answer, limit, reset int64) string {
 
 // TestLimiterAdmitsExactly: of 320 requests of 16 clients at two instances
 // exactly the limit is served, and each is told another number of requests left.
-func TestLimiterAdmitsExactly(t *testing.T) {
-	s := stacktest.Start(t)
+func TestLimiterAdmitsExactly(t *testing.T) { limiterAdmitsExactly(t, stacktest.Start(t)) }
+
+func limiterAdmitsExactly(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
 	second := s.Instance(t)
 	var sessions []string
 	for range 16 {

@@ -43,8 +43,10 @@ var guards = map[string]func(seen stacktest.Answer, body map[string]any) (header
 // TestGuardedWriters: 16 writers count a number in a record's text up, each from
 // the version it has just read. No count is lost, every version has exactly one
 // writer, and everybody else is told the version to go on with.
-func TestGuardedWriters(t *testing.T) {
-	s := stacktest.Start(t)
+func TestGuardedWriters(t *testing.T) { guardedWriters(t, stacktest.Start(t)) }
+
+func guardedWriters(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
 	places := []*stacktest.Stack{s, s.Instance(t)}
 	for _, k := range recordKinds {
 		for name, guard := range guards {
@@ -121,8 +123,10 @@ func checkStale(t *testing.T, a stacktest.Answer, seen int64) {
 
 // TestOneWinnerAVersion: 16 writers who have all seen the same version write at
 // once; one is served.
-func TestOneWinnerAVersion(t *testing.T) {
-	s := stacktest.Start(t)
+func TestOneWinnerAVersion(t *testing.T) { oneWinnerAVersion(t, stacktest.Start(t)) }
+
+func oneWinnerAVersion(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
 	places := []*stacktest.Stack{s, s.Instance(t)}
 	names := slices.Sorted(maps.Keys(guards))
 	for _, k := range recordKinds {
@@ -152,8 +156,10 @@ func TestOneWinnerAVersion(t *testing.T) {
 
 // TestUnguardedWriters: 16 writers who send no version change a field each. All
 // are served, and none undoes what another has written.
-func TestUnguardedWriters(t *testing.T) {
-	s := stacktest.Start(t)
+func TestUnguardedWriters(t *testing.T) { unguardedWriters(t, stacktest.Start(t)) }
+
+func unguardedWriters(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
 	places := []*stacktest.Stack{s, s.Instance(t)}
 	for _, k := range recordKinds {
 		t.Run(k.collection, func(t *testing.T) { writeApart(t, places, k) })
@@ -213,8 +219,10 @@ func fieldsOfWriters(t *testing.T, s *stacktest.Stack, k recordKind) []string {
 
 // TestOneCreateAKey: 16 requests under one Idempotency-Key make one record, and
 // all get its answer; so do the operations of a bulk.
-func TestOneCreateAKey(t *testing.T) {
-	s := stacktest.Start(t)
+func TestOneCreateAKey(t *testing.T) { oneCreateAKey(t, stacktest.Start(t)) }
+
+func oneCreateAKey(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
 	places := []*stacktest.Stack{s, s.Instance(t)}
 	rounds := sized(3, 30)
 	for _, k := range recordKinds {

@@ -9,13 +9,20 @@ import (
 	"lectern/localstack/stacktest"
 )
 
-// replayed checks that an answer is the one before, from its key.
+// replayed checks that an answer repeats the one before, of a record that is the same.
 func replayed(t *testing.T, first, again stacktest.Answer) {
 	t.Helper()
 	require.Empty(t, first.Header.Get("Idempotent-Replayed"))
 	require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 	require.Equal(t, string(first.Body), string(again.Body))
 	require.Equal(t, first.Header.Get("ETag"), again.Header.Get("ETag"))
+}
+
+// again is the record that a repetition shows.
+func again(t *testing.T, a stacktest.Answer) entity {
+	t.Helper()
+	require.Equal(t, "true", a.Header.Get("Idempotent-Replayed"))
+	return a.JSON(t)
 }
 
 // TestACreateOfAContactIsReplayed: of a new one and of one that the organization
@@ -29,19 +36,20 @@ func TestACreateOfAContactIsReplayed(t *testing.T) {
 	id := entity(made.JSON(t)).id()
 	require.Equal(t, id, entity(associated.JSON(t)).id())
 	require.Empty(t, associated.Header.Get("Idempotent-Replayed"), "a key is one event's")
+	replayed(t, associated, there.write(200, "POST", "/create", body, keyHeader, "k"))
 	there.put(200, id, object{"title": "Changed meanwhile"})
-	replayed(t, made, p.write(200, "POST", "/create", body, keyHeader, "k"))
-	replayed(t, associated, there.write(200, "POST", "/create", body, keyHeader, "k"))
-	there.remove(200, id)
-	replayed(t, associated, there.write(200, "POST", "/create", body, keyHeader, "k"))
+	require.Equal(t, p.get(200, id), again(t, p.write(200, "POST", "/create", body, keyHeader, "k")))
+	require.Equal(t, there.get(200, id), again(t, there.write(200, "POST", "/create", body, keyHeader, "k")))
+	gone := there.remove(200, id)
+	require.Equal(t, gone, again(t, there.write(200, "POST", "/create", body, keyHeader, "k")))
 	isRefused(t, p.write(422, "POST", "/create", object{"email": "b@x.org"}, keyHeader, "k").JSON(t), "IDEMPOTENCY_KEY_REUSED", "")
 	isTakenBy(t, p.write(409, "POST", "/create", body, keyHeader, "k2").JSON(t), object{"id": id})
 	p.write(200, "POST", "/create", object{"email": "c@x.org"}, keyHeader, "k2")
 	require.Equal(t, "Changed meanwhile", p.get(200, id)["title"])
 }
 
-// TestALargeAnswerOfAContactIsShownAgain: one over 300 KB is not kept but rendered
-// anew, of a contact that was made and of one that was associated.
+// TestALargeAnswerOfAContactIsShownAgain, of a contact that was made and of one that was
+// associated.
 func TestALargeAnswerOfAContactIsShownAgain(t *testing.T) {
 	p := newPeople(t, "translated_fields")
 	there := p.elsewhere("translated_fields")
@@ -77,7 +85,7 @@ func TestABulkOfContactsIsReplayed(t *testing.T) {
 	first.plain(t, 2)
 	require.NotEqual(t, ids[1], first.data(t, 4).id())
 	for range 2 {
-		require.Equal(t, first, there.bulkUnder("/contacts/bulk", "k", operations...))
+		require.Equal(t, first.asLeft(), there.bulkUnder("/contacts/bulk", "k", operations...))
 	}
 	require.Len(t, there.search(object{}).Results, 3)
 	require.Equal(t, 4, p.searchAll(object{}).Pagination.TotalResults)

@@ -1,6 +1,7 @@
 package it_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -24,8 +25,8 @@ var keyed = []request{
 	{"POST", "/exhibitors/create", map[string]any{"name": "Acme"}},
 }
 
-// TestWritesAreReplayedOnEveryInstance: the same answer again, byte for byte; one
-// key serves each path for itself.
+// TestWritesAreReplayedOnEveryInstance: the same record again; one key serves each path
+// for itself.
 func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
 	s := stacktest.Start(t)
 	second := s.Instance(t)
@@ -40,6 +41,34 @@ func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
 		}
 		refused := s.Call(t, 422, r.method, s.EventPath(r.path), with(r.body.(map[string]any), map[string]any{"title": "Other", "name": "Other"}), idempotency.Header, "k").JSON(t)
 		require.Equal(t, idempotency.CodeReused, refused["code"])
+	}
+}
+
+// TestARepetitionShowsTheRecordAsItIsNow: changed, and then deleted, whatever the rules say
+// of such a create by now.
+func TestARepetitionShowsTheRecordAsItIsNow(t *testing.T) {
+	s := stacktest.Start(t)
+	for _, r := range keyed {
+		send := func() stacktest.Answer {
+			return s.Call(t, 200, r.method, s.EventPath(r.path), r.body, idempotency.Header, "k")
+		}
+		made := entity(send().JSON(t))
+		one := s.EventPath(strings.TrimSuffix(r.path, "create") + made.id())
+		change := map[bool]object{true: {"title": "Changed"}, false: {"name": "Changed"}}[strings.HasPrefix(r.path, "/sessions") || strings.HasPrefix(r.path, "/contacts")]
+		changed := s.Call(t, 200, "PUT", one, change)
+		now := send()
+		require.Equal(t, "true", now.Header.Get(replayHeader), r.path)
+		require.Equal(t, string(changed.Body), string(now.Body), r.path)
+		require.Equal(t, changed.Header.Get("ETag"), now.Header.Get("ETag"))
+		s.Call(t, 200, "DELETE", one, nil)
+		if strings.HasPrefix(r.path, "/rooms") || strings.HasPrefix(r.path, "/fields") {
+			// Nothing of a deleted setting is kept that could be shown.
+			refused := s.Call(t, 404, r.method, s.EventPath(r.path), r.body, idempotency.Header, "k").JSON(t)
+			require.Equal(t, "NOT_FOUND", refused["code"])
+			continue
+		}
+		gone := again(t, send())
+		require.Equal(t, made.id(), gone.id(), r.path)
 	}
 }
 
@@ -88,5 +117,32 @@ func TestSimultaneousWritesUnderOneKey(t *testing.T) {
 			}
 		}
 		require.Equal(t, 1, done, r.path)
+	}
+}
+
+// TestAKeyCostsLittle: two write units for one record, and for a bulk two more a
+// transaction.
+func TestAKeyCostsLittle(t *testing.T) {
+	log, sent := &stacktest.Log{}, 0
+	for _, k := range recordKinds {
+		w := &workshop{&desk{stacktest.Start(t, stacktest.WithLog(log)), t}, k}
+		units := func(path string, body any, key string) float64 {
+			sent++
+			id := fmt.Sprint("sent-", sent)
+			w.Call(t, 200, "POST", w.EventPath(path), body, keyHeader, key, "X-Request-Id", id)
+			return log.Fields(t, id)["wcu"].(float64)
+		}
+		units(k.create(), w.new("x"), "")
+		require.InDelta(t, units(k.create(), w.new("x"), "")+2, units(k.create(), w.new("x"), "one"), 0)
+		made := w.bulk(w.news(100, "x")...)
+		change := func(text string) object {
+			operations := make([]object, 100)
+			for i := range operations {
+				operations[i] = updating(made.data(t, i).id(), w.with(text))
+			}
+			return object{"operations": operations}
+		}
+		without := units(k.bulk(), change("a"), "")
+		require.LessOrEqual(t, units(k.bulk(), change("b"), "many")-without, 32.0, k.collection)
 	}
 }

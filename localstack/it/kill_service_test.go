@@ -35,8 +35,10 @@ const startDeadline = time.Minute
 type service struct {
 	t            *testing.T
 	binary, data string
-	process      *exec.Cmd
-	said         bytes.Buffer
+	// flags are given to the program beyond what every test gives it.
+	flags   []string
+	process *exec.Cmd
+	said    bytes.Buffer
 	// The running region: its engine's address, table, and one who calls it.
 	engineURL string
 	engine    engine
@@ -44,12 +46,12 @@ type service struct {
 	env       api.Env
 }
 
-// built builds the program and starts it on an empty folder.
-func built(t *testing.T) *service {
+// built builds the program and starts it on an empty folder, with the flags.
+func built(t *testing.T, flags ...string) *service {
 	t.Helper()
 	stacktest.StartsItself(t)
 	folder := t.TempDir()
-	s := &service{t: t, binary: filepath.Join(folder, "lectern"), data: filepath.Join(folder, "data"), caller: &stacktest.Stack{}}
+	s := &service{t: t, binary: filepath.Join(folder, "lectern"), data: filepath.Join(folder, "data"), flags: flags, caller: &stacktest.Stack{}}
 	build := exec.Command("go", "build", "-buildvcs=false", "-o", s.binary, "lectern/localstack")
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
@@ -62,7 +64,7 @@ func built(t *testing.T) *service {
 // start starts the program and waits until it serves.
 func (s *service) start() {
 	s.t.Helper()
-	s.process = exec.Command(s.binary, "up", "--no-demo", "--us-port", "0", "--eu-port", "0", "--data", s.data)
+	s.process = exec.Command(s.binary, append([]string{"up", "--no-demo", "--us-port", "0", "--eu-port", "0", "--data", s.data}, s.flags...)...)
 	s.said.Reset()
 	s.process.Stdout, s.process.Stderr = &s.said, &s.said
 	require.NoError(s.t, os.RemoveAll(filepath.Join(s.data, "demo.env")))

@@ -20,16 +20,20 @@ const killClients = 8
 // TestKill kills the service and its engine at random moments of a write load
 // and starts them again. What was acknowledged must be there, what was not must
 // be there whole or not at all, and a repeated request must not be done twice.
-func TestKill(t *testing.T) {
+func TestKill(t *testing.T) { kill(t, sized(10, 100)) }
+
+// kill has so many rounds, with flags for the program.
+func kill(t *testing.T, rounds int, flags ...string) {
+	t.Helper()
 	seed := seeded(t)
-	s := built(t)
+	s := built(t, flags...)
 	clients := make([]*client, killClients)
 	for i := range clients {
 		clients[i] = &client{t: t, s: s.caller, r: source(seed, i), name: i, own: map[string]journaled{}}
 	}
 	r := source(seed, killClients)
 	ways := map[int]int{}
-	for round := range sized(10, 100) {
+	for round := range rounds {
 		way, after := r.IntN(killWays), time.Duration(50+r.IntN(400))*time.Millisecond
 		if round < killWays {
 			way = round // Each way at least once.

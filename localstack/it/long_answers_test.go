@@ -1,6 +1,7 @@
 package it_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/stacktest"
+	"lectern/shared/api/encode"
 )
 
 // crew makes n contacts in bulk and gives them as speakers.
@@ -29,14 +31,38 @@ func (t *troupe) crew(n int, more object) []object {
 	return people
 }
 
-// What a person shows in short, and by id alone.
-var (
-	inShort = []string{
-		"acceptance_status", "company_name", "email", "first_name", "friendly_id", "full_name", "id", "last_name",
-		"participant_role", "photo_url", "session_participant_id", "title",
+// inBrief holds that each person on the session is shown without about and custom fields,
+// and that the session says so.
+func inBrief(t *testing.T, shown entity) {
+	t.Helper()
+	for _, name := range []string{"participants", "speakers"} {
+		require.NotEmpty(t, shown.list(name))
+		for _, person := range shown.list(name) {
+			require.Contains(t, person, "first_name")
+			require.NotContains(t, person, "about")
+			require.NotContains(t, person, "custom_fields")
+		}
+		require.Contains(t, shown["omitted"], name+".about")
+		require.Contains(t, shown["omitted"], name+".custom_fields")
 	}
-	bareIDs = []string{"acceptance_status", "id", "participant_role", "session_participant_id"}
-)
+}
+
+// packed sends a request of a client that takes gzip.
+func (d *desk) packed(status int, method, path string, body any) entity {
+	d.t.Helper()
+	answer := d.Call(d.t, status, method, d.EventPath(path), body, "Accept", "*/*", "Accept-Encoding", "gzip")
+	text := answer.Body
+	if len(text) > 1<<10 || status == http.StatusOK {
+		require.Equal(d.t, "gzip", answer.Header.Get("Content-Encoding"))
+		plain, err := encode.Gunzip(text)
+		require.NoError(d.t, err)
+		text = plain
+	}
+	require.LessOrEqual(d.t, len(text), 30<<20)
+	shown := entity{}
+	require.NoError(d.t, json.Unmarshal(text, &shown))
+	return shown
+}
 
 // properties are the names of what an entry shows.
 func properties(e entity) []string {
@@ -70,8 +96,9 @@ func (t *troupe) heavyFields() object {
 	return fields
 }
 
-// TestASessionOfHeavyPeopleIsShownInShort by every operation that answers one.
-func TestASessionOfHeavyPeopleIsShownInShort(t *testing.T) {
+// TestASessionOfHeavyPeopleIsShownInBrief by every operation that answers one, to a client
+// that does not take gzip. One that does gets all of it.
+func TestASessionOfHeavyPeopleIsShownInBrief(t *testing.T) {
 	s, fields := heavy(t)
 	people := s.crew(30, object{"custom_fields": fields, "about": "y"})
 	company := s.sign("sponsor", "Acme", object{"description": "Ropes"}).id()
@@ -81,15 +108,39 @@ func TestASessionOfHeavyPeopleIsShownInShort(t *testing.T) {
 		made, s.get(200, made.id()), s.put(200, made.id(), object{"title": "B"}), s.list("page_size=1").Results[0],
 		s.bulk(updating(made.id(), object{"title": "C"})).data(t, 0), s.list().Results[0],
 	} {
+		inBrief(t, shown)
 		require.Len(t, shown.list("participants"), 30)
 		require.Len(t, shown.list("speakers"), 30)
-		require.Equal(t, inShort, properties(shown.list("participants")[0]))
-		require.Equal(t, []string{"friendly_id", "friendly_id_raw", "id", "logo_image_url", "name"}, properties(shown.list("sponsors")[0]))
+		require.Equal(t, "Ropes", shown.list("sponsors")[0]["description"])
 	}
 	few := s.create(200, object{"title": "Few", "participants": people[:2]})
+	require.NotContains(t, few, "omitted")
 	require.Equal(t, "y", few.list("participants")[0]["about"])
 	require.Len(t, few.list("participants")[0].list("custom_fields"), 2)
-	s.namesASize(s.send(400, http.MethodGet, "/sessions?page_size=25", nil))
+	refusal := s.send(400, http.MethodGet, "/sessions?page_size=25", nil)
+	require.Contains(t, refusal.text("message"), "gzip")
+	s.namesASize(refusal)
+
+	page := s.packed(200, http.MethodGet, "/sessions?page_size=25", nil).list("results")
+	require.Len(t, page, 2)
+	for _, shown := range append(page, s.packed(200, http.MethodGet, "/sessions/"+made.id(), nil)) {
+		require.NotContains(t, shown, "omitted")
+		require.Len(t, shown.list("participants")[0].list("custom_fields"), 2)
+	}
+}
+
+// TestAPageOfMoreThanThirtyMegabytesIsRefused to a client that takes gzip, too.
+func TestAPageOfMoreThanThirtyMegabytesIsRefused(t *testing.T) {
+	s, fields := heavy(t)
+	people := s.crew(30, object{"custom_fields": fields, "about": "y"})
+	for i := range 5 {
+		s.create(200, object{"title": fmt.Sprint(i), "participants": people})
+	}
+	refusal := s.packed(400, http.MethodGet, "/sessions?page_size=25", nil)
+	isInvalid(t, refusal, "page_size")
+	require.Contains(t, refusal.text("message"), "page_size of 4 or less")
+	require.NotContains(t, refusal.text("message"), "gzip")
+	require.Len(t, s.packed(200, http.MethodGet, "/sessions?page_size=4", nil).list("results"), 4)
 }
 
 // TestABulkOfHeavyPeopleIsAnswered, with a key too, and its repetition.
@@ -105,7 +156,7 @@ func TestABulkOfHeavyPeopleIsAnswered(t *testing.T) {
 	for range 3 {
 		require.Equal(t, made, s.bulkUnder("/sessions/bulk", "heavy", operations...))
 	}
-	require.Equal(t, inShort, properties(made.data(t, 0).list("participants")[0]), "as the single operation answers")
+	inBrief(t, made.data(t, 0))
 	for _, r := range made.Results {
 		require.Equal(t, "success", r["status"])
 	}
@@ -168,8 +219,7 @@ func TestTranslationsThatAreNotShownTakeNoRoom(t *testing.T) {
 }
 
 // TestAParentOfFiveThousandSpeakersIsAnswered: 50 subsessions of 100 people whose names
-// are as long as can be. The people of subsessions are shown by their ids, those of the
-// parent with their names.
+// are as long as can be are more than 30 MB. The parent is shown without them.
 func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 	s := newTroupe(newDesk(t, "speaker_acceptance"))
 	name := strings.Repeat("ä", 255)
@@ -187,19 +237,14 @@ func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 	const expand = "expand=subsession_details"
 	for _, shown := range []entity{
 		s.get(200, parent), s.get(200, parent, expand), s.put(200, parent, object{"title": "B"}), s.list("page_size=1").Results[0],
-		s.list("page_size=25", expand).Results[0],
+		s.list("page_size=25", expand).Results[0], s.packed(200, http.MethodGet, "/sessions/"+parent, nil),
 	} {
-		require.Len(t, shown.list("subsessions"), 50)
-		for _, sub := range shown.list("subsessions") {
-			require.Len(t, sub.list("participants"), 100)
-			require.Equal(t, bareIDs, properties(sub.list("participants")[99]))
-			require.Len(t, sub.list("participants")[0]["participant_role"], 2)
-			require.Nil(t, sub["description"])
-		}
-		require.Equal(t, inShort, properties(shown.list("participants")[0]))
+		inBrief(t, shown)
+		require.Empty(t, shown.list("subsessions"))
+		require.Contains(t, shown["omitted"], "subsessions")
 		require.Equal(t, name, shown.list("participants")[0]["last_name"])
 	}
+	require.Contains(t, s.get(200, parent, expand)["omitted"], "subsessions.status")
 	outcome := s.bulk(updating(parent, object{"title": "C"}))
 	require.Equal(t, "success", outcome.Results[0]["status"])
-	require.NotEmpty(t, s.get(200, s.get(200, parent).list("subsessions")[0].id())["description"], "it is shown by itself")
 }

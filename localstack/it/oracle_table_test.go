@@ -16,7 +16,6 @@ import (
 // and a custom role.
 func (o *oracleRun) prepare() {
 	s := o.at[0]
-	enlarged(&desk{s, o.t})
 	o.m.events = []int64{s.Event, s.NewEvent(o.t, "sessions_2_0")}
 	for _, event := range o.m.events {
 		for _, module := range []string{"contact", "account"} {

@@ -88,5 +88,5 @@ func TestHowOftenPeopleAreRead(t *testing.T) {
 	}
 	page(s.desk, 4)
 	page(s.desk, 0)
-	page(enlarged(&desk{s.Instance(t), t}), 2)
+	page(unproven(&desk{s.Instance(t), t}), 2)
 }

@@ -60,7 +60,7 @@ func (c *checkpoint) TransactWriteItems(ctx context.Context, in *dynamodb.Transa
 func startCheckpoint(t *testing.T) (*desk, *checkpoint) {
 	t.Helper()
 	c := &checkpoint{}
-	return &desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
+	return &desk{stacktest.Start(t, stacktest.AsAWS(), stacktest.WithClient(func(inner table.Client) table.Client {
 		c.Client = inner
 		return c
 	})), t}, c
@@ -84,7 +84,7 @@ func TestASearchTrustsOnlyWhatItValidated(t *testing.T) {
 	s.create(200, object{"title": "A", "participants": []object{s.part("Ann", "speaker")}})
 	elsewhere := s.elsewhere()
 	elsewhere.person(emailOf("Ann"))
-	there := enlarged(&desk{s.Instance(t), t})
+	there := &desk{s.Instance(t), t}
 	found := (&desk{there.In(elsewhere.Event), t}).send(200, http.MethodPost, "/contacts", object{"filters": object{"search": "ann"}})
 	require.Equal(t, []string{"Ann"}, texts(found.list("results"), "first_name"), "the record is in memory, as it was")
 

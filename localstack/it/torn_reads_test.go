@@ -69,7 +69,7 @@ func (p *parting) read(ctx context.Context, in *dynamodb.BatchGetItemInput, name
 func startParting(t *testing.T) (*desk, *parting) {
 	t.Helper()
 	p := &parting{}
-	s := stacktest.Start(t, stacktest.WithClient(func(c table.Client) table.Client { p.Client = c; return p }))
+	s := stacktest.Start(t, stacktest.AsAWS(), stacktest.WithClient(func(c table.Client) table.Client { p.Client = c; return p }))
 	return &desk{s, t}, p
 }
 
@@ -126,12 +126,12 @@ func TestAContactIsReadWhole(t *testing.T) {
 
 // TestAnAddressMovesDuringASearch for it: nobody is found who does not have it.
 func TestAnAddressMovesDuringASearch(t *testing.T) {
-	for _, large := range []bool{false, true} {
-		t.Run(fmt.Sprint(large), func(t *testing.T) {
+	for _, bad := range []bool{false, true} {
+		t.Run(fmt.Sprint(bad), func(t *testing.T) {
 			d, p := startParting(t)
 			s := newTroupe(d, "Ann")
-			if large {
-				enlarged(d)
+			if bad {
+				unproven(d)
 			}
 			s.create(200, object{"title": "A", "participants": []object{s.part("Ann", "speaker")}})
 			at, reads := &desk{d.Instance(t), t}, atomic.Int64{}

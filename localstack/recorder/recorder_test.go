@@ -51,7 +51,7 @@ func use(t *testing.T, to *table.Table) {
 	found, err := to.GetMany(ctx, []table.Key{at("O#1"), at("E#1#x")})
 	require.NoError(t, err)
 	require.Len(t, found, 1)
-	count, ok, err := to.AddWithin(ctx, at("L#1"), 5, 4_000_000_000)
+	count, ok, err := to.AddWithin(ctx, at("L#1"), 1, 5, 4_000_000_000)
 	require.NoError(t, err)
 	require.True(t, ok)
 	require.EqualValues(t, 1, count)

@@ -128,6 +128,7 @@ func Connect(ctx context.Context, region, engineURL, tableName string) (table.Cl
 // NewEnv is an environment for the groups on a region's table, with the real
 // clock, random ids and an empty memory.
 func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
+	t.Log = log
 	return api.Env{
 		Region: region,
 		Table:  t,

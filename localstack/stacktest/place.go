@@ -33,12 +33,13 @@ type place struct {
 
 // found is the place that the environment names for the tests, started where that is
 // to be done.
-func found(t testing.TB, c stack.Config) place {
+func found(t testing.TB, o options) place {
 	t.Helper()
+	c := o.config
 	regions, err := deployed.Emulated()
 	require.NoError(t, err)
 	if regions != nil {
-		if c.Wrap != nil || c.Log != nil {
+		if c.Wrap != nil || c.Log != nil || o.load != nil {
 			leaveOut(t, "it says how the service is started")
 		}
 		region, ok := regions[c.Region]
@@ -56,6 +57,9 @@ func found(t testing.TB, c stack.Config) place {
 	running, err := stack.Start(context.Background(), c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop()) })
+	if o.load != nil {
+		require.NoError(t, o.load(t.Context(), running.EngineURL, running.TableName()))
+	}
 	return place{stack: running, inside: c.Functions == ""}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"lectern/localstack/stack"
 	"lectern/shared/auth"
 	"lectern/shared/table"
+	"lectern/shared/table/faulty"
 )
 
 // region is the region of a stack unless a test chooses another.
@@ -62,6 +64,8 @@ type Option func(*options)
 type options struct {
 	config   stack.Config
 	features []string
+	asAWS    bool
+	load     func(ctx context.Context, url, table string) error
 }
 
 // InRegion chooses another region than us.
@@ -79,9 +83,34 @@ func WithClient(wrap func(table.Client) table.Client) Option {
 	return func(o *options) { o.config.Wrap = wrap }
 }
 
+// AsAWS has the table conflict and throttle as AWS does, behind WithClient's client.
+func AsAWS() Option {
+	return func(o *options) { o.asAWS = true }
+}
+
+// OnTable fills the region's table on the engine at an address before anything is
+// served from it.
+func OnTable(load func(ctx context.Context, url, table string) error) Option {
+	return func(o *options) { o.load = load }
+}
+
 // WithLog writes the service's log lines to a writer.
 func WithLog(to io.Writer) Option {
 	return func(o *options) { o.config.Log, o.config.Output = slog.New(slog.NewJSONHandler(to, nil)), to }
+}
+
+// EnvAsAWS has every test start its regions AsAWS.
+const EnvAsAWS = "LECTERN_AS_AWS"
+
+// beforeAWS returns wrap, which may be nil, before a table that acts as AWS.
+func beforeAWS(wrap func(table.Client) table.Client) func(table.Client) table.Client {
+	return func(inner table.Client) table.Client {
+		inner = faulty.AsAWS(inner)
+		if wrap != nil {
+			inner = wrap(inner)
+		}
+		return inner
+	}
 }
 
 // Start gives an organization in a region, with its admin, an event without features
@@ -93,7 +122,10 @@ func Start(t testing.TB, opts ...Option) *Stack {
 	for _, option := range opts {
 		option(&o)
 	}
-	s := &Stack{t: t, at: found(t, o.config)}
+	if o.asAWS || os.Getenv(EnvAsAWS) != "" && os.Getenv(EnvFunctions) == "" {
+		o.config.Wrap = beforeAWS(o.config.Wrap)
+	}
+	s := &Stack{t: t, at: found(t, o)}
 	if s.at.deployed != nil {
 		s.URL = s.at.deployed.URL
 		return s.NewOrganization(t, o.features...)

@@ -14,13 +14,15 @@ import (
 	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/session"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
 // adders take in an item by the part that its partition is.
 var adders = map[string]func(*Organization, place, Item){
 	"":                  (*Organization).addFamily,
-	"U":                 (*Organization).addFamily,
+	"U":                 (*Organization).addMember,
 	"T":                 (*Organization).addFamily,
 	"L":                 (*Organization).addLine,
 	"M":                 (*Organization).addSetting,
@@ -34,6 +36,7 @@ var adders = map[string]func(*Organization, place, Item){
 	"Q":                 (*Organization).addHold,
 	"N":                 func(o *Organization, _ place, item Item) { o.numbers[item.PK] = item.Count },
 	"H":                 (*Organization).addChange,
+	"X":                 (*Organization).addSecurityEvent,
 	"I":                 (*Organization).addAnswer,
 }
 
@@ -74,13 +77,24 @@ func (o *Organization) addFamily(at place, item Item) {
 		id, name = strings.TrimPrefix(o.key, "O#"), "organization"
 	}
 	var says struct {
-		ID        int64     `json:"id"`
-		CreatedAt wire.Time `json:"created_at"`
+		ID          int64     `json:"id"`
+		CreatedAt   wire.Time `json:"created_at"`
+		PersonItems bool      `json:"person_items"`
 	}
 	if o.read(item, name, &says) && strconv.FormatInt(says.ID, 10) != id {
 		o.wrong("%s %s says it is %d", name, id, says.ID)
 	}
+	o.personItems = o.personItems || says.PersonItems
 	o.families[name+" "+id] = family{item.Version, fmt.Sprintf("%013d#%019d", says.CreatedAt.UnixMilli(), says.ID)}
+}
+
+// addMember takes in a member, or a change of one.
+func (o *Organization) addMember(at place, item Item) {
+	if item.SK == "-" {
+		o.addFamily(at, item)
+		return
+	}
+	o.addPersonal("member "+at.rest, item)
 }
 
 // addLine takes in a line of a list, whose sort key is the order of creation.
@@ -97,9 +111,10 @@ func (o *Organization) addSetting(at place, item Item) {
 	kind, id, _ := strings.Cut(item.SK, "#")
 	o.settings[at.owner] = append(o.settings[at.owner], setting{kind, id, item.Version})
 	var says struct {
-		ID string `json:"id"`
+		ID        string     `json:"id"`
+		DeletedAt *wire.Time `json:"deleted_at"`
 	}
-	if o.read(item, kind, &says) && says.ID != id {
+	if o.read(item, kind, &says) && says.ID != id && (says.ID != "" || says.DeletedAt == nil) {
 		o.wrong("%s %s says it is %s", kind, id, says.ID)
 	}
 	value := ""
@@ -154,8 +169,10 @@ func (o *Organization) addParty(all *Parties, at place, item Item) {
 		}
 		here.Version = item.Version
 		into(all.Here, item.SK)[at.rest] = here
+	case strings.HasPrefix(item.SK, "S#"):
+		o.addVisit(at.rest, item)
 	default:
-		o.pointers[at.rest] = append(o.pointers[at.rest], strings.TrimPrefix(item.SK, "H#"))
+		o.addPersonal(all.Name+" "+at.rest, item)
 	}
 }
 
@@ -179,7 +196,11 @@ func (o *Organization) addHold(_ place, item Item) {
 	}
 }
 
-func (o *Organization) addChange(_ place, item Item) {
+func (o *Organization) addChange(at place, item Item) {
+	if at.rest == "" {
+		o.hours[item.SK] = true
+		return
+	}
 	var r change.Record
 	if !o.read(item, "change record", &r) {
 		return
@@ -188,7 +209,35 @@ func (o *Organization) addChange(_ place, item Item) {
 	if r.ID == "" || r.Org != o.id || r.Key() != item.Key {
 		o.wrong("a change record of %s stands in the wrong place", of)
 	}
+	if (item.Kind == table.KindChange) != (r.Nonce != "") {
+		o.wrong("a change record of %s is marked %q", of, item.Kind)
+	}
+	if hour, _, _ := strings.Cut(at.rest, "#"); r.Nonce != "" {
+		o.changed[hour] = true
+	}
 	o.changes[of] = append(o.changes[of], keep(&r))
+}
+
+// addSecurityEvent checks that a security event stands in its month.
+func (o *Organization) addSecurityEvent(_ place, item Item) {
+	var e tenancy.SecurityEvent
+	if o.read(item, "security event", &e) && (e.Org != o.id || e.Key() != item.Key) {
+		o.wrong("a security event of %s %s stands in the wrong place", e.Type, e.RecordID)
+	}
+}
+
+// addPersonal takes in a change record that stands beside a person or company. Before
+// there were nonces a pointer stood there, of the id alone.
+func (o *Organization) addPersonal(of string, item Item) {
+	var r change.Record
+	if !o.read(item, "change record", &r) {
+		return
+	}
+	id := strings.TrimPrefix(item.SK, "H#")
+	if r.Nonce != "" && (r.ID != id || r.Type+" "+r.RecordID != of) {
+		o.wrong("a change record beside %s is of another", of)
+	}
+	o.personal[of] = append(o.personal[of], id+" "+r.Nonce)
 }
 
 // own notes that the record of an id must hold a unique value, and no other may.

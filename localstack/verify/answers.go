@@ -1,13 +1,16 @@
 package verify
 
 import (
+	"fmt"
 	"strings"
 
 	"lectern/shared/idempotency"
 )
 
-// kept is what an idempotency key keeps: an answer, or what stands for one.
+// kept is what an idempotency key keeps: the record that was written, or of a bulk its
+// claim and results. Answer stands in keys of releases before decision 14.
 type kept struct {
+	Claim   int64  `json:"claim"`
 	Version int64  `json:"version"`
 	Ref     string `json:"ref"`
 	Answer  struct {
@@ -20,14 +23,15 @@ type kept struct {
 	Results []idempotency.Result `json:"results"`
 }
 
-// addAnswer notes the records that a repetition under the key would be told of: those of
-// an answer, or of one part of a bulk.
+// addAnswer notes the records that a repetition under the key would be shown: the record
+// of a single write, or those of one part of a bulk.
 func (o *Organization) addAnswer(_ place, item Item) {
 	var k kept
 	if strings.HasPrefix(item.SK, "P#") {
 		if !o.read(item, "part of an answer", &k.Results) {
 			return
 		}
+		_, _ = fmt.Sscanf(item.SK, "P#%d#", &k.Claim) // Its form has been checked.
 	} else if !o.read(item, "kept answer", &k) {
 		return
 	}
@@ -39,8 +43,11 @@ func (o *Organization) addAnswer(_ place, item Item) {
 		}
 	}
 	for _, result := range k.Results {
+		if result.ID == "" {
+			result.ID = idempotency.RecordID(item.PK, k.Claim, result.Index)
+		}
 		if result.Error == nil {
-			o.answered(result.ID, 1)
+			o.answered(result.ID, max(result.Version, 1))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lectern/shared/repair"
 	"lectern/shared/table"
 )
 
@@ -34,6 +35,7 @@ func (o *Organization) checkFamilies() {
 	for name := range union(there, o.listed) {
 		if !sameSet(there[name], o.listed[name]) {
 			o.wrong("the list of kind %s names %d, there are %d, or they are not the same", name, len(o.listed[name]), len(there[name]))
+			o.mendable(o.key, repair.Lists, idsOf(there[name])...)
 		}
 	}
 }
@@ -49,6 +51,7 @@ func (o *Organization) checkSettings() {
 		}
 		if counted, ok := o.counted[owner]; !ok || counted != sum {
 			o.wrong("%s has settings version %d, its settings add up to %d", owner, counted, sum)
+			o.mendable(owner, repair.Settings)
 		}
 	}
 }
@@ -66,7 +69,7 @@ func (o *Organization) mirrored(owner, letter string, want map[string]stored) {
 	partition := owner + "#R" + letter
 	rows := o.rows[partition]
 	delete(o.rows, partition)
-	sums := map[string]int64{}
+	sums, before := map[string]int64{}, o.Count
 	for id, is := range rows {
 		sums[letter+"#"+is.shard] += is.version * table.Weight(id)
 		body, there := want[id]
@@ -82,9 +85,13 @@ func (o *Organization) mirrored(owner, letter string, want map[string]stored) {
 	for id := range want {
 		if _, there := rows[id]; !there {
 			o.wrong("%s has no row in %s", id, partition)
+			o.mendable(owner, familyOf[letter], id)
 		}
 	}
 	o.summed(owner, letter, sums)
+	if o.Count > before {
+		o.mendable(owner, familyOf[letter])
+	}
 }
 
 // summed: the versions of the shards of a family are as their rows add up, and are then
@@ -110,10 +117,14 @@ func (o *Organization) summed(owner, letter string, sums map[string]int64) {
 func (o *Organization) checkRows() {
 	for _, partition := range sorted(o.rows) {
 		o.wrong("%d rows of %s have no records", len(o.rows[partition]), partition)
+		at := placed(partition)
+		o.mendable(at.owner, familyOf[strings.TrimPrefix(at.part, "R")])
 	}
 	for _, owner := range sorted(o.shards) {
 		for shard, version := range o.shards[owner] {
 			o.wrong("shard %s of %s has version %d, it has no rows", shard, owner, version)
+			letter, _, _ := strings.Cut(shard, "#")
+			o.mendable(owner, familyOf[letter])
 		}
 	}
 }
@@ -123,7 +134,11 @@ func (o *Organization) checkRows() {
 func (o *Organization) checkUnique() {
 	for key := range union(o.owned, o.held) {
 		kind, _, _ := strings.Cut(placed(key).rest, "#")
-		switch owner, holder := o.owned[key], o.held[key]; {
+		owner, holder := o.owned[key], o.held[key]
+		if owner != holder {
+			o.mendableValue(key, holder)
+		}
+		switch {
 		case owner == holder:
 		case holder == "":
 			o.wrong("the %s of %s is not held", kind, owner)
@@ -133,6 +148,15 @@ func (o *Organization) checkUnique() {
 			o.wrong("the %s of %s is held for %s", kind, owner, holder)
 		}
 	}
+}
+
+// idsOf are the ids in the sort keys of lines of lists.
+func idsOf(lines []string) (ids []string) {
+	for _, line := range lines {
+		_, id, _ := strings.Cut(line, "#")
+		ids = append(ids, strings.TrimLeft(id, "0"))
+	}
+	return ids
 }
 
 // eventKey is the sort key of what belongs to an event.

@@ -14,8 +14,8 @@ import (
 // Item is one item as it stands, whatever the service takes it for.
 type Item struct {
 	table.Key
-	Version, Settings, Count, Expires int64
-	Data                              string
+	Version, Settings, Auth, Count, Expires int64
+	Data, Kind                              string
 }
 
 // Read reads an item from its attributes.
@@ -29,31 +29,51 @@ func Read(all map[string]types.AttributeValue) (Item, error) {
 
 // parse reads the attributes that it can; odd tells of the others, in their order.
 func parse(all map[string]types.AttributeValue) (i Item, odd []string) {
-	texts := map[string]*string{"PK": &i.PK, "SK": &i.SK, "d": &i.Data}
-	numbers := map[string]*int64{"v": &i.Version, "sv": &i.Settings, "n": &i.Count, "ttl": &i.Expires}
 	for _, name := range sorted(all) {
-		switch v := all[name].(type) {
-		case *types.AttributeValueMemberS:
-			if into := texts[name]; into != nil {
-				*into = v.Value
-				continue
-			}
-		case *types.AttributeValueMemberN:
-			if into := numbers[name]; into != nil {
-				number, err := strconv.ParseInt(v.Value, 10, 64)
-				if err != nil {
-					odd = append(odd, fmt.Sprintf("attribute %q is no whole number of 64 bits", name))
-				}
-				if into == &i.Expires && number == 0 && err == nil {
-					odd = append(odd, "the ttl is 0, which is never to a read and long ago to a condition")
-				}
-				*into = number
-				continue
-			}
+		if wrong := i.set(name, all[name]); wrong != "" {
+			odd = append(odd, wrong)
 		}
-		odd = append(odd, fmt.Sprintf("attribute %q is a %T", name, all[name]))
 	}
 	return i, odd
+}
+
+// set reads one attribute and returns the mistake in it, if any.
+func (i *Item) set(name string, value types.AttributeValue) (wrong string) {
+	texts := map[string]*string{"PK": &i.PK, "SK": &i.SK, "d": &i.Data, "k": &i.Kind}
+	numbers := map[string]*int64{"v": &i.Version, "sv": &i.Settings, "av": &i.Auth, "n": &i.Count, "ttl": &i.Expires}
+	switch v := value.(type) {
+	case *types.AttributeValueMemberS:
+		if into := texts[name]; into != nil {
+			*into = v.Value
+			return ""
+		}
+	case *types.AttributeValueMemberB:
+		if name == "l" && len(v.Value) == 16 {
+			return ""
+		}
+		if data, err := table.Inflate(v.Value); name == "z" && err == nil {
+			i.Data = string(data)
+			return ""
+		}
+	case *types.AttributeValueMemberN:
+		if into := numbers[name]; into != nil {
+			return i.count(name, v.Value, into)
+		}
+	}
+	return fmt.Sprintf("attribute %q is a %T", name, value)
+}
+
+// count reads a number and returns the mistake in it, if any.
+func (i *Item) count(name, text string, into *int64) (wrong string) {
+	number, err := strconv.ParseInt(text, 10, 64)
+	*into = number
+	switch {
+	case err != nil:
+		return fmt.Sprintf("attribute %q is no whole number of 64 bits", name)
+	case into == &i.Expires && number == 0:
+		return "the ttl is 0, which is never to a read and long ago to a condition"
+	}
+	return ""
 }
 
 // expired is whether the service takes the item for absent.

@@ -27,27 +27,33 @@ type form struct {
 // runningNumber is the kind of what gives ids and numbers.
 const runningNumber = "running number"
 
+// changeRecord is the kind of change records in the feed.
+const changeRecord = "change record"
+
 // forms are the forms of a part of a partition key, by level.
 var forms = map[string]map[string][]form{
 	"region": {
 		"L": {passing("rate limit", `\d+#[a-z_]+#\d+`, "-")},
 		"N": {one(runningNumber, "id", "-")},
+		"R": {one("line of the region's organizations", "org", `\d{19}`)},
 	},
 	"organization": {
-		"":                  {one("organization", "", "-")},
-		"U":                 {one("member", number, "-")},
-		"T":                 {one("token", number, "-")},
-		"L":                 {one("line of a list", "event|member|token", `\d{13}#\d{19}`)},
-		"M":                 {one("setting: "+field.Kind, "", field.Kind+"#.+")},
-		"V":                 {one("version of a shard", "", "[CA]#"+shard)},
-		"Q":                 {one("unique value", "(email|field)#.*", "-")},
-		"N":                 {one(runningNumber, "contact|account", "-")},
-		"H":                 {one("change record", `\d{10}#[0-7]`, ".+")},
-		"I":                 {passing("idempotency key", `\d+#[0-9a-f]{64}`, `-|P#\d+#\d{4}`)},
-		"RC":                {one("row of a contact", "", shard+"#.+")},
-		"RA":                {one("row of an account", "", shard+"#.+")},
-		contact.Kind.Letter: {one("contact", ".+", "B"), one("contact on an event", ".+", "E#"+number), one("pointer to a change", ".+", "H#.+")},
-		account.Kind.Letter: {one("account", ".+", "B"), one("account on an event", ".+", "E#"+number)},
+		"":   {one("organization", "", "-")},
+		"U":  {one("member", number, "-"), one("change of a member", number, "H#.+")},
+		"T":  {one("token", number, "-")},
+		"L":  {one("line of a list", "event|member|token", `\d{13}#\d{19}`)},
+		"M":  {one("setting: "+field.Kind, "", field.Kind+"#.+")},
+		"V":  {one("version of a shard", "", "[CA]#"+shard)},
+		"Q":  {one("unique value", "(email|field)#.*", "-")},
+		"N":  {one(runningNumber, "contact|account", "-")},
+		"H":  {one(changeRecord, `\d{10}#[0-7]`, ".+"), one("hour of change records", "", `\d{10}`)},
+		"X":  {one("security event", `\d{6}`, ".+#.+")},
+		"I":  {passing("idempotency key", `\d+#[0-9a-f]{64}`, `-|P#\d+#\d{4}`)},
+		"RC": {one("row of a contact", "", shard+"#.+")},
+		"RA": {one("row of an account", "", shard+"#.+")},
+		contact.Kind.Letter: {one("contact", ".+", "B"), one("contact on an event", ".+", "E#"+number), one("change of a contact", ".+", "H#.+"),
+			one("session of a contact", ".+", "S#"+number+"#.+")},
+		account.Kind.Letter: {one("account", ".+", "B"), one("account on an event", ".+", "E#"+number), one("change of an account", ".+", "H#.+")},
 	},
 	"event": {
 		"":   {one("event", "", "-")},
@@ -111,6 +117,8 @@ func (i Item) flaw() string {
 	switch {
 	case f.kind == unknown:
 		return fmt.Sprintf("an item of no known kind stands in a partition %q", at.part)
+	case i.Kind != "" && f.kind != changeRecord:
+		return fmt.Sprintf("the %s in %s is marked as a change record", f.kind, at.told(f.kind))
 	case f.expires && i.Expires == 0:
 		return fmt.Sprintf("the %s in %s has no ttl", f.kind, at.told(f.kind))
 	case !f.expires && i.Expires != 0:

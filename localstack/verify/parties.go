@@ -22,6 +22,7 @@ func (o *Organization) checkParties(all *Parties) {
 	for id, body := range all.Records {
 		if other := numbers[body.Number]; other != "" || body.Number > o.numbers[o.key+"#N#"+all.Name] {
 			o.wrong("%s %s has the number %d, which %q has or which was not given yet", all.Name, id, body.Number, other)
+			o.mendable(o.key, all.Name)
 		}
 		numbers[body.Number] = id
 	}
@@ -101,12 +102,12 @@ func (o *Organization) checkRoles(all *Parties, id string) {
 	}
 	if got := all.Records[id].Active; !maps.Equal(got, active) {
 		o.wrong("%s %s counts the roles %v, it holds %v", all.Name, id, got, active)
+		o.mendable(o.key, all.Name, id)
 	}
 }
 
 // checkRecord: each version of a record has its change record, the last one of when it
-// was changed last on any event; each is pointed at beside a contact, which also holds
-// its address.
+// was changed last on any event. A contact holds its address.
 func (o *Organization) checkRecord(all *Parties, id string) {
 	body := all.Records[id]
 	changed := body.UpdatedAt
@@ -115,17 +116,8 @@ func (o *Organization) checkRecord(all *Parties, id string) {
 			changed = at.UpdatedAt
 		}
 	}
-	records := o.published(all.Name+" "+id, body.Version, changed.UnixMilli(), body.Sequence)
-	if !all.Pointers {
-		return
+	o.published(all.Name+" "+id, body.Version, changed.UnixMilli(), body.Sequence)
+	if all.Kind == contact.Kind {
+		o.own(contact.ByEmail(o.id, body.Values["email"]).PK, id)
 	}
-	var ids []string
-	for _, record := range records {
-		ids = append(ids, record.id)
-	}
-	if !sameSet(o.pointers[id], ids) {
-		o.wrong("contact %s has %d pointers to %d changes, or not to these", id, len(o.pointers[id]), len(ids))
-	}
-	delete(o.pointers, id)
-	o.own(contact.ByEmail(o.id, body.Values["email"]).PK, id)
 }

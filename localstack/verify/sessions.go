@@ -4,21 +4,27 @@ import (
 	"slices"
 	"strings"
 
+	"lectern/shared/repair"
 	"lectern/shared/session"
 	"lectern/shared/wire"
 )
 
 // checkSessions checks all sessions of an event, whose partition owner is.
 func (o *Organization) checkSessions(owner string, bodies map[string]*session.Body) {
-	want := map[string]stored{}
+	want, before := map[string]stored{}, o.Count
 	for id, body := range bodies {
 		want[id] = stored{body.Version, sessionRow(body)}
 		o.published("session "+id, body.Version, body.UpdatedAt.UnixMilli(), body.Sequence)
 		o.checkLinks(id, body, bodies)
-		o.checkGuests(strings.TrimPrefix(owner, o.key+"#"), id, body)
+		event := strings.TrimPrefix(owner, o.key+"#")
+		o.checkGuests(event, id, body)
+		o.checkPeople(event, id, body)
 	}
 	o.mirrored(owner, "S", want)
 	o.checkSubsessions(owner, bodies)
+	if o.Count > before {
+		o.mendable(owner, repair.Sessions)
+	}
 }
 
 // sessionRow is what the row of a session must hold.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"lectern/shared/repair"
 )
 
 // Client is what reading a table needs.
@@ -33,8 +36,13 @@ type Report struct {
 	// Problems are the first ones, and Count is how many there are.
 	Problems []string
 	Count    int
+	// Repairs are the inputs of the operator's command shard-repair that may mend some
+	// of them.
+	Repairs []*repair.Input
 
 	largestID, givenID int64
+	// largest is the organization that has the largest id.
+	largest int64
 }
 
 // idRange is how many ids a region may give: what is above tells the regions apart.
@@ -63,6 +71,7 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 	}
 	if r.largestID > r.givenID {
 		r.wrong(1, fmt.Sprintf("the largest id is %d, the last one given is %d", r.largestID, r.givenID))
+		r.Repairs = append(r.Repairs, &repair.Input{OrgID: r.largest, Family: repair.Lists})
 	}
 	return r, ctx.Err()
 }
@@ -123,7 +132,7 @@ func (r *Report) sum(item Item) {
 	for _, text := range []string{item.PK, item.SK, item.Data} {
 		fmt.Fprintf(h, "%d:%s", len(text), text)
 	}
-	fmt.Fprintf(h, "%d %d %d", item.Version, item.Settings, item.Count)
+	fmt.Fprintf(h, "%d %d %d %d", item.Version, item.Settings, item.Auth, item.Count)
 	for i, b := range h.Sum(nil) {
 		r.Content[i] ^= b
 	}
@@ -150,7 +159,10 @@ func (r *Report) check(kept *spill, part int) error {
 	for _, o := range organizations {
 		o.Check()
 		r.Organizations++
-		r.largestID = max(r.largestID, o.largestID())
+		if id := o.largestID(); id > r.largestID {
+			r.largestID, r.largest = id, o.id
+		}
+		r.Repairs = append(r.Repairs, o.Repairs...)
 		r.wrong(o.Count, o.Problems...)
 	}
 	return nil
@@ -186,6 +198,15 @@ func (r *Report) Print(w io.Writer, most int) error {
 	fmt.Fprintf(w, "  content  %x\n", r.Content)
 	for _, problem := range r.Problems[:max(0, min(most, len(r.Problems)))] {
 		fmt.Fprintf(w, "PROBLEM  %s\n", strings.ReplaceAll(problem, "\n", `\n`)) // A damaged id may have a line end.
+	}
+	for _, in := range r.Repairs {
+		shown := *in
+		shown.Holds = nil // They may be addresses.
+		text, err := json.Marshal(shown)
+		if err != nil {
+			return fmt.Errorf("verify: print a repair: %w", err)
+		}
+		fmt.Fprintf(w, "REPAIR   bin/lectern operator shard-repair --json '%s'\n", text)
 	}
 	_, err := fmt.Fprintf(w, "%d problems\n", r.Count)
 	return err

@@ -9,11 +9,14 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lectern/shared/account"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/party"
+	"lectern/shared/person"
+	"lectern/shared/repair"
 	"lectern/shared/session"
 	"lectern/shared/table"
 )
@@ -36,6 +39,8 @@ type Organization struct {
 	// are. None shows what a record says, which may be personal.
 	Problems []string
 	Count    int
+	// Repairs are what may mend some of them.
+	Repairs []*repair.Input
 
 	id  int64
 	key string
@@ -55,10 +60,16 @@ type Organization struct {
 	// number given, by partition.
 	held, owned map[string]string
 	numbers     map[string]int64
-	// changes are the change records of a record, by its kind and id; pointers the ids
-	// that are noted beside a contact.
+	// changes are the change records of a record, by its kind and id; personal those of
+	// a person or company that stand beside it, as ids with nonces.
 	changes  map[string][]noted
-	pointers map[string][]string
+	personal map[string][]string
+	// hours are those that have an item, changed those that have change records.
+	hours, changed map[string]bool
+	// visits are the items of a contact's sessions, by event and session and then by
+	// contact, and personItems is whether every session must have its own.
+	visits      map[string]map[string]person.Item
+	personItems bool
 	// acknowledged are the versions of records that kept answers tell of, by id.
 	acknowledged map[string]int64
 }
@@ -93,7 +104,7 @@ type setting struct {
 
 // noted is what is kept of a change record.
 type noted struct {
-	id        string
+	id, nonce string
 	version   int64
 	at        int64 // Unix milliseconds
 	sequences []int64
@@ -107,7 +118,8 @@ func NewOrganization(id int64) *Organization {
 		families: map[string]family{}, owners: map[string]bool{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
 		shards: map[string]map[string]int64{}, settings: map[string][]setting{}, counted: map[string]int64{},
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
-		changes: map[string][]noted{}, pointers: map[string][]string{}, acknowledged: map[string]int64{},
+		changes: map[string][]noted{}, personal: map[string][]string{}, hours: map[string]bool{}, changed: map[string]bool{},
+		visits: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
 	}
 	for _, kind := range kinds {
 		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
@@ -125,11 +137,13 @@ func (o *Organization) Check() {
 	for _, kind := range kinds {
 		o.checkParties(o.Parties[kind.Name])
 	}
+	o.checkVisits()
 	o.checkRows()
 	o.checkUnique()
 	o.checkChanges()
 	o.checkAnswers()
 	slices.Sort(o.Problems)
+	inOrder(o.Repairs)
 }
 
 // wrong notes a problem.
@@ -143,11 +157,21 @@ func (o *Organization) wrong(format string, args ...any) {
 // checkChanges: what is left of the change records is of records that are not there;
 // versions takes those of records that are.
 func (o *Organization) checkChanges() {
+	for of := range o.changes {
+		if strings.HasPrefix(of, repair.Type+" ") {
+			delete(o.changes, of) // What was repaired is no record.
+		}
+	}
 	for _, of := range sorted(o.changes) {
 		o.wrong("%s is not there and has %d change records, the last one %s", of, len(o.changes[of]), last(o.changes[of]).action)
 	}
-	for _, id := range sorted(o.pointers) {
-		o.wrong("contact %s is not there and has %d pointers to changes", id, len(o.pointers[id]))
+	for _, of := range sorted(o.personal) {
+		o.wrong("%s is not there and has %d changes beside it", of, len(o.personal[of]))
+	}
+	for _, hour := range sorted(o.changed) {
+		if !o.hours[hour] {
+			o.wrong("the hour %s has change records and no item", hour)
+		}
 	}
 }
 
@@ -166,12 +190,32 @@ func (o *Organization) versions(of string, version int64) []noted {
 	if int64(len(records)) != version {
 		o.wrong("%s has version %d and %d change records", of, version, len(records))
 	}
+	o.checkPersonal(of, records)
 	return records
+}
+
+// checkPersonal: each change record of a person or company stands beside it too. Older
+// ones stand there for contacts alone, as pointers without a nonce.
+func (o *Organization) checkPersonal(of string, records []noted) {
+	kind, _, _ := strings.Cut(of, " ")
+	if !slices.Contains([]string{"contact", "account", "member"}, kind) {
+		return
+	}
+	var want []string
+	for _, record := range records {
+		if record.nonce != "" || kind == "contact" {
+			want = append(want, record.id+" "+record.nonce)
+		}
+	}
+	if !sameSet(o.personal[of], want) {
+		o.wrong("%s has %d changes beside it and %d change records, or not the same", of, len(o.personal[of]), len(want))
+	}
+	delete(o.personal, of)
 }
 
 // published: the last change record of a record is of when it was changed, in Unix
 // milliseconds, and what was published of it is numbered from 1 to last without a gap.
-func (o *Organization) published(of string, version, at, sequence int64) []noted {
+func (o *Organization) published(of string, version, at, sequence int64) {
 	records := o.versions(of, version)
 	if len(records) > 0 && last(records).at != at {
 		o.wrong("%s was changed at %d, its last change record is of %d", of, at, last(records).at)
@@ -187,12 +231,11 @@ func (o *Organization) published(of string, version, at, sequence int64) []noted
 	if told != sequence {
 		o.wrong("%s has published %d kinds and counted %d", of, told, sequence)
 	}
-	return records
 }
 
 // keep reads a change record, without the values that were changed.
 func keep(r *change.Record) noted {
-	n := noted{id: r.ID, version: r.Version, at: r.At.UnixMilli(), action: r.Action}
+	n := noted{id: r.ID, nonce: r.Nonce, version: r.Version, at: r.At.UnixMilli(), action: r.Action}
 	for _, kind := range r.Kinds {
 		n.sequences = append(n.sequences, kind.Sequence)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"lectern/localstack/demo"
 	"lectern/localstack/stacktest"
+	"lectern/shared/idempotency"
 	"lectern/shared/table"
 )
 
@@ -23,7 +24,14 @@ import (
 // composition beside it, and a second organization.
 func filled(t *testing.T) (client *dynamodb.Client, name string) {
 	t.Helper()
-	s := stacktest.Start(t, stacktest.Features(demo.Features...))
+	_, client, name = filledStack(t)
+	return client, name
+}
+
+// filledStack is filled with the caller who filled it.
+func filledStack(t *testing.T) (s *stacktest.Stack, client *dynamodb.Client, name string) {
+	t.Helper()
+	s = stacktest.Start(t, stacktest.Features(demo.Features...))
 	at := map[string]any{"org_id": s.Org, "event_id": s.Event}
 	role := maps.Clone(at)
 	maps.Copy(role, demo.Role)
@@ -42,7 +50,7 @@ func filled(t *testing.T) (client *dynamodb.Client, name string) {
 	address, name := s.Engine(t)
 	client, err = table.Open(t.Context(), table.Config{Endpoint: address})
 	require.NoError(t, err)
-	return client, name
+	return s, client, name
 }
 
 // items are items in the order of their keys.
@@ -161,7 +169,12 @@ func TestEveryDamageIsFound(t *testing.T) {
 		{"change record", "", remove, "change records"},
 		{"change record", `"type":"session"`, func(i *Item) { i.SK += "0" }, "wrong place"},
 		{"change record", `"type":"contact"`, swapped(`"sequence":1`, `"sequence":2`), "has published number 2, not 1"},
-		{"pointer to a change", "", remove, "pointers to"},
+		{"change of a contact", "", remove, "changes beside it"},
+		{"change of an account", "", remove, "changes beside it"},
+		{"change of a member", "", remove, "changes beside it"},
+		{"hour of change records", "", remove, "has change records and no item"},
+		{"change record", "", func(i *Item) { i.Kind = "" }, "is marked"},
+		{"contact", "", func(i *Item) { i.Kind = "c" }, "is marked as a change record"},
 	} {
 		t.Run(fmt.Sprint(c.kind, c.text, " ", c.problem), func(t *testing.T) {
 			all := slices.Clone(whole)
@@ -171,7 +184,7 @@ func TestEveryDamageIsFound(t *testing.T) {
 	}
 	for kind, added := range map[string]Item{
 		"a session": *whole.first(t, "session", ""), "a row": *whole.first(t, "row of a contact", ""), "a version": *whole.first(t, "version of a shard", ""),
-		"a hold": *whole.first(t, "unique value", ""), "a pointer": *whole.first(t, "pointer to a change", ""),
+		"a hold": *whole.first(t, "unique value", ""), "a change": *whole.first(t, "change of a contact", ""),
 	} {
 		added.PK = strings.Replace(added.PK, "O#1", "O#777", 1)
 		require.NotEmpty(t, append(slices.Clone(whole), added).problems(), "%s of nobody", kind)
@@ -203,6 +216,9 @@ func TestAKeptAnswerIsTrue(t *testing.T) {
 		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"success"}]}}`, "acknowledges gone, which is not there"},
 		{"-", `{"done":true,"results":[{"index":0,"id":"gone"}]}`, "acknowledges gone, which is not there"},
 		{"P#1#0000", `[{"index":0,"id":"gone"}]`, "acknowledges gone, which is not there"},
+		{"P#1#0000", `[{"index":3,"version":1}]`, "acknowledges " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
+		{"-", `{"claim":1,"finished":true,"results":[{"index":3}]}`, "acknowledges " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
+		{"P#1#0000", `[{"index":0,"id":"` + id + `","version":2}]`, "acknowledges version 2 of " + id + ", which has version 1"},
 		{"-", `{"done":true,"version":2,"answer":{"id":"` + id + `"}}`, "acknowledges version 2 of " + id + ", which has version 1"},
 		{"-", `{"done":true,"version":1,"answer":{"id":"` + id + `"}}`, ""},
 		{"-", `{"claim":1,"lease":2}`, ""},

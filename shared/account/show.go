@@ -1,7 +1,6 @@
 package account
 
 import (
-	"context"
 	"maps"
 	"reflect"
 	"slices"
@@ -24,22 +23,22 @@ type Summary struct{ party.Shown }
 
 // Related is a contact of an account (gaps.md section 2.1).
 type Related struct {
-	ID                    string    `json:"id" format:"uuid"`
-	FriendlyID            string    `json:"friendly_id"`
-	FriendlyIDRaw         int64     `json:"friendly_id_raw"`
-	FullName              *string   `json:"full_name"`
-	FirstName             *string   `json:"first_name"`
-	LastName              *string   `json:"last_name"`
-	Email                 *string   `json:"email"`
-	PhotoURL              *string   `json:"photo_url"`
-	CompanyName           *string   `json:"company_name"`
-	Title                 *string   `json:"title"`
-	About                 *string   `json:"about" doc:"Null also where those of all contacts of the account together would pass 1 MB, or those of a page 16 MB."`
-	IsPrimary             bool      `json:"is_primary"`
-	ContactCreatedAt      wire.Time `json:"contact_created_at"`
-	ContactUpdatedAt      wire.Time `json:"contact_updated_at"`
-	RelationshipCreatedAt wire.Time `json:"relationship_created_at"`
-	RelationshipUpdatedAt wire.Time `json:"relationship_updated_at"`
+	ID                    string           `json:"id" format:"uuid"`
+	FriendlyID            string           `json:"friendly_id"`
+	FriendlyIDRaw         int64            `json:"friendly_id_raw"`
+	FullName              *string          `json:"full_name"`
+	FirstName             *string          `json:"first_name"`
+	LastName              *string          `json:"last_name"`
+	Email                 *string          `json:"email"`
+	PhotoURL              *string          `json:"photo_url"`
+	CompanyName           *string          `json:"company_name"`
+	Title                 *string          `json:"title"`
+	About                 wire.Opt[string] `json:"about,omitzero" doc:"Absent where omitted lists it."`
+	IsPrimary             bool             `json:"is_primary"`
+	ContactCreatedAt      wire.Time        `json:"contact_created_at"`
+	ContactUpdatedAt      wire.Time        `json:"contact_updated_at"`
+	RelationshipCreatedAt wire.Time        `json:"relationship_created_at"`
+	RelationshipUpdatedAt wire.Time        `json:"relationship_updated_at"`
 }
 
 // viewer shows accounts in a role to a caller, with their contacts where the caller
@@ -48,8 +47,11 @@ type viewer struct {
 	*party.Viewer
 	role          string
 	readsContacts bool
-	// people are the contacts that the accounts name.
+	// people are the contacts that the accounts name, abouts how many bytes each says
+	// about itself, and texts how many all of them say.
 	people map[string]party.Party
+	abouts map[string]int
+	texts  int
 }
 
 func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *viewer {
@@ -58,22 +60,16 @@ func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, tra
 			Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
 		},
 		role: role, readsContacts: c.May(auth.Scopes{auth.ReadContacts}) == nil,
+		people: map[string]party.Party{}, abouts: map[string]int{},
 	}
-}
-
-// read finds the contacts of ids that are shown.
-func (v *viewer) read(ctx context.Context, contacts party.Reader, ids []string) (map[string]party.Party, error) {
-	if !v.readsContacts {
-		return nil, nil
-	}
-	return contacts(ctx, v.Caller, ids)
 }
 
 func (v *viewer) show(p party.Party) *Account {
-	return &Account{v.Finish(head(p), p, v.role, func(o *wire.Object) {
-		if v.readsContacts {
-			o.Add("contacts", v.contacts(p))
-		}
+	if !v.readsContacts {
+		return &Account{v.Finish(head(p), p, v.role, nil)}
+	}
+	return &Account{v.Finish(head(p), p, v.role, func(o *wire.Object, brief bool) {
+		o.Add("contacts", v.contacts(p, brief))
 	})}
 }
 
@@ -92,41 +88,33 @@ func related(accounts ...party.Party) []string {
 }
 
 // contacts are the contacts of an account that are on the event, the primary one
-// first.
-func (v *viewer) contacts(p party.Party) []Related {
-	shown, texts := []Related{}, 0
+// first; without about where brief is set.
+func (v *viewer) contacts(p party.Party, brief bool) []Related {
+	shown := []Related{}
 	for _, r := range p.Here.Relations {
 		person := v.people[r.ContactID]
 		if !person.Holds(contact.Role) {
 			continue
 		}
 		entry := relation(person, r)
+		if brief {
+			entry.About = wire.Opt[string]{}
+		}
 		if r.IsPrimary {
 			shown = slices.Insert(shown, 0, entry)
 		} else {
 			shown = append(shown, entry)
 		}
-		texts += weight(person.Value(about))
-	}
-	if texts > maxAbout {
-		for i := range shown {
-			shown[i].About = nil
-		}
 	}
 	return shown
 }
 
-// maxAbout is how many bytes the contacts of one account say about themselves in an
-// answer: one account must fit into any.
-const maxAbout = 1 << 20
-
-// weight is how many bytes a text takes in an answer.
-func weight(text string) int {
-	encoded, err := wire.Encode(text)
-	if err != nil {
-		return 0 // A string can be encoded.
+// optional is a standard field, null where it is not set.
+func optional(p party.Party, name string) wire.Opt[string] {
+	if value, ok := p.Values[name]; ok {
+		return wire.Some(value)
 	}
-	return len(encoded)
+	return wire.Null[string]()
 }
 
 func relation(person party.Party, r party.Relation) Related {
@@ -140,7 +128,7 @@ func relation(person party.Party, r party.Relation) Related {
 		ID: person.ID, FriendlyID: contact.Kind.FriendlyID(person.Body), FriendlyIDRaw: person.Number,
 		FullName: contact.FullName(person.Body), FirstName: text("first_name"), LastName: text("last_name"),
 		Email: text("email"), PhotoURL: text("photo_url"), CompanyName: text("company_name"),
-		Title: text("title"), About: text(about), IsPrimary: r.IsPrimary,
+		Title: text("title"), About: optional(person, about), IsPrimary: r.IsPrimary,
 		ContactCreatedAt: person.CreatedAt, ContactUpdatedAt: person.Changed(),
 		RelationshipCreatedAt: r.CreatedAt, RelationshipUpdatedAt: r.UpdatedAt,
 	}
@@ -205,4 +193,5 @@ type described struct {
 // whole adds what a session does not show.
 type whole struct {
 	Contacts []Related `json:"contacts,omitempty" doc:"The account's contacts on the event, for callers with read:contacts."`
+	Omitted  []string  `json:"omitted,omitempty" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`
 }

@@ -2,10 +2,13 @@ package account
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/auth"
+	"lectern/shared/catalogue"
 	"lectern/shared/page"
 	"lectern/shared/party"
 	"lectern/shared/table"
@@ -13,31 +16,44 @@ import (
 
 // Get gives an account that holds a role on the caller's event.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, role, id string, x party.Expand) (*Account, error) {
-	return st.one(ctx, c, role, id, x, func(p party.Party) bool { return p.Holds(role) })
-}
-
-// stored is Get for an account that may have lost the role meanwhile.
-func (st *Store) stored(ctx context.Context, c *auth.Caller, role, id string, x party.Expand) (*Account, error) {
-	return st.one(ctx, c, role, id, x, func(p party.Party) bool { return p.Here != nil })
-}
-
-func (st *Store) one(ctx context.Context, c *auth.Caller, role, id string, x party.Expand, is func(party.Party) bool) (*Account, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	p, err := st.Find(ctx, c, id)
+	p, err := st.Store.Get(ctx, c, id, role)
 	if err != nil {
 		return nil, err
 	}
-	if p.Body == nil || !is(p) {
-		return nil, party.NotFound(role)
-	}
 	v := st.viewer(c, set, role, bool(x))
-	if v.people, err = v.read(ctx, st.Contacts.Read, related(p)); err != nil {
+	if err := v.meet(ctx, st.Contacts.Read, []party.Party{p}); err != nil {
 		return nil, err
 	}
 	return v.show(p), nil
+}
+
+// stored gives those accounts of ids that ever had a role on the caller's event, by id.
+func (st *Store) stored(ctx context.Context, c *auth.Caller, role string, ids []string, x party.Expand) (map[string]any, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Read(ctx, c, ids)
+	if err != nil {
+		return nil, err
+	}
+	v, shown := st.viewer(c, set, role, bool(x)), make(map[string]any, len(found))
+	for some := range slices.Chunk(slices.Collect(maps.Values(found)), atOnce/maxStored) {
+		var people map[string]party.Party
+		if v.readsContacts {
+			if people, err = st.Contacts.Read(ctx, c, related(some...)); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range some {
+			shown[p.ID] = v.written(p, people)
+		}
+	}
+	return shown, nil
 }
 
 // Search gives one page of the accounts that hold a role on the caller's event.
@@ -49,7 +65,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 	var found []party.Party
 	var total int
 	var contacts party.Reader
-	g, within := errgroup.WithContext(ctx)
+	g, within := errgroup.WithContext(catalogue.Together(ctx, slices.Concat(st.Sources(c), st.Contacts.Sources(c))...))
 	g.Go(table.Safely(func() (err error) {
 		found, total, err = st.Store.Search(within, c, q)
 		return err

@@ -57,7 +57,6 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 	}
 	w.More = w.people
 	w.Answer = w.answer
-	w.Again = func(ctx context.Context, id string) (any, error) { return st.stored(ctx, c, role, id, x) }
 	return w, nil
 }
 
@@ -132,16 +131,15 @@ func (w *writing) relate(got write.Items, before party.Party) error {
 
 // answer shows the account with its contacts, which were read.
 func (w *writing) answer(got write.Items, p party.Party) (any, error) {
-	view := *w.view
-	view.people = map[string]party.Party{}
+	people := map[string]party.Party{}
 	for _, id := range related(p) {
 		person, err := w.store.Contacts.Found(w.Caller, got, id)
 		if err != nil {
 			return nil, err
 		}
-		view.people[id] = person
+		people[id] = person
 	}
-	return view.show(p), nil
+	return w.view.written(p, people), nil
 }
 
 // Enroll gives the role to a new account, or to the one that account_id names, with

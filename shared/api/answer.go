@@ -10,6 +10,7 @@ import (
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
 	"lectern/shared/page"
+	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -21,21 +22,12 @@ const (
 )
 
 const (
-	// maxAnswer is the longest JSON that is answered, in bytes.
-	maxAnswer = 5 << 20
-	// maxPayload is what a Lambda may return, less some room for the headers;
-	// an answer that is not compressed is a string in it.
-	maxPayload = 6_000_000
 	// minGzip is the size from which compression pays, in bytes.
 	minGzip = 1 << 10
 	// clientCaching lets a client keep what it has read for three minutes, and
 	// tells shared caches to keep off (spec.md section 8).
 	clientCaching = "private, max-age=180"
 )
-
-// Slimmer is an answer that can leave something out, such as an expansion. Slim
-// is called while the answer is too long, until it says that nothing is left.
-type Slimmer interface{ Slim() bool }
 
 // fitter is an answer that is a page of results.
 type fitter interface{ Fits(limit int) (int, error) }
@@ -60,7 +52,10 @@ type response struct {
 func (x *exchange) respond(w http.ResponseWriter) int {
 	res := x.response()
 	if x.zips() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
-		res.body = encode.Gzip(res.body)
+		if x.packed == nil || res.status != x.Status {
+			x.packed = encode.Gzip(res.body)
+		}
+		res.body = x.packed
 		res.header.Set("Content-Encoding", "gzip")
 	}
 	for name, values := range res.header {
@@ -113,21 +108,15 @@ func (x *exchange) succeed(res *response) error {
 	if x.clientCache {
 		res.cacheable()
 	}
-	x.finish(version, res.body)
 	x.confess()
 	return nil
 }
 
-// render encodes the answer, or takes that of an earlier request under the same
-// key. version is 0 for an answer that is no record.
+// render encodes the answer. version is 0 for an answer that is no record.
 func (x *exchange) render(res *response) (version int64, err error) {
 	res.header.Set("Content-Type", "application/json")
 	if x.key != nil && x.key.Replays() {
 		res.header.Set(headerReplayed, "true")
-	}
-	if x.replay != nil {
-		res.body = x.replay.Body
-		return x.replay.Version, nil
 	}
 	if res.body, err = x.sized(); err != nil {
 		return 0, err
@@ -138,9 +127,9 @@ func (x *exchange) render(res *response) (version int64, err error) {
 	return 0, nil
 }
 
-// sized writes the answer as JSON of a size that can leave. A page that is too
-// long is refused, unless it has one result; that and other answers leave out what
-// they can. A write is answered in any case.
+// sized returns the answer as JSON of a size that a Lambda can return. A page that is too
+// long is refused, unless it has one result; that and single records leave something out.
+// A write is always answered.
 func (x *exchange) sized() ([]byte, error) {
 	for {
 		body, err := wire.Encode(x.answer)
@@ -151,35 +140,42 @@ func (x *exchange) sized() ([]byte, error) {
 		if len(body) <= limit {
 			return body, nil
 		}
-		if slimmer, ok := x.answer.(Slimmer); ok && slimmer.Slim() {
+		if record, ok := x.answer.(size.Shrinker); ok && record.Shrink() {
 			continue
 		}
 		if results, ok := x.answer.(fitter); ok {
 			return nil, x.tooLong(results, limit)
 		}
-		if x.Method == http.MethodGet {
-			return nil, apierr.Invalid("", "The answer would be larger than 5 MB.")
+		if !x.writes() {
+			return nil, apierr.Invalid("", "%s", size.Message(size.Limit(x.ctx)))
 		}
 		return body, nil
 	}
 }
 
-// room is how long body may be: all of 5 MB when it travels compressed, and
-// less when it travels as a string that has to escape it.
+// room returns how many bytes body may have. It keeps the body compressed where that is
+// what a long answer is measured by.
 func (x *exchange) room(body []byte) int {
-	escaped := len(body) + bytes.Count(body, []byte{'"'}) + bytes.Count(body, []byte{'\\'})
-	if escaped <= maxPayload || x.zips() {
-		return maxAnswer
+	if x.packed = nil; x.zips() {
+		if len(body) <= size.Plain || len(body) > size.Unpacked {
+			return size.Unpacked
+		}
+		x.packed = encode.Gzip(body)
+		return min(size.Unpacked, portion(len(body), size.Packed, len(x.packed)))
 	}
-	return min(maxAnswer, int(int64(len(body))*maxPayload/int64(escaped)))
+	escaped := len(body) + bytes.Count(body, []byte{'"'}) + bytes.Count(body, []byte{'\\'})
+	return min(size.Plain, portion(len(body), size.Payload, escaped))
 }
+
+// portion returns the part of n bytes that fits where all of them take so many of a limit.
+func portion(n, limit, taken int) int { return int(int64(n) * int64(limit) / int64(taken)) }
 
 // envelope is room for what a page has beside its results, in bytes.
 const envelope = 1 << 10
 
 // tooLong is the 400 that names the page size that fits.
 func (x *exchange) tooLong(results fitter, limit int) error {
-	size, err := results.Fits(limit - envelope)
+	fits, err := results.Fits(limit - envelope)
 	if err != nil {
 		return fmt.Errorf("api: measure answer: %w", err)
 	}
@@ -189,7 +185,7 @@ func (x *exchange) tooLong(results fitter, limit int) error {
 			name = p.Name
 		}
 	}
-	return page.TooLong(name, size)
+	return page.TooLong(name, fits, size.Limit(x.ctx))
 }
 
 // tag sets the ETag and answers 304 to a read of what the client has already.
@@ -199,17 +195,6 @@ func (x *exchange) tag(res *response, version int64) {
 	if x.Method == http.MethodGet && encode.Matches(x.r.Header.Values("If-None-Match"), etag) {
 		res.status, res.body = http.StatusNotModified, nil
 		res.header.Del("Content-Type")
-	}
-}
-
-// finish keeps the answer of a bulk under its key. The writes are done by now,
-// so a failure is logged and the answer goes out.
-func (x *exchange) finish(version int64, body []byte) {
-	if x.key == nil || x.replay != nil {
-		return
-	}
-	if err := x.key.Finish(x.ctx, version, body); err != nil {
-		x.Log.ErrorContext(x.ctx, "answer not kept for replay", "request_id", x.id, "error", err)
 	}
 }
 

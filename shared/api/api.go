@@ -32,6 +32,9 @@ type Env struct {
 	// DailyWrites is how many requests to the routes with the option CountsDaily
 	// a token has on a day in UTC; 0 is no such limit.
 	DailyWrites int64
+	// SearchUnits is how many read units a minute an organization's requests without a
+	// limit may take in one process; 0 is any number.
+	SearchUnits int64
 	// Memory is what the groups of one process share; see Shared.
 	Memory *Memory
 }

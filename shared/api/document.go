@@ -169,7 +169,7 @@ func idempotencyKey() *huma.Param {
 	least, most := 1, idempotency.MaxKey
 	return &huma.Param{
 		Name: idempotency.Header, In: "header",
-		Description: "Makes the request safe to repeat: for 24 hours the answer of the first success is given again. Any text of printable ASCII.",
+		Description: "Makes the request safe to repeat: for 24 hours a repetition writes nothing and shows what the first success wrote, as it is now. Any text of printable ASCII.",
 		Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[ -~]+$"},
 	}
 }

@@ -36,6 +36,8 @@ type config struct {
 	adminURL string
 	// dailyWrites is LECTERN_DAILY_WRITES, Env.DailyWrites; it may be left out.
 	dailyWrites int64
+	// searchUnits is LECTERN_SEARCH_UNITS, Env.SearchUnits; it may be left out.
+	searchUnits int64
 	// endpoint is AWS_ENDPOINT_URL, which an emulator sets.
 	endpoint string
 }
@@ -59,7 +61,7 @@ func configured(getenv func(string) string) (config, error) {
 	count := func(name string) int64 {
 		n, err := strconv.ParseInt(cmp.Or(getenv(name), "0"), 10, 64)
 		if err != nil || n < 0 {
-			mistakes = append(mistakes, fmt.Errorf("%s is not a number of requests: %q", name, getenv(name)))
+			mistakes = append(mistakes, fmt.Errorf("%s is not a number from 0 on: %q", name, getenv(name)))
 		}
 		return n
 	}
@@ -71,6 +73,7 @@ func configured(getenv func(string) string) (config, error) {
 		endpoint:  address("AWS_ENDPOINT_URL"),
 
 		dailyWrites: count("LECTERN_DAILY_WRITES"),
+		searchUnits: count("LECTERN_SEARCH_UNITS"),
 	}
 	return c, errors.Join(mistakes...)
 }
@@ -81,16 +84,19 @@ func (c config) env(ctx context.Context) (Env, error) {
 	if err != nil {
 		return Env{}, err
 	}
+	t, log := table.New(client, c.table), slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	t.Log = log
 	return Env{
 		Region:   c.region,
-		Table:    table.New(client, c.table),
+		Table:    t,
 		Now:      time.Now,
 		NewID:    uuid.NewString,
-		Log:      slog.New(slog.NewJSONHandler(os.Stdout, nil)),
+		Log:      log,
 		AdminURL: c.adminURL,
 		Memory:   new(Memory),
 
 		DailyWrites: c.dailyWrites,
+		SearchUnits: c.searchUnits,
 	}, nil
 }
 

@@ -32,10 +32,12 @@ type author struct {
 	Name string `json:"name"`
 }
 
+func (n *note) RecordID() string { return n.ID }
+
 func (*note) Revision() int64 { return 7 }
 
-// Slim drops the extras one by one.
-func (n *note) Slim() bool {
+// Shrink drops the extras one by one.
+func (n *note) Shrink() bool {
 	if len(n.Extras) == 0 {
 		return false
 	}
@@ -191,16 +193,34 @@ func (s *service) create(ctx context.Context, in *createInput) (*note, error) {
 	if in.Body.Refuse {
 		return nil, apierr.Conflict("NO", "Refused.")
 	}
+	if made := write.Ref(ctx); made != "" {
+		return s.made(ctx, made)
+	}
 	id := uuid.NewString()
-	again := func(_ context.Context, id string) (any, error) { return &note{ID: id}, nil }
-	made, err := write.Run(ctx, s.table, write.Op{Again: again, Plan: func(context.Context, write.Items) (*write.Plan, error) {
-		item := table.Item{Key: table.Key{PK: "note#" + id, SK: "-"}, Version: 1, Data: []byte(`{}`)}
+	made, err := write.Run(ctx, s.table, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
+		text, err := json.Marshal(&note{ID: id, Text: in.Body.Text, Author: in.Body.Author})
+		if err != nil {
+			return nil, err
+		}
+		item := table.Item{Key: noteKey(id), Version: 1, Data: text}
 		return &write.Plan{Writes: []table.Write{table.Insert(item)}, Answer: &note{ID: id, Text: in.Body.Text, Author: in.Body.Author}}, nil
 	}})
 	if err != nil {
 		return nil, err
 	}
 	return made.(*note), nil
+}
+
+func noteKey(id string) table.Key { return table.Key{PK: "note#" + id, SK: "-"} }
+
+// made is a note that an earlier request has made.
+func (s *service) made(ctx context.Context, id string) (*note, error) {
+	item, err := s.table.Get(ctx, noteKey(id))
+	if err != nil {
+		return nil, err
+	}
+	var n note
+	return &n, json.Unmarshal(item.Data, &n)
 }
 
 func (s *service) update(_ context.Context, in *updateInput) (*note, error) {

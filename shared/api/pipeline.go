@@ -11,7 +11,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"lectern/shared/api/check"
@@ -20,8 +19,9 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/idempotency"
 	"lectern/shared/ratelimit"
+	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/table"
-	"lectern/shared/tenancy"
 )
 
 // pipeline answers the requests of one group.
@@ -30,6 +30,7 @@ type pipeline struct {
 	mux     *http.ServeMux
 	auth    *auth.Authenticator
 	limiter *ratelimit.Limiter
+	budget  *ratelimit.Budget
 	keys    idempotency.Store
 }
 
@@ -45,13 +46,16 @@ type exchange struct {
 	caller    *auth.Caller
 	// verdict waits for the rate limiter; nil where the bucket is None.
 	verdict func() ratelimit.Verdict
-	params  map[string]string
-	body    []byte
-	key     *idempotency.Key
-	replay  *idempotency.Answer
+	// spends is whether the request is charged to its organization's budget.
+	spends bool
+	params map[string]string
+	body   []byte
+	key    *idempotency.Key
 	// allow is what OPTIONS answers; nil for other methods.
 	allow  []string
 	answer any
+	// packed is the answer compressed, where its length had to be known.
+	packed []byte
 	err    error
 }
 
@@ -73,6 +77,7 @@ var steps = []func(*exchange) error{
 // run serves a request that has a route.
 func (x *exchange) run() {
 	defer x.obey()
+	defer x.charge()
 	defer x.recover()
 	for _, step := range steps {
 		if x.err = step(x); x.err != nil {
@@ -111,61 +116,6 @@ func (x *exchange) permit() error {
 		return nil
 	}
 	return x.caller.May(x.Scopes)
-}
-
-// limit asks the rate limiter. The request goes on meanwhile, as far as it only
-// reads: its first write waits for the verdict.
-func (x *exchange) limit() error {
-	if x.Bucket == ratelimit.None || x.Scopes.Open() {
-		return nil
-	}
-	verdict := make(chan ratelimit.Verdict, 1)
-	ctx, token := x.ctx, x.caller.Token
-	go func() { verdict <- x.take(ctx, token) }()
-	x.verdict = sync.OnceValue(func() ratelimit.Verdict { return <-verdict })
-	x.ctx = table.Gated(x.ctx, x.refusal)
-	return x.limitDay()
-}
-
-// limitDay counts a request against the writes of its day. The headers tell
-// about the day only when it is used up.
-func (x *exchange) limitDay() error {
-	if !x.daily || x.DailyWrites == 0 || !x.verdict().Allowed {
-		return nil
-	}
-	if day := x.limiter.TakeDay(x.ctx, x.caller.Token, x.DailyWrites); !day.Allowed {
-		x.verdict = func() ratelimit.Verdict { return day }
-	}
-	return x.refusal()
-}
-
-// take is the rate limiter's verdict. A panic in the limiter refuses nobody, as
-// its other failures do not; outside of the request it would end the process.
-func (x *exchange) take(ctx context.Context, token tenancy.Token) (v ratelimit.Verdict) {
-	err := table.Safely(func() error {
-		v = x.limiter.Take(ctx, token, x.Bucket)
-		return nil
-	})()
-	if err != nil {
-		x.Log.ErrorContext(ctx, "rate limiter panicked", "error", err)
-		return ratelimit.Verdict{Allowed: true}
-	}
-	return v
-}
-
-// refusal waits for the rate limiter's verdict and gives the 429 if it is one.
-func (x *exchange) refusal() error {
-	if x.verdict == nil || x.verdict().Allowed {
-		return nil
-	}
-	return apierr.TooManyRequests("Too many requests. Please try again later.")
-}
-
-// obey lets a 429 win over whatever else was found meanwhile.
-func (x *exchange) obey() {
-	if refusal := x.refusal(); refusal != nil {
-		x.err = refusal
-	}
 }
 
 // read reads the body of a route that takes one.
@@ -258,7 +208,9 @@ func (x *exchange) claim() error {
 		return nil
 	}
 	var err error
-	x.key, x.replay, err = x.keys.Begin(x.ctx, x.caller.Org.ID, x.caller.Token.ID, x.Method, x.place(), strings.Join(keys, ","), x.body)
+	x.key, err = x.keys.Begin(x.ctx, idempotency.Request{
+		Org: x.caller.Org.ID, Token: x.caller.Token.ID, Method: x.Method, Path: x.place(), Key: strings.Join(keys, ","), Body: x.body,
+	})
 	x.ctx = idempotency.With(x.ctx, x.key)
 	return err
 }
@@ -275,28 +227,27 @@ func (x *exchange) place() string {
 	return path
 }
 
-// handle calls the route's handler, unless an earlier answer is replayed.
+// handle calls the route's handler. One that repeats a request under its key shows what
+// that one wrote.
 func (x *exchange) handle() error {
-	if x.replay != nil {
-		return nil
-	}
 	x.endpoint.run(x.humaContext())
-	if x.err == nil || x.key == nil {
+	if x.err == nil || x.key == nil || x.key.Replays() {
 		return x.err
 	}
 	return x.overtaken()
 }
 
-// overtaken looks a failed request's idempotency key up again: when another
-// request under it was faster, that one's change is what this one failed on, and
-// its answer is replayed. So is that of a write whose own answer was lost.
+// overtaken looks a failed request's idempotency key up again: when another request
+// under it was faster, that one's change is what this one failed on, and what that one
+// wrote is shown. So is what a write has done whose own answer was lost.
 func (x *exchange) overtaken() error {
 	failed := x.err
 	err := x.claim()
 	switch {
-	case x.replay != nil:
+	case err == nil && x.key.Replays():
 		x.err, x.answer = nil, nil
-		return nil
+		x.endpoint.run(x.humaContext())
+		return x.err
 	case !errors.Is(failed, idempotency.ErrRaced):
 		return failed
 	case err != nil:
@@ -307,11 +258,12 @@ func (x *exchange) overtaken() error {
 
 // begin starts an exchange: its request id, its clock and its meter.
 func (p *pipeline) begin(r *http.Request) *exchange {
-	x := &exchange{pipeline: p, began: time.Now(), id: r.Header.Get(headerRequestID), params: map[string]string{}}
+	x := &exchange{pipeline: p, r: r, began: time.Now(), id: r.Header.Get(headerRequestID), params: map[string]string{}}
 	if !safeID(x.id) {
 		x.id = p.NewID()
 	}
-	ctx, meter := table.Measured(change.WithRequest(r.Context(), x.id))
+	ctx := size.With(settings.Hold(change.WithRequest(r.Context(), x.id)), x.zips())
+	ctx, meter := table.Measured(ctx)
 	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
 	x.r = r.WithContext(x.ctx)
 	return x

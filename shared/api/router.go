@@ -25,8 +25,9 @@ import (
 func (g Group) Handler(env Env) http.Handler {
 	p := &pipeline{
 		Env:     env,
-		auth:    auth.New(env.Table, env.Now, env.Region),
+		auth:    Shared(env, func() *auth.Authenticator { return auth.New(env.Table, env.Now, env.Region) }),
 		limiter: Shared(env, func() *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }),
+		budget:  Shared(env, func() *ratelimit.Budget { return ratelimit.NewBudget(env.SearchUnits, env.Now) }),
 		keys:    idempotency.Store{Table: env.Table, Now: env.Now},
 	}
 	a := &adapter{}

@@ -16,6 +16,7 @@ const (
 	CodeReadOnly     = "FIELD_READ_ONLY"
 	CodeFieldUnknown = "FIELD_NOT_FOUND"
 	CodeStale        = "STALE_UPDATE"
+	CodeLimit        = "LIMIT_REACHED"
 
 	CodeNotFound         = "NOT_FOUND"
 	CodeUnauthorized     = "UNAUTHORIZED"
@@ -118,6 +119,12 @@ func NotFound(thing string) *Error {
 // Conflict is the 409 for a write that the state of a record forbids.
 func Conflict(code, message string) *Error {
 	return newError(http.StatusConflict, "ConflictError", code, message)
+}
+
+// LimitReached returns the 409 for a record over a bound. The details name the bound
+// and its value.
+func LimitReached(limit string, most int64, message string) *Error {
+	return Conflict(CodeLimit, message).With("limit", limit).With("maximum", most)
 }
 
 // Stale is the 409 for a write based on an older version; updatedAt is the

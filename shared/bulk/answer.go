@@ -9,15 +9,15 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
 const (
 	// maxAnswer is how many bytes of records and options an answer holds; the
-	// entries beyond carry their id or message only, for a Lambda cannot answer
-	// more (gaps.md section 3).
-	maxAnswer = 5<<20 - envelope
+	// entries beyond carry their id or message only (gaps.md section 3).
+	maxAnswer = size.Plain - envelope
 	// envelope is room for what the results have beside.
 	envelope = 100 << 10
 	// maxEcho is how many characters of a word that is no action are repeated.
@@ -68,18 +68,19 @@ func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 // Causes are the errors behind those results that the service failed, for the log.
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
-// fill writes errors in brief, then what is long in them and then records into the
-// answer for as long as they fit.
+// fill writes errors in brief, then their long parts, then records into the answer for as
+// long as they fit.
 func (r *Response[T, E]) fill(results []write.Result) error {
 	room, err := r.fillErrors()
 	if err != nil {
 		return err
 	}
-	fits, err := r.fillRecords(results, room)
-	if err == nil && !fits && slimmed(results) {
-		_, err = r.fillRecords(results, room)
+	for step := 0; ; step++ {
+		fits, less, err := r.fillRecords(results, room, step)
+		if err != nil || fits || step > 0 && !less {
+			return err
+		}
 	}
-	return err
 }
 
 // fillErrors shows the errors, the first of them with their whole messages and
@@ -140,48 +141,61 @@ func (r *Response[T, E]) long() (indexes []int) {
 	return indexes
 }
 
-// fillRecords writes the records for as long as they fit. It is false when one
-// does not; those behind it are left out then too.
-func (r *Response[T, E]) fillRecords(results []write.Result, room int) (fits bool, err error) {
+// shower is an answer that is rendered where there is room for it: Show returns nil where
+// there is no memory for it.
+type shower interface{ Show() any }
+
+// fillRecords writes the records for as long as they fit, each without so many steps of
+// what a record can leave out (size.Shrinker). It is called with step 0, 1 and so on. It
+// reports whether all fit, and whether one of them had this step to leave out.
+func (r *Response[T, E]) fillRecords(results []write.Result, room, step int) (fits, less bool, err error) {
 	for i, result := range results {
 		if result.Err != nil || result.Answer == nil {
 			continue
 		}
-		text, err := encoded(result.Answer)
+		text, shrank, err := encoded(result.Answer, step)
 		if err != nil {
-			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
+			return false, false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
 		}
-		if room -= len(text); room < 0 {
-			return false, nil
+		less = less || shrank
+		if room -= len(text); text == nil || room < 0 {
+			return false, less, nil
 		}
 		r.Results[i].Data = text
 	}
-	return true, nil
+	return true, less, nil
 }
 
-// slimmed has the records leave something out once, such as what was added to them
-// on request. It is false when there was nothing.
-func slimmed(results []write.Result) (slim bool) {
-	for _, result := range results {
-		if record, ok := result.Answer.(interface{ Collapse() bool }); ok && record.Collapse() {
-			slim = true
+// encoded renders a record without the steps up to step; nil where there is no memory for
+// it. It reports whether the record had that step. A record that was rendered before has
+// left out the earlier ones.
+func encoded(answer any, step int) (text []byte, shrank bool, err error) {
+	steps := min(step, 1)
+	if later, ok := answer.(shower); ok {
+		if answer, steps = later.Show(), step; answer == nil {
+			return nil, false, nil
 		}
 	}
-	return slim
+	if record, ok := answer.(size.Shrinker); ok {
+		for range steps {
+			shrank = record.Shrink()
+		}
+	}
+	text, err = wire.Encode(answer)
+	return text, shrank, err
 }
 
-// Slim leaves out the last of the records, a quarter of what is shown of them;
-// once there are none, what is long in the last errors. It is false when there
-// are none of those either.
-func (r *Response[T, E]) Slim() bool {
-	size := 0
+// Shrink leaves out a quarter of the records, the last ones; once there are none, what is
+// long in the last errors. It reports whether there was anything left to leave out.
+func (r *Response[T, E]) Shrink() bool {
+	shown := 0
 	for _, result := range r.Results {
-		size += len(result.Data)
+		shown += len(result.Data)
 	}
-	if size == 0 {
-		return r.slimErrors()
+	if shown == 0 {
+		return r.shrinkErrors()
 	}
-	room := size / 4 * 3
+	room := shown / 4 * 3
 	for i := range r.Results {
 		if room -= len(r.Results[i].Data); room < 0 {
 			r.Results[i].Data = nil
@@ -190,25 +204,11 @@ func (r *Response[T, E]) Slim() bool {
 	return true
 }
 
-func (r *Response[T, E]) slimErrors() bool {
+func (r *Response[T, E]) shrinkErrors() bool {
 	long := r.long()
 	for _, i := range long[len(long)/4*3:] {
 		r.refused[i] = brief(r.refused[i])
 		r.put(i, r.refused[i])
 	}
 	return len(long) > 0
-}
-
-// encoded is a record as the single operation would answer it: one that no answer has
-// room for leaves something out.
-func encoded(answer any) ([]byte, error) {
-	for {
-		text, err := wire.Encode(answer)
-		if err != nil || len(text) <= maxAnswer {
-			return text, err
-		}
-		if record, ok := answer.(interface{ Slim() bool }); !ok || !record.Slim() {
-			return text, nil
-		}
-	}
 }

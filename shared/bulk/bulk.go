@@ -137,9 +137,9 @@ type Maker struct {
 	Create func(ctx context.Context, id string, data Data) (write.Op, error)
 	Update func(ctx context.Context, id string, data Data) (write.Op, error)
 	Delete func(ctx context.Context, id string) (write.Op, error)
-	// Again shows the record of id, deleted or not, for what an earlier request
-	// with the same Idempotency-Key has done.
-	Again func(ctx context.Context, id string) (any, error)
+	// Again shows records by id, deleted or not, for what an earlier request with the
+	// same Idempotency-Key has done.
+	Again func(ctx context.Context, ids []string) (map[string]any, error)
 }
 
 // Run does a request. fail shows an error as the kind of record does. Its own

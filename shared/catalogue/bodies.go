@@ -47,7 +47,7 @@ func (c *Catalogue[R, B]) Bodies(ctx context.Context, src Source, want []Want) (
 // recall fills got from memory and gives the indexes that it could not fill.
 func (c *Catalogue[R, B]) recall(src Source, want []Want, got []Body[B]) (missing []int) {
 	for i, w := range want {
-		body, ok := c.bodies.get(c.opts.BodyKey(src, w.ID))
+		body, ok := c.bodies.Get(c.opts.BodyKey(src, w.ID))
 		if ok && w.Version > 0 && body.Version >= w.Version {
 			got[i] = body
 			continue
@@ -91,6 +91,6 @@ func (c *Catalogue[R, B]) body(item table.Item) (Body[B], error) {
 		return Body[B]{}, err
 	}
 	body := Body[B]{value, item.Version}
-	c.bodies.put(item.Key, body, bodyGrowth*int64(len(item.Data)))
+	c.bodies.Put(item.Key, body, bodyGrowth*int64(len(item.Data)))
 	return body, nil
 }

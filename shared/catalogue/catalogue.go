@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/lru"
 	"lectern/shared/table"
 )
 
@@ -54,7 +55,7 @@ func VersionKey(src Source, shard int) table.Key {
 // raises a row's version by one: the shard's version rises by the record's
 // table.Weight. Without it searches of the shard fail.
 func Bump(src Source, id string) table.Write {
-	return table.Bump(VersionKey(src, Shard(id, src.Shards)), table.Weight(id))
+	return table.BumpFor(VersionKey(src, Shard(id, src.Shards)), table.Weight(id), id)
 }
 
 // Write is what stores a record with its row: body, whose version follows was, which
@@ -97,8 +98,8 @@ type Options[R, B any] struct {
 type Catalogue[R, B any] struct {
 	table   *table.Table
 	opts    Options[R, B]
-	sources *lru[Source, *source[R]]
-	bodies  *lru[table.Key, Body[B]]
+	sources *lru.Cache[Source, *source[R]]
+	bodies  *lru.Cache[table.Key, Body[B]]
 }
 
 // New makes an empty catalogue over t.
@@ -106,8 +107,8 @@ func New[R, B any](t *table.Table, opts Options[R, B]) *Catalogue[R, B] {
 	return &Catalogue[R, B]{
 		table:   t,
 		opts:    opts,
-		sources: newLRU[Source, *source[R]](opts.MaxBytes / 2),
-		bodies:  newLRU[table.Key, Body[B]](opts.MaxBytes / 2),
+		sources: lru.New[Source, *source[R]](opts.MaxBytes / 2),
+		bodies:  lru.New[table.Key, Body[B]](opts.MaxBytes / 2),
 	}
 }
 

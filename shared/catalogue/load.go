@@ -2,7 +2,6 @@ package catalogue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -23,109 +22,157 @@ const (
 	shardsAtOnce = 8
 )
 
-// current makes view, nil when there is none yet, into the view that holds every
-// write answered before current was called. Rows are trusted only where they add
-// up to exactly their shard's version, read since then: more, less or another
-// record's share is a write that is not yet wholly visible.
-func (c *Catalogue[R, B]) current(ctx context.Context, src Source, view *View[R]) (*View[R], error) {
-	versions, view, err := c.begin(ctx, src, view)
-	if err != nil {
+// settle makes the shards of s current and returns those that it could not. Rows are
+// trusted only where they add up to exactly their shard's version, read since the
+// caller came: more, less or another record's share is a write that is not yet wholly
+// visible. A shard that needs no reading twice costs none.
+func (c *Catalogue[R, B]) settle(ctx context.Context, src Source, s *source[R], now versions, e effort, warm bool) (open []int, err error) {
+	open, bad := s.sift(s.open(now), now, e)
+	if e.time == 0 && len(bad) > 0 {
+		return bad, nil
+	}
+	within, cancel := e.limit(ctx)
+	defer cancel()
+	if open, err = c.catchUp(within, src, s, open, now); e.excuse(ctx, err) != nil {
 		return nil, err
 	}
-	for try := 0; ; try++ {
-		open := view.open(versions)
-		if len(open) == 0 {
-			return view, nil
-		}
-		if try == maxTries {
-			return nil, unsettled("rows", src)
-		}
-		if err := pause(ctx, try); err != nil {
-			return nil, err
-		}
-		// The versions were read just now when the first try begins.
-		if view, err = c.refresh(ctx, src, view, open, versions, try > 0); err != nil {
-			return nil, err
-		}
+	if e.time > 0 && warm {
+		e.whole = s.page
 	}
+	some := min(len(open), e.whole)
+	open, left := open[:some], open[some:]
+	for try := 0; len(open) > 0 && try < e.tries; try++ {
+		if err = pause(within, try); err == nil {
+			// The versions were read just now when the first try begins.
+			err = c.readShards(within, src, s, open, now, try > 0)
+		}
+		if err != nil {
+			return s.open(now), e.excuse(ctx, err)
+		}
+		open = slices.DeleteFunc(open, func(i int) bool { return s.current(i, now) })
+	}
+	c.blame(ctx, src, s, open, now, e.tries)
+	return slices.Concat(bad, left, open), nil
 }
 
-// begin reads the versions of the shards and, when there is no view yet, beside
-// them the rows: in which order does not matter, since a view is measured by the
-// rows it holds.
-func (c *Catalogue[R, B]) begin(ctx context.Context, src Source, view *View[R]) (versions []int64, _ *View[R], err error) {
-	var first []shard[R]
-	g, beside := errgroup.WithContext(ctx)
-	if view == nil {
-		g.Go(table.Safely(func() (err error) {
-			first, err = c.firstPage(beside, src)
-			return err
-		}))
+// current reports whether what is in memory of shard i adds up to its version, or was
+// found to since the caller came.
+func (s *source[R]) current(i int, now versions) bool {
+	if s.shards[i].sum != now.shards[i].Version {
+		return s.proved[i].After(now.came)
 	}
-	g.Go(table.Safely(func() (err error) {
-		versions, err = c.versions(beside, src)
-		return err
-	}))
-	if err := g.Wait(); err != nil || view != nil {
-		return versions, view, err
+	if now.asked.After(s.proved[i]) {
+		s.proved[i] = now.asked
 	}
-	view, err = c.load(ctx, src, first, versions)
-	return versions, view, err
+	delete(s.defects, i)
+	return true
 }
 
-// versions reads the version of every shard; 0 for one without rows.
-func (c *Catalogue[R, B]) versions(ctx context.Context, src Source) ([]int64, error) {
-	found, err := c.table.Versions(ctx, src.Versions, src.Family+"#", src.Family+"#"+lastKey)
-	if err != nil {
-		return nil, err
-	}
-	versions := make([]int64, src.Shards)
-	for i := range versions {
-		versions[i] = found[VersionKey(src, i).SK]
-	}
-	return versions, nil
-}
-
-// open are the shards whose rows do not add up to their versions.
-func (v *View[R]) open(versions []int64) (open []int) {
-	for i, s := range v.shards {
-		if s.sum != versions[i] {
+// open returns the shards that are not current.
+func (s *source[R]) open(now versions) (open []int) {
+	for i := range s.shards {
+		if !s.current(i, now) {
 			open = append(open, i)
 		}
 	}
 	return open
 }
 
-// firstPage reads rows with one Query and gives the shards that it holds whole,
-// from the first on: all of them if one page is enough.
-func (c *Catalogue[R, B]) firstPage(ctx context.Context, src Source) ([]shard[R], error) {
+// sift divides shards into those worth reading, and those that did not add up a moment
+// ago for a caller who tried as hard.
+func (s *source[R]) sift(all []int, now versions, e effort) (worth, bad []int) {
+	for _, i := range all {
+		d, ok := s.defects[i]
+		if ok && d.stays(now.shards[i].Version, s.shards[i].sum) && d.tries >= e.tries && now.came.Before(d.until) {
+			bad = append(bad, i)
+		} else {
+			worth = append(worth, i)
+		}
+	}
+	return worth, bad
+}
+
+// catchUp reads with one batch the rows of shards that lack writes of one record alone,
+// the last that their versions name, and returns the shards that are not current then.
+func (c *Catalogue[R, B]) catchUp(ctx context.Context, src Source, s *source[R], open []int, now versions) (still []int, err error) {
+	keys := make(map[int]table.Key, len(open))
+	var all []table.Key
+	for _, i := range open {
+		version := now.shards[i]
+		behind := version.Version - s.shards[i].sum
+		if version.Last != "" && behind > 0 && behind%table.Weight(version.Last) == 0 {
+			keys[i] = RowKey(src, version.Last)
+			all = append(all, keys[i])
+		}
+	}
+	if len(all) == 0 {
+		return open, nil
+	}
+	items, err := c.table.GetMany(ctx, all)
+	for _, i := range open {
+		if item, ok := items[keys[i]]; ok {
+			patched, decodeErr := c.patched(s.shards[i], item)
+			if decodeErr != nil {
+				return open, decodeErr
+			}
+			if patched.sum == now.shards[i].Version {
+				s.shards[i], s.proved[i] = patched, now.asked
+				continue
+			}
+		}
+		still = append(still, i)
+	}
+	return still, err
+}
+
+// patched returns a shard with another row of a record, or one more.
+func (c *Catalogue[R, B]) patched(old shard[R], item table.Item) (shard[R], error) {
+	row, err := c.row(old, item)
+	if err != nil {
+		return old, err
+	}
+	id := c.opts.ID(row)
+	now := shard[R]{rows: slices.Clone(old.rows), sum: old.sum + item.Version*table.Weight(id), bytes: old.bytes}
+	at, ok := now.find(id, c.opts.ID)
+	if ok {
+		now.sum -= c.opts.Version(old.rows[at]) * table.Weight(id)
+		now.rows[at] = row
+	} else {
+		now.bytes += rowBytes[R](item)
+		now.rows = slices.Insert(now.rows, at, row)
+	}
+	return now, nil
+}
+
+// firstPage reads rows with one Query, unless that was done, and keeps the shards that
+// it holds whole, from the first on: all of them if one page is enough.
+func (c *Catalogue[R, B]) firstPage(ctx context.Context, src Source, s *source[R]) error {
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer func() { <-s.turn }()
+	if s.loading.Load() {
+		return nil
+	}
 	items, more, last, err := c.table.Page(ctx, src.Rows, shardPrefix(0), lastKey)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	whole := src.Shards
 	if more {
 		digits, _, _ := strings.Cut(last, "#")
 		shard, err := strconv.ParseUint(digits, 16, 8)
 		if err != nil {
-			return nil, fmt.Errorf("catalogue: %s %s is in no shard: %w", src.Rows, last, err)
+			return fmt.Errorf("catalogue: %s %s is in no shard: %w", src.Rows, last, err)
 		}
 		whole = int(shard)
 	}
-	shards := make([]shard[R], whole)
-	return shards, c.divide(shards, items)
-}
-
-// load makes the first view: of the first shards, and of the others, which it
-// reads in parallel.
-func (c *Catalogue[R, B]) load(ctx context.Context, src Source, first []shard[R], versions []int64) (*View[R], error) {
-	shards := make([]shard[R], src.Shards)
-	rest := numbers(copy(shards, first), src.Shards)
-	if err := c.readShards(ctx, src, shards, rest, versions, true); err != nil {
-		return nil, err
+	if err := c.divide(s.shards[:whole], items); err != nil {
+		return err
 	}
-	empty := &View[R]{traits: traits[R]{c.opts.ID, c.opts.Order}, shards: make([]shard[R], src.Shards)}
-	return empty.replaced(shards).compact(), nil
+	s.page = max(1, whole)
+	s.loading.Store(true)
+	return nil
 }
 
 // divide fills shards, the first of a source, from items in the order of keys.
@@ -142,14 +189,6 @@ func (c *Catalogue[R, B]) divide(shards []shard[R], items []table.Item) (err err
 	return nil
 }
 
-// numbers are those from first to before end.
-func numbers(first, end int) (all []int) {
-	for i := first; i < end; i++ {
-		all = append(all, i)
-	}
-	return all
-}
-
 func all(items []table.Item) iter.Seq2[table.Item, error] {
 	return func(yield func(table.Item, error) bool) {
 		for _, item := range items {
@@ -160,52 +199,33 @@ func all(items []table.Item) iter.Seq2[table.Item, error] {
 	}
 }
 
-// compact moves the rows of a view that nobody else has seen next to each other,
-// in the default order: a scan of many rows then takes a third of the time.
-func (v *View[R]) compact() *View[R] {
-	together := make([]R, len(v.order))
-	for i, row := range v.order {
-		together[i] = *row
-		s := v.shards[Shard(v.id(row), len(v.shards))]
-		at, _ := s.find(v.id(row), v.id)
-		s.rows[at], v.order[i] = &together[i], &together[i]
-	}
-	return v
-}
-
-// refresh reads the open shards again.
-func (c *Catalogue[R, B]) refresh(ctx context.Context, src Source, view *View[R], open []int, versions []int64, again bool) (*View[R], error) {
-	shards := slices.Clone(view.shards)
-	if err := c.readShards(ctx, src, shards, open, versions, again); err != nil {
-		return nil, err
-	}
-	return view.replaced(shards), nil
-}
-
-// readShards replaces those of shards that which lists by what the table holds,
-// and, if again, their versions.
-func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, shards []shard[R], which []int, versions []int64, again bool) error {
-	g, ctx := errgroup.WithContext(ctx)
+// readShards replaces the shards that which lists by what the table holds and, if
+// again, their versions. After an error no further shard is begun, and those that were
+// begun are still kept.
+func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, s *source[R], which []int, now versions, again bool) error {
+	g, failed := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
 	for _, i := range which {
-		g.Go(table.Safely(func() (err error) {
-			shards[i], err = c.readShard(ctx, src, i, shards[i], &versions[i], again)
-			return err
+		g.Go(table.Safely(func() error {
+			if err := failed.Err(); err != nil {
+				return err
+			}
+			return c.readShard(ctx, src, i, &s.shards[i], &now.shards[i], again)
 		}))
 	}
 	return g.Wait()
 }
 
-// readShard reads the rows of shard i and, if again, its version beside them, so
-// that no more than a moment lies between the two however many shards are read. A
-// version read before that proves the rows is kept: a later write is none of this
-// search's.
-func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, old shard[R], version *int64, again bool) (now shard[R], err error) {
+// readShard reads the rows of shard i and, if again, its version beside them, so that
+// no more than a moment lies between the two however many shards are read. A version
+// read before that proves the rows is kept: a later write is none of this search's.
+func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, held *shard[R], version *table.Item, again bool) error {
 	beside := *version
+	now := *held
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
 		prefix := shardPrefix(i)
-		now, err = c.decode(old, c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
+		now, err = c.decode(*held, c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
 		return err
 	}))
 	if again {
@@ -215,21 +235,13 @@ func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, old 
 		}))
 	}
 	if err := g.Wait(); err != nil {
-		return now, err
+		return err
 	}
-	if now.sum != *version {
+	*held = now
+	if now.sum != version.Version {
 		*version = beside
 	}
-	return now, nil
-}
-
-// version reads the version of one shard; 0 for one without rows.
-func (c *Catalogue[R, B]) version(ctx context.Context, src Source, shard int) (int64, error) {
-	item, err := c.table.Get(ctx, VersionKey(src, shard))
-	if errors.Is(err, table.ErrNotFound) {
-		return 0, nil
-	}
-	return item.Version, err
+	return nil
 }
 
 // decode makes a shard of its items. Rows of old that are unchanged are kept, so
@@ -246,7 +258,7 @@ func (c *Catalogue[R, B]) decode(old shard[R], items iter.Seq2[table.Item, error
 		}
 		now.rows = append(now.rows, row)
 		now.sum += item.Version * table.Weight(c.opts.ID(row))
-		now.bytes += int64(len(item.Data) + int(unsafe.Sizeof(*row)) + rowOverhead)
+		now.bytes += rowBytes[R](item)
 	}
 	return now, nil
 }
@@ -255,6 +267,12 @@ func (c *Catalogue[R, B]) decode(old shard[R], items iter.Seq2[table.Item, error
 // the view and the rounding of its parts to the allocator's sizes.
 const rowOverhead = 64
 
+// rowBytes is about what the row of an item takes in memory.
+func rowBytes[R any](item table.Item) int64 {
+	var row R
+	return int64(len(item.Data) + int(unsafe.Sizeof(row)) + rowOverhead)
+}
+
 func (c *Catalogue[R, B]) row(old shard[R], item table.Item) (*R, error) {
 	_, id, _ := strings.Cut(item.SK, "#")
 	if at, ok := old.find(id, c.opts.ID); ok && c.opts.Version(old.rows[at]) == item.Version {
@@ -262,27 +280,4 @@ func (c *Catalogue[R, B]) row(old shard[R], item table.Item) (*R, error) {
 	}
 	row, err := c.opts.Row(item)
 	return &row, err
-}
-
-// replaced is the view with other shards. A row that both have is the same
-// pointer in both, so only the changed ones are looked up and moved.
-func (v *View[R]) replaced(shards []shard[R]) *View[R] {
-	var out, in []*R
-	for i, now := range shards {
-		was := v.shards[i]
-		if now.sum == was.sum {
-			continue // versions only grow, so no row has changed
-		}
-		for _, row := range now.rows {
-			at, ok := was.find(v.id(row), v.id)
-			if ok && was.rows[at] == row {
-				continue
-			}
-			if ok {
-				out = append(out, was.rows[at])
-			}
-			in = append(in, row)
-		}
-	}
-	return &View[R]{traits: v.traits, shards: shards, order: splice(v.order, out, in, v.traits.order)}
 }

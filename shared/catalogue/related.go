@@ -34,11 +34,8 @@ func (c *Catalogue[R, B]) Related(ctx context.Context, src Source, ids []string)
 
 // remembered is the newest view of src, nil when it is not in memory.
 func (c *Catalogue[R, B]) remembered(src Source) *View[R] {
-	s, ok := c.sources.get(src)
-	if !ok {
-		return nil
+	if s, ok := c.sources.Get(src); ok {
+		return s.view.Load()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.view
+	return nil
 }

@@ -1,13 +1,15 @@
-// Package change holds the change record: what a write did to a record, put
-// into the write's own transaction. It is at once the audit trail, the outbox
-// and the feed (design.md section 6). Who acts travels in the context. What is
-// published from a change record, and to whom, is not decided here.
+// Package change stores a change record with each write of a record, in the same
+// transaction. Change records are the audit trail, the outbox and the feed (design.md
+// section 6, decision 16). The context carries the actor. Publishing is not part of
+// this package. Read change.go, hours.go, values.go.
 package change
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +19,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// Sources a change can come from.
+// Sources of a change.
 const (
 	SourceAPI   = "public_api"
 	SourceAdmin = "admin"
@@ -29,66 +31,76 @@ const (
 	ActorOperator = "operator"
 )
 
-// Actor is who made a change: a member through a token, or the operator.
+// Actor made a change: a member through a token, or the operator.
 type Actor struct {
 	// Type is one of the Actor constants.
 	Type string `json:"type"`
-	// ID is the member behind a token; 0 when there is none.
+	// ID is the member of the token; 0 for the operator.
 	ID int64 `json:"id,omitempty"`
-	// Token is the token's id; 0 when there is none.
+	// Token is the token's id; 0 for the operator.
 	Token int64 `json:"token,omitempty"`
 }
 
-// Kind is one thing a change publishes about its record.
+// Kind is one published kind of a change.
 type Kind struct {
-	// Name is a published kind, such as session.updated.
+	// Name is such as session.updated.
 	Name string `json:"name"`
 	// Sequence is the record's next number of published kinds.
 	Sequence int64 `json:"sequence"`
-	// Fields names what changed. The last one is Others where not all fit.
+	// Fields names the changed fields. The last name is Others where not all fit.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Value is one changed field. Old and New are JSON values; New leaves a Cut in the
-// place of a long one.
+// Value is one changed field. Old and New are JSON values; New puts a Cut in the place
+// of a long value.
 type Value struct {
 	Field string `json:"field"`
 	Old   any    `json:"old"`
 	New   any    `json:"new"`
 }
 
-// Record is what one write did to one record.
+// Record is the change record of one write of one record.
 type Record struct {
 	// ID is a UUID that is ordered by time.
 	ID string `json:"id"`
 	// At is the record's new updated_at.
 	At wire.Time `json:"at"`
-	// Org is the organization; Event is 0 for what belongs to no event.
+	// Org is the organization; Event is 0 for a record of the organization.
 	Org   int64 `json:"org"`
 	Event int64 `json:"event,omitempty"`
 	Actor Actor `json:"actor"`
-	// RequestID is that of the request the write was made by.
+	// RequestID is the id of the request.
 	RequestID string `json:"request_id,omitempty"`
-	// Action is the kind of record and what was done, such as session.updated.
+	// Action is the kind of record with a verb, such as session.updated.
 	Action string `json:"action"`
-	// Type is the kind of record, RecordID its id, Version the one it now has.
+	// Type is the kind of record, RecordID its id, Version its new version.
 	Type     string `json:"type"`
 	RecordID string `json:"record_id"`
 	Version  int64  `json:"version"`
-	// Kinds is what the change publishes, Values what it changed.
+	// Kinds are published, Values are the changed fields. A first version has no values:
+	// the record has them, and later changes have the old ones.
 	Kinds  []Kind  `json:"kinds,omitempty"`
 	Values []Value `json:"values,omitempty"`
 	// Source is one of the Source constants.
 	Source string `json:"source"`
+	// Nonce is random, so that no two tries write the same bytes: a try that was never
+	// done must not find its own change record. Older records have no nonce.
+	Nonce string `json:"nonce,omitempty"`
 }
 
-// New completes a record: its id, which is the same whenever the same version
-// of the same record is written at the same time, actor, request and source
-// from the context, and values cut to size.
+// nonceBytes is how many random bytes a nonce has.
+const nonceBytes = 8
+
+// New completes a change record: the id, which depends on record, version and time
+// alone; actor, request and source from the context; the nonce; and values cut to size.
+// It drops the values of a first version.
 func New(ctx context.Context, r Record) Record {
 	o := from(ctx)
 	r.Actor, r.Source, r.RequestID = o.actor, o.source, o.request
-	r.ID = id(r)
+	r.ID, r.Nonce = id(r), nonce()
+	if r.Version == 1 {
+		r.Values = nil
+	}
 	r.Values = fitted(r.Values)
 	r.Kinds = slices.Clone(r.Kinds)
 	for i, k := range r.Kinds {
@@ -97,42 +109,55 @@ func New(ctx context.Context, r Record) Record {
 	return r
 }
 
-// Buckets is how many partitions the changes of an organization's hour are
-// spread over, since one takes about 500 writes a second.
+// nonce returns random text.
+func nonce() string {
+	random := make([]byte, nonceBytes)
+	_, _ = rand.Read(random) // It never fails.
+	return hex.EncodeToString(random)
+}
+
+// Buckets is the number of partitions for the changes of an organization's hour. A
+// partition takes about 500 writes a second.
 const Buckets = 8
 
-// Write puts the record into a transaction:
+// Write returns the write that puts the record into the feed:
 //
 //	PK                             SK
 //	O#<org>#H#<yyyymmddhh>#<0..7>  <id>
 func (r Record) Write() table.Write {
-	return table.Insert(table.Item{Key: r.Key(), Version: 1, Data: encode(r)})
+	return table.Insert(table.Item{Key: r.Key(), Version: 1, Data: encode(r), Kind: table.KindChange})
 }
 
-// Pointer notes the record under pk, the partition of the person whose values it
-// holds, so that they can be found and erased: the id says where it stands. Its data
-// is that of this record alone, also where another write has claimed the same id.
+// PersonalWrites returns the writes of a change record about a person or company, whose
+// partition is pk. The whole record stands in pk, so that it is found and erased with
+// the person; the feed gets the record without values.
 //
 //	PK    SK
 //	<pk>  H#<id>
-func (r Record) Pointer(pk string) table.Write {
-	return table.Insert(table.Item{Key: table.Key{PK: pk, SK: "H#" + r.ID}, Version: 1, Data: fmt.Appendf(nil, `{"sha256":"%x"}`, sha256.Sum256(encode(r)))})
+func (r Record) PersonalWrites(pk string) []table.Write {
+	thin := r
+	thin.Values = nil
+	whole := table.Item{Key: PersonalKey(pk, r.ID), Version: 1, Data: encode(r)}
+	return []table.Write{thin.Write(), table.Insert(whole)}
 }
 
-// Key is where the record stands.
+// PersonalKey returns where the whole record of an id stands in the partition pk.
+func PersonalKey(pk, id string) table.Key { return table.Key{PK: pk, SK: "H#" + id} }
+
+// Key returns the key of the record in the feed.
 func (r Record) Key() table.Key {
 	bucket := int(r.ID[len(r.ID)-1]) % Buckets
 	return table.Key{PK: Partition(r.Org, r.At.Time, bucket), SK: r.ID}
 }
 
-// Partition is where the changes of an organization in the hour of at stand
-// that fall into a bucket, from 0 to Buckets-1.
+// Partition returns the partition of an organization's changes in the hour of at, for a
+// bucket from 0 to Buckets-1.
 func Partition(org int64, at time.Time, bucket int) string {
-	return table.Org(org) + "#H#" + at.UTC().Format("2006010215") + "#" + strconv.Itoa(bucket)
+	return table.Org(org) + "#H#" + at.UTC().Format(hourForm) + "#" + strconv.Itoa(bucket)
 }
 
-// id makes a UUID of version 7: the time, then a hash of what was written in
-// the place of random bits.
+// id returns a UUID of version 7, with a hash of record and version in the place of
+// random bits.
 func id(r Record) string {
 	u := sha256.Sum256(fmt.Appendf(nil, "%d|%d|%s|%s|%d", r.Org, r.Event, r.Type, r.RecordID, r.Version))
 	binary.BigEndian.PutUint64(u[:8], uint64(r.At.UnixMilli())<<16|uint64(u[6])<<8|uint64(u[7]))
@@ -141,8 +166,8 @@ func id(r Record) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }
 
-// encode writes JSON. What a change holds was JSON before or is about to be
-// stored as such, so a failure is a mistake in the program.
+// encode writes JSON. All values of a change are stored as JSON anyway, so a failure is
+// a mistake in the program.
 func encode(v any) []byte {
 	data, err := wire.Encode(v)
 	if err != nil {

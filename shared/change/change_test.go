@@ -75,7 +75,7 @@ func TestChangesOfAnHourAreSpread(t *testing.T) {
 
 func TestLongValuesAreCut(t *testing.T) {
 	long := strings.Repeat("ä", 8<<10)
-	r := record(1, noon)
+	r := record(2, noon)
 	r.Values = []change.Value{{Field: "description", Old: "short", New: long}}
 	got := change.New(t.Context(), r).Values[0]
 
@@ -85,6 +85,48 @@ func TestLongValuesAreCut(t *testing.T) {
 	require.Equal(t, len(long)+len(`""`), cut.Bytes)
 	require.Equal(t, `"`+long[:(8<<10)-2], cut.Text, "cut between characters, never within one")
 	require.Len(t, cut.SHA256, 64)
+}
+
+// TestAFirstVersionHasNoValues: the record says them, its kinds name the fields.
+func TestAFirstVersionHasNoValues(t *testing.T) {
+	r := record(1, noon)
+	r.Values = []change.Value{{Field: "title", New: "A"}}
+	r.Kinds = []change.Kind{{Name: "session.created", Sequence: 1, Fields: []string{"title"}}}
+	got := change.New(t.Context(), r)
+	require.Empty(t, got.Values)
+	require.Equal(t, r.Kinds, got.Kinds)
+	r.Version = 2
+	require.Len(t, change.New(t.Context(), r).Values, 1)
+}
+
+// TestNoTwoTriesWriteTheSame: two writers of one version at one moment get one id, and
+// what one has written must not be taken for the other's, in the feed or beside the
+// record.
+func TestNoTwoTriesWriteTheSame(t *testing.T) {
+	first, second := change.New(t.Context(), record(2, noon)), change.New(t.Context(), record(2, noon))
+	require.Equal(t, first.ID, second.ID)
+	require.Len(t, first.Nonce, 16)
+	require.NotEqual(t, first.Nonce, second.Nonce)
+	tab := tabletest.Start(t)
+	require.NoError(t, tab.Transact(t.Context(), first.Write()))
+	require.ErrorIs(t, tab.Transact(t.Context(), second.Write()), table.ErrStale)
+}
+
+// TestValuesOfAPersonStandBesideIt and not in the feed, nor hashes of what is cut.
+func TestValuesOfAPersonStandBesideIt(t *testing.T) {
+	tab := tabletest.Start(t)
+	r := record(2, noon)
+	r.Type, r.Values = "contact", []change.Value{{Field: "about", New: strings.Repeat("x", 9<<10)}}
+	r = change.New(t.Context(), r)
+	require.NoError(t, change.Commit(t.Context(), tab, r.PersonalWrites("O#7#C#s")...))
+	feed, err := tab.Get(t.Context(), r.Key())
+	require.NoError(t, err)
+	require.Equal(t, table.KindChange, feed.Kind)
+	require.NotContains(t, string(feed.Data), "sha256")
+	whole, err := tab.Get(t.Context(), change.PersonalKey("O#7#C#s", r.ID))
+	require.NoError(t, err)
+	require.Empty(t, whole.Kind)
+	require.Contains(t, string(whole.Data), "sha256")
 }
 
 func TestDiff(t *testing.T) {

@@ -15,15 +15,14 @@ func from(ctx context.Context) origin {
 	return o
 }
 
-// WithActor notes who acts under the context, and through what: one of the
-// Source constants.
+// WithActor returns a context with the actor and the source of its changes.
 func WithActor(ctx context.Context, a Actor, source string) context.Context {
 	o := from(ctx)
 	o.actor, o.source = a, source
 	return context.WithValue(ctx, originKey{}, o)
 }
 
-// WithRequest notes the id of the request that is served under the context.
+// WithRequest returns a context with the id of the request.
 func WithRequest(ctx context.Context, id string) context.Context {
 	o := from(ctx)
 	o.request = id

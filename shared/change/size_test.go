@@ -27,7 +27,7 @@ func TestARecordIsNeverLong(t *testing.T) {
 		"long names":   {1_000, 1, "x", 900},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := record(1, noon)
+			r := record(2, noon)
 			kind := change.Kind{Name: "session.updated"}
 			for i := range c.count {
 				field := strings.Repeat("n", c.names) + fmt.Sprint(i)

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// maxValue is how many bytes of a value are kept at most. Where all together
-	// pass maxValues, the limit is halved down to minValue, and then only hashes
-	// are kept.
+	// maxValue is the largest number of bytes kept of a value. Where the values of a
+	// record pass maxValues, New halves the limit down to minValue and then keeps
+	// hashes alone.
 	maxValue = 8 << 10
 	minValue = 256
 	// maxValues and maxNames bound the bytes of all values and of the names that a
@@ -22,15 +22,15 @@ const (
 	// hundred, and an item 400 KB.
 	maxValues = 70 << 10
 	maxNames  = 10 << 10
-	// maxPlain is how long a value is not worth a hash.
+	// maxPlain is the length up to which a value is kept without a hash.
 	maxPlain = 100
 )
 
-// Others stands, as the last field of a record, for fields beyond what it can
-// hold; its new value is the Cut of a list of their values.
+// Others is the last field of a record with too many fields. Its new value is the Cut of
+// the list of the other values.
 const Others = "..."
 
-// Cut stands for a value that is too long.
+// Cut replaces a long value.
 type Cut struct {
 	// Text is the beginning of the value's JSON.
 	Text string `json:"cut"`
@@ -39,7 +39,7 @@ type Cut struct {
 	Bytes  int    `json:"bytes"`
 }
 
-// fitted are the values cut to what a record may hold: the longest most.
+// fitted returns the values cut to the size of a record; long values lose most.
 func fitted(values []Value) []Value {
 	all := slices.Clone(values)
 	for limit := maxValue; ; limit /= 2 {
@@ -60,7 +60,7 @@ func fitted(values []Value) []Value {
 	}
 }
 
-// first are as many values as fit, and Others for the rest.
+// first returns the values that fit, and Others for the rest.
 func first(values []Value) []Value {
 	size := 0
 	for i, v := range values {
@@ -71,7 +71,7 @@ func first(values []Value) []Value {
 	return values
 }
 
-// listed are as many names as fit, and Others for the rest.
+// listed returns the names that fit, and Others for the rest.
 func listed(names []string) []string {
 	size := 0
 	for i, name := range names {
@@ -82,7 +82,7 @@ func listed(names []string) []string {
 	return names
 }
 
-// cut is the value of the JSON, or what stands for it when it is over limit bytes.
+// cut returns the JSON, or a Cut of JSON over limit bytes.
 func cut(data []byte, limit int) any {
 	if len(data) <= max(limit, maxPlain) {
 		return json.RawMessage(data)
@@ -95,10 +95,9 @@ func cut(data []byte, limit int) any {
 	return Cut{Text: string(data[:end]), SHA256: hex.EncodeToString(hash[:]), Bytes: len(data)}
 }
 
-// Diff gives the values that differ between two records, which are JSON
-// objects, by top-level key in order of the alphabet. A nil before is a new
-// record; a key that is absent on one side is null there. The keys in except,
-// and times of a change, are left out.
+// Diff returns the values that differ between two records, which are JSON objects, by
+// top-level key in order of the alphabet. A nil before is a new record; an absent key is
+// null. Diff leaves out the keys in except and times of a change.
 func Diff(before, after any, except ...string) []Value {
 	was, is := keys(before), keys(after)
 	var values []Value
@@ -114,6 +113,7 @@ func Diff(before, after any, except ...string) []Value {
 	return values
 }
 
+// keys returns the top-level values of a record.
 func keys(record any) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(encode(record), &all); err != nil {
@@ -122,6 +122,7 @@ func keys(record any) map[string]json.RawMessage {
 	return all
 }
 
+// union returns the keys of a and b.
 func union(a, b map[string]json.RawMessage) map[string]json.RawMessage {
 	all := maps.Clone(b)
 	maps.Copy(all, a)

@@ -20,7 +20,7 @@ const email = "email"
 
 // Kind is the kind of party that contacts are.
 var Kind = &party.Kind{
-	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64, Pointers: true,
+	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64,
 	Fields:  strings.Fields(names + " " + profile + " " + social + " " + background),
 	Aliases: map[string]string{"company": "company_name", "phone": "phone_mobile"},
 	Words:   func(b *party.Body) []string { return []string{fullName(b), b.Value(email), b.Value("company_name")} },
@@ -53,15 +53,6 @@ func Holds(p party.Party, address string) bool {
 // fullName is first and last name; empty where there is neither.
 func fullName(b *party.Body) string {
 	return strings.TrimSpace(b.Value("first_name") + " " + b.Value("last_name"))
-}
-
-// Unshown is how many bytes of a contact a session does not show of it; none of what
-// is no contact.
-func Unshown(p party.Party) (bytes int) {
-	for _, name := range ofBackground {
-		bytes += len(p.Value(name))
-	}
-	return bytes
 }
 
 // FullName is first and last name; nil where there is neither.

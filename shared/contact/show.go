@@ -22,10 +22,10 @@ type Profile struct{ wire.Object }
 
 // What is shown after the names, in order.
 var (
-	ofName       = strings.Fields(names)
-	ofBackground = strings.Fields(background)
-	ofRecord     = strings.Fields(profile + " " + background + " " + social)
-	ofProfile    = strings.Fields(profile + " " + social)
+	ofName    = strings.Fields(names)
+	ofRecord  = strings.Fields(profile + " " + background + " " + social)
+	ofProfile = strings.Fields(profile + " " + social)
+	ofBrief   = slices.DeleteFunc(slices.Clone(ofProfile), func(name string) bool { return slices.Contains(Longest, name) })
 )
 
 // viewer shows contacts to a caller.
@@ -39,13 +39,27 @@ func (st *Store) Show(c *auth.Caller, set *settings.Snapshot, translated bool, p
 	return &Contact{st.viewer(c, set, translated).Finish(o, p, Role, nil)}
 }
 
+// Longest are the properties that a session leaves out of its people first where its
+// answer is too long (gaps.md section 1).
+var Longest = []string{"about", "custom_fields"}
+
+// Detail is how much a session shows of a contact: Translated adds translated_fields,
+// Brief leaves out Longest.
+type Detail struct{ Translated, Brief bool }
+
 // Profile shows a contact as part of a session.
-func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, translated bool, p party.Party) Profile {
-	v, o := st.viewer(c, set, translated), head(p, ofProfile)
-	if translated {
+func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, d Detail, p party.Party) Profile {
+	fields := ofProfile
+	if d.Brief {
+		fields = ofBrief
+	}
+	v, o := st.viewer(c, set, d.Translated), head(p, fields)
+	if d.Translated {
 		o.Add("translated_fields", v.Translations(p))
 	}
-	o.Add("custom_fields", v.CustomFields(p))
+	if !d.Brief {
+		o.Add("custom_fields", v.CustomFields(p))
+	}
 	return Profile{o}
 }
 
@@ -71,6 +85,7 @@ func (Contact) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 func (Profile) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	party.Describe[described](r, s, Kind, slices.Concat(ofName, ofProfile))
 	delete(s.Properties, "deleted_at")
+	delete(s.Properties, "omitted")
 	delete(s.Properties, "admin_url")
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == "admin_url" })
 	return s
@@ -87,4 +102,5 @@ type described struct {
 	CustomFields     []field.Shown      `json:"custom_fields" doc:"The fields that have a value."`
 	AdminURL         string             `json:"admin_url" nullable:"true" doc:"The record in the admin application, where one is configured."`
 	DeletedAt        wire.Time          `json:"deleted_at,omitzero" doc:"Only where the contact is deleted from the event."`
+	Omitted          []string           `json:"omitted,omitempty" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`
 }

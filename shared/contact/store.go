@@ -29,15 +29,21 @@ func (st *Store) GetOfOrganization(ctx context.Context, c *auth.Caller, id strin
 	return st.shown(ctx, c, x, func() (party.Party, error) { return st.OfOrganization(ctx, c, id, Role) })
 }
 
-// stored is Get for a contact that may have been deleted meanwhile.
-func (st *Store) stored(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
-	return st.shown(ctx, c, x, func() (party.Party, error) {
-		p, err := st.Find(ctx, c, id)
-		if err == nil && p.Here == nil {
-			err = party.NotFound(Role)
-		}
-		return p, err
-	})
+// stored gives those contacts of ids that were ever on the caller's event, by id.
+func (st *Store) stored(ctx context.Context, c *auth.Caller, _ string, ids []string, x party.Expand) (map[string]any, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	found, err := st.Read(ctx, c, ids)
+	if err != nil {
+		return nil, err
+	}
+	shown := make(map[string]any, len(found))
+	for id, p := range found {
+		shown[id] = st.Show(c, set, bool(x), p)
+	}
+	return shown, nil
 }
 
 func (st *Store) shown(ctx context.Context, c *auth.Caller, x party.Expand, find func() (party.Party, error)) (*Contact, error) {

@@ -36,7 +36,6 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 		return nil, err
 	}
 	w.Answer = func(_ write.Items, p party.Party) (any, error) { return st.Show(c, w.Set, bool(x), p), nil }
-	w.Again = func(ctx context.Context, id string) (any, error) { return st.stored(ctx, c, id, x) }
 	if d != nil && d.Text(email).Has() {
 		w.taking = ByEmail(c.Org.ID, d.Text(email).Value)
 		w.Reads = append(w.Reads, w.taking)
@@ -150,9 +149,7 @@ func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
 func (st *Store) Writer() *party.Writer[Contact, Draft] {
 	return &party.Writer[Contact, Draft]{
 		Store: &st.Store, Begin: st.begin,
-		Stored: func(ctx context.Context, c *auth.Caller, _, id string, x party.Expand) (*Contact, error) {
-			return st.stored(ctx, c, id, x)
-		},
+		Stored: st.stored,
 		Required: func(d *Draft) error {
 			if !d.Text(email).Sent {
 				return apierr.Invalid(email, "email is required.")

@@ -86,9 +86,15 @@ type Definition struct {
 // Head is the hold that package item needs.
 func (d *Definition) Head() item.Head {
 	return item.Head{
-		ID: d.ID, Version: &d.Version, CreatedAt: &d.CreatedAt, UpdatedAt: &d.UpdatedAt, DeletedAt: &d.DeletedAt,
+		ID: &d.ID, Version: &d.Version, CreatedAt: &d.CreatedAt, UpdatedAt: &d.UpdatedAt, DeletedAt: &d.DeletedAt,
 	}
 }
+
+// RecordID returns the field's id.
+func (d *Definition) RecordID() string { return d.ID }
+
+// Remains returns what is stored of a deleted definition: no record shows its values.
+func (d *Definition) Remains() any { return item.Tombstone{DeletedAt: d.DeletedAt} }
 
 // Revision is the version that an ETag names.
 func (d *Definition) Revision() int64 { return d.Version }

@@ -30,10 +30,23 @@ type Store struct {
 	// Connectors makes Update and Delete take the fields that connectors own, and
 	// these alone; otherwise they refuse them.
 	Connectors bool
+	// Used is what there is of settings, as the caller's snapshot has it.
+	Used item.Used
+}
+
+// maxFields is how many fields an event has, and how many its organization.
+const maxFields = 500
+
+// Within returns the store for a request that has seen a snapshot of the settings.
+func (s Store) Within(used item.Used) Store {
+	s.Used = used
+	return s
 }
 
 func (s Store) items() item.Store {
-	return item.Store{Table: s.Table, Now: s.Now, Kind: Kind, Title: "Field"}
+	return item.Store{
+		Table: s.Table, Now: s.Now, Kind: Kind, Title: "Field", Limit: item.Limit{Name: "fields", Most: maxFields}, Used: s.Used,
+	}
 }
 
 // held is the value that no two definitions of a place share.
@@ -47,6 +60,10 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, draft Draft) (*Defini
 	if err != nil {
 		return nil, err
 	}
+	place := d.place(c.Org.ID, c.Event.ID)
+	if answer, replayed, err := item.Replay(ctx, s.items(), place, same); replayed {
+		return answer, err
+	}
 	if err := mayWrite(c, d); err != nil {
 		return nil, err
 	}
@@ -55,7 +72,6 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, draft Draft) (*Defini
 	if _, ok := NewSet().Named(d.Module, d.InternalName); ok {
 		return nil, taken
 	}
-	place := d.place(c.Org.ID, c.Event.ID)
 	return item.Create(ctx, s.items(), place, d, same, place.Hold(Kind, held(d), d.ID).Or(taken))
 }
 

@@ -1,8 +1,8 @@
-// Package idempotency answers a repeated write with the answer of its first
-// success (design.md section 5). A single write puts the key's item into its own
-// transaction; a bulk claims its key first and leaves a note with every part it
-// has written. How writes are made is shared/write's; that the header counts
-// only on writes by POST, and what a replay looks like, is shared/api's.
+// Package idempotency does a write that is sent twice once (design.md section 5). It
+// keeps which records the first success wrote, and a repetition shows these as they are
+// now. A single write puts the key's item into its own transaction; a bulk is a job
+// (shared/job) of the key. How writes are made is shared/write's; that the header counts
+// only on writes by POST is shared/api's.
 package idempotency
 
 import (
@@ -17,7 +17,9 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/job"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 const (
@@ -25,15 +27,8 @@ const (
 	Header = "Idempotency-Key"
 	// MaxKey is how many characters a key may have.
 	MaxKey = 255
-	// keep is how long an answer is replayed.
+	// keep is how long a write is not done again.
 	keep = 24 * time.Hour
-	// lease is how long a bulk holds its key: longer than a request may last.
-	lease = 60 * time.Second
-	// leaseMargin is how long before the end of its lease a bulk begins no
-	// further transaction: longer than one may take with all its tries.
-	leaseMargin = 10 * time.Second
-	// maxAnswer is the longest answer that is kept; an item ends at 400 KB.
-	maxAnswer = 300 << 10
 )
 
 // Codes of refused keys.
@@ -43,21 +38,13 @@ const (
 )
 
 // ErrRaced is what a single write fails with when another request under the same
-// key was written first: begin again, and replay its answer.
+// key was written first: begin again, and show what that one wrote.
 var ErrRaced = errors.New("idempotency: another request under the key came first")
-
-// Answer is what the first request was answered with.
-type Answer struct {
-	// Version is the answered record's, for the ETag; 0 for an answer without.
-	Version int64
-	// Body is the answer's JSON.
-	Body json.RawMessage
-}
 
 // Store keeps the keys:
 //
 //	PK                                             SK
-//	O#<org>#I#<token>#<hash of method, path, key>  -                   claim or answer
+//	O#<org>#I#<token>#<hash of method, path, key>  -                   what a single write wrote, or a bulk's claim
 //	                                               P#<claim>#<index>   results of one part of a bulk
 //
 // All items have a TTL.
@@ -66,89 +53,86 @@ type Store struct {
 	Now   func() time.Time
 }
 
+// Request is a request that carries a key, and whose it is.
+type Request struct {
+	Org, Token        int64
+	Method, Path, Key string
+	Body              []byte
+}
+
 // Key is a request's idempotency key while the request is served.
 type Key struct {
-	store Store
-	pk    string
-	// was is the key's item as it was found; its version is 0 if there was none.
-	was     state
-	version int64
-	claimed bool
-	settled []Result
-	body    string
+	job  *job.Job
+	kept kept
 }
 
-// state is what the key's item holds.
-type state struct {
+// kept is what the key's item holds of a write that is done, beside what a job keeps.
+type kept struct {
 	// Body is the hex SHA-256 of the request's body.
 	Body string `json:"body"`
-	// Claim tells apart the requests that used the key one after the other, a day
-	// or more between them: when the first of them began. A single write stores
-	// none.
-	Claim int64 `json:"claim,omitempty"`
-	// Lease is when another may take over a claim, in Unix milliseconds.
-	Lease int64 `json:"lease,omitempty"`
-	// Done is whether the request has been answered.
-	Done bool `json:"done,omitempty"`
-	// Version and Answer are the answer. Where it was too long, Ref is the id of
-	// the record it showed, and Results those of a bulk.
-	Version int64           `json:"version,omitempty"`
-	Answer  json.RawMessage `json:"answer,omitempty"`
-	Ref     string          `json:"ref,omitempty"`
-	Results []Result        `json:"results,omitempty"`
+	Done bool   `json:"done,omitempty"`
+	// Version and Ref are the version and the id of the record that was written.
+	Version int64  `json:"version,omitempty"`
+	Ref     string `json:"ref,omitempty"`
+	former
 }
 
-// Begin looks up the key that a request of a token carries. It returns the answer
-// to replay, or the Key under which the request is to be served. It is an
-// apierr.Error with status 400 for a key that is none, 422 for one that came
-// with another body, and 409 while a bulk under the key is under way.
-func (s Store) Begin(ctx context.Context, org, token int64, method, path, key string, body []byte) (*Key, *Answer, error) {
-	if err := checkKey(key); err != nil {
-		return nil, nil, err
+// Begin looks up the key of a request. It returns an apierr.Error with status 400 for a
+// key that is none, 422 for one that came with another body, and 409 while a bulk under
+// the key is under way.
+func (s Store) Begin(ctx context.Context, r Request) (*Key, error) {
+	if err := checkKey(r.Key); err != nil {
+		return nil, err
 	}
-	k := &Key{store: s, pk: partition(org, token, method, path, key), body: hash(body)}
-	item, err := s.Table.Get(ctx, k.item())
-	if errors.Is(err, table.ErrNotFound) {
-		k.was.Claim = s.Now().UnixNano()
-		return k, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := json.Unmarshal(item.Data, &k.was); err != nil {
-		return nil, nil, fmt.Errorf("idempotency: decode %s: %w", k.pk, err)
-	}
-	k.version = item.Version
-	answer, err := k.found()
-	return k, answer, err
-}
-
-// found decides what an item means that was there already.
-func (k *Key) found() (*Answer, error) {
+	k := &Key{job: &job.Job{Table: s.Table, Now: s.Now, PK: r.partition(), Input: hash(r.Body), Keep: keep}}
+	data, err := k.job.Load(ctx)
 	switch {
-	case k.was.Body != k.body:
+	case errors.Is(err, job.ErrInput):
 		return nil, apierr.Unprocessable(CodeReused, "This idempotency key was used with another request body.")
-	case k.was.Done && k.was.Answer != nil:
-		return &Answer{Version: k.was.Version, Body: k.was.Answer}, nil
-	case !k.was.Done && k.store.Now().UnixMilli() < k.was.Lease:
-		return nil, k.inUse()
-	case !k.was.Done && k.ending():
-		k.was.Lease = k.ends().UnixMilli()
-		return nil, k.inUse()
+	case err != nil:
+		return nil, err
+	case data == nil:
+		return k, nil
 	}
-	return nil, nil
+	if err := json.Unmarshal(data, &k.kept); err != nil {
+		return nil, fmt.Errorf("idempotency: decode %s: %w", k.job.PK, err)
+	}
+	if k.kept.Done {
+		return k, k.kept.adopt()
+	}
+	return k, k.refused(k.job.Held())
 }
 
-// ends is when a claim ends, with the results of its parts.
-func (k *Key) ends() time.Time { return time.Unix(0, k.was.Claim).Add(keep) }
+// Replays reports whether the request was done before: it is shown and not done again.
+func (k *Key) Replays() bool { return k.kept.Done || k.job.Finished() }
 
-// ending is whether a claim would end before a request that takes it up now: the
-// next one would then do everything again beside it.
-func (k *Key) ending() bool { return k.store.Now().Add(2 * lease).After(k.ends()) }
+// Ref returns the id of the record that an earlier single write under the key wrote;
+// empty if there was none.
+func (k *Key) Ref() string { return k.kept.Ref }
 
-// inUse is the 409 that says when to come back.
-func (k *Key) inUse() error {
-	wait := time.Duration(k.was.Lease-k.store.Now().UnixMilli()) * time.Millisecond
+// Write returns what a single write puts into its transaction: the key's item with the
+// id and version of the record. The transaction fails with ErrRaced if the key was used
+// meanwhile.
+func (k *Key) Write(id string, version int64) (table.Write, error) {
+	text, err := wire.Encode(kept{Body: k.job.Input, Done: true, Version: version, Ref: id})
+	if err != nil {
+		return table.Write{}, fmt.Errorf("idempotency: encode %s: %w", k.job.PK, err)
+	}
+	item := table.Item{Key: k.job.Key(), Version: 1, Data: text, Expires: k.job.Now().Add(keep).Unix()}
+	return table.Insert(item).Or(ErrRaced), nil
+}
+
+// refused returns an error of the job as a client or a writer knows it: the 409 that
+// says when to come back, or ErrRaced.
+func (k *Key) refused(err error) error {
+	if errors.Is(err, job.ErrLost) {
+		return ErrRaced
+	}
+	held := (*job.HeldError)(nil)
+	if !errors.As(err, &held) {
+		return err
+	}
+	wait := held.Until.Sub(k.job.Now())
 	e := apierr.Conflict(CodeInUse, "A request with this idempotency key is being served.")
 	e.Header = http.Header{"Retry-After": {strconv.FormatInt(int64(max(wait, 0)/time.Second)+1, 10)}}
 	return e
@@ -166,10 +150,10 @@ func checkKey(key string) error {
 	return nil
 }
 
-func partition(org, token int64, method, path, key string) string {
+func (r Request) partition() string {
 	// A line end stands in none of the three, so no two triples look alike.
-	what := hash([]byte(method + "\n" + path + "\n" + key))
-	return table.Org(org) + "#I#" + strconv.FormatInt(token, 10) + "#" + what
+	what := hash([]byte(r.Method + "\n" + r.Path + "\n" + r.Key))
+	return table.Org(r.Org) + "#I#" + strconv.FormatInt(r.Token, 10) + "#" + what
 }
 
 func hash(data []byte) string {

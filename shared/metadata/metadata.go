@@ -67,8 +67,17 @@ type Entry struct {
 // Head is the hold that package item needs.
 func (e *Entry) Head() item.Head {
 	return item.Head{
-		ID: e.ID, Version: &e.Version, CreatedAt: &e.CreatedAt, UpdatedAt: &e.UpdatedAt, DeletedAt: &e.DeletedAt,
+		ID: &e.ID, Version: &e.Version, CreatedAt: &e.CreatedAt, UpdatedAt: &e.UpdatedAt, DeletedAt: &e.DeletedAt,
 	}
+}
+
+// Remains returns what is stored of a deleted entry: all of a status, which can be
+// restored, and nothing of any other.
+func (e *Entry) Remains() any {
+	if e.Status != "" {
+		return e
+	}
+	return item.Tombstone{DeletedAt: e.DeletedAt}
 }
 
 // Set is an event's entries of one kind that are not deleted: a deleted one is

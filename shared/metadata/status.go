@@ -49,6 +49,9 @@ type Status struct {
 	entry *Entry
 }
 
+// RecordID returns the status's id.
+func (s *Status) RecordID() string { return s.ID }
+
 // Revision is the version that an ETag names.
 func (s *Status) Revision() int64 { return s.entry.Version }
 

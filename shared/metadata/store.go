@@ -14,7 +14,7 @@ import (
 )
 
 // Store writes entries and custom statuses as settings of their event, under
-// their kind (package item). A deleted entry stays, so that a status can be
+// their kind (package item). A deleted status keeps its content, so that it can be
 // restored and is then back on its sessions, which were never rewritten.
 type Store struct {
 	Table *table.Table
@@ -31,6 +31,8 @@ type Scene struct {
 	Siblings *Set
 	Statuses *Statuses
 	Fields   *field.Set
+	// Used is what there is of settings.
+	Used item.Used
 	// Translated is whether the answer shows translations.
 	Translated bool
 }
@@ -61,7 +63,7 @@ func (s Store) Update(ctx context.Context, sc Scene, kind Kind, id string, c Cha
 
 // Delete hides an entry, which reads as unassigned from then on.
 func (s Store) Delete(ctx context.Context, sc Scene, kind Kind, id string, g write.Guard) error {
-	_, err := item.Do(ctx, s.items(kind), sc.place(), id,
+	_, err := item.Do(ctx, s.items(sc, kind), sc.place(), id,
 		item.Change[*Entry]{Verb: item.Deleted, Guard: g}, sc.view(kind))
 	return err
 }
@@ -101,6 +103,9 @@ func (s Store) DeleteStatus(ctx context.Context, sc Scene, id string, g write.Gu
 // RestoreStatus brings a deleted custom status back, also on its sessions: 404
 // when it is not deleted.
 func (s Store) RestoreStatus(ctx context.Context, sc Scene, id string, g write.Guard) (*Status, error) {
+	if answer, replayed, err := item.Replay(ctx, s.items(sc, StatusKind), sc.place(), sc.status); replayed {
+		return answer, err
+	}
 	return s.moveStatus(ctx, sc, id, item.Restored, g)
 }
 
@@ -108,7 +113,7 @@ func (s Store) moveStatus(ctx context.Context, sc Scene, id string, verb item.Ve
 	if err := sc.Statuses.refuseBuiltIn(id); err != nil {
 		return nil, err
 	}
-	return item.Do(ctx, s.items(StatusKind), sc.place(), id, item.Change[*Entry]{Verb: verb, Guard: g}, sc.status)
+	return item.Do(ctx, s.items(sc, StatusKind), sc.place(), id, item.Change[*Entry]{Verb: verb, Guard: g}, sc.status)
 }
 
 // status is the answer of a status's write, with the time that the next one may
@@ -126,12 +131,25 @@ func (s *Statuses) refuseBuiltIn(id string) error {
 	return nil
 }
 
-func (s Store) items(kind Kind) item.Store {
-	return item.Store{Table: s.Table, Now: s.Now, Kind: string(kind), Title: kind.Title()}
+// How many entries of a kind of metadata an event has, and how many custom statuses.
+const (
+	maxEntries  = 1000
+	maxStatuses = 200
+)
+
+func (s Store) items(sc Scene, kind Kind) item.Store {
+	limit := item.Limit{Name: string(kind), Most: maxEntries}
+	if kind == StatusKind {
+		limit.Most = maxStatuses
+	}
+	return item.Store{Table: s.Table, Now: s.Now, Kind: string(kind), Title: kind.Title(), Limit: limit, Used: sc.Used}
 }
 
 // create stores e, which has what the draft does not say, with what it says.
 func create[A any](ctx context.Context, s Store, sc Scene, kind Kind, e *Entry, c Change, show func(*Entry) A) (answer A, err error) {
+	if answer, replayed, err := item.Replay(ctx, s.items(sc, kind), sc.place(), show); replayed {
+		return answer, err
+	}
 	e.ID, e.EventID = s.NewID(), sc.Caller.Event.ID
 	draft := c.common()
 	if err := draft.check(sc.Fields, sc.Caller.Event); err != nil {
@@ -143,7 +161,7 @@ func create[A any](ctx context.Context, s Store, sc Scene, kind Kind, e *Entry, 
 	if err := draft.translate(sc.Fields, e); err != nil {
 		return answer, err
 	}
-	return item.Create(ctx, s.items(kind), sc.place(), e, show)
+	return item.Create(ctx, s.items(sc, kind), sc.place(), e, show)
 }
 
 // update writes the draft into the stored entry.
@@ -160,6 +178,6 @@ func update[A any](
 		}
 		return draft.translate(sc.Fields, e)
 	}
-	return item.Do(ctx, s.items(kind), sc.place(), id,
+	return item.Do(ctx, s.items(sc, kind), sc.place(), id,
 		item.Change[*Entry]{Verb: item.Updated, Guard: g, Edit: edit}, show)
 }

@@ -24,6 +24,9 @@ type View struct {
 	version int64
 }
 
+// RecordID returns the entry's id.
+func (v *View) RecordID() string { return v.ID }
+
 // Revision is the version that an ETag names.
 func (v *View) Revision() int64 { return v.version }
 

@@ -8,18 +8,19 @@ import (
 	"slices"
 
 	"lectern/shared/apierr"
+	"lectern/shared/size"
 )
 
 // Query is the part of an input that chooses a page. Embed it.
 type Query struct {
 	Page     int `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
-	PageSize int `query:"pageSize" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
+	PageSize int `query:"pageSize" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has. A page over 5 MB is refused with a 400 that names a size that fits; for a client that sends Accept-Encoding: gzip the limit is 30 MB."`
 }
 
 // ListQuery is Query as a GET list spells it.
 type ListQuery struct {
 	Page     int `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
-	PageSize int `query:"page_size" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
+	PageSize int `query:"page_size" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has. A page over 5 MB is refused with a 400 that names a size that fits; for a client that sends Accept-Encoding: gzip the limit is 30 MB."`
 }
 
 // Query is the page that a list chooses.
@@ -88,22 +89,21 @@ func Fit(sizes []int, limit int) int {
 	return max(fits, 1)
 }
 
-// TooLong is the 400 for a page that cannot be answered, which names the size that
-// can. name is the parameter of the size.
-func TooLong(name string, size int) *apierr.Error {
-	return apierr.Invalid(name, "The answer would be larger than 5 MB. Ask again with a %s of %d or less.", name, size)
+// TooLong is the 400 for a page that is longer than limit (size.Limit). It names the size
+// that fits; name is the parameter of the size.
+func TooLong(name string, fits, limit int) *apierr.Error {
+	return apierr.Invalid(name, "%s Ask again with a %s of %d or less.", size.Message(limit), name, fits)
 }
 
-// Slim has the result of a page of one leave something out, since no smaller page
-// can be asked for. It is false when there is nothing to leave out, and for pages of
-// more results.
-func (o *Of[T]) Slim() bool {
+// Shrink shows less of the result of a page of one, since no smaller page can be asked
+// for. It reports whether there was anything left to leave out.
+func (o *Of[T]) Shrink() bool {
 	if len(o.Results) != 1 {
 		return false
 	}
 	for _, result := range []any{o.Results[0], &o.Results[0]} {
-		if slimmer, ok := result.(interface{ Slim() bool }); ok {
-			return slimmer.Slim()
+		if record, ok := result.(size.Shrinker); ok {
+			return record.Shrink()
 		}
 	}
 	return false

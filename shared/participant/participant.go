@@ -44,9 +44,19 @@ type Role struct {
 // Head is the hold that package item needs.
 func (r *Role) Head() item.Head {
 	return item.Head{
-		ID: r.ID, Version: &r.Version, CreatedAt: &r.CreatedAt, UpdatedAt: &r.UpdatedAt, DeletedAt: &r.DeletedAt,
+		ID: &r.ID, Version: &r.Version, CreatedAt: &r.CreatedAt, UpdatedAt: &r.UpdatedAt, DeletedAt: &r.DeletedAt,
 	}
 }
+
+// remains is what is stored of a deleted role: sessions keep its id and show its
+// people in the core role (Roles.Standing).
+type remains struct {
+	item.Tombstone
+	CoreRole string `json:"core_role"`
+}
+
+// Remains returns what is stored of a deleted role.
+func (r *Role) Remains() any { return remains{item.Tombstone{DeletedAt: r.DeletedAt}, r.CoreRole} }
 
 // builtIns are the roles that every event has, in their order.
 var builtIns = []struct{ slug, name, plural string }{

@@ -21,6 +21,8 @@ type Store struct {
 	Table *table.Table
 	Now   func() time.Time
 	NewID func() string
+	// Used is what there is of settings, as the caller's snapshot has it.
+	Used item.Used
 }
 
 // Draft is what can be said about a custom role. On create, name and core role
@@ -34,6 +36,8 @@ type Draft struct {
 }
 
 const (
+	// maxRoles is how many custom roles an event has.
+	maxRoles = 200
 	maxName  = 255
 	maxOrder = 1_000_000
 )
@@ -96,7 +100,8 @@ func (s Store) do(ctx context.Context, c *auth.Caller, roles *Roles, id string, 
 func same(r *Role) *Role { return r }
 
 func (s Store) items() item.Store {
-	return item.Store{Table: s.Table, Now: s.Now, Kind: Kind, Title: "Participant role"}
+	limit := item.Limit{Name: "participant_roles", Most: maxRoles}
+	return item.Store{Table: s.Table, Now: s.Now, Kind: Kind, Title: "Participant role", Limit: limit, Used: s.Used}
 }
 
 // apply writes the draft into r. A role that has no plural gets its name with an s.

@@ -1,14 +1,15 @@
 // Package participation knows who takes part in which sessions: the speakers and
 // participants of an event, and the sessions of a contact (spec.md section 4.3).
-// It stores nothing. Who has a role stands in the rows of sessions, what a person
-// is in the records of contacts, and here the two are joined.
+// It stores nothing. Who has a role stands in sessions and their rows, and which sessions
+// these are beside the contacts; what a person is stands in the records of contacts. Here
+// they are joined.
 package participation
 
 import (
 	"context"
+	"math/bits"
 
 	"lectern/shared/auth"
-	"lectern/shared/catalogue"
 	"lectern/shared/contact"
 	"lectern/shared/participant"
 	"lectern/shared/session"
@@ -22,12 +23,13 @@ type Store struct {
 	Settings *settings.Cache
 }
 
-// stage is the sessions of an event as they stand, with what the event's settings
-// say of the people on them.
+// stage is the sessions of an event as they stand, or those of one person, with what the
+// event's settings say of the people on them.
 type stage struct {
 	caller *auth.Caller
 	set    *settings.Snapshot
-	view   *catalogue.View[session.Row]
+	// rows are oldest first, and all of one Index.
+	rows []*session.Row
 }
 
 // stage gives the stage of the caller's event, which is empty until it is read.
@@ -36,10 +38,21 @@ func (st *Store) stage(ctx context.Context, c *auth.Caller) (*stage, error) {
 	return &stage{caller: c, set: set}, err
 }
 
-// read fills the stage with the sessions.
-func (st *Store) read(ctx context.Context, s *stage) (err error) {
-	s.view, err = st.Sessions.View(ctx, s.caller)
+// read fills the stage with all sessions of the event.
+func (st *Store) read(ctx context.Context, s *stage) error {
+	view, err := st.Sessions.View(ctx, s.caller)
+	if err == nil {
+		s.rows = view.All()
+	}
 	return err
+}
+
+// index returns the index of the rows.
+func (s *stage) index() *session.Index {
+	if len(s.rows) == 0 {
+		return &session.Index{}
+	}
+	return s.rows[0].Index
 }
 
 // people are the ids of those who have a role that wanted holds for on one of the
@@ -47,33 +60,65 @@ func (st *Store) read(ctx context.Context, s *stage) (err error) {
 // all of them; otherwise every session counts that is not deleted.
 func (s *stage) people(categories session.Categories, wanted func(*participant.Role) bool) map[string]bool {
 	categories.Forget(s.set)
-	every := categories.Empty()
-	var casts [][]string
-	places := 0
-	for _, row := range s.view.All() {
+	every, index := categories.Empty(), s.index()
+	counts := make([]bool, len(index.Roles.IDs()))
+	for number, role := range s.roles() {
+		counts[number] = role != nil && wanted(role)
+	}
+	found := newSet(index.Contacts.IDs())
+	for _, row := range s.rows {
 		if row.Deleted != 0 || !every && (row.Parent != "" || !categories.Keeps(row)) {
 			continue
 		}
-		for _, cast := range row.Cast {
-			if role, ok := s.set.Roles.Standing(cast.Role); ok && wanted(role) {
-				casts = append(casts, cast.Contacts)
-				places += len(cast.Contacts)
+		for role, contacts := range row.People() {
+			if counts[role] {
+				found.add(contacts)
 			}
 		}
 	}
-	return setOf(casts, places)
+	return found.names()
 }
 
-// setOf joins lists that have so many entries together. An event may have ten
-// thousands, for which a set must not grow bit by bit.
-func setOf(lists [][]string, entries int) map[string]bool {
-	set := make(map[string]bool, entries)
-	for _, list := range lists {
-		for _, id := range list {
-			set[id] = true
+// roles returns what stands for each role that the rows name, by its number; nil for one
+// that is not there.
+func (s *stage) roles() []*participant.Role {
+	ids := s.index().Roles.IDs()
+	roles := make([]*participant.Role, len(ids))
+	for number, id := range ids {
+		roles[number], _ = s.set.Roles.Standing(id)
+	}
+	return roles
+}
+
+// set is contacts of an index by their numbers.
+type set struct {
+	ids  []string
+	bits []uint64
+}
+
+func newSet(ids []string) set { return set{ids, make([]uint64, (len(ids)+63)/64)} }
+
+func (s set) add(numbers []uint32) {
+	for _, n := range numbers {
+		s.bits[n/64] |= 1 << (n % 64)
+	}
+}
+
+func (s set) has(n uint32) bool { return s.bits[n/64]&(1<<(n%64)) != 0 }
+
+// names are the ids of the contacts in the set.
+func (s set) names() map[string]bool {
+	count := 0
+	for _, word := range s.bits {
+		count += bits.OnesCount64(word)
+	}
+	names := make(map[string]bool, count)
+	for i, word := range s.bits {
+		for ; word != 0; word &= word - 1 {
+			names[s.ids[i*64+bits.TrailingZeros64(word)]] = true
 		}
 	}
-	return set
+	return names
 }
 
 // isSpeaker is whether a role is the built-in one of speakers. Custom roles that
@@ -93,40 +138,47 @@ type Held struct {
 // held gives all roles of each of the people on sessions that are not deleted, in
 // the order of the event's roles.
 func (s *stage) held(people ...string) map[string][]Held {
-	at := map[string]map[*participant.Role][]string{}
+	index := s.index()
+	asked, at := newSet(index.Contacts.IDs()), map[uint32]sessionsByRole{}
 	for _, id := range people {
-		at[id] = map[*participant.Role][]string{}
+		// The index grows with what others read: a later number is on none of the rows.
+		if number, known := index.Contacts.Of(id); known && int(number) < len(asked.ids) {
+			asked.add([]uint32{number})
+			at[number] = sessionsByRole{}
+		}
 	}
-	for _, row := range s.view.All() {
-		if row.Deleted == 0 {
-			s.note(row, at)
+	roles := s.roles()
+	for _, row := range s.rows {
+		if row.Deleted != 0 {
+			continue
+		}
+		for role, contacts := range row.People() {
+			for _, number := range contacts {
+				if asked.has(number) {
+					at[number].note(roles[role], row.ID)
+				}
+			}
 		}
 	}
 	all := make(map[string][]Held, len(people))
-	for id, sessions := range at {
-		all[id] = s.ordered(sessions)
+	for number, sessions := range at {
+		all[asked.ids[number]] = s.ordered(sessions)
 	}
 	return all
 }
 
-// note adds a session to the roles that people have on it. Two stored roles may be
-// one role by now, and the session is noted once.
-func (s *stage) note(row *session.Row, at map[string]map[*participant.Role][]string) {
-	for _, cast := range row.Cast {
-		for _, id := range cast.Contacts {
-			sessions, asked := at[id]
-			if !asked {
-				continue
-			}
-			role, ok := s.set.Roles.Standing(cast.Role)
-			if noted := sessions[role]; ok && (len(noted) == 0 || noted[len(noted)-1] != row.ID) {
-				sessions[role] = append(noted, row.ID)
-			}
-		}
+// sessionsByRole are the ids of the sessions on which a person has each role.
+type sessionsByRole map[*participant.Role][]string
+
+// note adds a session to a role. Two stored roles may be one role by now, and the session
+// is noted once.
+func (s sessionsByRole) note(role *participant.Role, id string) {
+	if noted := s[role]; role != nil && (len(noted) == 0 || noted[len(noted)-1] != id) {
+		s[role] = append(noted, id)
 	}
 }
 
-func (s *stage) ordered(sessions map[*participant.Role][]string) (held []Held) {
+func (s *stage) ordered(sessions sessionsByRole) (held []Held) {
 	for _, role := range s.set.Roles.All() {
 		if len(sessions[role]) == 0 {
 			continue

@@ -7,16 +7,14 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
-	"golang.org/x/sync/errgroup"
-
 	"lectern/shared/auth"
+	"lectern/shared/catalogue"
 	"lectern/shared/contact"
 	"lectern/shared/page"
 	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/search"
 	"lectern/shared/session"
-	"lectern/shared/table"
 )
 
 // Filter is what the searches of speakers and participants filter by.
@@ -54,7 +52,7 @@ func (st *Store) Speakers(ctx context.Context, c *auth.Caller, q Query[Filter]) 
 	if err != nil {
 		return nil, err
 	}
-	return st.Contacts.Search(ctx, c, party.Query{
+	return st.Contacts.Search(st.together(ctx, c), c, party.Query{
 		Filter: q.Filter.Filter, Sort: q.Sort, Page: q.Page,
 		Among: func(ctx context.Context) (map[string]bool, error) {
 			if err := st.read(ctx, s); err != nil {
@@ -65,6 +63,11 @@ func (st *Store) Speakers(ctx context.Context, c *auth.Caller, q Query[Filter]) 
 	}, q.Expand)
 }
 
+// together has the versions of sessions and contacts read with one Query a partition.
+func (st *Store) together(ctx context.Context, c *auth.Caller) context.Context {
+	return catalogue.Together(ctx, append(st.Contacts.Sources(c), st.Sessions.Source(c))...)
+}
+
 // Participants gives one page of the contacts that have a role, each with all of
 // their roles, whatever was filtered by.
 func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[ParticipantFilter]) (*page.Of[*Participant], error) {
@@ -72,7 +75,7 @@ func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[Parti
 	if err != nil {
 		return nil, err
 	}
-	found, err := st.Contacts.Search(ctx, c, party.Query{
+	found, err := st.Contacts.Search(st.together(ctx, c), c, party.Query{
 		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page,
 		Among:   func(ctx context.Context) (map[string]bool, error) { return st.among(ctx, s, &q.Filter) },
 		Confirm: func(p party.Party) bool { return q.Filter.Email == "" || contact.Holds(p, q.Filter.Email) },
@@ -112,16 +115,23 @@ func (s *stage) wanted(f *ParticipantFilter) map[string]bool {
 	return wanted
 }
 
-// holder reads the stage and, beside it, the contact that holds an address; one
-// without a Body where nobody does.
-func (st *Store) holder(ctx context.Context, s *stage, address string) (holder party.Party, err error) {
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(table.Safely(func() error { return st.read(ctx, s) }))
-	g.Go(table.Safely(func() (err error) {
-		holder, err = st.Contacts.ByAddress(ctx, s.caller, address)
-		return err
-	}))
-	err = g.Wait()
+// holder returns the contact that holds an address, one without a Body where there is
+// none, and reads the sessions of that contact onto the stage.
+func (st *Store) holder(ctx context.Context, s *stage, address string) (party.Party, error) {
+	holder, err := st.Contacts.ByAddress(ctx, s.caller, address)
+	s.rows = nil
+	if err != nil || holder.Body == nil {
+		return holder, err
+	}
+	w := walk{st: st, caller: s.caller, contact: holder.ID, items: st.onEvent(s.caller, holder.ID), most: all}
+	index := &session.Index{}
+	s.rows, err = follow(ctx, w, func(visits []visit) ([]*session.Row, error) {
+		rows := make([]*session.Row, len(visits))
+		for i, v := range visits {
+			rows[i] = v.Row(index)
+		}
+		return rows, nil
+	})
 	return holder, err
 }
 

@@ -17,7 +17,7 @@ import (
 // Sessions are those on which a contact has a role (gaps.md section 2.2).
 type Sessions struct {
 	Sessions []session.Brief `json:"sessions" doc:"Oldest first; for an organization, by event first."`
-	Status   *string         `json:"status" enum:"accepted,accept_queue,pending,decline_queue,declined" doc:"The first of these that one of the sessions has."`
+	Status   *string         `json:"status" enum:"accepted,accept_queue,pending,decline_queue,declined" doc:"The first of these that one of the sessions has, of those on the page."`
 }
 
 // ranked are the statuses of sessions; the first one that a session has is that of
@@ -36,9 +36,16 @@ func sessionsOf(all []session.Brief) *Sessions {
 	return &Sessions{all, nil}
 }
 
-// OfContact gives the sessions of the caller's event on which a contact has a role;
+// Page chooses a part of a contact's sessions. Without it an answer has the first
+// thousand, which are all that most contacts have.
+type Page struct {
+	Page     int `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
+	PageSize int `query:"pageSize" minimum:"1" maximum:"1000" default:"1000" doc:"How many sessions a page has. A page with fewer is the last one."`
+}
+
+// OfContact returns the sessions of the caller's event on which a contact has a role;
 // 404 where the contact is not on the event.
-func (st *Store) OfContact(ctx context.Context, c *auth.Caller, id string) (*Sessions, error) {
+func (st *Store) OfContact(ctx context.Context, c *auth.Caller, id string, p Page) (*Sessions, error) {
 	var found []session.Brief
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() error {
@@ -46,7 +53,8 @@ func (st *Store) OfContact(ctx context.Context, c *auth.Caller, id string) (*Ses
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		found, err = st.of(ctx, c, id)
+		w := walk{st: st, caller: c, contact: id, items: st.onEvent(c, id)}
+		found, err = st.briefs(ctx, w, p, []*auth.Caller{c})
 		return err
 	}))
 	if err := g.Wait(); err != nil {
@@ -55,45 +63,74 @@ func (st *Store) OfContact(ctx context.Context, c *auth.Caller, id string) (*Ses
 	return sessionsOf(found), nil
 }
 
-func (st *Store) of(ctx context.Context, c *auth.Caller, id string) ([]session.Brief, error) {
-	set, err := st.Settings.Load(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	return st.Sessions.OfContact(ctx, c, set, id)
-}
-
-// maxEvents is how many events are read at a time.
-const maxEvents = 8
-
-// OfContactAnywhere gives the sessions on which a contact has a role on all events
-// that it is on, as far as the caller sees them; 404 where the organization has no
-// such contact, or none that the caller may know of.
-func (st *Store) OfContactAnywhere(ctx context.Context, c *auth.Caller, id string) (*Sessions, error) {
+// OfContactAnywhere returns the sessions on which a contact has a role on all events that
+// it is on, as far as the caller sees them; 404 where the organization has no such
+// contact, or none that the caller may know of.
+func (st *Store) OfContactAnywhere(ctx context.Context, c *auth.Caller, id string, p Page) (*Sessions, error) {
 	events, err := st.events(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	found := make([][]session.Brief, len(events))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(maxEvents)
+	callers := make([]*auth.Caller, len(events))
 	for i, event := range events {
 		there := *c
 		there.Event = event
-		g.Go(table.Safely(func() (err error) {
-			found[i], err = st.of(ctx, &there, id)
-			return err
-		}))
+		callers[i] = &there
 	}
-	if err := g.Wait(); err != nil {
+	found, err := st.briefs(ctx, walk{st: st, caller: c, contact: id, items: st.onEvents(callers, id)}, p, callers)
+	if err != nil {
 		return nil, err
 	}
-	for i, event := range events {
-		for j := range found[i] {
-			found[i][j].EventID = event.ID
+	return sessionsOf(found), nil
+}
+
+// briefs shows a page of the sessions of a walk, which are on the events of callers. On
+// the organization's level they name their event.
+func (st *Store) briefs(ctx context.Context, w walk, p Page, callers []*auth.Caller) ([]session.Brief, error) {
+	w.skip, w.most = (p.Page-1)*p.PageSize, p.PageSize
+	return follow(ctx, w, func(visits []visit) ([]session.Brief, error) {
+		parts := byEvent(visits)
+		shown := make([][]session.Brief, len(parts))
+		g, ctx := errgroup.WithContext(ctx)
+		g.SetLimit(maxEvents)
+		for i, part := range parts {
+			g.Go(table.Safely(func() (err error) {
+				shown[i], err = st.briefsOn(ctx, callerOf(callers, part[0].event), part)
+				for j := range shown[i] {
+					if w.caller.Event == nil {
+						shown[i][j].EventID = part[0].event
+					}
+				}
+				return err
+			}))
 		}
+		err := g.Wait()
+		return slices.Concat(shown...), err
+	})
+}
+
+// byEvent parts visits where the event changes.
+func byEvent(visits []visit) (parts [][]visit) {
+	for i, v := range visits {
+		if i == 0 || v.event != visits[i-1].event {
+			parts = append(parts, nil)
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], v)
 	}
-	return sessionsOf(slices.Concat(found...)), nil
+	return parts
+}
+
+// briefsOn shows sessions of one event.
+func (st *Store) briefsOn(ctx context.Context, c *auth.Caller, visits []visit) ([]session.Brief, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	bodies := make([]*session.Body, len(visits))
+	for i, v := range visits {
+		bodies[i] = v.Body
+	}
+	return st.Sessions.Briefs(ctx, c, set, bodies)
 }
 
 // events are those that a contact is on, as far as the caller sees them, by id.

@@ -14,7 +14,7 @@ import (
 //	PK             SK            what
 //	o#X#<id>       B             the record
 //	o#X#<id>       E#<event>     its association with an event
-//	o#X#<id>       H#<change>    a pointer to a change of a contact
+//	o#X#<id>       H#<change>    a change of it, with values
 //	o#RX           <shard>#<id>  the record's row
 //	e#RX           <shard>#<id>  the association's row
 //	o#V, e#V       X#<shard>     the versions of the shards of rows

@@ -39,9 +39,6 @@ type Kind struct {
 	// Numbered is set.
 	Words    func(*Body) []string
 	Numbered bool
-	// Pointers is whether each change is noted beside the record, so that a
-	// person's changes can be found and erased (design.md section 6).
-	Pointers bool
 }
 
 // maxRecordBytes bounds the record and each of its associations, as stored
@@ -73,10 +70,8 @@ type Body struct {
 	Sequence int64 `json:"sequence"`
 	// Version is the item's, not part of the text.
 	Version int64 `json:"-"`
-	// bytes is how long the text was that the body was read from, and trimmed
-	// whether much of it is left out.
-	bytes   int
-	trimmed bool
+	// bytes is how long the text was that the body was read from.
+	bytes int
 }
 
 // Association is a party's part in one event, as stored.

@@ -15,21 +15,21 @@ import (
 	"lectern/shared/wire"
 )
 
-// step is a party's part in a write: what it was on the event, without a Body when
-// it is new and without Here when it was never associated, and what it becomes.
+// step is the change of one party in a write. before has no Body for a new party, and
+// no Here for a party that was never associated with the event.
 type step struct {
 	before, after Party
-	// verb is what the audit trail says was done, and now when.
+	// verb is the second word of the action, and now the time of the write.
 	verb string
 	now  wire.Time
-	// published are the kinds of change beside those that follow from values.
+	// published are the kinds of change that do not follow from values.
 	published []string
-	// edits is whether the record or its values are meant to change.
+	// edits reports whether a client sent values.
 	edits bool
 }
 
-// writes completes the step's items and gives the transaction: record, row and
-// shard, the same of the association where it changes, and the change record.
+// writes completes the items of the step and returns the transaction: record, row and
+// shard, the same of a changed association, and the change record.
 func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	b, org, kind := s.after.Body, w.Caller.Org.ID, w.store.Kind
 	was := int64(0)
@@ -57,15 +57,11 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 		At: s.now, Org: org, Event: w.Caller.Event.ID, Action: w.Role + "." + s.verb, Type: kind.Name,
 		RecordID: b.ID, Version: b.Version, Values: values, Kinds: kinds,
 	})
-	writes = append(append(writes, local...), record.Write())
-	if kind.Pointers {
-		writes = append(writes, record.Pointer(kind.PK(org, b.ID)))
-	}
-	return writes, nil
+	return slices.Concat(writes, local, record.PersonalWrites(kind.PK(org, b.ID))), nil
 }
 
-// touches is whether the record itself changes. Its association may alone; an update
-// that changes nothing counts as one of the record.
+// touches reports whether the record itself changes, not the association alone. An
+// update that changes nothing counts as a change of the record.
 func (s *step) touches() bool {
 	if s.before.Body == nil || !equal(s.before.own(), s.after.own()) {
 		return true
@@ -73,19 +69,23 @@ func (s *step) touches() bool {
 	return s.verb == updated && equal(s.before.Here, s.after.Here)
 }
 
-// own is what a record says of itself, without what counts its changes.
+// own returns the values of a record, without times and counts of its changes.
 func (b *Body) own() Body {
 	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
 }
 
-// local are the writes of the association, which the record then remembers. One that
-// stays must still be what was read: record and association are two items, of which a
-// read may have caught an older and a newer one.
+// local returns the writes of the association, which the record then remembers. An
+// unchanged association needs no condition: each of its writes changes the record too,
+// whose version is a condition already. Only where the two may come from different
+// writes, local asks for the version that was read.
 func (w *Writing) local(s *step) ([]table.Write, error) {
 	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
 	a, was := s.after.Here, int64(0)
 	if s.before.Here != nil {
 		if equal(s.before.Here, a) {
+			if !w.store.MayBeTorn(s.before) {
+				return nil, nil
+			}
 			return []table.Write{table.Version(kind.OnEvent(org, event, a.ID), a.Version)}, nil
 		}
 		was = s.before.Here.Version
@@ -97,13 +97,13 @@ func (w *Writing) local(s *step) ([]table.Write, error) {
 	return stored(kind.associations(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
 }
 
-// wrote notes the write of an association.
+// wrote adds the write of an association to Recent.
 func (b *Body) wrote(r Recent) {
 	b.Recent = append([]Recent{r}, b.Recent...)
 	b.Recent = b.Recent[:min(len(b.Recent), maxRecent)]
 }
 
-// stored are the writes of an item with its row, over version was, 0 for none.
+// stored returns the writes of an item with its row over version was, 0 for a new item.
 func stored(src catalogue.Source, key table.Key, id string, was int64, item, row any) ([]table.Write, error) {
 	text, err := wire.Encode(item)
 	if err != nil {
@@ -122,7 +122,7 @@ func stored(src catalogue.Source, key table.Key, id string, was int64, item, row
 // customPrefix goes before the name of a custom field in a change record.
 const customPrefix = "custom_fields."
 
-// values are the changed fields of a step.
+// values returns the changed fields of a step.
 func (w *Writing) values(s *step) (values []change.Value) {
 	before, after := s.before.facets(), s.after.facets()
 	values = change.Diff(before, after)
@@ -135,14 +135,14 @@ func (w *Writing) values(s *step) (values []change.Value) {
 	return values
 }
 
-// equal is whether two values are stored alike.
+// equal reports whether two values have the same stored form.
 func equal(a, b any) bool {
 	before, err := wire.Encode(a)
 	after, err2 := wire.Encode(b)
 	return err == nil && err2 == nil && string(before) == string(after)
 }
 
-// customFields are all values of a party; none of nobody.
+// customFields returns all custom values of a party.
 func (p Party) customFields() map[string]field.Value {
 	switch {
 	case p.Body == nil:
@@ -153,8 +153,8 @@ func (p Party) customFields() map[string]field.Value {
 	return joint(p.CustomFields, p.Here.CustomFields)
 }
 
-// facets are what a change record compares of a party beside custom fields: its
-// standard fields, translations, relations and when its roles were taken away.
+// facets returns the rest of a party that a change record compares: standard fields,
+// translations, relations and roles.
 func (p Party) facets() map[string]any {
 	all := map[string]any{}
 	if p.Body == nil {
@@ -176,9 +176,8 @@ func (p Party) facets() map[string]any {
 	return all
 }
 
-// kinds are the published kinds of a step, each with the record's next number. An
-// update lists updated once for each group of values that it changes: standard and
-// custom fields.
+// kinds returns the published kinds of a step, each with the record's next number. An
+// update publishes updated once for each group of changed fields: standard and custom.
 func (s *step) kinds(b *Body, values []change.Value) (kinds []change.Kind) {
 	add := func(name string, fields []string) {
 		b.Sequence++
@@ -207,7 +206,7 @@ func (s *step) kinds(b *Body, values []change.Value) (kinds []change.Kind) {
 	return kinds
 }
 
-// grouped parts the names of changed fields into standard and custom ones.
+// grouped splits the names of changed fields into standard and custom fields.
 func grouped(values []change.Value) (plain, custom []string) {
 	for _, v := range values {
 		if strings.HasPrefix(v.Field, customPrefix) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -38,6 +39,14 @@ type Query struct {
 
 // updatedAt is the sort key that, other than createdAt, changes.
 const updatedAt = "updatedAt"
+
+const (
+	// maxTries is how often a page is chosen again whose records are changing.
+	maxTries = 12
+	// maxPause is the longest pause between two tries: a transaction becomes visible
+	// within milliseconds.
+	maxPause = 20 * time.Millisecond
+)
 
 // ofRecords is whether the search goes by what only the rows of records say.
 func (q *Query) ofRecords() bool {
@@ -97,7 +106,7 @@ func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, map
 	if err := table.Pause(ctx, maxPause); err != nil {
 		return views{}, nil, err
 	}
-	return st.open(ctx, c, q)
+	return st.open(catalogue.Again(ctx), c, q)
 }
 
 // errBehind is a party that does not show yet what its row does.

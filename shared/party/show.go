@@ -14,9 +14,21 @@ type Shown struct {
 	wire.Object
 	id      string
 	version int64
-	// slim is what is shown without what was added on request; nil where that is
-	// the same.
-	slim *wire.Object
+	// less are the shorter forms of a long answer, the longest first.
+	less []shorter
+	// added are the properties that Append has added.
+	added   []string
+	values  []any
+	omitted []string
+}
+
+// detail is how much a form shows: translated_fields, and contacts without about.
+type detail struct{ translated, brief bool }
+
+// shorter is a form of a party that leaves out the properties at the paths.
+type shorter struct {
+	show    func() wire.Object
+	omitted []string
 }
 
 // Revision is the version the answer shows, for its ETag.
@@ -25,25 +37,28 @@ func (s *Shown) Revision() int64 { return s.version }
 // RecordID is the id of the record shown.
 func (s *Shown) RecordID() string { return s.id }
 
-// Slim leaves out what was added on request. It is false when there was nothing.
-func (s *Shown) Slim() bool {
-	if s.slim == nil {
+// Shrink shows the next shorter form and lists what it leaves out in the property omitted
+// (size.Shrinker). It reports whether there was one.
+func (s *Shown) Shrink() bool {
+	if len(s.less) == 0 {
 		return false
 	}
-	s.Object, s.slim = *s.slim, nil
+	s.Object, s.omitted = s.less[0].show(), append(s.omitted, s.less[0].omitted...)
+	s.less = s.less[1:]
+	for i, name := range s.added {
+		s.Add(name, s.values[i])
+	}
+	s.Add(omitted, s.omitted)
 	return true
 }
 
-// Collapse is Slim: a party shows nothing else that can be left out.
-func (s *Shown) Collapse() bool { return s.Slim() }
+// omitted is the property that lists the paths of what a long answer leaves out.
+const omitted = "omitted"
 
 // Append adds a property at the end.
 func (s *Shown) Append(name string, value any) {
 	s.Add(name, value)
-	if s.slim != nil {
-		slim := s.slim.With(name, value)
-		s.slim = &slim
-	}
+	s.added, s.values = append(s.added, name), append(s.values, value)
 }
 
 // Viewer shows parties of a kind to a caller.
@@ -74,34 +89,45 @@ func Optional(b *Body, name string) any {
 	return nil
 }
 
-// Finish adds what every party ends with: translations where they are asked for,
-// custom fields, what follows, the deep link, and when its role was deleted.
-func (v *Viewer) Finish(o wire.Object, p Party, role string, follows func(*wire.Object)) Shown {
-	end := func(o wire.Object) wire.Object {
-		if follows != nil {
-			follows(&o)
-		}
-		o.Add("admin_url", v.admin(p))
-		if p.Here != nil {
-			if at := p.Here.Roles[role].DeletedAt; at != nil {
-				o.Add("deleted_at", at)
-			}
-		}
-		return o
+// Finish returns the party that begins with o and ends with what every party has:
+// translations where they are asked for, custom fields, the contacts of an account, the
+// deep link, and when its role was deleted. contacts adds those, without about where brief
+// is set; nil for a party without.
+func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(o *wire.Object, brief bool)) Shown {
+	form := func(d detail) func() wire.Object {
+		return func() wire.Object { return v.form(o, p, role, d, contacts) }
 	}
+	shown := Shown{Object: form(detail{translated: v.Translated})(), id: p.ID, version: p.Revision()}
+	if contacts != nil {
+		shown.less = append(shown.less, shorter{form(detail{v.Translated, true}), []string{"contacts.about"}})
+	}
+	if v.Translated {
+		shown.less = append(shown.less, shorter{form(detail{brief: true}), []string{"translated_fields"}})
+	}
+	return shown
+}
+
+// form returns one form of a party.
+func (v *Viewer) form(o wire.Object, p Party, role string, d detail, contacts func(o *wire.Object, brief bool)) wire.Object {
 	custom := v.CustomFields(p)
-	slim := end(o.With("custom_fields", custom))
-	shown := Shown{Object: slim, id: p.ID, version: p.Revision()}
 	switch {
-	case !v.Translated:
-		return shown
+	case !d.translated:
+		o = o.With("custom_fields", custom)
 	case v.CustomFirst:
 		o = o.With("custom_fields", custom).With("translated_fields", v.Translations(p))
 	default:
 		o = o.With("translated_fields", v.Translations(p)).With("custom_fields", custom)
 	}
-	shown.Object, shown.slim = end(o), &slim
-	return shown
+	if contacts != nil {
+		contacts(&o, d.brief)
+	}
+	o.Add("admin_url", v.admin(p))
+	if p.Here != nil {
+		if at := p.Here.Roles[role].DeletedAt; at != nil {
+			o.Add("deleted_at", at)
+		}
+	}
+	return o
 }
 
 // CustomFields are the values that the party has of the event's fields and of the

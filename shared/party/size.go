@@ -1,6 +1,10 @@
 package party
 
-import "lectern/shared/field"
+import (
+	"maps"
+
+	"lectern/shared/field"
+)
 
 // Size is about how many bytes the party is that was read from the table.
 func (p Party) Size() int {
@@ -34,24 +38,41 @@ func (p Party) Untranslated() Party {
 	return p
 }
 
-// Trim is the party with no more than its roles and the standard fields named, for
-// when there is no room for all of it. Its Size stays what it was.
-func (p Party) Trim(names []string) Party {
+// Brief returns the party without translations, custom fields and the standard fields
+// named, for where there is no memory for all of it. Its Size stays the same.
+func (p Party) Brief(without []string) Party {
 	if p.Body == nil {
 		return p
 	}
-	size, kept := p.Size(), map[string]string{}
+	body := *p.Body
+	body.Values, body.CustomFields, body.Translations = maps.Clone(body.Values), nil, nil
+	for _, name := range without {
+		delete(body.Values, name)
+	}
+	p.Body = &body
+	if p.Here != nil {
+		here := *p.Here
+		here.CustomFields, here.Translations = nil, nil
+		p.Here = &here
+	}
+	return p
+}
+
+// Only returns the party with its roles and the standard fields named, for where nothing
+// else of it is shown.
+func (p Party) Only(names []string) Party {
+	if p.Body == nil {
+		return p
+	}
+	kept := map[string]string{}
 	for _, name := range names {
 		if value, ok := p.Values[name]; ok {
 			kept[name] = value
 		}
 	}
-	short := Party{Body: &Body{ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), WrittenAt: p.WrittenAt, bytes: size, trimmed: true}}
+	only := Party{Body: &Body{ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), WrittenAt: p.WrittenAt}}
 	if p.Here != nil {
-		short.Here = &Association{ID: p.Here.ID, Event: p.Here.Event, Roles: p.Here.Roles}
+		only.Here = &Association{ID: p.Here.ID, Event: p.Here.Event, Roles: p.Here.Roles}
 	}
-	return short
+	return only
 }
-
-// Trimmed is whether the party is one that Trim has made.
-func (p Party) Trimmed() bool { return p.Body != nil && p.trimmed }

@@ -2,7 +2,6 @@ package party
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -14,22 +13,21 @@ import (
 	"lectern/shared/write"
 )
 
-// Store reads and writes parties of one kind, on the event that a caller addresses
-// or on the level of the organization.
+// Store reads and writes parties of one kind, on the caller's event or on the level of
+// the organization.
 type Store struct {
 	Kind     *Kind
 	Table    *table.Table
 	Settings *settings.Cache
 	Now      func() time.Time
 	NewID    func() string
-	// AdminURL begins the deep links into the admin application; empty where none
-	// is configured.
+	// AdminURL begins the deep links into the admin application; empty without one.
 	AdminURL string
-	// Memory is what searches need; nil for what only writes, or reads one by one.
+	// Memory is for searches; nil for a store that only writes or reads single parties.
 	Memory *Memory
 }
 
-// Keys are where a party and, on an event, its association stand.
+// Keys returns the keys of a party and, on an event, of its association.
 func (st *Store) Keys(c *auth.Caller, id string) []table.Key {
 	keys := []table.Key{st.Kind.Body(c.Org.ID, id)}
 	if c.Event != nil {
@@ -38,8 +36,8 @@ func (st *Store) Keys(c *auth.Caller, id string) []table.Key {
 	return keys
 }
 
-// Found is the party of an id among what was read, whole; zero where there is none. It
-// is table.ErrStale where record and association are of two moments.
+// Found returns the party of an id from the items that were read; zero where there is
+// none. It returns table.ErrStale where record and association come from different writes.
 func (st *Store) Found(c *auth.Caller, got write.Items, id string) (Party, error) {
 	p, err := st.found(c, got, id)
 	if err == nil && p.torn(c) {
@@ -48,7 +46,7 @@ func (st *Store) Found(c *auth.Caller, got write.Items, id string) (Party, error
 	return p, err
 }
 
-// found is Found, whole or not.
+// found returns the party of an id from the items that were read, torn or not.
 func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err error) {
 	item, ok := got[st.Kind.Body(c.Org.ID, id)]
 	if !ok {
@@ -63,60 +61,45 @@ func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err
 	return p, err
 }
 
-const (
-	// maxTries is how often records are read again whose writes are becoming visible,
-	// and pages chosen again whose records are changing.
-	maxTries = 12
-	// maxPause is the longest pause between two tries: a transaction becomes visible
-	// within milliseconds.
-	maxPause = 20 * time.Millisecond
-)
-
-// Find reads a party, associated with the caller's event or not; it has no Body
-// where the organization has none of that id.
+// Find reads a party, associated with the caller's event or not. The party has no Body
+// where the organization has no party of that id.
 func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, error) {
 	found, err := st.read(ctx, c, []string{id})
 	return found[id], err
 }
 
-// read gives the parties of ids that there are, each whole: the record and the
-// association of one moment.
+// read returns the parties of ids that exist, each with the record and the association
+// of the same write. Parties whose items are torn, or may be, are read again together.
 func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
-	found, doubted := make(map[string]Party, len(wanted)), doubts{}
-	for range maxTries {
-		var keys []table.Key
-		for _, id := range wanted {
-			keys = append(keys, st.Keys(c, id)...)
-		}
-		got, err := st.Table.GetMany(ctx, keys)
-		if err != nil {
+	got, err := st.Table.GetMany(ctx, st.allKeys(c, wanted))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]Party, len(wanted))
+	var again []string
+	for _, id := range wanted {
+		p, err := st.found(c, got, id)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		var torn []string
-		for _, id := range wanted {
-			p, err := st.found(c, got, id)
-			if err != nil {
-				return nil, err
-			}
-			switch p, whole := st.whole(c, p, doubted); {
-			case !whole:
-				torn = append(torn, id)
-			case p.Body != nil:
-				found[id] = p
-			}
-		}
-		if wanted = torn; len(wanted) == 0 {
-			return found, nil
-		}
-		if err := table.Pause(ctx, maxPause); err != nil {
-			return nil, err
+		case p.torn(c) || st.MayBeTorn(p):
+			again = append(again, id)
+		case p.Body != nil:
+			found[id] = p
 		}
 	}
-	return nil, fmt.Errorf("party: %v do not agree with their associations after %d tries: %w", wanted, maxTries, apierr.Unavailable())
+	return found, st.together(ctx, c, again, found)
 }
 
-// Get reads a party that holds a role on the caller's event; 404 where none of that
-// id does.
+// allKeys returns the Keys of all ids.
+func (st *Store) allKeys(c *auth.Caller, ids []string) (keys []table.Key) {
+	for _, id := range ids {
+		keys = append(keys, st.Keys(c, id)...)
+	}
+	return keys
+}
+
+// Get reads a party that holds a role on the caller's event; 404 without such a party.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, id, role string) (Party, error) {
 	p, err := st.Find(ctx, c, id)
 	if err == nil && !p.Holds(role) {
@@ -125,23 +108,23 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id, role string) (Part
 	return p, err
 }
 
-// Reader gives those of ids that were ever associated with the caller's event, by id.
+// Reader reads the parties of ids that were ever associated with the caller's event, by id.
 type Reader func(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error)
 
-// Read is the Reader of the table.
+// Read reads parties from the table; it is a Reader.
 func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	found, err := st.read(ctx, c, wanted)
 	maps.DeleteFunc(found, func(_ string, p Party) bool { return p.Here == nil })
 	return found, err
 }
 
-// numbers are the next running numbers of the organization's parties.
+// numbers gives the next running numbers of the organization's parties.
 func (st *Store) numbers(c *auth.Caller) *write.Numbers {
 	return write.NewNumbers(st.Table, st.Kind.numbers(c.Org.ID))
 }
 
-// title is a role as an error names it.
+// title returns the name of a role in errors.
 func title(role string) string { return strings.ToUpper(role[:1]) + role[1:] }
 
-// NotOnEvent is the 400 of a property that names a party which is not on the event.
+// NotOnEvent returns the 400 of a property that names a party outside the event.
 func NotOnEvent(field string) error { return apierr.Invalid(field, "%s is not on this event.", field) }

@@ -11,24 +11,22 @@ import (
 	"lectern/shared/table"
 )
 
-// views are the rows that a search on an event goes by.
+// views are the rows that a search on an event reads.
 type views struct {
-	// records is nil where the search does without.
+	// records are only those known where the search goes without the others.
 	records *catalogue.View[Row]
 	places  *catalogue.View[Place]
 }
 
-// rows are those of a party, as far as they are known.
+// rows returns the known rows of a party.
 func (v views) rows(id string) (record *Row, place *Place) {
 	place, _ = v.places.Get(id)
-	if v.records != nil {
-		record, _ = v.records.Get(id)
-	}
+	record, _ = v.records.Get(id)
 	return record, place
 }
 
-// since is how often a party was written after the views were read, below 0 where
-// they are ahead of it.
+// since returns how often a party was written after the views were read, below 0 for
+// a party older than the views.
 func (v views) since(p Party) (writes int64) {
 	if p.Body == nil || p.Here == nil {
 		return -1
@@ -43,88 +41,73 @@ func (v views) since(p Party) (writes int64) {
 	return writes
 }
 
-// with is the views with the rows of parties as these are.
+// with returns the views with the rows of these parties.
 func (v views) with(k *Kind, parties []Party) views {
 	places, records := make([]*Place, len(parties)), make([]*Row, len(parties))
 	for i, p := range parties {
 		place, record := placeOf(p.Here), k.rowOf(p.Body)
 		places[i], records[i] = &place, &record
 	}
-	v.places = v.places.With(places)
-	if v.records != nil {
-		v.records = v.records.With(records)
+	return views{records: v.records.With(records), places: v.places.With(places)}
+}
+
+// Sources are the rows of the organization's records and of their associations with the
+// caller's event, for catalogue.Together.
+func (st *Store) Sources(c *auth.Caller) []catalogue.Source {
+	return []catalogue.Source{st.Kind.records(c.Org.ID), st.Kind.associations(c.Org.ID, c.Event.ID)}
+}
+
+// views returns the rows of the organization's records and of their associations with
+// the caller's event, as they stand. Unless all is set, those of records are the known
+// ones: of others the table is read.
+func (st *Store) views(ctx context.Context, c *auth.Caller, all bool) (views, error) {
+	records := st.Memory.Records.Known
+	if all {
+		records = st.Memory.Records.View
 	}
-	return v
+	return st.rowsOf(ctx, c, records, st.Memory.Associations.View)
 }
 
-// maxSmall is how many parties an organization has at most of which all rows are
-// read for one page of them: that costs as much as the bodies of ten pages. Rows of
-// larger ones are read by the searches that go by them.
-const maxSmall = 20_000
+// source reads the rows of a source.
+type source[R any] func(context.Context, catalogue.Source) (*catalogue.View[R], error)
 
-// small is whether the organization has at most maxSmall parties.
-func (st *Store) small(ctx context.Context, c *auth.Caller) (bool, error) {
-	given, err := st.Table.Count(ctx, st.Kind.numbers(c.Org.ID))
-	return given <= maxSmall, err
-}
-
-// views are the rows of the organization's records and of their associations with
-// the caller's event, as they stand. Unless all is set, those of records are left out
-// that are not in memory and too many.
-func (st *Store) views(ctx context.Context, c *auth.Caller, all bool) (v views, err error) {
+func (st *Store) rowsOf(ctx context.Context, c *auth.Caller, records source[Row], places source[Place]) (v views, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		src := st.Kind.records(c.Org.ID)
-		if !all && !st.Memory.Records.Loaded(src) {
-			if all, err = st.small(ctx, c); err != nil || !all {
-				return err
-			}
-		}
-		v.records, err = st.Memory.Records.View(ctx, src)
+		v.records, err = records(ctx, st.Kind.records(c.Org.ID))
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		v.places, err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, c.Event.ID))
+		v.places, err = places(ctx, st.Kind.associations(c.Org.ID, c.Event.ID))
 		return err
 	}))
 	err = g.Wait()
 	return v, err
 }
 
-// Load reads all rows into memory that a search on the caller's event may need, or
-// validates them.
+// Load reads or validates all rows that a search on the caller's event may need.
 func (st *Store) Load(ctx context.Context, c *auth.Caller) error {
 	_, err := st.views(ctx, c, true)
 	return err
 }
 
-// Refresh gives the Reader of a request, beside its other reads: of memory, which is
-// validated for it, where all rows are loaded or few, and otherwise of the table. What
-// is loaded later is not validated for this request.
+// Refresh returns the Reader of a request, which may be prepared beside its other reads.
+// It reads parties from memory where their rows are known, and others from the table:
+// those of a large organization that are not in memory yet, and those whose rows do not
+// add up. What is loaded later is not validated for this request.
 func (st *Store) Refresh(ctx context.Context, c *auth.Caller) (Reader, error) {
 	if st.Memory == nil {
 		return st.Read, nil
 	}
-	if !st.loaded(c) {
-		if small, err := st.small(ctx, c); err != nil || !small {
-			return st.Read, err
-		}
-	}
-	v, err := st.views(ctx, c, true)
+	v, err := st.rowsOf(ctx, c, st.Memory.Records.Known, st.Memory.Associations.Known)
 	return func(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 		return st.asOf(ctx, c, v, wanted)
 	}, err
 }
 
-func (st *Store) loaded(c *auth.Caller) bool {
-	return st.Memory.Records.Loaded(st.Kind.records(c.Org.ID)) &&
-		st.Memory.Associations.Loaded(st.Kind.associations(c.Org.ID, c.Event.ID))
-}
-
-// asOf gives those of ids that were ever associated with the caller's event, by id:
-// as the views say where both rows are in them, and as they stand where not, or where
-// they have changed since. A record of one moment never meets an association of
-// another.
+// asOf returns the parties of ids that were ever associated with the caller's event, by
+// id. A party whose two rows are in the views comes from memory, in exactly the versions
+// of its rows. Any other party, or one that has changed since, comes from the table.
 func (st *Store) asOf(ctx context.Context, c *auth.Caller, v views, wanted []string) (map[string]Party, error) {
 	var records, places []catalogue.Want
 	var others []string
@@ -150,8 +133,8 @@ func (st *Store) asOf(ctx context.Context, c *auth.Caller, v views, wanted []str
 	return found, err
 }
 
-// exactly gives the parties of these versions of record and association, but for
-// those that have changed since.
+// exactly returns the parties of these versions of record and association, and leaves
+// out parties that have changed since or may be torn.
 func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, places []catalogue.Want) (map[string]Party, error) {
 	var bodies []catalogue.Body[*Body]
 	var here []catalogue.Body[*Association]
@@ -170,7 +153,7 @@ func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, places []
 	found := make(map[string]Party, len(records))
 	for i := range records {
 		p := Party{bodies[i].Value, here[i].Value}
-		if bodies[i].Version == records[i].Version && here[i].Version == places[i].Version && !p.torn(c) && !st.Doubts(p) {
+		if bodies[i].Version == records[i].Version && here[i].Version == places[i].Version && !p.torn(c) && !st.MayBeTorn(p) {
 			found[records[i].ID] = p
 		}
 	}

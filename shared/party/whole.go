@@ -1,6 +1,7 @@
 package party
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -21,13 +22,17 @@ const (
 	// than are made while a record and its association are read.
 	maxRecent = 4
 	// readTime is longer than the reads of a request can lie apart, clocks that differ
-	// included. Where the record has forgotten writes younger than that, it cannot be
-	// told from it alone whether an association is of its moment.
+	// included. A record that has forgotten younger writes does not prove that an
+	// association comes from the same write.
 	readTime = 2 * time.Minute
+	// maxTogether is how many parties are read at one moment in one call: DynamoDB
+	// allows 4 MB, which is 26 items of maxRecordBytes.
+	maxTogether = 12
 )
 
-// torn is whether record and association are of two moments: two items are not read
-// at once, and a write of both may have become visible in one of them alone.
+// torn reports whether the record and its association come from different writes. A
+// batch does not read two items at one moment: it may return one item of a transaction
+// and not the other.
 func (p Party) torn(c *auth.Caller) bool {
 	if p.Body == nil || c.Event == nil {
 		return false
@@ -42,10 +47,11 @@ func (p Party) torn(c *auth.Caller) bool {
 	return slices.ContainsFunc(p.Recent, func(r Recent) bool { return r.Event == c.Event.ID && r.Version > version })
 }
 
-// Doubts is whether the record has forgotten writes younger than readTime, of which one
-// may be of the association on the event: then the two may be of two moments, although
-// they do not disagree.
-func (st *Store) Doubts(p Party) bool {
+// MayBeTorn reports whether the association may come from another write than the
+// record, although the two do not disagree. The record remembers its last four
+// association writes; when all four are younger than two minutes, an older one may be
+// missing.
+func (st *Store) MayBeTorn(p Party) bool {
 	if p.Body == nil || p.Here == nil || len(p.Recent) < maxRecent {
 		return false
 	}
@@ -53,41 +59,22 @@ func (st *Store) Doubts(p Party) bool {
 	return p.Here.With < oldest.With && st.Now().UnixMilli()-oldest.At < readTime.Milliseconds()
 }
 
-// doubts are the parties in doubt that were read before, by id, each with how often its
-// association was the same.
-type doubts map[string]struct {
-	last  Party
-	times int
-}
-
-// resolve gives the party of one moment by one more read of one in doubt: an association
-// that is the same in two reads was the same between them, and so were both where the
-// record is, too; in three, the record of the second belongs to it.
-func (d doubts) resolve(p Party) (sure Party, ok bool) {
-	before := d[p.ID]
-	now := before
-	now.last, now.times = p, 1
-	if before.times > 0 && before.last.Here.Version == p.Here.Version {
-		now.times = before.times + 1
+// together reads the parties of ids into found, each as it stands at one moment.
+func (st *Store) together(ctx context.Context, c *auth.Caller, ids []string, found map[string]Party) error {
+	for chunk := range slices.Chunk(ids, maxTogether) {
+		got, err := st.Table.Together(ctx, st.allKeys(c, chunk))
+		if err != nil {
+			return err
+		}
+		for _, id := range chunk {
+			p, err := st.found(c, got, id)
+			if err != nil {
+				return err
+			}
+			if p.Body != nil {
+				found[id] = p
+			}
+		}
 	}
-	d[p.ID] = now
-	switch {
-	case now.times > 1 && before.last.Version == p.Version:
-		return p, true
-	case now.times > 2:
-		return before.last, true
-	}
-	return Party{}, false
-}
-
-// whole gives a party that was read if its record and association are of one moment, or
-// one that earlier reads have left in doubt.
-func (st *Store) whole(c *auth.Caller, p Party, doubted doubts) (sure Party, ok bool) {
-	switch {
-	case p.torn(c):
-		return Party{}, false
-	case st.Doubts(p):
-		return doubted.resolve(p)
-	}
-	return p, true
+	return nil
 }

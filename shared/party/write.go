@@ -35,10 +35,8 @@ type Writing struct {
 	// Edit is what is sent; nil for a deletion and a restoration.
 	Edit  *Edit
 	Guard write.Guard
-	// Answer shows the party once it is written, by what was read; Again shows one that
-	// an earlier request with the same Idempotency-Key has written.
+	// Answer shows the party once it is written, by what was read.
 	Answer func(got write.Items, p Party) (any, error)
-	Again  func(ctx context.Context, id string) (any, error)
 	// Reads, More and Touches are what the kind adds to those of the operation. before
 	// is the party as it was read, without a Body where it was not.
 	Reads   []table.Key
@@ -224,7 +222,7 @@ func (w *Writing) op(id string, plan func(context.Context, write.Items) (*step, 
 		}
 		return p
 	}
-	op := write.Op{Reads: append(w.store.Keys(w.Caller, id), w.Reads...), Again: w.Again}
+	op := write.Op{Reads: append(w.store.Keys(w.Caller, id), w.Reads...)}
 	if w.More != nil {
 		op.More = func(got write.Items) []table.Key { return w.More(got, before(got)) }
 	}

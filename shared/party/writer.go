@@ -28,8 +28,9 @@ type Writer[T, D any] struct {
 	Store *Store
 	// Begin begins a write about a role, whose draft is nil for none.
 	Begin func(ctx context.Context, c *auth.Caller, role string, d *D, guard write.Guard, x Expand) (Operations, error)
-	// Stored shows a party, deleted or not.
-	Stored func(ctx context.Context, c *auth.Caller, role, id string, x Expand) (*T, error)
+	// Stored shows parties that were ever associated with the event, deleted or not, by
+	// id.
+	Stored func(ctx context.Context, c *auth.Caller, role string, ids []string, x Expand) (map[string]any, error)
 	// Required is the 400 of a draft that lacks what a create needs.
 	Required func(*D) error
 	// Guard is what a draft says of the record that it means to change.
@@ -38,10 +39,7 @@ type Writer[T, D any] struct {
 
 // Create gives a role to the party that the draft is of.
 func (w *Writer[T, D]) Create(ctx context.Context, c *auth.Caller, role string, d *D, x Expand) (*T, error) {
-	if made := write.Ref(ctx); made != "" {
-		return w.Stored(ctx, c, role, made, x)
-	}
-	return w.run(ctx, func() (write.Op, error) { return w.enroll(ctx, c, role, d, x, w.Store.NewID(), w.Store.numbers(c)) })
+	return w.post(ctx, c, role, x, func() (write.Op, error) { return w.enroll(ctx, c, role, d, x, w.Store.NewID(), w.Store.numbers(c)) })
 }
 
 func (w *Writer[T, D]) enroll(ctx context.Context, c *auth.Caller, role string, d *D, x Expand, id string, numbers *write.Numbers) (write.Op, error) {
@@ -73,7 +71,24 @@ func (w *Writer[T, D]) Delete(ctx context.Context, c *auth.Caller, role, id, ifM
 // Restore gives a role back; 404 where it is not deleted.
 func (w *Writer[T, D]) Restore(ctx context.Context, c *auth.Caller, role, id, ifMatch string, x Expand) (*T, error) {
 	guard := write.Guard{IfMatch: ifMatch}
-	return w.run(ctx, func() (write.Op, error) { return w.op(ctx, c, role, nil, guard, x, Operations.Restore, id) })
+	return w.post(ctx, c, role, x, func() (write.Op, error) { return w.op(ctx, c, role, nil, guard, x, Operations.Restore, id) })
+}
+
+// post is run for a POST: a request that repeats one is shown what that one wrote.
+func (w *Writer[T, D]) post(ctx context.Context, c *auth.Caller, role string, x Expand, begin func() (write.Op, error)) (*T, error) {
+	made := write.Ref(ctx)
+	if made == "" {
+		return w.run(ctx, begin)
+	}
+	stored, err := w.Stored(ctx, c, role, []string{made}, x)
+	if err != nil {
+		return nil, err
+	}
+	shown, ok := stored[made].(*T)
+	if !ok {
+		return nil, NotFound(role)
+	}
+	return shown, nil
 }
 
 func (w *Writer[T, D]) op(
@@ -126,6 +141,6 @@ func Bulk[T, D, E any](ctx context.Context, w *Writer[T, D], c *auth.Caller, rol
 		Delete: func(ctx context.Context, id string) (write.Op, error) {
 			return w.op(ctx, c, role, nil, write.Guard{}, x, Operations.Delete, id)
 		},
-		Again: func(ctx context.Context, id string) (any, error) { return w.Stored(ctx, c, role, id, x) },
+		Again: func(ctx context.Context, ids []string) (map[string]any, error) { return w.Stored(ctx, c, role, ids, x) },
 	}, fail)
 }

@@ -23,6 +23,7 @@ func event() programme.Event {
 
 func TestEventsAreListedAndReadBack(t *testing.T) {
 	s := tenancy.Store{Table: tabletest.Start(t), Now: time.Now, Region: "us"}
+	require.NoError(t, tenancy.Organizations.Create(t.Context(), s, &tenancy.Organization{Name: "Acme"}))
 	first, second := event(), event()
 	second.Timezone, second.Features.Sessions2 = "", true
 	require.NoError(t, programme.Events.Create(t.Context(), s, &first))

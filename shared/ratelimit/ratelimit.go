@@ -87,7 +87,8 @@ type Verdict struct {
 	Limited bool
 	// Allowed is whether it may be served.
 	Allowed bool
-	// Limit is the number of requests a window, Remaining how many are left.
+	// Limit is the number of requests a window, Remaining how many are left. What
+	// processes have leased does not count as left.
 	Limit, Remaining int64
 	// Reset is when the window ends, in Unix seconds; Wait is the time until
 	// then and Window its whole length, in seconds.
@@ -135,22 +136,47 @@ func (l *Limiter) TakeDay(ctx context.Context, token tenancy.Token, limit int64)
 	return l.take(ctx, slot{token: token.ID, bucket: dailyWrites, start: now.Truncate(day).Unix()}, r, now)
 }
 
-// take counts one request in a slot.
+// take counts one request in a slot: in the lease of this process, or in the table.
 func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdict {
+	if total, ok := l.memory.use(s, r.limit); ok {
+		return s.verdict(r, now, total)
+	}
 	if l.memory.refuses(s, r.limit, now) {
 		return s.verdict(r, now, r.limit+1)
 	}
-	n, ok, err := l.table.AddWithin(ctx, s.key(), r.limit, s.end(r)+grace)
+	n, err := l.lease(ctx, s, r)
 	if err != nil {
 		l.log.WarnContext(ctx, "rate limiter failed open", "metric", "ratelimit_failed_open",
 			"bucket", s.bucket, "token", s.token, "error", err)
 		return s.verdict(r, now, l.memory.add(s, r.limit))
 	}
-	if !ok {
+	if n > r.limit {
 		l.memory.refuse(s, r.limit, now)
-		n = r.limit + 1
 	}
 	return s.verdict(r, now, n)
+}
+
+// leases is how many parts of what remains in a window are leased one by one: a process
+// holds back a thousandth at most, and the last thousand requests are counted singly.
+const leases = 1000
+
+// lease counts a request in the table, and further ones ahead while many remain. It
+// gives the table's count, above the limit when none remains.
+func (l *Limiter) lease(ctx context.Context, s slot, r rule) (int64, error) {
+	n := min(l.memory.known(s, r.limit), r.limit-1)
+	for n < r.limit {
+		by := (r.limit - n + leases - 1) / leases
+		counted, ok, err := l.table.AddWithin(ctx, s.key(), by, r.limit, s.end(r)+grace)
+		if err != nil {
+			return 0, err
+		}
+		if ok {
+			l.memory.lease(s, r.limit, by-1, counted)
+			return counted, nil
+		}
+		n = counted // More than was known, or all.
+	}
+	return r.limit + 1, nil
 }
 
 // grace keeps a count for a while after its window, in seconds, for processes
@@ -184,7 +210,7 @@ func (s slot) key() table.Key {
 	return table.Key{PK: fmt.Sprintf("L#%d#%s#%d", s.token, s.bucket, s.start), SK: "-"}
 }
 
-// verdict is that of the nth request in the slot.
+// verdict is that of a request when n are counted in the slot.
 func (s slot) verdict(r rule, now time.Time, n int64) Verdict {
 	return Verdict{
 		Limited: true, Allowed: n <= r.limit,

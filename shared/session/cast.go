@@ -10,12 +10,13 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/page"
 	"lectern/shared/participant"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
-// maxPeople is how many contacts and accounts a page is read for: more than an
-// answer of 5 MB can show, of about a kilobyte each.
-const maxPeople = 6_000
+// maxPeople is how many contacts and accounts a page is read for: more than an answer of
+// 30 MB can show, of two kilobytes each.
+const maxPeople = 15_000
 
 // meet reads the people and accounts that the bodies and their subsessions show.
 // The subsessions must have been gathered.
@@ -29,12 +30,12 @@ func (f *formatter) meet(ctx context.Context, bodies ...*Body) error {
 		}
 	}
 	if f.paged(bodies) && len(contacts)+len(accounts) > maxPeople {
-		return page.TooLong(f.page, page.Fit(heads, maxPeople))
+		return page.TooLong(f.page, page.Fit(heads, maxPeople), size.Limit(ctx))
 	}
 	if err := f.roster.meet(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts))); err != nil {
 		return err
 	}
-	return f.weigh(bodies)
+	return f.weigh(ctx, bodies)
 }
 
 // named notes whom a body names, and gives how many entries that are; full is whether
@@ -99,7 +100,7 @@ func (f *formatter) people(b *Body, core *Core, details *Details) {
 
 // participant shows an entry of participants.
 func (f *formatter) participant(a appearance) Person {
-	p := Person{likeness: f.portrait(a.ContactID)}
+	p := Person{contact: f.portrait(a.ContactID)}
 	p.add("participant_role", sessionRole(a.role))
 	p.add("session_participant_id", a.ID)
 	if f.caller.Event.Features.SpeakerAcceptance {
@@ -119,7 +120,7 @@ func (f *formatter) legacy(all []appearance, core string) []Person {
 			continue
 		}
 		shown[a.ContactID] = true
-		p := Person{likeness: f.portrait(a.ContactID)}
+		p := Person{contact: f.portrait(a.ContactID)}
 		if features.ParticipantRoles {
 			p.add("participant_role", sessionRole(a.role))
 		}
@@ -132,22 +133,31 @@ func (f *formatter) legacy(all []appearance, core string) []Person {
 }
 
 // portrait shows a contact, once for all places in which the answer has it.
-func (f *formatter) portrait(id string) likeness {
-	p, _ := f.roster.contacts.holder(id, contact.Role)
-	return f.likeness("", p, contact.Brief, func(translated bool) wire.Object {
-		return f.contacts.Profile(f.caller, f.set, translated, p).Object
-	})
+func (f *formatter) portrait(id string) wire.Object {
+	known, ok := f.portraits[id]
+	if !ok {
+		p, _ := f.roster.contacts.holder(id, contact.Role)
+		detail := contact.Detail{Translated: f.expand.TranslatedFields, Brief: f.step >= showBrief}
+		known = f.contacts.Profile(f.caller, f.set, detail, p).Object
+		f.portraits[id] = known
+	}
+	return known
 }
 
 // accounts shows those of ids that hold the role on the event.
-func (f *formatter) accounts(role string, ids []string) []AccountSummary {
-	shown := []AccountSummary{}
+func (f *formatter) accounts(role string, ids []string) []account.Summary {
+	shown := []account.Summary{}
 	for _, id := range ids {
-		if p, ok := f.roster.accounts.holder(id, role); ok {
-			shown = append(shown, AccountSummary{f.likeness(role, p, account.Brief, func(translated bool) wire.Object {
-				return f.companies.Summary(f.caller, f.set, role, translated, p).Object
-			})})
+		p, ok := f.roster.accounts.holder(id, role)
+		if !ok {
+			continue
 		}
+		known, ok := f.summaries[role+id]
+		if !ok {
+			known = f.companies.Summary(f.caller, f.set, role, f.expand.TranslatedFields, p)
+			f.summaries[role+id] = known
+		}
+		shown = append(shown, known)
 	}
 	return shown
 }

@@ -5,7 +5,9 @@ import (
 	"slices"
 
 	"lectern/shared/auth"
+	"lectern/shared/person"
 	"lectern/shared/settings"
+	"lectern/shared/table"
 )
 
 // Brief is a session as the list of a contact's sessions shows it (gaps.md section
@@ -20,45 +22,76 @@ type Brief struct {
 	EventID           int64             `json:"event_id,omitempty" doc:"Only on the organization's level."`
 }
 
-// OfContact gives the sessions of the caller's event on which a contact has a role,
-// subsessions and composition sources too, oldest first.
-func (st *Store) OfContact(ctx context.Context, c *auth.Caller, set *settings.Snapshot, contactID string) ([]Brief, error) {
+// Named returns the sessions that items beside a contact name, in their order and nil for
+// one that is deleted or does not have the contact: the body decides. current is whether
+// the bodies say what the items say; otherwise sessions were written between the two
+// reads, and the contact may have moved from one to another.
+func (st *Store) Named(ctx context.Context, org int64, contactID string, items []person.Item) (bodies []*Body, current bool, err error) {
+	keys := make([]table.Key, len(items))
+	for i, item := range items {
+		keys[i] = place{org: org, event: item.Event}.body(item.Session)
+	}
+	got, err := st.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, false, err
+	}
+	bodies, current = make([]*Body, len(items)), true
+	for i, item := range items {
+		var roles []string
+		if stored, found := got[keys[i]]; found {
+			b, err := decode(stored)
+			if err != nil {
+				return nil, false, err
+			}
+			if roles = b.Roles()[contactID]; len(roles) > 0 && b.DeletedAt == nil {
+				bodies[i] = b
+			}
+		}
+		current = current && (len(item.Roles) == 0 || slices.Equal(item.Roles, roles))
+	}
+	return bodies, current, nil
+}
+
+// ItemsByRows returns what a contact's items on the caller's event would be, without
+// roles, by the rows of the whole event: for organizations whose people have no items yet.
+func (st *Store) ItemsByRows(ctx context.Context, c *auth.Caller, contactID string) (items []person.Item, err error) {
 	view, err := st.View(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	var ids []string
 	for _, row := range view.All() {
 		if row.Deleted == 0 && row.has(contactID) {
-			ids = append(ids, row.ID)
+			items = append(items, person.Item{Event: c.Event.ID, Session: row.ID, Created: row.Created})
 		}
 	}
-	var all []Brief
-	for chunk := range slices.Chunk(ids, maxChunk) {
-		bodies, err := st.Catalogue.Related(ctx, at(c).source(), chunk)
-		if err != nil {
-			return nil, err
+	return items, nil
+}
+
+// has reports whether the contact has a role on the session.
+func (r *Row) has(contactID string) bool {
+	number, known := r.Index.Contacts.Of(contactID)
+	if !known {
+		return false
+	}
+	for _, contacts := range r.People() {
+		if slices.Contains(contacts, number) {
+			return true
 		}
-		// A body may be newer than its row.
-		bodies = slices.DeleteFunc(bodies, func(b *Body) bool { return b.DeletedAt != nil || !b.has(contactID) })
-		f := st.formatter(c, set, Expand{})
-		if err := f.families(ctx, st.remembered(c), bodies); err != nil {
-			return nil, err
-		}
-		for _, b := range bodies {
-			all = append(all, f.brief(b))
-		}
+	}
+	return false
+}
+
+// Briefs shows sessions of the caller's event.
+func (st *Store) Briefs(ctx context.Context, c *auth.Caller, set *settings.Snapshot, bodies []*Body) ([]Brief, error) {
+	f := st.formatter(c, set, Expand{})
+	if err := f.families(ctx, st.fetch(at(c)), bodies); err != nil {
+		return nil, err
+	}
+	all := make([]Brief, len(bodies))
+	for i, b := range bodies {
+		all[i] = f.brief(b)
 	}
 	return all, nil
-}
-
-// has is whether the contact has a role on the session.
-func (r *Row) has(contactID string) bool {
-	return slices.ContainsFunc(r.Cast, func(cast Cast) bool { return slices.Contains(cast.Contacts, contactID) })
-}
-
-func (b *Body) has(contactID string) bool {
-	return slices.ContainsFunc(b.Participants, func(p Participant) bool { return p.ContactID == contactID })
 }
 
 // families reads what the composition status of bodies needs: the parents of

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/field"
+	"lectern/shared/person"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -57,7 +58,7 @@ func (st *Store) plan(ctx context.Context, f *formatter, now wire.Time, steps ..
 }
 
 // writes completes a step's body and gives its items: body, row, the version of
-// the row's shard, and the change record.
+// the row's shard, the items of the people whose roles change, and the change record.
 func (st *Store) writes(ctx context.Context, f *formatter, now wire.Time, s step) ([]table.Write, error) {
 	p, b, was := at(f.caller), s.after, int64(0)
 	b.UpdatedAt = later(now, s.before)
@@ -72,12 +73,41 @@ func (st *Store) writes(ctx context.Context, f *formatter, now wire.Time, s step
 	if err != nil {
 		return nil, err
 	}
-	row, err := wire.Encode(rowOf(b))
+	row, err := encodeRow(b)
 	if err != nil {
-		return nil, fmt.Errorf("session: encode row %s: %w", b.ID, err)
+		return nil, err
+	}
+	people, err := st.people(ctx, p, s)
+	if err != nil {
+		return nil, err
 	}
 	whole := table.Item{Key: p.body(b.ID), Version: b.Version, Data: body}
-	return append(catalogue.Write(p.source(), b.ID, whole, was, row), st.change(ctx, f, s).Write()), nil
+	return append(append(catalogue.Write(p.source(), b.ID, whole, was, row), people...), st.change(ctx, f, s).Write()), nil
+}
+
+// people returns the writes of the items of the people whose roles a step changes. Where
+// more change than fit into its transaction, the others are announced at once.
+func (st *Store) people(ctx context.Context, p place, s step) ([]table.Write, error) {
+	before := person.Roles{}
+	if s.before != nil {
+		before = s.before.Roles()
+	}
+	ahead, together, err := p.itemsOf(s.after).Changes(before, s.after.Roles())
+	for chunk := range slices.Chunk(ahead, table.MaxWrites) {
+		if err == nil {
+			err = st.Table.Transact(ctx, chunk...)
+		}
+	}
+	return together, err
+}
+
+// Roles returns the roles that people have on a session.
+func (b *Body) Roles() person.Roles {
+	roles := person.Roles{}
+	for _, p := range b.Participants {
+		roles.Add(p.ContactID, p.RoleID)
+	}
+	return roles
 }
 
 // encode writes a body as it is stored and measured, 400 when that is too large.

@@ -25,8 +25,8 @@ type request struct {
 	expand Expand
 	// running are the numbers of the sessions that it makes.
 	running *write.Numbers
-	// room is what an operation of a bulk may show; nil for others.
-	room *share
+	// reserved is that of an operation of a bulk (formatter.reserved).
+	reserved *reservation
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {
@@ -95,7 +95,7 @@ func (r *request) partners(got write.Items, key table.Key) []table.Key {
 // the steps named before, the answer takes what was read.
 func (r *request) plan(ctx context.Context, set *settings.Snapshot, met *roster, got write.Items, now wire.Time, steps ...step) (*write.Plan, error) {
 	f := r.formatter(r.caller, set, r.expand)
-	f.roster, f.room = met, r.room
+	f.roster, f.reserved = met, r.reserved
 	for _, s := range steps {
 		if s.before == nil {
 			continue

@@ -7,26 +7,26 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"lectern/shared/account"
 	"lectern/shared/auth"
 	"lectern/shared/contact"
 	"lectern/shared/party"
+	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/write"
 )
 
-// roster is the people and accounts that one request has met: each is read once,
-// however many sessions name it.
+// roster has the people and accounts of one request: each is read once, however many
+// sessions name it.
 type roster struct{ contacts, accounts *register }
 
-// roster is an empty one that reads from the table.
+// roster returns an empty roster that reads from the table.
 func (st *Store) roster(c *auth.Caller, x Expand) *roster {
 	return &roster{newRegister(c, x, &st.Contacts.Store, st.Contacts.Read), newRegister(c, x, &st.Accounts.Store, st.Accounts.Read)}
 }
 
-// refresh does a search beside the validation of the people and accounts in memory,
-// and gives an empty roster that is as current as the search. Of memory it reads what
-// was validated only: what another request loads meanwhile may be older.
+// refresh runs a search and validates the people and accounts in memory in parallel. It
+// returns an empty roster that reads only validated rows from memory: rows that another
+// request loads meanwhile may be older than the search.
 func (st *Store) refresh(ctx context.Context, c *auth.Caller, x Expand, search func(context.Context) error) (*roster, error) {
 	r := &roster{}
 	g, ctx := errgroup.WithContext(ctx)
@@ -49,13 +49,13 @@ func (r *roster) meet(ctx context.Context, contacts, accounts []string) error {
 	return g.Wait()
 }
 
-// attends is whether a contact is on the event, of those in the roster.
+// attends reports whether a contact of the roster is on the event.
 func (r *roster) attends(id string) bool {
 	_, ok := r.contacts.holder(id, contact.Role)
 	return ok
 }
 
-// learn adds those whom a body names, as far as they are among what was read.
+// learn adds the people and accounts of a body from the items that were read.
 func (r *roster) learn(got write.Items, b *Body) error {
 	contacts, accounts := b.cast()
 	if err := r.contacts.learn(got, contacts); err != nil {
@@ -67,32 +67,27 @@ func (r *roster) learn(got write.Items, b *Body) error {
 // register is one kind of party in a roster. It may be used in parallel.
 type register struct {
 	caller *auth.Caller
-	// translated is whether translations are shown; they are not kept otherwise.
+	// translated reports whether the answer shows translations; they are not kept otherwise.
 	translated bool
 	store      *party.Store
 	read       party.Reader
 	mu         sync.Mutex
-	// met has those looked for; one that was never on the event is zero.
+	// met has the parties that were looked for; zero for a party never on the event.
 	met map[string]party.Party
-	// doubts are those of met who are read again before they are shown.
-	doubts map[string]bool
-	// held is how many bytes were read into met, short what is kept of a party where
-	// there is no room for more.
-	held  int
-	short []string
+	// again has the parties of met that may be torn: they are read again before they are shown.
+	again map[string]bool
+	// held is the number of bytes read into met. Beyond size.Held parties are kept in
+	// brief.
+	held int
 }
-
-// shortOf are the fields of the short forms.
-var shortOf = map[*party.Kind][]string{contact.Kind: contact.Short, account.Kind: account.Short}
 
 func newRegister(c *auth.Caller, x Expand, store *party.Store, read party.Reader) *register {
 	return &register{
-		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, doubts: map[string]bool{},
-		short: shortOf[store.Kind],
+		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, again: map[string]bool{},
 	}
 }
 
-// holder gives the party of an id where it holds the role on the event.
+// holder returns the party of an id if it holds the role on the event.
 func (r *register) holder(id, role string) (party.Party, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,11 +99,11 @@ func (r *register) add(parties ...party.Party) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range parties {
-		r.met[p.ID], r.doubts[p.ID] = r.shown(p), r.store.Doubts(p)
+		r.met[p.ID], r.again[p.ID] = r.shown(p), r.store.MayBeTorn(p)
 	}
 }
 
-// shown is what is kept of a party.
+// shown returns the part of a party that is kept.
 func (r *register) shown(p party.Party) party.Party {
 	if r.translated {
 		return p
@@ -116,7 +111,7 @@ func (r *register) shown(p party.Party) party.Party {
 	return p.Untranslated()
 }
 
-// learn adds those of ids that are among what was read.
+// learn adds the parties of ids from the items that were read.
 func (r *register) learn(got write.Items, ids []string) error {
 	for _, id := range r.missing(ids) {
 		switch p, err := r.store.Found(r.caller, got, id); {
@@ -129,13 +124,9 @@ func (r *register) learn(got write.Items, ids []string) error {
 	return nil
 }
 
-// meet reads those of ids that were not looked for yet, or are in doubt.
+// meet reads the parties of ids that were not looked for yet, or may be torn.
 func (r *register) meet(ctx context.Context, ids []string) error {
-	missing := append(r.missing(ids), r.doubted(ids)...)
-	if len(missing) == 0 {
-		return nil
-	}
-	for chunk := range slices.Chunk(missing, maxAtOnce) {
+	for chunk := range slices.Chunk(r.missing(ids), maxAtOnce) {
 		found, err := r.read(ctx, r.caller, chunk)
 		if err != nil {
 			return err
@@ -145,15 +136,13 @@ func (r *register) meet(ctx context.Context, ids []string) error {
 	return nil
 }
 
-const (
-	// maxAtOnce is how many parties are read before their size is looked at.
-	maxAtOnce = 250
-	// maxHeld is how many bytes of parties are held; of those beyond it, only what the
-	// short form shows.
-	maxHeld = 64 << 20
-)
+// maxAtOnce is how many parties are read before their size is looked at.
+const maxAtOnce = 250
 
-// hold adds what was found of ids.
+// brief reports whether some of the people or accounts are kept in brief.
+func (r *roster) brief() bool { return r.contacts.held > size.Held || r.accounts.held > size.Held }
+
+// hold adds the found parties of ids.
 func (r *register) hold(ids []string, found map[string]party.Party) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,33 +151,21 @@ func (r *register) hold(ids []string, found map[string]party.Party) {
 		if p.Body != nil {
 			r.held += p.Size()
 		}
-		if r.held > maxHeld {
-			p = p.Trim(r.short)
+		if r.held > size.Held {
+			p = p.Brief(contact.Longest)
 		}
 		r.met[id] = p
-		delete(r.doubts, id)
+		delete(r.again, id)
 	}
 }
 
-// doubted are those of ids that are in doubt, each once.
-func (r *register) doubted(ids []string) (doubted []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for id, doubt := range r.doubts {
-		if doubt && slices.Contains(ids, id) {
-			doubted = append(doubted, id)
-		}
-	}
-	return doubted
-}
-
-// missing are those of ids that were not looked for yet, each once.
+// missing returns the ids that were not looked for yet or may be torn, each once.
 func (r *register) missing(ids []string) (missing []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	seen := map[string]bool{}
 	for _, id := range ids {
-		if _, met := r.met[id]; !met && !seen[id] {
+		if _, met := r.met[id]; (!met || r.again[id]) && !seen[id] {
 			seen[id] = true
 			missing = append(missing, id)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unique"
+	"weak"
 
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
@@ -32,40 +33,58 @@ type Row struct {
 	Format  string   `json:"f,omitempty"`
 	Lang    string   `json:"g,omitempty"`
 	Tags    []string `json:"x,omitempty"`
-	// Cast are the people of the session by role; searches of people go by them.
-	Cast []Cast `json:"w,omitempty"`
 	// Abstract, and Source: linked into another session.
 	Abstract bool `json:"b,omitempty"`
 	Source   bool `json:"o,omitempty"`
+	// Index has the contacts and roles that people names by numbers (Index.pack). Both
+	// are empty in a row that a search of sessions makes of a body.
+	Index  *Index `json:"-"`
+	people []uint32
 }
 
-// Cast are the contacts that have one role on a session, by id.
-type Cast struct {
+// storedRow is a row as it is stored, with the people of the session by role.
+type storedRow struct {
+	Row
+	Cast []cast `json:"w,omitempty"`
+}
+
+// cast are the contacts that have one role on a session, by id.
+type cast struct {
 	Role     string   `json:"r"`
 	Contacts []string `json:"c"`
 }
 
-// castOf are the people of a body, each role once, in the order of the list.
-func castOf(people []Participant) (cast []Cast) {
+// castOf returns the people of a body, each role once, in the order of the list.
+func castOf(people []Participant) (casts []cast) {
 	for _, p := range people {
-		at := slices.IndexFunc(cast, func(c Cast) bool { return c.Role == p.RoleID })
+		at := slices.IndexFunc(casts, func(c cast) bool { return c.Role == p.RoleID })
 		if at < 0 {
-			at = len(cast)
-			cast = append(cast, Cast{Role: p.RoleID})
+			at = len(casts)
+			casts = append(casts, cast{Role: p.RoleID})
 		}
-		cast[at].Contacts = append(cast[at].Contacts, p.ContactID)
+		casts[at].Contacts = append(casts[at].Contacts, p.ContactID)
 	}
-	return cast
+	return casts
 }
 
-// rowOf makes the row of a body.
+// storedRowOf returns the row of a body as it is stored.
+func storedRowOf(b *Body) storedRow { return storedRow{rowOf(b), castOf(b.Participants)} }
+
+// Row returns the row of the session with its people, by an index.
+func (b *Body) Row(index *Index) *Row {
+	row := rowOf(b)
+	row.Index, row.people = index, index.pack(castOf(b.Participants))
+	return &row
+}
+
+// rowOf returns the row of a body without its people.
 func rowOf(b *Body) Row {
 	row := Row{
 		ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli(), Updated: b.UpdatedAt.UnixMilli(),
 		Deleted: millis(b.DeletedAt), Status: value(b.Status), Title: b.Title,
 		Number: strings.TrimPrefix(b.FriendlyID(), friendlyPrefix), Parent: b.Parent, Track: value(b.TrackID),
 		Level: value(b.LevelID), Format: value(b.FormatID), Lang: value(b.LanguageID), Tags: b.TagIDs,
-		Abstract: b.IsAbstract, Source: b.Target != nil, Cast: castOf(b.Participants),
+		Abstract: b.IsAbstract, Source: b.Target != nil,
 	}
 	if b.StartsAt != nil {
 		starts := b.StartsAt.UnixMilli()
@@ -75,11 +94,12 @@ func rowOf(b *Body) Row {
 }
 
 // readRow decodes a row's item. Ids that many rows share are kept once.
-func readRow(item table.Item) (Row, error) {
-	row := Row{Version: item.Version}
-	if err := json.Unmarshal(item.Data, &row); err != nil {
-		return row, fmt.Errorf("session: decode row %s: %w", item.SK, err)
+func readRow(item table.Item, index *Index) (Row, error) {
+	stored := storedRow{Row: Row{Version: item.Version, Index: index}}
+	if err := json.Unmarshal(item.Data, &stored); err != nil {
+		return stored.Row, fmt.Errorf("session: decode row %s: %w", item.SK, err)
 	}
+	row := stored.Row
 	_, row.ID, _ = strings.Cut(item.SK, "#")
 	for _, shared := range []*string{&row.Status, &row.Track, &row.Level, &row.Format, &row.Lang} {
 		*shared = intern(*shared)
@@ -87,14 +107,7 @@ func readRow(item table.Item) (Row, error) {
 	for i := range row.Tags {
 		row.Tags[i] = intern(row.Tags[i])
 	}
-	for _, cast := range row.Cast {
-		for i := range cast.Contacts {
-			cast.Contacts[i] = intern(cast.Contacts[i])
-		}
-	}
-	for i := range row.Cast {
-		row.Cast[i].Role = intern(row.Cast[i].Role)
-	}
+	row.people = index.pack(stored.Cast)
 	return row, nil
 }
 
@@ -125,8 +138,9 @@ type Catalogue = catalogue.Catalogue[Row, *Body]
 // NewCatalogue is the memory of an event's rows and bodies that searches use;
 // maxBytes caps it.
 func NewCatalogue(t *table.Table, maxBytes int64) *Catalogue {
+	known := &indexes{of: map[string]weak.Pointer[Index]{}}
 	return catalogue.New(t, catalogue.Options[Row, *Body]{
-		Row:      readRow,
+		Row:      func(item table.Item) (Row, error) { return readRow(item, known.get(item.PK)) },
 		ID:       func(r *Row) string { return r.ID },
 		Version:  func(r *Row) int64 { return r.Version },
 		Order:    byCreated,

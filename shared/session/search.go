@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lectern/shared/auth"
+	"lectern/shared/catalogue"
 	"lectern/shared/metadata"
 	"lectern/shared/page"
 	"lectern/shared/search"
@@ -89,7 +90,8 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	text := strings.ToLower(q.Text)
 	var bodies []*Body
 	var total int
-	met, err := st.refresh(ctx, c, q.Expand, func(ctx context.Context) (err error) {
+	together := catalogue.Together(ctx, slices.Concat([]catalogue.Source{st.Source(c)}, st.Contacts.Sources(c), st.Accounts.Sources(c))...)
+	met, err := st.refresh(together, c, q.Expand, func(ctx context.Context) (err error) {
 		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
 			return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
 		}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
@@ -111,7 +113,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	}
 	shown := make([]*Session, len(bodies))
 	for i, b := range bodies {
-		shown[i] = f.session(b)
+		shown[i] = f.single(b)
 	}
 	return page.New(q.Page, total, shown), nil
 }

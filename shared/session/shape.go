@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"lectern/shared/account"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/wire"
@@ -17,69 +18,10 @@ type Session struct {
 	Core
 	Details
 	Subsessions []Subsession `json:"subsessions" doc:"Minimal by default; in full with expand=subsession_details."`
-}
+	Omitted     []string     `json:"omitted,omitzero" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`
 
-// Slim leaves something out of an answer that is too long with it: what was added on
-// request, then most of the people, those of subsessions first, then the descriptions
-// of subsessions. A session without all of these always fits. It is false when there
-// is none of it.
-func (s *Session) Slim() bool {
-	return s.Collapse() || s.castOfSubsessions(short) || s.castOwn(short) ||
-		s.castOfSubsessions(bare) || s.silence() || s.castOwn(bare)
-}
-
-// Collapse leaves out what was added on request. It is false when there was nothing.
-func (s *Session) Collapse() bool {
-	slim := s.slim() || s.TranslatedFields != nil
-	s.TranslatedFields = nil
-	for i := range s.Subsessions {
-		sub := &s.Subsessions[i]
-		less := sub.slim()
-		slim = slim || less || sub.Details != nil
-		sub.Details = nil
-	}
-	own, theirs := s.castOwn(plain), s.castOfSubsessions(plain)
-	return slim || own || theirs
-}
-
-func (c *Core) slim() bool {
-	slim := c.Composition != nil
-	c.Composition = nil
-	return slim
-}
-
-// castOwn shows no more of the session's own people and accounts than the detail.
-func (s *Session) castOwn(to detail) bool {
-	less := s.cast(to)
-	for _, people := range [][]Person{s.Chairpersons, s.Moderators} {
-		less = lessened(people, to) || less
-	}
-	for _, accounts := range [][]AccountSummary{s.Sponsors, s.Exhibitors} {
-		less = lessened(accounts, to) || less
-	}
-	return less
-}
-
-// castOfSubsessions is castOwn for all subsessions, which are minimal.
-func (s *Session) castOfSubsessions(to detail) (less bool) {
-	for i := range s.Subsessions {
-		less = s.Subsessions[i].cast(to) || less
-	}
-	return less
-}
-
-func (c *Core) cast(to detail) bool {
-	speakers, participants := lessened(c.Speakers, to), lessened(c.Participants, to)
-	return speakers || participants
-}
-
-// silence leaves out the descriptions of the subsessions.
-func (s *Session) silence() (less bool) {
-	for i := range s.Subsessions {
-		less = less || s.Subsessions[i].Description != nil
-		s.Subsessions[i].Description = nil
-	}
-	return less
+	// shrink shows the session with less.
+	shrink func(*Session) bool
 }
 
 // Core is what even a minimal subsession shows.
@@ -88,7 +30,7 @@ type Core struct {
 	FriendlyID          string                        `json:"friendly_id" doc:"SESS-12, or SESS-12-3 for a subsession."`
 	FriendlyIDRaw       int64                         `json:"friendly_id_raw" doc:"The last number of friendly_id."`
 	Title               string                        `json:"title"`
-	Description         *string                       `json:"description" doc:"Null for subsessions where the answer would be larger than 5 MB otherwise."`
+	Description         *string                       `json:"description"`
 	StartsAt            *wire.Time                    `json:"starts_at"`
 	EndsAt              *wire.Time                    `json:"ends_at"`
 	IsAbstract          bool                          `json:"is_abstract"`
@@ -107,6 +49,9 @@ type Core struct {
 	version             int64
 }
 
+// RecordID returns the session's id.
+func (c *Core) RecordID() string { return c.ID }
+
 // Revision is the version the answer shows, for its ETag.
 func (c *Core) Revision() int64 { return c.version }
 
@@ -118,8 +63,8 @@ type Details struct {
 	CustomFields     []field.Shown                   `json:"custom_fields" doc:"The fields that have a value."`
 	Chairpersons     []Person                        `json:"chairpersons"`
 	Moderators       []Person                        `json:"moderators"`
-	Sponsors         []AccountSummary                `json:"sponsors"`
-	Exhibitors       []AccountSummary                `json:"exhibitors"`
+	Sponsors         []account.Summary               `json:"sponsors"`
+	Exhibitors       []account.Summary               `json:"exhibitors"`
 	Tags             []metadata.NestedTag            `json:"tags"`
 	Language         Nested[metadata.NestedLanguage] `json:"language"`
 	Track            Nested[metadata.NestedTrack]    `json:"track"`

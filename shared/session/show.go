@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"lectern/shared/account"
 	"lectern/shared/apierr"
@@ -14,7 +15,8 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/settings"
-	"lectern/shared/write"
+	"lectern/shared/size"
+	"lectern/shared/wire"
 )
 
 // Expand is what a read adds on request (spec.md section 4).
@@ -63,15 +65,16 @@ type formatter struct {
 
 	contacts  *contact.Store
 	companies *account.Store
-	// roster has the people and accounts that the bodies name; portraits are those
-	// shown already.
+	// roster has the people and accounts that the bodies name; portraits are the contacts
+	// that are shown already, by id, summaries the accounts, by role and id.
 	roster    *roster
-	portraits map[string]*portrait
-	// room is that of an operation of a bulk; nil for others. short is whether people are shown in
-	// short, and weighs about how many bytes are shown.
-	room   *share
-	short  bool
-	weighs int
+	portraits map[string]wire.Object
+	summaries map[string]account.Summary
+	// step is what is left out from the start, weighs the estimated bytes of the answer.
+	step, weighs int
+	// reserved is the memory that the answer to an operation of a bulk takes; nil for other
+	// requests.
+	reserved *reservation
 }
 
 // gather reads what the bodies refer to, beside what is in others already:
@@ -128,20 +131,6 @@ const (
 	maxGathered = 64 << 20
 )
 
-// answer is session for a write. Of a bulk it is made in turn, and nil where those
-// before have left no room for it: the result says that the operation is done.
-func (f *formatter) answer(b *Body) any {
-	if f.room == nil {
-		return f.session(b)
-	}
-	return write.Later(func() any {
-		if !f.room.take(f.weighs) {
-			return nil
-		}
-		return f.session(b)
-	})
-}
-
 // session shows one session in full, its subsessions in the order they were
 // numbered. What it refers to must have been gathered, and its people met.
 func (f *formatter) session(b *Body) *Session {
@@ -157,6 +146,68 @@ func (f *formatter) session(b *Body) *Session {
 		shown.Subsessions = append(shown.Subsessions, entry)
 	}
 	return shown
+}
+
+// single shows one session, which can be shown with less.
+func (f *formatter) single(b *Body) *Session {
+	shown := f.session(b)
+	if f.step > showAll {
+		shown = f.reduced(b, f.step)
+	}
+	shown.shrink = f.shrinks(b, f.step)
+	return shown
+}
+
+// answer returns the session as the answer to a write; that of an operation of a bulk is
+// shown when the bulk's answer has room for it.
+func (f *formatter) answer(b *Body) any {
+	if f.reserved == nil {
+		return f.single(b)
+	}
+	return &outcome{f, b}
+}
+
+// reservation is the part of a bulk's memory that the answer to one operation takes.
+// Reserving again replaces the former part.
+type reservation struct {
+	together *atomic.Int64
+	taken    int64
+}
+
+func (r *reservation) take(bytes int64) (fits bool) {
+	total := r.together.Add(bytes - r.taken)
+	r.taken = bytes
+	return total <= size.Held
+}
+
+// outcome is the answer of one operation of a bulk. It is without a formatter where the
+// request has no memory for what the session shows.
+type outcome struct {
+	*formatter
+	body *Body
+}
+
+// Reserve takes memory for what the session shows (write.Reserver).
+func (o *outcome) Reserve() {
+	if o.formatter != nil && !o.reserved.take(int64(o.weighs)) {
+		o.reserved.take(0)
+		o.formatter = nil
+	}
+}
+
+// RecordID returns the id of the session.
+func (o *outcome) RecordID() string { return o.body.ID }
+
+// Revision returns the version of the session.
+func (o *outcome) Revision() int64 { return o.body.Version }
+
+// Show returns the session as the single operation shows it, nil where there is no memory
+// for it.
+func (o *outcome) Show() any {
+	if o.formatter == nil {
+		return nil
+	}
+	return o.single(o.body)
 }
 
 func (f *formatter) subsessions(b *Body) (subs []*Body) {

@@ -44,46 +44,40 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x Expand) (
 
 // show is Get for a session that pick finds: live or stored.
 func (st *Store) show(ctx context.Context, c *auth.Caller, id string, x Expand, pick func(write.Items, table.Key) (*Body, error)) (*Session, error) {
-	f, b, err := st.open(ctx, c, id, x, pick, nil)
+	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return f.session(b), nil
-}
-
-// open reads the session that pick finds, with what it shows, within the room of a bulk if
-// there is one.
-func (st *Store) open(ctx context.Context, c *auth.Caller, id string, x Expand,
-	pick func(write.Items, table.Key) (*Body, error), room *share) (*formatter, *Body, error) {
-	set, err := st.Settings.Load(ctx, c)
-	if err != nil {
-		return nil, nil, err
-	}
 	b, err := st.one(ctx, at(c).body(id), pick)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	f := st.formatter(c, set, x)
-	f.room = room
 	if err := f.gather(ctx, st.fetch(at(c)), b); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return f, b, f.meet(ctx, b)
+	if err := f.meet(ctx, b); err != nil {
+		return nil, err
+	}
+	return f.single(b), nil
 }
 
 func (st *Store) formatter(c *auth.Caller, set *settings.Snapshot, x Expand) *formatter {
 	return &formatter{
 		caller: c, set: set, expand: x, adminURL: st.AdminURL, others: map[string]*Body{},
 		contacts: st.Contacts, companies: st.Accounts, roster: st.roster(c, x),
-		portraits: map[string]*portrait{},
+		portraits: map[string]wire.Object{}, summaries: map[string]account.Summary{},
 	}
 }
 
 // View is the rows of the event's sessions as they stand: of deleted ones and
 // subsessions too.
 func (st *Store) View(ctx context.Context, c *auth.Caller) (*catalogue.View[Row], error) {
-	return st.Catalogue.View(ctx, at(c).source())
+	return st.Catalogue.View(ctx, st.Source(c))
 }
+
+// Source is the rows of the event's sessions, for catalogue.Together.
+func (st *Store) Source(c *auth.Caller) catalogue.Source { return at(c).source() }
 
 // fetch reads bodies from the table in one batch.
 func (st *Store) fetch(p place) fetcher {
@@ -147,12 +141,6 @@ func (st *Store) run(ctx context.Context, op write.Op) (*Session, error) {
 		return nil, fmt.Errorf("session: a write answered %T", answer)
 	}
 	return shown, nil
-}
-
-// again answers a repeated request whose first answer was too large to keep; the
-// session may have been deleted since.
-func (st *Store) again(c *auth.Caller, x Expand) func(context.Context, string) (any, error) {
-	return func(ctx context.Context, id string) (any, error) { return st.show(ctx, c, id, x, stored) }
 }
 
 // now is the time of a write on a record last changed at before: later than

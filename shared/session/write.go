@@ -51,7 +51,6 @@ func (r *request) making(e *edit, id string, steps func(context.Context, *edit, 
 		Reads:   r.keys(e),
 		More:    func(got write.Items) []table.Key { return r.more(e, got) },
 		Touches: func(write.Items) []string { return []string{id} },
-		Again:   r.again(r.caller, r.expand),
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 			e, err := r.found(e, got)
 			if err != nil {
@@ -161,7 +160,6 @@ func (r *request) update(ctx context.Context, id string, d *Draft, guard write.G
 	return write.Op{
 		Reads:   append(r.keys(e), key),
 		More:    func(got write.Items) []table.Key { return append(r.more(e, got), r.company(got, key)...) },
-		Again:   r.again(r.caller, r.expand),
 		Touches: func(write.Items) []string { return []string{id} },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 			e, err := r.found(e, got)
@@ -231,6 +229,9 @@ func (r *request) remove(ctx context.Context, id string, guard write.Guard) (wri
 // Restore brings a deleted session back. It is a 404 when the session is not
 // deleted, a 409 while its parent is, a 400 while the parent has no room for it.
 func (st *Store) Restore(ctx context.Context, c *auth.Caller, id string, guard write.Guard, x Expand) (*Session, error) {
+	if made := write.Ref(ctx); made != "" {
+		return st.show(ctx, c, made, x, stored)
+	}
 	if err := guard.Validate(); err != nil {
 		return nil, err
 	}
@@ -262,7 +263,6 @@ func (r *request) turn(ctx context.Context, id, action, kind string,
 	return write.Op{
 		Reads:   []table.Key{key},
 		More:    func(got write.Items) []table.Key { return r.company(got, key) },
-		Again:   r.again(r.caller, r.expand),
 		Touches: func(got write.Items) []string { return family(got, key, id) },
 		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 			before, err := pick(got, key)

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/lru"
 	"lectern/shared/metadata"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
@@ -33,93 +35,149 @@ const (
 // Cache keeps the settings of events and organizations in memory. It is safe
 // for concurrent use.
 type Cache struct {
-	table *table.Table
-
-	mu    sync.Mutex
-	slots map[item.Place]*slot
-	limit int   // of held
-	held  int   // bytes of all slots
-	clock int64 // counts uses
+	table  *table.Table
+	places *lru.Cache[item.Place, *place]
 }
 
-// slot is one place's settings, and the snapshot made with them last.
-type slot struct {
-	// reading is filled by the one who reads the settings again.
-	reading chan struct{}
+// place is the settings of an event or organization, and the snapshot made with them
+// last: an event keeps the organization's with its own.
+type place struct {
+	// turn has one place, for the caller that reads.
+	turn chan struct{}
+	part atomic.Pointer[part]
+	made atomic.Pointer[joined]
+}
 
-	// Below, guarded by the cache's mu.
-	part     *part
-	used     int64
-	snapshot *Snapshot
-	made     [2]*part // what snapshot was made of
+type joined struct {
+	org, event *part
+	snapshot   *Snapshot
 }
 
 // NewCache makes an empty cache of the table's settings.
-func NewCache(t *table.Table) *Cache {
-	return &Cache{table: t, slots: map[item.Place]*slot{}, limit: maxBytes}
+func NewCache(t *table.Table) *Cache { return newCache(t, maxBytes) }
+
+func newCache(t *table.Table, maxBytes int64) *Cache {
+	return &Cache{table: t, places: lru.New[item.Place, *place](maxBytes)}
 }
 
-// Load gives the settings as they were when the caller was authenticated, or
-// later ones. They come from memory unless they have changed since; 503 when a
-// change stays only partly visible.
+// held is the snapshots that one request has taken.
+type held struct {
+	mu  sync.Mutex
+	all map[item.Place]*Snapshot
+}
+
+type heldKey struct{}
+
+// Hold returns the context of a request, which takes one snapshot of the settings of a
+// place for all that it does.
+func Hold(ctx context.Context) context.Context {
+	return context.WithValue(ctx, heldKey{}, &held{all: map[item.Place]*Snapshot{}})
+}
+
+// Load returns the settings as they were when the caller was authenticated, or
+// later ones; under Hold always the same. They come from memory unless they have changed
+// since; 503 when a change stays only partly visible.
 func (c *Cache) Load(ctx context.Context, caller *auth.Caller) (*Snapshot, error) {
-	ofOrg, ofEvent := item.Place{Org: caller.Org.ID}, item.Place{Org: caller.Org.ID}
-	org, event := c.current(ofOrg, caller.Org.Settings), none
+	at := item.Place{Org: caller.Org.ID}
 	if caller.Event != nil {
-		ofEvent.Event = caller.Event.ID
-		event = c.current(ofEvent, caller.Event.Settings)
+		at.Event = caller.Event.ID
 	}
+	request, ok := ctx.Value(heldKey{}).(*held)
+	if !ok {
+		return c.join(ctx, caller, at)
+	}
+	if s := request.keep(at, nil); s != nil {
+		return s, nil
+	}
+	s, err := c.join(ctx, caller, at)
+	if err != nil {
+		return nil, err
+	}
+	return request.keep(at, s), nil
+}
+
+// keep returns the request's snapshot of a place, which is s if it has none yet.
+func (h *held) keep(at item.Place, s *Snapshot) *Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.all[at] == nil {
+		h.all[at] = s
+	}
+	return h.all[at]
+}
+
+// none is the settings of a caller without an event.
+var none = &part{}
+
+// join returns the snapshot made of the two parts, the same one for the same parts.
+func (c *Cache) join(ctx context.Context, caller *auth.Caller, at item.Place) (*Snapshot, error) {
+	own := c.place(at)
+	made := own.made.Load()
+	now := &joined{event: none}
 	g, ctx := errgroup.WithContext(ctx)
-	if org == nil {
+	if made != nil && made.org.version == caller.Org.Settings {
+		now.org = made.org
+	} else {
 		g.Go(table.Safely(func() (err error) {
-			org, err = c.load(ctx, ofOrg, caller.Org.Settings)
+			now.org, err = c.load(ctx, item.Place{Org: at.Org}, caller.Org.Settings)
 			return err
 		}))
 	}
-	if event == nil {
+	if caller.Event != nil {
 		g.Go(table.Safely(func() (err error) {
-			event, err = c.load(ctx, ofEvent, caller.Event.Settings)
+			now.event, err = c.load(ctx, at, caller.Event.Settings)
 			return err
 		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	return c.join(caller, ofEvent, org, event), nil
-}
-
-// none is the settings of a caller without an event.
-var none = &part{}
-
-// current gives the settings of a place if they are in memory and not older
-// than version. What is in memory was proven, and versions only grow.
-func (c *Cache) current(at item.Place, version int64) *part {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.slots[at]
-	if s == nil || s.part == nil || s.part.version < version {
-		return nil
+	if made != nil && made.org == now.org && made.event == now.event {
+		return made.snapshot, nil
 	}
-	c.clock++
-	s.used = c.clock
-	return s.part
+	now.snapshot = snapshot(caller, now.org, now.event)
+	own.made.Store(now)
+	c.keep(at, own, now.org.size+now.event.size) // Last, so that nothing it needs is forgotten before it.
+	return now.snapshot, nil
 }
 
-// load reads the settings of a place until they add up to exactly its settings
-// version, which was version when the caller was authenticated and is read again
-// where they do not. Only such settings are kept. Of those who need the same
+func (c *Cache) place(at item.Place) *place {
+	return c.places.GetOrPut(at, func() *place { return &place{turn: make(chan struct{}, 1)} })
+}
+
+// load returns the settings of a place, from memory or read until they add up to exactly
+// its settings version, which was version when the caller was authenticated and is read
+// again where they do not. Only such settings are kept. Of the callers who need the same
 // place at one time, one reads.
 func (c *Cache) load(ctx context.Context, at item.Place, version int64) (*part, error) {
-	s := c.slot(at)
+	s := c.place(at)
+	if p := s.part.Load(); p != nil && p.version == version {
+		return p, nil
+	}
 	select {
-	case s.reading <- struct{}{}:
-		defer func() { <-s.reading }()
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if p := c.current(at, version); p != nil {
+	if p := s.part.Load(); p != nil && p.version == version {
 		return p, nil
 	}
+	p, err := c.prove(ctx, at, version)
+	if err == nil {
+		s.part.Store(p)
+		c.keep(at, s, p.size)
+	}
+	return p, err
+}
+
+// keep puts a place into the cache with its size, unless it was forgotten and begun anew.
+func (c *Cache) keep(at item.Place, s *place, size int) {
+	c.places.PutUnless(at, s, int64(size+overhead), func(other *place) bool { return other != s })
+}
+
+// prove reads the settings of a place until they add up to its version.
+func (c *Cache) prove(ctx context.Context, at item.Place, version int64) (*part, error) {
 	for try := range maxTries {
 		beside := version
 		g, reading := errgroup.WithContext(ctx)
@@ -138,7 +196,6 @@ func (c *Cache) load(ctx context.Context, at item.Place, version int64) (*part, 
 			return nil, err
 		}
 		if p.version == version || p.version == beside {
-			c.keep(at, s, p)
 			return p, nil
 		}
 		version = beside
@@ -162,58 +219,3 @@ func (c *Cache) read(ctx context.Context, at item.Place) (*part, error) {
 
 // Sort keys below and above those of all settings, which begin with a letter.
 const first, last = "A", "~"
-
-func (c *Cache) slot(at item.Place) *slot {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.slots[at] == nil {
-		c.slots[at] = &slot{reading: make(chan struct{}, 1)}
-		c.held += overhead
-	}
-	return c.slots[at]
-}
-
-// keep puts p into the slot, unless the slot was dropped meanwhile, and drops
-// those not used for longest until the cache is within its bounds.
-func (c *Cache) keep(at item.Place, s *slot, p *part) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.slots[at] != s {
-		return
-	}
-	c.held += p.size - s.size()
-	c.clock++
-	s.part, s.used = p, c.clock
-	for c.held > c.limit && len(c.slots) > 1 {
-		oldest := at
-		for place, other := range c.slots {
-			if other.used < c.slots[oldest].used {
-				oldest = place
-			}
-		}
-		c.held -= c.slots[oldest].size() + overhead
-		delete(c.slots, oldest)
-	}
-}
-
-// size is how many bytes the slot's settings take.
-func (s *slot) size() int {
-	if s.part == nil {
-		return 0
-	}
-	return s.part.size
-}
-
-// join gives the snapshot made of two parts, the same one for the same parts.
-func (c *Cache) join(caller *auth.Caller, at item.Place, org, event *part) *Snapshot {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.slots[at]
-	if s == nil {
-		return snapshot(caller, org, event)
-	}
-	if made := [2]*part{org, event}; s.made != made {
-		s.snapshot, s.made = snapshot(caller, org, event), made
-	}
-	return s.snapshot
-}

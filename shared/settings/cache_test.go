@@ -202,17 +202,57 @@ func TestOneReadsForAll(t *testing.T) {
 
 func TestTheCacheIsBounded(t *testing.T) {
 	sc := newScene(t)
-	cache := NewCache(sc.table)
-	cache.limit = 4 * overhead
+	cache := newCache(sc.table, 4*overhead)
 	for event := int64(3); event < 20; event++ {
 		sc.put(item.Place{Org: 1, Event: event}, 0)
 		sc.load(cache, event)
 		sc.load(cache, 2)
-		require.LessOrEqual(t, cache.held, cache.limit)
-		require.LessOrEqual(t, len(cache.slots), 4)
 		_, n := sc.load(cache, 2)
 		require.Zero(t, n, fmt.Sprint("what was used last stays, beside event ", event))
 	}
+	_, n := sc.load(cache, 3)
+	require.Positive(t, n, "what was used long ago does not")
+}
+
+// TestARequestHoldsItsSnapshot whatever is written, read or forgotten meanwhile.
+func TestARequestHoldsItsSnapshot(t *testing.T) {
+	sc := newScene(t)
+	cache := newCache(sc.table, 1)
+	ctx, meter := table.Measured(Hold(t.Context()))
+	caller := sc.caller(2)
+	first, err := cache.Load(ctx, caller)
+	require.NoError(t, err)
+	sc.put(item.Place{Org: 1, Event: 3}, 0)
+	sc.track("Design")
+	sc.load(cache, 3)
+	again, err := cache.Load(ctx, caller)
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	require.Equal(t, 2, calls(meter))
+	now, _ := sc.load(cache, 2)
+	require.Len(t, now.Metadata[metadata.Tracks].List(), 1)
+}
+
+// TestAnEventKeepsItsOrganizationsSettings in a cache that has no room for both.
+func TestAnEventKeepsItsOrganizationsSettings(t *testing.T) {
+	sc := newScene(t)
+	cache := newCache(sc.table, 1)
+	sc.load(cache, 2)
+	_, n := sc.load(cache, 2)
+	require.Zero(t, n)
+}
+
+// TestAPurgeOfSettingsIsSeen: the version has fallen, so what is in memory is not newer.
+func TestAPurgeOfSettingsIsSeen(t *testing.T) {
+	sc := newScene(t)
+	cache := NewCache(sc.table)
+	owner := item.Place{Org: 1, Event: 2}.Owner()
+	sc.land(table.Put(stored("a", 1)))
+	sc.land(table.BumpSettings(owner, table.Weight("a")))
+	sc.load(cache, 2)
+	require.NoError(t, sc.table.Transact(t.Context(), table.Remove(stored("a", 1).Key, 1), table.BumpSettings(owner, -table.Weight("a"))))
+	s, _ := sc.load(cache, 2)
+	require.Empty(t, s.Metadata[metadata.Tracks].List())
 }
 
 func TestUnknownKindsCountForTheVersion(t *testing.T) {
@@ -227,7 +267,7 @@ func TestUnknownKindsCountForTheVersion(t *testing.T) {
 func TestACallerWhoLeavesDoesNotWaitForTheReader(t *testing.T) {
 	c := NewCache(nil)
 	at := item.Place{Org: 1}
-	c.slot(at).reading <- struct{}{} // by another one
+	c.place(at).turn <- struct{}{} // by another one
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := c.load(ctx, at, 1)

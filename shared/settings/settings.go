@@ -30,6 +30,8 @@ type Snapshot struct {
 	// Fields are those of the event and of the organization, of all modules.
 	Fields *field.Set
 	Roles  *participant.Roles
+	// Used is how much of their bounds the settings take.
+	Used item.Used
 }
 
 // part is the settings of one place as they were read.
@@ -39,6 +41,7 @@ type part struct {
 	version int64
 	// size is how many bytes they take, deleted ones included.
 	size    int
+	used    item.Usage
 	entries map[metadata.Kind][]*metadata.Entry
 	fields  []*field.Definition
 	roles   []*participant.Role
@@ -51,20 +54,21 @@ func (p *part) add(stored table.Item) (err error) {
 	p.size += len(stored.Data) + overhead
 	switch kind := item.Kind(stored.Key); {
 	case kind == field.Kind:
-		p.fields, err = collect(p.fields, stored)
+		p.fields, err = collect(p, p.fields, stored)
 	case kind == participant.Kind:
-		p.roles, err = collect(p.roles, stored)
+		p.roles, err = collect(p, p.roles, stored)
 	case metadata.Kind(kind).Title() != "":
-		p.entries[metadata.Kind(kind)], err = collect(p.entries[metadata.Kind(kind)], stored)
+		p.entries[metadata.Kind(kind)], err = collect(p, p.entries[metadata.Kind(kind)], stored)
 	}
 	return err
 }
 
-func collect[R any, P item.Record[R]](all []P, stored table.Item) ([]P, error) {
+func collect[R any, P item.Record[R]](p *part, all []P, stored table.Item) ([]P, error) {
 	r, err := item.Decode[R, P](stored)
 	if err != nil {
 		return nil, fmt.Errorf("settings: %w", err)
 	}
+	p.used.Add(stored, *r.Head().DeletedAt != nil)
 	return append(all, r), nil
 }
 
@@ -74,6 +78,7 @@ func snapshot(c *auth.Caller, org, event *part) *Snapshot {
 	s := &Snapshot{
 		Version: Version{Organization: org.version, Event: event.version},
 		Fields:  field.NewSet(slices.Concat(org.fields, event.fields)...),
+		Used:    item.Used{Organization: org.used, Event: event.used},
 	}
 	if c.Event == nil {
 		return s

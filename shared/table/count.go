@@ -19,7 +19,7 @@ func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
 	}
 	in := t.count(key, attributes{":by": number(n)})
 	in.UpdateExpression = aws.String("ADD " + attrCount + " :by")
-	out, err := t.update(ctx, in)
+	out, err := t.update(ctx, in, usual)
 	if err != nil {
 		return 0, err
 	}
@@ -38,21 +38,21 @@ func (t *Table) Count(ctx context.Context, key Key) (int64, error) {
 	return counted(all)
 }
 
-// AddWithin adds 1 to the counter under key unless it has reached limit. It
-// returns the counter's value after that, and false when it was not admitted.
-// The item expires at the Unix second expires; an expired counter is not begun
+// AddWithin adds by to the counter under key unless that passes limit. It returns
+// the counter's value after that; false when nothing was added. The item expires at the Unix second expires; an expired counter is not begun
 // anew, so the key must name the time it counts for. A try whose answer is lost
-// is repeated and may count twice: it errs towards refusing.
-func (t *Table) AddWithin(ctx context.Context, key Key, limit, expires int64) (count int64, ok bool, err error) {
-	if limit <= 0 {
+// is repeated and may count twice: it errs towards refusing. A throttled counter is
+// ErrBusy after half a second.
+func (t *Table) AddWithin(ctx context.Context, key Key, by, limit, expires int64) (count int64, ok bool, err error) {
+	if limit < by {
 		return 0, false, nil
 	}
-	in := t.count(key, attributes{":by": number(1), ":limit": number(limit), ":expires": number(expires)})
+	in := t.count(key, attributes{":by": number(by), ":most": number(limit - by), ":expires": number(expires)})
 	in.UpdateExpression = aws.String("ADD " + attrCount + " :by SET #ttl = :expires")
-	in.ConditionExpression = aws.String("attribute_not_exists(" + attrCount + ") OR " + attrCount + " < :limit")
+	in.ConditionExpression = aws.String("attribute_not_exists(" + attrCount + ") OR " + attrCount + " <= :most")
 	in.ExpressionAttributeNames = map[string]string{"#ttl": attrExpires}
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	out, err := t.update(ctx, in)
+	out, err := t.update(ctx, in, brief)
 	if full := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &full) {
 		count, err = counted(full.Item)
 		return count, false, err
@@ -74,8 +74,8 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 	}
 }
 
-func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, "update", tryTime,
+func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput, l limits) (*dynamodb.UpdateItemOutput, error) {
+	return call(ctx, "update", l,
 		func(ctx context.Context) (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
 		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
 }

@@ -47,7 +47,7 @@ func TestAddWithinAdmitsExactlyTheLimit(t *testing.T) {
 	for range workers {
 		all.Go(func() {
 			for range rounds {
-				n, ok, err := tbl.AddWithin(t.Context(), key("limit"), limit, 2000)
+				n, ok, err := tbl.AddWithin(t.Context(), key("limit"), 1, limit, 2000)
 				if err != nil {
 					t.Error(err)
 				}
@@ -73,8 +73,22 @@ func TestAddWithinAdmitsExactlyTheLimit(t *testing.T) {
 }
 
 func TestAddWithinNothingRefuses(t *testing.T) {
-	n, ok, err := newTable(t).AddWithin(t.Context(), key("limit"), 0, 2000)
+	n, ok, err := newTable(t).AddWithin(t.Context(), key("limit"), 1, 0, 2000)
 	require.NoError(t, err)
 	require.False(t, ok)
 	require.Zero(t, n)
+}
+
+// TestAddWithinAddsAllOrNothing: several at once stay within the limit too.
+func TestAddWithinAddsAllOrNothing(t *testing.T) {
+	tbl := newTable(t)
+	for _, c := range []struct {
+		by, count int64
+		ok        bool
+	}{{11, 0, false}, {7, 7, true}, {4, 7, false}, {3, 10, true}, {1, 10, false}} {
+		n, ok, err := tbl.AddWithin(t.Context(), key("limit"), c.by, 10, 2000)
+		require.NoError(t, err)
+		require.Equal(t, c.ok, ok)
+		require.Equal(t, c.count, n)
+	}
 }

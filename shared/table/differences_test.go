@@ -24,6 +24,7 @@ var differences = map[string]map[string]string{
 		"another region has other tables":                                    "with -sharedDb, tables are the same for all regions and credentials.",
 		"a small write in a transaction costs 2":                             "it says 4: the units of a single write are doubled once more.",
 		"a write of 5 KB in a transaction costs 10":                          "it says 20: the units of a single write are doubled once more.",
+		"a write costs by the bytes that are stored":                         "it says twice as much: the units of a single write are doubled once more.",
 		"a condition on 5 KB costs 10":                                       "it says 8: a condition is billed by 4 KB, as a read is, and doubled twice.",
 		"a batch costs 1 for each key, there or not, and more for long ones": "it says 3: a key under which nothing stands costs nothing.",
 	},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
 )
 
 // The attributes of an item, short since every item pays for their names.
@@ -16,11 +17,17 @@ const (
 	attrVersion  = "v"
 	attrData     = "d"
 	attrSettings = "sv"
+	attrAuth     = "av"
 	attrExpires  = "ttl"
 	attrCount    = "n"
-	// attrDeflated stands for attrData where the next release stores the data deflated.
+	// attrDeflated stands for attrData where that saves a write unit.
 	attrDeflated = "z"
+	attrKind     = "k"
+	attrLast     = "l"
 )
+
+// KindChange is the Kind of change records.
+const KindChange = "c"
 
 type attributes = map[string]types.AttributeValue
 
@@ -39,10 +46,19 @@ type Item struct {
 	// Settings is the settings version of an event or an organization. Insert
 	// writes it, BumpSettings adds to it; Replace and Put leave it as it is.
 	Settings int64
+	// Auth counts the changes of what authentication reads below an organization, on
+	// the organization's item. Only BumpAuth and RaisingAuth change it.
+	Auth int64
+	// Last is the id of the record that a shard's version was raised for last, where
+	// that was one record with a UUID; BumpFor writes it.
+	Last string
 	// Expires is when the item ceases to exist, in Unix seconds; 0 is never.
 	// From that second on every read and every condition takes it for absent,
 	// whenever DynamoDB really deletes it.
 	Expires int64
+	// Kind is KindChange for a change record, so that a filter of the table's stream
+	// finds those, and empty for every other item. Only Insert writes it.
+	Kind string
 }
 
 // Weight is what one version of the record id adds to the version that proves
@@ -63,14 +79,29 @@ func (k Key) attributes() attributes {
 func (i Item) attributes() attributes {
 	all := i.Key.attributes()
 	all[attrVersion] = number(i.Version)
-	all[attrData] = text(string(i.Data))
+	name, data := i.data()
+	all[name] = data
 	if i.Settings != 0 {
 		all[attrSettings] = number(i.Settings)
 	}
 	if i.Expires != 0 {
 		all[attrExpires] = number(i.Expires)
 	}
+	if i.Kind != "" {
+		all[attrKind] = text(i.Kind)
+	}
 	return all
+}
+
+// besides is about how many bytes an item has beside its key and data: names and numbers.
+const besides = 24
+
+// data returns the attribute that stores the data, and its value.
+func (i Item) data() (name string, value types.AttributeValue) {
+	if short, saves := deflated(i.Data, len(i.PK)+len(i.SK)+besides); saves {
+		return attrDeflated, &types.AttributeValueMemberB{Value: short}
+	}
+	return attrData, text(string(i.Data))
 }
 
 // expired is whether the item has ceased to exist by now.
@@ -103,6 +134,8 @@ func (i *Item) setText(name, value string) {
 		i.SK = value
 	case attrData:
 		i.Data = []byte(value)
+	case attrKind:
+		i.Kind = value
 	}
 }
 
@@ -112,6 +145,8 @@ func (i *Item) setNumber(name, value string) (err error) {
 		i.Version, err = strconv.ParseInt(value, 10, 64)
 	case attrSettings:
 		i.Settings, err = strconv.ParseInt(value, 10, 64)
+	case attrAuth:
+		i.Auth, err = strconv.ParseInt(value, 10, 64)
 	case attrExpires:
 		i.Expires, err = strconv.ParseInt(value, 10, 64)
 	}
@@ -119,10 +154,24 @@ func (i *Item) setNumber(name, value string) (err error) {
 }
 
 func (i *Item) setBytes(name string, value []byte) (err error) {
-	if name == attrDeflated {
+	switch name {
+	case attrDeflated:
 		i.Data, err = Inflate(value)
+	case attrLast:
+		var id uuid.UUID
+		id, err = uuid.FromBytes(value)
+		i.Last = id.String()
 	}
 	return err
+}
+
+// idBytes returns the bytes of a UUID as it is written in ids; nil for any other id.
+func idBytes(id string) []byte {
+	parsed, err := uuid.Parse(id)
+	if err != nil || parsed.String() != id {
+		return nil
+	}
+	return parsed[:]
 }
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

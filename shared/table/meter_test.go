@@ -2,7 +2,6 @@ package table_test
 
 import (
 	"math"
-	"strings"
 	"sync"
 	"testing"
 
@@ -21,7 +20,7 @@ func callsOf(m *table.Meter) int {
 func TestMeterSumsUpWhatCallsConsumed(t *testing.T) {
 	tbl := newTable(t)
 	ctx, meter := table.Measured(t.Context())
-	fiveKB := table.Item{Key: key("5KB"), Version: 1, Data: []byte(strings.Repeat("x", 4700))}
+	fiveKB := table.Item{Key: key("5KB"), Version: 1, Data: random(6200)}
 	write := func(writes ...table.Write) func() error { return func() error { return tbl.Transact(ctx, writes...) } }
 	steps := []struct {
 		name     string

@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -17,7 +16,7 @@ func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item
 	return func(yield func(Item, error) bool) {
 		in := t.between(pk, from, to)
 		for {
-			items, err := t.query(ctx, in, pageTime)
+			items, err := t.query(ctx, in, paged)
 			if err != nil {
 				yield(Item{}, err)
 				return
@@ -38,26 +37,26 @@ func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item
 // last is the sort key up to which it was read.
 func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, more bool, last string, err error) {
 	in := t.between(pk, from, to)
-	if items, err = t.query(ctx, in, pageTime); err != nil || len(in.ExclusiveStartKey) == 0 {
+	if items, err = t.query(ctx, in, paged); err != nil || len(in.ExclusiveStartKey) == 0 {
 		return items, false, "", err
 	}
 	key, err := decode(in.ExclusiveStartKey)
 	return items, true, key.SK, err
 }
 
-// Versions reads the versions of the items between from and to, by sort key. It
+// Versions reads Version and Last of the items between from and to, by sort key. It
 // transfers nothing else of them.
-func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]int64, error) {
+func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]Item, error) {
 	in := t.between(pk, from, to)
-	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion)
-	versions := map[string]int64{}
+	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion + ", " + attrLast)
+	versions := map[string]Item{}
 	for {
-		items, err := t.query(ctx, in, tryTime)
+		items, err := t.query(ctx, in, usual)
 		if err != nil {
 			return nil, err
 		}
-		for i := range items {
-			versions[items[i].SK] = items[i].Version
+		for _, item := range items {
+			versions[item.SK] = item
 		}
 		if len(in.ExclusiveStartKey) == 0 {
 			return versions, nil
@@ -80,9 +79,9 @@ func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 }
 
 // query reads one page and sets in to the next one; without ExclusiveStartKey
-// there is none. Each try takes up to limit.
-func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, limit time.Duration) ([]Item, error) {
-	out, err := call(ctx, "query", limit,
+// there is none.
+func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, l limits) ([]Item, error) {
+	out, err := call(ctx, "query", l,
 		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
 		func(out *dynamodb.QueryOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err != nil {

@@ -40,7 +40,7 @@ func (t *Table) get(ctx context.Context, key Key) (attributes, error) {
 		ConsistentRead:         aws.Bool(true),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	out, err := call(ctx, "get", tryTime,
+	out, err := call(ctx, "get", usual,
 		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
 		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
 	if err == nil && len(out.Item) == 0 {
@@ -110,7 +110,7 @@ var errUnprocessed = errors.New("no key of the batch was processed")
 // and under throttling earlier.
 func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(Item)) error {
 	for len(keys) > 0 {
-		err := persist(ctx, "get batch", tryTime, func(err error) bool { return isTransient(err) || errors.Is(err, errUnprocessed) },
+		err := persist(ctx, "get batch", usual, func(err error) bool { return isTransient(err) || errors.Is(err, errUnprocessed) },
 			func() error {
 				rest, err := t.getSome(ctx, keys, add)
 				if err == nil && len(rest) == len(keys) {

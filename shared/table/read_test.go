@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/shared/table"
@@ -101,7 +102,7 @@ func TestBetweenIncludesItsEndsAndNoOtherPartition(t *testing.T) {
 
 func TestBetweenReadsAllPages(t *testing.T) {
 	tbl := newTable(t)
-	keys := fill(t, tbl, 300, 10_000)
+	keys := fill(t, tbl, 300, 13_250) // 10 KB each as stored
 	ctx, meter := table.Measured(t.Context())
 	var got []table.Key
 	for one, err := range tbl.Between(ctx, "O#1", "0", "9") {
@@ -128,7 +129,7 @@ func TestBetweenReadsAllPages(t *testing.T) {
 
 func TestBetweenStopsWithItsReader(t *testing.T) {
 	tbl := newTable(t)
-	fill(t, tbl, 300, 10_000)
+	fill(t, tbl, 300, 13_250) // 10 KB each as stored
 	ctx, meter := table.Measured(t.Context())
 	for _, err := range tbl.Between(ctx, "O#1", "0", "9") {
 		require.NoError(t, err)
@@ -141,11 +142,11 @@ func TestBetweenStopsWithItsReader(t *testing.T) {
 func TestVersionsAreReadBySortKey(t *testing.T) {
 	tbl := newTable(t)
 	var writes []table.Write
-	want := map[string]int64{}
+	want := map[string]table.Item{}
 	for shard := range 64 {
-		sk := fmt.Sprintf("session#%02d", shard)
-		want[sk] = int64(shard + 1)
-		writes = append(writes, table.Bump(key(sk), int64(shard+1)))
+		sk, id := fmt.Sprintf("session#%02d", shard), uuid.NewString()
+		want[sk] = table.Item{Key: table.Key{SK: sk}, Version: int64(shard + 1), Last: id}
+		writes = append(writes, table.BumpFor(key(sk), int64(shard+1), id))
 	}
 	require.NoError(t, tbl.Transact(t.Context(), append(writes, table.Bump(key("speaker#00"), 1))...))
 	ctx, meter := table.Measured(t.Context())

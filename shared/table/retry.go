@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// maxTries is how often a call is tried before ErrBusy.
+	// maxTries limits the tries of a call that got no answer, before ErrBusy.
 	maxTries = 8
-	// firstPause and maxPause bound the pause after a try: a random time below
-	// firstPause, doubled with each try. All pauses of a call come to half a
-	// second on average, much longer than a transaction holds its items.
+	// firstPause and maxPause limit the pause after a try: a random time below
+	// firstPause, doubled with each try.
 	firstPause = 10 * time.Millisecond
 	maxPause   = 400 * time.Millisecond
+	// doublings are enough to reach maxPause.
+	doublings = 6
 	// tryTime bounds one try: much longer than a call takes, and short enough to
 	// try again on another connection when this one died while its process was
 	// frozen. A page of a Query, a megabyte, has pageTime: a local engine that
@@ -31,6 +32,20 @@ const (
 	// begin: a call that hangs once is tried again, and a write that hangs ends
 	// within 10 seconds, before what leases and callers wait.
 	grace = time.Second
+	// patience is how long a call is retried that DynamoDB throttles or refuses for a
+	// conflict: a partition that is short of units, or an item with many writers, needs
+	// seconds, not a number of tries.
+	patience = 5 * time.Second
+)
+
+// limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
+type limits struct{ try, refused time.Duration }
+
+var (
+	usual = limits{tryTime, patience}
+	paged = limits{pageTime, patience}
+	// brief is for a counter that its caller can do without.
+	brief = limits{tryTime, patience / 10}
 )
 
 // errSlow is a try that was given up after its time.
@@ -67,30 +82,41 @@ func isLost(err error) bool {
 	return gone || isTransient(err)
 }
 
-// persist repeats try, which takes up to limit, while its error is one that again
-// takes for passing. It wraps errors with what was being done; out of tries, or
-// of time, it is ErrBusy as well. Nothing is tried for a caller who is gone.
-func persist(ctx context.Context, doing string, limit time.Duration, again func(error) bool, try func() error) error {
+// isRefused reports whether DynamoDB answered that it did not do the call: for a
+// throttle, or a transaction that holds the item.
+func isRefused(err error) bool {
+	refused := smithy.APIError(nil)
+	return errors.Is(err, errUnprocessed) || errors.As(err, &refused) && refused.ErrorFault() != smithy.FaultServer
+}
+
+// persist repeats try while again takes its error for passing: for as long as l says
+// where DynamoDB refuses the call, else maxTries times. It wraps errors with what was
+// being done; after the last try the error is ErrBusy as well. Nothing is tried for a
+// caller who is gone.
+func persist(ctx context.Context, doing string, l limits, again func(error) bool, try func() error) error {
 	err := ctx.Err()
 	if err != nil {
 		return fmt.Errorf("table: %s: %w", doing, err)
 	}
-	began := time.Now()
-	for n := range maxTries {
+	began, lost := time.Now(), 0
+	for n := 0; ; n++ {
 		if err = try(); err == nil {
 			return nil
 		}
 		if ctx.Err() != nil || !again(err) {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
-		if n == maxTries-1 || time.Since(began) > limit+grace {
-			break
+		last := l.refused
+		if !isRefused(err) {
+			lost, last = lost+1, l.try+grace
 		}
-		if err := Pause(ctx, min(firstPause<<n, maxPause)); err != nil {
+		if lost == maxTries || time.Since(began) > last {
+			return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
+		}
+		if err := Pause(ctx, min(firstPause<<min(n, doublings), maxPause)); err != nil {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
 	}
-	return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
 }
 
 // Pause waits for a random time below longest, before something is read or
@@ -108,9 +134,9 @@ func Pause(ctx context.Context, longest time.Duration) error {
 }
 
 // call makes one call to DynamoDB, tried again while its error is transient.
-func call[O any](ctx context.Context, doing string, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
-	err = persist(ctx, doing, limit, isTransient, func() (err error) {
-		out, err = attempt(ctx, limit, send, price)
+func call[O any](ctx context.Context, doing string, l limits, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
+	err = persist(ctx, doing, l, isTransient, func() (err error) {
+		out, err = attempt(ctx, l.try, send, price)
 		return err
 	})
 	return out, err

@@ -137,13 +137,23 @@ func TestCallerWhoLeavesAHangingWrite(t *testing.T) {
 	})
 }
 
-// failing gives its errors one after another, the last one for ever.
+// failing gives its errors one after another, the last one for ever or until a time.
 type failing struct {
 	table.Client
-	errs []error
+	errs  []error
+	until time.Time
+	tries int
+}
+
+func (*failing) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return nil, &types.ProvisionedThroughputExceededException{}
 }
 
 func (f *failing) TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	f.tries++
+	if !f.until.IsZero() && time.Now().After(f.until) {
+		return &dynamodb.TransactWriteItemsOutput{}, nil
+	}
 	err := f.errs[0]
 	if len(f.errs) > 1 {
 		f.errs = f.errs[1:]
@@ -181,4 +191,24 @@ func TestPauseEndsWithItsCaller(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, table.Pause(ctx, time.Hour), context.Canceled)
 	require.NoError(t, table.Pause(t.Context(), time.Nanosecond))
+}
+
+// TestRefusedCallsAreRetriedForATime: a hot partition or item passes within seconds,
+// however many tries that takes; a counter that its caller can do without gives up.
+func TestRefusedCallsAreRetriedForATime(t *testing.T) {
+	conflict := &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("TransactionConflict")}}}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		client := &failing{errs: []error{conflict}, until: began.Add(4 * time.Second)}
+		require.NoError(t, table.New(client, "none").Transact(t.Context(), table.Put(item("a"))))
+		require.Greater(t, client.tries, 12)
+		client.until = time.Now().Add(time.Hour)
+		began = time.Now()
+		require.ErrorIs(t, table.New(client, "none").Transact(t.Context(), table.Put(item("a"))), table.ErrBusy)
+		require.InDelta(t, 5, time.Since(began).Seconds(), 0.5)
+		began = time.Now()
+		_, _, err := table.New(client, "none").AddWithin(t.Context(), key("n"), 1, 1, 1)
+		require.ErrorIs(t, err, table.ErrBusy)
+		require.Less(t, time.Since(began), time.Second)
+	})
 }

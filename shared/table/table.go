@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strconv"
@@ -50,6 +51,7 @@ type Client interface {
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
@@ -58,9 +60,13 @@ type Table struct {
 	// Now tells which items have expired; time.Now unless it is replaced
 	// before the first use.
 	Now func() time.Time
+	// Log is told of items that disagree for longer than a write takes to be visible;
+	// nil tells nobody. It is set before the first use.
+	Log *slog.Logger
 
 	client Client
 	name   string
+	marked marks
 }
 
 // New makes a Table of the DynamoDB table called name.

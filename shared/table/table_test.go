@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http/httptrace"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,10 +75,11 @@ func insert(t *testing.T, tbl *table.Table, items ...table.Item) {
 	}
 }
 
-// fill inserts count items 0000, 0001, ... with size bytes of data each.
+// fill inserts count items 0000, 0001, ... with size bytes of data each, of which the
+// table stores at least three quarters.
 func fill(t *testing.T, tbl *table.Table, count, size int) (keys []table.Key) {
 	t.Helper()
-	data := []byte(`"` + strings.Repeat("x", size-2) + `"`)
+	data := random(size)
 	var writes []table.Write
 	bytes := 0
 	for i := range count {

@@ -71,7 +71,7 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 		return err
 	}
 	p := &progress{writes: writes}
-	err = persist(ctx, "transact", tryTime, isPassing, func() error {
+	err = persist(ctx, "transact", usual, isPassing, func() error {
 		_, err := attempt(ctx, tryTime,
 			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
 				return t.client.TransactWriteItems(ctx, in)

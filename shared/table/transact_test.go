@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/shared/table"
@@ -34,6 +35,8 @@ func TestConditions(t *testing.T) {
 		"put":           {table.Put(next), "absent, there, moved on, expired"},
 		"bump":          {table.Bump(key("x"), 1), "absent, there, moved on, expired"},
 		"bump settings": {table.BumpSettings(key("x"), 1), "there, moved on"},
+		"bump auth":     {table.BumpAuth(key("x")), "there, moved on"},
+		"raising auth":  {table.Replace(next, 3).RaisingAuth(), "there"},
 		"exists":        {table.Exists(key("x")), "there, moved on"},
 		"version":       {table.Version(key("x"), 3), "there"},
 		"remove":        {table.Remove(key("x"), 3), "there"},
@@ -75,6 +78,13 @@ func TestWhatWritesLeaveBehind(t *testing.T) {
 		{table.Bump(key("e"), 10), table.Item{Version: 13, Data: []byte(`3`), Settings: 7, Expires: 2000}},
 		{table.Replace(table.Item{Key: key("e"), Version: 14, Data: []byte(`4`), Expires: 3000}, 13), table.Item{Version: 14, Data: []byte(`4`), Settings: 7, Expires: 3000}},
 		{table.Replace(table.Item{Key: key("e"), Version: 15, Data: []byte(`5`)}, 14), table.Item{Version: 15, Data: []byte(`5`), Settings: 7}},
+		{table.BumpAuth(key("e")), table.Item{Version: 15, Data: []byte(`5`), Settings: 7, Auth: 1}},
+		{table.BumpSettings(key("e"), 1), table.Item{Version: 15, Data: []byte(`5`), Settings: 8, Auth: 1}},
+		{table.Replace(table.Item{Key: key("e"), Version: 16, Data: []byte(`6`)}, 15), table.Item{Version: 16, Data: []byte(`6`), Settings: 8, Auth: 1}},
+		{table.Replace(table.Item{Key: key("e"), Version: 17, Data: []byte(`7`), Expires: 3000}, 16).RaisingAuth(),
+			table.Item{Version: 17, Data: []byte(`7`), Settings: 8, Auth: 2, Expires: 3000}},
+		{table.Replace(table.Item{Key: key("e"), Version: 18, Data: []byte(`8`)}, 17).RaisingAuth(),
+			table.Item{Version: 18, Data: []byte(`8`), Settings: 8, Auth: 3}},
 	}
 	for _, step := range steps {
 		require.NoError(t, tbl.Transact(t.Context(), step.write))
@@ -83,7 +93,7 @@ func TestWhatWritesLeaveBehind(t *testing.T) {
 		step.want.Key = key("e")
 		require.Equal(t, step.want, got)
 	}
-	require.NoError(t, tbl.Transact(t.Context(), table.Remove(key("e"), 15)))
+	require.NoError(t, tbl.Transact(t.Context(), table.Remove(key("e"), 18)))
 	_, err := tbl.Get(t.Context(), key("e"))
 	require.ErrorIs(t, err, table.ErrNotFound)
 }
@@ -143,6 +153,33 @@ func TestMergeJoinsBumpsOfOneVersion(t *testing.T) {
 	}
 	_, ok = table.Put(item("a")).Merge(table.Put(item("a")))
 	require.False(t, ok)
+}
+
+// TestBumpKeepsTheIdItWasForLast: until a bump for several, or for an id that is no UUID.
+func TestBumpKeepsTheIdItWasForLast(t *testing.T) {
+	tbl := newTable(t)
+	one, other := uuid.NewString(), uuid.NewString()
+	merged := func(a, b table.Write) table.Write {
+		both, ok := a.Merge(b)
+		require.True(t, ok)
+		return both
+	}
+	bump := func(id string) table.Write { return table.BumpFor(key("a"), 1, id) }
+	for i, step := range []struct {
+		write table.Write
+		by    int64
+		want  string
+	}{
+		{bump(one), 1, one}, {bump(other), 1, other}, {merged(bump(one), bump(one)), 2, one}, {merged(bump(one), bump(other)), 2, ""},
+		{bump(one), 1, one}, {table.Bump(key("a"), 1), 1, ""}, {bump(one), 1, one}, {merged(bump(one), table.Bump(key("a"), 1)), 2, ""},
+		{bump(one), 1, one}, {bump(strings.ToUpper(one)), 1, ""}, {bump("a"), 1, ""},
+	} {
+		before, _ := tbl.Get(t.Context(), key("a"))
+		require.NoError(t, tbl.Transact(t.Context(), step.write))
+		got, err := tbl.Get(t.Context(), key("a"))
+		require.NoError(t, err)
+		require.Equal(t, table.Item{Key: key("a"), Version: before.Version + step.by, Last: step.want}, got, i)
+	}
 }
 
 func TestLimitsAreCheckedBeforeSending(t *testing.T) {

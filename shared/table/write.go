@@ -15,29 +15,35 @@ type Write struct {
 	// bumps add.
 	n   int64
 	err error
+	// auth has a Replace raise the auth version of its item.
+	auth bool
 }
 
 // kind is what all writes of a kind have in common: expressions as DynamoDB
-// takes them, empty for none, and whether they speak of Write.n.
+// takes them, empty for none, and whether they speak of Write.n and, as :is, of the
+// item's version.
 type kind struct {
 	update, condition string
-	n                 bool
+	n, is             bool
 }
 
 var (
 	insert       = &kind{condition: ifAbsent}
 	replace      = &kind{update: store, condition: ifVersion, n: true}
 	put          = &kind{update: store}
-	bump         = &kind{update: "ADD " + attrVersion + " :n", n: true}
+	bump         = &kind{update: "ADD " + attrVersion + " :n REMOVE " + attrLast, n: true}
+	bumpFor      = &kind{update: "SET " + attrLast + " = :last ADD " + attrVersion + " :n", n: true}
 	bumpSettings = &kind{update: "ADD " + attrSettings + " :n", condition: ifThere, n: true}
+	bumpAuth     = &kind{update: "ADD " + attrAuth + " :n", condition: ifThere, n: true}
 	exists       = &kind{condition: ifThere}
 	version      = &kind{condition: ifVersion, n: true}
 	remove       = &kind{condition: ifVersion, n: true}
+	drop         = &kind{}
 )
 
 // The expressions. An item that has expired counts as absent (Item.Expires).
 const (
-	store     = "SET " + attrVersion + " = :version, " + attrData + " = :data"
+	store     = "SET " + attrVersion + " = :version, "
 	live      = "(attribute_not_exists(#ttl) OR #ttl > :now)"
 	ifAbsent  = "attribute_not_exists(" + attrPK + ") OR #ttl <= :now"
 	ifThere   = "attribute_exists(" + attrPK + ") AND " + live
@@ -48,8 +54,8 @@ const (
 func Insert(item Item) Write { return Write{kind: insert, item: item} }
 
 // Replace stores version, data and expiry of an item whose version still is
-// was. The settings version is left alone, so that no concurrent BumpSettings
-// is lost.
+// was. The settings and auth versions are left alone, so that no concurrent
+// BumpSettings or BumpAuth is lost.
 func Replace(item Item, was int64) Write { return Write{kind: replace, item: item, n: was} }
 
 // Put stores version, data and expiry of an item, whatever stood there.
@@ -58,10 +64,28 @@ func Put(item Item) Write { return Write{kind: put, item: item} }
 // Bump adds by to the version of an item, which begins at 0.
 func Bump(key Key, by int64) Write { return Write{kind: bump, item: Item{Key: key}, n: by} }
 
+// BumpFor is Bump for one record, whose id the item keeps as its Last.
+func BumpFor(key Key, by int64, id string) Write {
+	if idBytes(id) == nil {
+		return Bump(key, by)
+	}
+	return Write{kind: bumpFor, item: Item{Key: key, Last: id}, n: by}
+}
+
 // BumpSettings adds by to the settings version of an event or organization that
 // exists.
 func BumpSettings(key Key, by int64) Write {
 	return Write{kind: bumpSettings, item: Item{Key: key}, n: by}
+}
+
+// BumpAuth adds 1 to the auth version of an organization that exists.
+func BumpAuth(key Key) Write { return Write{kind: bumpAuth, item: Item{Key: key}, n: 1} }
+
+// RaisingAuth makes a Replace of an organization add 1 to its auth version too, since a
+// transaction cannot write an item twice.
+func (w Write) RaisingAuth() Write {
+	w.auth = true
+	return w
 }
 
 // Exists writes nothing; its condition is that an item stands under the key.
@@ -73,6 +97,9 @@ func Version(key Key, is int64) Write { return Write{kind: version, item: Item{K
 // Remove deletes an item whose version still is was.
 func Remove(key Key, was int64) Write { return Write{kind: remove, item: Item{Key: key}, n: was} }
 
+// Delete deletes an item, if one stands under the key.
+func Delete(key Key) Write { return Write{kind: drop, item: Item{Key: key}} }
+
 // Or gives the write the error that Transact returns when its condition fails.
 func (w Write) Or(err error) Write {
 	w.err = err
@@ -83,16 +110,24 @@ func (w Write) Or(err error) Write {
 // of a key; more are refused by DynamoDB.
 func (w Write) Key() Key { return w.item.Key }
 
+// Kind returns the Kind of the item that is written.
+func (w Write) Kind() string { return w.item.Kind }
+
 // Merge joins two bumps of the same version into one that adds both; ok is
-// false for any other two writes.
+// false for any other two writes. Bumps for two records are merged to one for none.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
-	adds := w.kind == bump || w.kind == bumpSettings
-	if !adds || w.kind != other.kind || w.item.Key != other.item.Key {
+	if !w.bumps() || !other.bumps() || (w.kind == bumpSettings) != (other.kind == bumpSettings) || w.item.Key != other.item.Key {
 		return Write{}, false
+	}
+	if w.item.Last != other.item.Last {
+		w.kind, w.item.Last = bump, ""
 	}
 	w.n += other.n
 	return w, true
 }
+
+// bumps reports whether the write adds to a version.
+func (w Write) bumps() bool { return w.kind == bump || w.kind == bumpFor || w.kind == bumpSettings }
 
 // overhead is about what a write has beside the bytes of its key and data.
 const overhead = 64
@@ -110,12 +145,12 @@ func (w Write) action(name string, now time.Time) types.TransactWriteItem {
 			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}}
-	case exists, version:
+	case exists, version, absent:
 		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 			TableName: u.TableName, Key: u.Key, ConditionExpression: u.ConditionExpression,
 			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
 		}}
-	case remove:
+	case remove, drop:
 		return types.TransactWriteItem{Delete: &types.Delete{
 			TableName: u.TableName, Key: u.Key, ConditionExpression: u.ConditionExpression,
 			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
@@ -139,9 +174,17 @@ func (w Write) parts(name string, now time.Time) *types.Update {
 	if w.kind.n {
 		u.ExpressionAttributeValues[":n"] = number(w.n)
 	}
+	if w.kind.is {
+		u.ExpressionAttributeValues[":is"] = number(w.item.Version)
+	}
 	switch {
 	case w.kind == bump:
 		u.ExpressionAttributeNames = nil
+	case w.kind == drop:
+		u.ExpressionAttributeNames, u.ExpressionAttributeValues = nil, nil
+	case w.kind == bumpFor:
+		u.ExpressionAttributeNames = nil
+		u.ExpressionAttributeValues[":last"] = &types.AttributeValueMemberB{Value: idBytes(w.item.Last)}
 	case w.kind.update == store:
 		w.store(u)
 	}
@@ -150,12 +193,23 @@ func (w Write) parts(name string, now time.Time) *types.Update {
 
 // store adds what Replace and Put write. The settings version is not among it.
 func (w Write) store(u *types.Update) {
-	u.ExpressionAttributeValues[":version"] = number(w.item.Version)
-	u.ExpressionAttributeValues[":data"] = text(string(w.item.Data))
-	if w.item.Expires == 0 {
-		u.UpdateExpression = aws.String(store + " REMOVE " + attrDeflated + ", #ttl")
-		return
+	name, data := w.item.data()
+	other := attrDeflated
+	if name == other {
+		other = attrData
 	}
-	u.UpdateExpression = aws.String(store + ", #ttl = :ttl REMOVE " + attrDeflated)
-	u.ExpressionAttributeValues[":ttl"] = number(w.item.Expires)
+	u.ExpressionAttributeValues[":version"] = number(w.item.Version)
+	u.ExpressionAttributeValues[":data"] = data
+	set, remove := store+name+" = :data", " REMOVE "+other
+	if w.item.Expires == 0 {
+		remove += ", #ttl"
+	} else {
+		set += ", #ttl = :ttl"
+		u.ExpressionAttributeValues[":ttl"] = number(w.item.Expires)
+	}
+	if w.auth {
+		remove += " ADD " + attrAuth + " :one"
+		u.ExpressionAttributeValues[":one"] = number(1)
+	}
+	u.UpdateExpression = aws.String(set + remove)
 }

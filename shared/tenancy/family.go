@@ -26,20 +26,30 @@ type Family[T any] struct {
 	Check func(*T) error
 	// Secret names the JSON keys that no change record shows.
 	Secret []string
+	// Security returns the actions of the security events that a change of a record
+	// makes; before is nil for a new record. Nil for a kind that has none.
+	Security func(before, after *T) []string
+	// Personal is whether the record is a person's, whose values the feed of changes
+	// does not have.
+	Personal bool
 }
 
 // Facts points into a record of a Family.
 type Facts struct {
 	ID, Version          *int64
 	CreatedAt, UpdatedAt *wire.Time
-	// Settings is the settings version; nil for a kind that has none.
-	Settings *int64
+	// Settings is the settings version, Auth the version of what authentication reads;
+	// nil for a kind that has none.
+	Settings, Auth *int64
 	// Org is the organization the record belongs to or is; Event the event it
 	// is, otherwise 0.
 	Org, Event int64
 	// PK is the record's partition.
 	PK string
 }
+
+// isOrganization reports whether the record is an organization itself.
+func (f Facts) isOrganization() bool { return f.PK == table.Org(f.Org) }
 
 func (f Facts) key() table.Key { return table.Key{PK: f.PK, SK: "-"} }
 
@@ -53,6 +63,9 @@ func (f Family[T]) Decode(item table.Item) (*T, error) {
 	*facts.Version = item.Version
 	if facts.Settings != nil {
 		*facts.Settings = item.Settings
+	}
+	if facts.Auth != nil {
+		*facts.Auth = item.Auth
 	}
 	return r, nil
 }
@@ -100,26 +113,44 @@ func (f Family[T]) insert(ctx context.Context, s Store, r *T) error {
 	if err != nil {
 		return err
 	}
-	writes := []table.Write{table.Insert(item).Or(errTaken), f.change(ctx, "created", nil, r).Write()}
-	if entry, ok := f.entry(r); ok {
-		writes = append(writes, table.Insert(entry))
-	}
-	return s.Table.Transact(ctx, writes...)
+	writes := []table.Write{table.Insert(item).Or(errTaken), table.Insert(f.entry(r))}
+	return change.Commit(ctx, s.Table, append(writes, f.beside(ctx, "created", nil, r)...)...)
 }
 
-// entry is the record's line in its organization's list; an organization has
-// none. Its key holds the order, first created first, ties by id.
-func (f Family[T]) entry(r *T) (table.Item, bool) {
+// beside returns what a change writes beside the record itself: the change record, its
+// security events, and the organization's auth version, which has every instance read
+// tokens and members again. An organization raises its own (plan).
+func (f Family[T]) beside(ctx context.Context, done string, before, after *T) []table.Write {
+	facts, noted := f.Facts(after), f.change(ctx, done, before, after)
+	writes := []table.Write{noted.Write()}
+	if f.Personal {
+		writes = noted.PersonalWrites(facts.PK)
+	}
+	if !facts.isOrganization() {
+		org := table.Key{PK: table.Org(facts.Org), SK: "-"}
+		writes = append(writes, table.BumpAuth(org).Or(apierr.NotFound(Organizations.Title)))
+	}
+	if f.Security != nil {
+		writes = append(writes, secure(noted, f.Security(before, after))...)
+	}
+	return writes
+}
+
+// entry returns the record's line in the list of its kind: of its organization, first
+// created first, ties by id. Organizations are listed for the region.
+func (f Family[T]) entry(r *T) table.Item {
 	facts := f.Facts(r)
+	if facts.isOrganization() {
+		return listLine(*facts.ID)
+	}
 	sk := fmt.Sprintf("%013d#%019d", facts.CreatedAt.UnixMilli(), *facts.ID)
 	data := strconv.AppendInt(nil, *facts.ID, 10)
-	listed := facts.PK != table.Org(facts.Org)
-	return table.Item{Key: table.Key{PK: f.list(facts.Org), SK: sk}, Version: 1, Data: data}, listed
+	return table.Item{Key: table.Key{PK: f.list(facts.Org), SK: sk}, Version: 1, Data: data}
 }
 
 func (f Family[T]) list(org int64) string { return table.Org(org) + "#L#" + f.Name }
 
-// change is the change record of a write that made after from before.
+// change returns the change record of a write that made after from before.
 func (f Family[T]) change(ctx context.Context, done string, before, after *T) change.Record {
 	facts := f.Facts(after)
 	return change.New(ctx, change.Record{
@@ -186,8 +217,11 @@ func (f Family[T]) plan(ctx context.Context, s Store, stored table.Item, edit fu
 	if err != nil {
 		return nil, err
 	}
-	writes := []table.Write{table.Replace(item, stored.Version), f.change(ctx, "updated", before, after).Write()}
-	return &write.Plan{Writes: writes, Answer: after}, nil
+	replace := table.Replace(item, stored.Version)
+	if facts.isOrganization() {
+		replace = replace.RaisingAuth()
+	}
+	return &write.Plan{Writes: append(f.beside(ctx, "updated", before, after), replace), Answer: after}, nil
 }
 
 // IDs lists an organization's records of the kind, oldest first.

@@ -16,12 +16,19 @@ type Organization struct {
 	// Disabled organizations are refused at sign-in.
 	Disabled bool `json:"disabled"`
 	// AIEnabled is whether assistants may be connected at all.
-	AIEnabled bool      `json:"ai_enabled"`
-	CreatedAt wire.Time `json:"created_at"`
-	UpdatedAt wire.Time `json:"updated_at"`
+	AIEnabled bool `json:"ai_enabled"`
+	// PersonItems is whether every session has its items beside the contacts on it
+	// (package person). Organizations made before there were such items lack it until
+	// theirs are written.
+	PersonItems bool      `json:"person_items,omitempty"`
+	CreatedAt   wire.Time `json:"created_at"`
+	UpdatedAt   wire.Time `json:"updated_at"`
 	// Settings counts the changes of the organization's settings.
 	Settings int64 `json:"-"`
-	Version  int64 `json:"-"`
+	// Auth counts the changes of the organization, its tokens, members and events, of
+	// each in the change's own transaction.
+	Auth    int64 `json:"-"`
+	Version int64 `json:"-"`
 }
 
 // Role is what a member is in the organization.
@@ -139,15 +146,15 @@ var (
 	Organizations = Family[Organization]{Name: "organization", Title: "Organization",
 		Check: func(o *Organization) error { return CheckName(o.Name) },
 		Facts: func(o *Organization) Facts {
-			return Facts{ID: &o.ID, Version: &o.Version, Settings: &o.Settings,
+			return Facts{ID: &o.ID, Version: &o.Version, Settings: &o.Settings, Auth: &o.Auth,
 				CreatedAt: &o.CreatedAt, UpdatedAt: &o.UpdatedAt, Org: o.ID, PK: table.Org(o.ID)}
 		}}
-	Members = Family[Member]{Name: "member", Title: "Member", Check: (*Member).check,
+	Members = Family[Member]{Name: "member", Title: "Member", Check: (*Member).check, Security: memberEvents, Personal: true,
 		Facts: func(m *Member) Facts {
 			return Facts{ID: &m.ID, Version: &m.Version,
 				CreatedAt: &m.CreatedAt, UpdatedAt: &m.UpdatedAt, Org: m.OrgID, PK: MemberPK(m.OrgID, m.ID)}
 		}}
-	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check, Secret: []string{"secret_hash"},
+	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check, Secret: []string{"secret_hash"}, Security: tokenEvents,
 		Facts: func(t *Token) Facts {
 			return Facts{ID: &t.ID, Version: &t.Version,
 				CreatedAt: &t.CreatedAt, UpdatedAt: &t.UpdatedAt, Org: t.OrgID, PK: TokenPK(t.OrgID, t.ID)}

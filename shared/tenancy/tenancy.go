@@ -19,6 +19,8 @@ import (
 //	O#<org>#U#<member>   -             member
 //	O#<org>#T#<token>    -             token
 //	O#<org>#L#<kind>     <time>#<id>   what is listed: members, tokens, events
+//	O#<org>#X#<yyyymm>   <id>          security event
+//	R#org                <id>          the region's list of organizations
 //	N#id                 -             the region's running number
 type Store struct {
 	Table *table.Table
@@ -35,12 +37,21 @@ var counter = table.Key{PK: "N#id", SK: "-"}
 // them into 32 bits.
 var bases = map[string]int64{"us": 0, "eu": 1_000_000_000}
 
-// nextID gives an id that was never given before. A counter that was set back
-// is caught by the insert that claims the id.
-func (s Store) nextID(ctx context.Context) (int64, error) {
+// base returns the number below the first id of the region.
+func (s Store) base() (int64, error) {
 	base, ok := bases[s.Region]
 	if !ok {
 		return 0, fmt.Errorf("tenancy: unknown region %q", s.Region)
+	}
+	return base, nil
+}
+
+// nextID gives an id that was never given before. A counter that was set back
+// is caught by the insert that claims the id.
+func (s Store) nextID(ctx context.Context) (int64, error) {
+	base, err := s.base()
+	if err != nil {
+		return 0, err
 	}
 	n, err := s.Table.Add(ctx, counter, 1)
 	if err != nil {

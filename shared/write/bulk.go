@@ -7,14 +7,15 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lectern/shared/change"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
 )
 
 // Entry is one operation of a bulk request.
 type Entry struct {
-	// ID is the record's, also of one that is created. Where what is done shows
-	// another record, by a method RecordID of its answer, Bulk puts that one's here.
+	// ID is the record's, also of one that is created. Where the answer shows another
+	// record, Bulk puts the id of that one here.
 	ID string
 	Op Op
 	// Err is why the operation was refused already; Op is then not done.
@@ -28,9 +29,10 @@ type Batch struct {
 	// that no earlier request with the Idempotency-Key has done. Its error ends the
 	// request. Nil for entries that are ready.
 	Prepare func(ctx context.Context, todo []int) error
-	// Again is Op.Again for what an earlier request has done; its answer may be Later.
-	// A 404 makes a result without an answer.
-	Again func(ctx context.Context, id string) (any, error)
+	// Again shows records that an earlier request with the Idempotency-Key has written,
+	// by id, deleted ones too. A record that it leaves out makes a result without an
+	// answer.
+	Again func(ctx context.Context, ids []string) (map[string]any, error)
 }
 
 // Result is how the entry of the same index came out: what Run would have
@@ -41,7 +43,8 @@ type Result struct {
 	Err    error
 }
 
-// atOnce is how many packs are committed, or operations planned, in parallel.
+// atOnce is how many sequences of packs are committed, or operations planned, in
+// parallel.
 const atOnce = 8
 
 // Bulk does the operations as if Run had done one after the other, in far fewer
@@ -53,18 +56,17 @@ const atOnce = 8
 // The error is for the request as a whole: 409 while another request holds the
 // key, idempotency.ErrRaced when one took it over.
 func Bulk(ctx context.Context, t *table.Table, batch Batch) ([]Result, error) {
-	b := &bulk{Batch: batch, table: t, key: idempotency.From(ctx), results: make([]Result, len(batch.Entries))}
+	n := len(batch.Entries)
+	b := &bulk{Batch: batch, table: t, key: idempotency.From(ctx), results: make([]Result, n), kept: make([]bool, n)}
 	defer b.release(ctx)
 	todo, err := b.begin(ctx)
 	for err == nil && len(todo) > 0 {
 		todo, err = b.round(ctx, todo)
 	}
-	if err == nil {
-		err = b.settle()
-	}
 	if err != nil {
 		return nil, err
 	}
+	b.settle(ctx)
 	return b.results, nil
 }
 
@@ -72,9 +74,11 @@ type bulk struct {
 	Batch
 	table *table.Table
 	key   *idempotency.Key
-	// results are filled at different indexes in parallel.
+	// results are filled at different indexes in parallel, and so is kept: whether a part
+	// of the key has the result.
 	results []Result
-	// settled is whether the key may keep all results.
+	kept    []bool
+	// settled is whether the key has all results.
 	settled bool
 }
 
@@ -89,8 +93,8 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	made, stale := b.plan(ctx, now, got)
 	var g errgroup.Group
 	g.SetLimit(atOnce)
-	for _, p := range packed(made) {
-		g.Go(table.Safely(func() error { return b.commit(ctx, p) }))
+	for _, packs := range sequences(made) {
+		g.Go(table.Safely(func() error { return b.commitAll(ctx, packs) }))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -161,63 +165,60 @@ func (op Op) touches(got Items) (touches []string) {
 	return touches
 }
 
-// plan plans the operations and gives those that have something to write, and those
-// that found what was read out of date; the others have their results.
+// plan plans the operations, atOnce in parallel. It returns those that have something to
+// write, and those that found what was read out of date; the others have their results.
 func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, stale []int) {
-	plans := make([]*Plan, len(todo))
-	_ = inTurn(todo, func(n, i int) error {
-		plans[n], b.results[i].Err = b.Entries[i].Op.plan(ctx, got)
-		return nil // every error stands in its operation's result
-	}, func(n, i int) error {
-		if b.results[i].Err == nil {
-			plans[n].Answer, b.results[i].Err = made(plans[n].Answer)
+	for some := range slices.Chunk(todo, atOnce) {
+		plans := make([]*Plan, len(some))
+		var g errgroup.Group
+		for n, i := range some {
+			g.Go(func() error {
+				plans[n], b.results[i].Err = b.Entries[i].Op.plan(ctx, got)
+				return nil // The error is the operation's result.
+			})
 		}
-		return nil
-	})
-	for n, i := range todo {
-		switch {
-		case errors.Is(b.results[i].Err, table.ErrStale):
-			stale = append(stale, i)
-			continue
-		case b.results[i].Err != nil:
-			continue
-		case len(plans[n].Writes) == 0:
-			b.results[i].Answer = plans[n].Answer
-		default:
-			ops = append(ops, planned{i, merge(nil, plans[n].Writes), plans[n].Answer})
+		_ = g.Wait()
+		for n, i := range some {
+			r := &b.results[i]
+			switch {
+			case errors.Is(r.Err, table.ErrStale):
+				stale = append(stale, i)
+			case r.Err != nil:
+			case len(plans[n].Writes) == 0:
+				r.Answer = plans[n].Answer
+				b.name(i, r.Answer)
+			default:
+				ops = append(ops, planned{i, merge(nil, plans[n].Writes), plans[n].Answer})
+				b.name(i, plans[n].Answer)
+			}
 		}
-		b.name(i, plans[n].Answer)
 	}
 	return ops, stale
 }
 
-// inTurn does each of todo, atOnce of them in parallel, and after these what follows
-// one by one and in order, before it goes on: what is kept for this is that of a few.
-// do and then get the number of the entry in todo, and its index.
-func inTurn(todo []int, do func(n, i int) error, then func(n, i int) error) error {
-	for first := 0; first < len(todo); first += atOnce {
-		some := todo[first:min(first+atOnce, len(todo))]
-		var g errgroup.Group
-		for n, i := range some {
-			g.Go(table.Safely(func() error { return do(first+n, i) }))
-		}
-		if err := g.Wait(); err != nil {
+// Reserver is an answer that needs memory until all operations of a bulk are done. Reserve
+// is called in the order of the operations.
+type Reserver interface{ Reserve() }
+
+// name notes which record the operation at index is about, by its answer, for which it
+// reserves memory.
+func (b *bulk) name(index int, answer any) {
+	if answer, ok := answer.(Reserver); ok {
+		answer.Reserve()
+	}
+	if shown, ok := answer.(record); ok {
+		b.Entries[index].ID = shown.RecordID()
+	}
+}
+
+// commitAll writes the packs of a sequence in order.
+func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
+	for _, p := range packs {
+		if err := b.commit(ctx, p); err != nil {
 			return err
-		}
-		for n, i := range some {
-			if err := then(first+n, i); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
-}
-
-// name notes which record the operation at index is about, by its answer.
-func (b *bulk) name(index int, answer any) {
-	if record, ok := answer.(interface{ RecordID() string }); ok {
-		b.Entries[index].ID = record.RecordID()
-	}
 }
 
 // commit writes a pack and, if that is refused, its operations one by one. Its
@@ -225,12 +226,12 @@ func (b *bulk) name(index int, answer any) {
 func (b *bulk) commit(ctx context.Context, p pack) error {
 	kept, err := b.keep(p.ops)
 	if err == nil {
-		err = b.table.Transact(ctx, slices.Concat(p.writes, kept)...)
+		err = change.Commit(ctx, b.table, slices.Concat(p.writes, kept)...)
 	}
 	switch {
 	case err == nil:
 		for _, op := range p.ops {
-			b.results[op.index].Answer = op.answer
+			b.results[op.index].Answer, b.kept[op.index] = op.answer, true
 		}
 		return nil
 	case errors.Is(err, idempotency.ErrRaced):
@@ -252,7 +253,7 @@ func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 		if errors.Is(err, idempotency.ErrRaced) {
 			return err
 		}
-		b.results[i] = Result{answer, err}
+		b.results[i], b.kept[i] = Result{answer, err}, err == nil
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package write
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -13,16 +14,6 @@ type planned struct {
 	index  int
 	writes []table.Write
 	answer any
-}
-
-// shard is what orders operations within a bulk: the first version that it bumps.
-func (op planned) shard() string {
-	for _, w := range op.writes {
-		if _, bump := w.Merge(w); bump {
-			return w.Key().PK + w.Key().SK
-		}
-	}
-	return ""
 }
 
 // pack is operations that are written in one transaction.
@@ -43,21 +34,76 @@ const (
 	// maxWrites and maxBytes are the limits of a transaction less what an
 	// Idempotency-Key puts beside a pack.
 	maxWrites = table.MaxWrites - 1
-	maxBytes  = table.MaxBytes - (320 << 10)
+	maxBytes  = table.MaxBytes - (32 << 10)
 )
 
-// packed divides operations into packs. They are ordered by shard, so that the
-// packs of one bulk, written in parallel, bump few of the same; and they start at
-// a random one, so that two bulks do not collide pack after pack.
-func packed(ops []planned) (packs []pack) {
-	if len(ops) == 0 {
+// sequences divides operations into packs. The packs of a sequence are written one
+// after the other. Two sequences write no item in common, so that DynamoDB cancels
+// none of their transactions when they are written in parallel. The order is that of
+// shards from a random place on: packs of two bulks then meet few of each other.
+func sequences(ops []planned) (all [][]pack) {
+	groups := grouped(ops)
+	if len(groups) == 0 {
 		return nil
 	}
+	start := rand.N(len(groups)) //nolint:gosec // where a bulk starts is no secret
+	var last *pack
+	for _, g := range slices.Concat(groups[start:], groups[:start]) {
+		if last != nil && last.add(g.ops...) {
+			continue
+		}
+		packs := g.packs()
+		all = append(all, packs)
+		last = &packs[len(packs)-1]
+	}
+	return all
+}
+
+// group is operations that are connected by the items they write: two of them by the
+// version of a shard that both bump, and others through a shard of one of these.
+type group struct {
+	ops  []planned
+	keys map[table.Key]bool
+}
+
+// grouped divides operations into groups that write no item in common. Operations and
+// groups are in the order of shards, so that few transactions bump one shard.
+func grouped(ops []planned) (groups []group) {
 	slices.SortFunc(ops, func(a, b planned) int {
 		return cmp.Or(cmp.Compare(a.shard(), b.shard()), cmp.Compare(a.index, b.index))
 	})
-	start := rand.N(len(ops)) //nolint:gosec // where a bulk starts is no secret
-	for _, op := range slices.Concat(ops[start:], ops[:start]) {
+	for _, op := range ops {
+		joined := group{keys: map[table.Key]bool{}}
+		groups = slices.DeleteFunc(groups, func(g group) bool {
+			connected := slices.ContainsFunc(op.writes, func(w table.Write) bool { return g.keys[w.Key()] })
+			if connected {
+				joined.ops = append(joined.ops, g.ops...)
+				maps.Copy(joined.keys, g.keys)
+			}
+			return connected
+		})
+		joined.ops = append(joined.ops, op)
+		for _, w := range op.writes {
+			joined.keys[w.Key()] = true
+		}
+		groups = append(groups, joined)
+	}
+	return groups
+}
+
+// shard returns the key of the first version that the operation bumps.
+func (op planned) shard() string {
+	for _, w := range op.writes {
+		if _, bump := w.Merge(w); bump {
+			return w.Key().PK + w.Key().SK
+		}
+	}
+	return ""
+}
+
+// packs divides the group into transactions.
+func (g group) packs() (packs []pack) {
+	for _, op := range g.ops {
 		if last := len(packs) - 1; last >= 0 && packs[last].add(op) {
 			continue
 		}
@@ -66,10 +112,13 @@ func packed(ops []planned) (packs []pack) {
 	return packs
 }
 
-// add takes op into the pack, unless together they pass a limit or write the same
-// item.
-func (p *pack) add(op planned) bool {
-	writes := merge(slices.Clone(p.writes), op.writes)
+// add takes the operations into the pack. It returns false, and takes none, if the
+// pack then passed a limit or wrote an item twice.
+func (p *pack) add(ops ...planned) bool {
+	writes := slices.Clone(p.writes)
+	for _, op := range ops {
+		writes = merge(writes, op.writes)
+	}
 	keys := make(map[table.Key]bool, len(writes))
 	size := 0
 	for _, w := range writes {
@@ -79,6 +128,6 @@ func (p *pack) add(op planned) bool {
 	if len(writes) > maxWrites || len(keys) < len(writes) || size > maxBytes {
 		return false
 	}
-	p.ops, p.writes = append(p.ops, op), writes
+	p.ops, p.writes = append(p.ops, ops...), writes
 	return true
 }

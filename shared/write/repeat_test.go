@@ -93,34 +93,31 @@ func TestAFaultIsNotKeptUnderTheKey(t *testing.T) {
 			k := newKeys(to)
 			all := append(entries("p", creates(8)), write.Entry{ID: "x", Err: errFull})
 			door.when("#R#id05", fault)
-			ctx, key, _ := k.begin(t)
+			ctx, key := k.begin(t)
 			results, err := write.Bulk(ctx, to, batch(all))
 			require.NoError(t, err)
 			require.Error(t, results[5].Err)
-			require.NoError(t, key.Finish(ctx, 0, []byte(`{}`)), "keeps nothing")
+			require.False(t, key.Replays())
 
 			door.fail.Store(nil)
 			if name == "lost" {
-				_, _, err = k.store.Begin(t.Context(), 1, 2, "POST", "/x", "key", []byte("body"))
+				_, err = k.store.Begin(t.Context(), request)
 				var inUse *apierr.Error
 				require.ErrorAs(t, err, &inUse)
 				require.Equal(t, http.StatusConflict, inUse.Status)
 				k.now = k.now.Add(time.Minute + time.Second)
 			}
-			ctx, key, answer := k.begin(t)
-			require.Nil(t, answer)
+			ctx, key = k.begin(t)
 			require.False(t, key.Replays())
 			results, err = write.Bulk(ctx, to, batch(all))
 			require.NoError(t, err)
 			require.Equal(t, errFull, results[8].Err)
 			requireSuccess(t, results[:8], 8)
-			require.NoError(t, key.Finish(ctx, 0, []byte(`{"done":1}`)))
 			for i := range 8 {
 				_, version := mustRead(t, to, "p", fmt.Sprintf("id%02d", i))
 				require.EqualValues(t, 1, version)
 			}
-			_, key, answer = k.begin(t)
-			require.JSONEq(t, `{"done":1}`, string(answer.Body))
+			_, key = k.begin(t)
 			require.True(t, key.Replays())
 		})
 	}
@@ -132,13 +129,13 @@ func TestAFailureToPrepareGivesTheKeyBack(t *testing.T) {
 	k := newKeys(to)
 	failing := batch(entries("p", creates(2)))
 	failing.Prepare = func(context.Context, []int) error { return table.ErrBusy }
-	ctx, _, _ := k.begin(t)
+	ctx, _ := k.begin(t)
 	_, err := write.Bulk(ctx, to, failing)
 	require.ErrorIs(t, err, table.ErrBusy)
 	failing.Prepare = func(context.Context, []int) error { panic("prepare") }
-	ctx, _, _ = k.begin(t)
+	ctx, _ = k.begin(t)
 	require.Panics(t, func() { _, _ = write.Bulk(ctx, to, failing) })
-	ctx, _, _ = k.begin(t)
+	ctx, _ = k.begin(t)
 	results, err := write.Bulk(ctx, to, batch(entries("p", creates(2))))
 	require.NoError(t, err)
 	requireSuccess(t, results, 2)
@@ -150,37 +147,28 @@ func TestOnlyWhatIsMissingIsPrepared(t *testing.T) {
 	to := tabletest.Start(t)
 	k := newKeys(to)
 	all := append(entries("p", creates(3)), write.Entry{ID: "x", Err: errFull})
-	ctx, key, _ := k.begin(t)
+	ctx, _ := k.begin(t)
 	_, err := write.Bulk(ctx, to, batch(all))
 	require.NoError(t, err)
-	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
 
-	ctx, key, _ = k.begin(t)
+	ctx, key := k.begin(t)
 	require.True(t, key.Replays())
 	again := write.Batch{
 		Entries: make([]write.Entry, len(all)),
 		Prepare: func(context.Context, []int) error { panic("nothing is left to prepare") },
-		Again: func(_ context.Context, id string) (any, error) {
-			if id == "id01" {
-				return nil, errGone
-			}
-			return id, nil
+		Again: func(_ context.Context, ids []string) (map[string]any, error) {
+			require.Equal(t, []string{"id00", "id01", "id02"}, ids)
+			return map[string]any{"id00": "id00", "id02": "id02"}, nil
 		},
 	}
 	results, err := write.Bulk(ctx, to, again)
 	require.NoError(t, err)
 	require.Equal(t, []write.Result{{Answer: "id00"}, {}, {Answer: "id02"}, {Err: errFull}}, results)
 
-	for _, broken := range []func(context.Context, string) (any, error){
-		nil,
-		func(context.Context, string) (any, error) { panic("again") },
-		func(context.Context, string) (any, error) { return nil, table.ErrBusy },
-	} {
-		again.Again = broken
-		repeated, _, _ := k.begin(t)
-		_, err = write.Bulk(repeated, to, again)
-		require.Error(t, err)
-	}
+	again.Again = func(context.Context, []string) (map[string]any, error) { return nil, table.ErrBusy }
+	repeated, _ := k.begin(t)
+	_, err = write.Bulk(repeated, to, again)
+	require.ErrorIs(t, err, table.ErrBusy)
 }
 
 // TestLongErrorsAreKeptShort has a hundred errors that would not fit an item.
@@ -195,12 +183,11 @@ func TestLongErrorsAreKeptShort(t *testing.T) {
 	for i := range all {
 		all[i].Err = apierr.TypeMismatch("size", strings.Repeat("ö", 2_000), options...).With("long", strings.Repeat("x", 3_000))
 	}
-	ctx, key, _ := k.begin(t)
+	ctx, _ := k.begin(t)
 	_, err := write.Bulk(ctx, to, batch(all))
 	require.NoError(t, err)
-	require.NoError(t, key.Finish(ctx, 0, []byte(`"`+strings.Repeat("x", 400_000)+`"`)))
 
-	ctx, _, _ = k.begin(t)
+	ctx, _ = k.begin(t)
 	results, err := write.Bulk(ctx, to, batch(all))
 	require.NoError(t, err)
 	for _, r := range results {
@@ -211,18 +198,6 @@ func TestLongErrorsAreKeptShort(t *testing.T) {
 		require.Equal(t, strings.Repeat("ö", 250)+"…", kept.Message)
 		require.Empty(t, kept.ValidOptions)
 	}
-}
-
-func TestAKeyNeedsAgain(t *testing.T) {
-	to := tabletest.Start(t)
-	mustCreate(t, to, "p", "a")
-	op := add("p", "a")
-	op.Again = nil
-	ctx, _, _ := newKeys(to).begin(t)
-	_, err := write.Run(ctx, to, op)
-	require.ErrorContains(t, err, "Again")
-	a, _ := mustRead(t, to, "p", "a")
-	require.Zero(t, a.Value)
 }
 
 func TestAPanickingPlanIsAnError(t *testing.T) {

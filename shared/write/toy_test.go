@@ -38,6 +38,10 @@ type person struct {
 	Padding string
 }
 
+func (p person) RecordID() string { return p.ID }
+
+func (p person) Revision() int64 { return int64(p.Value) }
+
 // place is where a test keeps its persons:
 //
 //	PK                  SK       what
@@ -100,7 +104,6 @@ func (c command) op(p place) write.Op {
 	op := write.Op{
 		Reads:   []table.Key{p.record(c.ID), p.unique(c.Email), p.record(c.Parent)},
 		Touches: func(got write.Items) []string { return c.touches(p, got) },
-		Again:   func(_ context.Context, id string) (any, error) { return "again " + id, nil },
 	}
 	op.Plan = func(_ context.Context, got write.Items) (*write.Plan, error) {
 		was, exists := got[p.record(c.ID)]

@@ -1,7 +1,7 @@
 // Package write is the one way records are changed: read what a rule needs,
 // decide, and commit in one transaction, again when another writer came between
-// (design.md section 3). It packs the operations of a bulk request and keeps the
-// answers of requests with an Idempotency-Key. Rules belong to the record
+// (design.md section 3). It packs the operations of a bulk request, and notes under an
+// Idempotency-Key what a request wrote. Rules belong to the record
 // packages, conditions and retries of a transaction to table.
 package write
 
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/change"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
 )
@@ -40,11 +41,6 @@ type Op struct {
 	// and planned again; any other error ends the operation and is returned
 	// unchanged.
 	Plan func(ctx context.Context, got Items) (*Plan, error)
-	// Again gives the answer for the record of id, deleted or not, when an earlier
-	// request with the same Idempotency-Key did the operation and its answer was
-	// too large to keep. What runs without a key does not need it; in a bulk
-	// Batch.Again has its part.
-	Again func(ctx context.Context, id string) (any, error)
 }
 
 // plan calls Plan. Its panic becomes an error: in a bulk it would end the
@@ -62,27 +58,8 @@ type Plan struct {
 	// Writes are committed together. Bumps of one key are merged; any other key
 	// may occur once.
 	Writes []table.Write
-	// Answer is what the operation returns once the writes are committed. It may be
-	// Later.
+	// Answer is what the operation returns once the writes are committed.
 	Answer any
-}
-
-// Later makes an answer. Those of the operations that a bulk does together are made one
-// after the other and in order, so that each may look at what those before have left;
-// that of an operation which is tried again is made again, beside others.
-type Later func() any
-
-// made is an answer that may be Later. As of a plan, its panic becomes an error.
-func made(answer any) (any, error) {
-	later, ok := answer.(Later)
-	if !ok {
-		return answer, nil
-	}
-	err := table.Safely(func() error {
-		answer = later()
-		return nil
-	})()
-	return answer, err
 }
 
 const (
@@ -99,30 +76,32 @@ const (
 	doublings = 4
 )
 
-// Run does op and returns its answer. With an Idempotency-Key the answer is kept
-// in the same transaction; a simultaneous request with that key makes it
-// idempotency.ErrRaced. A 503 when others kept changing what op had read.
+// Run does op and returns its answer. With an Idempotency-Key the id and version of the
+// record that the answer shows are kept in the same transaction; a simultaneous request
+// with that key makes it idempotency.ErrRaced. A 503 when others kept changing what op
+// had read. A request whose Ref is not empty must not come here.
 func Run(ctx context.Context, t *table.Table, op Op) (answer any, err error) {
 	key := idempotency.From(ctx)
-	if key != nil && op.Again == nil {
-		return nil, errors.New("write: an operation under an Idempotency-Key lacks Again")
-	}
-	if ref := Ref(ctx); ref != "" {
-		return op.Again(ctx, ref)
+	if key != nil && key.Replays() {
+		return nil, errors.New("write: a repeated request must be shown what was written, see Ref")
 	}
 	return run(ctx, t, op, func(answer any) ([]table.Write, error) {
 		if key == nil {
 			return nil, nil
 		}
-		kept, err := key.Write(answer)
-		return []table.Write{kept}, err
+		shown, ok := answer.(record)
+		if !ok {
+			return nil, fmt.Errorf("write: an answer under an Idempotency-Key shows no record: %T", answer)
+		}
+		w, err := key.Write(shown.RecordID(), shown.Revision())
+		return []table.Write{w}, err
 	})
 }
 
-// Ref is the id of the record that an earlier request under the context's
-// Idempotency-Key wrote, where its answer has to be rendered again; otherwise
-// empty. Run looks at it first; so should what prepares an Op by rules that may
-// have changed since, or by taking a number.
+// Ref returns the id of the record that an earlier request under the context's
+// Idempotency-Key wrote; otherwise empty. An operation by POST looks at it first, before
+// rules that may have changed since: such a request shows the record, deleted or not,
+// and writes nothing.
 func Ref(ctx context.Context) string {
 	if key := idempotency.From(ctx); key != nil {
 		return key.Ref()
@@ -130,7 +109,7 @@ func Ref(ctx context.Context) string {
 	return ""
 }
 
-// seal gives the writes that keep an answer for its Idempotency-Key.
+// seal returns the writes that note under an Idempotency-Key what an answer shows.
 type seal func(answer any) ([]table.Write, error)
 
 func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
@@ -155,18 +134,14 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := made(plan.Answer)
+	kept, err := keep(plan.Answer)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := keep(answer)
-	if err != nil {
+	if err := change.Commit(ctx, t, merge(nil, slices.Concat(plan.Writes, kept))...); err != nil {
 		return nil, err
 	}
-	if err := t.Transact(ctx, merge(nil, slices.Concat(plan.Writes, kept))...); err != nil {
-		return nil, err
-	}
-	return answer, nil
+	return plan.Answer, nil
 }
 
 // read reads what an operation needs, in at most two batches.

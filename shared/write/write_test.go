@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -150,54 +149,53 @@ func newKeys(to *table.Table) *keys {
 	return k
 }
 
-func (k *keys) begin(t *testing.T) (context.Context, *idempotency.Key, *idempotency.Answer) {
+// request is the one request of the tests.
+var request = idempotency.Request{Org: 1, Token: 2, Method: "POST", Path: "/x", Key: "key", Body: []byte("body")}
+
+func (k *keys) begin(t *testing.T) (context.Context, *idempotency.Key) {
 	t.Helper()
-	key, answer, err := k.store.Begin(t.Context(), 1, 2, "POST", "/x", "key", []byte("body"))
+	key, err := k.store.Begin(t.Context(), request)
 	require.NoError(t, err)
-	return idempotency.With(t.Context(), key), key, answer
+	return idempotency.With(t.Context(), key), key
 }
 
 func TestKeyedRunIsDoneOnce(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
 	k := newKeys(to)
-	first, _, answer := k.begin(t)
-	require.Nil(t, answer)
-	second, _, answer := k.begin(t)
-	require.Nil(t, answer)
+	first, _ := k.begin(t)
+	second, _ := k.begin(t)
+	require.Empty(t, write.Ref(first))
 
 	_, err := write.Run(first, to, add("p", "a"))
 	require.NoError(t, err)
 	_, err = write.Run(second, to, add("p", "a"))
 	require.ErrorIs(t, err, idempotency.ErrRaced)
-	_, _, answer = k.begin(t)
-	require.Contains(t, string(answer.Body), `"Value":1`)
+	third, key := k.begin(t)
+	require.True(t, key.Replays())
+	require.Equal(t, "a", write.Ref(third))
+	_, err = write.Run(third, to, add("p", "a"))
+	require.ErrorContains(t, err, "Ref")
 	a, _ := mustRead(t, to, "p", "a")
 	require.Equal(t, 1, a.Value)
 }
 
-func TestKeyedRunWithLargeAnswerIsRenderedAgain(t *testing.T) {
+// TestAKeyNeedsARecord: what a repetition is shown must be known.
+func TestAKeyNeedsARecord(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
-	k := newKeys(to)
-	large := add("p", "a")
-	plan := large.Plan
-	large.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+	op := add("p", "a")
+	plan := op.Plan
+	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
 		p, err := plan(ctx, got)
-		if err == nil {
-			p.Answer = map[string]string{"id": "a", "text": strings.Repeat("x", 400_000)}
-		}
+		p.Answer = "no record"
 		return p, err
 	}
-	ctx, _, _ := k.begin(t)
-	_, err := write.Run(ctx, to, large)
-	require.NoError(t, err)
-	ctx, _, _ = k.begin(t)
-	answer, err := write.Run(ctx, to, large)
-	require.NoError(t, err)
-	require.Equal(t, "again a", answer)
+	ctx, _ := newKeys(to).begin(t)
+	_, err := write.Run(ctx, to, op)
+	require.ErrorContains(t, err, "no record")
 	a, _ := mustRead(t, to, "p", "a")
-	require.Equal(t, 1, a.Value)
+	require.Zero(t, a.Value)
 }
 
 func TestCancelledRunStops(t *testing.T) {

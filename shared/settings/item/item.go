@@ -18,7 +18,7 @@ import (
 
 // Head is the hold that this package needs on a record: what all settings have.
 type Head struct {
-	ID                   string
+	ID                   *string
 	Version              *int64
 	CreatedAt, UpdatedAt *wire.Time
 	// DeletedAt points to nil in a record that is not deleted.
@@ -29,6 +29,15 @@ type Head struct {
 type Record[R any] interface {
 	*R
 	Head() Head
+	// Remains returns what is stored of the record once it is deleted: what brings
+	// it back, or what other records still need of it; otherwise Tombstone.
+	Remains() any
+}
+
+// Tombstone is what is stored of a deleted setting that nothing needs any more.
+// Its key and version count for the owner's settings version until it is purged.
+type Tombstone struct {
+	DeletedAt *wire.Time `json:"deleted_at"`
 }
 
 // Place is whose settings: an event's, or the organization's where Event is 0.
@@ -37,7 +46,8 @@ type Record[R any] interface {
 //	O#<org>#E#<event>#M    <kind>#<id>     a setting of the event
 //	O#<org>#M              <kind>#<id>     a setting of the organization
 //
-// A deleted setting stays, as its version is part of the owner's.
+// The key and version of a deleted setting stay until it is purged, as its version
+// is part of the owner's; of its content stays what Record.Remains returns.
 type Place struct{ Org, Event int64 }
 
 func (p Place) prefix() string {
@@ -87,13 +97,15 @@ func Kind(key table.Key) string {
 	return kind
 }
 
-// Decode reads a stored setting.
+// Decode reads a stored setting, whole or as a Tombstone. The key holds the id.
 func Decode[R any, P Record[R]](from table.Item) (P, error) {
 	r := P(new(R))
 	if err := json.Unmarshal(from.Data, r); err != nil {
 		return nil, fmt.Errorf("item: decode %s: %w", from.SK, err)
 	}
-	*r.Head().Version = from.Version
+	head := r.Head()
+	*head.Version = from.Version
+	_, *head.ID, _ = strings.Cut(from.SK, "#")
 	return r, nil
 }
 

@@ -25,8 +25,10 @@ type note struct {
 }
 
 func (n *note) Head() item.Head {
-	return item.Head{ID: n.ID, Version: &n.Version, CreatedAt: &n.CreatedAt, UpdatedAt: &n.UpdatedAt, DeletedAt: &n.DeletedAt}
+	return item.Head{ID: &n.ID, Version: &n.Version, CreatedAt: &n.CreatedAt, UpdatedAt: &n.UpdatedAt, DeletedAt: &n.DeletedAt}
 }
+
+func (n *note) Remains() any { return n }
 
 var (
 	place = item.Place{Org: 1, Event: 2}
@@ -38,7 +40,7 @@ func same(n *note) *note { return n }
 // newStore is a store whose clock stands still.
 func newStore(t *testing.T) item.Store {
 	t.Helper()
-	return item.Store{Table: tabletest.Start(t), Now: func() time.Time { return noon }, Kind: "note", Title: "Note"}
+	return item.Store{Table: tabletest.Start(t), Now: func() time.Time { return noon }, Kind: "note", Title: "Note", Limit: item.Limit{Name: "notes", Most: 10}}
 }
 
 func status(t *testing.T, err error) int {

@@ -21,6 +21,9 @@ type Store struct {
 	Kind string
 	// Title names the record in messages, such as Track.
 	Title string
+	// Limit bounds the settings of the kind, and Used is what there is of them.
+	Limit Limit
+	Used  Used
 }
 
 // Verb is what a change does to a setting that exists.
@@ -55,13 +58,16 @@ func Create[R any, P Record[R], A any](
 	*head.CreatedAt, *head.Version = wire.At(s.Now()), 1
 	*head.UpdatedAt = *head.CreatedAt
 	plan := func(ctx context.Context, _ write.Items) (*write.Plan, error) {
-		stored, err := encode(at.Key(s.Kind, head.ID), r)
+		stored, err := encode(at.Key(s.Kind, *head.ID), *head.Version, r)
+		if err == nil {
+			err = s.admit(at, 1, size(stored))
+		}
 		if err != nil {
 			return nil, err
 		}
-		return s.plan(ctx, at, created, r.Head(), change.Diff(nil, r, "id"), show(r), append(also, table.Insert(stored))), nil
+		return s.plan(ctx, at, created, r.Head(), nil, show(r), append(also, table.Insert(stored))), nil
 	}
-	return run[A](ctx, s, write.Op{Plan: plan, Again: again[R](s, at, show)})
+	return run[A](ctx, s, write.Op{Plan: plan})
 }
 
 // Do changes the setting with the given id, in one transaction with also, and
@@ -83,33 +89,61 @@ func Do[R any, P Record[R], A any](
 		if err != nil {
 			return nil, err
 		}
-		stored, err := encode(key, after)
+		stored, err := encode(key, *after.Head().Version, remaining[R](after))
+		if err == nil {
+			err = s.grow(at, c.Verb, size(stored)-size(was))
+		}
 		if err != nil {
 			return nil, err
 		}
 		return s.plan(ctx, at, c.Verb, after.Head(), change.Diff(before, after), show(after),
 			append(also, table.Replace(stored, was.Version))), nil
 	}
-	return run[A](ctx, s, write.Op{Reads: []table.Key{key}, Plan: plan, Again: again[R](s, at, show)})
+	return run[A](ctx, s, write.Op{Reads: []table.Key{key}, Plan: plan})
 }
 
-// again shows a setting, deleted or not, in a repeated request whose first answer
-// was too large to keep.
-func again[R any, P Record[R], A any](s Store, at Place, show func(P) A) func(context.Context, string) (any, error) {
-	return func(ctx context.Context, id string) (any, error) {
-		stored, err := s.Table.Get(ctx, at.Key(s.Kind, id))
-		if errors.Is(err, table.ErrNotFound) {
-			return nil, apierr.NotFound(s.Title)
-		}
-		if err != nil {
-			return nil, err
-		}
-		r, err := Decode[R, P](stored)
-		if err != nil {
-			return nil, err
-		}
-		return show(r), nil
+// grow refuses a change by which a setting gets larger, or is there again, over a bound.
+func (s Store) grow(at Place, verb Verb, bytes int) error {
+	switch verb {
+	case Deleted:
+		return nil
+	case Restored:
+		return s.admit(at, 1, bytes)
 	}
+	return s.admit(at, 0, bytes)
+}
+
+// remaining returns what is stored of a setting: of a deleted one what remains.
+func remaining[R any, P Record[R]](r P) any {
+	if *r.Head().DeletedAt != nil {
+		return r.Remains()
+	}
+	return r
+}
+
+// Replay shows the setting that an earlier request with the same Idempotency-Key has
+// written: 404 when it was deleted since and nothing is left to show. Replayed is false
+// for a request that is not a repetition.
+func Replay[R any, P Record[R], A any](ctx context.Context, s Store, at Place, show func(P) A) (answer A, replayed bool, err error) {
+	id := write.Ref(ctx)
+	if id == "" {
+		return answer, false, nil
+	}
+	stored, err := s.Table.Get(ctx, at.Key(s.Kind, id))
+	if errors.Is(err, table.ErrNotFound) {
+		err = apierr.NotFound(s.Title)
+	}
+	if err != nil {
+		return answer, true, err
+	}
+	r, err := Decode[R, P](stored)
+	if err == nil && r.Head().CreatedAt.IsZero() {
+		err = apierr.NotFound(s.Title)
+	}
+	if err != nil {
+		return answer, true, err
+	}
+	return show(r), true, nil
 }
 
 // edited is the next version of a stored setting.
@@ -148,13 +182,13 @@ func (s Store) plan(
 ) *write.Plan {
 	record := change.New(ctx, change.Record{
 		At: *head.UpdatedAt, Org: at.Org, Event: at.Event, Action: s.Kind + "." + string(verb),
-		Type: s.Kind, RecordID: head.ID, Version: *head.Version, Values: values,
+		Type: s.Kind, RecordID: *head.ID, Version: *head.Version, Values: values,
 	})
 	owner := "Event"
 	if at.Event == 0 {
 		owner = "Organization"
 	}
-	writes = append(writes, record.Write(), table.BumpSettings(at.Owner(), table.Weight(head.ID)).Or(apierr.NotFound(owner)))
+	writes = append(writes, record.Write(), table.BumpSettings(at.Owner(), table.Weight(*head.ID)).Or(apierr.NotFound(owner)))
 	return &write.Plan{Writes: writes, Answer: answer}
 }
 
@@ -166,10 +200,10 @@ func run[A any](ctx context.Context, s Store, op write.Op) (answer A, err error)
 	return got.(A), nil
 }
 
-func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
-	data, err := wire.Encode(r)
+func encode(key table.Key, version int64, content any) (table.Item, error) {
+	data, err := wire.Encode(content)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("item: encode %s: %w", key.SK, err)
 	}
-	return table.Item{Key: key, Version: *r.Head().Version, Data: data}, nil
+	return table.Item{Key: key, Version: version, Data: data}, nil
 }

@@ -215,18 +215,33 @@ func (d *Door) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o .
 func (d *Door) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	return lossy(d, func() (*dynamodb.TransactWriteItemsOutput, error) {
 		if d.happens(d.config.Conflict, &d.counts.Conflicts) {
-			return nil, d.cancelled(in, "TransactionConflict")
+			return nil, d.cancelled(len(in.TransactItems), "TransactionConflict")
 		}
 		if d.happens(d.config.Throttle, &d.counts.Throttles) {
-			return nil, d.cancelled(in, "ThrottlingError")
+			return nil, d.cancelled(len(in.TransactItems), "ThrottlingError")
 		}
 		return d.transact(ctx, in, o...)
 	})
 }
 
-// cancelled is the cancellation of a transaction for the sake of one item.
-func (d *Door) cancelled(in *dynamodb.TransactWriteItemsInput, code string) error {
-	reasons := make([]types.CancellationReason, len(in.TransactItems))
+// TransactGetItems reads items of one moment. A write that holds one of them cancels it.
+func (d *Door) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error) {
+	return throttling(d, func() (*dynamodb.TransactGetItemsOutput, error) {
+		keys := make([]table.Key, len(in.TransactItems))
+		for i, part := range in.TransactItems {
+			keys[i] = keyOf(part.Get.Key)
+		}
+		if !d.holdFree(keys) {
+			return nil, d.cancelled(len(keys), "TransactionConflict")
+		}
+		defer d.free(keys)
+		return d.inner.TransactGetItems(ctx, in, o...)
+	})
+}
+
+// cancelled is the cancellation of a transaction of so many parts for the sake of one.
+func (d *Door) cancelled(parts int, code string) error {
+	reasons := make([]types.CancellationReason, parts)
 	for i := range reasons {
 		reasons[i].Code = aws.String("None")
 	}

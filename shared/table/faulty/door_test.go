@@ -78,13 +78,16 @@ func TestEveryOperationGetsOverFaults(t *testing.T) {
 				got, err := tbl.Get(t.Context(), row.Key)
 				require.NoError(t, err)
 				require.Equal(t, row, got)
+				both, err := tbl.Together(t.Context(), []table.Key{row.Key, {PK: pk + "#V", SK: "0"}})
+				require.NoError(t, err)
+				require.Len(t, both, 2)
 				n, err := tbl.Add(t.Context(), table.Key{PK: pk + "#N", SK: "-"}, 1)
 				require.NoError(t, err)
 				numbers = append(numbers, n)
 				require.Equal(t, i+1, len(rows(t, tbl, pk)))
 				versions, err := tbl.Versions(t.Context(), pk+"#V", "0", "9")
 				require.NoError(t, err)
-				require.Equal(t, map[string]int64{"0": int64(i + 1)}, versions)
+				require.Equal(t, map[string]table.Item{"0": {Key: table.Key{SK: "0"}, Version: int64(i + 1)}}, versions)
 			}
 			require.True(t, slices.IsSorted(numbers))
 			require.Len(t, slices.Compact(numbers), rounds)
@@ -123,7 +126,7 @@ func TestFaultThatStaysIsBusy(t *testing.T) {
 			require.ErrorIs(t, tbl.Transact(t.Context(), table.Put(table.Item{Key: key})), table.ErrBusy)
 			_, err := tbl.GetMany(t.Context(), []table.Key{key})
 			require.ErrorIs(t, err, table.ErrBusy)
-			_, _, err = tbl.AddWithin(t.Context(), key, 10, 0)
+			_, _, err = tbl.AddWithin(t.Context(), key, 1, 10, 0)
 			require.ErrorIs(t, err, table.ErrBusy)
 		})
 	}
@@ -131,7 +134,7 @@ func TestFaultThatStaysIsBusy(t *testing.T) {
 		t.Parallel()
 		tbl, door, pk := behind(t, faulty.Config{Conflict: 1})
 		require.ErrorIs(t, tbl.Transact(t.Context(), table.Put(table.Item{Key: table.Key{PK: pk, SK: "-"}})), table.ErrBusy)
-		require.Equal(t, 8, door.Counts().Conflicts)
+		require.Greater(t, door.Counts().Conflicts, 8, "for a time, not for a number of tries")
 	})
 }
 
@@ -259,7 +262,7 @@ func look(t *testing.T, tbl *table.Table, pk string, acknowledged *[8]atomic.Int
 			t.Errorf("row %d: version %d after %d was acknowledged", w, got, least)
 		}
 	}
-	return versions["0"] > sum
+	return versions["0"].Version > sum
 }
 
 // TestHiddenItemsAreWhatTheyWere looks at every way to read while one torn

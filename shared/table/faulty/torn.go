@@ -121,6 +121,19 @@ func (d *Door) hold(keys []table.Key) {
 	}
 }
 
+// holdFree holds all keys if no write holds any of them, and reports whether it does.
+func (d *Door) holdFree(keys []table.Key) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.ContainsFunc(keys, func(k table.Key) bool { return d.held[k] != nil }) {
+		return false
+	}
+	for _, key := range keys {
+		d.held[key] = &hold{}
+	}
+	return true
+}
+
 // free ends the hold on the keys.
 func (d *Door) free(keys []table.Key) {
 	d.mu.Lock()

@@ -1,13 +1,13 @@
-package catalogue
+// Package lru is a map in memory that forgets what was used longest ago.
+package lru
 
 import (
 	"container/list"
 	"sync"
 )
 
-// lru is a map of limited bytes that forgets what was used longest ago. It is
-// safe for concurrent use.
-type lru[K comparable, V any] struct {
+// Cache is a map of limited bytes. It is safe for concurrent use.
+type Cache[K comparable, V any] struct {
 	mu        sync.Mutex
 	used, max int64
 	// recent holds *kept[K, V], the one used last in front.
@@ -21,12 +21,13 @@ type kept[K comparable, V any] struct {
 	size  int64
 }
 
-func newLRU[K comparable, V any](maxBytes int64) *lru[K, V] {
-	return &lru[K, V]{max: maxBytes, at: map[K]*list.Element{}}
+// New makes an empty cache of at most maxBytes.
+func New[K comparable, V any](maxBytes int64) *Cache[K, V] {
+	return &Cache[K, V]{max: maxBytes, at: map[K]*list.Element{}}
 }
 
-// get gives the value under key, if it is still there.
-func (l *lru[K, V]) get(key K) (value V, ok bool) {
+// Get returns the value under key, if it is still there.
+func (l *Cache[K, V]) Get(key K) (value V, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e, ok := l.at[key]
@@ -37,14 +38,14 @@ func (l *lru[K, V]) get(key K) (value V, ok bool) {
 	return e.Value.(*kept[K, V]).value, true
 }
 
-// put keeps value under key, then forgets others until at most max bytes are
+// Put stores value under key, then forgets others until at most max bytes are
 // used. What was put last stays, even alone over max.
-func (l *lru[K, V]) put(key K, value V, size int64) {
-	l.putUnless(key, value, size, func(V) bool { return false })
+func (l *Cache[K, V]) Put(key K, value V, size int64) {
+	l.PutUnless(key, value, size, func(V) bool { return false })
 }
 
-// putUnless is put, unless there is a value under key that prevails.
-func (l *lru[K, V]) putUnless(key K, value V, size int64, prevails func(V) bool) {
+// PutUnless is Put, unless there is a value under key that prevails.
+func (l *Cache[K, V]) PutUnless(key K, value V, size int64, prevails func(V) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.at[key]; ok && prevails(e.Value.(*kept[K, V]).value) {
@@ -56,8 +57,8 @@ func (l *lru[K, V]) putUnless(key K, value V, size int64, prevails func(V) bool)
 	}
 }
 
-// getOrPut gives the value under key, or keeps and gives a new one of no size.
-func (l *lru[K, V]) getOrPut(key K, create func() V) V {
+// GetOrPut returns the value under key, or stores and returns a new one of no size.
+func (l *Cache[K, V]) GetOrPut(key K, create func() V) V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.at[key]; ok {
@@ -69,7 +70,7 @@ func (l *lru[K, V]) getOrPut(key K, create func() V) V {
 	return value
 }
 
-func (l *lru[K, V]) set(key K, value V, size int64) {
+func (l *Cache[K, V]) set(key K, value V, size int64) {
 	if e, ok := l.at[key]; ok {
 		l.forget(e)
 	}
@@ -77,7 +78,7 @@ func (l *lru[K, V]) set(key K, value V, size int64) {
 	l.used += size
 }
 
-func (l *lru[K, V]) forget(e *list.Element) {
+func (l *Cache[K, V]) forget(e *list.Element) {
 	k := l.recent.Remove(e).(*kept[K, V])
 	delete(l.at, k.key)
 	l.used -= k.size

@@ -1,0 +1,313 @@
+package it_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"lectern/localstack/stacktest"
+	"lectern/localstack/verify"
+	"lectern/shared/person"
+	"lectern/shared/session"
+	"lectern/shared/table"
+	"lectern/shared/table/faulty"
+	"lectern/shared/tenancy"
+)
+
+// items are the items of a person's sessions on the event, by session.
+func (t *troupe) items(name string) map[string]person.Item {
+	t.t.Helper()
+	all, err := person.OnEvent(t.t.Context(), t.Table(t.t), t.Org, t.Event, t.ids[name])
+	require.NoError(t.t, err)
+	items := map[string]person.Item{}
+	for _, item := range all {
+		items[item.Session] = item
+	}
+	return items
+}
+
+// whole holds that the table is whole, its items of people too.
+func (t *troupe) whole() {
+	t.t.Helper()
+	address, name := t.Engine(t.t)
+	client, err := table.Open(t.t.Context(), table.Config{Endpoint: address})
+	require.NoError(t.t, err)
+	report, err := verify.Table(t.t.Context(), client, name)
+	require.NoError(t.t, err)
+	require.Empty(t.t, report.Problems)
+}
+
+// titlesOf are the titles of a contact's sessions on the event.
+func (c *crowd) titlesOf(name string) []string {
+	c.t.Helper()
+	return texts(c.sessionsOf(200, c.id(name)).list("sessions"), "title")
+}
+
+// TestAnItemFollowsTheRolesOfAPerson: it is written when they change and else left alone.
+func TestAnItemFollowsTheRolesOfAPerson(t *testing.T) {
+	c := newCrowd(t, "sessions_2_0")
+	c.meet("Ann", "Bob")
+	a := c.hold("A", nil, "Ann speaker", "Ann moderator", "Bob speaker")
+	roles := c.roleIDs()
+	require.ElementsMatch(t, []string{roles["speaker"], roles["moderator"]}, c.items("Ann")[a].Roles)
+	require.Equal(t, []string{roles["speaker"]}, c.items("Bob")[a].Roles)
+
+	before := c.items("Ann")
+	c.put(200, a, object{"title": "New", "status": "accepted"})
+	c.recast("A", "Bob moderator", "Ann moderator", "Ann speaker")
+	require.Equal(t, before, c.items("Ann"), "the order of a list is not a change of roles")
+	require.Equal(t, []string{roles["moderator"]}, c.items("Bob")[a].Roles)
+	require.EqualValues(t, 3, c.items("Bob")[a].Version)
+	c.speaker(404, c.id("Bob"))
+
+	c.recast("A", "Bob moderator")
+	require.Empty(t, c.items("Ann"))
+	require.Empty(t, c.titlesOf("Ann"))
+	c.remove(200, a)
+	require.Len(t, c.items("Bob"), 1, "it is there for the restore")
+	require.Empty(t, c.titlesOf("Bob"))
+	c.participant(404, "Bob")
+	c.restore(200, a)
+	require.Equal(t, []string{"New"}, c.titlesOf("Bob"))
+	require.Equal(t, map[string]any{"moderator": []any{a}}, rolesOf(c.participant(200, "Bob")))
+	c.done("session-duplicate", object{"session_id": a})
+	require.Equal(t, []string{"New", "New"}, c.titlesOf("Bob"))
+	c.fire("contacts", "Bob")
+	c.sessionsOf(404, c.id("Bob"))
+	c.participant(404, "Bob")
+	c.rehire("contacts", "Bob")
+	require.Len(t, rolesOf(c.participant(200, "Bob"))["moderator"], 2)
+	c.whole()
+}
+
+func TestItemsOfABulk(t *testing.T) {
+	c := newCrowd(t)
+	c.meet("Ann", "Bob", "Cem")
+	old := c.hold("Old", nil, "Ann speaker", "Cem moderator")
+	o := c.bulk(
+		creating(object{"title": "A", "participants": places([]string{"Ann speaker", "Bob speaker"})}),
+		updating(old, object{"participants": places([]string{"Bob moderator"})}),
+		creating(object{"title": "B", "participants": places([]string{"Cem speaker"})}),
+		updating(old, object{"participants": places([]string{"Bob moderator", "Cem speaker"})}),
+		updating(old, object{"title": "Still old"}),
+	)
+	a, b := o.data(t, 0).id(), o.data(t, 2).id()
+	require.Len(t, c.items("Ann"), 1)
+	require.Contains(t, c.items("Ann"), a)
+	require.Len(t, c.items("Bob"), 2)
+	require.Equal(t, map[string]any{"speaker": []any{old, b}}, rolesOf(c.participant(200, "Cem")))
+	c.bulk(deleting(a), deleting(b))
+	require.Equal(t, []string{"Still old"}, c.titlesOf("Bob"))
+	require.Empty(t, c.titlesOf("Ann"))
+	c.whole()
+}
+
+// TestManyPeopleAreAnnounced where more roles change than fit into a transaction.
+func TestManyPeopleAreAnnounced(t *testing.T) {
+	c := newCrowd(t)
+	people := c.speakers(200)
+	id := c.create(200, object{"title": "A", "participants": people[:100]}).id()
+	answers := func(on int) {
+		t.Helper()
+		for i := range people {
+			name := fmt.Sprintf("P%d", i)
+			want := 0
+			if i/100 == on {
+				want = 1
+			}
+			require.Len(t, c.titlesOf(name), want, name)
+		}
+	}
+	answers(0)
+	c.whole()
+	c.put(200, id, object{"participants": people[100:]})
+	answers(1)
+	c.whole()
+	status := map[int]int{0: 404, 100: 200, 199: 200}
+	for i, want := range status {
+		name := fmt.Sprintf("P%d", i)
+		c.speaker(want, c.id(name))
+		c.participant(want, name)
+	}
+	c.bulk(updating(id, object{"participants": people[:100]}))
+	answers(0)
+	c.whole()
+}
+
+// TestAPersonWhoMovesIsNotMissed: from one session to another, the new one first, while
+// the items of the person are read and the bodies not yet.
+func TestAPersonWhoMovesIsNotMissed(t *testing.T) {
+	d, point := startCheckpoint(t)
+	c := crowdOf(d)
+	c.meet("Ann")
+	c.hold("A", nil, "Ann speaker")
+	c.hold("B", nil)
+	from, to := "A", "B"
+	moving := atomic.Bool{}
+	queried := func(keys string) {
+		if strings.Contains(keys, "#C#"+c.id("Ann")+" ") && strings.Contains(keys, " S#") && moving.CompareAndSwap(true, false) {
+			c.recast(to, "Ann speaker")
+			c.recast(from)
+		}
+	}
+	point.queried.Store(&queried)
+	for _, ask := range []func(){
+		func() { require.Equal(t, []string{to}, c.titlesOf("Ann")) },
+		func() { require.Equal(t, []string{to}, texts(c.anywhere(200, c.id("Ann")).list("sessions"), "title")) },
+		func() { c.speaker(200, c.id("Ann")) },
+		func() {
+			require.Equal(t, map[string]any{"speaker": c.sessions(to)}, rolesOf(c.participant(200, "Ann")))
+		},
+		func() {
+			require.Equal(t, "Ann", c.names("participants", object{"email": emailOf("Ann"), "roleSlugs": []string{"speaker"}}))
+		},
+	} {
+		moving.Store(true)
+		ask()
+		require.False(t, moving.Load())
+		from, to = to, from
+	}
+}
+
+// TestQuestionsAboutAPersonBehindFaults: what was acknowledged is in each answer.
+func TestQuestionsAboutAPersonBehindFaults(t *testing.T) {
+	c := crowdOf(&desk{stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
+		return faulty.New(inner, faulty.Config{Seed: seeded(t), Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+	})), t})
+	names := []string{"Ann", "Bob", "Cem", "Dan"}
+	c.meet(names...)
+	g := errgroup.Group{}
+	for _, name := range names {
+		title := "Of " + name
+		c.hold(title, nil)
+		id := c.held[title].id()
+		g.Go(func() error {
+			for i := range sized(10, 100) {
+				role := []string{"speaker", "moderator"}[i%2]
+				c.put(200, id, object{"participants": places([]string{name + " " + role, "Ann chairperson"})})
+				roles := rolesOf(c.participant(200, name))
+				require.Equal(t, []any{id}, roles[role])
+				require.Contains(t, texts(c.sessionsOf(200, c.ids["Ann"]).list("sessions"), "title"), title)
+				c.speaker([]int{200, 404}[i%2], c.ids[name])
+			}
+			return nil
+		})
+	}
+	require.NoError(t, g.Wait())
+	c.whole()
+}
+
+// TestPagesOfAContactsSessions: by event, oldest first, without those deleted.
+func TestPagesOfAContactsSessions(t *testing.T) {
+	c := newCrowd(t)
+	there := c.there()
+	var titles []string
+	for i, event := range []*crowd{c, there} {
+		event.meet("Ann")
+		for n := range 4 {
+			title := fmt.Sprintf("%d of %d", n, i)
+			titles = append(titles, title)
+			event.hold(title, nil, "Ann speaker")
+		}
+	}
+	there.remove(200, there.held["1 of 1"].id())
+	titles = append(titles[:5], titles[6:]...)
+	paged := func(path, query string) []string {
+		t.Helper()
+		return texts(entity(c.Call(t, 200, http.MethodGet, path+query, nil).JSON(t)).list("sessions"), "title")
+	}
+	organization := fmt.Sprintf("/v1/organization/%d/contacts/%s/sessions", c.Org, c.id("Ann"))
+	require.Equal(t, titles, paged(organization, ""))
+	for size := 1; size <= 8; size++ {
+		var all []string
+		for page := 1; ; page++ {
+			part := paged(organization, fmt.Sprintf("?pageSize=%d&page=%d", size, page))
+			all = append(all, part...)
+			if len(part) < size {
+				break
+			}
+		}
+		require.Equal(t, titles, all, size)
+	}
+	require.Equal(t, titles[2:4], paged(c.EventPath("/contacts/"+c.id("Ann")+"/sessions"), "?pageSize=2&page=2"))
+	for _, wrong := range []string{"pageSize=0", "pageSize=1001", "page=0", "page=1000"} {
+		c.Call(t, 400, http.MethodGet, organization+"?"+wrong, nil)
+	}
+}
+
+// TestAnOrganizationFromBeforeTheItems answers as before, also while its items are written
+// and others write.
+func TestAnOrganizationFromBeforeTheItems(t *testing.T) {
+	c := newCrowd(t)
+	there := c.there()
+	store := tenancy.Store{Table: c.Table(t), Region: "us", Now: time.Now}
+	_, err := tenancy.Organizations.Update(t.Context(), store, table.Org(c.Org), func(o *tenancy.Organization) error {
+		o.PersonItems = false
+		return nil
+	})
+	require.NoError(t, err)
+	for _, event := range []*crowd{c, there} {
+		event.meet("Ann", "Bob")
+		for i := range 12 {
+			event.hold(fmt.Sprint("S", i), nil, "Ann speaker", "Bob moderator")
+		}
+		event.remove(200, event.held["S3"].id())
+		event.forget("Ann", "Bob")
+	}
+	ask := func(without ...string) {
+		t.Helper()
+		require.Equal(t, 22-len(without), len(c.anywhere(200, c.id("Ann")).list("sessions")))
+		require.Equal(t, 11-len(without), len(c.titlesOf("Ann")))
+		require.Equal(t, 11, len(there.titlesOf("Ann")))
+		c.speaker(200, c.id("Ann"))
+		c.speaker(404, c.id("Bob"))
+		require.Len(t, rolesOf(there.participant(200, "Bob"))["moderator"], 11)
+	}
+	ask()
+	c.whole()
+	c.recast("S0", "Bob moderator")
+	ask("S0")
+
+	writers := errgroup.Group{}
+	done := atomic.Bool{}
+	for i := range 3 {
+		id := c.held[fmt.Sprint("S", i+4)].id()
+		writers.Go(func() error {
+			for n := 0; !done.Load(); n++ {
+				c.put(200, id, object{"participants": places([]string{"Ann speaker", []string{"Bob speaker", "Bob moderator"}[n%2]})})
+			}
+			c.put(200, id, object{"participants": places([]string{"Ann speaker", "Bob moderator"})})
+			return nil
+		})
+	}
+	at, finished := session.Cursor{}, false
+	for !finished {
+		at, finished, err = session.Backfill(t.Context(), store, c.Org, at)
+		require.NoError(t, err)
+	}
+	done.Store(true)
+	require.NoError(t, writers.Wait())
+	require.Equal(t, true, c.Operator(t, "organization-show", object{"org_id": c.Org})["person_items"])
+	ask("S0")
+	require.Len(t, c.items("Ann"), 11)
+	there.restore(200, there.held["S3"].id())
+	require.Len(t, there.titlesOf("Ann"), 12)
+	c.whole()
+}
+
+// forget deletes the items of people, as if they had never been written.
+func (t *troupe) forget(names ...string) {
+	t.t.Helper()
+	for _, name := range names {
+		for id := range t.items(name) {
+			of := person.Session{Org: t.Org, Event: t.Event, ID: id}
+			require.NoError(t.t, t.Table(t.t).Transact(t.t.Context(), table.Delete(of.Key(t.ids[name]))))
+		}
+	}
+}

@@ -1,0 +1,29 @@
+package it_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+)
+
+// TestUnitsOfASingleRead: two for the caller, one for each item that is shown, and next to
+// nothing for the limiter where the token's limit is high.
+func TestUnitsOfASingleRead(t *testing.T) {
+	log := &stacktest.Log{}
+	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
+	session := s.create(200, object{"title": "A", "participants": s.speakers(2)})
+	for path, units := range map[string]float64{"/contacts/" + s.ids["P0"]: 4, "/sessions/" + session.id(): 7} {
+		fewest, written := math.Inf(1), math.Inf(1)
+		for try := range 5 {
+			request := fmt.Sprint("units-", len(path), "-", try)
+			s.Call(t, 200, "GET", s.EventPath(path), nil, "X-Request-Id", request)
+			line := log.Fields(t, request)
+			fewest, written = min(fewest, line["rcu"].(float64)), min(written, line["wcu"].(float64))
+		}
+		require.Equal(t, []float64{units, 0}, []float64{fewest, written}, path)
+	}
+}

@@ -1,0 +1,51 @@
+package idempotency
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/wire"
+)
+
+// maxPart bounds message, details and options of an error that is kept, in bytes each:
+// the errors of a hundred operations then fit an item.
+const maxPart = 500
+
+// refusal is an error as a key keeps it: with what is not part of its JSON.
+type refusal struct {
+	Status       int           `json:"status"`
+	ValidOptions []string      `json:"valid_options,omitempty"`
+	Error        *apierr.Error `json:"error"`
+}
+
+// EncodeError returns an error as Result.Error has it, without what is long.
+func EncodeError(e *apierr.Error) (json.RawMessage, error) {
+	short, options := *e, e.ValidOptions
+	if len(short.Message) > maxPart {
+		short.Message = strings.ToValidUTF8(short.Message[:maxPart], "") + "…"
+	}
+	if isLong(short.Details) {
+		short.Details = nil
+	}
+	if isLong(options) {
+		options = nil
+	}
+	return wire.Encode(refusal{e.Status, options, &short})
+}
+
+func isLong(part any) bool {
+	text, err := wire.Encode(part)
+	return err != nil || len(text) > maxPart
+}
+
+// DecodeError returns the error that EncodeError has encoded.
+func DecodeError(text json.RawMessage) error {
+	var kept refusal
+	if err := json.Unmarshal(text, &kept); err != nil {
+		return fmt.Errorf("idempotency: decode a kept error: %w", err)
+	}
+	kept.Error.Status, kept.Error.ValidOptions = kept.Status, kept.ValidOptions
+	return kept.Error
+}

@@ -1,0 +1,260 @@
+// Package job does a piece of work once, in parts, though several requests may take it
+// up: the operations of a bulk under an Idempotency-Key, or work that lasts longer than
+// a request may. A holder claims the job for a minute. It writes the result of each part
+// in the transaction that does the part, and then finishes the job. Work that was cut
+// off is rolled forward: the next holder does the parts that are missing.
+//
+//	PK      SK                  what
+//	<job>   -                   the claim, and the result once the job is finished
+//	        P#<claim>#<part>    the result of a part
+//
+// Clocks. A holder compares its own clock with the end of its lease, and begins no part
+// in the last 10 seconds of it; a transaction ends within these with all its retries.
+// Another holder takes the job over when its own clock has passed the end. So no two
+// hold a job at one time while their clocks differ by less than what a transaction
+// leaves of the 10 seconds. With clocks further apart a part may be done twice, unless
+// the two name it alike: then the second fails with ErrLost. The clocks of Lambda are
+// synchronized (docs/decisions/0014).
+package job
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+const (
+	// Lease is how long a claim lasts, longer than a request may.
+	Lease = 60 * time.Second
+	// margin is how long before the end of its lease a holder begins no part.
+	margin = 10 * time.Second
+	// releaseTime is how long Release may take, also when the request's own time is over.
+	releaseTime = 2 * time.Second
+)
+
+// ErrLost is the error of a holder whose lease ends, or who has lost the job to another
+// holder. It must write nothing more.
+var ErrLost = errors.New("job: the claim is lost")
+
+// ErrInput is the error of Load for a job that was begun with another input.
+var ErrInput = errors.New("job: it was begun with another input")
+
+// HeldError is the error of Claim and Held while another holder has the job.
+type HeldError struct{ Until time.Time }
+
+// Error implements error.
+func (e *HeldError) Error() string { return "job: it is held until " + e.Until.String() }
+
+// Job is a piece of work, for one holder. A job that recurs takes a PK for each run,
+// such as one that ends with the day.
+type Job struct {
+	Table *table.Table
+	Now   func() time.Time
+	// PK is the partition of the job's items.
+	PK string
+	// Input tells apart works under one PK, such as by a hash. It may be empty.
+	Input string
+	// Keep is how long the job is kept after it was first claimed, with its results; 0
+	// is for ever.
+	Keep time.Duration
+
+	state   state
+	version int64
+	// held is whether this holder has the job, finished whether Load found it so.
+	held, finished bool
+}
+
+// state is what the job's item holds.
+type state struct {
+	Input string `json:"body,omitempty"`
+	// Claim is when the job was first claimed, in nanoseconds. It tells apart the works
+	// that stood under the PK one after the other.
+	Claim int64 `json:"claim,omitempty"`
+	// Lease is when another holder may take over, in milliseconds; 0 is at once.
+	Lease    int64           `json:"lease,omitempty"`
+	Finished bool            `json:"finished,omitempty"`
+	Result   json.RawMessage `json:"results,omitempty"`
+}
+
+// Key returns where the item of the job stands.
+func (j *Job) Key() table.Key { return table.Key{PK: j.PK, SK: "-"} }
+
+// Load reads the job. It returns what its item holds, nil for a job that nobody has
+// begun, and ErrInput for a job that was begun with another input.
+func (j *Job) Load(ctx context.Context) (data []byte, err error) {
+	item, err := j.Table.Get(ctx, j.Key())
+	if errors.Is(err, table.ErrNotFound) {
+		j.state, j.version = state{Input: j.Input, Claim: j.Now().UnixNano()}, 0
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(item.Data, &j.state); err != nil {
+		return nil, fmt.Errorf("job: decode %s: %w", j.PK, err)
+	}
+	if j.state.Input != j.Input {
+		return nil, ErrInput
+	}
+	j.version, j.finished = item.Version, j.state.Finished
+	return item.Data, nil
+}
+
+// Begun returns the number of the claim, the same for every holder of the job.
+func (j *Job) Begun() int64 { return j.state.Claim }
+
+// Finished reports whether the job was finished, as Load found it.
+func (j *Job) Finished() bool { return j.finished }
+
+// Result decodes what the job was finished with.
+func (j *Job) Result(into any) error {
+	if err := json.Unmarshal(j.state.Result, into); err != nil {
+		return fmt.Errorf("job: decode the result of %s: %w", j.PK, err)
+	}
+	return nil
+}
+
+// Held returns a HeldError if another holder had the job when it was loaded. So it does for
+// a job that is about to be forgotten: its parts would be while they are done.
+func (j *Job) Held() error {
+	switch now := j.Now(); {
+	case j.version == 0 || j.finished:
+		return nil
+	case now.UnixMilli() < j.state.Lease:
+		return &HeldError{time.UnixMilli(j.state.Lease)}
+	case j.Keep > 0 && now.Add(2*Lease).After(j.ends()):
+		return &HeldError{j.ends()}
+	}
+	return nil
+}
+
+// ends returns when the job is forgotten, with its parts.
+func (j *Job) ends() time.Time { return time.Unix(0, j.state.Claim).Add(j.Keep) }
+
+// Claim takes the job for Lease, and loads it if that was not done. It returns a HeldError
+// while another holder has the job. A job that is finished needs no claim.
+func (j *Job) Claim(ctx context.Context) error {
+	if j.state.Claim == 0 {
+		if _, err := j.Load(ctx); err != nil {
+			return err
+		}
+	}
+	if j.finished {
+		return nil
+	}
+	if err := j.Held(); err != nil {
+		return err
+	}
+	err := j.lease(ctx)
+	if errors.Is(err, ErrLost) {
+		return &HeldError{j.Now().Add(Lease)}
+	}
+	j.held = err == nil
+	return err
+}
+
+// Renew lengthens the lease of a holder that has more to do, to Lease from now.
+func (j *Job) Renew(ctx context.Context) error {
+	if !j.held {
+		return ErrLost
+	}
+	return j.lease(ctx)
+}
+
+func (j *Job) lease(ctx context.Context) error {
+	return j.store(ctx, state{Lease: j.Now().Add(Lease).UnixMilli()})
+}
+
+// store replaces the item of the job. It returns ErrLost if another holder has.
+func (j *Job) store(ctx context.Context, next state) error {
+	next.Input, next.Claim = j.Input, j.state.Claim
+	item, err := j.item(j.Key(), next, j.version+1)
+	if err != nil {
+		return err
+	}
+	w := table.Replace(item, j.version)
+	if j.version == 0 {
+		w = table.Insert(item)
+	}
+	if err := j.Table.Transact(ctx, w.Or(ErrLost)); err != nil {
+		return err
+	}
+	j.state, j.version = next, j.version+1
+	return nil
+}
+
+// item returns an item of the job. All of them end at one time, however often the job
+// is taken up: a claim must not outlive the results of its parts.
+func (j *Job) item(key table.Key, data any, version int64) (table.Item, error) {
+	text, err := wire.Encode(data)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("job: encode %s: %w", j.PK, err)
+	}
+	item := table.Item{Key: key, Version: version, Data: text}
+	if j.Keep > 0 {
+		item.Expires = j.ends().Unix()
+	}
+	return item, nil
+}
+
+// part returns the sort key of a part.
+func (j *Job) part(name string) string { return fmt.Sprintf("P#%d#%s", j.state.Claim, name) }
+
+// Parts reads the results of the parts that are done, by name.
+func (j *Job) Parts(ctx context.Context) (map[string]json.RawMessage, error) {
+	parts, first := map[string]json.RawMessage{}, j.part("")
+	for item, err := range j.Table.Between(ctx, j.PK, first, j.part("~")) {
+		if err != nil {
+			return nil, fmt.Errorf("job: read the parts of %s: %w", j.PK, err)
+		}
+		parts[item.SK[len(first):]] = item.Data
+	}
+	return parts, nil
+}
+
+// Done returns the write that belongs into the transaction of a part and stores its
+// result. The transaction fails with ErrLost if the part was done before. Near the end
+// of the lease Done returns ErrLost itself: a holder that was held up must write nothing
+// after another one has taken over. A condition on the claim would do so too, but it
+// makes the transactions of one holder conflict with each other.
+func (j *Job) Done(part string, result any) (table.Write, error) {
+	if !j.held || j.Now().Add(margin).UnixMilli() > j.state.Lease {
+		return table.Write{}, ErrLost
+	}
+	item, err := j.item(table.Key{PK: j.PK, SK: j.part(part)}, result, 1)
+	return table.Insert(item).Or(ErrLost), err
+}
+
+// Finish stores the result of the job and ends the claim. It does nothing without one.
+func (j *Job) Finish(ctx context.Context, result any) error {
+	if !j.held {
+		return nil
+	}
+	text, err := wire.Encode(result)
+	if err != nil {
+		return fmt.Errorf("job: encode the result of %s: %w", j.PK, err)
+	}
+	j.held = false
+	return j.store(ctx, state{Finished: true, Result: text})
+}
+
+// Release ends the claim of a job that is not finished, so that another holder can do
+// what is missing at once. It does nothing without a claim.
+func (j *Job) Release(ctx context.Context) error {
+	if !j.held {
+		return nil
+	}
+	j.held = false
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	return j.store(ctx, state{})
+}
+
+// Leave gives the job up but lets the lease end by itself, where a part may still be on
+// its way to the table.
+func (j *Job) Leave() { j.held = false }

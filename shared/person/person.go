@@ -1,0 +1,180 @@
+// Package person keeps the items of a person's sessions: beside a contact, one item for
+// each session on which the contact has a role. They are written in the transaction of
+// the session, and answer questions about one person without the rows of whole events.
+// Who has which role is the session's to say: an item leads to the session, and its body
+// decides (decision 18).
+package person
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lectern/shared/contact"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Item is one session of a contact.
+//
+//	PK             SK                     what
+//	o#C#<contact>  S#<event>#<session>    a session of the contact
+type Item struct {
+	Event   int64  `json:"-"`
+	Session string `json:"-"`
+	// Version is that of the session when it last gave or took a role of the contact.
+	Version int64 `json:"-"`
+	// Created is when the session was created, in Unix milliseconds. It never changes.
+	Created int64 `json:"c"`
+	// Roles are the ids of the contact's roles on the session, sorted. An item without
+	// roles announces a write: the session may have the contact or not.
+	Roles []string `json:"r,omitempty"`
+}
+
+// Roles are the sorted ids of the roles that contacts have on a session, by contact.
+type Roles map[string][]string
+
+// Add notes a role of a contact.
+func (r Roles) Add(contact, role string) {
+	if at, found := slices.BinarySearch(r[contact], role); !found {
+		r[contact] = slices.Insert(r[contact], at, role)
+	}
+}
+
+// Session is the session that items are written of. Version is the one it gets, and
+// Created when it was created, in Unix milliseconds.
+type Session struct {
+	Org, Event       int64
+	ID               string
+	Version, Created int64
+}
+
+// Key returns the key of the session's item beside a contact.
+func (s Session) Key(id string) table.Key {
+	return table.Key{PK: contact.Kind.PK(s.Org, id), SK: prefix(s.Event) + s.ID}
+}
+
+func prefix(event int64) string { return "S#" + strconv.FormatInt(event, 10) + "#" }
+
+// Put returns the write of a contact's item. Without roles the item announces a write.
+func (s Session) Put(id string, roles []string) (table.Write, error) {
+	data, err := wire.Encode(Item{Created: s.Created, Roles: roles})
+	if err != nil {
+		return table.Write{}, fmt.Errorf("person: encode an item of session %s: %w", s.ID, err)
+	}
+	return table.Put(table.Item{Key: s.Key(id), Version: s.Version, Data: data}), nil
+}
+
+// maxTogether is how many items of people fit into the transaction of a session beside
+// the items of the session, its parent and an Idempotency-Key.
+const maxTogether = 80
+
+// Changes returns the writes that take the session's items from the roles before to the
+// roles after. together belong into the transaction of the session. ahead must be done
+// before it: more people than fit are announced, and their items stay announcements.
+func (s Session) Changes(before, after Roles) (ahead, together []table.Write, err error) {
+	for _, id := range changed(before, after) {
+		w := table.Delete(s.Key(id))
+		early := len(together) == maxTogether
+		if roles, there := after[id]; early || there {
+			if early {
+				roles = nil
+			}
+			if w, err = s.Put(id, roles); err != nil {
+				return nil, nil, err
+			}
+		}
+		if early {
+			ahead = append(ahead, w)
+		} else {
+			together = append(together, w)
+		}
+	}
+	return ahead, together, nil
+}
+
+// changed returns the contacts whose roles differ, sorted.
+func changed(before, after Roles) (ids []string) {
+	for id, roles := range after {
+		if !slices.Equal(before[id], roles) {
+			ids = append(ids, id)
+		}
+	}
+	for id := range before {
+		if _, there := after[id]; !there {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Missing returns the writes of the items of people that are not among what was read, or
+// announce a write only.
+func (s Session) Missing(people Roles, got map[table.Key]table.Item) (writes []table.Write, err error) {
+	for _, id := range slices.Sorted(maps.Keys(people)) {
+		if stored, there := got[s.Key(id)]; there {
+			item, err := decode(stored)
+			if err != nil {
+				return nil, err
+			}
+			if slices.Equal(item.Roles, people[id]) {
+				continue
+			}
+		}
+		w, err := s.Put(id, people[id])
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, w)
+	}
+	return writes, nil
+}
+
+// OnEvent reads the items of a contact's sessions on an event, oldest session first.
+func OnEvent(ctx context.Context, t *table.Table, org, event int64, id string) ([]Item, error) {
+	return read(ctx, t, contact.Kind.PK(org, id), prefix(event))
+}
+
+// Anywhere reads the items of a contact's sessions on all events: by event, oldest
+// session first.
+func Anywhere(ctx context.Context, t *table.Table, org int64, id string) ([]Item, error) {
+	return read(ctx, t, contact.Kind.PK(org, id), "S#")
+}
+
+func read(ctx context.Context, t *table.Table, pk, prefix string) (items []Item, err error) {
+	for stored, err := range t.Between(ctx, pk, prefix, prefix+"~") {
+		if err != nil {
+			return nil, err
+		}
+		item, err := decode(stored)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	slices.SortFunc(items, func(a, b Item) int {
+		return cmp.Or(cmp.Compare(a.Event, b.Event), cmp.Compare(a.Created, b.Created), cmp.Compare(a.Session, b.Session))
+	})
+	return items, nil
+}
+
+// decode reads an item as it is stored.
+func decode(stored table.Item) (item Item, err error) {
+	item.Version = stored.Version
+	_, rest, _ := strings.Cut(stored.SK, "#")
+	event, session, _ := strings.Cut(rest, "#")
+	item.Session = session
+	if item.Event, err = strconv.ParseInt(event, 10, 64); err == nil {
+		err = json.Unmarshal(stored.Data, &item)
+	}
+	if err != nil {
+		return item, fmt.Errorf("person: decode %s: %w", stored.SK, err)
+	}
+	return item, nil
+}

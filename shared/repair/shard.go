@@ -1,0 +1,212 @@
+package repair
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/table"
+)
+
+const (
+	// fromBackup is what to do about a lost item.
+	fromBackup = "restore its item from a backup"
+	// lastKey is greater than every id.
+	lastKey = "~"
+	// shardsAtOnce is how many shards are repaired in parallel.
+	shardsAtOnce = 8
+	// maxRows is how many rows one transaction mends: each takes two of its hundred writes.
+	maxRows = 45
+)
+
+// rows repairs the shards of a family and returns the bodies, by id.
+func (r *run) rows(ctx context.Context, f family) (map[string]table.Item, error) {
+	shards := make([]*shard, f.source().Shards)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(shardsAtOnce)
+	for i := range shards {
+		shards[i] = &shard{run: r, family: f, number: i, key: catalogue.VersionKey(f.source(), i)}
+		if r.in.Shard == "" || fmt.Sprintf("%02x", i) == r.in.Shard {
+			g.Go(table.Safely(func() error { return r.settle(ctx, shards[i].where(), shards[i]) }))
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	all := map[string]table.Item{}
+	for _, s := range shards {
+		maps.Copy(all, s.bodies)
+	}
+	r.report.Looked += len(all)
+	return all, nil
+}
+
+// shard is the damage of one shard.
+type shard struct {
+	*run
+	family
+	number int
+	key    table.Key
+	// version is the stored one, sum what the rows will add up to.
+	version, sum int64
+	rows, bodies map[string]table.Item
+	fixes        []fix
+	// lost are the ids of rows without a body that stay.
+	lost []string
+}
+
+// fix is the correction of one row.
+type fix struct {
+	id, what string
+	writes   []table.Write
+	// adds is by how much it changes what the rows add up to.
+	adds int64
+}
+
+func (s *shard) where() string { return s.key.PK + " " + s.key.SK }
+
+// look reads the version before the rows: a write that commits later changes the version,
+// so that the correction fails.
+func (s *shard) look(ctx context.Context) (sign string, err error) {
+	stored, err := s.Table.Get(ctx, s.key)
+	if err != nil && !errors.Is(err, table.ErrNotFound) {
+		return "", err
+	}
+	s.version, s.sum, s.fixes, s.lost = stored.Version, 0, nil, nil
+	s.rows, s.bodies = map[string]table.Item{}, map[string]table.Item{}
+	if err := s.read(ctx); err != nil {
+		return "", err
+	}
+	ids := maps.Clone(s.rows)
+	maps.Copy(ids, s.bodies)
+	var text strings.Builder
+	for _, id := range sorted(ids) {
+		s.judge(id)
+		fmt.Fprint(&text, " ", id, " ", s.rows[id].Version, " ", s.bodies[id].Version)
+	}
+	if len(s.fixes)+len(s.lost) == 0 && s.version == s.sum {
+		return "", nil
+	}
+	return fmt.Sprint(s.version, " ", s.sum, text.String()), nil
+}
+
+// read reads the rows, and the bodies of these and of the ids that the input names.
+func (s *shard) read(ctx context.Context) error {
+	prefix, src := fmt.Sprintf("%02x#", s.number), s.source()
+	keys := map[table.Key]string{}
+	for row, err := range s.Table.Between(ctx, src.Rows, prefix, prefix+lastKey) {
+		if err != nil {
+			return err
+		}
+		id := strings.TrimPrefix(row.SK, prefix)
+		s.rows[id], keys[s.body(id)] = row, id
+	}
+	for _, id := range s.in.IDs {
+		if catalogue.Shard(id, src.Shards) == s.number {
+			keys[s.body(id)] = id
+		}
+	}
+	got, err := s.Table.GetMany(ctx, slices.Collect(maps.Keys(keys)))
+	for key, body := range got {
+		s.bodies[keys[key]] = body
+	}
+	return err
+}
+
+// judge compares the row of a record with its body.
+func (s *shard) judge(id string) {
+	row, hasRow := s.rows[id]
+	body, hasBody := s.bodies[id]
+	s.sum += row.Version * table.Weight(id)
+	switch {
+	case hasBody:
+		s.compare(id, row, hasRow, body)
+	case s.in.DropRows:
+		s.add(fix{id, "the row has no record and is removed", []table.Write{table.Remove(row.Key, row.Version), table.Absent(s.body(id))}, -row.Version})
+	default:
+		s.lost = append(s.lost, id)
+	}
+}
+
+// compare builds the row of a body and fixes the stored one where that is another.
+func (s *shard) compare(id string, row table.Item, hasRow bool, body table.Item) {
+	text, err := s.row(body)
+	if err != nil {
+		s.unmended(Note{Where: s.source().Rows, ID: id, What: "the " + s.name() + " cannot be read", Do: fromBackup})
+		return
+	}
+	is := table.Item{Key: catalogue.RowKey(s.source(), id), Version: body.Version, Data: text}
+	what, write := "the row was missing", table.Insert(is)
+	switch {
+	case hasRow && row.Version != body.Version:
+		what, write = fmt.Sprintf("the row was of version %d, the record is of %d", row.Version, body.Version), table.Replace(is, row.Version)
+	case hasRow && !same(row.Data, text):
+		what, write = "the row did not say what the record says", table.Replace(is, row.Version)
+	case hasRow:
+		return
+	}
+	s.add(fix{id, what, []table.Write{write, table.Version(body.Key, body.Version)}, body.Version - row.Version})
+}
+
+// add notes a correction, which adds so many versions of the record.
+func (s *shard) add(x fix) {
+	x.adds *= table.Weight(x.id)
+	s.sum += x.adds
+	s.fixes = append(s.fixes, x)
+}
+
+// mend writes rows and the version of their shard. Where one transaction does not hold
+// all rows, the version is right with the last.
+func (s *shard) mend(ctx context.Context) error {
+	for _, id := range s.lost {
+		s.unmended(Note{Where: s.source().Rows, ID: id, What: "the row has no " + s.name() + ": the record is lost",
+			Do: fromBackup + ", or repair with drop_rows to have searches leave it out"})
+	}
+	for chunk := range slices.Chunk(s.fixes, maxRows) {
+		is := s.version
+		var writes []table.Write
+		for _, x := range chunk {
+			is += x.adds
+			writes = append(writes, x.writes...)
+		}
+		if chunk[len(chunk)-1].id == s.fixes[len(s.fixes)-1].id {
+			is = s.sum
+		}
+		if err := s.correctVersion(ctx, is, fmt.Sprintf("%d rows were wrong", len(chunk)), writes); err != nil {
+			return err
+		}
+		for _, x := range chunk {
+			s.mended(Note{Where: s.source().Rows, ID: x.id, What: x.what})
+		}
+	}
+	if s.version == s.sum {
+		return nil
+	}
+	return s.correctVersion(ctx, s.sum, fmt.Sprintf("the version was %d, its rows add up to %d", s.version, s.sum), nil)
+}
+
+// correctVersion commits writes with the version that the shard then has.
+func (s *shard) correctVersion(ctx context.Context, is int64, what string, writes []table.Write) error {
+	switch {
+	case is != 0:
+		writes = append(writes, table.CorrectVersion(s.key, s.version, is))
+	case s.version != 0:
+		writes = append(writes, table.Remove(s.key, s.version))
+	}
+	s.version = is
+	return s.correct(ctx, s.event, Note{Where: s.where(), What: what}, writes...)
+}
+
+// same reports whether two texts are the same JSON.
+func same(a, b []byte) bool {
+	var left, right any
+	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)
+}

@@ -1,0 +1,103 @@
+package tenancy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"lectern/shared/change"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// The actions of security events.
+const (
+	TokenCreated    = "token.created"
+	TokenUpdated    = "token.updated"
+	TokenRevoked    = "token.revoked"
+	RoleChanged     = "member.role_changed"
+	ActivityChanged = "member.activity_changed"
+	// OwnerInactive is the event of a member whose tokens are refused from now on.
+	OwnerInactive = "owner.inactive"
+)
+
+// SecurityEvent says that something changed who may call. It holds ids and no values:
+// these are in the change record of the same id.
+type SecurityEvent struct {
+	// ID is that of the change record.
+	ID        string       `json:"id"`
+	At        wire.Time    `json:"at"`
+	Org       int64        `json:"org"`
+	Action    string       `json:"action"`
+	Actor     change.Actor `json:"actor"`
+	RequestID string       `json:"request_id,omitempty"`
+	// Type is the kind of the record that changed, RecordID its id, Version the
+	// version that it has now.
+	Type     string `json:"type"`
+	RecordID string `json:"record_id"`
+	Version  int64  `json:"version"`
+	Source   string `json:"source"`
+}
+
+// Key returns where the event is stored:
+//
+//	PK                   SK
+//	O#<org>#X#<yyyymm>   <id>#<action>
+func (e SecurityEvent) Key() table.Key {
+	return table.Key{PK: SecurityPartition(e.Org, e.At.Time), SK: e.ID + "#" + e.Action}
+}
+
+// SecurityPartition returns the partition of an organization's security events in the
+// month of at. They are ordered by time.
+func SecurityPartition(org int64, at time.Time) string {
+	return table.Org(org) + "#X#" + at.UTC().Format("200601")
+}
+
+// secure returns the writes of the security events of a change.
+func secure(c change.Record, actions []string) []table.Write {
+	writes := make([]table.Write, len(actions))
+	for i, action := range actions {
+		e := SecurityEvent{
+			ID: c.ID, At: c.At, Org: c.Org, Action: action, Actor: c.Actor, RequestID: c.RequestID,
+			Type: c.Type, RecordID: c.RecordID, Version: c.Version, Source: c.Source,
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			panic(fmt.Sprintf("tenancy: encode security event: %v", err)) // It holds texts and numbers alone.
+		}
+		writes[i] = table.Insert(table.Item{Key: e.Key(), Version: 1, Data: data})
+	}
+	return writes
+}
+
+// tokenEvents returns the security events of a token's change.
+func tokenEvents(before, after *Token) []string {
+	switch {
+	case before == nil:
+		return []string{TokenCreated}
+	case before.RevokedAt != nil:
+		return nil // A revoked token changes no more.
+	case after.RevokedAt != nil:
+		return []string{TokenRevoked}
+	}
+	return []string{TokenUpdated}
+}
+
+// memberEvents returns the security events of a member's change. What a member may do
+// counts as the role.
+func memberEvents(before, after *Member) (actions []string) {
+	if before == nil {
+		return nil
+	}
+	if before.Role != after.Role || before.ManageUsers != after.ManageUsers || !slices.Equal(before.EventIDs, after.EventIDs) {
+		actions = append(actions, RoleChanged)
+	}
+	if before.Present() != after.Present() {
+		actions = append(actions, ActivityChanged)
+	}
+	if before.Present() && !after.Present() {
+		actions = append(actions, OwnerInactive)
+	}
+	return actions
+}
