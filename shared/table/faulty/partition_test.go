@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -43,15 +42,6 @@ func pages(pk string) *dynamodb.QueryInput {
 		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}}}
 }
 
-// needsUnits leaves a test out on engines that report other units than AWS does; which
-// they are stands in the table's differences_test.go.
-func needsUnits(t *testing.T) {
-	t.Helper()
-	if engine := os.Getenv("LECTERN_ENGINE"); engine != "" && engine != "dynoxide" {
-		t.Skipf("%s reports other units than AWS", engine)
-	}
-}
-
 func requireThrottled(t *testing.T, err error) {
 	t.Helper()
 	throttled := (*types.ThrottlingException)(nil)
@@ -62,7 +52,6 @@ func requireThrottled(t *testing.T, err error) {
 // call that empties its bucket is served whole, later ones when it is filled again.
 // Another partition, and writes, have buckets of their own.
 func TestPartitionServesWhatASecondAllows(t *testing.T) {
-	needsUnits(t)
 	_, door, clock := partitioned(faulty.Partitions{Reads: 20})
 	pk, other := filled(t, 1, 100_000), filled(t, 1, 10) // 25 units, and 1.
 	query := func(pk string) error {
@@ -96,7 +85,6 @@ func TestPartitionServesWhatASecondAllows(t *testing.T) {
 // TestBatchLeavesKeysOfAHotPartition unprocessed, and charges each partition with its own
 // items.
 func TestBatchLeavesKeysOfAHotPartition(t *testing.T) {
-	needsUnits(t)
 	_, door, clock := partitioned(faulty.Partitions{Reads: 10})
 	large, small := filled(t, 2, 40_000), filled(t, 2, 10)
 	in := &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: {ConsistentRead: aws.Bool(true)}}}
@@ -130,7 +118,6 @@ func TestBatchLeavesKeysOfAHotPartition(t *testing.T) {
 
 // TestTransactionsOfAHotPartition are cancelled with a reason for each of its items.
 func TestTransactionsOfAHotPartition(t *testing.T) {
-	needsUnits(t)
 	_, door, clock := partitioned(faulty.Partitions{Reads: 10, Writes: 10})
 	hot, cold := filled(t, 1, 50_000), filled(t, 1, 10)
 	a, b := table.Key{PK: hot, SK: "0"}, table.Key{PK: cold, SK: "0"}
@@ -204,7 +191,6 @@ func TestWholeUnitsAreCharged(t *testing.T) {
 // TestManyTablesShareAPartition: what several instances read of one partition comes to
 // what it serves, and each gets all of it in the end.
 func TestManyTablesShareAPartition(t *testing.T) {
-	needsUnits(t)
 	const rate, readers, rounds = 400, 5, 10
 	door := faulty.NewPartitionDoor(client, faulty.Partitions{Reads: rate})
 	pk := filled(t, 4, 20_000) // 20 units a read.
