@@ -3,7 +3,6 @@ package table
 import (
 	"context"
 	"errors"
-	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,23 +18,17 @@ func (t *Table) Add(ctx context.Context, key Key, n int64) (int64, error) {
 	}
 	in := t.count(key, attributes{":by": number(n)})
 	in.UpdateExpression = aws.String("ADD " + attrCount + " :by")
-	out, err := t.update(ctx, in, usual)
-	if err != nil {
-		return 0, err
-	}
-	return counted(out.Attributes)
+	now, err := t.update(ctx, in, usual)
+	return now.Count, err
 }
 
 // Count is the value of the counter under key, 0 where it was never added to.
 func (t *Table) Count(ctx context.Context, key Key) (int64, error) {
-	all, err := t.get(ctx, key)
+	item, err := t.Get(ctx, key)
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	return counted(all)
+	return item.Count, err
 }
 
 // AddWithin adds by to the counter under key unless that passes limit. It returns
@@ -52,16 +45,12 @@ func (t *Table) AddWithin(ctx context.Context, key Key, by, limit, expires int64
 	in.ConditionExpression = aws.String("attribute_not_exists(" + attrCount + ") OR " + attrCount + " <= :most")
 	in.ExpressionAttributeNames = map[string]string{"#ttl": attrExpires}
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	out, err := t.update(ctx, in, brief)
+	now, err := t.update(ctx, in, brief)
 	if full := (*types.ConditionalCheckFailedException)(nil); errors.As(err, &full) {
-		count, err = counted(full.Item)
-		return count, false, err
+		now, err = decode(full.Item)
+		return now.Count, false, err
 	}
-	if err != nil {
-		return 0, false, err
-	}
-	count, err = counted(out.Attributes)
-	return count, err == nil, err
+	return now.Count, err == nil, err
 }
 
 func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
@@ -74,16 +63,34 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 	}
 }
 
-func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput, l limits) (*dynamodb.UpdateItemOutput, error) {
-	return call(ctx, "update", l,
+// update makes one update and returns the attributes that it changed.
+func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput, l limits) (Item, error) {
+	out, err := call(ctx, "update", l,
 		func(ctx context.Context) (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
 		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
+	if err != nil {
+		return Item{}, err
+	}
+	return decode(out.Attributes)
 }
 
-func counted(all attributes) (int64, error) {
-	n, ok := all[attrCount].(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, errors.New("table: a counter without its number")
+// maxMarks is the number of keys of marks that a Table remembers.
+const maxMarks = 4096
+
+// Mark puts an item without data under key. A Table remembers the last keys of marks and
+// does not put a mark again. Mark waits for the context's gate as Transact does.
+func (t *Table) Mark(ctx context.Context, key Key) error {
+	if _, put := t.marked.Get(key); put {
+		return nil
 	}
-	return strconv.ParseInt(n.Value, 10, 64)
+	if err := opened(ctx); err != nil {
+		return err
+	}
+	in := t.count(key, attributes{":version": number(1)})
+	in.UpdateExpression = aws.String("SET " + attrVersion + " = :version")
+	if _, err := t.update(ctx, in, usual); err != nil {
+		return err
+	}
+	t.marked.Put(key, struct{}{}, 1)
+	return nil
 }

@@ -56,6 +56,8 @@ type Item struct {
 	// From that second on every read and every condition takes it for absent,
 	// whenever DynamoDB really deletes it.
 	Expires int64
+	// Count is the value of a counter. Only Add and AddWithin change it, and CorrectCount.
+	Count int64
 	// Kind is KindChange for a change record, so that a filter of the table's stream
 	// finds those, and empty for every other item. Only Insert writes it.
 	Kind string
@@ -147,6 +149,8 @@ func (i *Item) setNumber(name, value string) (err error) {
 		i.Settings, err = strconv.ParseInt(value, 10, 64)
 	case attrAuth:
 		i.Auth, err = strconv.ParseInt(value, 10, 64)
+	case attrCount:
+		i.Count, err = strconv.ParseInt(value, 10, 64)
 	case attrExpires:
 		i.Expires, err = strconv.ParseInt(value, 10, 64)
 	}

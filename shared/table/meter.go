@@ -86,3 +86,11 @@ func units(c *types.ConsumedCapacity) float64 {
 	}
 	return *c.CapacityUnits
 }
+
+// reads sums up what a call consumed that only reads.
+func reads(all ...types.ConsumedCapacity) (c cost) {
+	for i := range all {
+		c.rcu += units(&all[i])
+	}
+	return c
+}

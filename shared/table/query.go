@@ -13,10 +13,14 @@ import (
 // to, both included, in order of the sort key; each is strongly consistent. It
 // asks for pages of 1 MB as they are consumed, and stops after an error.
 func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item, error] {
+	return t.items(ctx, t.between(pk, from, to), paged)
+}
+
+// items yields what a query finds, page by page.
+func (t *Table) items(ctx context.Context, in *dynamodb.QueryInput, l limits) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
-		in := t.between(pk, from, to)
 		for {
-			items, err := t.query(ctx, in, paged)
+			items, err := t.query(ctx, in, l)
 			if err != nil {
 				yield(Item{}, err)
 				return
@@ -50,18 +54,13 @@ func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]I
 	in := t.between(pk, from, to)
 	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion + ", " + attrLast)
 	versions := map[string]Item{}
-	for {
-		items, err := t.query(ctx, in, usual)
+	for item, err := range t.items(ctx, in, usual) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range items {
-			versions[item.SK] = item
-		}
-		if len(in.ExclusiveStartKey) == 0 {
-			return versions, nil
-		}
+		versions[item.SK] = item
 	}
+	return versions, nil
 }
 
 // between never uses begins_with: the local engine then reads the partition
@@ -87,14 +86,13 @@ func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, l limits) ([
 	if err != nil {
 		return nil, err
 	}
-	now := t.Now()
 	items := make([]Item, 0, len(out.Items))
 	for _, found := range out.Items {
-		item, err := decode(found)
+		item, ok, err := t.live(found)
 		if err != nil {
 			return nil, err
 		}
-		if !item.expired(now) {
+		if ok {
 			items = append(items, item)
 		}
 	}

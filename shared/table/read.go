@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -21,19 +22,6 @@ const (
 // Get reads one item, strongly consistent. ErrNotFound when nothing stands
 // under the key.
 func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
-	all, err := t.get(ctx, key)
-	if err != nil {
-		return Item{}, err
-	}
-	item, err := decode(all)
-	if err == nil && item.expired(t.Now()) {
-		return Item{}, ErrNotFound
-	}
-	return item, err
-}
-
-// get is Get of an item as it stands, expired or not.
-func (t *Table) get(ctx context.Context, key Key) (attributes, error) {
 	in := &dynamodb.GetItemInput{
 		TableName:              &t.name,
 		Key:                    key.attributes(),
@@ -43,13 +31,14 @@ func (t *Table) get(ctx context.Context, key Key) (attributes, error) {
 	out, err := call(ctx, "get", usual,
 		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
 		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
-	if err == nil && len(out.Item) == 0 {
-		err = ErrNotFound
-	}
 	if err != nil {
-		return nil, err
+		return Item{}, err
 	}
-	return out.Item, nil
+	item, ok, err := t.live(out.Item)
+	if err == nil && !ok {
+		return Item{}, ErrNotFound
+	}
+	return item, err
 }
 
 // GetMany reads any number of items, each strongly consistent, in parallel
@@ -58,17 +47,37 @@ func (t *Table) get(ctx context.Context, key Key) (attributes, error) {
 func (t *Table) GetMany(ctx context.Context, keys []Key) (map[Key]Item, error) {
 	items := make(map[Key]Item, len(keys))
 	var mu sync.Mutex
-	add := func(item Item) {
-		mu.Lock()
-		defer mu.Unlock()
-		items[item.Key] = item
+	var g errgroup.Group
+	g.SetLimit(width)
+	for batch := range slices.Chunk(distinct(keys), maxBatch) {
+		g.Go(Safely(func() error {
+			return t.getBatch(ctx, batch, func(found attributes) error {
+				mu.Lock()
+				defer mu.Unlock()
+				return t.collect(items, found)
+			})
+		}))
 	}
-	batches := slices.Collect(slices.Chunk(distinct(keys), maxBatch))
-	err := inParallel(batches, func(batch []attributes) error { return t.getBatch(ctx, batch, add) })
-	if err != nil {
+	if err := g.Wait(); err != nil {
 		return nil, err
 	}
 	return items, nil
+}
+
+// live decodes what was found under a key. It reports false for an item that is absent
+// or has expired.
+func (t *Table) live(found attributes) (item Item, ok bool, err error) {
+	item, err = decode(found)
+	return item, err == nil && len(found) > 0 && !item.expired(t.Now()), err
+}
+
+// collect adds what was found under a key to items.
+func (t *Table) collect(items map[Key]Item, found attributes) error {
+	item, ok, err := t.live(found)
+	if ok {
+		items[item.Key] = item
+	}
+	return err
 }
 
 func distinct(keys []Key) []attributes {
@@ -83,77 +92,35 @@ func distinct(keys []Key) []attributes {
 	return all
 }
 
-// inParallel does the parts, width at a time, and returns their errors; a panic is
-// one too, since beside the request's own goroutine it would end the process.
-func inParallel[T any](parts []T, do func(T) error) error {
-	if len(parts) == 1 {
-		return do(parts[0])
-	}
-	errs := make([]error, len(parts))
-	free := make(chan struct{}, width)
-	var wg sync.WaitGroup
-	for i, part := range parts {
-		free <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-free }()
-			errs[i] = Safely(func() error { return do(part) })()
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
 // errUnprocessed is a batch of which DynamoDB answered nothing.
 var errUnprocessed = errors.New("no key of the batch was processed")
 
 // getBatch asks until DynamoDB has answered every key: an answer ends at 16 MB,
 // and under throttling earlier.
-func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(Item)) error {
+func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(attributes) error) error {
 	for len(keys) > 0 {
-		err := persist(ctx, "get batch", usual, func(err error) bool { return isTransient(err) || errors.Is(err, errUnprocessed) },
-			func() error {
-				rest, err := t.getSome(ctx, keys, add)
-				if err == nil && len(rest) == len(keys) {
+		in := &dynamodb.BatchGetItemInput{
+			RequestItems:           map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		}
+		out, err := call(ctx, "get batch", usual,
+			func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) {
+				out, err := t.client.BatchGetItem(ctx, in)
+				if err == nil && len(out.UnprocessedKeys[t.name].Keys) == len(keys) {
 					err = errUnprocessed
 				}
-				if err == nil {
-					keys = rest
-				}
-				return err
-			})
+				return out, err
+			},
+			func(out *dynamodb.BatchGetItemOutput) cost { return reads(out.ConsumedCapacity...) })
 		if err != nil {
 			return err
 		}
+		for _, found := range out.Responses[t.name] {
+			if err := add(found); err != nil {
+				return err
+			}
+		}
+		keys = out.UnprocessedKeys[t.name].Keys
 	}
 	return nil
-}
-
-// getSome makes one call and returns the keys it left unprocessed.
-func (t *Table) getSome(ctx context.Context, keys []attributes, add func(Item)) ([]attributes, error) {
-	in := &dynamodb.BatchGetItemInput{
-		RequestItems:           map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}
-	out, err := attempt(ctx, tryTime,
-		func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) { return t.client.BatchGetItem(ctx, in) },
-		func(out *dynamodb.BatchGetItemOutput) (c cost) {
-			for i := range out.ConsumedCapacity {
-				c.rcu += units(&out.ConsumedCapacity[i])
-			}
-			return c
-		})
-	if err != nil {
-		return nil, err
-	}
-	now := t.Now()
-	for _, found := range out.Responses[t.name] {
-		item, err := decode(found)
-		if err != nil {
-			return nil, err
-		}
-		if !item.expired(now) {
-			add(item)
-		}
-	}
-	return out.UnprocessedKeys[t.name].Keys, nil
 }

@@ -65,7 +65,7 @@ func isTransient(err error) bool {
 	if broken := (*smithy.DeserializationError)(nil); errors.As(err, &broken) {
 		return true
 	}
-	return errors.Is(err, errSlow) || transient.IsErrorRetryable(err) == aws.TrueTernary
+	return errors.Is(err, errSlow) || errors.Is(err, errUnprocessed) || transient.IsErrorRetryable(err) == aws.TrueTernary
 }
 
 // isLost is whether the call that failed so may have been done all the same: the
@@ -89,11 +89,10 @@ func isRefused(err error) bool {
 	return errors.Is(err, errUnprocessed) || errors.As(err, &refused) && refused.ErrorFault() != smithy.FaultServer
 }
 
-// persist repeats try while again takes its error for passing: for as long as l says
-// where DynamoDB refuses the call, else maxTries times. It wraps errors with what was
-// being done; after the last try the error is ErrBusy as well. Nothing is tried for a
-// caller who is gone.
-func persist(ctx context.Context, doing string, l limits, again func(error) bool, try func() error) error {
+// persist repeats try while its error is passing: for as long as l says where DynamoDB
+// refuses the call, else maxTries times. It wraps errors with what was being done; after
+// the last try the error is ErrBusy as well. Nothing is tried for a caller who is gone.
+func persist(ctx context.Context, doing string, l limits, try func() error) error {
 	err := ctx.Err()
 	if err != nil {
 		return fmt.Errorf("table: %s: %w", doing, err)
@@ -103,7 +102,7 @@ func persist(ctx context.Context, doing string, l limits, again func(error) bool
 		if err = try(); err == nil {
 			return nil
 		}
-		if ctx.Err() != nil || !again(err) {
+		if ctx.Err() != nil || !isPassing(err) {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
 		last := l.refused
@@ -133,9 +132,9 @@ func Pause(ctx context.Context, longest time.Duration) error {
 	}
 }
 
-// call makes one call to DynamoDB, tried again while its error is transient.
+// call makes one call to DynamoDB, tried again while its error is passing.
 func call[O any](ctx context.Context, doing string, l limits, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
-	err = persist(ctx, doing, l, isTransient, func() (err error) {
+	err = persist(ctx, doing, l, func() (err error) {
 		out, err = attempt(ctx, l.try, send, price)
 		return err
 	})

@@ -24,6 +24,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"lectern/shared/lru"
 )
 
 var (
@@ -66,12 +68,13 @@ type Table struct {
 
 	client Client
 	name   string
-	marked marks
+	// marked has the keys under which this process has put a mark.
+	marked *lru.Cache[Key, struct{}]
 }
 
 // New makes a Table of the DynamoDB table called name.
 func New(c Client, name string) *Table {
-	return &Table{Now: time.Now, client: c, name: name}
+	return &Table{Now: time.Now, client: c, name: name, marked: lru.New[Key, struct{}](maxMarks)}
 }
 
 // Config says where DynamoDB is.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -26,43 +25,21 @@ func (t *Table) Together(ctx context.Context, keys []Key) (map[Key]Item, error) 
 	for _, key := range asked {
 		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: &types.Get{TableName: &t.name, Key: key}})
 	}
-	var out *dynamodb.TransactGetItemsOutput
-	err := persist(ctx, "get together", usual, isPassing, func() (err error) {
-		out, err = attempt(ctx, tryTime,
-			func(ctx context.Context) (*dynamodb.TransactGetItemsOutput, error) {
-				return t.client.TransactGetItems(ctx, in)
-			},
-			func(out *dynamodb.TransactGetItemsOutput) (c cost) {
-				for i := range out.ConsumedCapacity {
-					c.rcu += aws.ToFloat64(out.ConsumedCapacity[i].CapacityUnits)
-				}
-				return c
-			})
-		return err
-	})
+	out, err := call(ctx, "get together", usual,
+		func(ctx context.Context) (*dynamodb.TransactGetItemsOutput, error) {
+			return t.client.TransactGetItems(ctx, in)
+		},
+		func(out *dynamodb.TransactGetItemsOutput) cost { return reads(out.ConsumedCapacity...) })
 	if err != nil {
 		return nil, err
 	}
-	return t.answered(out, len(asked))
-}
-
-// answered decodes the items of a TransactGetItems answer, and leaves out expired ones.
-func (t *Table) answered(out *dynamodb.TransactGetItemsOutput, asked int) (map[Key]Item, error) {
-	if len(out.Responses) != asked {
+	if len(out.Responses) != len(asked) {
 		return nil, errors.New("table: get together: the answer does not fit the request")
 	}
-	now := t.Now()
-	items := make(map[Key]Item, asked)
+	items := make(map[Key]Item, len(asked))
 	for _, response := range out.Responses {
-		if len(response.Item) == 0 {
-			continue
-		}
-		item, err := decode(response.Item)
-		if err != nil {
+		if err := t.collect(items, response.Item); err != nil {
 			return nil, err
-		}
-		if !item.expired(now) {
-			items[item.Key] = item
 		}
 	}
 	return items, nil

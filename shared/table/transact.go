@@ -71,7 +71,7 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 		return err
 	}
 	p := &progress{writes: writes}
-	err = persist(ctx, "transact", usual, isPassing, func() error {
+	err = persist(ctx, "transact", usual, func() error {
 		_, err := attempt(ctx, tryTime,
 			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
 				return t.client.TransactWriteItems(ctx, in)
@@ -203,7 +203,7 @@ func (w Write) stands(old attributes) bool {
 	return err == nil && item.Version == w.item.Version && len(item.Data) > 0 && bytes.Equal(item.Data, w.item.Data)
 }
 
-// isPassing is whether the transaction may succeed when it is sent again.
+// isPassing reports whether the call may succeed when it is sent again.
 func isPassing(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	switch {
