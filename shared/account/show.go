@@ -68,9 +68,7 @@ func (v *viewer) show(p party.Party) *Account {
 	if !v.readsContacts {
 		return &Account{v.Finish(head(p), p, v.role, nil)}
 	}
-	return &Account{v.Finish(head(p), p, v.role, func(o *wire.Object, brief bool) {
-		o.Add("contacts", v.contacts(p, brief))
-	})}
+	return &Account{v.Finish(head(p), p, v.role, func(brief bool) any { return v.contacts(p, brief) })}
 }
 
 // related are the ids of the contacts that accounts name, each once.

@@ -154,7 +154,7 @@ func (s *stage) participants(contacts []*contact.Contact) []*Participant {
 
 func participantOf(c *contact.Contact, roles []Held) *Participant {
 	p := &Participant{*c}
-	p.Append("roles", roles)
+	p.Add("roles", roles)
 	return p
 }
 

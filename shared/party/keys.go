@@ -31,34 +31,27 @@ func (k *Kind) OnEvent(org, event int64, id string) table.Key {
 	return table.Key{PK: k.PK(org, id), SK: fmt.Sprintf("E#%d", event)}
 }
 
-func (k *Kind) numbers(org int64) table.Key {
+// NumberKey is the key of the counter that numbers the kind's records.
+func (k *Kind) NumberKey(org int64) table.Key {
 	return table.Key{PK: table.Org(org) + "#N#" + k.Name, SK: "-"}
 }
 
-// records is where the rows of an organization's records are.
-func (k *Kind) records(org int64) catalogue.Source { return k.source(table.Org(org)) }
-
-// associations is where the rows of an event's associations are.
-func (k *Kind) associations(org, event int64) catalogue.Source {
-	return k.source(table.Event(org, event))
-}
-
-func (k *Kind) source(prefix string) catalogue.Source {
+// Rows is where the rows of an event's associations stand, or those of the
+// organization's records where event is 0.
+func (k *Kind) Rows(org, event int64) catalogue.Source {
+	prefix := table.Org(org)
+	if event != 0 {
+		prefix = table.Event(org, event)
+	}
 	return catalogue.Source{Rows: prefix + "#R" + k.Letter, Versions: prefix + "#V", Family: k.Letter, Shards: k.Shards}
 }
 
-// bodyKey finds a record beside its rows: both are the organization's.
-func (k *Kind) bodyKey(src catalogue.Source, id string) table.Key {
-	return table.Key{PK: k.prefix(src) + "#" + k.Letter + "#" + id, SK: "B"}
-}
-
-// associationKey finds an association by the event whose rows src names.
-func (k *Kind) associationKey(src catalogue.Source, id string) table.Key {
-	org, event, _ := strings.Cut(k.prefix(src), "#E#")
-	return table.Key{PK: org + "#" + k.Letter + "#" + id, SK: "E#" + event}
-}
-
-// prefix is what all keys of a source's organization or event begin with.
-func (k *Kind) prefix(src catalogue.Source) string {
-	return strings.TrimSuffix(src.Rows, "#R"+k.Letter)
+// itemKey returns the key of the record or association whose row is one of src.
+func (k *Kind) itemKey(src catalogue.Source, id string) table.Key {
+	org, event, onEvent := strings.Cut(strings.TrimSuffix(src.Rows, "#R"+k.Letter), "#E#")
+	key := table.Key{PK: org + "#" + k.Letter + "#" + id, SK: "B"}
+	if onEvent {
+		key.SK = "E#" + event
+	}
+	return key
 }

@@ -22,7 +22,7 @@ func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query
 		return nil, 0, err
 	}
 	words := strings.ToLower(q.Text)
-	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.records(c.Org.ID), func(r *Row) bool {
+	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.Rows(c.Org.ID, 0), func(r *Row) bool {
 		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Written) && st.Kind.mentions(r, words)
 	}, search.Order(q.Sort, rowTime, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
 	parties = make([]Party, len(bodies))
@@ -51,7 +51,7 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[
 	g.SetLimit(eventsAtOnce)
 	for i, event := range events {
 		g.Go(table.Safely(func() (err error) {
-			views[i], err = st.Memory.Associations.View(ctx, st.Kind.associations(c.Org.ID, event))
+			views[i], err = st.Memory.Associations.View(ctx, st.Kind.Rows(c.Org.ID, event))
 			return err
 		}))
 	}
@@ -78,7 +78,7 @@ func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (e
 		if err != nil {
 			return nil, err
 		}
-		a, err := decodeAssociation(item)
+		a, err := DecodeAssociation(item)
 		if err != nil {
 			return nil, err
 		}

@@ -169,8 +169,8 @@ func (b *Body) Value(name string) string { return b.Values[name] }
 // FriendlyID is the id people read, such as CONT-12.
 func (k *Kind) FriendlyID(b *Body) string { return k.Prefix + strconv.FormatInt(b.Number, 10) }
 
-// decodeBody reads a record from its item.
-func decodeBody(item table.Item) (*Body, error) {
+// Decode reads a record from its item.
+func Decode(item table.Item) (*Body, error) {
 	b := &Body{}
 	if err := json.Unmarshal(item.Data, b); err != nil {
 		return nil, fmt.Errorf("party: decode %s: %w", item.PK, err)
@@ -179,8 +179,8 @@ func decodeBody(item table.Item) (*Body, error) {
 	return b, nil
 }
 
-// decodeAssociation reads an association from its item.
-func decodeAssociation(item table.Item) (*Association, error) {
+// DecodeAssociation reads an association from its item.
+func DecodeAssociation(item table.Item) (*Association, error) {
 	a := &Association{}
 	if err := json.Unmarshal(item.Data, a); err != nil {
 		return nil, fmt.Errorf("party: decode %s %s: %w", item.PK, item.SK, err)

@@ -49,7 +49,7 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	if err != nil {
 		return nil, err
 	}
-	writes, err := stored(kind.records(org), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
+	writes, err := stored(kind.Rows(org, 0), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (w *Writing) local(s *step) ([]table.Write, error) {
 	}
 	a.UpdatedAt, a.Version, a.With = s.now, was+1, s.after.Version
 	s.after.wrote(Recent{event, a.Version, a.With, s.now.UnixMilli()})
-	return stored(kind.associations(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
+	return stored(kind.Rows(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
 }
 
 // wrote adds the write of an association to Recent.

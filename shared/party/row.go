@@ -9,6 +9,7 @@ import (
 
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // Row is what a search must know of a record. It is a function of the body. Its
@@ -77,6 +78,30 @@ func rowID(item table.Item) string {
 	return id
 }
 
+// EncodeRow returns the row that belongs to a stored record, or to a stored association
+// where onEvent is set.
+func (k *Kind) EncodeRow(stored table.Item, onEvent bool) ([]byte, error) {
+	var row any
+	if onEvent {
+		a, err := DecodeAssociation(stored)
+		if err != nil {
+			return nil, err
+		}
+		row = placeOf(a)
+	} else {
+		b, err := Decode(stored)
+		if err != nil {
+			return nil, err
+		}
+		row = k.rowOf(b)
+	}
+	text, err := wire.Encode(row)
+	if err != nil {
+		return nil, fmt.Errorf("party: encode row %s: %w", stored.PK, err)
+	}
+	return text, nil
+}
+
 // byCreated is the default order: oldest first, ties by id. That of places is the same.
 func byCreated(a, b *Row) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
@@ -97,12 +122,12 @@ func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
 	return &Memory{
 		Records: catalogue.New(t, catalogue.Options[Row, *Body]{
 			Row: readRow, ID: func(r *Row) string { return r.ID }, Version: func(r *Row) int64 { return r.Version },
-			Order: byCreated, Body: decodeBody, BodyKey: k.bodyKey, RowOf: k.rowOf, MaxBytes: maxBytes / 2,
+			Order: byCreated, Body: Decode, BodyKey: k.itemKey, RowOf: k.rowOf, MaxBytes: maxBytes / 2,
 		}),
 		Associations: catalogue.New(t, catalogue.Options[Place, *Association]{
 			Row: readPlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
-			Order: placesByCreated, Body: decodeAssociation,
-			BodyKey: k.associationKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
+			Order: placesByCreated, Body: DecodeAssociation,
+			BodyKey: k.itemKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
 		}),
 	}
 }

@@ -77,7 +77,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties [
 			return parties, total, nil
 		}
 	}
-	return nil, 0, catalogue.Unsettled(st.Kind.associations(c.Org.ID, c.Event.ID))
+	return nil, 0, catalogue.Unsettled(st.Kind.Rows(c.Org.ID, c.Event.ID))
 }
 
 func (q *Query) confirms(parties []Party) bool {

@@ -2,6 +2,7 @@ package party
 
 import (
 	"fmt"
+	"slices"
 
 	"lectern/shared/auth"
 	"lectern/shared/field"
@@ -14,21 +15,17 @@ type Shown struct {
 	wire.Object
 	id      string
 	version int64
-	// less are the shorter forms of a long answer, the longest first.
-	less []shorter
-	// added are the properties that Append has added.
-	added   []string
-	values  []any
+	// less are what a long answer leaves out, in this order, and omitted the paths of
+	// what this one does.
+	less    []less
 	omitted []string
 }
 
-// detail is how much a form shows: translated_fields, and contacts without about.
-type detail struct{ translated, brief bool }
-
-// shorter is a form of a party that leaves out the properties at the paths.
-type shorter struct {
-	show    func() wire.Object
-	omitted []string
+// less is a property that a long answer shows less of.
+type less struct {
+	name, path string
+	// value returns the shorter value; nil for a property that is left out.
+	value func() any
 }
 
 // Revision is the version the answer shows, for its ETag.
@@ -37,28 +34,28 @@ func (s *Shown) Revision() int64 { return s.version }
 // RecordID is the id of the record shown.
 func (s *Shown) RecordID() string { return s.id }
 
-// Shrink shows the next shorter form and lists what it leaves out in the property omitted
+// omitted is the property that lists the paths of what a long answer leaves out.
+const omitted = "omitted"
+
+// Shrink shows less of the next property and lists it in the property omitted
 // (size.Shrinker). It reports whether there was one.
 func (s *Shown) Shrink() bool {
 	if len(s.less) == 0 {
 		return false
 	}
-	s.Object, s.omitted = s.less[0].show(), append(s.omitted, s.less[0].omitted...)
-	s.less = s.less[1:]
-	for i, name := range s.added {
-		s.Add(name, s.values[i])
-	}
+	next := s.less[0]
+	s.less, s.omitted = s.less[1:], append(s.omitted, next.path)
+	s.Object = s.Edit(func(name string, value any) any {
+		switch name {
+		case omitted:
+			return nil
+		case next.name:
+			return next.value()
+		}
+		return value
+	})
 	s.Add(omitted, s.omitted)
 	return true
-}
-
-// omitted is the property that lists the paths of what a long answer leaves out.
-const omitted = "omitted"
-
-// Append adds a property at the end.
-func (s *Shown) Append(name string, value any) {
-	s.Add(name, value)
-	s.added, s.values = append(s.added, name), append(s.values, value)
 }
 
 // Viewer shows parties of a kind to a caller.
@@ -91,43 +88,31 @@ func Optional(b *Body, name string) any {
 
 // Finish returns the party that begins with o and ends with what every party has:
 // translations where they are asked for, custom fields, the contacts of an account, the
-// deep link, and when its role was deleted. contacts adds those, without about where brief
+// deep link, and when its role was deleted. contacts shows those, without about where brief
 // is set; nil for a party without.
-func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(o *wire.Object, brief bool)) Shown {
-	form := func(d detail) func() wire.Object {
-		return func() wire.Object { return v.form(o, p, role, d, contacts) }
-	}
-	shown := Shown{Object: form(detail{translated: v.Translated})(), id: p.ID, version: p.Revision()}
-	if contacts != nil {
-		shown.less = append(shown.less, shorter{form(detail{v.Translated, true}), []string{"contacts.about"}})
+func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief bool) any) Shown {
+	shown := Shown{Object: o, id: p.ID, version: p.Revision()}
+	if v.CustomFirst || !v.Translated {
+		shown.Add("custom_fields", v.CustomFields(p))
 	}
 	if v.Translated {
-		shown.less = append(shown.less, shorter{form(detail{brief: true}), []string{"translated_fields"}})
+		shown.Add(translated, v.Translations(p))
+		shown.less = []less{{translated, translated, func() any { return nil }}}
 	}
-	return shown
-}
-
-// form returns one form of a party.
-func (v *Viewer) form(o wire.Object, p Party, role string, d detail, contacts func(o *wire.Object, brief bool)) wire.Object {
-	custom := v.CustomFields(p)
-	switch {
-	case !d.translated:
-		o = o.With("custom_fields", custom)
-	case v.CustomFirst:
-		o = o.With("custom_fields", custom).With("translated_fields", v.Translations(p))
-	default:
-		o = o.With("translated_fields", v.Translations(p)).With("custom_fields", custom)
+	if v.Translated && !v.CustomFirst {
+		shown.Add("custom_fields", v.CustomFields(p))
 	}
 	if contacts != nil {
-		contacts(&o, d.brief)
+		shown.Add("contacts", contacts(false))
+		shown.less = slices.Insert(shown.less, 0, less{"contacts", "contacts.about", func() any { return contacts(true) }})
 	}
-	o.Add("admin_url", v.admin(p))
+	shown.Add("admin_url", v.admin(p))
 	if p.Here != nil {
 		if at := p.Here.Roles[role].DeletedAt; at != nil {
-			o.Add("deleted_at", at)
+			shown.Add("deleted_at", at)
 		}
 	}
-	return o
+	return shown
 }
 
 // CustomFields are the values that the party has of the event's fields and of the

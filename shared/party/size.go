@@ -1,10 +1,6 @@
 package party
 
-import (
-	"maps"
-
-	"lectern/shared/field"
-)
+import "lectern/shared/field"
 
 // Size is about how many bytes the party is that was read from the table.
 func (p Party) Size() int {
@@ -38,28 +34,8 @@ func (p Party) Untranslated() Party {
 	return p
 }
 
-// Brief returns the party without translations, custom fields and the standard fields
-// named, for where there is no memory for all of it. Its Size stays the same.
-func (p Party) Brief(without []string) Party {
-	if p.Body == nil {
-		return p
-	}
-	body := *p.Body
-	body.Values, body.CustomFields, body.Translations = maps.Clone(body.Values), nil, nil
-	for _, name := range without {
-		delete(body.Values, name)
-	}
-	p.Body = &body
-	if p.Here != nil {
-		here := *p.Here
-		here.CustomFields, here.Translations = nil, nil
-		p.Here = &here
-	}
-	return p
-}
-
 // Only returns the party with its roles and the standard fields named, for where nothing
-// else of it is shown.
+// else of it is shown or there is no memory for more. Its Size stays the same.
 func (p Party) Only(names []string) Party {
 	if p.Body == nil {
 		return p
@@ -70,7 +46,9 @@ func (p Party) Only(names []string) Party {
 			kept[name] = value
 		}
 	}
-	only := Party{Body: &Body{ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), WrittenAt: p.WrittenAt}}
+	only := Party{Body: &Body{
+		ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), WrittenAt: p.WrittenAt, bytes: p.Size(),
+	}}
 	if p.Here != nil {
 		only.Here = &Association{ID: p.Here.ID, Event: p.Here.Event, Roles: p.Here.Roles}
 	}

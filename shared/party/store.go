@@ -52,11 +52,11 @@ func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err
 	if !ok {
 		return Party{}, nil
 	}
-	if p.Body, err = decodeBody(item); err != nil || c.Event == nil {
+	if p.Body, err = Decode(item); err != nil || c.Event == nil {
 		return p, err
 	}
 	if item, ok = got[st.Kind.OnEvent(c.Org.ID, c.Event.ID, id)]; ok {
-		p.Here, err = decodeAssociation(item)
+		p.Here, err = DecodeAssociation(item)
 	}
 	return p, err
 }
@@ -120,7 +120,7 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 
 // numbers gives the next running numbers of the organization's parties.
 func (st *Store) numbers(c *auth.Caller) *write.Numbers {
-	return write.NewNumbers(st.Table, st.Kind.numbers(c.Org.ID))
+	return write.NewNumbers(st.Table, st.Kind.NumberKey(c.Org.ID))
 }
 
 // title returns the name of a role in errors.

@@ -54,7 +54,7 @@ func (v views) with(k *Kind, parties []Party) views {
 // Sources are the rows of the organization's records and of their associations with the
 // caller's event, for catalogue.Together.
 func (st *Store) Sources(c *auth.Caller) []catalogue.Source {
-	return []catalogue.Source{st.Kind.records(c.Org.ID), st.Kind.associations(c.Org.ID, c.Event.ID)}
+	return []catalogue.Source{st.Kind.Rows(c.Org.ID, 0), st.Kind.Rows(c.Org.ID, c.Event.ID)}
 }
 
 // views returns the rows of the organization's records and of their associations with
@@ -74,11 +74,11 @@ type source[R any] func(context.Context, catalogue.Source) (*catalogue.View[R], 
 func (st *Store) rowsOf(ctx context.Context, c *auth.Caller, records source[Row], places source[Place]) (v views, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		v.records, err = records(ctx, st.Kind.records(c.Org.ID))
+		v.records, err = records(ctx, st.Kind.Rows(c.Org.ID, 0))
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		v.places, err = places(ctx, st.Kind.associations(c.Org.ID, c.Event.ID))
+		v.places, err = places(ctx, st.Kind.Rows(c.Org.ID, c.Event.ID))
 		return err
 	}))
 	err = g.Wait()
@@ -140,11 +140,11 @@ func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, places []
 	var here []catalogue.Body[*Association]
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
-		bodies, err = st.Memory.Records.Bodies(ctx, st.Kind.records(c.Org.ID), records)
+		bodies, err = st.Memory.Records.Bodies(ctx, st.Kind.Rows(c.Org.ID, 0), records)
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		here, err = st.Memory.Associations.Bodies(ctx, st.Kind.associations(c.Org.ID, c.Event.ID), places)
+		here, err = st.Memory.Associations.Bodies(ctx, st.Kind.Rows(c.Org.ID, c.Event.ID), places)
 		return err
 	}))
 	if err := g.Wait(); err != nil {

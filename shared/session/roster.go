@@ -76,14 +76,16 @@ type register struct {
 	met map[string]party.Party
 	// again has the parties of met that may be torn: they are read again before they are shown.
 	again map[string]bool
-	// held is the number of bytes read into met. Beyond size.Held parties are kept in
-	// brief.
-	held int
+	// held is the number of bytes read into met. Beyond size.Held only the fields of brief
+	// are kept.
+	held  int
+	brief []string
 }
 
 func newRegister(c *auth.Caller, x Expand, store *party.Store, read party.Reader) *register {
 	return &register{
 		caller: c, translated: x.TranslatedFields, store: store, read: read, met: map[string]party.Party{}, again: map[string]bool{},
+		brief: slices.DeleteFunc(slices.Clone(store.Kind.Fields), func(name string) bool { return slices.Contains(contact.Longest, name) }),
 	}
 }
 
@@ -152,7 +154,7 @@ func (r *register) hold(ids []string, found map[string]party.Party) {
 			r.held += p.Size()
 		}
 		if r.held > size.Held {
-			p = p.Brief(contact.Longest)
+			p = p.Only(r.brief)
 		}
 		r.met[id] = p
 		delete(r.again, id)

@@ -1,6 +1,9 @@
 package wire
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -57,6 +60,24 @@ func (o Object) With(name string, value any) Object {
 	o.text = slices.Clip(o.text)
 	o.Add(name, value)
 	return o
+}
+
+// Edit returns a copy of the object with the values that edit returns for its properties,
+// without those for which it returns nil.
+func (o Object) Edit(edit func(name string, value any) any) Object {
+	text, err := o.MarshalJSON()
+	copied, in := Object{err: err}, json.NewDecoder(bytes.NewReader(text))
+	_, err = in.Token() // The brace.
+	for err == nil && in.More() {
+		var value json.RawMessage
+		name, _ := in.Token()
+		err = in.Decode(&value)
+		if edited := edit(name.(string), value); edited != nil {
+			copied.Add(name.(string), edited)
+		}
+	}
+	copied.err = cmp.Or(copied.err, err)
+	return copied
 }
 
 // MarshalJSON writes the object.

@@ -31,6 +31,30 @@ func TestAnObjectKeepsItsOrder(t *testing.T) {
 	require.ErrorContains(t, err, "f")
 }
 
+// TestAnEditedObjectKeepsItsOrder: edits change and leave out properties of a copy.
+func TestAnEditedObjectKeepsItsOrder(t *testing.T) {
+	var o wire.Object
+	for _, name := range []string{"b", "<a>", "c"} {
+		o.Add(name, "\u2028 & "+name)
+	}
+	o.Add("d", nil)
+	edited := o.Edit(func(name string, value any) any {
+		return map[string]any{"b": value, "<a>": []int{1}, "d": value}[name]
+	})
+	edited.Add("e", 2)
+	for want, object := range map[string]wire.Object{
+		`{"b":"\u2028 & b","<a>":[1],"d":null,"e":2}`:                       edited,
+		`{"b":"\u2028 & b","<a>":"\u2028 & <a>","c":"\u2028 & c","d":null}`: o,
+	} {
+		text, err := wire.Encode(object)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
+	o.Add("f", func() {})
+	_, err := o.Edit(func(_ string, value any) any { return value }).MarshalJSON()
+	require.ErrorContains(t, err, "f")
+}
+
 // TestTextsInAnObject: a text is written as every other encoder writes it.
 func TestTextsInAnObject(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
