@@ -311,3 +311,42 @@ func (t *troupe) forget(names ...string) {
 		}
 	}
 }
+
+// TestQuestionsAboutAPersonShowNoOtherEvents asks as a caller limited to one event and as
+// one of another organization: items of events that they cannot see tell them nothing.
+func TestQuestionsAboutAPersonShowNoOtherEvents(t *testing.T) {
+	c := newCrowd(t)
+	there := c.there()
+	c.meet("Ann", "Eve")
+	there.meet("Ann", "Bob")
+	c.hold("here", nil, "Ann speaker")
+	there.hold("there", nil, "Ann speaker", "Bob speaker")
+	sessions := func(d *desk, status int, contact string) entity {
+		return d.Call(t, status, http.MethodGet, fmt.Sprintf("/v1/organization/%d/contacts/%s/sessions", d.Org, contact), nil).JSON(t)
+	}
+	ann, bob, unknown := c.id("Ann"), there.id("Bob"), "00000000-0000-4000-8000-000000000000"
+	limited := c.as(c.TokenWith(t, object{"scopes": stacktest.Scopes, "limit": 1_000_000, "event_ids": []int64{c.Event}}))
+	require.ElementsMatch(t, []string{"here", "there"}, texts(sessions(c.desk, 200, ann).list("sessions"), "title"))
+	require.Equal(t, []string{"here"}, texts(sessions(limited, 200, ann).list("sessions"), "title"))
+	for name, path := range map[string]string{"sessions": "/contacts/%s/sessions", "speaker": "/speakers/%s"} {
+		t.Run(name, func(t *testing.T) {
+			for _, d := range []*desk{limited, c.desk} {
+				require.Equal(t, at(d, path, unknown), at(d, path, bob), "of no event of the path's")
+			}
+			require.Equal(t, "Event not found", limited.In(there.Event).Call(t, 404, http.MethodGet,
+				limited.In(there.Event).EventPath(fmt.Sprintf(path, ann)), nil).JSON(t)["message"])
+		})
+	}
+	require.Equal(t, sessions(limited, 404, unknown), sessions(limited, 404, bob))
+	stranger := newCrowd(t)
+	require.Equal(t, sessions(stranger.desk, 404, unknown), sessions(stranger.desk, 404, ann))
+	for name, path := range map[string]string{"sessions": "/contacts/%s/sessions", "speaker": "/speakers/%s"} {
+		require.Equal(t, at(stranger.desk, path, unknown), at(stranger.desk, path, ann), name)
+	}
+}
+
+// at returns what a caller is told of a contact who is unknown on the event.
+func at(d *desk, path, contact string) entity {
+	d.t.Helper()
+	return d.Call(d.t, 404, http.MethodGet, d.EventPath(fmt.Sprintf(path, contact)), nil).JSON(d.t)
+}
