@@ -48,6 +48,10 @@ bench: functions ## Measure every operation beside its floor and print the table
 	go run ./localstack/bench
 	@$(MAKE) --no-print-directory bench-aws
 
+.PHONY: bench-largest
+bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
+	go run ./localstack/bench -largest
+
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
 	go test ./localstack/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)

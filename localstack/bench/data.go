@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"lectern/functions/operator"
+	"lectern/localstack/stack"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -66,13 +66,13 @@ func contactsOf(size int) int {
 	return min(size, memorySize)
 }
 
-// prepare gives the place of a size kept under data, or makes it.
-func prepare(ctx context.Context, data, url string, env api.Env, size int) (*place, error) {
-	p := &place{path: filepath.Join(data, fmt.Sprintf("bench-%d.json", size)), env: env}
+// prepare returns the place that is kept at path, or makes one with such an event.
+func prepare(ctx context.Context, path string, on *stack.Instance, wanted event) (*place, error) {
+	p := &place{path: path, env: on.Env}
 	text, err := os.ReadFile(p.path)
 	if err == nil {
 		err = json.Unmarshal(text, p)
-		p.client = newClient(url, p.Token)
+		p.client = newClient(on.URL, p.Token)
 		return p, err
 	}
 	if !errors.Is(err, os.ErrNotExist) {
@@ -81,8 +81,8 @@ func prepare(ctx context.Context, data, url string, env api.Env, size int) (*pla
 	if err := p.organize(ctx); err != nil {
 		return nil, err
 	}
-	p.client = newClient(url, p.Token)
-	return p, p.fill(ctx, size)
+	p.client = newClient(on.URL, p.Token)
+	return p, p.fill(ctx, wanted)
 }
 
 // organize makes the organization and its token.
@@ -139,14 +139,15 @@ func (p *place) newEvent(ctx context.Context, name string) (int64, error) {
 	return made.ID, err
 }
 
-// fill makes the event of a size and what is in it.
-func (p *place) fill(ctx context.Context, size int) error {
+// fill makes the event and what is in it.
+func (p *place) fill(ctx context.Context, wanted event) error {
 	began := time.Now()
-	id, err := p.newEvent(ctx, fmt.Sprint("Bench ", size))
+	id, err := p.newEvent(ctx, fmt.Sprint("Bench ", wanted.Size))
 	if err != nil {
 		return err
 	}
-	p.Event = event{ID: id, Size: size, Contacts: contactsOf(size)}
+	p.Event = wanted
+	p.Event.ID = id
 	for i := range tracks {
 		var track struct{ ID string }
 		if err := p.client.json(ctx, &track, "POST", fmt.Sprintf("/v1/event/%d/tracks/create", id),
@@ -158,7 +159,7 @@ func (p *place) fill(ctx context.Context, size int) error {
 	if err := p.records(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("%d sessions and %d contacts made in %s\n", size, p.Event.Contacts, time.Since(began).Round(time.Millisecond))
+	fmt.Printf("%d sessions and %d contacts made in %s\n", wanted.Size, p.Event.Contacts, time.Since(began).Round(time.Millisecond))
 	return p.keep()
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -23,11 +24,14 @@ func main() {
 	data := flag.String("data", ".local/bench", "where the data is kept")
 	folder := flag.String("functions", stack.Binaries(), "where the functions' binaries are")
 	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
+	alone := flag.Bool("largest", false, "measure only the largest organization in what a Lambda of 512 MB has")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	fmt.Println(machine())
-	err := starts(ctx, *folder)
-	if err == nil && *sizes != "" {
+	var err error
+	if *alone {
+		err = measureLargest(ctx, *folder, *data)
+	} else if err = starts(ctx, *folder); err == nil && *sizes != "" {
 		err = run(ctx, *sizes, *data, *span)
 	}
 	stop()
@@ -53,7 +57,8 @@ func run(ctx context.Context, sizes, data string, span time.Duration) error {
 		if err != nil {
 			return fmt.Errorf("sizes: %w", err)
 		}
-		place, err := prepare(ctx, data, instance.URL, instance.Env, size)
+		place, err := prepare(ctx, filepath.Join(data, fmt.Sprintf("bench-%d.json", size)), instance,
+			event{Size: size, Contacts: contactsOf(size)})
 		if err != nil {
 			return err
 		}

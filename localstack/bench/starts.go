@@ -73,10 +73,15 @@ func (c *cold) first(group api.Group, n int) any {
 	if op.Method == http.MethodPost || op.Method == http.MethodPut {
 		body = fmt.Sprintf(`{"title":"A","name":"A%d","email":"a%d@bench.example","type":"text","module_id":"session"}`, n, n)
 	}
+	return invocation(c.place.Token, op.Method, op.Path, strings.Join(parts, "/"), body)
+}
+
+// invocation returns the event of a request, as API Gateway sends it to a function.
+func invocation(token, method, template, path, body string) map[string]any {
 	return map[string]any{
-		"resource": op.Path, "path": strings.Join(parts, "/"), "httpMethod": op.Method, "body": body,
-		"multiValueHeaders": map[string][]string{"X-Access-Token": {c.place.Token}, "Content-Type": {"application/json"}, "Host": {"bench"}},
-		"requestContext":    map[string]any{"stage": "bench", "httpMethod": op.Method, "requestId": "bench"},
+		"resource": template, "path": path, "httpMethod": method, "body": body,
+		"multiValueHeaders": map[string][]string{"X-Access-Token": {token}, "Content-Type": {"application/json"}, "Host": {"bench"}},
+		"requestContext":    map[string]any{"stage": "bench", "httpMethod": method, "requestId": "bench"},
 	}
 }
 

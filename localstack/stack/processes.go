@@ -71,6 +71,7 @@ func (s *Stack) processes() *processes {
 	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
 		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
 		"AWS_REGION=" + Regions[s.config.Region], "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"GOMEMLIMIT=448MiB",
 	}}
 	p.engine = func(string) string { return s.EngineURL }
 	if s.record != nil {
