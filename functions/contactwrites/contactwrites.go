@@ -32,10 +32,10 @@ var Group = api.NewGroup("Contact Writes", start, []api.Route[service]{
 var writers = auth.Scopes{auth.WriteContacts}
 
 type service struct {
-	contacts *party.Writer[contact.Contact, contact.Draft]
+	contacts *contact.Store
 }
 
-func start(env api.Env) *service { return &service{stores.Contacts(env).Writer()} }
+func start(env api.Env) *service { return &service{stores.Contacts(env)} }
 
 type createInput struct {
 	api.InEvent
@@ -46,7 +46,7 @@ type createInput struct {
 // create associates the person of an address with the event: a contact that the
 // organization has, or a new one.
 func (s *service) create(ctx context.Context, in *createInput) (*contact.Contact, error) {
-	return s.contacts.Create(ctx, auth.From(ctx), contact.Role, &in.Body.Draft, in.Translated())
+	return s.contacts.Writer(auth.From(ctx), in.Translated()).Create(ctx, &in.Body.Draft)
 }
 
 // OneContact names the contact of the path and the version the client has seen.
@@ -64,17 +64,17 @@ type updateInput struct {
 
 // update changes what is sent and leaves the rest.
 func (s *service) update(ctx context.Context, in *updateInput) (*contact.Contact, error) {
-	return s.contacts.Update(ctx, auth.From(ctx), contact.Role, in.ContactID, &in.Body, in.IfMatch, in.Translated())
+	return s.contacts.Writer(auth.From(ctx), in.Translated()).Update(ctx, in.ContactID, &in.Body, in.IfMatch)
 }
 
 // delete takes the contact from the event until it is restored.
 func (s *service) delete(ctx context.Context, in *OneContact) (*contact.Contact, error) {
-	return s.contacts.Delete(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.Translated())
+	return s.contacts.Writer(auth.From(ctx), in.Translated()).Delete(ctx, in.ContactID, in.IfMatch)
 }
 
 // restore brings a deleted contact back to the event.
 func (s *service) restore(ctx context.Context, in *OneContact) (*contact.Contact, error) {
-	return s.contacts.Restore(ctx, auth.From(ctx), contact.Role, in.ContactID, in.IfMatch, in.Translated())
+	return s.contacts.Writer(auth.From(ctx), in.Translated()).Restore(ctx, in.ContactID, in.IfMatch)
 }
 
 type bulkInput struct {
@@ -86,5 +86,5 @@ type bulkInput struct {
 // bulk does up to 100 operations, each of which succeeds or fails on its own. An
 // operation's error is a plain string.
 func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[contact.Contact, string], error) {
-	return party.Bulk(ctx, s.contacts, auth.From(ctx), contact.Role, in.Body, in.Translated(), (*apierr.Error).Error)
+	return party.Bulk(ctx, s.contacts.Writer(auth.From(ctx), in.Translated()), in.Body, (*apierr.Error).Error)
 }

@@ -32,10 +32,10 @@ var Group = api.NewGroup("Exhibitor Writes", start, []api.Route[service]{
 var writers = auth.Scopes{auth.WriteExhibitors}
 
 type service struct {
-	accounts *party.Writer[account.Account, account.Draft]
+	accounts *account.Store
 }
 
-func start(env api.Env) *service { return &service{stores.Accounts(env).Writer()} }
+func start(env api.Env) *service { return &service{stores.Accounts(env)} }
 
 type createInput struct {
 	api.InEvent
@@ -46,7 +46,7 @@ type createInput struct {
 // create makes an account that is exhibitor of the event, or gives the role to the
 // account that account_id names.
 func (s *service) create(ctx context.Context, in *createInput) (*account.Account, error) {
-	return s.accounts.Create(ctx, auth.From(ctx), role, &in.Body, in.Translated())
+	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Create(ctx, &in.Body)
 }
 
 // OneExhibitor names the account of the path and the version the client has seen.
@@ -64,17 +64,17 @@ type updateInput struct {
 
 // update changes what is sent and leaves the rest.
 func (s *service) update(ctx context.Context, in *updateInput) (*account.Account, error) {
-	return s.accounts.Update(ctx, auth.From(ctx), role, in.ExhibitorID, &in.Body, in.IfMatch, in.Translated())
+	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Update(ctx, in.ExhibitorID, &in.Body, in.IfMatch)
 }
 
 // delete takes the role from the account until it is restored; another one stays.
 func (s *service) delete(ctx context.Context, in *OneExhibitor) (*account.Account, error) {
-	return s.accounts.Delete(ctx, auth.From(ctx), role, in.ExhibitorID, in.IfMatch, in.Translated())
+	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Delete(ctx, in.ExhibitorID, in.IfMatch)
 }
 
 // restore gives the role back.
 func (s *service) restore(ctx context.Context, in *OneExhibitor) (*account.Account, error) {
-	return s.accounts.Restore(ctx, auth.From(ctx), role, in.ExhibitorID, in.IfMatch, in.Translated())
+	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Restore(ctx, in.ExhibitorID, in.IfMatch)
 }
 
 type bulkInput struct {
@@ -85,5 +85,5 @@ type bulkInput struct {
 
 // bulk does up to 100 operations, each of which succeeds or fails on its own.
 func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[account.Account, bulk.Failure], error) {
-	return party.Bulk(ctx, s.accounts, auth.From(ctx), role, in.Body, in.Translated(), bulk.Fail)
+	return party.Bulk(ctx, s.accounts.Writer(auth.From(ctx), role, in.Translated()), in.Body, bulk.Fail)
 }

@@ -179,9 +179,9 @@ func (p *place) records(ctx context.Context) error {
 		return err
 	}
 	ctx = auth.With(ctx, caller)
-	contacts, sessions := stores.Contacts(p.env).Writer(), stores.Sessions(p.env)
+	contacts, sessions := stores.Contacts(p.env), stores.Sessions(p.env)
 	people, err := inBatches(p.Event.Contacts, person, func(req bulk.Request) (*bulk.Response[contact.Contact, string], error) {
-		return party.Bulk(ctx, contacts, caller, contact.Role, req, false, (*apierr.Error).Error)
+		return party.Bulk(ctx, contacts.Writer(caller, false), req, (*apierr.Error).Error)
 	})
 	if err != nil {
 		return err

@@ -32,20 +32,20 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, role, id string, x par
 }
 
 // stored gives those accounts of ids that ever had a role on the caller's event, by id.
-func (st *Store) stored(ctx context.Context, c *auth.Caller, role string, ids []string, x party.Expand) (map[string]any, error) {
-	set, err := st.Settings.Load(ctx, c)
+func (st *Store) stored(ctx context.Context, r party.Request, ids []string) (map[string]any, error) {
+	set, err := st.Settings.Load(ctx, r.Caller)
 	if err != nil {
 		return nil, err
 	}
-	found, err := st.Read(ctx, c, ids)
+	found, err := st.Read(ctx, r.Caller, ids)
 	if err != nil {
 		return nil, err
 	}
-	v, shown := st.viewer(c, set, role, bool(x)), make(map[string]any, len(found))
+	v, shown := st.viewer(r.Caller, set, r.Role, bool(r.Expand)), make(map[string]any, len(found))
 	for some := range slices.Chunk(slices.Collect(maps.Values(found)), atOnce/maxStored) {
 		var people map[string]party.Party
 		if v.readsContacts {
-			if people, err = st.Contacts.Read(ctx, c, related(some...)); err != nil {
+			if people, err = st.Contacts.Read(ctx, r.Caller, related(some...)); err != nil {
 				return nil, err
 			}
 		}

@@ -25,16 +25,20 @@ type writing struct {
 	view  *viewer
 }
 
-// Writer does the writes of accounts in either role.
-func (st *Store) Writer() *party.Writer[Account, Draft] {
+// Writer does the writes of a request to accounts in a role.
+func (st *Store) Writer(c *auth.Caller, role string, x party.Expand) *party.Writer[Account, Draft] {
+	r := st.NewRequest(c, role, x)
 	return &party.Writer[Account, Draft]{
-		Store: &st.Store, Begin: st.begin, Stored: st.stored, Required: (*Draft).required,
-		Guard: func(d *Draft) write.Guard { return write.Guard{UpdatedAt: d.UpdatedAt} },
+		Store: &st.Store, Role: role, Required: (*Draft).required,
+		Begin: func(ctx context.Context, d *Draft, ifMatch string) (party.Operations, error) {
+			return st.begin(ctx, r, d, ifMatch)
+		},
+		Stored: func(ctx context.Context, ids []string) (map[string]any, error) { return st.stored(ctx, r, ids) },
 	}
 }
 
 // begin begins a write on the caller's event, whose draft is nil for none.
-func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard, x party.Expand) (party.Operations, error) {
+func (st *Store) begin(ctx context.Context, r party.Request, d *Draft, ifMatch string) (party.Operations, error) {
 	w := &writing{store: st, draft: d}
 	var sent *party.Draft
 	if d != nil {
@@ -43,17 +47,17 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 		}
 		sent = &d.Draft
 	}
-	begun, err := st.Writing(ctx, c, role, sent, guard)
+	begun, err := st.Writing(ctx, r, sent, ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	w.Writing, w.view = begun, st.viewer(c, begun.Set, role, bool(x))
+	w.Writing, w.view = begun, st.viewer(r.Caller, begun.Set, r.Role, bool(r.Expand))
 	if d != nil {
 		if w.refs, err = d.refs(); err != nil {
 			return nil, err
 		}
 		w.Verify, w.Prepare = w.verify, w.relate
-		w.Reads = append(w.Reads, w.refs.Keys(c)...)
+		w.Reads = append(w.Reads, w.refs.Keys(r.Caller)...)
 	}
 	w.More = w.people
 	w.Answer = w.answer
@@ -145,14 +149,14 @@ func (w *writing) answer(got write.Items, p party.Party) (any, error) {
 // Enroll gives the role to a new account, or to the one that account_id names, with
 // what else was sent as an update. It is a 409 for an account that holds the role on
 // the event, or held it and it was deleted.
-func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
+func (w *writing) Enroll(id string) write.Op {
 	named := w.draft.AccountID
 	w.Verify = w.verifyWhose
 	var number func(context.Context) (int64, error)
 	if named.Sent {
 		id = named.Value
 	} else {
-		number = numbers.Reserve()
+		number = w.Numbers.Reserve()
 	}
 	return w.Create(id, number, func(_ context.Context, got write.Items) (party.Party, error) {
 		if !named.Sent {

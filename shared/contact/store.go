@@ -30,7 +30,7 @@ func (st *Store) GetOfOrganization(ctx context.Context, c *auth.Caller, id strin
 }
 
 // stored gives those contacts of ids that were ever on the caller's event, by id.
-func (st *Store) stored(ctx context.Context, c *auth.Caller, _ string, ids []string, x party.Expand) (map[string]any, error) {
+func (st *Store) stored(ctx context.Context, c *auth.Caller, ids []string, x party.Expand) (map[string]any, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ type writing struct {
 }
 
 // begin begins a write on the caller's event, whose draft is nil for none.
-func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard, x party.Expand) (party.Operations, error) {
+func (st *Store) begin(ctx context.Context, r party.Request, d *Draft, ifMatch string) (party.Operations, error) {
 	w := &writing{store: st}
 	var draft *party.Draft
 	if d != nil {
@@ -32,12 +32,14 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, role string, d *Draf
 		draft = &d.Draft
 	}
 	var err error
-	if w.Writing, err = st.Writing(ctx, c, role, draft, guard); err != nil {
+	if w.Writing, err = st.Writing(ctx, r, draft, ifMatch); err != nil {
 		return nil, err
 	}
-	w.Answer = func(_ write.Items, p party.Party) (any, error) { return st.Show(c, w.Set, bool(x), p), nil }
+	w.Answer = func(_ write.Items, p party.Party) (any, error) {
+		return st.Show(r.Caller, w.Set, bool(r.Expand), p), nil
+	}
 	if d != nil && d.Text(email).Has() {
-		w.taking = ByEmail(c.Org.ID, d.Text(email).Value)
+		w.taking = ByEmail(r.Caller.Org.ID, d.Text(email).Value)
 		w.Reads = append(w.Reads, w.taking)
 		w.More = w.holders
 		w.Touches = w.addresses
@@ -131,8 +133,8 @@ func taken(p party.Party, deleted bool) error {
 // Enroll associates the person of an address with the caller's event: the contact
 // that has it, with what was sent as an update, or a new one. It is a 409 for a
 // contact that is on the event, or was and is deleted.
-func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
-	return w.Create(id, numbers.Reserve(), func(ctx context.Context, got write.Items) (party.Party, error) {
+func (w *writing) Enroll(id string) write.Op {
+	return w.Create(id, w.Numbers.Reserve(), func(ctx context.Context, got write.Items) (party.Party, error) {
 		p, err := w.holder(got)
 		if err != nil || p.Body == nil || p.Here != nil {
 			return p, err
@@ -145,17 +147,20 @@ func (w *writing) Enroll(id string, numbers *write.Numbers) write.Op {
 	}, taken)
 }
 
-// Writer does the writes of contacts, whose only role is Role.
-func (st *Store) Writer() *party.Writer[Contact, Draft] {
+// Writer does the writes of a request to contacts, whose only role is Role.
+func (st *Store) Writer(c *auth.Caller, x party.Expand) *party.Writer[Contact, Draft] {
+	r := st.NewRequest(c, Role, x)
 	return &party.Writer[Contact, Draft]{
-		Store: &st.Store, Begin: st.begin,
-		Stored: st.stored,
+		Store: &st.Store, Role: Role,
+		Begin: func(ctx context.Context, d *Draft, ifMatch string) (party.Operations, error) {
+			return st.begin(ctx, r, d, ifMatch)
+		},
+		Stored: func(ctx context.Context, ids []string) (map[string]any, error) { return st.stored(ctx, c, ids, x) },
 		Required: func(d *Draft) error {
 			if !d.Text(email).Sent {
 				return apierr.Invalid(email, "email is required.")
 			}
 			return nil
 		},
-		Guard: func(d *Draft) write.Guard { return write.Guard{UpdatedAt: d.UpdatedAt} },
 	}
 }

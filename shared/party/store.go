@@ -118,11 +118,6 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 	return found, err
 }
 
-// numbers gives the next running numbers of the organization's parties.
-func (st *Store) numbers(c *auth.Caller) *write.Numbers {
-	return write.NewNumbers(st.Table, st.Kind.NumberKey(c.Org.ID))
-}
-
 // title returns the name of a role in errors.
 func title(role string) string { return strings.ToUpper(role[:1]) + role[1:] }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"lectern/shared/apierr"
-	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/settings"
 	"lectern/shared/table"
@@ -28,10 +27,8 @@ const (
 // Writing is one write in the making. All that it reads it reads before it plans, in
 // the two batches of its operation.
 type Writing struct {
-	Caller *auth.Caller
-	Set    *settings.Snapshot
-	// Role is the role on the caller's event that the write is about.
-	Role string
+	Request
+	Set *settings.Snapshot
 	// Edit is what is sent; nil for a deletion and a restoration.
 	Edit  *Edit
 	Guard write.Guard
@@ -53,25 +50,29 @@ type Writing struct {
 	members map[string]table.Key
 }
 
-// Writing begins a write about a role, with a draft that is checked as far as nothing
-// stored is needed; a nil draft is none.
-func (st *Store) Writing(ctx context.Context, c *auth.Caller, role string, d *Draft, guard write.Guard) (*Writing, error) {
+// Writing begins a write, with a draft that is checked as far as nothing stored is needed;
+// a nil draft is none.
+func (st *Store) Writing(ctx context.Context, r Request, d *Draft, ifMatch string) (*Writing, error) {
+	guard := write.Guard{IfMatch: ifMatch}
+	if d != nil {
+		guard.UpdatedAt = d.UpdatedAt
+	}
 	if err := guard.Validate(); err != nil {
 		return nil, err
 	}
-	set, err := st.Settings.Load(ctx, c)
+	set, err := st.Settings.Load(ctx, r.Caller)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writing{Caller: c, Set: set, Role: role, Guard: guard, store: st}
+	w := &Writing{Request: r, Set: set, Guard: guard, store: st}
 	if d == nil {
 		return w, nil
 	}
-	w.Edit = &Edit{Caller: c, Set: set, Draft: d, kind: st.Kind}
+	w.Edit = &Edit{Caller: r.Caller, Set: set, Draft: d, kind: st.Kind}
 	if err := w.Edit.check(); err != nil {
 		return nil, err
 	}
-	w.members = set.Fields.Members(c.Org.ID, st.Kind.Module, d.CustomFields.Value)
+	w.members = set.Fields.Members(r.Caller.Org.ID, st.Kind.Module, d.CustomFields.Value)
 	w.Reads = slices.Collect(maps.Values(w.members))
 	return w, nil
 }
@@ -165,52 +166,57 @@ func (w *Writing) leaving(b *Body) (published []string) {
 // Update changes the party with an id, which must hold the role.
 func (w *Writing) Update(id string) write.Op {
 	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
-		before, err := w.holder(got, id)
+		s, err := w.step(got, id, updated)
 		if err != nil {
 			return nil, err
 		}
-		after := before.clone()
-		s := &step{before: before, after: after, verb: updated, now: w.now(before), edits: true}
-		if err := w.edit(got, before, after, s.now); err != nil {
+		s.edits = true
+		if err := w.edit(got, s.before, s.after, s.now); err != nil {
 			return nil, err
 		}
-		return s, before.Guarded(w.Guard)
+		return s, s.before.Guarded(w.Guard)
 	})
 }
 
 // Delete takes the role from the party with an id, which must hold it.
-func (w *Writing) Delete(id string) write.Op {
+func (w *Writing) Delete(id string) write.Op { return w.setDeleted(id, deleted) }
+
+// Restore gives a deleted role back; 404 where it is not deleted.
+func (w *Writing) Restore(id string) write.Op { return w.setDeleted(id, restored) }
+
+// setDeleted builds the operation that deletes or restores the role.
+func (w *Writing) setDeleted(id, verb string) write.Op {
 	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
-		before, err := w.holder(got, id)
+		s, err := w.step(got, id, verb)
 		if err != nil {
 			return nil, err
 		}
-		s := &step{before: before, after: before.clone(), verb: deleted, now: w.now(before)}
-		role := before.Here.Roles[w.Role]
-		role.DeletedAt = &s.now
+		role := Role{Since: s.before.Here.Roles[w.Role].Since}
+		if verb == deleted {
+			role.DeletedAt, s.published = &s.now, w.leaving(s.after.Body)
+		} else {
+			s.published = w.taking(s.after.Body)
+		}
 		s.after.Here.Roles[w.Role] = role
-		s.published = w.leaving(s.after.Body)
-		return s, before.Guarded(w.Guard)
+		return s, s.before.Guarded(w.Guard)
 	})
 }
 
-// Restore gives a deleted role back; 404 where it is not deleted.
-func (w *Writing) Restore(id string) write.Op {
-	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
-		before, err := w.store.Found(w.Caller, got, id)
-		if err != nil {
-			return nil, err
-		}
-		if before.Here == nil || before.Here.Roles[w.Role].DeletedAt == nil {
-			return nil, NotFound(w.Role)
-		}
-		s := &step{before: before, after: before.clone(), verb: restored, now: w.now(before)}
-		role := before.Here.Roles[w.Role]
-		role.DeletedAt = nil
-		s.after.Here.Roles[w.Role] = role
-		s.published = w.taking(s.after.Body)
-		return s, before.Guarded(w.Guard)
-	})
+// step begins the change of the party with an id, which must hold the role or, for a
+// restoration, have it deleted.
+func (w *Writing) step(got write.Items, id, verb string) (*step, error) {
+	before, err := w.store.Found(w.Caller, got, id)
+	if err != nil {
+		return nil, err
+	}
+	there := before.Holds(w.Role)
+	if verb == restored {
+		there = before.Here != nil && before.Here.Roles[w.Role].DeletedAt != nil
+	}
+	if !there {
+		return nil, NotFound(w.Role)
+	}
+	return &step{before: before, after: before.clone(), verb: verb, now: w.now(before)}, nil
 }
 
 // op is the operation that plans a step for the party of an id.
@@ -277,15 +283,6 @@ func (w *Writing) now(before Party) wire.Time {
 		return wire.At(w.store.Now())
 	}
 	return wire.After(before.WrittenAt, w.store.Now())
-}
-
-// holder is the party of an id among what was read, which holds the role.
-func (w *Writing) holder(got write.Items, id string) (Party, error) {
-	p, err := w.store.Found(w.Caller, got, id)
-	if err == nil && !p.Holds(w.Role) {
-		err = NotFound(w.Role)
-	}
-	return p, err
 }
 
 // NotFound is the 404 of a party that does not hold a role.
