@@ -118,7 +118,7 @@ func benchmarkSize(b *testing.B, n int) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			_, _, err := c.Search(ctx, source, ofTrack, nil, 0, 25)
+			_, _, err := c.Search(ctx, source, alone(ofTrack), nil, 0, 25)
 			require.NoError(b, err)
 		}
 	})
@@ -129,7 +129,7 @@ func benchmarkSize(b *testing.B, n int) {
 			changed.Version++
 			require.NoError(b, to.Transact(ctx, writes(b, changed)...))
 			b.StartTimer()
-			_, _, err := c.Search(ctx, source, ofTrack, nil, 0, 25)
+			_, _, err := c.Search(ctx, source, alone(ofTrack), nil, 0, 25)
 			require.NoError(b, err)
 		}
 	})

@@ -33,7 +33,7 @@ func (c *Catalogue[R, B]) Bodies(ctx context.Context, src Source, want []Want) (
 		if try == maxTries {
 			return nil, unsettled("bodies", src)
 		}
-		err := pause(ctx, try)
+		err := pauses.Wait(ctx, try)
 		if err == nil {
 			missing, err = c.fetch(ctx, src, want, got, missing)
 		}

@@ -6,7 +6,6 @@
 package catalogue
 
 import (
-	"context"
 	"fmt"
 	"hash/fnv"
 	"time"
@@ -112,26 +111,14 @@ func New[R, B any](t *table.Table, opts Options[R, B]) *Catalogue[R, B] {
 	}
 }
 
-const (
-	// maxTries is how often a shard or a body is read that a write is becoming
-	// visible in. A shard that is written without end, and found in the middle of
-	// a write every second time, still settles but for one read in 4,000.
-	maxTries = 12
-	// firstPause is the longest pause before the second try, each later one is
-	// twice as long up to maxPause. A transaction becomes visible within
-	// milliseconds; the pauses together are about 0.3 s.
-	firstPause = 2 * time.Millisecond
-	maxPause   = 100 * time.Millisecond
-)
+// maxTries is how often a shard or a body is read that a write is becoming visible in.
+// A shard that is written without end, and found in the middle of a write every second
+// time, still settles but for one read in 4,000.
+const maxTries = 12
 
-// pause waits before try number try, counted from 0: not at all before the first,
-// then at random up to the longest pause.
-func pause(ctx context.Context, try int) error {
-	if try == 0 {
-		return nil
-	}
-	return table.Pause(ctx, min(firstPause<<(try-1), maxPause))
-}
+// pauses are those between the tries. A transaction becomes visible within
+// milliseconds; the pauses together are about 0.3 s.
+var pauses = table.Backoff{First: 2 * time.Millisecond, Max: 100 * time.Millisecond}
 
 // unsettled is the error for something that still does not agree with its version
 // after maxTries: 503 to the caller, the rest for the log.

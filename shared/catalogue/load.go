@@ -42,7 +42,7 @@ func (c *Catalogue[R, B]) settle(ctx context.Context, src Source, s *source[R], 
 	some := min(len(open), e.whole)
 	open, left := open[:some], open[some:]
 	for try := 0; len(open) > 0 && try < e.tries; try++ {
-		if err = pause(within, try); err == nil {
+		if err = pauses.Wait(within, try); err == nil {
 			// The versions were read just now when the first try begins.
 			err = c.readShards(within, src, s, open, now, try > 0)
 		}

@@ -3,22 +3,16 @@ package catalogue
 import "context"
 
 // Search gives the bodies of one page of a source, and how many records match in
-// all: View, Select and Bodies in one, with their errors. A body that is newer
-// than its row is filtered and placed again as its body says, so no page shows
-// what keep does not hold for.
-func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
-	return c.SearchWithin(ctx, src, func(*View[R]) func(*R) bool { return keep }, order, offset, limit)
-}
-
-// SearchWithin is Search with a filter that looks at other rows too: within
-// gives it for the view that is searched.
-func (c *Catalogue[R, B]) SearchWithin(ctx context.Context, src Source, within func(*View[R]) func(*R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
+// all: View, Select and Bodies in one, with their errors. keep may look at other rows
+// of the view that is searched. A body that is newer than its row is filtered and placed
+// again as its body says, so no page shows what keep does not hold for.
+func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*View[R], *R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
 	view, err := c.View(ctx, src)
 	if err != nil {
 		return nil, 0, err
 	}
 	for range maxTries {
-		rows, total := view.Select(within(view), order, offset, limit)
+		rows, total := view.Select(func(r *R) bool { return keep(view, r) }, order, offset, limit)
 		bodies, now, err := c.page(ctx, src, view, rows)
 		if err != nil {
 			return nil, 0, err

@@ -38,7 +38,7 @@ func titles(talks []*talk) (all []string) {
 func TestSearchFiltersOrdersAndPages(t *testing.T) {
 	to := tabletest.Start(t)
 	c := newCatalogue(to)
-	found, total, err := c.Search(t.Context(), source, nil, nil, 0, 25)
+	found, total, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
 	require.NoError(t, err)
 	require.Empty(t, found)
 	require.Zero(t, total)
@@ -67,7 +67,7 @@ func TestSearchFiltersOrdersAndPages(t *testing.T) {
 		{"ordered, beyond the end", nil, byStarts, 100, 25, nil, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found, total, err := c.Search(t.Context(), source, test.keep, test.order, test.offset, test.limit)
+			found, total, err := c.Search(t.Context(), source, alone(test.keep), test.order, test.offset, test.limit)
 			require.NoError(t, err)
 			require.Equal(t, test.want, titles(found))
 			require.Equal(t, test.total, total)
@@ -81,7 +81,7 @@ func TestWarmSearchReadsTheVersionsOnly(t *testing.T) {
 	c := newCatalogue(to)
 	search := func() (calls, roundTrips int) {
 		ctx, meter := table.Measured(t.Context())
-		_, _, err := c.Search(ctx, source, nil, nil, 0, 25)
+		_, _, err := c.Search(ctx, source, alone(nil), nil, 0, 25)
 		require.NoError(t, err)
 		calls, roundTrips, _, _ = meter.Totals()
 		return calls, roundTrips
@@ -156,7 +156,7 @@ func TestForgottenBumpOrLostRowIsA503(t *testing.T) {
 	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Version: 1})
 	require.NoError(t, to.Transact(t.Context(), catalogue.Bump(source, "a")))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, nil, nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
 	requireUnavailable(t, err)
 }
 
@@ -172,7 +172,7 @@ func TestBodyOlderThanItsRowIsA503(t *testing.T) {
 	create(t, to, &talk{ID: "a", Version: 1})
 	rowAndVersion := writes(t, &talk{ID: "a", Version: 2})[1:]
 	require.NoError(t, to.Transact(t.Context(), rowAndVersion...))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, nil, nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
 	requireUnavailable(t, err)
 }
 
@@ -189,13 +189,13 @@ func TestBodyNewerThanItsRow(t *testing.T) {
 		require.NoError(t, to.Transact(t.Context(), writes(t, b)[0]))
 	}
 	bodyOnly(&talk{ID: "a", Title: "moved", Created: 1, Track: "y", Version: 2})
-	found, total, err := newCatalogue(to).Search(t.Context(), source, ofX, nil, 0, 2)
+	found, total, err := newCatalogue(to).Search(t.Context(), source, alone(ofX), nil, 0, 2)
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three"}, titles(found), "it no longer matches, so the page is refilled")
 	require.Equal(t, 2, total)
 
 	bodyOnly(&talk{ID: "a", Title: "last", Created: 9, Track: "x", Version: 3})
-	found, total, err = newCatalogue(to).Search(t.Context(), source, ofX, nil, 0, 2)
+	found, total, err = newCatalogue(to).Search(t.Context(), source, alone(ofX), nil, 0, 2)
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three"}, titles(found), "it has another place now")
 	require.Equal(t, 3, total)
@@ -276,7 +276,7 @@ func TestMemoryIsCapped(t *testing.T) {
 	})
 	other := catalogue.Source{Rows: "f#R", Versions: "f#V", Family: "S", Shards: 4}
 	for range 2 {
-		found, _, err := c.Search(t.Context(), source, nil, nil, 0, 25)
+		found, _, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two"}, titles(found))
 		ctx, meter := table.Measured(t.Context())
@@ -301,7 +301,7 @@ func TestErrorsOfDecodingAreNotShown(t *testing.T) {
 	to := tabletest.Start(t)
 	bad := table.Item{Key: catalogue.RowKey(source, "a"), Version: 1, Data: []byte("no JSON")}
 	require.NoError(t, to.Transact(t.Context(), table.Insert(bad)))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, nil, nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
 	require.Error(t, err)
 	var shown *apierr.Error
 	require.False(t, errors.As(err, &shown))

@@ -41,7 +41,7 @@ func TestARowAheadDoesNotHideOneBehind(t *testing.T) {
 		}
 		land(second[2])
 		for _, c := range []*catalogue.Catalogue[talkRow, *talk]{warm, cold} {
-			found, _, err := c.Search(t.Context(), source, nil, nil, 0, 25)
+			found, _, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
 			require.NoError(t, err)
 			require.ElementsMatch(t, []string{"first", "second"}, titles(found))
 		}

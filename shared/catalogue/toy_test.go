@@ -51,6 +51,11 @@ func byCreated(a, b *talkRow) int {
 	return cmp.Or(cmp.Compare(a.Created, b.Created), cmp.Compare(a.ID, b.ID))
 }
 
+// alone is a filter that looks at no other rows; nil keeps every row.
+func alone(keep func(*talkRow) bool) func(*catalogue.View[talkRow], *talkRow) bool {
+	return func(_ *catalogue.View[talkRow], r *talkRow) bool { return keep == nil || keep(r) }
+}
+
 func byStarts(a, b *talkRow) int { return cmp.Compare(a.Starts, b.Starts) }
 
 func readRow(item table.Item) (talkRow, error) {

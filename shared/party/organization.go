@@ -22,7 +22,7 @@ func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query
 		return nil, 0, err
 	}
 	words := strings.ToLower(q.Text)
-	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.Rows(c.Org.ID, 0), func(r *Row) bool {
+	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.Rows(c.Org.ID, 0), func(_ *catalogue.View[Row], r *Row) bool {
 		return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Written) && st.Kind.mentions(r, words)
 	}, search.Order(q.Sort, rowTime, func(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }), q.Page.Offset(), q.Page.PageSize)
 	parties = make([]Party, len(bodies))

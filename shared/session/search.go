@@ -92,7 +92,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	var total int
 	together := catalogue.Together(ctx, slices.Concat([]catalogue.Source{st.Source(c)}, st.Contacts.Sources(c), st.Accounts.Sources(c))...)
 	met, err := st.refresh(together, c, q.Expand, func(ctx context.Context) (err error) {
-		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(r *Row) bool {
+		bodies, total, err = st.Catalogue.Search(ctx, at(c).source(), func(_ *catalogue.View[Row], r *Row) bool {
 			return r.Deleted == 0 && r.Parent == "" && (q.LinkedSources || !r.Source) && q.Filter.keeps(r) && r.mentions(text)
 		}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
 		return err

@@ -63,8 +63,8 @@ func (st *Store) Statuses(ctx context.Context, c *auth.Caller, q StatusQuery) (*
 		return nil, err
 	}
 	q.Filter.Forget(set)
-	bodies, total, err := st.Catalogue.SearchWithin(ctx, at(c).source(), func(view *catalogue.View[Row]) func(*Row) bool {
-		return func(r *Row) bool { return q.Filter.keeps(r) && (q.LinkedSources || !ofSource(view, r)) }
+	bodies, total, err := st.Catalogue.Search(ctx, at(c).source(), func(view *catalogue.View[Row], r *Row) bool {
+		return q.Filter.keeps(r) && (q.LinkedSources || !ofSource(view, r))
 	}, ordered(q.Sort), q.Page.Offset(), q.Page.PageSize)
 	if err != nil {
 		return nil, err

@@ -16,12 +16,6 @@ import (
 const (
 	// maxTries limits the tries of a call that got no answer, before ErrBusy.
 	maxTries = 8
-	// firstPause and maxPause limit the pause after a try: a random time below
-	// firstPause, doubled with each try.
-	firstPause = 10 * time.Millisecond
-	maxPause   = 400 * time.Millisecond
-	// doublings are enough to reach maxPause.
-	doublings = 6
 	// tryTime bounds one try: much longer than a call takes, and short enough to
 	// try again on another connection when this one died while its process was
 	// frozen. A page of a Query, a megabyte, has pageTime: a local engine that
@@ -37,6 +31,9 @@ const (
 	// seconds, not a number of tries.
 	patience = 5 * time.Second
 )
+
+// pauses are those between the tries of a call.
+var pauses = Backoff{10 * time.Millisecond, 400 * time.Millisecond}
 
 // limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
 type limits struct{ try, refused time.Duration }
@@ -112,10 +109,25 @@ func persist(ctx context.Context, doing string, l limits, try func() error) erro
 		if lost == maxTries || time.Since(began) > last {
 			return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
 		}
-		if err := Pause(ctx, min(firstPause<<min(n, doublings), maxPause)); err != nil {
+		if err := pauses.Wait(ctx, n+1); err != nil {
 			return fmt.Errorf("table: %s: %w", doing, err)
 		}
 	}
+}
+
+// Backoff limits the pauses between tries: a random time below First, doubled with each
+// try up to Max.
+type Backoff struct{ First, Max time.Duration }
+
+// doublings are enough to reach the Max of any Backoff.
+const doublings = 10
+
+// Wait pauses before try number try, counted from 0: not at all before the first.
+func (b Backoff) Wait(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	return Pause(ctx, min(b.First<<min(try-1, doublings), b.Max))
 }
 
 // Pause waits for a random time below longest, before something is read or

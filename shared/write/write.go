@@ -62,19 +62,14 @@ type Plan struct {
 	Answer any
 }
 
-const (
-	// maxTries is how often an operation is planned before it is a 503. Of sixteen
-	// writers of one record who never rest, one in three or four gets through at a
-	// time; by then all have.
-	maxTries = 60
-	// firstPause and maxPause bound the pause before planning again: a random time
-	// below firstPause, doubled with every try. Much longer pauses would favour
-	// those who have just come over those who wait.
-	firstPause = 5 * time.Millisecond
-	maxPause   = 50 * time.Millisecond
-	// doublings are enough to reach maxPause.
-	doublings = 4
-)
+// maxTries is how often an operation is planned before it is a 503. Of sixteen
+// writers of one record who never rest, one in three or four gets through at a
+// time; by then all have.
+const maxTries = 60
+
+// pauses are those before planning again. Much longer pauses would favour those who
+// have just come over those who wait.
+var pauses = table.Backoff{First: 5 * time.Millisecond, Max: 50 * time.Millisecond}
 
 // Run does op and returns its answer. With an Idempotency-Key the id and version of the
 // record that the answer shows are kept in the same transaction; a simultaneous request
@@ -114,7 +109,7 @@ type seal func(answer any) ([]table.Write, error)
 
 func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	for try := range maxTries {
-		if err := pause(ctx, try); err != nil {
+		if err := pauses.Wait(ctx, try); err != nil {
 			return nil, err
 		}
 		answer, err := once(ctx, t, op, keep)
@@ -188,12 +183,4 @@ func merge(merged, writes []table.Write) []table.Write {
 		merged = append(merged, w)
 	}
 	return merged
-}
-
-// pause waits before try number try, counted from 0: not at all before the first.
-func pause(ctx context.Context, try int) error {
-	if try == 0 {
-		return ctx.Err()
-	}
-	return table.Pause(ctx, min(firstPause<<min(try-1, doublings), maxPause))
 }
