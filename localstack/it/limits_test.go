@@ -8,10 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/contactwrites"
-	"lectern/functions/exhibitorwrites"
-	"lectern/functions/sessionwrites"
-	"lectern/functions/sponsorwrites"
 	"lectern/localstack/stacktest"
 	"lectern/shared/api"
 )
@@ -120,11 +116,8 @@ func TestACustomLimitCountsAtOnce(t *testing.T) {
 
 // TestCreatesCountAgainstTheDay: creates and bulks do, nothing else does.
 func TestCreatesCountAgainstTheDay(t *testing.T) {
-	writes := map[string]api.Group{
-		"sessions": sessionwrites.Group, "contacts": contactwrites.Group, "sponsors": sponsorwrites.Group, "exhibitors": exhibitorwrites.Group,
-	}
 	inEveryKind(t, func(t *testing.T, w *workshop) {
-		few := &workshop{w.door(writes[w.collection], func(env *api.Env) { env.DailyWrites = 2 }), w.recordKind}
+		few := &workshop{w.door(writeGroups[w.collection], func(env *api.Env) { env.DailyWrites = 2 }), w.recordKind}
 		id := few.one("A")
 		few.send(200, "PUT", w.at(id), w.with("B"))
 		few.remove(200, id)

@@ -27,3 +27,22 @@ func TestUnitsOfASingleRead(t *testing.T) {
 		require.Equal(t, []float64{units, 0}, []float64{fewest, written}, path)
 	}
 }
+
+// TestUnitsOfACreate: how many sessions there are is asked for once in an instance, and to
+// count one more takes no write unit.
+func TestUnitsOfACreate(t *testing.T) {
+	log := &stacktest.Log{}
+	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
+	body := object{"title": "A", "participants": s.speakers(2)}
+	read, fewest, written := make([]float64, 5), math.Inf(1), math.Inf(1)
+	for try := range read {
+		request := fmt.Sprint("create-", try)
+		s.Call(t, 200, "POST", s.EventPath("/sessions/create"), body, "X-Request-Id", request)
+		line := log.Fields(t, request)
+		read[try] = line["rcu"].(float64)
+		fewest, written = min(fewest, read[try]), min(written, line["wcu"].(float64))
+	}
+	require.Equal(t, 13.0, written)
+	require.Equal(t, []float64{fewest, fewest, fewest, fewest}, read[1:])
+	require.LessOrEqual(t, read[0], fewest+2)
+}

@@ -32,12 +32,14 @@ var adders = map[string]func(*Organization, place, Item){
 	"RS":                (*Organization).addRow,
 	"RC":                (*Organization).addRow,
 	"RA":                (*Organization).addRow,
-	"V":                 func(o *Organization, at place, item Item) { into(o.shards, at.owner)[item.SK] = item.Version },
-	"Q":                 (*Organization).addHold,
-	"N":                 func(o *Organization, _ place, item Item) { o.numbers[item.PK] = item.Count },
-	"H":                 (*Organization).addChange,
-	"X":                 (*Organization).addSecurityEvent,
-	"I":                 (*Organization).addAnswer,
+	"V": func(o *Organization, at place, item Item) {
+		into(o.shards, at.owner)[item.SK] = shardVersion{item.Version, item.Count}
+	},
+	"Q": (*Organization).addHold,
+	"N": func(o *Organization, _ place, item Item) { o.numbers[item.PK] = item.Count },
+	"H": (*Organization).addChange,
+	"X": (*Organization).addSecurityEvent,
+	"I": (*Organization).addAnswer,
 }
 
 // shards is how many shards there are of the rows of a family.
@@ -80,11 +82,13 @@ func (o *Organization) addFamily(at place, item Item) {
 		ID          int64     `json:"id"`
 		CreatedAt   wire.Time `json:"created_at"`
 		PersonItems bool      `json:"person_items"`
+		RowsCounted bool      `json:"rows_counted"`
 	}
 	if o.read(item, name, &says) && strconv.FormatInt(says.ID, 10) != id {
 		o.wrong("%s %s says it is %d", name, id, says.ID)
 	}
 	o.personItems = o.personItems || says.PersonItems
+	o.rowsCounted = o.rowsCounted || says.RowsCounted
 	o.families[name+" "+id] = family{item.Version, fmt.Sprintf("%013d#%019d", says.CreatedAt.UnixMilli(), says.ID)}
 }
 

@@ -69,9 +69,10 @@ func (o *Organization) mirrored(owner, letter string, want map[string]stored) {
 	partition := owner + "#R" + letter
 	rows := o.rows[partition]
 	delete(o.rows, partition)
-	sums, before := map[string]int64{}, o.Count
+	sums, before := map[string]shardVersion{}, o.Count
 	for id, is := range rows {
-		sums[letter+"#"+is.shard] += is.version * table.Weight(id)
+		sum := sums[letter+"#"+is.shard]
+		sums[letter+"#"+is.shard] = shardVersion{sum.version + is.version*table.Weight(id), sum.rows + 1}
 		body, there := want[id]
 		switch {
 		case !there:
@@ -95,21 +96,24 @@ func (o *Organization) mirrored(owner, letter string, want map[string]stored) {
 }
 
 // summed: the versions of the shards of a family are as their rows add up, and are then
-// done with.
-func (o *Organization) summed(owner, letter string, sums map[string]int64) {
+// done with. So are the numbers of their rows, where the organization has them.
+func (o *Organization) summed(owner, letter string, sums map[string]shardVersion) {
 	shards := o.shards[owner]
-	for shard, version := range shards {
+	for shard, is := range shards {
 		if !strings.HasPrefix(shard, letter+"#") {
 			continue
 		}
-		if sums[shard] != version {
-			o.wrong("shard %s of %s has version %d, its rows add up to %d", shard, owner, version, sums[shard])
+		if sum := sums[shard].version; sum != is.version {
+			o.wrong("shard %s of %s has version %d, its rows add up to %d", shard, owner, is.version, sum)
+		}
+		if rows := sums[shard].rows; rows != is.rows && o.rowsCounted {
+			o.wrong("shard %s of %s counts %d rows, it has %d", shard, owner, is.rows, rows)
 		}
 		delete(sums, shard)
 		delete(shards, shard)
 	}
 	for shard, sum := range sums {
-		o.wrong("shard %s of %s has no version, its rows add up to %d", shard, owner, sum)
+		o.wrong("shard %s of %s has no version, its rows add up to %d", shard, owner, sum.version)
 	}
 }
 
@@ -121,8 +125,8 @@ func (o *Organization) checkRows() {
 		o.mendable(at.owner, familyOf[strings.TrimPrefix(at.part, "R")])
 	}
 	for _, owner := range sorted(o.shards) {
-		for shard, version := range o.shards[owner] {
-			o.wrong("shard %s of %s has version %d, it has no rows", shard, owner, version)
+		for shard, is := range o.shards[owner] {
+			o.wrong("shard %s of %s has version %d, it has no rows", shard, owner, is.version)
 			letter, _, _ := strings.Cut(shard, "#")
 			o.mendable(owner, familyOf[letter])
 		}

@@ -52,7 +52,7 @@ type Organization struct {
 	owners map[string]bool
 	// rows, shards and settings are by the partition they stand in.
 	rows     map[string]map[string]row
-	shards   map[string]map[string]int64
+	shards   map[string]map[string]shardVersion
 	settings map[string][]setting
 	// counted are the settings versions of events and organization, by partition.
 	counted map[string]int64
@@ -67,9 +67,11 @@ type Organization struct {
 	// hours are those that have an item, changed those that have change records.
 	hours, changed map[string]bool
 	// visits are the items of a contact's sessions, by event and session and then by
-	// contact, and personItems is whether every session must have its own.
+	// contact, and personItems is whether every session must have its own. rowsCounted is
+	// whether every shard must have the number of its rows.
 	visits      map[string]map[string]person.Item
 	personItems bool
+	rowsCounted bool
 	// acknowledged are the versions of records that kept answers tell of, by id.
 	acknowledged map[string]int64
 }
@@ -96,6 +98,9 @@ type row struct {
 	data    string
 }
 
+// shardVersion is the version of a shard and how many rows it has counted.
+type shardVersion struct{ version, rows int64 }
+
 // setting is an event's or organization's setting.
 type setting struct {
 	of, id  string
@@ -116,7 +121,7 @@ func NewOrganization(id int64) *Organization {
 	o := &Organization{
 		Sessions: map[string]map[string]*session.Body{}, Parties: map[string]*Parties{}, id: id, key: table.Org(id),
 		families: map[string]family{}, owners: map[string]bool{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
-		shards: map[string]map[string]int64{}, settings: map[string][]setting{}, counted: map[string]int64{},
+		shards: map[string]map[string]shardVersion{}, settings: map[string][]setting{}, counted: map[string]int64{},
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
 		changes: map[string][]noted{}, personal: map[string][]string{}, hours: map[string]bool{}, changed: map[string]bool{},
 		visits: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},

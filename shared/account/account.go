@@ -7,6 +7,7 @@ package account
 import (
 	"strings"
 
+	"lectern/shared/caps"
 	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/party"
@@ -21,7 +22,7 @@ const (
 
 // Kind is the kind of party that accounts are.
 var Kind = &party.Kind{
-	Name: "account", Letter: "A", Prefix: "ACCT-", Module: field.Account, Shards: 4, Numbered: true,
+	Name: "account", Letter: "A", Prefix: "ACCT-", Module: field.Account, Shards: 4, Cap: caps.Accounts, Numbered: true,
 	Fields:  strings.Fields(fields),
 	Aliases: map[string]string{misspelled: country},
 	Words:   func(b *party.Body) []string { return []string{b.Value("name")} },

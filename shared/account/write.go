@@ -156,7 +156,7 @@ func (w *writing) Enroll(id string) write.Op {
 	if named.Sent {
 		id = named.Value
 	} else {
-		number = w.Numbers.Reserve()
+		number = w.Numbers.Reserve(id)
 	}
 	return w.Create(id, number, func(_ context.Context, got write.Items) (party.Party, error) {
 		if !named.Sent {

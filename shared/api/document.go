@@ -206,7 +206,7 @@ var failureTexts = map[int]string{
 	http.StatusUnauthorized:          "There is no valid token.",
 	http.StatusForbidden:             "The token lacks the scope, or the event the feature.",
 	http.StatusNotFound:              "There is no such thing for this caller.",
-	http.StatusConflict:              "The state of the record forbids this, or it has changed since it was fetched.",
+	http.StatusConflict:              "The state of the record forbids this, it has changed since it was fetched, or there are as many as there may be (LIMIT_REACHED).",
 	http.StatusRequestEntityTooLarge: "The body is too large.",
 	http.StatusUnsupportedMediaType:  "The body is not declared as application/json.",
 	http.StatusUnprocessableEntity:   "The Idempotency-Key was used with another body, or the request cannot be carried out.",

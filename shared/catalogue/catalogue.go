@@ -52,21 +52,21 @@ func VersionKey(src Source, shard int) table.Key {
 
 // Bump is what must stand in every transaction that adds a row (at version 1) or
 // raises a row's version by one: the shard's version rises by the record's
-// table.Weight. Without it searches of the shard fail.
+// table.Weight. Without it searches of the shard fail. For a new row it is Adding 1, for
+// a removed one, whose versions it takes away, Adding -1.
 func Bump(src Source, id string) table.Write {
 	return table.BumpFor(VersionKey(src, Shard(id, src.Shards)), table.Weight(id), id)
 }
 
 // Write is what stores a record with its row: body, whose version follows was, which
-// is 0 for a new one, the row of the same version, and the Bump of its shard.
+// is 0 for a new one, the row of the same version, and the Bump of its shard, which counts
+// a new row.
 func Write(src Source, id string, body table.Item, was int64, row []byte) []table.Write {
-	stored := table.Insert(body)
+	stored, bump := table.Insert(body), Bump(src, id).Adding(1)
 	if was > 0 {
-		stored = table.Replace(body, was)
+		stored, bump = table.Replace(body, was), Bump(src, id)
 	}
-	return []table.Write{
-		stored, table.Put(table.Item{Key: RowKey(src, id), Version: body.Version, Data: row}), Bump(src, id),
-	}
+	return []table.Write{stored, table.Put(table.Item{Key: RowKey(src, id), Version: body.Version, Data: row}), bump}
 }
 
 func shardPrefix(shard int) string { return fmt.Sprintf("%02x#", shard) }

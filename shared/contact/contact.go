@@ -7,6 +7,7 @@ package contact
 import (
 	"strings"
 
+	"lectern/shared/caps"
 	"lectern/shared/field"
 	"lectern/shared/party"
 	"lectern/shared/table"
@@ -20,7 +21,7 @@ const email = "email"
 
 // Kind is the kind of party that contacts are.
 var Kind = &party.Kind{
-	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64,
+	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64, Cap: caps.Contacts,
 	Fields:  strings.Fields(names + " " + profile + " " + social + " " + background),
 	Aliases: map[string]string{"company": "company_name", "phone": "phone_mobile"},
 	Words:   func(b *party.Body) []string { return []string{fullName(b), b.Value(email), b.Value("company_name")} },

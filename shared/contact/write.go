@@ -134,7 +134,7 @@ func taken(p party.Party, deleted bool) error {
 // that has it, with what was sent as an update, or a new one. It is a 409 for a
 // contact that is on the event, or was and is deleted.
 func (w *writing) Enroll(id string) write.Op {
-	return w.Create(id, w.Numbers.Reserve(), func(ctx context.Context, got write.Items) (party.Party, error) {
+	return w.Create(id, w.Numbers.Reserve(id), func(ctx context.Context, got write.Items) (party.Party, error) {
 		p, err := w.holder(got)
 		if err != nil || p.Body == nil || p.Here != nil {
 			return p, err

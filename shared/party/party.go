@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lectern/shared/caps"
 	"lectern/shared/field"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -35,6 +36,8 @@ type Kind struct {
 	Aliases map[string]string
 	// Shards is how many shards its rows are spread over. It never changes.
 	Shards int
+	// Cap bounds the records of an organization.
+	Cap caps.Cap
 	// Words gives what a search for text looks at, beside the friendly id where
 	// Numbered is set.
 	Words    func(*Body) []string

@@ -8,6 +8,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/caps"
 	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/write"
@@ -19,6 +20,7 @@ type Store struct {
 	Kind     *Kind
 	Table    *table.Table
 	Settings *settings.Cache
+	Caps     *caps.Counter
 	Now      func() time.Time
 	NewID    func() string
 	// AdminURL begins the deep links into the admin application; empty without one.

@@ -33,7 +33,8 @@ type Request struct {
 
 // NewRequest begins a request.
 func (st *Store) NewRequest(c *auth.Caller, role string, x Expand) Request {
-	return Request{c, role, x, write.NewNumbers(st.Table, st.Kind.NumberKey(c.Org.ID))}
+	places := st.Caps.Request(st.Kind.Rows(c.Org.ID, 0), st.Kind.Cap)
+	return Request{c, role, x, write.NewNumbers(st.Table, st.Kind.NumberKey(c.Org.ID), places.Admit)}
 }
 
 // Writer does the writes of one request, singly and in bulk. T is how a party is

@@ -55,10 +55,12 @@ type shard struct {
 	family
 	number int
 	key    table.Key
-	// version is the stored one, sum what the rows will add up to.
-	version, sum int64
-	rows, bodies map[string]table.Item
-	fixes        []fix
+	// version is the stored one, sum what the rows will add up to. counted is the stored
+	// number of rows, and count how many there will be.
+	version, sum   int64
+	counted, count int64
+	rows, bodies   map[string]table.Item
+	fixes          []fix
 	// lost are the ids of rows without a body that stay.
 	lost []string
 }
@@ -67,8 +69,8 @@ type shard struct {
 type fix struct {
 	id, what string
 	writes   []table.Write
-	// adds is by how much it changes what the rows add up to.
-	adds int64
+	// adds is by how much it changes what the rows add up to, and rows their number.
+	adds, rows int64
 }
 
 func (s *shard) where() string { return s.key.PK + " " + s.key.SK }
@@ -80,11 +82,12 @@ func (s *shard) look(ctx context.Context) (sign string, err error) {
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
 		return "", err
 	}
-	s.version, s.sum, s.fixes, s.lost = stored.Version, 0, nil, nil
+	s.version, s.counted, s.sum, s.fixes, s.lost = stored.Version, stored.Count, 0, nil, nil
 	s.rows, s.bodies = map[string]table.Item{}, map[string]table.Item{}
 	if err := s.read(ctx); err != nil {
 		return "", err
 	}
+	s.count = int64(len(s.rows))
 	ids := maps.Clone(s.rows)
 	maps.Copy(ids, s.bodies)
 	var text strings.Builder
@@ -92,10 +95,10 @@ func (s *shard) look(ctx context.Context) (sign string, err error) {
 		s.judge(id)
 		fmt.Fprint(&text, " ", id, " ", s.rows[id].Version, " ", s.bodies[id].Version)
 	}
-	if len(s.fixes)+len(s.lost) == 0 && s.version == s.sum {
+	if len(s.fixes)+len(s.lost) == 0 && s.version == s.sum && s.counted == s.count {
 		return "", nil
 	}
-	return fmt.Sprint(s.version, " ", s.sum, text.String()), nil
+	return fmt.Sprint(s.version, " ", s.sum, " ", s.counted, text.String()), nil
 }
 
 // read reads the rows, and the bodies of these and of the ids that the input names.
@@ -130,7 +133,7 @@ func (s *shard) judge(id string) {
 	case hasBody:
 		s.compare(id, row, hasRow, body)
 	case s.in.DropRows:
-		s.add(fix{id, "the row has no record and is removed", []table.Write{table.Remove(row.Key, row.Version), table.Absent(s.body(id))}, -row.Version})
+		s.add(fix{id, "the row has no record and is removed", []table.Write{table.Remove(row.Key, row.Version), table.Absent(s.body(id))}, -row.Version, -1})
 	default:
 		s.lost = append(s.lost, id)
 	}
@@ -144,22 +147,23 @@ func (s *shard) compare(id string, row table.Item, hasRow bool, body table.Item)
 		return
 	}
 	is := table.Item{Key: catalogue.RowKey(s.source(), id), Version: body.Version, Data: text}
-	what, write := "the row was missing", table.Insert(is)
+	what, write, rows := "the row was missing", table.Insert(is), int64(1)
 	switch {
 	case hasRow && row.Version != body.Version:
-		what, write = fmt.Sprintf("the row was of version %d, the record is of %d", row.Version, body.Version), table.Replace(is, row.Version)
+		what, write, rows = fmt.Sprintf("the row was of version %d, the record is of %d", row.Version, body.Version), table.Replace(is, row.Version), 0
 	case hasRow && !same(row.Data, text):
-		what, write = "the row did not say what the record says", table.Replace(is, row.Version)
+		what, write, rows = "the row did not say what the record says", table.Replace(is, row.Version), 0
 	case hasRow:
 		return
 	}
-	s.add(fix{id, what, []table.Write{write, table.Version(body.Key, body.Version)}, body.Version - row.Version})
+	s.add(fix{id, what, []table.Write{write, table.Version(body.Key, body.Version)}, body.Version - row.Version, rows})
 }
 
 // add notes a correction, which adds so many versions of the record.
 func (s *shard) add(x fix) {
 	x.adds *= table.Weight(x.id)
 	s.sum += x.adds
+	s.count += x.rows
 	s.fixes = append(s.fixes, x)
 }
 
@@ -187,17 +191,20 @@ func (s *shard) mend(ctx context.Context) error {
 			s.mended(Note{Where: s.source().Rows, ID: x.id, What: x.what})
 		}
 	}
-	if s.version == s.sum {
-		return nil
+	switch {
+	case s.version != s.sum:
+		return s.correctVersion(ctx, s.sum, fmt.Sprintf("the version was %d, its rows add up to %d", s.version, s.sum), nil)
+	case s.counted != s.count && len(s.fixes) == 0:
+		return s.correctVersion(ctx, s.sum, fmt.Sprintf("%d rows were counted, there are %d", s.counted, s.count), nil)
 	}
-	return s.correctVersion(ctx, s.sum, fmt.Sprintf("the version was %d, its rows add up to %d", s.version, s.sum), nil)
+	return nil
 }
 
-// correctVersion commits writes with the version that the shard then has.
+// correctVersion commits writes with the version that the shard then has, and its rows.
 func (s *shard) correctVersion(ctx context.Context, is int64, what string, writes []table.Write) error {
 	switch {
 	case is != 0:
-		writes = append(writes, table.CorrectVersion(s.key, s.version, is))
+		writes = append(writes, table.CorrectShard(s.key, s.version, is, s.count))
 	case s.version != 0:
 		writes = append(writes, table.Remove(s.key, s.version))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lectern/shared/auth"
+	"lectern/shared/caps"
 	"lectern/shared/party"
 	"lectern/shared/settings"
 	"lectern/shared/table"
@@ -25,13 +26,16 @@ type request struct {
 	expand Expand
 	// running are the numbers of the sessions that it makes.
 	running *write.Numbers
+	// places admits the sessions that it makes.
+	places *caps.Request
 	// reserved is that of an operation of a bulk (formatter.reserved).
 	reserved *reservation
 }
 
 func (st *Store) request(c *auth.Caller, x Expand) *request {
-	running := write.NewNumbers(st.Table, at(c).numbers())
-	return &request{Store: st, caller: c, expand: x, running: running}
+	places := st.Caps.Request(st.Source(c), caps.Sessions)
+	running := write.NewNumbers(st.Table, at(c).numbers(), places.Admit)
+	return &request{Store: st, caller: c, expand: x, running: running, places: places}
 }
 
 // keys are those of the members and addresses that a draft names.

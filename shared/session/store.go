@@ -8,6 +8,7 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/caps"
 	"lectern/shared/catalogue"
 	"lectern/shared/contact"
 	"lectern/shared/settings"
@@ -20,6 +21,7 @@ import (
 type Store struct {
 	Table     *table.Table
 	Settings  *settings.Cache
+	Caps      *caps.Counter
 	Catalogue *Catalogue
 	Contacts  *contact.Store
 	Accounts  *account.Store

@@ -30,15 +30,19 @@ func (st *Store) Create(ctx context.Context, c *auth.Caller, d *Create, x Expand
 func (r *request) create(e *edit, id string) write.Op {
 	if parent := e.draft.ParentSessionID; parent.Has() {
 		key := at(r.caller).body(parent.Value)
-		op := r.making(e, id, func(_ context.Context, e *edit, got write.Items, made step) ([]step, error) {
-			return e.adopted(got, key, made)
+		op := r.making(e, id, func(ctx context.Context, e *edit, got write.Items, made step) ([]step, error) {
+			steps, err := e.adopted(got, key, made)
+			if err == nil {
+				err = r.places.Admit(ctx, id)
+			}
+			return steps, err
 		})
 		op.Reads = append(op.Reads, key)
 		op.More = func(got write.Items) []table.Key { return append(r.more(e, got), r.partners(got, key)...) }
 		op.Touches = func(write.Items) []string { return []string{id, parent.Value} }
 		return op
 	}
-	number := r.running.Reserve()
+	number := r.running.Reserve(id)
 	return r.making(e, id, func(ctx context.Context, e *edit, _ write.Items, made step) ([]step, error) {
 		return e.numbered(ctx, made, number)
 	})

@@ -5,6 +5,7 @@ package stores
 import (
 	"lectern/shared/account"
 	"lectern/shared/api"
+	"lectern/shared/caps"
 	"lectern/shared/contact"
 	"lectern/shared/participation"
 	"lectern/shared/party"
@@ -26,6 +27,11 @@ func Settings(env api.Env) *settings.Cache {
 	return api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) })
 }
 
+// records counts records for their caps.
+func records(env api.Env) *caps.Counter {
+	return api.Shared(env, func() *caps.Counter { return caps.New(env.Table, env.Now, env.MostRecords) })
+}
+
 // Contacts is the store of contacts.
 func Contacts(env api.Env) *contact.Store {
 	memory := api.Shared(env, func() *contact.Memory { return contact.NewMemory(env.Table, contactMemory) })
@@ -40,14 +46,14 @@ func Accounts(env api.Env) *account.Store {
 
 func parties(env api.Env, kind *party.Kind, memory *party.Memory) party.Store {
 	return party.Store{
-		Kind: kind, Table: env.Table, Settings: Settings(env), Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Memory: memory,
+		Kind: kind, Table: env.Table, Settings: Settings(env), Caps: records(env), Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Memory: memory,
 	}
 }
 
 // Sessions is the store of sessions.
 func Sessions(env api.Env) *session.Store {
 	return &session.Store{
-		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: Settings(env),
+		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: Settings(env), Caps: records(env),
 		Catalogue: api.Shared(env, func() *session.Catalogue { return session.NewCatalogue(env.Table, sessionMemory) }),
 		Contacts:  Contacts(env), Accounts: Accounts(env),
 	}

@@ -4,8 +4,13 @@ package table
 // service itself only adds to these numbers; package repair alone sets them. A number that
 // is not there is 0.
 
-// CorrectVersion sets the version of a shard that is was.
-func CorrectVersion(key Key, was, is int64) Write { return correct(attrVersion, "", key, was, is) }
+// CorrectShard sets the version of a shard that is was, and how many rows it has. Each
+// write that changes the rows changes the version, so that none is lost.
+func CorrectShard(key Key, was, is, rows int64) Write {
+	w := correct(attrVersion, "", key, was, is)
+	w.kind.update, w.kind.counts, w.rows = "SET "+attrVersion+" = :is, "+attrCount+" = :rows REMOVE "+attrLast, true, rows
+	return w
+}
 
 // CorrectSettings sets the settings version of an event or organization that exists.
 func CorrectSettings(key Key, was, is int64) Write {

@@ -17,14 +17,18 @@ func TestCorrectionsAreConditional(t *testing.T) {
 	done := func(w table.Write) { t.Helper(); require.NoError(t, tbl.Transact(ctx, w)) }
 	stale := func(w table.Write) { t.Helper(); require.ErrorIs(t, tbl.Transact(ctx, w), table.ErrStale) }
 
-	stale(table.CorrectVersion(key, 3, 4))
-	done(table.CorrectVersion(key, 0, 5))
-	stale(table.CorrectVersion(key, 0, 5))
-	stale(table.CorrectVersion(key, 4, 6))
-	done(table.CorrectVersion(key, 5, 2))
+	stale(table.CorrectShard(key, 3, 4, 1))
+	done(table.CorrectShard(key, 0, 5, 3))
+	stale(table.CorrectShard(key, 0, 5, 1))
+	stale(table.CorrectShard(key, 4, 6, 1))
+	done(table.CorrectShard(key, 5, 2, 0))
+	done(table.Bump(key, 4).Adding(2))
+	done(table.BumpFor(key, 1, "6f0e7b0a-6f1c-4e0e-9a55-0d7a1c3f8b21").Adding(-3))
+	done(table.Bump(key, -5))
 	got, err := tbl.Get(ctx, key)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, got.Version)
+	require.EqualValues(t, -1, got.Count)
 
 	stale(table.CorrectSettings(owner, 0, 7))
 	done(table.Insert(table.Item{Key: owner, Version: 1, Data: []byte("{}")}))

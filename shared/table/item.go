@@ -57,6 +57,8 @@ type Item struct {
 	// whenever DynamoDB really deletes it.
 	Expires int64
 	// Count is the value of a counter. Only Add and AddWithin change it, and CorrectCount.
+	// On a shard's version it is how many rows the shard has, which Write.Adding adds to.
+	// Where a shard had rows before they were counted, it is how many were added since.
 	Count int64
 	// Kind is KindChange for a change record, so that a filter of the table's stream
 	// finds those, and empty for every other item. Only Insert writes it.

@@ -48,11 +48,11 @@ func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, mo
 	return items, true, key.SK, err
 }
 
-// Versions reads Version and Last of the items between from and to, by sort key. It
+// Versions reads Version, Last and Count of the items between from and to, by sort key. It
 // transfers nothing else of them.
 func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]Item, error) {
 	in := t.between(pk, from, to)
-	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion + ", " + attrLast)
+	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion + ", " + attrLast + ", " + attrCount)
 	versions := map[string]Item{}
 	for item, err := range t.items(ctx, in, usual) {
 		if err != nil {

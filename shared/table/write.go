@@ -13,25 +13,27 @@ type Write struct {
 	item Item
 	// n is the version that Replace, Version and Remove ask for, and what the
 	// bumps add.
-	n   int64
-	err error
+	n int64
+	// rows is what a bump adds to the rows of a shard, or CorrectShard sets.
+	rows int64
+	err  error
 	// auth has a Replace raise the auth version of its item.
 	auth bool
 }
 
 // kind is what all writes of a kind have in common: expressions as DynamoDB
-// takes them, empty for none, and whether they speak of Write.n and, as :is, of the
-// item's version.
+// takes them, empty for none, and whether they speak of Write.n, of Write.rows and, as
+// :is, of the item's version.
 type kind struct {
 	update, condition string
-	n, is             bool
+	n, counts, is     bool
 }
 
 var (
 	insert       = &kind{condition: ifAbsent}
 	replace      = &kind{update: store, condition: ifVersion, n: true}
 	put          = &kind{update: store}
-	bump         = &kind{update: "ADD " + attrVersion + " :n REMOVE " + attrLast, n: true}
+	bump         = &kind{update: "REMOVE " + attrLast + " ADD " + attrVersion + " :n", n: true}
 	bumpFor      = &kind{update: "SET " + attrLast + " = :last ADD " + attrVersion + " :n", n: true}
 	bumpSettings = &kind{update: "ADD " + attrSettings + " :n", condition: ifThere, n: true}
 	bumpAuth     = &kind{update: "ADD " + attrAuth + " :n", condition: ifThere, n: true}
@@ -48,6 +50,8 @@ const (
 	ifAbsent  = "attribute_not_exists(" + attrPK + ") OR #ttl <= :now"
 	ifThere   = "attribute_exists(" + attrPK + ") AND " + live
 	ifVersion = attrVersion + " = :n AND " + live
+	// addRows goes behind the update of a bump, whose last clause is ADD.
+	addRows = ", " + attrCount + " :rows"
 )
 
 // Insert stores an item where none stands.
@@ -70,6 +74,13 @@ func BumpFor(key Key, by int64, id string) Write {
 		return Bump(key, by)
 	}
 	return Write{kind: bumpFor, item: Item{Key: key, Last: id}, n: by}
+}
+
+// Adding makes a Bump or BumpFor add to the shard's Count too. It takes no more write
+// units. rows is negative where rows are removed.
+func (w Write) Adding(rows int64) Write {
+	w.rows = rows
+	return w
 }
 
 // BumpSettings adds by to the settings version of an event or organization that
@@ -123,6 +134,7 @@ func (w Write) Merge(other Write) (merged Write, ok bool) {
 		w.kind, w.item.Last = bump, ""
 	}
 	w.n += other.n
+	w.rows += other.rows
 	return w, true
 }
 
@@ -176,6 +188,12 @@ func (w Write) parts(name string, now time.Time) *types.Update {
 	}
 	if w.kind.is {
 		u.ExpressionAttributeValues[":is"] = number(w.item.Version)
+	}
+	if w.kind.counts || w.rows != 0 {
+		u.ExpressionAttributeValues[":rows"] = number(w.rows)
+	}
+	if w.rows != 0 && w.bumps() {
+		u.UpdateExpression = aws.String(w.kind.update + addRows)
 	}
 	switch {
 	case w.kind == bump:

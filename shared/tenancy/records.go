@@ -20,7 +20,11 @@ type Organization struct {
 	// PersonItems is whether every session has its items beside the contacts on it
 	// (package person). Organizations made before there were such items lack it until
 	// theirs are written.
-	PersonItems bool      `json:"person_items,omitempty"`
+	PersonItems bool `json:"person_items,omitempty"`
+	// RowsCounted is whether every shard of its rows counts them (table.Item.Count).
+	// Organizations made before there was such a number lack it until their rows are
+	// counted (catalogue.Recount).
+	RowsCounted bool      `json:"rows_counted,omitempty"`
 	CreatedAt   wire.Time `json:"created_at"`
 	UpdatedAt   wire.Time `json:"updated_at"`
 	// Settings counts the changes of the organization's settings.

@@ -1,0 +1,207 @@
+package it_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions/contactwrites"
+	"lectern/functions/exhibitorwrites"
+	"lectern/functions/sessionwrites"
+	"lectern/functions/sponsorwrites"
+	"lectern/localstack/stacktest"
+	"lectern/localstack/verify"
+	"lectern/shared/account"
+	"lectern/shared/api"
+	rowset "lectern/shared/catalogue"
+	"lectern/shared/contact"
+	"lectern/shared/session"
+	"lectern/shared/table"
+)
+
+// writeGroups are the groups that create records.
+var writeGroups = map[string]api.Group{
+	"sessions": sessionwrites.Group, "contacts": contactwrites.Group, "sponsors": sponsorwrites.Group, "exhibitors": exhibitorwrites.Group,
+}
+
+// capped is the kind of record as a cap names it.
+func (w *workshop) capped() string {
+	if w.module == "account" {
+		return "accounts"
+	}
+	return w.collection
+}
+
+// upTo is the workshop served by a process of its own that takes so many records.
+func (w *workshop) upTo(most int64) *workshop {
+	return &workshop{w.door(writeGroups[w.collection], func(env *api.Env) { env.MostRecords = most }), w.recordKind}
+}
+
+// rows is where the rows of the kind stand that its cap counts.
+func (w *workshop) rows() rowset.Source {
+	switch w.capped() {
+	case "sessions":
+		return session.Rows(w.Org, w.Event)
+	case "contacts":
+		return contact.Kind.Rows(w.Org, 0)
+	}
+	return account.Kind.Rows(w.Org, 0)
+}
+
+// counted is how many rows the versions of the shards count.
+func (w *workshop) counted() int {
+	w.t.Helper()
+	rows, err := rowset.Rows(w.t.Context(), w.Table(w.t), w.rows())
+	require.NoError(w.t, err)
+	return int(rows)
+}
+
+// isFull checks the 409 of a cap, which names it.
+func (w *workshop) isFull(refused entity, there, most int) {
+	w.t.Helper()
+	require.Equal(w.t, entity{
+		"name": "ConflictError", "error": "ConflictError", "code": "LIMIT_REACHED",
+		"message": fmt.Sprintf("There are %d %s already, which is the limit. Deleted ones count until they are purged.", there, w.capped()),
+		"details": object{"limit": w.capped(), "maximum": float64(most)},
+	}, refused)
+}
+
+// TestTheNumberOfRecordsIsLimited: at the cap all is done but creations, and a deletion
+// makes no room.
+func TestTheNumberOfRecordsIsLimited(t *testing.T) {
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		few := w.upTo(3)
+		first, last := few.one("A"), w.new("C")
+		few.one("B")
+		replayed := few.send(200, http.MethodPost, w.recordKind.create(), last, keyHeader, "last")
+		few.isFull(few.create(409, w.new("D")), 3, 3)
+		require.Equal(t, []int{3, 3}, []int{w.counted(), w.count()})
+		again := few.Call(t, 200, http.MethodPost, w.EventPath(w.recordKind.create()), last, keyHeader, "last")
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+		require.Equal(t, replayed.id(), entity(again.JSON(t)).id())
+		require.Equal(t, "E", few.send(200, http.MethodPut, w.at(first), w.with("E"))[w.text])
+		few.remove(200, first)
+		few.isFull(few.create(409, w.new("D")), 3, 3)
+		few.revive(w.collection, first)
+		require.Equal(t, []int{3, 3}, []int{w.counted(), w.count()})
+		w.upTo(4).one("D")
+		few.isFull(few.create(409, w.new("F")), 4, 3)
+	})
+}
+
+// TestABulkIsDoneUpToTheCap: what is over it is refused by itself, and again when the
+// bulk is repeated.
+func TestABulkIsDoneUpToTheCap(t *testing.T) {
+	inEveryKind(t, func(t *testing.T, w *workshop) {
+		few := w.upTo(4)
+		id := few.one("A")
+		operations := append([]object{updating(id, w.with("B"))}, w.news(6, "New")...)
+		operations = append(operations, updating(id, w.with("C")), deleting(id))
+		for _, key := range []string{"bulk", "bulk", "another"} {
+			refused := 0
+			o := few.bulkUnder(key, operations[:len(operations)-1]...)
+			for i, r := range o.Results {
+				if r["status"] == "error" {
+					require.Equal(t, "create", r["action"])
+					failure := w.refuses(o, i, "LIMIT_REACHED", "")
+					require.Nil(t, r["id"])
+					if !w.plain {
+						require.Equal(t, object{"limit": w.capped(), "maximum": 4.0}, failure["details"])
+					}
+					refused++
+				}
+			}
+			require.Equal(t, map[string]int{"bulk": 3, "another": 6}[key], refused)
+		}
+		require.Equal(t, []int{4, 4}, []int{w.counted(), w.count()})
+		require.Equal(t, "C", w.get(200, id)[w.text])
+		few.bulk(operations[len(operations)-1])
+		few.isFull(few.create(409, w.new("D")), 4, 4)
+	})
+}
+
+// TestAtTheCapARecordMayTakeMore: a contact comes to another event, and an account takes
+// another role, without a new record; a session takes no subsession.
+func TestAtTheCapARecordMayTakeMore(t *testing.T) {
+	region := stacktest.Start(t)
+	at := func(kind int) (w, few *workshop) {
+		w = &workshop{&desk{region.NewOrganization(t), t}, recordKinds[kind]}
+		return w, w.upTo(1)
+	}
+	_, people := at(1)
+	known := people.new("A")
+	id := people.create(200, known).id()
+	there := &workshop{&desk{people.In(people.NewEvent(t)), t}, people.recordKind}
+	require.Equal(t, id, there.create(200, known).id())
+	there.isFull(there.create(409, there.new("B")), 1, 1)
+
+	companies, few := at(2)
+	id = few.one("A")
+	require.Equal(t, id, (&workshop{companies.desk, recordKinds[3]}).upTo(1).create(200, object{"account_id": id}).id())
+
+	all, talks := at(0)
+	id = talks.one("A")
+	talks.isFull(talks.create(409, object{"title": "Part", "parent_session_id": id}), 1, 1)
+	require.Nil(t, talks.write(200, "PUT", id, object{"title": "Still"}).JSON(t)["deleted_at"])
+	require.Empty(t, all.get(200, id)["subsessions"])
+	talks.isFull(talks.create(409, object{"title": "B"}), 1, 1)
+	require.Equal(t, 1, talks.counted())
+}
+
+// TestRecordsAreCountedBesideWriters: what is created and counted at the same time is
+// counted right, and what a release before did not count is counted then.
+func TestRecordsAreCountedBesideWriters(t *testing.T) {
+	s, e := startOpen(t, nil)
+	w := &workshop{&desk{s, t}, recordKinds[0]}
+	w.bulk(w.news(40, "Old")...)
+	for _, l := range e.scan(t) {
+		if pk, _ := l["PK"].(string); pk == w.rows().Versions && l["n"] != nil {
+			key := table.Key{PK: pk, SK: l["SK"].(string)}
+			e.add(t, key, "n", 5)
+		}
+	}
+	require.Greater(t, w.counted(), 40)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 10 {
+				answer, err := w.Send(t, http.MethodPost, w.EventPath(w.recordKind.create()), w.new("New"))
+				if err != nil || answer.Status != http.StatusOK {
+					t.Errorf("status %d, %v", answer.Status, err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		require.NoError(t, rowset.Recount(t.Context(), w.Table(t), w.rows()))
+	}
+	all.Wait()
+	require.Equal(t, 80, w.counted())
+	require.Equal(t, 80, w.count())
+	e.whole(t)
+}
+
+// TestAPurgedRecordMakesRoom: its row is taken away, and what its shard counts of it.
+func TestAPurgedRecordMakesRoom(t *testing.T) {
+	s, e := startOpen(t, nil)
+	w := &workshop{&desk{s, t}, recordKinds[0]}
+	few := w.upTo(2)
+	kept, gone := few.one("A"), few.one("B")
+	few.isFull(few.create(409, few.new("C")), 2, 2)
+	src := few.rows()
+	row := rowset.RowKey(src, gone)
+	bump := table.BumpFor(rowset.VersionKey(src, rowset.Shard(gone, src.Shards)), -table.Weight(gone), gone)
+	require.NoError(t, few.Table(t).Transact(t.Context(),
+		table.Remove(row, 1), table.Remove(session.BodyKey(few.Org, few.Event, gone), 1), bump.Adding(-1)))
+	few.one("C")
+	few.isFull(few.create(409, few.new("D")), 2, 2)
+	require.Equal(t, 2, w.count())
+	require.Equal(t, "A", w.get(200, kept)["title"])
+	report, err := verify.Table(t.Context(), e.client, e.name)
+	require.NoError(t, err)
+	require.NotContains(t, strings.Join(report.Problems, " "), "#V")
+}
