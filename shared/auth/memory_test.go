@@ -132,7 +132,8 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	require.EqualValues(t, 9, w.units(t, w.text, w.event.ID), "forgotten, not refused")
 }
 
-// TestAnOrganizationOfBefore: one without an auth version counts as 0, until its first change.
+// TestAnOrganizationOfBefore: the memory is of no use for one without an auth version,
+// until its first change.
 func TestAnOrganizationOfBefore(t *testing.T) {
 	w := newWorld(t)
 	org := w.org.ID + 1000
@@ -150,14 +151,30 @@ func TestAnOrganizationOfBefore(t *testing.T) {
 		require.NoError(t, err)
 		require.Zero(t, caller.Org.Auth)
 	}
-	require.EqualValues(t, 1, w.units(t, text, 0))
-	_, err := tenancy.Tokens.Update(t.Context(), w.store, tenancy.TokenPK(org, w.token.ID), func(k *tenancy.Token) error {
-		at := wire.At(now)
-		k.RevokedAt = &at
+	require.EqualValues(t, 7, w.units(t, text, 0), "as if it were in no memory")
+	key := table.Key{PK: tenancy.TokenPK(org, w.token.ID), SK: "-"}
+	item, err := w.store.Table.Get(t.Context(), key)
+	require.NoError(t, err)
+	token, err := tenancy.Tokens.Decode(item)
+	require.NoError(t, err)
+	at := wire.At(now)
+	token.RevokedAt = &at
+	was := item.Version
+	item.Version++
+	item.Data, err = wire.Encode(token)
+	require.NoError(t, err)
+	require.NoError(t, w.store.Table.Transact(t.Context(), table.Replace(item, was)))
+	require.Equal(t, auth.ReasonRevoked, w.reason(t, text), "revoked by the release before, which raises no auth version")
+	_, err = tenancy.Tokens.Update(t.Context(), w.store, tenancy.TokenPK(org, w.token.ID), func(k *tenancy.Token) error {
+		k.RevokedAt = nil
 		return nil
 	})
 	require.NoError(t, err)
-	require.Equal(t, auth.ReasonRevoked, w.reason(t, text))
+	for range 2 {
+		_, err = w.auth.Authenticate(t.Context(), text.String(), 0)
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, 1, w.units(t, text, 0))
 }
 
 // TestATornChangeIsNotKept: while a change becomes visible bit by bit, the counter may be

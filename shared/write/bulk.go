@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -80,7 +81,13 @@ type bulk struct {
 	kept    []bool
 	// settled is whether the key has all results.
 	settled bool
+	// busy counts the operations that the table did not take, each tried for seconds.
+	busy atomic.Int32
 }
+
+// maxBusy is after how many such operations the others are not tried any more: a bulk
+// has an answer for each operation before its request ends.
+const maxBusy = 2
 
 // round does those of todo that touch nothing an earlier one of them touches, and
 // gives the others: what these read and touch may be different afterwards.
@@ -214,6 +221,10 @@ func (b *bulk) name(index int, answer any) {
 // commitAll writes the packs of a sequence in order.
 func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
 	for _, p := range packs {
+		if b.busy.Load() >= maxBusy {
+			b.fail(p.indexes(), table.ErrBusy)
+			continue
+		}
 		if err := b.commit(ctx, p); err != nil {
 			return err
 		}
@@ -244,14 +255,22 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 	return b.oneByOne(ctx, p.indexes())
 }
 
+// oneByOne does each operation alone, until the table is too busy for them.
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
-	for _, i := range todo {
+	for n, i := range todo {
+		if b.busy.Load() >= maxBusy {
+			b.fail(todo[n:], table.ErrBusy)
+			return nil
+		}
 		answer, err := run(ctx, b.table, b.Entries[i].Op, func(answer any) ([]table.Write, error) {
 			b.name(i, answer)
 			return b.keep([]planned{{index: i, answer: answer}})
 		})
 		if errors.Is(err, idempotency.ErrRaced) {
 			return err
+		}
+		if errors.Is(err, table.ErrBusy) {
+			b.busy.Add(1)
 		}
 		b.results[i], b.kept[i] = Result{answer, err}, err == nil
 	}

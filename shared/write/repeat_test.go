@@ -83,6 +83,25 @@ func TestAConflictOfAPackIsNotThatOfItsOperations(t *testing.T) {
 	}
 }
 
+// TestABulkOnAHotPartitionEnds: where the table takes nothing for as long as it is asked,
+// each operation is answered for before a request ends, and done when it is sent again.
+func TestABulkOnAHotPartitionEnds(t *testing.T) {
+	to, door := startBroken(t)
+	door.when("", &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("ThrottlingError")}}})
+	ctx, cancel := context.WithTimeout(t.Context(), 28*time.Second)
+	defer cancel()
+	results, err := write.Bulk(ctx, to, batch(entries("p", creates(60))))
+	require.NoError(t, err)
+	require.NoError(t, ctx.Err(), "the request has ended")
+	for i, r := range results {
+		require.ErrorIs(t, r.Err, table.ErrBusy, i)
+	}
+	door.fail.Store(nil)
+	results, err = write.Bulk(t.Context(), to, batch(entries("p", creates(60))))
+	require.NoError(t, err)
+	requireSuccess(t, results, 60)
+}
+
 // TestAFaultIsNotKeptUnderTheKey repeats bulks whose first try met a fault and
 // finds everything done, once: at once, or where a write may still be on its way,
 // when the lease has ended.
