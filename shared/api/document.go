@@ -70,12 +70,11 @@ func (o *Operation) failures(takesBody bool) []int {
 			all = append(all, statuses...)
 		}
 	}
-	add(!o.Scopes.Open(), http.StatusUnauthorized, http.StatusForbidden)
+	add(!o.Scopes.Open(), http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	add(strings.Contains(o.Path, "{"), http.StatusNotFound)
 	add(takesBody, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	add(o.writes(), http.StatusConflict)
 	add(o.idempotent(), http.StatusUnprocessableEntity)
-	add(o.Bucket != ratelimit.None, http.StatusTooManyRequests)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -187,13 +186,13 @@ func headers() map[string]*huma.Header {
 	}
 	return map[string]*huma.Header{
 		headerRequestID:       text("The request's id: the one sent, or one made for it."),
-		headerReplayed:        text("`true` when an earlier answer under the same Idempotency-Key is given again."),
+		headerReplayed:        text("`true` when the request was done before under the same Idempotency-Key: the answer shows what it wrote, as it is now."),
 		"Cache-Control":       text("Whether the client may keep the answer."),
 		"ETag":                text("The record's version, for If-Match and If-None-Match."),
 		"RateLimit":           text("The bucket, what remains in it (`r`) and seconds until it is full again (`t`)."),
 		"RateLimit-Policy":    text("The bucket, its size (`q`) and its window in seconds (`w`)."),
 		"RateLimit-Limit":     number("Requests a window."),
-		"RateLimit-Remaining": number("Requests left in this window."),
+		"RateLimit-Remaining": number("Requests left in this window, at least: of a high limit, each instance of the service takes some in advance."),
 		"RateLimit-Reset":     number("When the window ends, in Unix seconds."),
 		"Retry-After":         number("Seconds to wait before the next try."),
 	}
@@ -210,7 +209,7 @@ var failureTexts = map[int]string{
 	http.StatusRequestEntityTooLarge: "The body is too large.",
 	http.StatusUnsupportedMediaType:  "The body is not declared as application/json.",
 	http.StatusUnprocessableEntity:   "The Idempotency-Key was used with another body, or the request cannot be carried out.",
-	http.StatusTooManyRequests:       "The token's requests in this bucket are used up.",
+	http.StatusTooManyRequests:       "The token's requests in this bucket are used up, or what the organization may read in a minute; `Retry-After` says when to go on.",
 	http.StatusInternalServerError:   "Something unexpected happened.",
 	http.StatusServiceUnavailable:    "The service is busy; the same request may succeed later.",
 }

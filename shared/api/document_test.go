@@ -49,7 +49,7 @@ func TestTheDocumentSaysWhatEachRouteCanAnswer(t *testing.T) {
 	}{
 		{"/v1/event/{eventId}/notes/{noteId}", "get", []string{"200", "304", "400", "401", "403", "404", "429", "500", "503"}},
 		{"/v1/event/{eventId}/notes/{noteId}", "delete", []string{"204", "400", "401", "403", "404", "409", "429", "500", "503"}},
-		{"/v1/event/{eventId}/notes", "post", []string{"200", "400", "401", "403", "404", "413", "415", "500", "503"}},
+		{"/v1/event/{eventId}/notes", "post", []string{"200", "400", "401", "403", "404", "413", "415", "429", "500", "503"}},
 		{"/v1/event/{eventId}/notes/create", "post", []string{"201", "400", "401", "403", "404", "409", "413", "415", "422", "429", "500", "503"}},
 		{"/open", "get", []string{"200", "400", "500", "503"}},
 	} {
