@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sync/errgroup"
@@ -201,11 +202,13 @@ func all(items []table.Item) iter.Seq2[table.Item, error] {
 
 // readShards replaces the shards that which lists by what the table holds and, if
 // again, their versions. After an error no further shard is begun, and those that were
-// begun are still kept.
+// begun are still kept. Until they are found to add up, nothing proves them: not what
+// was proven of the rows that they replace.
 func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, s *source[R], which []int, now versions, again bool) error {
 	g, failed := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
 	for _, i := range which {
+		s.proved[i] = time.Time{}
 		g.Go(table.Safely(func() error {
 			if err := failed.Err(); err != nil {
 				return err
