@@ -166,7 +166,7 @@ func (c *Catalogue[R, B]) firstPage(ctx context.Context, src Source, s *source[R
 		if err != nil {
 			return fmt.Errorf("catalogue: %s %s is in no shard: %w", src.Rows, last, err)
 		}
-		whole = int(shard)
+		whole = min(int(shard), src.Shards) // Rows behind the last shard count nowhere.
 	}
 	if err := c.divide(s.shards[:whole], items); err != nil {
 		return err

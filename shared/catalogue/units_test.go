@@ -217,6 +217,20 @@ func TestKnownRowsGrow(t *testing.T) {
 	require.Equal(t, 1, calls, "a view is made of what is known")
 }
 
+// TestRowsBehindTheLastShardCountNowhere, such as of a source that had more shards.
+func TestRowsBehindTheLastShardCountNowhere(t *testing.T) {
+	to := tabletest.Start(t)
+	big(t, to)
+	few := source
+	few.Shards = 4
+	view, err := newCatalogue(to).View(t.Context(), few)
+	require.NoError(t, err)
+	require.NotEmpty(t, view.All())
+	for _, row := range view.All() {
+		require.Less(t, catalogue.Shard(row.ID, shards), few.Shards)
+	}
+}
+
 // TestABadShardRefusesOnlyWhatNeedsIt, cheaply, and is named in the log until it is mended.
 func TestABadShardRefusesOnlyWhatNeedsIt(t *testing.T) {
 	to := tabletest.Start(t)
