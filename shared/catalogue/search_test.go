@@ -5,7 +5,9 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,6 +291,29 @@ func TestMemoryIsCapped(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 3, callsOf(meter), "it was forgotten and is loaded again")
 	}
+}
+
+// TestASourceWithoutRowsTakesItsPart of the memory: there are as many as events.
+func TestASourceWithoutRowsTakesItsPart(t *testing.T) {
+	to := tabletest.Start(t)
+	c := catalogue.New(to, catalogue.Options[talkRow, *talk]{
+		Row: readRow, ID: func(r *talkRow) string { return r.ID }, Version: func(r *talkRow) int64 { return r.Version },
+		Order: byCreated, Body: readTalk, BodyKey: bodyKey, RowOf: rowOf, MaxBytes: 64 << 10,
+	})
+	view := func(i int) {
+		pk := strconv.Itoa(i)
+		_, err := c.View(t.Context(), catalogue.Source{Rows: pk + "#R", Versions: pk + "#V", Family: "S", Shards: shards})
+		require.NoError(t, err)
+	}
+	const sources = 300
+	view(sources)
+	before := heap()
+	for i := range sources {
+		view(i)
+	}
+	grown := int64(heap()) - int64(before)
+	require.Less(t, grown, int64(sources*2_000), "each takes 7 KB, and few of them stay")
+	runtime.KeepAlive(c)
 }
 
 // callsOf is how many calls a meter has seen.

@@ -114,7 +114,7 @@ type effort struct {
 // settled reads the versions of src, makes what is in memory current and calls done
 // with it and with the shards that are not.
 func (c *Catalogue[R, B]) settled(ctx context.Context, src Source, e effort, done func(*source[R], []int) error) error {
-	s := c.sources.GetOrPut(src, func() *source[R] { return newSource[R](src.Shards) })
+	s := c.sources.GetOrPut(src, int64(src.Shards)*shardBytes, func() *source[R] { return newSource[R](src.Shards) })
 	warm := s.loading.Load()
 	now, err := c.begin(ctx, src, s, e)
 	if err != nil {
@@ -192,8 +192,13 @@ func (c *Catalogue[R, B]) whole(s *source[R]) *View[R] {
 
 func (c *Catalogue[R, B]) traits() traits[R] { return traits[R]{c.opts.ID, c.opts.Order} }
 
-// bytes is about what the rows take in memory.
-func (s *source[R]) bytes() (sum int64) {
+// shardBytes is about what a shard takes in memory without its rows: its place in the
+// source and in the last view, and its time in proved.
+const shardBytes = 120
+
+// bytes is about what a source takes in memory.
+func (s *source[R]) bytes() int64 {
+	sum := int64(len(s.shards)) * shardBytes
 	for i := range s.shards {
 		sum += s.shards[i].bytes
 	}

@@ -52,13 +52,10 @@ func (l *Cache[K, V]) PutUnless(key K, value V, size int64, prevails func(V) boo
 		return
 	}
 	l.set(key, value, size)
-	for l.used > l.max && l.recent.Len() > 1 {
-		l.forget(l.recent.Back())
-	}
 }
 
-// GetOrPut returns the value under key, or stores and returns a new one of no size.
-func (l *Cache[K, V]) GetOrPut(key K, create func() V) V {
+// GetOrPut returns the value under key, or puts and returns a new one of size bytes.
+func (l *Cache[K, V]) GetOrPut(key K, size int64, create func() V) V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.at[key]; ok {
@@ -66,16 +63,20 @@ func (l *Cache[K, V]) GetOrPut(key K, create func() V) V {
 		return e.Value.(*kept[K, V]).value
 	}
 	value := create()
-	l.set(key, value, 0)
+	l.set(key, value, size)
 	return value
 }
 
+// set stores value under key, then forgets others until at most max bytes are used.
 func (l *Cache[K, V]) set(key K, value V, size int64) {
 	if e, ok := l.at[key]; ok {
 		l.forget(e)
 	}
 	l.at[key] = l.recent.PushFront(&kept[K, V]{key, value, size})
 	l.used += size
+	for l.used > l.max && l.recent.Len() > 1 {
+		l.forget(l.recent.Back())
+	}
 }
 
 func (l *Cache[K, V]) forget(e *list.Element) {

@@ -142,7 +142,7 @@ func (c *Cache) join(ctx context.Context, caller *auth.Caller, at item.Place) (*
 }
 
 func (c *Cache) place(at item.Place) *place {
-	return c.places.GetOrPut(at, func() *place { return &place{turn: make(chan struct{}, 1)} })
+	return c.places.GetOrPut(at, overhead, func() *place { return &place{turn: make(chan struct{}, 1)} })
 }
 
 // load returns the settings of a place, from memory or read until they add up to exactly
