@@ -18,10 +18,10 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/change"
 	"lectern/shared/idempotency"
+	"lectern/shared/metering"
 	"lectern/shared/ratelimit"
 	"lectern/shared/settings"
 	"lectern/shared/size"
-	"lectern/shared/table"
 )
 
 // pipeline answers the requests of one group.
@@ -42,7 +42,7 @@ type exchange struct {
 	ctx       context.Context
 	began     time.Time
 	id        string
-	meter     *table.Meter
+	meter     *metering.Meter
 	caller    *auth.Caller
 	// verdict waits for the rate limiter; nil where the bucket is None.
 	verdict func() ratelimit.Verdict
@@ -263,7 +263,7 @@ func (p *pipeline) begin(r *http.Request) *exchange {
 		x.id = p.NewID()
 	}
 	ctx := size.With(settings.Hold(change.WithRequest(r.Context(), x.id)), x.zips())
-	ctx, meter := table.Measured(ctx)
+	ctx, meter := metering.Measured(ctx)
 	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
 	x.r = r.WithContext(x.ctx)
 	return x

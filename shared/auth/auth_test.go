@@ -14,6 +14,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/change"
+	"lectern/shared/metering"
 	"lectern/shared/programme"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -103,7 +104,7 @@ func TestTokensThatAreRefusedUnread(t *testing.T) {
 		"cut":             {good[:len(good)-1], auth.ReasonChecksum},
 		"other region":    {other.String(), auth.ReasonRegion},
 	} {
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		_, err := w.auth.Authenticate(ctx, c.text, 0)
 		require.Equal(t, auth.Refusal{Reason: c.want}, refusal(t, err), name)
 		calls, _, _, _ := meter.Totals()

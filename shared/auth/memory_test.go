@@ -12,6 +12,7 @@ import (
 
 	"lectern/localstack/tabletest"
 	"lectern/shared/auth"
+	"lectern/shared/metering"
 	"lectern/shared/programme"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
@@ -22,7 +23,7 @@ import (
 // units are the read units of one authentication, refused or not.
 func (w *world) units(t *testing.T, text auth.Text, event int64) float64 {
 	t.Helper()
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	_, _ = w.auth.Authenticate(ctx, text.String(), event) // A refusal costs as well.
 	_, _, rcu, wcu := meter.Totals()
 	require.Zero(t, wcu)

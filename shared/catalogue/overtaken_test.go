@@ -12,6 +12,7 @@ import (
 
 	"lectern/localstack/tabletest"
 	"lectern/shared/catalogue"
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -45,7 +46,7 @@ func overtaken(t *testing.T, l *lateVersions, c *memory, meanwhile func()) seen 
 	t.Helper()
 	l.answered, l.resume = make(chan struct{}), make(chan struct{})
 	l.hold.Store(true)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	done := make(chan seen)
 	go func() {
 		view, err := c.View(ctx, source)

@@ -20,6 +20,7 @@ import (
 	"lectern/localstack/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -82,7 +83,7 @@ func TestWarmSearchReadsTheVersionsOnly(t *testing.T) {
 	create(t, to, &talk{ID: "a", Title: "old", Version: 1}, &talk{ID: "b", Title: "other", Version: 1})
 	c := newCatalogue(to)
 	search := func() (calls, roundTrips int) {
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		_, _, err := c.Search(ctx, source, alone(nil), nil, 0, 25)
 		require.NoError(t, err)
 		calls, roundTrips, _, _ = meter.Totals()
@@ -281,7 +282,7 @@ func TestMemoryIsCapped(t *testing.T) {
 		found, _, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two"}, titles(found))
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		_, err = c.View(ctx, source)
 		require.NoError(t, err)
 		require.Equal(t, 1, callsOf(meter), "what was used last stays")
@@ -317,7 +318,7 @@ func TestASourceWithoutRowsTakesItsPart(t *testing.T) {
 }
 
 // callsOf is how many calls a meter has seen.
-func callsOf(m *table.Meter) int {
+func callsOf(m *metering.Meter) int {
 	calls, _, _, _ := m.Totals() //nolint:dogsled // the other figures are of no interest here
 	return calls
 }

@@ -18,6 +18,7 @@ import (
 
 	"lectern/localstack/tabletest"
 	"lectern/shared/catalogue"
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -26,7 +27,7 @@ type memory = catalogue.Catalogue[talkRow, *talk]
 // cost is the calls and read units of a View.
 func cost(t *testing.T, c *memory) (view *catalogue.View[talkRow], calls int, units float64) {
 	t.Helper()
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	view, err := c.View(ctx, source)
 	require.NoError(t, err)
 	calls, _, units, _ = meter.Totals()
@@ -174,7 +175,7 @@ func TestALoadThatFailsIsContinued(t *testing.T) {
 	tries := 0
 	for ; ; tries++ {
 		door.left.Store(9)
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		view, err := c.View(ctx, source)
 		_, _, units, _ := meter.Totals()
 		total += units
@@ -197,7 +198,7 @@ func TestKnownRowsGrow(t *testing.T) {
 	require.NoError(t, err)
 	known, least := 0, 0
 	for range 20 {
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		view, err := c.Known(ctx, source)
 		require.NoError(t, err)
 		_, _, units, _ := meter.Totals()
@@ -254,7 +255,7 @@ func TestABadShardRefusesOnlyWhatNeedsIt(t *testing.T) {
 	_, err := c.View(t.Context(), source)
 	requireUnavailable(t, err)
 	require.Contains(t, log.String(), `"metric":"shard_mismatch","partition":"e#R","versions":"e#V","family":"S","shard":"`+key.SK[2:]+`"`)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	_, err = c.View(ctx, source)
 	requireUnavailable(t, err)
 	require.Equal(t, 1, callsOf(meter), "it is remembered to be bad")
@@ -277,7 +278,7 @@ func TestTogetherReadsAPartitionOnce(t *testing.T) {
 	}
 	b.Version, b.Title = 2, "new"
 	require.NoError(t, to.Transact(t.Context(), writes(t, b)...))
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	ctx = catalogue.Together(ctx, other, source)
 	for range 2 {
 		view, err := c.View(ctx, source)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/tabletest"
+	"lectern/shared/metering"
 	"lectern/shared/ratelimit"
-	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
@@ -50,7 +50,7 @@ func TestLeasesOfManyInstancesKeepTheLimit(t *testing.T) {
 func TestALeaseCostsAHundredthOfARequest(t *testing.T) {
 	l := limiter(tabletest.Start(t), &clock{at: start})
 	for limit, most := range map[int64]float64{100: 1, 1_000: 1, 100_000: 0.01, 1_000_000: 0.001} {
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		const requests = 100
 		for i := range int64(requests) {
 			v := l.Take(ctx, tenancy.Token{ID: limit, Limit: limit}, ratelimit.EntityReads)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/tabletest"
+	"lectern/shared/metering"
 	"lectern/shared/ratelimit"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -132,7 +133,7 @@ func TestARefusalIsRememberedForAMinute(t *testing.T) {
 	l := limiter(tabletest.Start(t), c)
 	token := tenancy.Token{ID: 1, Limit: 1}
 	calls := func() int {
-		ctx, meter := table.Measured(t.Context())
+		ctx, meter := metering.Measured(t.Context())
 		l.Take(ctx, token, ratelimit.EntityReads)
 		n, _, _, _ := meter.Totals()
 		return n

@@ -17,6 +17,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
+	"lectern/shared/metering"
 	"lectern/shared/programme"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
@@ -69,7 +70,7 @@ func (sc *scene) track(name string) {
 }
 
 // calls is how many calls were made under a meter.
-func calls(m *table.Meter) int {
+func calls(m *metering.Meter) int {
 	n, _, _, _ := m.Totals() //nolint:dogsled // the other figures are of no interest here
 	return n
 }
@@ -77,7 +78,7 @@ func calls(m *table.Meter) int {
 // load gives the snapshot and how many calls it took.
 func (sc *scene) load(c *Cache, event int64) (*Snapshot, int) {
 	sc.Helper()
-	ctx, meter := table.Measured(sc.Context())
+	ctx, meter := metering.Measured(sc.Context())
 	caller := sc.caller(event)
 	s, err := c.Load(ctx, caller)
 	require.NoError(sc, err)
@@ -187,7 +188,7 @@ func TestASettingAheadDoesNotHideOneBehind(t *testing.T) {
 func TestOneReadsForAll(t *testing.T) {
 	sc := newScene(t)
 	cache, caller := NewCache(sc.table), sc.caller(2)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	var all sync.WaitGroup
 	for range 32 {
 		all.Go(func() {
@@ -218,7 +219,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 func TestARequestHoldsItsSnapshot(t *testing.T) {
 	sc := newScene(t)
 	cache := newCache(sc.table, 1)
-	ctx, meter := table.Measured(Hold(t.Context()))
+	ctx, meter := metering.Measured(Hold(t.Context()))
 	caller := sc.caller(2)
 	first, err := cache.Load(ctx, caller)
 	require.NoError(t, err)

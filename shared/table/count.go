@@ -67,7 +67,7 @@ func (t *Table) count(key Key, values attributes) *dynamodb.UpdateItemInput {
 func (t *Table) update(ctx context.Context, in *dynamodb.UpdateItemInput, l limits) (Item, error) {
 	out, err := call(ctx, "update", l,
 		func(ctx context.Context) (*dynamodb.UpdateItemOutput, error) { return t.client.UpdateItem(ctx, in) },
-		func(out *dynamodb.UpdateItemOutput) cost { return cost{wcu: units(out.ConsumedCapacity)} })
+		func(out *dynamodb.UpdateItemOutput) cost { return cost{Writes: units(out.ConsumedCapacity)} })
 	if err != nil {
 		return Item{}, err
 	}

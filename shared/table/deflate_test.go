@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -58,7 +59,7 @@ func TestDataIsDeflatedWhereThatSavesAUnit(t *testing.T) {
 				if way == "replace" {
 					insert(t, tbl, item("z"))
 				}
-				ctx, meter := table.Measured(t.Context())
+				ctx, meter := metering.Measured(t.Context())
 				require.NoError(t, tbl.Transact(ctx, write))
 				_, _, _, wcu := meter.Totals()
 				conforms(t, "a write costs by the bytes that are stored", wcu == c.wcu, wcu)

@@ -82,7 +82,7 @@ func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, l limits) ([]Item, error) {
 	out, err := call(ctx, "query", l,
 		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
-		func(out *dynamodb.QueryOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
+		func(out *dynamodb.QueryOutput) cost { return cost{Reads: units(out.ConsumedCapacity)} })
 	if err != nil {
 		return nil, err
 	}

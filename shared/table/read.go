@@ -30,7 +30,7 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 	}
 	out, err := call(ctx, "get", usual,
 		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
-		func(out *dynamodb.GetItemOutput) cost { return cost{rcu: units(out.ConsumedCapacity)} })
+		func(out *dynamodb.GetItemOutput) cost { return cost{Reads: units(out.ConsumedCapacity)} })
 	if err != nil {
 		return Item{}, err
 	}

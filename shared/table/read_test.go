@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -71,7 +72,7 @@ func TestGetManyTakesAnyNumberOfKeys(t *testing.T) {
 func TestGetManyReadsOnAfterAFullAnswer(t *testing.T) {
 	tbl := newTable(t)
 	keys := fill(t, tbl, 60, 390_000)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	got, err := tbl.GetMany(ctx, keys)
 	require.NoError(t, err)
 	require.Len(t, got, len(keys))
@@ -103,7 +104,7 @@ func TestBetweenIncludesItsEndsAndNoOtherPartition(t *testing.T) {
 func TestBetweenReadsAllPages(t *testing.T) {
 	tbl := newTable(t)
 	keys := fill(t, tbl, 300, 13_250) // 10 KB each as stored
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	var got []table.Key
 	for one, err := range tbl.Between(ctx, "O#1", "0", "9") {
 		require.NoError(t, err)
@@ -130,7 +131,7 @@ func TestBetweenReadsAllPages(t *testing.T) {
 func TestBetweenStopsWithItsReader(t *testing.T) {
 	tbl := newTable(t)
 	fill(t, tbl, 300, 13_250) // 10 KB each as stored
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	for _, err := range tbl.Between(ctx, "O#1", "0", "9") {
 		require.NoError(t, err)
 		break
@@ -149,7 +150,7 @@ func TestVersionsAreReadBySortKey(t *testing.T) {
 		writes = append(writes, table.BumpFor(key(sk), int64(shard+1), id))
 	}
 	require.NoError(t, tbl.Transact(t.Context(), append(writes, table.Bump(key("speaker#00"), 1))...))
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	got, err := tbl.Versions(ctx, "O#1", "session#", "session#~")
 	require.NoError(t, err)
 	require.Equal(t, want, got)

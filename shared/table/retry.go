@@ -10,7 +10,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
+
+	"lectern/shared/metering"
 )
 
 const (
@@ -151,4 +154,41 @@ func call[O any](ctx context.Context, doing string, l limits, send func(context.
 		return err
 	})
 	return out, err
+}
+
+// cost is what a call consumed.
+type cost = metering.Cost
+
+// attempt makes one call and adds it to the meter of ctx, if there is one. It
+// gives up after limit, with errSlow.
+func attempt[O any](ctx context.Context, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (*O, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
+	defer cancel()
+	start := time.Now()
+	out, err := send(ctx)
+	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
+		err = fmt.Errorf("%w: %w", errSlow, err)
+	}
+	var c cost
+	if err == nil {
+		c = price(out)
+	}
+	metering.Add(ctx, start, c)
+	return out, err
+}
+
+// units is the capacity of a call that only reads or only writes.
+func units(c *types.ConsumedCapacity) float64 {
+	if c == nil || c.CapacityUnits == nil {
+		return 0
+	}
+	return *c.CapacityUnits
+}
+
+// reads sums up what a call consumed that only reads.
+func reads(all ...types.ConsumedCapacity) (c cost) {
+	for i := range all {
+		c.Reads += units(&all[i])
+	}
+	return c
 }

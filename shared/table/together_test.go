@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -14,7 +15,7 @@ func TestTogetherReadsOneMoment(t *testing.T) {
 	gone := item("gone")
 	gone.Expires = 1000
 	insert(t, tbl, item("a"), item("b"), gone)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	got, err := tbl.Together(ctx, []table.Key{key("a"), key("b"), key("gone"), key("absent"), key("a")})
 	require.NoError(t, err)
 	require.Equal(t, map[table.Key]table.Item{key("a"): item("a"), key("b"): item("b")}, got)

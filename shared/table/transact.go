@@ -224,8 +224,8 @@ func isPassing(err error) bool {
 // reading.
 func transacted(all []types.ConsumedCapacity) (c cost) {
 	for _, one := range all {
-		c.rcu += aws.ToFloat64(one.ReadCapacityUnits)
-		c.wcu += aws.ToFloat64(one.WriteCapacityUnits)
+		c.Reads += aws.ToFloat64(one.ReadCapacityUnits)
+		c.Writes += aws.ToFloat64(one.WriteCapacityUnits)
 	}
 	return c
 }

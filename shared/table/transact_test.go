@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
@@ -121,7 +122,7 @@ func TestErrorOfSeveralFailedConditions(t *testing.T) {
 }
 
 func TestNothingToWriteIsDone(t *testing.T) {
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	require.NoError(t, newTable(t).Transact(ctx))
 	calls := callsOf(meter)
 	require.Zero(t, calls)
@@ -184,7 +185,7 @@ func TestBumpKeepsTheIdItWasForLast(t *testing.T) {
 
 func TestLimitsAreCheckedBeforeSending(t *testing.T) {
 	tbl := newTable(t)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	var writes []table.Write
 	for i := range table.MaxWrites + 1 {
 		writes = append(writes, table.Put(item(strconv.Itoa(i))))

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
 )
@@ -164,7 +165,7 @@ func TestFailedConditionCosts(t *testing.T) {
 // holds the door's sum of all partitions to it.
 func TestWholeUnitsAreCharged(t *testing.T) {
 	tbl, door, _ := partitioned(faulty.Partitions{})
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	pks := []string{filled(t, 3, 9000), filled(t, 5, 100)}
 	require.NoError(t, tbl.Transact(ctx, table.Put(table.Item{Key: table.Key{PK: pks[0], SK: "9"}, Data: noise(3000)}),
 		table.Bump(table.Key{PK: pks[1] + "#V", SK: "0"}, 1), table.Exists(table.Key{PK: pks[1], SK: "0"})))

@@ -7,10 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/metering"
 	"lectern/shared/table"
 )
 
-func callsOf(m *table.Meter) int {
+func callsOf(m *metering.Meter) int {
 	calls, _, _, _ := m.Totals() //nolint:dogsled // the others are looked at below
 	return calls
 }
@@ -19,7 +20,7 @@ func callsOf(m *table.Meter) int {
 // its documentation tells; of a condition it does not say that it costs less than a write.
 func TestMeterSumsUpWhatCallsConsumed(t *testing.T) {
 	tbl := newTable(t)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	fiveKB := table.Item{Key: key("5KB"), Version: 1, Data: random(6200)}
 	write := func(writes ...table.Write) func() error { return func() error { return tbl.Transact(ctx, writes...) } }
 	steps := []struct {
@@ -55,7 +56,7 @@ func TestMeterSumsUpWhatCallsConsumed(t *testing.T) {
 func TestMeterCountsParallelCallsAsOneRoundTrip(t *testing.T) {
 	tbl := newTable(t)
 	keys := fill(t, tbl, 800, 1000)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	_, err := tbl.GetMany(ctx, keys)
 	require.NoError(t, err)
 	calls, roundTrips, _, _ := meter.Totals()
@@ -65,7 +66,7 @@ func TestMeterCountsParallelCallsAsOneRoundTrip(t *testing.T) {
 
 func TestMeterTakesCallsFromManyGoroutines(t *testing.T) {
 	tbl := newTable(t)
-	ctx, meter := table.Measured(t.Context())
+	ctx, meter := metering.Measured(t.Context())
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
