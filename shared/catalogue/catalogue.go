@@ -111,12 +111,12 @@ func New[R, B any](t *table.Table, opts Options[R, B]) *Catalogue[R, B] {
 	}
 }
 
-// maxTries is how often a shard or a body is read that a write is becoming visible in.
+// maxTries is how often a shard or a body is read in which a write is becoming visible.
 // A shard that is written without end, and found in the middle of a write every second
 // time, still settles but for one read in 4,000.
 const maxTries = 12
 
-// pauses are those between the tries. A transaction becomes visible within
+// pauses are the times between the tries. A transaction becomes visible within
 // milliseconds; the pauses together are about 0.3 s.
 var pauses = table.Backoff{First: 2 * time.Millisecond, Max: 100 * time.Millisecond}
 

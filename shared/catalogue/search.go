@@ -5,7 +5,7 @@ import "context"
 // Search gives the bodies of one page of a source, and how many records match in
 // all: View, Select and Bodies in one, with their errors. keep may look at other rows
 // of the view that is searched. A body that is newer than its row is filtered and placed
-// again as its body says, so no page shows what keep does not hold for.
+// again, so no page shows a record that keep refuses.
 func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*View[R], *R) bool, order func(a, b *R) int, offset, limit int) (bodies []B, total int, err error) {
 	view, err := c.View(ctx, src)
 	if err != nil {

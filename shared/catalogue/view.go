@@ -37,7 +37,7 @@ func (s shard[R]) find(id string, idOf func(*R) string) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.rows, id, func(row *R, id string) int { return cmp.Compare(idOf(row), id) })
 }
 
-// All is every row, in the default order.
+// All returns every row, in the default order.
 func (v *View[R]) All() []*R { return v.order }
 
 // Get is the row of a record, if there is one.

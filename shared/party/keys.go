@@ -20,23 +20,23 @@ import (
 //	o#V, e#V       X#<shard>     the versions of the shards of rows
 //	o#N#<name>     -             the last number given
 
-// PK is the partition of a party.
+// PK returns the partition of a party.
 func (k *Kind) PK(org int64, id string) string { return table.Org(org) + "#" + k.Letter + "#" + id }
 
-// Body is the key of a record.
+// Body returns the key of a record.
 func (k *Kind) Body(org int64, id string) table.Key { return table.Key{PK: k.PK(org, id), SK: "B"} }
 
-// OnEvent is the key of a party's association with an event.
+// OnEvent returns the key of a party's association with an event.
 func (k *Kind) OnEvent(org, event int64, id string) table.Key {
 	return table.Key{PK: k.PK(org, id), SK: fmt.Sprintf("E#%d", event)}
 }
 
-// NumberKey is the key of the counter that numbers the kind's records.
+// NumberKey returns the key of the counter that numbers the kind's records.
 func (k *Kind) NumberKey(org int64) table.Key {
 	return table.Key{PK: table.Org(org) + "#N#" + k.Name, SK: "-"}
 }
 
-// Rows is where the rows of an event's associations stand, or those of the
+// Rows returns where the rows of an event's associations stand, or those of the
 // organization's records where event is 0.
 func (k *Kind) Rows(org, event int64) catalogue.Source {
 	prefix := table.Org(org)

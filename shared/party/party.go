@@ -121,7 +121,7 @@ type Party struct {
 	Here *Association
 }
 
-// Holds is whether the party holds the role on the event.
+// Holds reports whether the party holds the role on the event.
 func (p Party) Holds(role string) bool {
 	if p.Here == nil {
 		return false
@@ -166,10 +166,10 @@ func (p Party) Guarded(g write.Guard) error {
 	return g.CheckSince(p.Revision(), p.Changed(), p.Version, p.WrittenAt)
 }
 
-// Value is the standard field of an internal name; empty when it is not set.
+// Value returns the standard field of an internal name; empty when it is not set.
 func (b *Body) Value(name string) string { return b.Values[name] }
 
-// FriendlyID is the id people read, such as CONT-12.
+// FriendlyID returns the id that people read, such as CONT-12.
 func (k *Kind) FriendlyID(b *Body) string { return k.Prefix + strconv.FormatInt(b.Number, 10) }
 
 // Decode reads a record from its item.

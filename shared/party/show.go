@@ -15,8 +15,8 @@ type Shown struct {
 	wire.Object
 	id      string
 	version int64
-	// less are what a long answer leaves out, in this order, and omitted the paths of
-	// what this one does.
+	// less are the properties that a long answer shows less of, in this order. omitted are
+	// the paths of all that was left out.
 	less    []less
 	omitted []string
 }

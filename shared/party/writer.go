@@ -22,8 +22,8 @@ type Operations interface {
 	Restore(id string) write.Op
 }
 
-// Request is one request that writes: whose it is, the role it is about, how it is
-// answered, and the running numbers of its operations.
+// Request is a request that writes: its caller and role, how parties are answered, and
+// the running numbers of the operations.
 type Request struct {
 	Caller  *auth.Caller
 	Role    string

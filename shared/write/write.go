@@ -63,12 +63,12 @@ type Plan struct {
 }
 
 // maxTries is how often an operation is planned before it is a 503. Of sixteen
-// writers of one record who never rest, one in three or four gets through at a
-// time; by then all have.
+// writers of a record without a rest, a third or a quarter gets through at a time; after
+// maxTries all have.
 const maxTries = 60
 
-// pauses are those before planning again. Much longer pauses would favour those who
-// have just come over those who wait.
+// pauses are the times before planning again. Much longer pauses would favour new
+// writers over waiting writers.
 var pauses = table.Backoff{First: 5 * time.Millisecond, Max: 50 * time.Millisecond}
 
 // Run does op and returns its answer. With an Idempotency-Key the id and version of the
