@@ -9,12 +9,13 @@
 //	        P#<claim>#<part>    the result of a part
 //
 // Clocks. A holder compares its own clock with the end of its lease, and begins no part
-// in the last 10 seconds of it; a transaction ends within these with all its retries.
-// Another holder takes the job over when its own clock has passed the end. So no two
-// hold a job at one time while their clocks differ by less than what a transaction
-// leaves of the 10 seconds. With clocks further apart a part may be done twice, unless
-// the two name it alike: then the second fails with ErrLost. The clocks of Lambda are
-// synchronized (docs/decisions/0014).
+// in the last margin of it, 28.2 seconds: a transaction ends within these with all its
+// retries, and with the items of the hours that change.Commit puts before it. Another
+// holder takes the job over when its own clock has passed the end. So no two hold a job
+// at one time while their clocks differ by less than what a transaction leaves of the
+// margin. With clocks further apart a part may be done twice, unless the two name it
+// alike: then the second fails with ErrLost. The clocks of Lambda are synchronized
+// (docs/decisions/0014).
 package job
 
 import (
@@ -31,8 +32,10 @@ import (
 const (
 	// Lease is how long a claim lasts, longer than a request may.
 	Lease = 60 * time.Second
-	// margin is how long before the end of its lease a holder begins no part.
-	margin = 10 * time.Second
+	// margin is how long before the end of its lease a holder begins no part. The
+	// transaction of a part is one write; before it change.Commit puts the item of an
+	// hour, or of two where the change records cross the border of an hour.
+	margin = 3 * table.LongestWrite
 	// releaseTime is how long Release may take, also when the request's own time is over.
 	releaseTime = 2 * time.Second
 )

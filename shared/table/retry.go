@@ -26,17 +26,21 @@ const (
 	tryTime  = 4 * time.Second
 	pageTime = 12 * time.Second
 	// grace is how long after the time of its first try the last try of a call may
-	// begin: a call that hangs once is tried again, and a write that hangs ends
-	// within 10 seconds, before what leases and callers wait.
+	// begin: a call that hangs once is tried again.
 	grace = time.Second
 	// patience is how long a call is retried that DynamoDB throttles or refuses for a
 	// conflict: a partition that is short of units, or an item with many writers, needs
 	// seconds, not a number of tries.
 	patience = 5 * time.Second
+	// maxPause is the longest pause between two tries.
+	maxPause = 400 * time.Millisecond
+	// LongestWrite is how long a write takes at most, with all its tries: the last one
+	// begins after patience and a pause. Leases count on it.
+	LongestWrite = patience + maxPause + tryTime
 )
 
 // pauses are those between the tries of a call.
-var pauses = Backoff{10 * time.Millisecond, 400 * time.Millisecond}
+var pauses = Backoff{10 * time.Millisecond, maxPause}
 
 // limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
 type limits struct{ try, refused time.Duration }
