@@ -33,8 +33,8 @@ func TestADeletedSettingKeepsNoContent(t *testing.T) {
 	d.drop("tags", tag.id())
 	d.drop("statuses", status.id())
 	requireSum(t, d.Stack)
-	for _, left := range []string{stored("field", large.id()), stored("tags", tag.id())} {
-		require.Regexp(t, `^\{"deleted_at":"[^"]{20,30}"\}$`, left)
+	for kind, id := range map[string]string{"field": large.id(), "tags": tag.id()} {
+		require.Regexp(t, `^\{"id":"`+id+`","deleted_at":"[^"]{20,30}"\}$`, stored(kind, id))
 	}
 	require.Contains(t, stored("statuses", status.id()), "Waiting")
 
@@ -57,6 +57,6 @@ func TestADeletedRoleKeepsItsCoreRole(t *testing.T) {
 	d.Operator(t, "participant-role-delete", merged(in, object{"role_id": id}))
 	found, err := d.Table(t).Get(t.Context(), item.Place{Org: d.Org, Event: d.Event}.Key("participant_role", id))
 	require.NoError(t, err)
-	require.Regexp(t, `^\{"deleted_at":"[^"]{20,30}","core_role":"moderator"\}$`, string(found.Data))
+	require.Regexp(t, `^\{"id":"`+id+`","deleted_at":"[^"]{20,30}","core_role":"moderator"\}$`, string(found.Data))
 	d.Operator(t, "participant-role-create", merged(in, object{"name": "Host", "core_role": "speaker"}))
 }

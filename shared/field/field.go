@@ -94,7 +94,7 @@ func (d *Definition) Head() item.Head {
 func (d *Definition) RecordID() string { return d.ID }
 
 // Remains returns what is stored of a deleted definition: no record shows its values.
-func (d *Definition) Remains() any { return item.Tombstone{DeletedAt: d.DeletedAt} }
+func (d *Definition) Remains() any { return item.Tombstone{ID: d.ID, DeletedAt: d.DeletedAt} }
 
 // Revision is the version that an ETag names.
 func (d *Definition) Revision() int64 { return d.Version }

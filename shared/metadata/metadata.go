@@ -77,7 +77,7 @@ func (e *Entry) Remains() any {
 	if e.Status != "" {
 		return e
 	}
-	return item.Tombstone{DeletedAt: e.DeletedAt}
+	return item.Tombstone{ID: e.ID, DeletedAt: e.DeletedAt}
 }
 
 // Set is an event's entries of one kind that are not deleted: a deleted one is

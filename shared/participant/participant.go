@@ -56,7 +56,9 @@ type remains struct {
 }
 
 // Remains returns what is stored of a deleted role.
-func (r *Role) Remains() any { return remains{item.Tombstone{DeletedAt: r.DeletedAt}, r.CoreRole} }
+func (r *Role) Remains() any {
+	return remains{item.Tombstone{ID: r.ID, DeletedAt: r.DeletedAt}, r.CoreRole}
+}
 
 // builtIns are the roles that every event has, in their order.
 var builtIns = []struct{ slug, name, plural string }{

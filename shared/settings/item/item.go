@@ -37,6 +37,8 @@ type Record[R any] interface {
 // Tombstone is what is stored of a deleted setting that nothing needs any more.
 // Its key and version count for the owner's settings version until it is purged.
 type Tombstone struct {
+	// ID is in the key as well, but the release before decision 14 reads it here.
+	ID        string     `json:"id"`
 	DeletedAt *wire.Time `json:"deleted_at"`
 }
 
