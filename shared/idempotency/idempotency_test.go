@@ -288,6 +288,14 @@ func TestAnErrorIsKeptShort(t *testing.T) {
 	require.Len(t, long.ValidOptions, 1, "which stays what it is")
 }
 
+// TestAKeptErrorThatIsNoneIsAnError of the service, and no panic.
+func TestAKeptErrorThatIsNoneIsAnError(t *testing.T) {
+	for _, text := range []string{`{"status":400}`, `{}`, `null`, `[]`} {
+		err := idempotency.DecodeError([]byte(text))
+		require.ErrorContains(t, err, "decode a kept error", text)
+	}
+}
+
 // TestAClaimDoesNotOutliveItsResults: a bulk that is repeated late, and fails in
 // part again, keeps what was done no longer than the key itself.
 func TestAClaimDoesNotOutliveItsResults(t *testing.T) {

@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -45,6 +46,9 @@ func DecodeError(text json.RawMessage) error {
 	var kept refusal
 	if err := json.Unmarshal(text, &kept); err != nil {
 		return fmt.Errorf("idempotency: decode a kept error: %w", err)
+	}
+	if kept.Error == nil {
+		return errors.New("idempotency: decode a kept error: it has no error")
 	}
 	kept.Error.Status, kept.Error.ValidOptions = kept.Status, kept.ValidOptions
 	return kept.Error
