@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"lectern/shared/lru"
 	"lectern/shared/table"
 )
 
@@ -69,8 +70,12 @@ type ConflictDoor struct {
 	locked map[table.Key]bool
 	// updated counts the UpdateItem calls under way.
 	updated map[table.Key]int
-	tokens  map[string]progress
+	// tokens has the last tokens of transactions, as AWS knows those of ten minutes.
+	tokens *lru.Cache[string, progress]
 }
+
+// maxTokens is how many tokens a ConflictDoor knows, many more than are tried at a time.
+const maxTokens = 10_000
 
 // progress is how far the transaction of a token has come.
 type progress string
@@ -93,7 +98,7 @@ func NewConflictDoor(inner table.Client, c Conflicts) *ConflictDoor {
 	c.Clock = c.Clock.orReal()
 	return &ConflictDoor{
 		Client: inner, config: c,
-		locked: map[table.Key]bool{}, updated: map[table.Key]int{}, tokens: map[string]progress{},
+		locked: map[table.Key]bool{}, updated: map[table.Key]int{}, tokens: lru.New[string, progress](maxTokens),
 	}
 }
 
@@ -131,7 +136,7 @@ func (d *ConflictDoor) TransactWriteItems(
 func (d *ConflictDoor) begin(keys []table.Key, token string) (repeated bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was := d.tokens[token]
+	was, _ := d.tokens.Get(token)
 	d.counts.Tries++
 	if was == "" {
 		d.counts.Transactions++
@@ -143,7 +148,7 @@ func (d *ConflictDoor) begin(keys []table.Key, token string) (repeated bool, err
 		return true, nil
 	}
 	if token != "" {
-		d.tokens[token] = refused
+		d.tokens.Put(token, refused, 1)
 	}
 	if err := cancelledWhere(keys, conflict, func(k table.Key) bool { return d.locked[k] }); err != nil {
 		d.counts.Cancelled++
@@ -153,7 +158,7 @@ func (d *ConflictDoor) begin(keys []table.Key, token string) (repeated bool, err
 		d.locked[key] = true
 	}
 	if token != "" {
-		d.tokens[token] = running
+		d.tokens.Put(token, running, 1)
 	}
 	return false, nil
 }
@@ -166,10 +171,11 @@ func (d *ConflictDoor) end(keys []table.Key, token string, err error) {
 		delete(d.locked, key)
 	}
 	if token != "" {
-		d.tokens[token] = refused
+		result := refused
 		if err == nil {
-			d.tokens[token] = done
+			result = done
 		}
+		d.tokens.Put(token, result, 1)
 	}
 }
 
