@@ -301,6 +301,25 @@ func TestAnOrganizationFromBeforeTheItems(t *testing.T) {
 	c.whole()
 }
 
+// TestABackfillPassesOverARowWithoutABody, which a torn restore may leave.
+func TestABackfillPassesOverARowWithoutABody(t *testing.T) {
+	c := newCrowd(t)
+	c.meet("Ann")
+	lost, kept := c.hold("Lost", nil, "Ann speaker"), c.hold("Kept", nil, "Ann speaker")
+	c.forget("Ann")
+	body := table.Key{PK: fmt.Sprintf("%s#S#%s", table.Event(c.Org, c.Event), lost), SK: "B"}
+	_, err := c.Table(t).Get(t.Context(), body)
+	require.NoError(t, err)
+	require.NoError(t, c.Table(t).Transact(t.Context(), table.Delete(body)))
+	store := tenancy.Store{Table: c.Table(t), Region: "us", Now: time.Now}
+	for at, done := (session.Cursor{}), false; !done; {
+		at, done, err = session.Backfill(t.Context(), store, c.Org, at)
+		require.NoError(t, err)
+	}
+	require.Contains(t, c.items("Ann"), kept)
+	require.NotContains(t, c.items("Ann"), lost)
+}
+
 // forget deletes the items of people, as if they had never been written.
 func (t *troupe) forget(names ...string) {
 	t.t.Helper()

@@ -73,7 +73,8 @@ func backfill(ctx context.Context, t *table.Table, p place, from string) (last s
 	return last, g.Wait()
 }
 
-// itemize writes the items that a session lacks, as its body is when they are written.
+// itemize writes the items that a session lacks, as its body is when they are written. It
+// passes over a row without a body, which has none; verify names such a row.
 func (p place) itemize(ctx context.Context, t *table.Table, id string) error {
 	key := p.body(id)
 	op := write.Op{
@@ -89,6 +90,9 @@ func (p place) itemize(ctx context.Context, t *table.Table, id string) error {
 			return keys
 		},
 		Plan: func(_ context.Context, got write.Items) (*write.Plan, error) {
+			if _, there := got[key]; !there {
+				return &write.Plan{Answer: false}, nil
+			}
 			b, err := stored(got, key)
 			if err != nil {
 				return nil, err
