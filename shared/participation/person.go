@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/auth"
+	"lectern/shared/catalogue"
 	"lectern/shared/person"
 	"lectern/shared/session"
 	"lectern/shared/table"
@@ -48,28 +49,35 @@ type walk struct {
 const all = 1 << 30
 
 // follow returns what show makes of the sessions, chunk by chunk, until there are enough.
-// Items and bodies are read one after the other; where they disagree both are read again,
-// so that a contact who moves from one session to another is not missed on both.
+// Items and bodies are read one after the other. Where they disagree the items are read
+// again. If these are the same, the contact was given no role meanwhile, and the bodies
+// are right: an item was left behind. Otherwise the bodies are read again too, so that a
+// contact who moves from one session to another is not missed on both.
 func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error)) (shown []T, err error) {
+	var before []person.Item
 	for try := range maxTries {
-		if try > 0 {
+		if try > 1 {
 			if err := table.Pause(ctx, maxPause); err != nil {
 				return nil, err
 			}
 		}
-		var current bool
-		if shown, current, err = once(ctx, w, show); err != nil || current {
+		items, err := w.items(ctx)
+		if err != nil || try > 0 && slices.EqualFunc(before, items, person.Item.Equal) {
 			return shown, err
 		}
+		var current bool
+		if shown, current, err = once(ctx, w, items, show); err != nil || current {
+			return shown, err
+		}
+		before, ctx = items, catalogue.Again(ctx)
 	}
 	return shown, nil
 }
 
-// once is follow by one read of the items.
-func once[T any](ctx context.Context, w walk, show func([]visit) ([]T, error)) (shown []T, current bool, err error) {
-	items, err := w.items(ctx)
+// once is follow by one read of the bodies.
+func once[T any](ctx context.Context, w walk, items []person.Item, show func([]visit) ([]T, error)) (shown []T, current bool, err error) {
 	size, current := min(w.skip+w.most, maxChunk), true
-	for err == nil && len(items) > 0 && len(shown) < w.most {
+	for len(items) > 0 && len(shown) < w.most {
 		chunk := items[:min(size, len(items))]
 		items, size = items[len(chunk):], min(2*size, maxChunk)
 		visits, agree, failed := w.visits(ctx, chunk)
@@ -86,7 +94,7 @@ func once[T any](ctx context.Context, w walk, show func([]visit) ([]T, error)) (
 		}
 		shown = append(shown, more...)
 	}
-	return shown, current, err
+	return shown, current, nil
 }
 
 // visits reads the sessions of items that count, and whether they agree with their items.

@@ -36,6 +36,11 @@ type Item struct {
 	Roles []string `json:"r,omitempty"`
 }
 
+// Equal reports whether two items say the same, and were written for the same version.
+func (i Item) Equal(other Item) bool {
+	return i.Event == other.Event && i.Session == other.Session && i.Version == other.Version && slices.Equal(i.Roles, other.Roles)
+}
+
 // Roles are the sorted ids of the roles that contacts have on a session, by contact.
 type Roles map[string][]string
 

@@ -24,8 +24,9 @@ type Brief struct {
 
 // Named returns the sessions that items beside a contact name, in their order and nil for
 // one that is deleted or does not have the contact: the body decides. current is whether
-// the bodies say what the items say; otherwise sessions were written between the two
-// reads, and the contact may have moved from one to another.
+// the bodies say what the items say, and have the contact where these announce a write;
+// otherwise sessions may have been written between the two reads, and the contact may have
+// moved from one to another.
 func (st *Store) Named(ctx context.Context, org int64, contactID string, items []person.Item) (bodies []*Body, current bool, err error) {
 	keys := make([]table.Key, len(items))
 	for i, item := range items {
@@ -47,38 +48,40 @@ func (st *Store) Named(ctx context.Context, org int64, contactID string, items [
 				bodies[i] = b
 			}
 		}
-		current = current && (len(item.Roles) == 0 || slices.Equal(item.Roles, roles))
+		current = current && len(roles) > 0 && (len(item.Roles) == 0 || slices.Equal(item.Roles, roles))
 	}
 	return bodies, current, nil
 }
 
-// ItemsByRows returns what a contact's items on the caller's event would be, without
-// roles, by the rows of the whole event: for organizations whose people have no items yet.
+// ItemsByRows returns what a contact's items on the caller's event would be, by the rows
+// of the whole event: for organizations whose people have no items yet. The
+// version of such an item is that of the row.
 func (st *Store) ItemsByRows(ctx context.Context, c *auth.Caller, contactID string) (items []person.Item, err error) {
 	view, err := st.View(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	for _, row := range view.All() {
-		if row.Deleted == 0 && row.has(contactID) {
-			items = append(items, person.Item{Event: c.Event.ID, Session: row.ID, Created: row.Created})
+		if roles := row.rolesOf(contactID); row.Deleted == 0 && len(roles) > 0 {
+			items = append(items, person.Item{Event: c.Event.ID, Session: row.ID, Version: row.Version, Created: row.Created, Roles: roles})
 		}
 	}
 	return items, nil
 }
 
-// has reports whether the contact has a role on the session.
-func (r *Row) has(contactID string) bool {
+// rolesOf returns the sorted ids of the contact's roles on the session.
+func (r *Row) rolesOf(contactID string) []string {
 	number, known := r.Index.Contacts.Of(contactID)
 	if !known {
-		return false
+		return nil
 	}
-	for _, contacts := range r.People() {
+	roles := person.Roles{}
+	for role, contacts := range r.People() {
 		if slices.Contains(contacts, number) {
-			return true
+			roles.Add(contactID, r.Index.Roles.IDs()[role])
 		}
 	}
-	return false
+	return roles[contactID]
 }
 
 // Briefs shows sessions of the caller's event.

@@ -1,0 +1,127 @@
+package it_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/person"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// afterItems calls do after each Query of the items of a contact's sessions.
+func (c *checkpoint) afterItems(contact string, do func()) {
+	queried := func(keys string) {
+		if strings.Contains(keys, "#C#"+contact+" ") && strings.Contains(keys, " S#") {
+			do()
+		}
+	}
+	c.queried.Store(&queried)
+}
+
+// afterRows calls do after each Query of the versions of the event's sessions.
+func (c *checkpoint) afterRows(event int64, do func()) {
+	queried := func(keys string) {
+		if strings.Contains(keys, fmt.Sprintf("#E#%d#V ", event)) {
+			do()
+		}
+	}
+	c.queried.Store(&queried)
+}
+
+// TestAMoveInAnOrganizationFromBeforeTheItems: the contact is on one of two sessions at
+// any time, and is shown on one.
+func TestAMoveInAnOrganizationFromBeforeTheItems(t *testing.T) {
+	d, point := startCheckpoint(t)
+	c := crowdOf(d)
+	store := tenancy.Store{Table: c.Table(t), Region: "us", Now: time.Now}
+	_, err := tenancy.Organizations.Update(t.Context(), store, table.Org(c.Org), func(o *tenancy.Organization) error {
+		o.PersonItems = false
+		return nil
+	})
+	require.NoError(t, err)
+	c.meet("Ann")
+	c.hold("A", nil, "Ann speaker", "Ann moderator")
+	c.hold("B", nil)
+	require.Equal(t, []string{"A"}, c.titlesOf("Ann"))
+	from, to := "A", "B"
+	moving := atomic.Bool{}
+	point.afterRows(c.Event, func() {
+		if moving.CompareAndSwap(true, false) {
+			c.recast(to, "Ann speaker")
+			c.recast(from)
+		}
+	})
+	for _, ask := range []func(){
+		func() { require.Equal(t, []string{to}, c.titlesOf("Ann")) },
+		func() { c.speaker(200, c.id("Ann")) },
+		func() {
+			require.Equal(t, "Ann", c.names("participants", object{"email": emailOf("Ann"), "roleSlugs": []string{"speaker"}}))
+		},
+	} {
+		moving.Store(true)
+		ask()
+		require.False(t, moving.Load())
+		from, to = to, from
+	}
+}
+
+// TestAMoveFromAnAnnouncement: the contact was given its role among more people than fit
+// into a transaction, and leaves that session for another one.
+func TestAMoveFromAnAnnouncement(t *testing.T) {
+	d, point := startCheckpoint(t)
+	c := crowdOf(d)
+	people := c.speakers(100)
+	id := c.create(200, object{"title": "A", "participants": people}).id()
+	c.hold("B", nil)
+	at := -1
+	for i := range people {
+		if len(c.items(fmt.Sprint("P", i))[id].Roles) == 0 {
+			at = i
+		}
+	}
+	require.GreaterOrEqual(t, at, 0)
+	name := fmt.Sprint("P", at)
+	require.Equal(t, []string{"A"}, c.titlesOf(name))
+	moving := atomic.Bool{}
+	moving.Store(true)
+	point.afterItems(c.id(name), func() {
+		if moving.CompareAndSwap(true, false) {
+			c.recast("B", name+" speaker")
+			c.put(200, id, object{"participants": slices.Delete(slices.Clone(people), at, at+1)})
+		}
+	})
+	require.Equal(t, []string{"B"}, c.titlesOf(name))
+	require.False(t, moving.Load())
+}
+
+// TestAnItemThatWasLeftBehind by a release that does not know them, or by a write that
+// failed after its announcement, costs each answer one more read of the items.
+func TestAnItemThatWasLeftBehind(t *testing.T) {
+	d, point := startCheckpoint(t)
+	c := crowdOf(d)
+	c.meet("Ann")
+	a := c.hold("A", nil, "Ann speaker")
+	c.hold("B", nil, "Ann speaker")
+	of := person.Session{Org: c.Org, Event: c.Event, ID: a, Version: 1}
+	left, err := c.Table(t).Get(t.Context(), of.Key(c.id("Ann")))
+	require.NoError(t, err)
+	announcement, err := of.Put(c.id("Ann"), nil)
+	require.NoError(t, err)
+	c.recast("A")
+	read := atomic.Int64{}
+	point.afterItems(c.id("Ann"), func() { read.Add(1) })
+	require.Equal(t, []string{"B"}, c.titlesOf("Ann"))
+	require.EqualValues(t, 1, read.Swap(0))
+	for _, behind := range []table.Write{table.Put(left), announcement} {
+		require.NoError(t, c.Table(t).Transact(t.Context(), behind))
+		require.Equal(t, []string{"B"}, c.titlesOf("Ann"))
+		require.EqualValues(t, 2, read.Swap(0))
+	}
+}
