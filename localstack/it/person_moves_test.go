@@ -6,13 +6,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/shared/person"
 	"lectern/shared/table"
-	"lectern/shared/tenancy"
 )
 
 // afterItems calls do after each Query of the items of a contact's sessions.
@@ -40,12 +38,7 @@ func (c *checkpoint) afterRows(event int64, do func()) {
 func TestAMoveInAnOrganizationFromBeforeTheItems(t *testing.T) {
 	d, point := startCheckpoint(t)
 	c := crowdOf(d)
-	store := tenancy.Store{Table: c.Table(t), Region: "us", Now: time.Now}
-	_, err := tenancy.Organizations.Update(t.Context(), store, table.Org(c.Org), func(o *tenancy.Organization) error {
-		o.PersonItems = false
-		return nil
-	})
-	require.NoError(t, err)
+	c.withoutItems()
 	c.meet("Ann")
 	c.hold("A", nil, "Ann speaker", "Ann moderator")
 	c.hold("B", nil)
