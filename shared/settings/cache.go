@@ -3,14 +3,12 @@ package settings
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/lru"
 	"lectern/shared/metadata"
@@ -42,10 +40,11 @@ type Cache struct {
 // place is the settings of an event or organization, and the snapshot made with them
 // last: an event keeps the organization's with its own.
 type place struct {
-	// turn has one place, for the caller that reads.
-	turn chan struct{}
-	part atomic.Pointer[part]
-	made atomic.Pointer[joined]
+	// turn has one place, for the caller that reads; mismatch belongs to that caller.
+	turn     chan struct{}
+	mismatch mismatch
+	part     atomic.Pointer[part]
+	made     atomic.Pointer[joined]
 }
 
 type joined struct {
@@ -163,7 +162,10 @@ func (c *Cache) load(ctx context.Context, at item.Place, version int64) (*part, 
 	if p := s.part.Load(); p != nil && p.version == version {
 		return p, nil
 	}
-	p, err := c.prove(ctx, at, version)
+	if s.mismatch.version == version && time.Now().Before(s.mismatch.until) {
+		return nil, s.mismatch.refuse(at)
+	}
+	p, err := c.prove(ctx, at, version, &s.mismatch)
 	if err == nil {
 		s.part.Store(p)
 		c.keep(at, s, p.size)
@@ -176,8 +178,10 @@ func (c *Cache) keep(at item.Place, s *place, size int) {
 	c.places.PutUnless(at, s, int64(size+overhead), func(other *place) bool { return other != s })
 }
 
-// prove reads the settings of a place until they add up to its version.
-func (c *Cache) prove(ctx context.Context, at item.Place, version int64) (*part, error) {
+// prove reads the settings of a place until they add up to its version. It notes settings
+// that do not; if the last attempt noted the same, two reads are enough.
+func (c *Cache) prove(ctx context.Context, at item.Place, version int64, noted *mismatch) (*part, error) {
+	now, same := mismatch{}, 0
 	for try := range maxTries {
 		beside := version
 		g, reading := errgroup.WithContext(ctx)
@@ -196,11 +200,19 @@ func (c *Cache) prove(ctx context.Context, at item.Place, version int64) (*part,
 			return nil, err
 		}
 		if p.version == version || p.version == beside {
+			*noted = mismatch{}
 			return p, nil
+		}
+		if same++; !now.is(beside, p.version) {
+			now, same = mismatch{version: beside, sum: p.version}, 1
+		}
+		if same == 2 && noted.is(beside, p.version) {
+			break
 		}
 		version = beside
 	}
-	return nil, fmt.Errorf("settings: %s disagrees with version %d: %w", at.Partition(), version, apierr.Unavailable())
+	c.note(ctx, at, noted, now, same)
+	return nil, now.refuse(at)
 }
 
 // read reads all settings of a place.
