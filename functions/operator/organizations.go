@@ -69,7 +69,7 @@ func (s *Service) listOrganizations(ctx context.Context, in *organizationList) (
 		}
 		pks, last = append(pks, table.Org(id)), id
 	}
-	page.Results, err = tenancy.Organizations.Many(ctx, s.tenancy, pks)
+	page.Results, err = tenancy.Organizations.Existing(ctx, s.tenancy, pks)
 	return page, err
 }
 

@@ -27,6 +27,9 @@ type form struct {
 // runningNumber is the kind of what gives ids and numbers.
 const runningNumber = "running number"
 
+// regionLine is the kind of lines of the region's list of organizations.
+const regionLine = "line of the region's organizations"
+
 // changeRecord is the kind of change records in the feed.
 const changeRecord = "change record"
 
@@ -35,7 +38,7 @@ var forms = map[string]map[string][]form{
 	"region": {
 		"L": {passing("rate limit", `\d+#[a-z_]+#\d+`, "-")},
 		"N": {one(runningNumber, "id", "-")},
-		"R": {one("line of the region's organizations", "org", `\d{19}`)},
+		"R": {one(regionLine, "org", `\d{19}`)},
 	},
 	"organization": {
 		"":   {one("organization", "", "-")},

@@ -43,6 +43,8 @@ type Report struct {
 	largestID, givenID int64
 	// largest is the organization that has the largest id.
 	largest int64
+	// listed are the organizations that the region's list names and that were not seen yet.
+	listed map[string]bool
 }
 
 // idRange is how many ids a region may give: what is above tells the regions apart.
@@ -60,7 +62,7 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 		return nil, err
 	}
 	defer kept.close()
-	r := &Report{Kinds: map[string]int64{}}
+	r := &Report{Kinds: map[string]int64{}, listed: map[string]bool{}}
 	if err := r.scan(ctx, client, name, kept); err != nil {
 		return nil, err
 	}
@@ -69,6 +71,7 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 			return nil, err
 		}
 	}
+	r.checkLines()
 	if r.largestID > r.givenID {
 		r.wrong(1, fmt.Sprintf("the largest id is %d, the last one given is %d", r.largestID, r.givenID))
 		r.Repairs = append(r.Repairs, &repair.Input{OrgID: r.largest, Family: repair.Lists})
@@ -120,8 +123,11 @@ func (r *Report) see(item Item, kept *spill) error {
 	case flaw != "":
 		r.wrong(1, flaw)
 	}
-	if kind == runningNumber && org == 0 {
+	switch {
+	case kind == runningNumber && org == 0:
 		r.givenID = item.Count
+	case kind == regionLine:
+		r.addListed(item)
 	}
 	return nil
 }
@@ -158,6 +164,7 @@ func (r *Report) check(kept *spill, part int) error {
 	slices.SortFunc(organizations, func(a, b *Organization) int { return cmp.Compare(a.id, b.id) })
 	for _, o := range organizations {
 		o.Check()
+		r.checkListed(o)
 		r.Organizations++
 		if id := o.largestID(); id > r.largestID {
 			r.largestID, r.largest = id, o.id

@@ -180,6 +180,13 @@ func heldForAnother(w *torn, all items, i Item) {
 	w.put(i)
 }
 
+// strayLine adds a line to a list whose record is not there.
+func strayLine(w *torn, _ items, i Item) {
+	before, _, _ := strings.Cut(i.SK, "#")
+	i.SK, i.Data = before+"#0000000000000000777", "777"
+	w.put(i)
+}
+
 var ways = []way{
 	{"a shard of sessions counts too much", "version of a shard of sessions", "",
 		changed(func(i *Item) { i.Version++ }), "its rows add up to", ""},
@@ -214,6 +221,11 @@ var ways = []way{
 		changed(func(i *Item) { i.Count -= 20 }), "the last one given is", ""},
 	{"the region's ids are behind", "counter of ids", "", changed(func(i *Item) { i.Count = 1 }), "the largest id is", ""},
 	{"a list lacks a line", "line of a list", "", gone, "the list of kind", ""},
+	{"a list names an event that is not there", "line of a list", "", strayLine, "the list of kind", ""},
+	{"the region's list lacks an organization", "line of the organization", "", gone, "does not name it", ""},
+	{"the region's list names an organization that is not there", "line of the organization", "",
+		changed(func(i *Item) { i.SK, i.Data = "0000000000000000777", "777" }), "names the organization 777, which is not there", ""},
+	{"the region's list names another organization", "line of the organization", "", changed(func(i *Item) { i.Data = "777" }), "names another", ""},
 	{"a session does not list a subsession", "session", `"subsessions":["`,
 		text(`"subsessions":[`, `"subsessions_were":[`), "lists the subsessions", ""},
 	{"a composition is one-sided", "session", `"target":{`, text(`"target":{`, `"was":{`), "does not know of it", ""},
@@ -277,6 +289,8 @@ func (w *torn) find(all items, one way) Item {
 			return strings.HasPrefix(i.PK, owner+"#Q#email#")
 		case "counter of sessions":
 			return i.PK == event+"#N#session"
+		case "line of the organization":
+			return i.PK == "R#org" && i.Data == fmt.Sprint(w.Org)
 		case "counter of ids":
 			return i.PK == "N#id"
 		}

@@ -128,8 +128,17 @@ func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 
 // ofOrganization repairs what belongs to no event.
 func (r *run) ofOrganization(ctx context.Context) error {
-	if err := r.there(ctx, table.Org(r.in.OrgID), "Organization"); err != nil {
+	if err := r.part(ctx, Lists, (*run).ownLine, 0); err != nil {
 		return err
+	}
+	there, err := r.exists(ctx, table.Org(r.in.OrgID))
+	switch {
+	case err != nil:
+		return err
+	case !there && len(r.report.Mended) > 0:
+		return nil // Its line was all that there was.
+	case !there:
+		return apierr.NotFound("Organization")
 	}
 	return errors.Join(
 		r.part(ctx, Lists, (*run).lists, 0),
@@ -141,8 +150,14 @@ func (r *run) ofOrganization(ctx context.Context) error {
 
 // ofEvent repairs what belongs to an event.
 func (r *run) ofEvent(ctx context.Context, event int64) error {
-	if err := r.there(ctx, table.Event(r.in.OrgID, event), "Event"); err != nil {
+	there, err := r.exists(ctx, table.Event(r.in.OrgID, event))
+	switch {
+	case err != nil:
 		return err
+	case !there && r.in.EventID == 0:
+		return nil // The repair of lists has noted its line.
+	case !there:
+		return apierr.NotFound("Event")
 	}
 	return errors.Join(
 		r.part(ctx, Settings, (*run).settings, event),
@@ -152,13 +167,13 @@ func (r *run) ofEvent(ctx context.Context, event int64) error {
 	)
 }
 
-// there is apierr.NotFound unless an organization or event is there.
-func (r *run) there(ctx context.Context, pk, what string) error {
+// exists reports whether an organization or event is there.
+func (r *run) exists(ctx context.Context, pk string) (bool, error) {
 	_, err := r.Table.Get(ctx, table.Key{PK: pk, SK: "-"})
 	if errors.Is(err, table.ErrNotFound) {
-		return apierr.NotFound(what)
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 // part repairs a family if the input asks for it.

@@ -141,7 +141,7 @@ func (f Family[T]) beside(ctx context.Context, done string, before, after *T) []
 func (f Family[T]) entry(r *T) table.Item {
 	facts := f.Facts(r)
 	if facts.isOrganization() {
-		return listLine(*facts.ID)
+		return ListLine(*facts.ID)
 	}
 	sk := fmt.Sprintf("%013d#%019d", facts.CreatedAt.UnixMilli(), *facts.ID)
 	data := strconv.AppendInt(nil, *facts.ID, 10)
@@ -251,33 +251,50 @@ const (
 // may be seen before its record while their transaction becomes visible: then
 // all are read again, a few times, before table.ErrBusy.
 func (f Family[T]) Many(ctx context.Context, s Store, pks []string) ([]*T, error) {
+	all, err := f.Existing(ctx, s, pks)
+	if err == nil && len(all) < len(pks) {
+		return nil, table.ErrBusy
+	}
+	return all, err
+}
+
+// Existing reads the records in the partitions, in their order, as Many does, and leaves
+// out a partition that has none.
+func (f Family[T]) Existing(ctx context.Context, s Store, pks []string) ([]*T, error) {
 	keys := make([]table.Key, len(pks))
 	for i, pk := range pks {
 		keys[i] = table.Key{PK: pk, SK: "-"}
 	}
-	for range maxReads {
-		got, err := s.Table.GetMany(ctx, keys)
-		if err != nil {
+	var got map[table.Key]table.Item
+	for try := range maxReads {
+		if try > 0 {
+			if err := table.Pause(ctx, readPause); err != nil {
+				return nil, err
+			}
+		}
+		var err error
+		if got, err = s.Table.GetMany(ctx, keys); err != nil {
 			return nil, err
 		}
 		if len(got) == len(keys) {
-			return f.decodeAll(keys, got)
-		}
-		if err := table.Pause(ctx, readPause); err != nil {
-			return nil, err
+			break
 		}
 	}
-	return nil, table.ErrBusy
+	return f.decodeAll(keys, got)
 }
 
 func (f Family[T]) decodeAll(keys []table.Key, got map[table.Key]table.Item) ([]*T, error) {
-	all := make([]*T, len(keys))
-	for i, key := range keys {
-		r, err := f.Decode(got[key])
+	all := make([]*T, 0, len(got))
+	for _, key := range keys {
+		item, there := got[key]
+		if !there {
+			continue
+		}
+		r, err := f.Decode(item)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = r
+		all = append(all, r)
 	}
 	return all, nil
 }

@@ -14,11 +14,11 @@ import (
 // listed is the partition of the region's list of organizations.
 const listed = "R#org"
 
-// listLine returns an organization's line in the region's list:
+// ListLine returns an organization's line in the region's list:
 //
 //	PK      SK
 //	R#org   <id of 19 digits>
-func listLine(id int64) table.Item {
+func ListLine(id int64) table.Item {
 	key := table.Key{PK: listed, SK: fmt.Sprintf("%019d", id)}
 	return table.Item{Key: key, Version: 1, Data: strconv.AppendInt(nil, id, 10)}
 }
@@ -27,7 +27,7 @@ func listLine(id int64) table.Item {
 // first. An organization made before there was a list is missing until it is adopted.
 func (s Store) AllOrganizations(ctx context.Context, after int64) iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
-		for item, err := range s.Table.Between(ctx, listed, listLine(after+1).SK, listLine(math.MaxInt64).SK) {
+		for item, err := range s.Table.Between(ctx, listed, ListLine(after+1).SK, ListLine(math.MaxInt64).SK) {
 			id := int64(0)
 			if err == nil {
 				id, err = strconv.ParseInt(string(item.Data), 10, 64)
@@ -61,7 +61,7 @@ func (s Store) Adopt(ctx context.Context, after int64) (next int64, added int, e
 		return 0, 0, err
 	}
 	for _, id := range missing {
-		err := s.Table.Transact(ctx, table.Insert(listLine(id)).Or(errTaken))
+		err := s.Table.Transact(ctx, table.Insert(ListLine(id)).Or(errTaken))
 		switch {
 		case err == nil:
 			added++
@@ -88,7 +88,7 @@ func (s Store) unlisted(ctx context.Context, after, last int64) (ids []int64, er
 	if err != nil {
 		return nil, err
 	}
-	for item, err := range s.Table.Between(ctx, listed, listLine(after+1).SK, listLine(last).SK) {
+	for item, err := range s.Table.Between(ctx, listed, ListLine(after+1).SK, ListLine(last).SK) {
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,62 @@
+package repair
+
+import (
+	"context"
+	"strconv"
+
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// ownLine repairs the organization's line in the region's list of organizations.
+func (r *run) ownLine(ctx context.Context, _ int64) error {
+	d := &ownLine{run: r, is: tenancy.ListLine(r.in.OrgID), owner: table.Key{PK: table.Org(r.in.OrgID), SK: "-"}}
+	return r.settle(ctx, d.is.PK, d)
+}
+
+// ownLine is the damage of the organization's line: it is missing, it names another
+// organization, or the organization is not there.
+type ownLine struct {
+	*run
+	is     table.Item
+	owner  table.Key
+	stored table.Item
+	// stray is whether there is a line and no organization.
+	stray bool
+	what  string
+}
+
+func (d *ownLine) look(ctx context.Context) (sign string, err error) {
+	got, err := d.Table.GetMany(ctx, []table.Key{d.is.Key, d.owner})
+	if err != nil {
+		return "", err
+	}
+	_, there := got[d.owner]
+	line, listed := got[d.is.Key]
+	d.stored, d.stray, d.what = line, listed && !there, ""
+	switch {
+	case there && !listed:
+		d.what = "the organization was not in the region's list"
+	case there && string(line.Data) != string(d.is.Data):
+		d.what = "the line of the organization named another"
+	case d.stray:
+		d.what = "the region's list named an organization that is not there"
+	}
+	return d.what, nil
+}
+
+// mend puts the line, or removes it without a change record: an organization that is not
+// there has no feed.
+func (d *ownLine) mend(ctx context.Context) error {
+	note := Note{Where: d.is.PK, ID: strconv.FormatInt(d.in.OrgID, 10), What: d.what}
+	if !d.stray {
+		return d.correct(ctx, 0, note, table.Put(d.is), table.Exists(d.owner))
+	}
+	if !d.in.DryRun {
+		if err := d.Table.Transact(ctx, table.Remove(d.is.Key, d.stored.Version), table.Absent(d.owner)); err != nil {
+			return err
+		}
+	}
+	d.mended(note)
+	return nil
+}
