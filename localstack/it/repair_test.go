@@ -90,6 +90,26 @@ func TestShardRepairMendsWhatSearchesRefuse(t *testing.T) {
 	}
 }
 
+// TestALineOfNoOrganization is left out of organization-list, and shard-repair removes it
+// as it puts a line that is missing.
+func TestALineOfNoOrganization(t *testing.T) {
+	s, e := startOpen(t, nil)
+	other := s.NewOrganization(t)
+	key := table.Key{PK: "R#org", SK: "0000000000000000777"}
+	require.NoError(t, s.Table(t).Transact(t.Context(), table.Put(table.Item{Key: key, Version: 1, Data: []byte("777")})))
+	listed := func() string { return fmt.Sprint(s.Operator(t, "organization-list", object{})["results"]) }
+	require.Contains(t, listed(), fmt.Sprintf("id:%d", other.Org))
+	e.remove(t, table.Key{PK: "R#org", SK: fmt.Sprintf("%019d", other.Org)})
+	require.NotContains(t, listed(), fmt.Sprintf("id:%d", other.Org))
+	for _, org := range []int64{777, other.Org} {
+		done := s.Operator(t, "shard-repair", object{"org_id": org, "family": "list"})
+		require.Len(t, done["mended"], 1)
+	}
+	require.Contains(t, listed(), fmt.Sprintf("id:%d", other.Org))
+	e.whole(t)
+	require.Equal(t, "NOT_FOUND", operatorRefuses(t, s, "shard-repair", object{"org_id": 777, "family": "list"}).Code)
+}
+
 // TestShardRepairDropsRowsOfLostRecords only where it is told to.
 func TestShardRepairDropsRowsOfLostRecords(t *testing.T) {
 	s, e := startOpen(t, nil)

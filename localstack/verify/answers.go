@@ -28,11 +28,11 @@ type kept struct {
 func (o *Organization) addAnswer(_ place, item Item) {
 	var k kept
 	if strings.HasPrefix(item.SK, "P#") {
-		if !o.read(item, "part of an answer", &k.Results) {
+		if !o.read(item, "part of an idempotency key", &k.Results) {
 			return
 		}
 		_, _ = fmt.Sscanf(item.SK, "P#%d#", &k.Claim) // Its form has been checked.
-	} else if !o.read(item, "kept answer", &k) {
+	} else if !o.read(item, "kept idempotency key", &k) {
 		return
 	}
 	o.answered(k.Answer.ID, k.Version)
@@ -59,7 +59,7 @@ func (o *Organization) answered(id string, version int64) {
 	}
 }
 
-// checkAnswers: what a kept answer acknowledged is there, in that version or a later one.
+// checkAnswers: the record that an idempotency key tells of is there, in that version or a later one.
 // That a record lacks the key it was written under cannot be known.
 func (o *Organization) checkAnswers() {
 	for _, bodies := range o.Sessions {
@@ -78,14 +78,14 @@ func (o *Organization) checkAnswers() {
 		}
 	}
 	for _, id := range sorted(o.acknowledged) {
-		o.wrong("a kept answer acknowledges %s, which is not there", id)
+		o.wrong("an idempotency key tells of %s, which is not there", id)
 	}
 }
 
 // found holds what was acknowledged of a record to its version, and is then done with it.
 func (o *Organization) found(id string, version int64) {
 	if told := o.acknowledged[id]; version < told {
-		o.wrong("a kept answer acknowledges version %d of %s, which has version %d", told, id, version)
+		o.wrong("an idempotency key tells of version %d of %s, which has version %d", told, id, version)
 	}
 	delete(o.acknowledged, id)
 }

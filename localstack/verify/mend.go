@@ -66,6 +66,25 @@ func inOrder(all []*repair.Input) {
 	}
 }
 
+// cut returns inputs of at most repair.MaxNames ids and holds that name the same records.
+func cut(all []*repair.Input) (short []*repair.Input) {
+	for _, in := range all {
+		ids, holds := slices.Collect(slices.Chunk(in.IDs, repair.MaxNames)), slices.Collect(slices.Chunk(in.Holds, repair.MaxNames))
+		for i := range max(1, len(ids), len(holds)) {
+			one := *in
+			one.IDs, one.Holds = nil, nil
+			if i < len(ids) {
+				one.IDs = ids[i]
+			}
+			if i < len(holds) {
+				one.Holds = holds[i]
+			}
+			short = append(short, &one)
+		}
+	}
+	return short
+}
+
 // WriteRepairs writes the inputs of the operator's command shard-repair that mend what
 // can be mended, a line of JSON each. Unique values may be persons' addresses: the writer
 // should be a private file.

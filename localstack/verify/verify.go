@@ -72,7 +72,7 @@ type Organization struct {
 	visits      map[string]map[string]person.Item
 	personItems bool
 	rowsCounted bool
-	// acknowledged are the versions of records that kept answers tell of, by id.
+	// acknowledged are the versions of records that idempotency keys tell of, by id.
 	acknowledged map[string]int64
 }
 
@@ -149,6 +149,7 @@ func (o *Organization) Check() {
 	o.checkAnswers()
 	slices.Sort(o.Problems)
 	inOrder(o.Repairs)
+	o.Repairs = cut(o.Repairs)
 }
 
 // wrong notes a problem.
@@ -176,6 +177,7 @@ func (o *Organization) checkChanges() {
 	for _, hour := range sorted(o.changed) {
 		if !o.hours[hour] {
 			o.wrong("the hour %s has change records and no item", hour)
+			o.mendable(o.key, repair.Lists, repair.HourID(hour))
 		}
 	}
 }

@@ -211,20 +211,20 @@ func TestAKeptAnswerIsTrue(t *testing.T) {
 	one := whole.first(t, "session", "")
 	id, key := placed(one.PK).rest, "O#1#I#3#"+strings.Repeat("0a", 32)
 	for _, c := range []struct{ sk, data, problem string }{
-		{"-", `{"done":true,"version":1,"answer":{"id":"gone"}}`, "acknowledges gone, which is not there"},
-		{"-", `{"done":true,"version":1,"ref":"gone"}`, "acknowledges gone, which is not there"},
-		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"success"}]}}`, "acknowledges gone, which is not there"},
-		{"-", `{"done":true,"results":[{"index":0,"id":"gone"}]}`, "acknowledges gone, which is not there"},
-		{"P#1#0000", `[{"index":0,"id":"gone"}]`, "acknowledges gone, which is not there"},
-		{"P#1#0000", `[{"index":3,"version":1}]`, "acknowledges " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
-		{"-", `{"claim":1,"finished":true,"results":[{"index":3}]}`, "acknowledges " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
-		{"P#1#0000", `[{"index":0,"id":"` + id + `","version":2}]`, "acknowledges version 2 of " + id + ", which has version 1"},
-		{"-", `{"done":true,"version":2,"answer":{"id":"` + id + `"}}`, "acknowledges version 2 of " + id + ", which has version 1"},
+		{"-", `{"done":true,"version":1,"answer":{"id":"gone"}}`, "tells of gone, which is not there"},
+		{"-", `{"done":true,"version":1,"ref":"gone"}`, "tells of gone, which is not there"},
+		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"success"}]}}`, "tells of gone, which is not there"},
+		{"-", `{"done":true,"results":[{"index":0,"id":"gone"}]}`, "tells of gone, which is not there"},
+		{"P#1#0000", `[{"index":0,"id":"gone"}]`, "tells of gone, which is not there"},
+		{"P#1#0000", `[{"index":3,"version":1}]`, "tells of " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
+		{"-", `{"claim":1,"finished":true,"results":[{"index":3}]}`, "tells of " + idempotency.RecordID(key, 1, 3) + ", which is not there"},
+		{"P#1#0000", `[{"index":0,"id":"` + id + `","version":2}]`, "tells of version 2 of " + id + ", which has version 1"},
+		{"-", `{"done":true,"version":2,"answer":{"id":"` + id + `"}}`, "tells of version 2 of " + id + ", which has version 1"},
 		{"-", `{"done":true,"version":1,"answer":{"id":"` + id + `"}}`, ""},
 		{"-", `{"claim":1,"lease":2}`, ""},
 		{"-", `{"done":true,"answer":{"results":[{"id":"gone","status":"error"},{"id":null,"status":"error"}]}}`, ""},
 		{"P#1#0000", `[{"index":0,"id":"gone","error":{"code":"NOT_FOUND"}}]`, ""},
-		{"-", ``, "a kept answer cannot be read"},
+		{"-", ``, "a kept idempotency key cannot be read"},
 	} {
 		added := Item{Key: table.Key{PK: key, SK: c.sk}, Data: c.data, Expires: time.Now().Unix() + 3600}
 		found := strings.Join(whole.with(added).problems(), "\n")
@@ -237,7 +237,7 @@ func TestAKeptAnswerIsTrue(t *testing.T) {
 			left = append(left, item)
 		}
 	}
-	require.Contains(t, strings.Join(left.problems(), "\n"), "a kept answer acknowledges "+id)
+	require.Contains(t, strings.Join(left.problems(), "\n"), "an idempotency key tells of "+id)
 }
 
 // TestOrganizationsAreSpreadOverTheParts although they have ids of one remainder.

@@ -21,6 +21,9 @@ const idRange = 1_000_000_000
 // other. Records without a line are those that the input names. It raises the counter of
 // the region's ids to the highest that the organization has.
 func (r *run) lists(ctx context.Context, _ int64) error {
+	if err := r.hours(ctx); err != nil {
+		return err
+	}
 	highest := r.in.OrgID % idRange
 	for _, l := range []list{
 		{programme.Events.Name, table.Event}, {tenancy.Members.Name, tenancy.MemberPK}, {tenancy.Tokens.Name, tenancy.TokenPK},
@@ -90,6 +93,7 @@ func (r *run) list(ctx context.Context, l list) (highest int64, err error) {
 	if err != nil {
 		return 0, err
 	}
+	r.report.Looked += len(all.records)
 	for _, id := range sorted(all.lines) {
 		if _, there := all.records[id]; there {
 			highest = max(highest, id)

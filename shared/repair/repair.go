@@ -16,13 +16,17 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"lectern/shared/account"
 	"lectern/shared/apierr"
 	"lectern/shared/change"
+	"lectern/shared/contact"
 	"lectern/shared/programme"
+	"lectern/shared/session"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -40,6 +44,9 @@ const (
 	Lists    = "list"
 )
 
+// MaxNames is how many ids, and how many holds, one Input takes.
+const MaxNames = 1000
+
 // Input names what to repair: an event, or an organization with all of its events.
 type Input struct {
 	OrgID   int64 `json:"org_id"`
@@ -55,6 +62,29 @@ type Input struct {
 	DropRows bool `json:"drop_rows,omitempty"`
 	// DryRun writes nothing and reports what would be mended.
 	DryRun bool `json:"dry_run,omitempty"`
+}
+
+// shardsOf are how many shards the rows of a family have; of any family without a name.
+var shardsOf = map[string]int{
+	"": sessionShards, Sessions: sessionShards, Contacts: contact.Kind.Shards, Accounts: account.Kind.Shards,
+}
+
+var sessionShards = session.Rows(0, 0).Shards
+
+// check refuses an input that asks for nothing: the family or shard of another place.
+func (in Input) check() error {
+	if in.EventID != 0 && in.Family == Lists {
+		return apierr.Invalid("family", "family list belongs to an organization. Leave out event_id.")
+	}
+	if in.Shard == "" {
+		return nil
+	}
+	most, rows := shardsOf[in.Family]
+	number, err := strconv.ParseUint(in.Shard, 16, 8)
+	if !rows || err != nil || int(number) >= most {
+		return apierr.Invalid("shard", "shard must be from 00 to %02x, with family session, contact or account.", max(most-1, 0))
+	}
+	return nil
 }
 
 // Report is what a repair did.
@@ -101,6 +131,10 @@ type run struct {
 // Run repairs what in names. The error is of the table, or apierr.NotFound for an organization
 // that is not there; damage that stays is in the report.
 func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	s.Table = s.Table.Lenient()
 	r := &run{Store: s, in: in, report: &Report{Mended: []Note{}, Unmended: []Note{}, DryRun: in.DryRun}}
 	events := []int64{in.EventID}
 	if in.EventID == 0 {

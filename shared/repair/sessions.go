@@ -24,13 +24,16 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 	if err != nil || r.in.Shard != "" {
 		return err
 	}
-	bodies, highest := map[string]*session.Body{}, int64(0)
+	bodies, unread, highest := map[string]*session.Body{}, map[string]bool{}, int64(0)
 	for _, id := range sorted(found) {
-		if b, err := session.Decode(found[id]); err == nil { // Else it is noted.
-			bodies[id] = b
-			if b.Parent == "" {
-				highest = max(highest, b.Number)
-			}
+		b, err := session.Decode(found[id])
+		if err != nil {
+			unread[id] = true // It is noted.
+			continue
+		}
+		bodies[id] = b
+		if b.Parent == "" {
+			highest = max(highest, b.Number)
 		}
 	}
 	if err := r.count(ctx, event, session.NumberKey(r.in.OrgID, event), highest); err != nil {
@@ -42,6 +45,9 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 			continue
 		}
 		d := &relations{run: r, family: f, id: id, others: others(id, bodies)}
+		if slices.ContainsFunc(d.others, func(other string) bool { return unread[other] }) {
+			continue // What the other session says of this one is not known.
+		}
 		if len(d.others) > maxOthers {
 			r.unmended(Note{Where: f.source().Rows, ID: id, What: "the session refers to more sessions than one transaction holds", Do: "delete some of them"})
 			continue

@@ -28,6 +28,9 @@ func (r *run) settings(ctx context.Context, event int64) error {
 	claims := map[table.Key][]claim{}
 	for _, setting := range d.all {
 		_, id, _ := strings.Cut(setting.SK, "#")
+		if !json.Valid(setting.Data) {
+			r.unmended(Note{Where: d.at.Partition(), ID: setting.SK, What: "the setting cannot be read", Do: fromBackup})
+		}
 		if value := uniqueOf(setting); value != "" {
 			key := d.at.Unique(item.Kind(setting.Key), value)
 			claims[key] = append(claims[key], claim{id, setting})
@@ -142,8 +145,8 @@ func (d *stray) look(ctx context.Context) (sign string, err error) {
 	if there {
 		d.check = table.Version(owner, body.Version)
 	}
-	if there && d.has(body) {
-		return "", nil
+	if there && (!json.Valid(body.Data) || d.has(body)) {
+		return "", nil // A record that cannot be read may have it, and is noted.
 	}
 	return fmt.Sprint("held for ", holder, body.Version), nil
 }

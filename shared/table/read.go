@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 
@@ -67,7 +68,11 @@ func (t *Table) GetMany(ctx context.Context, keys []Key) (map[Key]Item, error) {
 // live decodes what was found under a key. It reports false for an item that is absent
 // or has expired.
 func (t *Table) live(found attributes) (item Item, ok bool, err error) {
-	item, err = decode(found)
+	if item, err = decode(found); err != nil && t.lenient {
+		rest := maps.Clone(found)
+		delete(rest, attrDeflated)
+		item, err = decode(rest)
+	}
 	return item, err == nil && len(found) > 0 && !item.expired(t.Now()), err
 }
 

@@ -68,6 +68,8 @@ type Table struct {
 
 	client Client
 	name   string
+	// lenient has reads return an item whose data cannot be inflated without its data.
+	lenient bool
 	// marked has the keys under which this process has put a mark.
 	marked *lru.Cache[Key, struct{}]
 }
@@ -75,6 +77,14 @@ type Table struct {
 // New makes a Table of the DynamoDB table called name.
 func New(c Client, name string) *Table {
 	return &Table{Now: time.Now, client: c, name: name, marked: lru.New[Key, struct{}](maxMarks)}
+}
+
+// Lenient returns the Table for a reader that judges damaged items: data that cannot be
+// inflated is missing from its items and is no error.
+func (t *Table) Lenient() *Table {
+	lenient := *t
+	lenient.lenient = true
+	return &lenient
 }
 
 // Config says where DynamoDB is.
