@@ -24,18 +24,7 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 	if err != nil || r.in.Shard != "" {
 		return err
 	}
-	bodies, unread, highest := map[string]*session.Body{}, map[string]bool{}, int64(0)
-	for _, id := range sorted(found) {
-		b, err := session.Decode(found[id])
-		if err != nil {
-			unread[id] = true // It is noted.
-			continue
-		}
-		bodies[id] = b
-		if b.Parent == "" {
-			highest = max(highest, b.Number)
-		}
-	}
+	bodies, highest := decodeSessions(found)
 	if err := r.count(ctx, event, session.NumberKey(r.in.OrgID, event), highest); err != nil {
 		return err
 	}
@@ -45,7 +34,7 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 			continue
 		}
 		d := &relations{run: r, family: f, id: id, others: others(id, bodies)}
-		if slices.ContainsFunc(d.others, func(other string) bool { return unread[other] }) {
+		if slices.ContainsFunc(d.others, func(other string) bool { return found[other].Version != 0 && bodies[other] == nil }) {
 			continue // What the other session says of this one is not known.
 		}
 		if len(d.others) > maxOthers {
@@ -60,6 +49,23 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 		return err
 	}
 	return r.guests(ctx, f, bodies)
+}
+
+// decodeSessions returns the bodies that can be read, and the highest number of a session
+// that has no parent. The others have been noted.
+func decodeSessions(found map[string]table.Item) (bodies map[string]*session.Body, highest int64) {
+	bodies = map[string]*session.Body{}
+	for id, item := range found {
+		b, err := session.Decode(item)
+		if err != nil {
+			continue
+		}
+		bodies[id] = b
+		if b.Parent == "" {
+			highest = max(highest, b.Number)
+		}
+	}
+	return bodies, highest
 }
 
 // lostParents names sessions with one number, and subsessions without their parent.
