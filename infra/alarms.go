@@ -70,4 +70,5 @@ func (a *alarms) signals(m *metrics) {
 	a.raise("limiter-open", "The rate limiter could not count in the table and let requests pass.", m.signals["RateLimiterFailedOpen"], atOnce)
 	a.raise("busy", "5 lines or more with 503 in five minutes: requests, or parts of bulks, were given up.", m.signals["Busy"], when{5, 1})
 	a.raise("versions-disagree", "What was read disagreed with its version until the request was given up.", m.signals["VersionsDisagree"], atOnce)
+	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // calls are the calls that shared/table makes.
-var calls = []string{"BatchGetItem", "GetItem", "Query", "TransactGetItems", "TransactWriteItems", "UpdateItem"}
+var calls = []string{"BatchGetItem", "GetItem", "Query", "TransactGetItems", "TransactWriteItems", updateItem}
 
 // signal is something that functions tell by lines of their log alone.
 type signal struct {
@@ -24,6 +24,7 @@ type signal struct {
 // signals are what docs/operations.md tells of, "When something is wrong".
 func signals() []signal {
 	serves := func(f function) bool { return f.name != operator && f.permits(authenticate) }
+	maintains := func(f function) bool { return f.name == operator }
 	reads := func(f function) bool { return f.name == operator || serves(f) }
 	text := func(field, pattern string) awslogs.JsonPattern {
 		return awslogs.FilterPattern_StringValue(jsii.String("$."+field), jsii.String("="), &pattern)
@@ -32,6 +33,7 @@ func signals() []signal {
 		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), func(f function) bool { return f.permits(limit) }},
 		{"Busy", awslogs.FilterPattern_NumberValue(jsii.String("$.status"), jsii.String("="), jsii.Number(503)), serves},
 		{"VersionsDisagree", awslogs.FilterPattern_Any(text("error", "*disagree*"), text("error", "*do not agree*"), text("metric", "shard_mismatch")), reads},
+		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), awslogs.FilterPattern_All(text("command", "maintain"), text("level", "ERROR"))), maintains},
 	}
 }
 

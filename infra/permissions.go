@@ -18,9 +18,12 @@ const (
 	limits = "L#*"
 	// numbers is the counter that the region's ids come from.
 	numbers = "N#*"
-	// organizations is the region's list of them.
+	// organizations is the region's list of them, and its progress of maintenance.
 	organizations = "R#*"
 )
+
+// updateItem is the action that most writes are.
+const updateItem = "UpdateItem"
 
 // permission is one action on the table's items whose partition keys fit a pattern.
 // The parts of a transaction are actions of their own.
@@ -28,7 +31,7 @@ type permission struct{ action, pattern string }
 
 // writes is whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1]), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1]), p)
 }
 
 // What functions do, in the words of shared/table.
@@ -42,10 +45,10 @@ var (
 	// again one by one those that were seen while they changed.
 	read = slices.Concat(authenticate, list)
 	// limit counts the request in its bucket.
-	limit = []permission{{"UpdateItem", limits}}
+	limit = []permission{{updateItem, limits}}
 	// change makes and changes records, their rows and versions, the running numbers
 	// of an organization, and the keys of requests that may be repeated.
-	change = []permission{{"PutItem", tenants}, {"UpdateItem", tenants}}
+	change = []permission{{"PutItem", tenants}, {updateItem, tenants}}
 	// write is what every group does that changes something.
 	write = slices.Concat(read, limit, change)
 	// release frees a unique value, such as an address that a contact has no more, and
@@ -54,11 +57,13 @@ var (
 	// hold has a transaction fail when what it relies on has changed.
 	hold = []permission{{"ConditionCheckItem", tenants}}
 	// count takes an id from the region's counter.
-	count = []permission{{"UpdateItem", numbers}}
+	count = []permission{{updateItem, numbers}}
 	// compare looks at that counter, to repair it.
 	compare = []permission{{"GetItem", numbers}}
 	// enroll puts a new organization on the region's list, and reads that.
 	enroll = []permission{{"PutItem", organizations}, {"Query", organizations}}
+	// proceed keeps how far maintenance has come, beside that list.
+	proceed = []permission{{updateItem, organizations}, {"GetItem", organizations}}
 )
 
 // permissions are what each function may do with the table, and nothing else may be
@@ -82,7 +87,7 @@ var permissions = map[string][]permission{
 	// root asks the table for nothing.
 	"root": nil,
 	// operator stands behind no gateway and counts no requests.
-	"operator": slices.Concat(read, change, release, hold, count, compare, enroll),
+	"operator": slices.Concat(read, change, release, hold, count, compare, enroll, proceed),
 }
 
 // permits is whether the function may do something.

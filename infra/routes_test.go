@@ -149,7 +149,9 @@ func TestTheDescriptionReplacesWhatWasThere(t *testing.T) {
 func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
 	var names []string
-	for id, p := range service.of("AWS::Lambda::Permission") {
+	gateway := service.of("AWS::Lambda::Permission")
+	maps.DeleteFunc(gateway, func(id string, _ resource) bool { return id == "Scheduleoperator" })
+	for id, p := range gateway {
 		f := service.Resources[p.Properties["FunctionName"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
 		names = append(names, strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-"))
 		require.Equal(t, "lambda:InvokeFunction", p.Properties["Action"], id)
@@ -164,7 +166,7 @@ func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 	}
 	require.ElementsMatch(t, groups, names)
 	deployment := service.one(t, "AWS::ApiGateway::Deployment")
-	for id := range service.of("AWS::Lambda::Permission") {
+	for id := range gateway {
 		require.Contains(t, deployment.DependsOn, id)
 	}
 }
@@ -184,4 +186,18 @@ func TestPathsThatTheGatewayCannotHoldAreNamed(t *testing.T) {
 	})
 	require.EqualError(t, err, "infra: /a/{other}/c has {other} where another path has {id}\ninfra: GET /a/{id} is declared by a and by b")
 	require.EqualError(t, checkPaths(nil), "infra: there is no group root")
+}
+
+// TestTheScheduleMaintains: a rule invokes the operator's function for maintain, and no
+// other rule may.
+func TestTheScheduleMaintains(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	rule := service.one(t, "AWS::Events::Rule").Properties
+	require.Equal(t, "rate(1 hour)", rule["ScheduleExpression"])
+	target := rule["Targets"].([]any)[0].(map[string]any)
+	require.JSONEq(t, `{"command": "maintain"}`, target["Input"].(string))
+	allowed := service.Resources["Scheduleoperator"].Properties
+	require.Equal(t, allowed["FunctionName"], target["Arn"])
+	require.Equal(t, "events.amazonaws.com", allowed["Principal"])
+	require.Equal(t, "${"+service.id(t, "AWS::Events::Rule")+".Arn}", written(allowed["SourceArn"]))
 }

@@ -24,6 +24,7 @@ func newService(app awscdk.App, c *config, at region, groups []api.Group, all []
 	if at.domain != nil {
 		address = newDomain(stack, at, door)
 	}
+	maintain(stack, at, functions)
 	observe(stack, c, at, functions, door)
 
 	output(stack, "Address", "Where the API is", address)

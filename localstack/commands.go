@@ -72,14 +72,12 @@ func operatorCommand(data *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := o.do(c.Context(), args[0], json.RawMessage(input))
+			show := func(answer json.RawMessage) error { return printJSON(c.OutOrStdout(), answer) }
+			err = o.instructAll(c.Context(), args[0], json.RawMessage(input), show)
 			if refusal := (*apierr.Error)(nil); errors.As(err, &refusal) {
 				return errors.Join(errors.New("refused"), printJSON(c.OutOrStdout(), refusal))
 			}
-			if err != nil {
-				return err
-			}
-			return printJSON(c.OutOrStdout(), answer)
+			return err
 		},
 	}
 	c.Flags().StringVar(&input, "json", "{}", "the command's input")

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"lectern/functions/operator"
 	"lectern/localstack/deployed"
 	"lectern/shared/api"
+	"lectern/shared/maintain"
 )
 
 // office is where the operator's commands of one region are done.
@@ -66,6 +68,48 @@ func (o office) instruct(ctx context.Context, command string, input any) (json.R
 		return nil, fmt.Errorf("%s: %w", command, err)
 	}
 	return answer, nil
+}
+
+// instructAll does one command and shows its answer. Maintain begins at the beginning,
+// unless the input says otherwise, and is done until its answer has no cursor.
+func (o office) instructAll(ctx context.Context, command string, input json.RawMessage, show func(json.RawMessage) error) error {
+	if command == operator.Maintain && string(input) == "{}" {
+		input = json.RawMessage(`{"cursor":{}}`)
+	}
+	for {
+		answer, err := o.do(ctx, command, input)
+		if err == nil {
+			err = show(answer)
+		}
+		if err != nil || command != operator.Maintain {
+			return err
+		}
+		var next maintain.Input
+		if err := json.Unmarshal(answer, &next); err != nil || next.Cursor == nil {
+			return err
+		}
+		if input, err = json.Marshal(next); err != nil {
+			return fmt.Errorf("%s: %w", command, err)
+		}
+	}
+}
+
+// maintainEvery is how often a region is maintained. A command that finds nothing to do
+// costs a read.
+const maintainEvery = time.Hour
+
+// keepMaintained does maintain until ctx ends. What fails is in the region's log.
+func (o office) keepMaintained(ctx context.Context) {
+	ticker := time.NewTicker(maintainEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = o.do(ctx, operator.Maintain, json.RawMessage("{}"))
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // created is what of a command's answer the seed needs.

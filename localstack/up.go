@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -94,8 +95,13 @@ func up(ctx context.Context, o options) (err error) {
 	if err := o.ready(ctx, all); err != nil && ctx.Err() == nil {
 		return err
 	}
+	var maintaining sync.WaitGroup
+	for _, s := range all {
+		maintaining.Go(func() { here(s.instance.Env).keepMaintained(ctx) })
+	}
 	<-ctx.Done()
 	fmt.Fprintln(o.out, "Stopping.")
+	maintaining.Wait()
 	return o.unannounce()
 }
 

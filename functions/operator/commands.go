@@ -33,4 +33,5 @@ var commands = []command{
 	define("session-show", "Show a session, with its withdrawal.", (*Service).showSession),
 	define("session-duplicate", "Copy a session.", (*Service).duplicateSession),
 	define("shard-repair", "Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
+	define(Maintain, "Purge what was deleted 30 days ago and write what older releases have not, from a cursor to the next.", (*Service).maintain),
 }

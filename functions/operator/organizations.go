@@ -16,7 +16,7 @@ type organizationCreate struct {
 }
 
 func (s *Service) createOrganization(ctx context.Context, in *organizationCreate) (*tenancy.Organization, error) {
-	o := &tenancy.Organization{Name: in.Name, AIEnabled: in.AIEnabled, PersonItems: true, RowsCounted: true}
+	o := &tenancy.Organization{Name: in.Name, AIEnabled: in.AIEnabled, PersonItems: true, RowsCounted: true, HourItems: true}
 	return o, tenancy.Organizations.Create(ctx, s.tenancy, o)
 }
 

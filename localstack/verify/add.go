@@ -13,6 +13,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/participant"
 	"lectern/shared/party"
+	"lectern/shared/purge"
 	"lectern/shared/session"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -220,6 +221,9 @@ func (o *Organization) addChange(at place, item Item) {
 		o.changed[hour] = true
 	}
 	o.changes[of] = append(o.changes[of], keep(&r))
+	if strings.HasSuffix(r.Action, "."+purge.Purged) {
+		o.gone[of] = true
+	}
 }
 
 // addSecurityEvent checks that a security event stands in its month.

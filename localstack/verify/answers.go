@@ -77,6 +77,10 @@ func (o *Organization) checkAnswers() {
 			o.found(s.id, s.version)
 		}
 	}
+	for of := range o.gone {
+		_, id, _ := strings.Cut(of, " ")
+		delete(o.acknowledged, id)
+	}
 	for _, id := range sorted(o.acknowledged) {
 		o.wrong("an idempotency key tells of %s, which is not there", id)
 	}

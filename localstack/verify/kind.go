@@ -38,7 +38,7 @@ var forms = map[string]map[string][]form{
 	"region": {
 		"L": {passing("rate limit", `\d+#[a-z_]+#\d+`, "-")},
 		"N": {one(runningNumber, "id", "-")},
-		"R": {one(regionLine, "org", `\d{19}`)},
+		"R": {one(regionLine, "org", `\d{19}`), one("progress of maintenance", "maintain", "-")},
 	},
 	"organization": {
 		"":   {one("organization", "", "-")},

@@ -83,7 +83,7 @@ func (o *Organization) checkLinks(id string, b *session.Body, all map[string]*se
 	}
 }
 
-// checkGuests: whom a session names are or were on the event.
+// checkGuests: whom a session names are or were on the event, or are purged.
 func (o *Organization) checkGuests(event, id string, b *session.Body) {
 	named := map[string][]string{"account": slices.Concat(b.SponsorIDs, b.ExhibitorIDs)}
 	for _, p := range b.Participants {
@@ -91,7 +91,7 @@ func (o *Organization) checkGuests(event, id string, b *session.Body) {
 	}
 	for kind, ids := range named {
 		for _, guest := range ids {
-			if o.Parties[kind].Here[event][guest] == nil {
+			if o.Parties[kind].Here[event][guest] == nil && !o.gone[kind+" "+guest] {
 				o.wrong("session %s names the %s %s, which was never on the event", id, kind, guest)
 			}
 		}

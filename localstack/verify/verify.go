@@ -64,6 +64,8 @@ type Organization struct {
 	// a person or company that stand beside it, as ids with nonces.
 	changes  map[string][]noted
 	personal map[string][]string
+	// gone are the records that were purged, by kind and id.
+	gone map[string]bool
 	// hours are those that have an item, changed those that have change records.
 	hours, changed map[string]bool
 	// visits are the items of a contact's sessions, by event and session and then by
@@ -123,7 +125,7 @@ func NewOrganization(id int64) *Organization {
 		families: map[string]family{}, owners: map[string]bool{}, listed: map[string][]string{}, rows: map[string]map[string]row{},
 		shards: map[string]map[string]shardVersion{}, settings: map[string][]setting{}, counted: map[string]int64{},
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
-		changes: map[string][]noted{}, personal: map[string][]string{}, hours: map[string]bool{}, changed: map[string]bool{},
+		changes: map[string][]noted{}, personal: map[string][]string{}, gone: map[string]bool{}, hours: map[string]bool{}, changed: map[string]bool{},
 		visits: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
 	}
 	for _, kind := range kinds {
@@ -167,6 +169,10 @@ func (o *Organization) checkChanges() {
 		if strings.HasPrefix(of, repair.Type+" ") {
 			delete(o.changes, of) // What was repaired is no record.
 		}
+	}
+	for of := range o.gone {
+		delete(o.changes, of)
+		delete(o.personal, of)
 	}
 	for _, of := range sorted(o.changes) {
 		o.wrong("%s is not there and has %d change records, the last one %s", of, len(o.changes[of]), last(o.changes[of]).action)

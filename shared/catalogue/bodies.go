@@ -2,6 +2,8 @@ package catalogue
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"lectern/shared/table"
 )
@@ -19,6 +21,9 @@ type Body[B any] struct {
 	Version int64
 }
 
+// errBodies is a body that stayed older than its row, or was not there.
+var errBodies = errors.New("a body is behind its row")
+
 // bodyGrowth is about how much more memory a decoded body takes than its text.
 const bodyGrowth = 2
 
@@ -31,7 +36,7 @@ func (c *Catalogue[R, B]) Bodies(ctx context.Context, src Source, want []Want) (
 	missing := c.recall(src, want, got)
 	for try := 0; len(missing) > 0; try++ {
 		if try == maxTries {
-			return nil, unsettled("bodies", src)
+			return nil, fmt.Errorf("%w: %w", errBodies, unsettled("bodies", src))
 		}
 		err := pauses.Wait(ctx, try)
 		if err == nil {

@@ -69,6 +69,16 @@ func Write(src Source, id string, body table.Item, was int64, row []byte) []tabl
 	return []table.Write{stored, table.Put(table.Item{Key: RowKey(src, id), Version: body.Version, Data: row}), bump}
 }
 
+// Remove is what removes a record with its row, both of a version: the version of their
+// shard loses what the row added to it. No reader may take the sum for one it has had, so
+// the id must never be given again. The shard then names no last id and is read whole.
+func Remove(src Source, id string, body table.Key, version int64) []table.Write {
+	return []table.Write{
+		table.Remove(body, version), table.Remove(RowKey(src, id), version),
+		table.Bump(VersionKey(src, Shard(id, src.Shards)), -version*table.Weight(id)).Adding(-1),
+	}
+}
+
 func shardPrefix(shard int) string { return fmt.Sprintf("%02x#", shard) }
 
 // Options is what a catalogue must know of its records.

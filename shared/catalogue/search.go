@@ -1,6 +1,9 @@
 package catalogue
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // Search gives the bodies of one page of a source, and how many records match in
 // all: View, Select and Bodies in one, with their errors. keep may look at other rows
@@ -11,9 +14,15 @@ func (c *Catalogue[R, B]) Search(ctx context.Context, src Source, keep func(*Vie
 	if err != nil {
 		return nil, 0, err
 	}
-	for range maxTries {
+	for try := range maxTries {
 		rows, total := view.Select(func(r *R) bool { return keep(view, r) }, order, offset, limit)
 		bodies, now, err := c.page(ctx, src, view, rows)
+		if errors.Is(err, errBodies) && try == 0 { // They may have been purged since the rows were read.
+			if fresh, viewErr := c.View(Again(ctx), src); viewErr == nil && fresh != view {
+				view = fresh
+				continue
+			}
+		}
 		if err != nil {
 			return nil, 0, err
 		}

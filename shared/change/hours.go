@@ -3,7 +3,10 @@ package change
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/table"
 )
@@ -40,4 +43,51 @@ func hourOf(key table.Key) table.Key {
 	hour := key.PK[:strings.LastIndexByte(key.PK, '#')]
 	last := strings.LastIndexByte(hour, '#')
 	return table.Key{PK: hour[:last], SK: hour[last+1:]}
+}
+
+// hoursAtOnce is how many hours FillHours looks at in parallel.
+const hoursAtOnce = 8
+
+// FillHours puts the items of hours that lack theirs, which releases before there were
+// such items wrote: of the 24 hours from after on. It returns how many lacked it.
+func FillHours(ctx context.Context, t *table.Table, org int64, after time.Time) (filled int, err error) {
+	const hours = 24
+	first, last := Hour(org, after), Hour(org, after.Add((hours-1)*time.Hour))
+	there := map[string]bool{}
+	for item, err := range t.Between(ctx, first.PK, first.SK, last.SK) {
+		if err != nil {
+			return 0, err
+		}
+		there[item.SK] = true
+	}
+	var count atomic.Int64
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(hoursAtOnce)
+	for i := range hours {
+		at := after.Add(time.Duration(i) * time.Hour)
+		if there[Hour(org, at).SK] {
+			continue
+		}
+		g.Go(table.Safely(func() error {
+			some, err := anyIn(ctx, t, org, at)
+			if err != nil || !some {
+				return err
+			}
+			count.Add(1)
+			return t.Mark(ctx, Hour(org, at))
+		}))
+	}
+	err = g.Wait()
+	return int(count.Load()), err
+}
+
+// anyIn reports whether an organization has change records in an hour.
+func anyIn(ctx context.Context, t *table.Table, org int64, at time.Time) (bool, error) {
+	for bucket := range Buckets {
+		items, _, _, err := t.Page(ctx, Partition(org, at, bucket), "0", "~")
+		if err != nil || len(items) > 0 {
+			return len(items) > 0, err
+		}
+	}
+	return false, nil
 }

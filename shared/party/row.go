@@ -64,7 +64,8 @@ func readRow(item table.Item) (Row, error) {
 	return row, nil
 }
 
-func readPlace(item table.Item) (Place, error) {
+// DecodePlace reads the row of an association from its item.
+func DecodePlace(item table.Item) (Place, error) {
 	place := Place{Version: item.Version}
 	if err := json.Unmarshal(item.Data, &place); err != nil {
 		return place, fmt.Errorf("party: decode row %s: %w", item.SK, err)
@@ -125,7 +126,7 @@ func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
 			Order: byCreated, Body: Decode, BodyKey: k.itemKey, RowOf: k.rowOf, MaxBytes: maxBytes / 2,
 		}),
 		Associations: catalogue.New(t, catalogue.Options[Place, *Association]{
-			Row: readPlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
+			Row: DecodePlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
 			Order: placesByCreated, Body: DecodeAssociation,
 			BodyKey: k.itemKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
 		}),

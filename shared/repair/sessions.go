@@ -213,8 +213,8 @@ func (r *run) guests(ctx context.Context, f family, bodies map[string]*session.B
 	}
 	for key, g := range named {
 		if _, there := got[key]; !there {
-			r.unmended(Note{Where: f.source().Rows, ID: g.session, What: "the session names the " + g.who + ", whose association with the event is lost",
-				Do: "create it on the event again, or take it off the session"})
+			r.unmended(Note{Where: f.source().Rows, ID: g.session, What: "the session names the " + g.who + ", which was purged, or its association with the event is lost",
+				Do: "nothing where it was purged; else create it on the event again, or take it off the session"})
 		}
 	}
 	return nil

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
@@ -19,6 +21,20 @@ func NumberKey(org, event int64) table.Key { return place{org, event}.numbers() 
 
 // Decode reads a body from its item.
 func Decode(item table.Item) (*Body, error) { return decode(item) }
+
+// DecodeRow reads a row from its item, with the ids of the roles that people have on the
+// session.
+func DecodeRow(item table.Item) (row Row, roles []string, err error) {
+	stored := storedRow{Row: Row{Version: item.Version}}
+	if err := json.Unmarshal(item.Data, &stored); err != nil {
+		return row, nil, fmt.Errorf("session: decode row %s: %w", item.SK, err)
+	}
+	_, stored.ID, _ = strings.Cut(item.SK, "#")
+	for _, c := range stored.Cast {
+		roles = append(roles, c.Role)
+	}
+	return stored.Row, roles, nil
+}
 
 // EncodeRow returns the row that belongs to a stored body.
 func EncodeRow(body table.Item) ([]byte, error) {

@@ -24,9 +24,12 @@ type Organization struct {
 	// RowsCounted is whether every shard of its rows counts them (table.Item.Count).
 	// Organizations made before there was such a number lack it until their rows are
 	// counted (catalogue.Recount).
-	RowsCounted bool      `json:"rows_counted,omitempty"`
-	CreatedAt   wire.Time `json:"created_at"`
-	UpdatedAt   wire.Time `json:"updated_at"`
+	RowsCounted bool `json:"rows_counted,omitempty"`
+	// HourItems is whether every hour in which the organization has change records has its
+	// item (change.Hour).
+	HourItems bool      `json:"hour_items,omitempty"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
 	// Settings counts the changes of the organization's settings.
 	Settings int64 `json:"-"`
 	// Auth counts the changes of the organization, its tokens, members and events, of

@@ -16,7 +16,7 @@ type Usage struct {
 	// Number counts the settings of a kind that are not deleted.
 	Number map[string]int
 	// Bytes counts keys and content of all settings, deleted ones too: they are read
-	// with the others until they are purged.
+	// with the others until they are purged (decision 19).
 	Bytes int
 }
 

@@ -1,0 +1,77 @@
+package it_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/maintain"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// TestMaintainGoesOnWhereItWas: a call that has no time does one step, and the region's
+// own progress begins once a day.
+func TestMaintainGoesOnWhereItWas(t *testing.T) {
+	s, e := startOpen(t, nil)
+	d := &desk{s, t}
+	d.remove(200, d.titled("A")[0])
+	now := time.Now().AddDate(0, 0, 31)
+	store := maintain.Store{Tenancy: tenancy.Store{Table: d.Table(t), Now: func() time.Time { return now }, Region: "us"}}
+	sessions, calls := int64(0), 0
+	for {
+		if calls++; calls == 7 {
+			store.Time = time.Minute // The purge itself.
+		}
+		report, err := store.Run(t.Context(), maintain.Input{})
+		require.NoError(t, err)
+		sessions += report.Purged.Sessions
+		if report.Cursor == nil {
+			break
+		}
+	}
+	require.Greater(t, calls, 6)
+	require.EqualValues(t, 1, sessions)
+	e.whole(t)
+	d.remove(200, d.titled("B")[0])
+	now = now.AddDate(0, 0, 31)
+	store.Time = time.Minute
+	for want := range []int64{1, 0} {
+		report, err := store.Run(t.Context(), maintain.Input{})
+		require.NoError(t, err)
+		require.Nil(t, report.Cursor)
+		require.EqualValues(t, 1-want, report.Organizations, "a day's work is done once")
+	}
+}
+
+// TestUpgradeIsMaintained: a table of an earlier release gets all that today's writes.
+func TestUpgradeIsMaintained(t *testing.T) {
+	u := newUpgraded(t)
+	u.maintain(0)
+	report := u.engine.whole(t)
+	require.Positive(t, report.Kinds["hour of change records"])
+	for item, err := range u.Table(t).Between(t.Context(), "R#org", "0", "~") {
+		require.NoError(t, err)
+		org, err := tenancy.Organizations.Get(t.Context(), tenancy.Store{Table: u.Table(t)}, "O#"+string(item.Data))
+		require.NoError(t, err)
+		require.True(t, org.PersonItems && org.RowsCounted && org.HourItems)
+	}
+	u.asked()
+	hours := map[string]bool{}
+	for _, l := range u.engine.scan(t) {
+		pk, _ := l["PK"].(string)
+		if owner, hour, ok := strings.Cut(pk, "#H#"); ok && strings.Count(owner, "#") == 1 {
+			hour, _, _ = strings.Cut(hour, "#")
+			hours[owner+" "+hour] = true
+		}
+	}
+	for at := range hours {
+		owner, hour, _ := strings.Cut(at, " ")
+		_, err := u.Table(t).Get(t.Context(), table.Key{PK: owner + "#H", SK: hour})
+		require.NoError(t, err, at)
+	}
+	u.maintain(365 * 10)
+	u.engine.whole(t)
+}

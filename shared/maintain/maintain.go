@@ -1,0 +1,293 @@
+// Package maintain keeps the table of a region in order: it purges what was deleted 30 days
+// ago, and writes what releases before have not written (decision 19). It goes through the
+// organizations step by step. Each step may be done again, and beside the service.
+package maintain
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lectern/shared/account"
+	"lectern/shared/catalogue"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/programme"
+	"lectern/shared/purge"
+	"lectern/shared/session"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// Cursor is where to go on. The zero Cursor is the beginning.
+type Cursor struct {
+	// Adopt is up to which id organizations were looked for that the region's list lacks;
+	// Adopted is set when all are found.
+	Adopt   int64 `json:"adopt,omitempty"`
+	Adopted bool  `json:"adopted,omitempty"`
+	// OrgID is the organization that is in work, or 0, and Step its next step.
+	OrgID int64 `json:"org_id,omitempty"`
+	Step  int   `json:"step,omitempty" minimum:"0"`
+	// Event and After are how far a step has come.
+	Event int64  `json:"event,omitempty"`
+	After string `json:"after,omitempty"`
+	// FillAgain has the items of people and hours, and the numbers of rows, written anew, as after an older release
+	// has run again.
+	FillAgain bool `json:"fill_again,omitempty"`
+}
+
+// Input is where to begin. Without a cursor the region's own progress goes on, and begins
+// anew once a day.
+type Input struct {
+	Cursor *Cursor `json:"cursor,omitempty"`
+}
+
+// Report is what was done.
+type Report struct {
+	// Listed are organizations that the region's list lacked, Organizations those that
+	// are done, Hours items of hours that lacked, Failed the steps that failed.
+	Listed        int `json:"listed"`
+	Organizations int `json:"organizations"`
+	Hours         int `json:"hours"`
+	Failed        int `json:"failed"`
+	// Purged counts what was removed.
+	Purged purge.Counts `json:"purged"`
+	// Cursor is where to go on; null when everything is done.
+	Cursor *Cursor `json:"cursor"`
+}
+
+// Store maintains one region.
+type Store struct {
+	Tenancy tenancy.Store
+	// Time is about how long a call takes.
+	Time time.Duration
+}
+
+// again is how much later a region's own progress begins anew.
+const again = 20 * time.Hour
+
+// progress is where the region's own progress is, and when it began.
+//
+//	PK          SK
+//	R#maintain  -
+type progress struct {
+	Cursor *Cursor   `json:"cursor"`
+	Began  time.Time `json:"began"`
+}
+
+var progressKey = table.Key{PK: "R#maintain", SK: "-"}
+
+// Run maintains for about Store.Time.
+func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
+	until := time.Now().Add(s.Time)
+	if in.Cursor != nil {
+		return s.from(ctx, *in.Cursor, until)
+	}
+	p, err := s.progress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Cursor == nil {
+		if s.Tenancy.Now().Sub(p.Began) < again {
+			return &Report{}, nil
+		}
+		p = progress{Cursor: &Cursor{}, Began: s.Tenancy.Now()}
+	}
+	report, err := s.from(ctx, *p.Cursor, until)
+	if err != nil {
+		return nil, err
+	}
+	p.Cursor = report.Cursor
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("maintain: encode the progress: %w", err)
+	}
+	return report, s.Tenancy.Table.Transact(ctx, table.Put(table.Item{Key: progressKey, Version: 1, Data: text}))
+}
+
+func (s Store) progress(ctx context.Context) (p progress, err error) {
+	item, err := s.Tenancy.Table.Get(ctx, progressKey)
+	if errors.Is(err, table.ErrNotFound) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(item.Data, &p)
+	}
+	return p, err
+}
+
+// run is one call.
+type run struct {
+	tenancy.Store
+	Cursor
+	report *Report
+	until  time.Time
+}
+
+// from goes on at a cursor until the time is over or everything is done.
+func (s Store) from(ctx context.Context, c Cursor, until time.Time) (*Report, error) {
+	r := &run{s.Tenancy, c, &Report{}, until}
+	for {
+		more, err := r.next(ctx)
+		if err != nil || !more {
+			return r.report, err
+		}
+		if time.Now().After(until) {
+			r.report.Cursor = &r.Cursor
+			return r.report, nil
+		}
+	}
+}
+
+// next does one step. It returns false when there is none.
+func (r *run) next(ctx context.Context) (more bool, err error) {
+	if !r.Adopted {
+		next, added, err := r.Store.Adopt(ctx, r.Cursor.Adopt)
+		r.report.Listed += added
+		r.Cursor.Adopt, r.Adopted = next, next == 0
+		return true, err
+	}
+	if r.Step == 0 {
+		return r.enter(ctx)
+	}
+	steps, err := r.steps(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.fail(ctx, err)
+		}
+		r.Step = 0
+		return true, ctx.Err()
+	}
+	if r.Step > len(steps) {
+		r.report.Organizations++
+		r.Step = 0
+		return true, nil
+	}
+	done, err := steps[r.Step-1](ctx)
+	switch {
+	case errors.Is(err, purge.ErrTime):
+		return true, nil
+	case ctx.Err() != nil:
+		return false, err
+	case err != nil:
+		r.fail(ctx, err)
+	case !done:
+		return true, nil
+	}
+	r.Step, r.Event, r.After = r.Step+1, 0, ""
+	return true, nil
+}
+
+// fail notes a step that failed, which is left out until the next time: one organization
+// must not keep the others waiting.
+func (r *run) fail(ctx context.Context, err error) {
+	r.report.Failed++
+	if r.Table.Log != nil {
+		r.Table.Log.ErrorContext(ctx, "a step of maintain failed", "metric", "maintain_failed", "org_id", r.OrgID, "step", r.Step, "error", err)
+	}
+}
+
+// enter goes to the next organization.
+func (r *run) enter(ctx context.Context) (more bool, err error) {
+	for id, err := range r.AllOrganizations(ctx, r.OrgID) {
+		if err != nil {
+			return false, err
+		}
+		r.OrgID, r.Step = id, 1
+		if r.FillAgain {
+			err = r.note(ctx, func(o *tenancy.Organization) { o.PersonItems, o.RowsCounted, o.HourItems = false, false, false })
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// steps are those of the organization in work. Events are in the order of their creation,
+// so that a step stays what it is.
+func (r *run) steps(ctx context.Context) ([]func(context.Context) (bool, error), error) {
+	events, err := programme.Events.IDs(ctx, r.Store, r.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	p := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
+	steps := []func(context.Context) (bool, error){
+		r.people, r.rows, r.hours, func(ctx context.Context) (bool, error) { return true, p.Organization(ctx, r.OrgID) },
+	}
+	for _, event := range events {
+		steps = append(steps, func(ctx context.Context) (bool, error) { return true, p.Event(ctx, r.OrgID, event) })
+	}
+	return steps, nil
+}
+
+// people writes the items of people that sessions lack.
+func (r *run) people(ctx context.Context) (done bool, err error) {
+	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
+	if err != nil || o.PersonItems {
+		return true, err
+	}
+	next, done, err := session.Backfill(ctx, r.Store, r.OrgID, session.Cursor{Event: r.Event, After: r.After})
+	r.Event, r.After = next.Event, next.After
+	return done, err
+}
+
+// rows counts the rows of the organization, then those of one event after the other.
+func (r *run) rows(ctx context.Context) (done bool, err error) {
+	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
+	if err != nil || o.RowsCounted {
+		return true, err
+	}
+	events, err := programme.Events.IDs(ctx, r.Store, r.OrgID)
+	if err != nil {
+		return false, err
+	}
+	sources := []catalogue.Source{contact.Kind.Rows(r.OrgID, r.Event), account.Kind.Rows(r.OrgID, r.Event)}
+	if r.Event != 0 {
+		sources = append(sources, session.Rows(r.OrgID, r.Event))
+	}
+	for _, src := range sources {
+		if err := catalogue.Recount(ctx, r.Table, src); err != nil {
+			return false, err
+		}
+	}
+	if next := slices.Index(events, r.Event) + 1; next < len(events) { // 0 is no event.
+		r.Event = events[next]
+		return false, nil
+	}
+	return true, r.note(ctx, func(o *tenancy.Organization) { o.RowsCounted = true })
+}
+
+// hours writes items of hours that change records lack, day by day.
+func (r *run) hours(ctx context.Context) (done bool, err error) {
+	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
+	if err != nil || o.HourItems {
+		return true, err
+	}
+	at := o.CreatedAt.Time
+	if r.After != "" {
+		if at, err = time.Parse(time.RFC3339, r.After); err != nil {
+			return false, fmt.Errorf("maintain: the cursor names no time: %w", err)
+		}
+	}
+	filled, err := change.FillHours(ctx, r.Table, r.OrgID, at)
+	r.report.Hours += filled
+	if err != nil {
+		return false, err
+	}
+	if at = at.Add(24 * time.Hour); at.Before(r.Now().Add(time.Hour)) {
+		r.After = at.Format(time.RFC3339)
+		return false, nil
+	}
+	return true, r.note(ctx, func(o *tenancy.Organization) { o.HourItems = true })
+}
+
+// note changes what the organization in work says of its items.
+func (r *run) note(ctx context.Context, edit func(*tenancy.Organization)) error {
+	_, err := tenancy.Organizations.Update(ctx, r.Store, table.Org(r.OrgID), func(o *tenancy.Organization) error {
+		edit(o)
+		return nil
+	})
+	return err
+}

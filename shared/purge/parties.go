@@ -1,0 +1,133 @@
+package purge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/party"
+	"lectern/shared/table"
+)
+
+// parties purges contacts or accounts that are deleted from the event and from all others.
+func (r *run) parties(ctx context.Context, kind *party.Kind, count *int64) error {
+	var ids []string
+	for row, err := range r.Table.Between(ctx, kind.Rows(r.org, r.event).Rows, "0", lastKey) {
+		if err != nil {
+			return err
+		}
+		place, err := party.DecodePlace(row)
+		if err != nil {
+			return err
+		}
+		if place.Roles == "" && place.Updated < r.before.UnixMilli() {
+			ids = append(ids, place.ID)
+		}
+	}
+	return r.each(ctx, ids, count, func(ctx context.Context, id string) (bool, error) { return r.party(ctx, kind, id) })
+}
+
+// party purges one party: first the record, so that nothing can be restored, then what is
+// left. The associations go last, since their rows lead an interrupted purge back to it.
+func (r *run) party(ctx context.Context, kind *party.Kind, id string) (done bool, err error) {
+	key := kind.Body(r.org, id)
+	got, err := r.Table.GetMany(ctx, []table.Key{key})
+	if err != nil {
+		return false, err
+	}
+	// Read after the record: a role that is given later changes the record too.
+	here, deleted, err := r.associations(ctx, kind, id)
+	if err != nil || !deleted {
+		return false, err
+	}
+	if body, there := got[key]; there {
+		if done, err = r.body(ctx, kind, id, body); !done {
+			return false, err
+		}
+	}
+	var changes []table.Write
+	for change, err := range r.Table.Between(ctx, key.PK, "H#", "H#"+lastKey) {
+		if err != nil {
+			return done, err
+		}
+		changes = append(changes, table.Delete(change.Key))
+	}
+	if err := r.drop(ctx, changes); err != nil {
+		return done, err
+	}
+	for _, a := range here {
+		gone := catalogue.Remove(kind.Rows(r.org, a.Event), id, kind.OnEvent(r.org, a.Event, id), a.Version)
+		if err := r.Table.Transact(ctx, gone...); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// associations reads a party's associations, and whether all of their roles are deleted
+// for long enough.
+func (r *run) associations(ctx context.Context, kind *party.Kind, id string) (all []*party.Association, deleted bool, err error) {
+	for stored, err := range r.Table.Between(ctx, kind.PK(r.org, id), "E#", "E#"+lastKey) {
+		if err != nil {
+			return nil, false, err
+		}
+		a, err := party.DecodeAssociation(stored)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, role := range a.Roles {
+			if !r.old(role.DeletedAt) {
+				return nil, false, nil
+			}
+		}
+		all = append(all, a)
+	}
+	return all, true, nil
+}
+
+// body removes the record of a party with its row and the address that it holds.
+func (r *run) body(ctx context.Context, kind *party.Kind, id string, body table.Item) (done bool, err error) {
+	b, err := party.Decode(body)
+	if err != nil || len(b.Active) > 0 {
+		return false, err
+	}
+	gone := catalogue.Remove(kind.Rows(r.org, 0), id, body.Key, b.Version)
+	if kind == contact.Kind {
+		held, err := r.held(ctx, contact.ByEmail(r.org, b.Value("email")), id)
+		if err != nil {
+			return false, err
+		}
+		gone = append(gone, held...)
+	}
+	record := r.record(ctx, kind.Name, id, b.Version)
+	if err := change.Commit(ctx, r.Table, append(slices.Clone(gone), record.Write())...); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// held returns the write that frees an address that the contact of an id holds.
+func (r *run) held(ctx context.Context, key table.Key, id string) ([]table.Write, error) {
+	item, err := r.Table.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var holder struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(item.Data, &holder); err != nil {
+		return nil, fmt.Errorf("decode the holder of an address: %w", err)
+	}
+	if holder.ID != id {
+		return nil, nil
+	}
+	return []table.Write{table.Remove(key, item.Version)}, nil
+}

@@ -1,0 +1,123 @@
+package purge
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/catalogue"
+	"lectern/shared/change"
+	"lectern/shared/person"
+	"lectern/shared/session"
+	"lectern/shared/table"
+)
+
+// deleted are the sessions that may be purged, and the parents of the subsessions.
+type deleted struct {
+	parents, parts []string
+	parentOf       map[string]string
+	// holding are the parents with a subsession that stays.
+	holding map[string]bool
+}
+
+// sessions purges the event's sessions, subsessions before their parents. It notes the
+// roles of all sessions.
+func (r *run) sessions(ctx context.Context) error {
+	d := &deleted{parentOf: map[string]string{}, holding: map[string]bool{}}
+	for item, err := range r.Table.Between(ctx, session.Rows(r.org, r.event).Rows, "0", lastKey) {
+		if err == nil {
+			err = r.note(d, item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := r.each(ctx, d.parts, &r.Counts.Sessions, r.session); err != nil {
+		return err
+	}
+	left, err := r.Table.GetMany(ctx, r.bodies(d.parts))
+	if err != nil {
+		return err
+	}
+	for _, id := range d.parts {
+		if _, there := left[session.BodyKey(r.org, r.event, id)]; there {
+			d.holding[d.parentOf[id]] = true
+		}
+	}
+	parents := slices.DeleteFunc(d.parents, func(id string) bool { return d.holding[id] })
+	return r.each(ctx, parents, &r.Counts.Sessions, r.session)
+}
+
+// note takes in the row of a session.
+func (r *run) note(d *deleted, item table.Item) error {
+	row, roles, err := session.DecodeRow(item)
+	if err != nil {
+		return err
+	}
+	for _, role := range roles {
+		r.named[role] = true
+	}
+	r.changing = r.changing || row.Updated > r.now.Add(-quiet).UnixMilli()
+	gone := row.Deleted != 0 && row.Deleted < r.before.UnixMilli()
+	switch {
+	case gone && row.Parent != "":
+		d.parts = append(d.parts, row.ID)
+		d.parentOf[row.ID] = row.Parent
+	case gone:
+		d.parents = append(d.parents, row.ID)
+	case row.Parent != "":
+		d.holding[row.Parent] = true
+	}
+	return nil
+}
+
+func (r *run) bodies(ids []string) []table.Key {
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = session.BodyKey(r.org, r.event, id)
+	}
+	return keys
+}
+
+// session purges one session with the items of its people. Those that do not fit into the
+// transaction are announcements before it, which nothing relies on, and go after it.
+func (r *run) session(ctx context.Context, id string) (done bool, err error) {
+	key := session.BodyKey(r.org, r.event, id)
+	got, err := r.Table.GetMany(ctx, []table.Key{key})
+	if err != nil || got[key].Version == 0 {
+		return false, err
+	}
+	b, err := session.Decode(got[key])
+	if err != nil || !r.old(b.DeletedAt) || len(b.Subsessions)+len(b.Sources) > 0 || b.Target != nil {
+		return false, err
+	}
+	of := person.Session{Org: r.org, Event: r.event, ID: id, Version: b.Version, Created: b.CreatedAt.UnixMilli()}
+	ahead, together, err := of.Changes(b.Roles(), person.Roles{})
+	if err != nil {
+		return false, err
+	}
+	var after []table.Write
+	for chunk := range slices.Chunk(ahead, table.MaxWrites-1) {
+		if err := r.Table.Transact(ctx, append(slices.Clone(chunk), table.Version(key, b.Version))...); err != nil {
+			return false, err
+		}
+		for _, w := range chunk {
+			after = append(after, table.Delete(w.Key()))
+		}
+	}
+	gone := catalogue.Remove(session.Rows(r.org, r.event), id, key, b.Version)
+	record := r.record(ctx, "session", id, b.Version)
+	if err := change.Commit(ctx, r.Table, append(slices.Concat(gone, together), record.Write())...); err != nil {
+		return false, err
+	}
+	return true, r.drop(ctx, after)
+}
+
+// drop does writes that nothing relies on, as many at a time as a transaction holds.
+func (r *run) drop(ctx context.Context, writes []table.Write) error {
+	for chunk := range slices.Chunk(writes, table.MaxWrites) {
+		if err := r.Table.Transact(ctx, chunk...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package purge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"lectern/shared/change"
+	"lectern/shared/field"
+	"lectern/shared/metadata"
+	"lectern/shared/participant"
+	"lectern/shared/settings/item"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// shrinkAfter is how long a deleted setting may keep content: an Idempotency-Key may
+// replay its creation for a day.
+const shrinkAfter = 24 * time.Hour
+
+// settings purges the deleted settings of a place, and shrinks those that are not old
+// enough to what a deleted setting keeps.
+func (r *run) settings(ctx context.Context, at item.Place) error {
+	var old, young []table.Item
+	for stored, err := range r.Table.Between(ctx, at.Partition(), "A", lastKey) {
+		if err != nil {
+			return err
+		}
+		tombstone := item.Tombstone{}
+		if err := json.Unmarshal(stored.Data, &tombstone); err != nil {
+			return fmt.Errorf("decode %s: %w", stored.SK, err)
+		}
+		switch deleted := tombstone.DeletedAt; {
+		case r.old(deleted) && !r.needed(stored):
+			old = append(old, stored)
+		case deleted != nil && deleted.Before(r.now.Add(-shrinkAfter)):
+			young = append(young, stored)
+		}
+	}
+	if err := r.every(ctx, at, old, &r.Counts.Settings, r.setting); err != nil {
+		return err
+	}
+	return r.every(ctx, at, young, &r.Counts.Shrunk, r.shrink)
+}
+
+// every changes settings one after the other, since all change the item of their owner,
+// and counts those that were changed.
+func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count *int64, change func(context.Context, item.Place, table.Item) (bool, error)) error {
+	for _, stored := range all {
+		if err := r.begin(ctx); err != nil {
+			return err
+		}
+		done, err := change(ctx, at, stored)
+		if err != nil && !errors.Is(err, table.ErrStale) {
+			return err
+		}
+		if done {
+			*count++
+		}
+	}
+	return nil
+}
+
+// needed reports whether sessions have people in a deleted role, or may have: they are
+// shown in its core role.
+func (r *run) needed(stored table.Item) bool {
+	_, id, _ := strings.Cut(stored.SK, "#")
+	return item.Kind(stored.Key) == participant.Kind && (r.changing || r.named[id])
+}
+
+// setting removes a deleted setting, and what it counts from its owner's settings version.
+func (r *run) setting(ctx context.Context, at item.Place, stored table.Item) (done bool, err error) {
+	kind, id, _ := strings.Cut(stored.SK, "#")
+	record := r.record(ctx, kind, id, stored.Version)
+	err = change.Commit(ctx, r.Table, table.Remove(stored.Key, stored.Version),
+		table.BumpSettings(at.Owner(), -item.Counted(stored)), record.Write())
+	return err == nil, err
+}
+
+// shrink stores of a deleted setting what a deletion stores today. Its version stays,
+// since what the setting says to anybody is the same.
+func (r *run) shrink(ctx context.Context, _ item.Place, stored table.Item) (done bool, err error) {
+	data, err := remains(stored)
+	if err != nil || len(data) >= len(stored.Data) {
+		return false, err
+	}
+	is := table.Item{Key: stored.Key, Version: stored.Version, Data: data}
+	err = r.Table.Transact(ctx, table.Replace(is, stored.Version))
+	return err == nil, err
+}
+
+// remains returns what is stored of a deleted setting; all of one of an unknown kind.
+func remains(stored table.Item) ([]byte, error) {
+	switch kind := item.Kind(stored.Key); {
+	case kind == field.Kind:
+		return remainsOf[field.Definition](stored)
+	case kind == participant.Kind:
+		return remainsOf[participant.Role](stored)
+	case metadata.Kind(kind).Title() != "":
+		return remainsOf[metadata.Entry](stored)
+	}
+	return stored.Data, nil
+}
+
+func remainsOf[R any, P item.Record[R]](stored table.Item) ([]byte, error) {
+	r, err := item.Decode[R, P](stored)
+	if err != nil {
+		return nil, err
+	}
+	data, err := wire.Encode(r.Remains())
+	if err != nil {
+		return nil, fmt.Errorf("encode %s: %w", stored.SK, err)
+	}
+	return data, nil
+}
