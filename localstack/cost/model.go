@@ -27,7 +27,7 @@ const (
 	// dashboards are how many a region has, alarmsEach and alarmsBeside how many alarms
 	// there are for each function and beside them.
 	dashboards               = 1
-	alarmsEach, alarmsBeside = 3, 12
+	alarmsEach, alarmsBeside = 3, 14
 	// keptGB is what the table holds before anything is written.
 	keptGB = 1
 	// hours is how many a month has.
