@@ -47,8 +47,8 @@ func TestADeletedSettingKeepsNoContent(t *testing.T) {
 	requireSum(t, d.Stack)
 }
 
-// TestADeletedRoleKeepsItsCoreRole deletes a role that somebody has, who is then
-// shown in its core role by an instance that has nothing in memory.
+// TestADeletedRoleKeepsItsCoreRole: of a deleted role are left its id and its core role, by
+// which those who have it are shown.
 func TestADeletedRoleKeepsItsCoreRole(t *testing.T) {
 	d := newDesk(t, "sessions_2_0", "participant_roles")
 	in := map[string]any{"org_id": d.Org, "event_id": d.Event}
