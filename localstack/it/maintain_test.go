@@ -75,3 +75,17 @@ func TestUpgradeIsMaintained(t *testing.T) {
 	u.maintain(365 * 10)
 	u.engine.whole(t)
 }
+
+// TestMaintainByTheOperatorsFunction: as the schedule invokes it, it goes through the
+// region once, and then has nothing to do until the next day.
+func TestMaintainByTheOperatorsFunction(t *testing.T) {
+	d := newDesk(t)
+	for {
+		done := d.Operator(t, "maintain", object{})
+		require.EqualValues(t, 0, done["failed"])
+		if done["cursor"] == nil {
+			break
+		}
+	}
+	require.EqualValues(t, 0, d.Operator(t, "maintain", object{})["organizations"])
+}
