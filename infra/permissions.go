@@ -31,7 +31,7 @@ type permission struct{ action, pattern string }
 
 // writes is whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1]), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1]), p)
 }
 
 // What functions do, in the words of shared/table.
@@ -64,6 +64,8 @@ var (
 	enroll = []permission{{"PutItem", organizations}, {"Query", organizations}}
 	// proceed keeps how far maintenance has come, beside that list.
 	proceed = []permission{{updateItem, organizations}, {"GetItem", organizations}}
+	// strike takes an organization off that list which is not there, to repair it.
+	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
 )
 
 // permissions are what each function may do with the table, and nothing else may be
@@ -87,7 +89,7 @@ var permissions = map[string][]permission{
 	// root asks the table for nothing.
 	"root": nil,
 	// operator stands behind no gateway and counts no requests.
-	"operator": slices.Concat(read, change, release, hold, count, compare, enroll, proceed),
+	"operator": slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike),
 }
 
 // permits is whether the function may do something.

@@ -33,6 +33,7 @@ func TestUnitsOfASingleRead(t *testing.T) {
 func TestUnitsOfACreate(t *testing.T) {
 	log := &stacktest.Log{}
 	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
+	s.Inside(t, "a function that runs alone has not read the token before its first create")
 	body := object{"title": "A", "participants": s.speakers(2)}
 	read, fewest, written := make([]float64, 5), math.Inf(1), math.Inf(1)
 	for try := range read {
