@@ -283,23 +283,12 @@ func (r *run) settle(ctx context.Context, where string, d damage) error {
 			sign = ""
 		}
 		before = sign
-		if err := wait(ctx, r.Settle); err != nil {
+		if err := table.Sleep(ctx, r.Settle); err != nil {
 			return err
 		}
 	}
 	r.unmended(Note{Where: where, What: "was written again and again meanwhile", Do: "run the repair again"})
 	return nil
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func sorted[K interface{ ~string | ~int64 }, V any](all map[K]V) []K {

@@ -141,7 +141,13 @@ func (b Backoff) Wait(ctx context.Context, try int) error {
 // written again. It ends early, with the context's error, for a caller who is
 // gone.
 func Pause(ctx context.Context, longest time.Duration) error {
-	timer := time.NewTimer(rand.N(longest)) //nolint:gosec // a pause is no secret
+	return Sleep(ctx, rand.N(longest)) //nolint:gosec // a pause is no secret
+}
+
+// Sleep waits for the whole time. It ends early, with the context's error, for a caller
+// who is gone.
+func Sleep(ctx context.Context, whole time.Duration) error {
+	timer := time.NewTimer(whole)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
