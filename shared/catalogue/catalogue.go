@@ -91,6 +91,8 @@ type Options[R, B any] struct {
 	// Order is the default order of a search. It must never find two records
 	// equal: it ends with the id.
 	Order func(a, b *R) int
+	// Compact, if set, moves what rows refer to next to each other, as the rows are.
+	Compact func(rows []R)
 	// Body decodes a body's item; the item's version is that of its row.
 	Body func(table.Item) (B, error)
 	// BodyKey is where the body of a record stands.

@@ -190,7 +190,9 @@ func (c *Catalogue[R, B]) whole(s *source[R]) *View[R] {
 	return view
 }
 
-func (c *Catalogue[R, B]) traits() traits[R] { return traits[R]{c.opts.ID, c.opts.Order} }
+func (c *Catalogue[R, B]) traits() traits[R] {
+	return traits[R]{c.opts.ID, c.opts.Order, c.opts.Compact}
+}
 
 // shardBytes is about what a shard takes in memory without its rows: its place in the
 // source and in the last view, and its time in proved.

@@ -17,8 +17,9 @@ type View[R any] struct {
 
 // traits are the options that a view needs.
 type traits[R any] struct {
-	id    func(*R) string
-	order func(a, b *R) int
+	id      func(*R) string
+	order   func(a, b *R) int
+	compact func(rows []R)
 }
 
 // shard is the rows of one shard.
@@ -178,6 +179,9 @@ func (v *View[R]) compact() {
 		s := v.shards[Shard(v.id(row), len(v.shards))]
 		at, _ := s.find(v.id(row), v.id)
 		s.rows[at], v.order[i] = &together[i], &together[i]
+	}
+	if v.traits.compact != nil {
+		v.traits.compact(together)
 	}
 }
 

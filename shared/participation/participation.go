@@ -7,11 +7,14 @@ package participation
 
 import (
 	"context"
+	"iter"
 	"math/bits"
 
 	"lectern/shared/auth"
 	"lectern/shared/contact"
+	"lectern/shared/numbering"
 	"lectern/shared/participant"
+	"lectern/shared/party"
 	"lectern/shared/session"
 	"lectern/shared/settings"
 )
@@ -50,7 +53,7 @@ func (st *Store) read(ctx context.Context, s *stage) error {
 // index returns the index of the rows.
 func (s *stage) index() *session.Index {
 	if len(s.rows) == 0 {
-		return &session.Index{}
+		return session.NewIndex(&numbering.Numbers{})
 	}
 	return s.rows[0].Index
 }
@@ -58,25 +61,26 @@ func (s *stage) index() *session.Index {
 // people are the ids of those who have a role that wanted holds for on one of the
 // sessions. Where there are categories, that must be a top-level session that passes
 // all of them; otherwise every session counts that is not deleted.
-func (s *stage) people(categories session.Categories, wanted func(*participant.Role) bool) map[string]bool {
+func (s *stage) people(categories session.Categories, wanted func(*participant.Role) bool) set {
 	categories.Forget(s.set)
 	every, index := categories.Empty(), s.index()
-	counts := make([]bool, len(index.Roles.IDs()))
-	for number, role := range s.roles() {
+	roles := s.roles()
+	counts := make([]bool, len(roles))
+	for number, role := range roles {
 		counts[number] = role != nil && wanted(role)
 	}
-	found := newSet(index.Contacts.IDs())
+	found := newSet(index.Contacts)
 	for _, row := range s.rows {
 		if row.Deleted != 0 || !every && (row.Parent != "" || !categories.Keeps(row)) {
 			continue
 		}
 		for role, contacts := range row.People() {
 			if counts[role] {
-				found.add(contacts)
+				found.add(contacts...)
 			}
 		}
 	}
-	return found.names()
+	return found
 }
 
 // roles returns what stands for each role that the rows name, by its number; nil for one
@@ -90,35 +94,63 @@ func (s *stage) roles() []*participant.Role {
 	return roles
 }
 
-// set is contacts of an index by their numbers.
+// set is contacts by their numbers (party.IDs).
 type set struct {
-	ids  []string
-	bits []uint64
+	numbers *numbering.Numbers
+	ids     []string
+	bits    []uint64
 }
 
-func newSet(ids []string) set { return set{ids, make([]uint64, (len(ids)+63)/64)} }
+// newSet returns an empty set for the contacts that have a number now.
+func newSet(numbers *numbering.Numbers) set {
+	ids := numbers.IDs()
+	return set{numbers, ids, make([]uint64, (len(ids)+63)/64)}
+}
 
-func (s set) add(numbers []uint32) {
+func (s set) add(numbers ...uint32) {
 	for _, n := range numbers {
 		s.bits[n/64] |= 1 << (n % 64)
 	}
 }
 
-func (s set) has(n uint32) bool { return s.bits[n/64]&(1<<(n%64)) != 0 }
+func (s set) has(n uint32) bool { return int(n) < len(s.ids) && s.bits[n/64]&(1<<(n%64)) != 0 }
 
-// names are the ids of the contacts in the set.
-func (s set) names() map[string]bool {
-	count := 0
+// Has reports whether the contact of a place is in the set.
+func (s set) Has(p *party.Place) bool {
+	n, known := p.Number(s.numbers)
+	return known && s.has(n)
+}
+
+// Len returns how many contacts are in the set.
+func (s set) Len() (count int) {
 	for _, word := range s.bits {
 		count += bits.OnesCount64(word)
 	}
-	names := make(map[string]bool, count)
-	for i, word := range s.bits {
-		for ; word != 0; word &= word - 1 {
-			names[s.ids[i*64+bits.TrailingZeros64(word)]] = true
+	return count
+}
+
+// All yields the ids of the contacts in the set, in no order that means anything.
+func (s set) All() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, word := range s.bits {
+			for ; word != 0; word &= word - 1 {
+				if !yield(s.ids[i*64+bits.TrailingZeros64(word)]) {
+					return
+				}
+			}
 		}
 	}
-	return names
+}
+
+// only removes the contacts that are not in another set by the same numbers.
+func (s set) only(other set) {
+	for i := range s.bits {
+		if i < len(other.bits) {
+			s.bits[i] &= other.bits[i]
+		} else {
+			s.bits[i] = 0
+		}
+	}
 }
 
 // isSpeaker is whether a role is the built-in one of speakers. Custom roles that
@@ -139,11 +171,11 @@ type Held struct {
 // the order of the event's roles.
 func (s *stage) held(people ...string) map[string][]Held {
 	index := s.index()
-	asked, at := newSet(index.Contacts.IDs()), map[uint32]sessionsByRole{}
+	asked, at := newSet(index.Contacts), map[uint32]sessionsByRole{}
 	for _, id := range people {
-		// The index grows with what others read: a later number is on none of the rows.
+		// Numbers are added by what others read: a later one is on none of the rows.
 		if number, known := index.Contacts.Of(id); known && int(number) < len(asked.ids) {
-			asked.add([]uint32{number})
+			asked.add(number)
 			at[number] = sessionsByRole{}
 		}
 	}

@@ -2,7 +2,6 @@ package participation
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/catalogue"
 	"lectern/shared/contact"
+	"lectern/shared/numbering"
 	"lectern/shared/page"
 	"lectern/shared/participant"
 	"lectern/shared/party"
@@ -54,7 +54,7 @@ func (st *Store) Speakers(ctx context.Context, c *auth.Caller, q Query[Filter]) 
 	}
 	return st.Contacts.Search(st.together(ctx, c), c, party.Query{
 		Filter: q.Filter.Filter, Sort: q.Sort, Page: q.Page,
-		Among: func(ctx context.Context) (map[string]bool, error) {
+		OnlyIDs: func(ctx context.Context) (party.IDs, error) {
 			if err := st.read(ctx, s); err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[Parti
 	}
 	found, err := st.Contacts.Search(st.together(ctx, c), c, party.Query{
 		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page,
-		Among:   func(ctx context.Context) (map[string]bool, error) { return st.among(ctx, s, &q.Filter) },
+		OnlyIDs: func(ctx context.Context) (party.IDs, error) { return st.matching(ctx, s, &q.Filter) },
 		Confirm: func(p party.Party) bool { return q.Filter.Email == "" || contact.Holds(p, q.Filter.Email) },
 	}, q.Expand)
 	if err != nil {
@@ -86,31 +86,34 @@ func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[Parti
 	return page.New(q.Page, found.Pagination.TotalResults, s.participants(found.Results)), nil
 }
 
-// among reads the stage and gives the people on it that pass the filter; nobody is
-// in a nil set.
-func (st *Store) among(ctx context.Context, s *stage, f *ParticipantFilter) (map[string]bool, error) {
+// matching reads the stage and returns the people on it that pass the filter.
+func (st *Store) matching(ctx context.Context, s *stage, f *ParticipantFilter) (found set, err error) {
 	if f.Email == "" {
 		if err := st.read(ctx, s); err != nil {
-			return nil, err
+			return set{}, err
 		}
 		return s.wanted(f), nil
 	}
 	holder, err := st.holder(ctx, s, f.Email)
-	if err != nil || holder.Body == nil || !s.wanted(f)[holder.ID] {
-		return nil, err
+	numbers := s.index().Contacts
+	found = newSet(numbers)
+	if err != nil || holder.Body == nil {
+		return found, err
 	}
-	return map[string]bool{holder.ID: true}, nil
+	if number, known := numbers.Of(holder.ID); known && s.wanted(f).has(number) {
+		found.add(number)
+	}
+	return found, nil
 }
 
-// wanted are the people whose roles pass the filter.
-func (s *stage) wanted(f *ParticipantFilter) map[string]bool {
+// wanted returns the people whose roles pass the filter.
+func (s *stage) wanted(f *ParticipantFilter) set {
 	if len(f.RoleIDs) == 0 {
 		return s.people(f.Categories, f.bySlug)
 	}
 	wanted := s.people(f.Categories, func(r *participant.Role) bool { return slices.Contains(f.RoleIDs, r.ID) })
 	if len(f.RoleSlugs) > 0 {
-		slugged := s.people(f.Categories, f.bySlug)
-		maps.DeleteFunc(wanted, func(id string, _ bool) bool { return !slugged[id] })
+		wanted.only(s.people(f.Categories, f.bySlug))
 	}
 	return wanted
 }
@@ -124,7 +127,7 @@ func (st *Store) holder(ctx context.Context, s *stage, address string) (party.Pa
 		return holder, err
 	}
 	w := walk{st: st, caller: s.caller, contact: holder.ID, items: st.onEvent(s.caller, holder.ID), most: all}
-	index := &session.Index{}
+	index := session.NewIndex(&numbering.Numbers{})
 	s.rows, err = follow(ctx, w, func(visits []visit) ([]*session.Row, error) {
 		rows := make([]*session.Row, len(visits))
 		for i, v := range visits {

@@ -14,21 +14,21 @@ import (
 const fewPart = 8
 
 // few is whether those who may be found are.
-func (v views) few(q Query, among map[string]bool) bool {
-	return q.Among != nil && len(among) < len(v.places.All())/fewPart
+func (v views) few(q Query, only IDs) bool {
+	return q.OnlyIDs != nil && only.Len() < len(v.places.All())/fewPart
 }
 
 // choose gives the places of the page, and how many pass the search.
-func (k *Kind) choose(q Query, v views, among map[string]bool) (page []*Place, total int) {
+func (k *Kind) choose(q Query, v views, only IDs) (page []*Place, total int) {
 	keeps := func(p *Place) bool {
-		return p.holds(q.Role) && q.CreatedAt.Contains(p.Created) && (q.Among == nil || among[p.ID])
+		return p.holds(q.Role) && q.CreatedAt.Contains(p.Created) && (q.OnlyIDs == nil || only.Has(p))
 	}
 	if !q.ofRecords() {
 		order := search.Order(q.Sort, func(string) func(*Place) (int64, bool) { return placeTime }, placesByID)
-		return catalogue.Select(v.candidates(q, among), keeps, order, q.Page.Offset(), q.Page.PageSize)
+		return catalogue.Select(v.candidates(q, only), keeps, order, q.Page.Offset(), q.Page.PageSize)
 	}
 	words := strings.ToLower(q.Text)
-	pairs := v.pairs(q, among, func(p pair) bool {
+	pairs := v.pairs(q, only, func(p pair) bool {
 		return keeps(p.Place) && q.UpdatedAt.Contains(p.updated()) && k.mentions(p.record, words)
 	})
 	order := search.Order(q.Sort, pairTime, func(a, b *pair) int { return placesByID(a.Place, b.Place) })
@@ -43,12 +43,12 @@ func (k *Kind) choose(q Query, v views, among map[string]bool) (page []*Place, t
 }
 
 // candidates are the places that may be found, in the default order.
-func (v views) candidates(q Query, among map[string]bool) []*Place {
-	if !v.few(q, among) {
+func (v views) candidates(q Query, only IDs) []*Place {
+	if !v.few(q, only) {
 		return v.places.All()
 	}
 	var few []*Place
-	for id := range among {
+	for id := range only.All() {
 		if p, ok := v.places.Get(id); ok {
 			few = append(few, p)
 		}
@@ -58,15 +58,15 @@ func (v views) candidates(q Query, among map[string]bool) []*Place {
 }
 
 // pairs are the places that pass keeps, with the rows of their records, in no order.
-func (v views) pairs(q Query, among map[string]bool, keeps func(pair) bool) []*pair {
+func (v views) pairs(q Query, only IDs, keeps func(pair) bool) []*pair {
 	var kept []pair
 	each := func(p *Place, row *Row) {
 		if both := (pair{p, row}); keeps(both) {
 			kept = append(kept, both)
 		}
 	}
-	if v.few(q, among) {
-		for id := range among {
+	if v.few(q, only) {
+		for id := range only.All() {
 			p, here := v.places.Get(id)
 			if row, ok := v.records.Get(id); ok && here {
 				each(p, row)

@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"lectern/shared/catalogue"
+	"lectern/shared/numbering"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -36,6 +37,41 @@ type Place struct {
 	Updated int64 `json:"u"`
 	// Roles are the first letters of those held: no two roles of a kind share theirs.
 	Roles string `json:"r,omitempty"`
+
+	// number is that of the party among numbers, if these are set.
+	number  uint32
+	numbers *numbering.Numbers
+}
+
+// Number returns the number of the party in numbers; false if it has none.
+func (p *Place) Number(in *numbering.Numbers) (number uint32, known bool) {
+	if p.numbers == in {
+		return p.number, true
+	}
+	return in.Of(p.ID)
+}
+
+// Numbers has the numbers of the parties of each event whose rows are in memory. The rows
+// hold those of their event.
+type Numbers struct {
+	known numbering.Shared[numbering.Numbers]
+}
+
+// Of returns the numbers for the rows in a partition, which those of parties and sessions
+// of an event share.
+func (n *Numbers) Of(pk string) *numbering.Numbers {
+	event := pk[:strings.LastIndexByte(pk, '#')]
+	return n.known.Get(event, func() *numbering.Numbers { return &numbering.Numbers{} })
+}
+
+// place reads the row of an association, with the number of its party.
+func (n *Numbers) place(item table.Item) (Place, error) {
+	place, err := DecodePlace(item)
+	if err == nil {
+		place.numbers = n.Of(item.PK)
+		place.number = place.numbers.Give(place.ID)
+	}
+	return place, err
 }
 
 // wordsEnd is between two words of a row: no text has it.
@@ -116,17 +152,20 @@ func placesByCreated(a, b *Place) int {
 type Memory struct {
 	Records      *catalogue.Catalogue[Row, *Body]
 	Associations *catalogue.Catalogue[Place, *Association]
+	Numbers      *Numbers
 }
 
-// NewMemory is an empty memory over t; maxBytes caps it.
+// NewMemory returns an empty memory over t, capped by maxBytes.
 func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
+	numbers := &Numbers{}
 	return &Memory{
+		Numbers: numbers,
 		Records: catalogue.New(t, catalogue.Options[Row, *Body]{
 			Row: readRow, ID: func(r *Row) string { return r.ID }, Version: func(r *Row) int64 { return r.Version },
 			Order: byCreated, Body: Decode, BodyKey: k.itemKey, RowOf: k.rowOf, MaxBytes: maxBytes / 2,
 		}),
 		Associations: catalogue.New(t, catalogue.Options[Place, *Association]{
-			Row: DecodePlace, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
+			Row: numbers.place, ID: func(p *Place) string { return p.ID }, Version: func(p *Place) int64 { return p.Version },
 			Order: placesByCreated, Body: DecodeAssociation,
 			BodyKey: k.itemKey, RowOf: placeOf, MaxBytes: maxBytes / 2,
 		}),

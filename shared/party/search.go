@@ -3,6 +3,7 @@ package party
 import (
 	"context"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -27,14 +28,21 @@ type Query struct {
 	// Role is the role that the party must hold on the caller's event.
 	Role string
 	Filter
-	// Among gives the ids of those who may be found. It is asked while the rows are
-	// read, so that what it reads costs no time of its own; nil leaves out nobody.
-	Among func(context.Context) (map[string]bool, error)
-	// Confirm is whether a party that Among gave, as it is read for the page, may
-	// still be found; nil is always.
+	// OnlyIDs, if set, limits the search to the ids it returns. It runs in parallel with
+	// the reading of rows.
+	OnlyIDs func(context.Context) (IDs, error)
+	// Confirm, if set, reports whether a party of OnlyIDs, as it is read for the page,
+	// may still be found.
 	Confirm func(Party) bool
 	Sort    []search.Key
 	Page    page.Query
+}
+
+// IDs is a set of parties. All yields their ids.
+type IDs interface {
+	Len() int
+	Has(p *Place) bool
+	All() iter.Seq[string]
 }
 
 // updatedAt is the sort key that, other than createdAt, changes.
@@ -57,18 +65,18 @@ func (q *Query) ofRecords() bool {
 // how many there are. All of it is as the views say; whoever turns out to have changed
 // since is put into them as they are, and the page chosen again.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
-	v, among, err := st.open(ctx, c, q)
+	v, only, err := st.open(ctx, c, q)
 	read := map[string]Party{}
 	for range maxTries {
 		if err != nil {
 			return nil, 0, err
 		}
-		chosen, total := st.Kind.choose(q, v, among)
+		chosen, total := st.Kind.choose(q, v, only)
 		parties, changed, pageErr := st.page(ctx, c, v, chosen, read)
 		switch {
 		case errors.Is(pageErr, errBehind), pageErr == nil && len(changed) == 0 && !q.confirms(parties):
 			clear(read)
-			v, among, err = st.again(ctx, c, q)
+			v, only, err = st.again(ctx, c, q)
 		case pageErr != nil:
 			return nil, 0, pageErr
 		case len(changed) > 0:
@@ -85,24 +93,24 @@ func (q *Query) confirms(parties []Party) bool {
 }
 
 // open reads what a search on an event goes by.
-func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, among map[string]bool, err error) {
+func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, only IDs, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
 		v, err = st.views(ctx, c, q.ofRecords())
 		return err
 	}))
-	if q.Among != nil {
+	if q.OnlyIDs != nil {
 		g.Go(table.Safely(func() (err error) {
-			among, err = q.Among(ctx)
+			only, err = q.OnlyIDs(ctx)
 			return err
 		}))
 	}
 	err = g.Wait()
-	return v, among, err
+	return v, only, err
 }
 
 // again is open a moment later: what was read before met a write in the middle.
-func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, map[string]bool, error) {
+func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, IDs, error) {
 	if err := table.Pause(ctx, maxPause); err != nil {
 		return views{}, nil, err
 	}

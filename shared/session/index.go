@@ -2,54 +2,21 @@ package session
 
 import (
 	"iter"
-	"sync"
-	"weak"
+
+	"lectern/shared/numbering"
+	"lectern/shared/party"
 )
 
 // Index numbers the ids that rows name: the rows of an event keep numbers of contacts and
 // roles instead of texts, so that a search of people goes through them without looking up
-// any text.
-type Index struct{ Contacts, Roles Numbers }
-
-// Numbers gives ids numbers from 0. It is safe for concurrent use.
-type Numbers struct {
-	mu  sync.RWMutex
-	of  map[string]uint32
-	ids []string
+// any text. The contacts have the numbers of the rows of contacts.
+type Index struct {
+	Contacts *numbering.Numbers
+	Roles    numbering.Numbers
 }
 
-// IDs returns the ids by their numbers.
-func (n *Numbers) IDs() []string {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	return n.ids
-}
-
-// Of returns the number of an id; false if it has none.
-func (n *Numbers) Of(id string) (number uint32, known bool) {
-	n.mu.RLock()
-	defer n.mu.RUnlock()
-	number, known = n.of[id]
-	return number, known
-}
-
-// give returns the number of an id, a new one if it has none.
-func (n *Numbers) give(id string) uint32 {
-	if number, known := n.Of(id); known {
-		return number
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if number, known := n.of[id]; known {
-		return number
-	}
-	if n.of == nil {
-		n.of = map[string]uint32{}
-	}
-	number := uint32(len(n.ids)) //nolint:gosec // memory holds fewer ids
-	n.of[id], n.ids = number, append(n.ids, id)
-	return number
-}
+// NewIndex returns an index without roles.
+func NewIndex(contacts *numbering.Numbers) *Index { return &Index{Contacts: contacts} }
 
 // pack returns a cast in numbers: for each role its number, how many contacts have it, and
 // theirs.
@@ -63,9 +30,9 @@ func (x *Index) pack(casts []cast) []uint32 {
 	}
 	packed := make([]uint32, 0, size)
 	for _, c := range casts {
-		packed = append(packed, x.Roles.give(c.Role), uint32(len(c.Contacts))) //nolint:gosec // a session has at most 200 people
+		packed = append(packed, x.Roles.Give(c.Role), uint32(len(c.Contacts))) //nolint:gosec // a session has at most 200 people
 		for _, id := range c.Contacts {
-			packed = append(packed, x.Contacts.give(id))
+			packed = append(packed, x.Contacts.Give(id))
 		}
 	}
 	return packed
@@ -85,26 +52,14 @@ func (r *Row) People() iter.Seq2[uint32, []uint32] {
 	}
 }
 
-// indexes has the Index of each event whose rows are in memory. The rows of an event hold
-// their Index, and with the last of them it goes.
+// indexes has the Index of each event whose rows are in memory, by their partition. The
+// rows of an event hold their Index.
 type indexes struct {
-	mu sync.Mutex
-	of map[string]weak.Pointer[Index]
+	known    numbering.Shared[Index]
+	contacts *party.Numbers
 }
 
 // get returns the Index of the rows in a partition.
 func (x *indexes) get(pk string) *Index {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if index := x.of[pk].Value(); index != nil {
-		return index
-	}
-	for key, held := range x.of {
-		if held.Value() == nil {
-			delete(x.of, key)
-		}
-	}
-	index := &Index{}
-	x.of[pk] = weak.Make(index)
-	return index
+	return x.known.Get(pk, func() *Index { return NewIndex(x.contacts.Of(pk)) })
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"unique"
-	"weak"
 
 	"lectern/shared/catalogue"
+	"lectern/shared/party"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -17,9 +17,12 @@ import (
 // Row is what a search must know of a session to filter and sort it. It is a
 // function of the body, kept beside it in every write. Its names are short
 // because an event's rows are read as a whole.
+//
+// A search of people goes through all rows of an event, so what it reads stands first.
 type Row struct {
-	ID      string   `json:"-"`
-	Version int64    `json:"-"`
+	// people are contacts and roles by the numbers that Index gives them (Index.pack).
+	// Both are empty in a row that a search of sessions makes of a body.
+	people  []uint32
 	Created int64    `json:"c"`           // Unix milliseconds, as all times here
 	Updated int64    `json:"u"`           //
 	Deleted int64    `json:"d,omitempty"` // 0 = not deleted
@@ -36,10 +39,10 @@ type Row struct {
 	// Abstract, and Source: linked into another session.
 	Abstract bool `json:"b,omitempty"`
 	Source   bool `json:"o,omitempty"`
-	// Index has the contacts and roles that people names by numbers (Index.pack). Both
-	// are empty in a row that a search of sessions makes of a body.
-	Index  *Index `json:"-"`
-	people []uint32
+
+	ID      string `json:"-"`
+	Version int64  `json:"-"`
+	Index   *Index `json:"-"`
 }
 
 // storedRow is a row as it is stored, with the people of the session by role.
@@ -111,6 +114,20 @@ func readRow(item table.Item, index *Index) (Row, error) {
 	return row, nil
 }
 
+// compact moves the people of rows next to each other.
+func compact(rows []Row) {
+	size := 0
+	for i := range rows {
+		size += len(rows[i].people)
+	}
+	all := make([]uint32, 0, size)
+	for i := range rows {
+		begin := len(all)
+		all = append(all, rows[i].people...)
+		rows[i].people = all[begin:len(all):len(all)]
+	}
+}
+
 func intern(s string) string { return unique.Make(s).Value() }
 
 func millis(t *wire.Time) int64 {
@@ -135,15 +152,16 @@ func byCreated(a, b *Row) int {
 // Catalogue is the memory of sessions.
 type Catalogue = catalogue.Catalogue[Row, *Body]
 
-// NewCatalogue is the memory of an event's rows and bodies that searches use;
-// maxBytes caps it.
-func NewCatalogue(t *table.Table, maxBytes int64) *Catalogue {
-	known := &indexes{of: map[string]weak.Pointer[Index]{}}
+// NewCatalogue returns the memory of an event's rows and bodies that searches use, capped
+// by maxBytes. Its rows name contacts by their numbers.
+func NewCatalogue(t *table.Table, maxBytes int64, contacts *party.Numbers) *Catalogue {
+	known := &indexes{contacts: contacts}
 	return catalogue.New(t, catalogue.Options[Row, *Body]{
 		Row:      func(item table.Item) (Row, error) { return readRow(item, known.get(item.PK)) },
 		ID:       func(r *Row) string { return r.ID },
 		Version:  func(r *Row) int64 { return r.Version },
 		Order:    byCreated,
+		Compact:  compact,
 		Body:     decode,
 		RowOf:    rowOf,
 		BodyKey:  bodyKey,

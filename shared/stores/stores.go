@@ -52,10 +52,13 @@ func parties(env api.Env, kind *party.Kind, memory *party.Memory) party.Store {
 
 // Sessions is the store of sessions.
 func Sessions(env api.Env) *session.Store {
+	contacts := Contacts(env)
 	return &session.Store{
 		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: Settings(env), Caps: records(env),
-		Catalogue: api.Shared(env, func() *session.Catalogue { return session.NewCatalogue(env.Table, sessionMemory) }),
-		Contacts:  Contacts(env), Accounts: Accounts(env),
+		Catalogue: api.Shared(env, func() *session.Catalogue {
+			return session.NewCatalogue(env.Table, sessionMemory, contacts.Memory.Numbers)
+		}),
+		Contacts: contacts, Accounts: Accounts(env),
 	}
 }
 
