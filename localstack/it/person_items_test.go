@@ -3,8 +3,6 @@ package it_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -145,31 +143,13 @@ func TestAPersonWhoMovesIsNotMissed(t *testing.T) {
 	c.meet("Ann")
 	c.hold("A", nil, "Ann speaker")
 	c.hold("B", nil)
-	from, to := "A", "B"
-	moving := atomic.Bool{}
-	queried := func(keys string) {
-		if strings.Contains(keys, "#C#"+c.id("Ann")+" ") && strings.Contains(keys, " S#") && moving.CompareAndSwap(true, false) {
-			c.recast(to, "Ann speaker")
-			c.recast(from)
-		}
-	}
-	point.queried.Store(&queried)
-	for _, ask := range []func(){
-		func() { require.Equal(t, []string{to}, c.titlesOf("Ann")) },
-		func() { require.Equal(t, []string{to}, texts(c.anywhere(200, c.id("Ann")).list("sessions"), "title")) },
-		func() { c.speaker(200, c.id("Ann")) },
+	m := &mover{crowd: c, from: "A", to: "B"}
+	point.afterItems(c.id("Ann"), m.move)
+	m.during(m.titles, m.speaks, m.isFound,
+		func() { require.Equal(t, []string{m.to}, texts(c.anywhere(200, c.id("Ann")).list("sessions"), "title")) },
 		func() {
-			require.Equal(t, map[string]any{"speaker": c.sessions(to)}, rolesOf(c.participant(200, "Ann")))
-		},
-		func() {
-			require.Equal(t, "Ann", c.names("participants", object{"email": emailOf("Ann"), "roleSlugs": []string{"speaker"}}))
-		},
-	} {
-		moving.Store(true)
-		ask()
-		require.False(t, moving.Load())
-		from, to = to, from
-	}
+			require.Equal(t, map[string]any{"speaker": c.sessions(m.to)}, rolesOf(c.participant(200, "Ann")))
+		})
 }
 
 // TestQuestionsAboutAPersonBehindFaults: what was acknowledged is in each answer.

@@ -33,6 +33,44 @@ func (c *checkpoint) afterRows(event int64, do func()) {
 	c.queried.Store(&queried)
 }
 
+// mover moves Ann from one session to another in the middle of a question about her.
+type mover struct {
+	*crowd
+	from, to string
+	due      atomic.Bool
+}
+
+// move moves Ann when a move is due: she joins the new session first, so that she is on a
+// session at any time.
+func (m *mover) move() {
+	if m.due.CompareAndSwap(true, false) {
+		m.recast(m.to, "Ann speaker")
+		m.recast(m.from)
+	}
+}
+
+// during asks each question while Ann moves, there and back.
+func (m *mover) during(questions ...func()) {
+	m.t.Helper()
+	for _, ask := range questions {
+		m.due.Store(true)
+		ask()
+		require.False(m.t, m.due.Load(), "Ann has not moved")
+		m.from, m.to = m.to, m.from
+	}
+}
+
+// titles asks for the sessions of Ann's contact on the event.
+func (m *mover) titles() { require.Equal(m.t, []string{m.to}, m.titlesOf("Ann")) }
+
+// speaks asks for Ann as a speaker.
+func (m *mover) speaks() { m.speaker(200, m.id("Ann")) }
+
+// isFound searches the participants for Ann.
+func (m *mover) isFound() {
+	require.Equal(m.t, "Ann", m.names("participants", object{"email": emailOf("Ann"), "roleSlugs": []string{"speaker"}}))
+}
+
 // TestAMoveInAnOrganizationFromBeforeTheItems: the contact is on one of two sessions at
 // any time, and is shown on one.
 func TestAMoveInAnOrganizationFromBeforeTheItems(t *testing.T) {
@@ -43,26 +81,9 @@ func TestAMoveInAnOrganizationFromBeforeTheItems(t *testing.T) {
 	c.hold("A", nil, "Ann speaker", "Ann moderator")
 	c.hold("B", nil)
 	require.Equal(t, []string{"A"}, c.titlesOf("Ann"))
-	from, to := "A", "B"
-	moving := atomic.Bool{}
-	point.afterRows(c.Event, func() {
-		if moving.CompareAndSwap(true, false) {
-			c.recast(to, "Ann speaker")
-			c.recast(from)
-		}
-	})
-	for _, ask := range []func(){
-		func() { require.Equal(t, []string{to}, c.titlesOf("Ann")) },
-		func() { c.speaker(200, c.id("Ann")) },
-		func() {
-			require.Equal(t, "Ann", c.names("participants", object{"email": emailOf("Ann"), "roleSlugs": []string{"speaker"}}))
-		},
-	} {
-		moving.Store(true)
-		ask()
-		require.False(t, moving.Load())
-		from, to = to, from
-	}
+	m := &mover{crowd: c, from: "A", to: "B"}
+	point.afterRows(c.Event, m.move)
+	m.during(m.titles, m.speaks, m.isFound)
 }
 
 // TestAMoveFromAnAnnouncement: the contact was given its role among more people than fit

@@ -34,8 +34,8 @@ type Cursor struct {
 	// Event and After are how far a step has come.
 	Event int64  `json:"event,omitempty"`
 	After string `json:"after,omitempty"`
-	// FillAgain has the items of people and hours, and the numbers of rows, written anew, as after an older release
-	// has run again.
+	// FillAgain writes the items of people and hours, and the numbers of rows, anew, as is
+	// due after an older release has run again.
 	FillAgain bool `json:"fill_again,omitempty"`
 }
 
@@ -125,11 +125,14 @@ type run struct {
 	Cursor
 	report *Report
 	until  time.Time
+	// events are the ids of the events of the organization eventsOf.
+	events   []int64
+	eventsOf int64
 }
 
 // from goes on at a cursor until the time is over or everything is done.
 func (s Store) from(ctx context.Context, c Cursor, until time.Time) (*Report, error) {
-	r := &run{s.Tenancy, c, &Report{}, until}
+	r := &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until}
 	for {
 		more, err := r.next(ctx)
 		if err != nil || !more {
@@ -205,10 +208,24 @@ func (r *run) enter(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// steps are those of the organization in work. Events are in the order of their creation,
-// so that a step stays what it is.
-func (r *run) steps(ctx context.Context) ([]func(context.Context) (bool, error), error) {
+// eventIDs are those of the organization in work, read once a call, in the order of their
+// creation.
+func (r *run) eventIDs(ctx context.Context) ([]int64, error) {
+	if r.eventsOf == r.OrgID {
+		return r.events, nil
+	}
 	events, err := programme.Events.IDs(ctx, r.Store, r.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	r.events, r.eventsOf = events, r.OrgID
+	return events, nil
+}
+
+// steps are those of the organization in work. An event that is added comes last, so that
+// a step stays what it is.
+func (r *run) steps(ctx context.Context) ([]func(context.Context) (bool, error), error) {
+	events, err := r.eventIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +256,7 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 	if err != nil || o.RowsCounted {
 		return true, err
 	}
-	events, err := programme.Events.IDs(ctx, r.Store, r.OrgID)
+	events, err := r.eventIDs(ctx)
 	if err != nil {
 		return false, err
 	}

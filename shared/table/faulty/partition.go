@@ -119,27 +119,24 @@ func (d *PartitionDoor) filled(pk string) *partition {
 // unreadable returns the partition keys that have no read units left, and counts a
 // throttle of each.
 func (d *PartitionDoor) unreadable(keys []table.Key) map[string]bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	empty := map[string]bool{}
-	for _, key := range keys {
-		if p := d.filled(key.PK); p.reads <= 0 && !empty[key.PK] {
-			empty[key.PK] = true
-			p.usage.ReadThrottles++
-		}
-	}
-	return empty
+	return d.empty(keys, func(p *partition) (level float64, throttles *int) { return p.reads, &p.usage.ReadThrottles })
 }
 
-// unwritable does the same for write units.
+// unwritable returns the partition keys that have no write units left, and counts a
+// throttle of each.
 func (d *PartitionDoor) unwritable(keys []table.Key) map[string]bool {
+	return d.empty(keys, func(p *partition) (level float64, throttles *int) { return p.writes, &p.usage.WriteThrottles })
+}
+
+// empty returns the partition keys whose bucket is empty, and counts a throttle of each.
+func (d *PartitionDoor) empty(keys []table.Key, bucket func(*partition) (level float64, throttles *int)) map[string]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	empty := map[string]bool{}
 	for _, key := range keys {
-		if p := d.filled(key.PK); p.writes <= 0 && !empty[key.PK] {
+		if level, throttles := bucket(d.filled(key.PK)); level <= 0 && !empty[key.PK] {
 			empty[key.PK] = true
-			p.usage.WriteThrottles++
+			*throttles++
 		}
 	}
 	return empty
