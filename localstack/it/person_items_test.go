@@ -146,7 +146,9 @@ func TestAPersonWhoMovesIsNotMissed(t *testing.T) {
 	m := &mover{crowd: c, from: "A", to: "B"}
 	point.afterItems(c.id("Ann"), m.move)
 	m.during(m.titles, m.speaks, m.isFound,
-		func() { require.Equal(t, []string{m.to}, texts(c.anywhere(200, c.id("Ann")).list("sessions"), "title")) },
+		func() {
+			require.Equal(t, []string{m.to}, texts(c.anywhere(200, c.id("Ann")).list("sessions"), "title"))
+		},
 		func() {
 			require.Equal(t, map[string]any{"speaker": c.sessions(m.to)}, rolesOf(c.participant(200, "Ann")))
 		})

@@ -30,8 +30,9 @@ func Recount(ctx context.Context, t *table.Table, src Source) error {
 }
 
 // recount counts the rows of a shard after its version was read, and sets the number
-// where the version is still the same: a row that was written meanwhile has it counted
-// again. A shard without a version is not touched.
+// where the rows add up to the version and it is still the same: a row that is written
+// meanwhile, or not visible yet, has it counted again. A shard without a version is not
+// touched.
 func recount(ctx context.Context, t *table.Table, src Source, shard int) error {
 	key, prefix := VersionKey(src, shard), shardPrefix(shard)
 	for try := range maxTries {
@@ -45,12 +46,16 @@ func recount(ctx context.Context, t *table.Table, src Source, shard int) error {
 		if err != nil {
 			return err
 		}
-		rows := int64(0)
-		for _, err := range t.Between(ctx, src.Rows, prefix, prefix+lastKey) {
+		rows, sum := int64(0), int64(0)
+		for row, err := range t.Between(ctx, src.Rows, prefix, prefix+lastKey) {
 			if err != nil {
 				return err
 			}
 			rows++
+			sum += row.Version * table.Weight(row.SK[len(prefix):])
+		}
+		if sum != version.Version {
+			continue
 		}
 		if rows == version.Count {
 			return nil

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -66,16 +67,30 @@ type Store struct {
 	Time time.Duration
 }
 
-// again is how much later a region's own progress begins anew.
-const again = 20 * time.Hour
+const (
+	// again is how much later a region's own progress begins anew.
+	again = 20 * time.Hour
+	// grace is how much later than the first call a region's own progress begins: instances
+	// of the release before, which knows less, have ended then.
+	grace = time.Hour
+	// saveEvery is how long a call works before its progress is stored again. After a call
+	// that was cut off it is stored after each step, so that the cursor finds the step that
+	// takes too long.
+	saveEvery = 2 * time.Second
+	// maxCalls is how many calls may be cut off within one step before the step is left out.
+	maxCalls = 3
+)
 
-// progress is where the region's own progress is, and when it began.
+// progress is how far the region is.
 //
 //	PK          SK
 //	R#maintain  -
 type progress struct {
-	Cursor *Cursor   `json:"cursor"`
-	Began  time.Time `json:"began"`
+	Cursor *Cursor `json:"cursor"`
+	// Began is when the cursor was at the beginning, or the first call.
+	Began time.Time `json:"began"`
+	// Calls counts the calls that were at work where the cursor is, and have not ended.
+	Calls int `json:"calls,omitempty"`
 }
 
 var progressKey = table.Key{PK: "R#maintain", SK: "-"}
@@ -84,28 +99,48 @@ var progressKey = table.Key{PK: "R#maintain", SK: "-"}
 func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	until := time.Now().Add(s.Time)
 	if in.Cursor != nil {
-		return s.from(ctx, *in.Cursor, until)
+		r := s.run(*in.Cursor, until)
+		return r.report, r.steps(ctx, func() error { return nil })
 	}
 	p, err := s.progress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if p.Cursor == nil {
-		if s.Tenancy.Now().Sub(p.Began) < again {
-			return &Report{}, nil
-		}
-		p = progress{Cursor: &Cursor{}, Began: s.Tenancy.Now()}
+	now := s.Tenancy.Now()
+	switch {
+	case p.Began.IsZero():
+		return &Report{}, s.save(ctx, progress{Began: now.Add(grace - again)})
+	case p.Cursor == nil && now.Sub(p.Began) < again:
+		return &Report{}, nil
+	case p.Cursor == nil:
+		p = progress{Cursor: &Cursor{}, Began: now}
 	}
-	report, err := s.from(ctx, *p.Cursor, until)
+	r, every := s.run(*p.Cursor, until), saveEvery
+	if p.Calls > 0 {
+		every = 0
+	}
+	if p.Calls == maxCalls {
+		p.Calls = 0
+		r.leave(ctx, errors.New("maintain: calls are cut off within the step"))
+	}
+	p.Cursor = &r.Cursor
+	p.Calls++
+	if err := s.save(ctx, p); err != nil {
+		return nil, err
+	}
+	saved := time.Now()
+	err = r.steps(ctx, func() error {
+		if time.Since(saved) < every {
+			return nil
+		}
+		p.Calls, saved = 1, time.Now()
+		return s.save(ctx, p)
+	})
 	if err != nil {
 		return nil, err
 	}
-	p.Cursor = report.Cursor
-	text, err := json.Marshal(p)
-	if err != nil {
-		return nil, fmt.Errorf("maintain: encode the progress: %w", err)
-	}
-	return report, s.Tenancy.Table.Transact(ctx, table.Put(table.Item{Key: progressKey, Version: 1, Data: text}))
+	p.Cursor, p.Calls = r.report.Cursor, 0
+	return r.report, s.save(ctx, p)
 }
 
 func (s Store) progress(ctx context.Context) (p progress, err error) {
@@ -119,6 +154,14 @@ func (s Store) progress(ctx context.Context) (p progress, err error) {
 	return p, err
 }
 
+func (s Store) save(ctx context.Context, p progress) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("maintain: encode the progress: %w", err)
+	}
+	return s.Tenancy.Table.Transact(ctx, table.Put(table.Item{Key: progressKey, Version: 1, Data: text}))
+}
+
 // run is one call.
 type run struct {
 	tenancy.Store
@@ -128,19 +171,31 @@ type run struct {
 	// events are the ids of the events of the organization eventsOf.
 	events   []int64
 	eventsOf int64
+	// following yields the organizations after the one in work; nil before it is asked.
+	following func() (id int64, err error, more bool) //nolint:staticcheck // as iter.Pull2 returns it
 }
 
-// from goes on at a cursor until the time is over or everything is done.
-func (s Store) from(ctx context.Context, c Cursor, until time.Time) (*Report, error) {
-	r := &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until}
+func (s Store) run(c Cursor, until time.Time) *run {
+	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until}
+}
+
+// steps does step after step until the time is over or everything is done, and calls done
+// after each one.
+func (r *run) steps(ctx context.Context, done func() error) error {
+	next, stop := iter.Pull2(r.AllOrganizations(ctx, r.OrgID))
+	defer stop()
+	r.following = next
 	for {
 		more, err := r.next(ctx)
 		if err != nil || !more {
-			return r.report, err
+			return err
 		}
-		if time.Now().After(until) {
+		if time.Now().After(r.until) {
 			r.report.Cursor = &r.Cursor
-			return r.report, nil
+			return nil
+		}
+		if err := done(); err != nil {
+			return err
 		}
 	}
 }
@@ -156,7 +211,7 @@ func (r *run) next(ctx context.Context) (more bool, err error) {
 	if r.Step == 0 {
 		return r.enter(ctx)
 	}
-	steps, err := r.steps(ctx)
+	steps, err := r.ofOrganization(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.fail(ctx, err)
@@ -169,19 +224,25 @@ func (r *run) next(ctx context.Context) (more bool, err error) {
 		r.Step = 0
 		return true, nil
 	}
+	purged := r.report.Purged
 	done, err := steps[r.Step-1](ctx)
 	switch {
-	case errors.Is(err, purge.ErrTime):
+	case errors.Is(err, purge.ErrTime) && r.report.Purged != purged:
 		return true, nil
 	case ctx.Err() != nil:
 		return false, err
 	case err != nil:
-		r.fail(ctx, err)
-	case !done:
-		return true, nil
+		r.leave(ctx, err)
+	case done:
+		r.Step, r.Event, r.After = r.Step+1, 0, ""
 	}
-	r.Step, r.Event, r.After = r.Step+1, 0, ""
 	return true, nil
+}
+
+// leave leaves out the step in work until the next time.
+func (r *run) leave(ctx context.Context, err error) {
+	r.fail(ctx, err)
+	r.Step, r.Event, r.After = r.Step+1, 0, ""
 }
 
 // fail notes a step that failed, which is left out until the next time: one organization
@@ -195,17 +256,20 @@ func (r *run) fail(ctx context.Context, err error) {
 
 // enter goes to the next organization.
 func (r *run) enter(ctx context.Context) (more bool, err error) {
-	for id, err := range r.AllOrganizations(ctx, r.OrgID) {
-		if err != nil {
-			return false, err
-		}
-		r.OrgID, r.Step = id, 1
-		if r.FillAgain {
-			err = r.note(ctx, func(o *tenancy.Organization) { o.PersonItems, o.RowsCounted, o.HourItems = false, false, false })
-		}
-		return true, err
+	id, err, more := r.following()
+	if !more || err != nil {
+		return false, err
 	}
-	return false, nil
+	r.OrgID, r.Step = id, 1
+	if !r.FillAgain {
+		return true, nil
+	}
+	err = r.note(ctx, func(o *tenancy.Organization) { o.PersonItems, o.RowsCounted, o.HourItems = false, false, false })
+	if err != nil && ctx.Err() == nil { // The list may name an organization that is not there.
+		r.fail(ctx, err)
+		r.Step = 0
+	}
+	return true, ctx.Err()
 }
 
 // eventIDs are those of the organization in work, read once a call, in the order of their
@@ -222,27 +286,38 @@ func (r *run) eventIDs(ctx context.Context) ([]int64, error) {
 	return events, nil
 }
 
-// steps are those of the organization in work. An event that is added comes last, so that
-// a step stays what it is.
-func (r *run) steps(ctx context.Context) ([]func(context.Context) (bool, error), error) {
+// ofOrganization returns the steps of the organization in work. An event that is added
+// comes last, so that a step stays what it is.
+func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool, error), error) {
 	events, err := r.eventIDs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
-	steps := []func(context.Context) (bool, error){
-		r.people, r.rows, r.hours, func(ctx context.Context) (bool, error) { return true, p.Organization(ctx, r.OrgID) },
-	}
+	steps := []func(context.Context) (bool, error){r.people, r.rows, r.hours, r.purge(purge.Store.Settings, 0)}
 	for _, event := range events {
-		steps = append(steps, func(ctx context.Context) (bool, error) { return true, p.Event(ctx, r.OrgID, event) })
+		for _, part := range []purgePart{purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings} {
+			steps = append(steps, r.purge(part, event))
+		}
 	}
 	return steps, nil
+}
+
+// purgePart purges one kind of record of an event.
+type purgePart func(s purge.Store, ctx context.Context, org, event int64) error
+
+// purge returns the step that does one part of the purge of an event, or of the
+// organization where event is 0.
+func (r *run) purge(part purgePart, event int64) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		s := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
+		return true, part(s, ctx, r.OrgID, event)
+	}
 }
 
 // people writes the items of people that sessions lack.
 func (r *run) people(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
-	if err != nil || o.PersonItems {
+	if err != nil || o.PersonItems && !r.FillAgain {
 		return true, err
 	}
 	next, done, err := session.Backfill(ctx, r.Store, r.OrgID, session.Cursor{Event: r.Event, After: r.After})
@@ -253,7 +328,7 @@ func (r *run) people(ctx context.Context) (done bool, err error) {
 // rows counts the rows of the organization, then those of one event after the other.
 func (r *run) rows(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
-	if err != nil || o.RowsCounted {
+	if err != nil || o.RowsCounted && !r.FillAgain {
 		return true, err
 	}
 	events, err := r.eventIDs(ctx)
@@ -279,7 +354,7 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 // hours writes items of hours that change records lack, day by day.
 func (r *run) hours(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
-	if err != nil || o.HourItems {
+	if err != nil || o.HourItems && !r.FillAgain {
 		return true, err
 	}
 	at := o.CreatedAt.Time

@@ -29,7 +29,44 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, count *int64) error
 			ids = append(ids, place.ID)
 		}
 	}
+	ids, err := r.inactive(ctx, kind, ids)
+	if err != nil {
+		return err
+	}
 	return r.each(ctx, ids, count, func(ctx context.Context, id string) (bool, error) { return r.party(ctx, kind, id) })
+}
+
+// inactiveAtOnce is how many records inactive reads at a time.
+const inactiveAtOnce = 1_000
+
+// inactive returns the ids of the parties that have a role on no event. A party without a
+// record is among them: its purge was interrupted.
+func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (inactive []string, err error) {
+	for chunk := range slices.Chunk(ids, inactiveAtOnce) {
+		keys := make([]table.Key, len(chunk))
+		for i, id := range chunk {
+			keys[i] = kind.Body(r.org, id)
+		}
+		bodies, err := r.Table.GetMany(ctx, keys)
+		if err != nil {
+			return nil, err
+		}
+		for i, id := range chunk {
+			stored, there := bodies[keys[i]]
+			if !there {
+				inactive = append(inactive, id)
+				continue
+			}
+			b, err := party.Decode(stored)
+			if err != nil {
+				return nil, err
+			}
+			if len(b.Active) == 0 {
+				inactive = append(inactive, id)
+			}
+		}
+	}
+	return inactive, nil
 }
 
 // party purges one party: first the record, so that nothing can be restored, then what is

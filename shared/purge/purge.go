@@ -9,7 +9,6 @@ package purge
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/change"
 	"lectern/shared/contact"
-	"lectern/shared/party"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -32,6 +30,9 @@ const (
 	quiet = 2 * time.Minute
 	// atOnce is how many records are purged in parallel.
 	atOnce = 8
+	// least is how long records are purged at least after they were found, so that a call
+	// gets on however long it looked for them.
+	least = 5 * time.Second
 	// Purged is the last word of the action in a purge's change record.
 	Purged = "purged"
 
@@ -56,7 +57,7 @@ type Store struct {
 	Table *table.Table
 	// Now tells how old a deletion is.
 	Now func() time.Time
-	// Until is when no further removal is begun.
+	// Until is when no further removal is begun, but for those of the first seconds.
 	Until time.Time
 	// Counts are added to.
 	Counts *Counts
@@ -68,36 +69,31 @@ type run struct {
 	org, event int64
 	// now is the time of all removals, and before the latest deletion that is purged.
 	now, before time.Time
-	// named are the roles that sessions have; changing reports whether they may gain one.
-	named    map[string]bool
-	changing bool
 }
 
 func (s Store) run(org, event int64) *run {
 	now := s.Now()
-	return &run{Store: s, org: org, event: event, now: now, before: now.Add(-Keep), named: map[string]bool{}}
+	return &run{Store: s, org: org, event: event, now: now, before: now.Add(-Keep)}
 }
 
-// Organization purges the settings of an organization.
-func (s Store) Organization(ctx context.Context, org int64) error {
-	return s.run(org, 0).settings(ctx, item.Place{Org: org})
+// Settings purges the settings of an event, or of an organization where event is 0.
+func (s Store) Settings(ctx context.Context, org, event int64) error {
+	return s.run(org, event).settings(ctx, item.Place{Org: org, Event: event})
 }
 
-// Event purges an event. Contacts and accounts go from all of their events together.
-func (s Store) Event(ctx context.Context, org, event int64) error {
-	r := s.run(org, event)
-	if err := r.sessions(ctx); err != nil {
-		return fmt.Errorf("purge: sessions: %w", err)
-	}
-	for kind, count := range map[*party.Kind]*int64{contact.Kind: &s.Counts.Contacts, account.Kind: &s.Counts.Accounts} {
-		if err := r.parties(ctx, kind, count); err != nil {
-			return fmt.Errorf("purge: %ss: %w", kind.Name, err)
-		}
-	}
-	if err := r.settings(ctx, item.Place{Org: org, Event: event}); err != nil {
-		return fmt.Errorf("purge: settings: %w", err)
-	}
-	return nil
+// Sessions purges the sessions of an event.
+func (s Store) Sessions(ctx context.Context, org, event int64) error {
+	return s.run(org, event).sessions(ctx)
+}
+
+// Contacts purges the contacts of an event, each from all of its events together.
+func (s Store) Contacts(ctx context.Context, org, event int64) error {
+	return s.run(org, event).parties(ctx, contact.Kind, &s.Counts.Contacts)
+}
+
+// Accounts purges the accounts of an event, each from all of its events together.
+func (s Store) Accounts(ctx context.Context, org, event int64) error {
+	return s.run(org, event).parties(ctx, account.Kind, &s.Counts.Accounts)
 }
 
 // old reports whether a deletion is so long ago that it cannot be restored.
@@ -108,9 +104,10 @@ func (r *run) old(deleted *wire.Time) bool { return deleted != nil && deleted.Be
 func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(context.Context, string) (bool, error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
+	until := r.until()
 	for _, id := range ids {
 		g.Go(table.Safely(func() error {
-			if err := r.begin(ctx); err != nil {
+			if err := begin(ctx, until); err != nil {
 				return err
 			}
 			done, err := purge(ctx, id)
@@ -126,12 +123,20 @@ func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(c
 	return g.Wait()
 }
 
-// begin is an error when nothing more may be begun.
-func (r *run) begin(ctx context.Context) error {
+// until returns when no further removal is begun of the records that were just found.
+func (r *run) until() time.Time {
+	if soon := time.Now().Add(least); soon.After(r.Until) {
+		return soon
+	}
+	return r.Until
+}
+
+// begin returns an error when nothing more may be begun.
+func begin(ctx context.Context, until time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if time.Now().After(r.Until) {
+	if time.Now().After(until) {
 		return ErrTime
 	}
 	return nil

@@ -19,8 +19,7 @@ type deleted struct {
 	holding map[string]bool
 }
 
-// sessions purges the event's sessions, subsessions before their parents. It notes the
-// roles of all sessions.
+// sessions purges the event's sessions, subsessions before their parents.
 func (r *run) sessions(ctx context.Context) error {
 	d := &deleted{parentOf: map[string]string{}, holding: map[string]bool{}}
 	for item, err := range r.Table.Between(ctx, session.Rows(r.org, r.event).Rows, "0", lastKey) {
@@ -49,14 +48,10 @@ func (r *run) sessions(ctx context.Context) error {
 
 // note takes in the row of a session.
 func (r *run) note(d *deleted, item table.Item) error {
-	row, roles, err := session.DecodeRow(item)
+	row, _, err := session.DecodeRow(item)
 	if err != nil {
 		return err
 	}
-	for _, role := range roles {
-		r.named[role] = true
-	}
-	r.changing = r.changing || row.Updated > r.now.Add(-quiet).UnixMilli()
 	gone := row.Deleted != 0 && row.Deleted < r.before.UnixMilli()
 	switch {
 	case gone && row.Parent != "":

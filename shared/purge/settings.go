@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/participant"
+	"lectern/shared/session"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -34,11 +36,15 @@ func (r *run) settings(ctx context.Context, at item.Place) error {
 			return fmt.Errorf("decode %s: %w", stored.SK, err)
 		}
 		switch deleted := tombstone.DeletedAt; {
-		case r.old(deleted) && !r.needed(stored):
+		case r.old(deleted):
 			old = append(old, stored)
 		case deleted != nil && deleted.Before(r.now.Add(-shrinkAfter)):
 			young = append(young, stored)
 		}
+	}
+	old, err := r.unneeded(ctx, old)
+	if err != nil {
+		return err
 	}
 	if err := r.every(ctx, at, old, &r.Counts.Settings, r.setting); err != nil {
 		return err
@@ -49,8 +55,9 @@ func (r *run) settings(ctx context.Context, at item.Place) error {
 // every changes settings one after the other, since all change the item of their owner,
 // and counts those that were changed.
 func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count *int64, change func(context.Context, item.Place, table.Item) (bool, error)) error {
+	until := r.until()
 	for _, stored := range all {
-		if err := r.begin(ctx); err != nil {
+		if err := begin(ctx, until); err != nil {
 			return err
 		}
 		done, err := change(ctx, at, stored)
@@ -64,11 +71,31 @@ func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count 
 	return nil
 }
 
-// needed reports whether sessions have people in a deleted role, or may have: they are
-// shown in its core role.
-func (r *run) needed(stored table.Item) bool {
-	_, id, _ := strings.Cut(stored.SK, "#")
-	return item.Kind(stored.Key) == participant.Kind && (r.changing || r.named[id])
+// unneeded returns the settings without the roles that sessions name, or may name soon:
+// a person in such a role is shown in its core role.
+func (r *run) unneeded(ctx context.Context, old []table.Item) ([]table.Item, error) {
+	isRole := func(stored table.Item) bool { return item.Kind(stored.Key) == participant.Kind }
+	if r.event == 0 || !slices.ContainsFunc(old, isRole) {
+		return old, nil
+	}
+	named, changing := map[string]bool{}, false
+	for stored, err := range r.Table.Between(ctx, session.Rows(r.org, r.event).Rows, "0", lastKey) {
+		if err != nil {
+			return nil, err
+		}
+		row, roles, err := session.DecodeRow(stored)
+		if err != nil {
+			return nil, err
+		}
+		for _, role := range roles {
+			named[role] = true
+		}
+		changing = changing || row.Updated > r.now.Add(-quiet).UnixMilli()
+	}
+	return slices.DeleteFunc(old, func(stored table.Item) bool {
+		_, id, _ := strings.Cut(stored.SK, "#")
+		return isRole(stored) && (changing || named[id])
+	}), nil
 }
 
 // setting removes a deleted setting, and what it counts from its owner's settings version.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -60,7 +61,7 @@ const backfilledAtOnce = 8
 // backfill writes the items that the sessions of one page of an event's rows lack, and
 // returns the sort key of its last row; empty after the last page.
 func backfill(ctx context.Context, t *table.Table, p place, from string) (last string, err error) {
-	rows, _, last, err := t.Page(ctx, p.source().Rows, from, "~")
+	rows, _, last, err := t.Page(ctx, p.source().Rows, cmp.Or(from, "0"), "~")
 	if err != nil {
 		return "", err
 	}

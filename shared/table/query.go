@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,23 +64,33 @@ func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]I
 	return versions, nil
 }
 
+// valueFrom is the name of the sort key at which a Query begins.
+const valueFrom = ":from"
+
 // between never uses begins_with: the local engine then reads the partition
 // whole.
 func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
 		TableName:              &t.name,
-		KeyConditionExpression: aws.String(attrPK + " = :pk AND " + attrSK + " BETWEEN :from AND :to"),
+		KeyConditionExpression: aws.String(attrPK + " = :pk AND " + attrSK + " BETWEEN " + valueFrom + " AND :to"),
 		ExpressionAttributeValues: attributes{
-			":pk": text(pk), ":from": text(from), ":to": text(to),
+			":pk": text(pk), valueFrom: text(from), ":to": text(to),
 		},
 		ConsistentRead:         aws.Bool(true),
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 }
 
+// errNoStart refuses a Query from the empty sort key, which DynamoDB refuses, and the
+// local engine does not.
+var errNoStart = errors.New("table: a query must begin at a sort key that is not empty")
+
 // query reads one page and sets in to the next one; without ExclusiveStartKey
 // there is none.
 func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, l limits) ([]Item, error) {
+	if from, ok := in.ExpressionAttributeValues[valueFrom].(*types.AttributeValueMemberS); !ok || from.Value == "" {
+		return nil, errNoStart
+	}
 	out, err := call(ctx, "query", l,
 		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
 		func(out *dynamodb.QueryOutput) cost { return cost{Reads: units(out.ConsumedCapacity)} })
