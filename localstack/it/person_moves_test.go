@@ -86,6 +86,42 @@ func TestAMoveInAnOrganizationFromBeforeTheItems(t *testing.T) {
 	m.during(m.titles, m.speaks, m.isFound)
 }
 
+// beforeBody calls do before the next batch that reads a session's body.
+func (c *checkpoint) beforeBody(session string, do func()) {
+	due := atomic.Bool{}
+	due.Store(true)
+	batched := func(keys string) {
+		if strings.Contains(keys, "#S#"+session+" ") && due.CompareAndSwap(true, false) {
+			do()
+		}
+	}
+	c.batched.Store(&batched)
+}
+
+// TestAPersonIsFoundBetweenARestoreAndADeletion: the contact is on one of two sessions at
+// any time. The deleted one is read, and restored, then the other is deleted and read.
+func TestAPersonIsFoundBetweenARestoreAndADeletion(t *testing.T) {
+	for _, items := range []bool{true, false} {
+		t.Run(fmt.Sprint(items), func(t *testing.T) {
+			d, point := startCheckpoint(t)
+			c := crowdOf(d)
+			if !items {
+				c.withoutItems()
+			}
+			c.meet("Ann")
+			c.hold("A", nil, "Ann speaker")
+			c.hold("B", nil, "Ann speaker")
+			c.remove(200, c.held["A"].id())
+			point.beforeBody(c.held["B"].id(), func() {
+				c.restore(200, c.held["A"].id())
+				c.remove(200, c.held["B"].id())
+			})
+			c.speaker(200, c.id("Ann"))
+			c.get(404, c.held["B"].id())
+		})
+	}
+}
+
 // TestAMoveFromAnAnnouncement: the contact was given its role among more people than fit
 // into a transaction, and leaves that session for another one.
 func TestAMoveFromAnAnnouncement(t *testing.T) {

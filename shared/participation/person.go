@@ -52,7 +52,9 @@ const all = 1 << 30
 // Items and bodies are read one after the other. Where they disagree the items are read
 // again. If these are the same, the contact was given no role meanwhile, and the bodies
 // are right: an item was left behind. Otherwise the bodies are read again too, so that a
-// contact who moves from one session to another is not missed on both.
+// contact who moves from one session to another is not missed on both. So they are where a
+// session that was deleted has changed: it may have been restored before another one of the
+// contact's was deleted.
 func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error)) (shown []T, err error) {
 	var before []person.Item
 	for try := range maxTries {
@@ -62,50 +64,87 @@ func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error))
 			}
 		}
 		items, err := w.items(ctx)
-		if err != nil || try > 0 && slices.EqualFunc(before, items, person.Item.Equal) {
+		if err != nil || before != nil && slices.EqualFunc(before, items, person.Item.Equal) {
 			return shown, err
 		}
+		var deleted []visit
 		var current bool
-		if shown, current, err = once(ctx, w, items, show); err != nil || current {
-			return shown, err
+		if shown, deleted, current, err = once(ctx, w, items, show); err != nil {
+			return nil, err
 		}
-		before, ctx = items, catalogue.Again(ctx)
+		ctx = catalogue.Again(ctx)
+		same, err := w.same(ctx, deleted)
+		switch {
+		case err != nil, same && current:
+			return shown, err
+		case same:
+			before = items
+		default:
+			before = nil
+		}
 	}
 	return shown, nil
 }
 
-// once is follow by one read of the bodies.
-func once[T any](ctx context.Context, w walk, items []person.Item, show func([]visit) ([]T, error)) (shown []T, current bool, err error) {
+// once is follow by one read of the bodies. It returns the deleted sessions too, and
+// whether the bodies agree with the items.
+func once[T any](
+	ctx context.Context, w walk, items []person.Item, show func([]visit) ([]T, error),
+) (shown []T, deleted []visit, current bool, err error) {
 	size, current := min(w.skip+w.most, maxChunk), true
 	for len(items) > 0 && len(shown) < w.most {
 		chunk := items[:min(size, len(items))]
 		items, size = items[len(chunk):], min(2*size, maxChunk)
-		visits, agree, failed := w.visits(ctx, chunk)
-		if failed != nil {
-			return nil, false, failed
+		visits, gone, agree, err := w.visits(ctx, chunk)
+		if err != nil {
+			return nil, nil, false, err
 		}
-		current = current && agree
+		deleted, current = append(deleted, gone...), current && agree
 		passed := min(w.skip, len(visits))
 		w.skip -= passed
 		visits = visits[passed:]
-		more, failed := show(visits[:min(len(visits), w.most-len(shown))])
-		if failed != nil {
-			return nil, false, failed
+		more, err := show(visits[:min(len(visits), w.most-len(shown))])
+		if err != nil {
+			return nil, nil, false, err
 		}
 		shown = append(shown, more...)
 	}
-	return shown, current, nil
+	if len(shown) == w.most {
+		deleted = nil // No session is missed.
+	}
+	return shown, deleted, current, nil
 }
 
-// visits reads the sessions of items that count, and whether they agree with their items.
-func (w walk) visits(ctx context.Context, items []person.Item) (visits []visit, agree bool, err error) {
+// visits reads the sessions of items that count, those of them that are deleted, and
+// whether they agree with their items.
+func (w walk) visits(ctx context.Context, items []person.Item) (live, deleted []visit, agree bool, err error) {
 	bodies, agree, err := w.st.Sessions.Named(ctx, w.caller.Org.ID, w.contact, items)
 	for i, b := range bodies {
-		if v := (visit{items[i].Event, b}); b != nil && (w.keeps == nil || w.keeps(v)) {
-			visits = append(visits, v)
+		switch v := (visit{items[i].Event, b}); {
+		case b == nil, w.keeps != nil && !w.keeps(v):
+		case b.DeletedAt != nil:
+			deleted = append(deleted, v)
+		default:
+			live = append(live, v)
 		}
 	}
-	return visits, agree, err
+	return live, deleted, agree, err
+}
+
+// same reports whether deleted sessions are as they were read: all of them were deleted
+// when the last of the others was read.
+func (w walk) same(ctx context.Context, deleted []visit) (bool, error) {
+	items := make([]person.Item, len(deleted))
+	for i, v := range deleted {
+		items[i] = person.Item{Event: v.event, Session: v.ID}
+	}
+	now, _, err := w.st.Sessions.Named(ctx, w.caller.Org.ID, w.contact, items)
+	for i, b := range now {
+		if b == nil || b.Version != deleted[i].Version {
+			return false, err
+		}
+	}
+	return true, err
 }
 
 // onEvent reads the items of a contact on the caller's event.

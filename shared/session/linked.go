@@ -22,8 +22,8 @@ type Brief struct {
 	EventID           int64             `json:"event_id,omitempty" doc:"Only on the organization's level."`
 }
 
-// Named returns the sessions that items beside a contact name, in their order and nil for
-// one that is deleted or does not have the contact: the body decides. current is whether
+// Named returns the sessions that items beside a contact name, in their order, deleted ones
+// too, and nil for one that does not have the contact: the body decides. current is whether
 // the bodies say what the items say, and have the contact where these announce a write;
 // otherwise sessions may have been written between the two reads, and the contact may have
 // moved from one to another.
@@ -44,7 +44,7 @@ func (st *Store) Named(ctx context.Context, org int64, contactID string, items [
 			if err != nil {
 				return nil, false, err
 			}
-			if roles = b.Roles()[contactID]; len(roles) > 0 && b.DeletedAt == nil {
+			if roles = b.Roles()[contactID]; len(roles) > 0 {
 				bodies[i] = b
 			}
 		}
@@ -54,7 +54,7 @@ func (st *Store) Named(ctx context.Context, org int64, contactID string, items [
 }
 
 // ItemsByRows returns what a contact's items on the caller's event would be, by the rows
-// of the whole event: for organizations whose people have no items yet. The
+// of the whole event, deleted ones too: for organizations whose people have no items yet. The
 // version of such an item is that of the row.
 func (st *Store) ItemsByRows(ctx context.Context, c *auth.Caller, contactID string) (items []person.Item, err error) {
 	view, err := st.View(ctx, c)
@@ -62,7 +62,7 @@ func (st *Store) ItemsByRows(ctx context.Context, c *auth.Caller, contactID stri
 		return nil, err
 	}
 	for _, row := range view.All() {
-		if roles := row.rolesOf(contactID); row.Deleted == 0 && len(roles) > 0 {
+		if roles := row.rolesOf(contactID); len(roles) > 0 {
 			items = append(items, person.Item{Event: c.Event.ID, Session: row.ID, Version: row.Version, Created: row.Created, Roles: roles})
 		}
 	}
