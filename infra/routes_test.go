@@ -189,10 +189,16 @@ func TestPathsThatTheGatewayCannotHoldAreNamed(t *testing.T) {
 }
 
 // TestTheScheduleMaintains: a rule invokes the operator's function for maintain, and no
-// other rule may.
+// other rule may. It is made after all functions.
 func TestTheScheduleMaintains(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
-	rule := service.one(t, "AWS::Events::Rule").Properties
+	made := service.one(t, "AWS::Events::Rule")
+	rule := made.Properties
+	for id, r := range service.Resources {
+		if r.Type == "AWS::Lambda::Function" {
+			require.Contains(t, made.DependsOn, id)
+		}
+	}
 	require.Equal(t, "rate(1 hour)", rule["ScheduleExpression"])
 	target := rule["Targets"].([]any)[0].(map[string]any)
 	require.JSONEq(t, `{"command": "maintain"}`, target["Input"].(string))

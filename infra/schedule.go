@@ -12,7 +12,8 @@ import (
 )
 
 // maintain has the operator's function go on with maintenance every hour. That begins anew
-// once a day, and a call that finds the day's work done costs a read.
+// once a day, and a call that finds the day's work done costs a read. The rule is made after
+// all functions are of its release (decision 19).
 func maintain(stack awscdk.Stack, at region, functions []built) {
 	f := functions[slices.IndexFunc(functions, func(f built) bool { return f.name == operator })]
 	rule := awsevents.NewCfnRule(stack, jsii.String("Maintain"), &awsevents.CfnRuleProps{
@@ -23,6 +24,9 @@ func maintain(stack awscdk.Stack, at region, functions []built) {
 			Id: jsii.String(operator), Arn: f.lambda.FunctionArn(), Input: jsii.String(`{"command":"` + command.Maintain + `"}`),
 		}},
 	})
+	for _, other := range functions {
+		rule.Node().AddDependency(other.lambda)
+	}
 	awslambda.NewCfnPermission(stack, jsii.String("Schedule-"+f.name), &awslambda.CfnPermissionProps{
 		Action:       jsii.String("lambda:InvokeFunction"),
 		FunctionName: f.lambda.FunctionArn(),
