@@ -47,3 +47,23 @@ func TestUnitsOfACreate(t *testing.T) {
 	require.Equal(t, []float64{fewest, fewest, fewest, fewest}, read[1:])
 	require.LessOrEqual(t, read[0], fewest+2)
 }
+
+// TestUnitsUnderAKey: a key costs two units more, and a bulk's two for each transaction.
+func TestUnitsUnderAKey(t *testing.T) {
+	log := &stacktest.Log{}
+	s := newTroupe(&desk{stacktest.Start(t, stacktest.WithLog(log)), t})
+	s.Inside(t, "a function that runs alone counts its reads before its first write")
+	body := object{"title": "A", "participants": s.speakers(2)}
+	units := func(path string, body any, id string) float64 {
+		s.Call(t, 200, "POST", s.EventPath(path), body, "X-Request-Id", id, "Idempotency-Key", id)
+		return log.Fields(t, id)["wcu"].(float64)
+	}
+	require.Equal(t, 15.0, min(units("/sessions/create", body, "one"), units("/sessions/create", body, "two")))
+	operations := make([]object, 100)
+	for i := range operations {
+		operations[i] = creating(body)
+	}
+	written := units("/sessions/bulk", object{"operations": operations}, "bulk")
+	require.LessOrEqual(t, written, 1_220.0)
+	require.Zero(t, units("/sessions/bulk", object{"operations": operations}, "bulk"))
+}
