@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -81,17 +81,27 @@ type bulk struct {
 	kept    []bool
 	// settled is whether the key has all results.
 	settled bool
-	// busy counts the operations that the table did not take, each tried for seconds.
-	busy atomic.Int32
 }
 
-// maxBusy is after how many such operations the others are not tried any more: a bulk
-// has an answer for each operation before its request ends.
-const maxBusy = 2
+// lastStep is how long before the end of its request a bulk begins its last step, a read or
+// a write: the step takes table.LongestWrite at most, and then the key is given back and
+// the answer rendered. So each operation is answered for before the request ends.
+const lastStep = table.LongestWrite + 3*time.Second
+
+// late reports whether the request ends too soon for another step. A request without a
+// deadline does not end.
+func late(ctx context.Context) bool {
+	end, ok := ctx.Deadline()
+	return ok && time.Until(end) < lastStep
+}
 
 // round does those of todo that touch nothing an earlier one of them touches, and
 // gives the others: what these read and touch may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
+	if late(ctx) {
+		b.fail(todo, table.ErrBusy)
+		return nil, nil
+	}
 	now, got, later, err := b.read(ctx, todo)
 	if err != nil {
 		b.fail(now, err)
@@ -221,10 +231,6 @@ func (b *bulk) name(index int, answer any) {
 // commitAll writes the packs of a sequence in order.
 func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
 	for _, p := range packs {
-		if b.busy.Load() >= maxBusy {
-			b.fail(p.indexes(), table.ErrBusy)
-			continue
-		}
 		if err := b.commit(ctx, p); err != nil {
 			return err
 		}
@@ -235,7 +241,7 @@ func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
 // commit writes a pack and, if that is refused, its operations one by one. Its
 // error is idempotency.ErrRaced; all others are results.
 func (b *bulk) commit(ctx context.Context, p pack) error {
-	kept, err := b.keep(p.ops)
+	kept, err := b.keep(ctx, p.ops)
 	if err == nil {
 		err = change.Commit(ctx, b.table, slices.Concat(p.writes, kept)...)
 	}
@@ -255,22 +261,19 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 	return b.oneByOne(ctx, p.indexes())
 }
 
-// oneByOne does each operation alone, until the table is too busy for them.
+// oneByOne does each operation alone, while there is time for them.
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 	for n, i := range todo {
-		if b.busy.Load() >= maxBusy {
+		if late(ctx) {
 			b.fail(todo[n:], table.ErrBusy)
 			return nil
 		}
 		answer, err := run(ctx, b.table, b.Entries[i].Op, func(answer any) ([]table.Write, error) {
 			b.name(i, answer)
-			return b.keep([]planned{{index: i, answer: answer}})
+			return b.keep(ctx, []planned{{index: i, answer: answer}})
 		})
 		if errors.Is(err, idempotency.ErrRaced) {
 			return err
-		}
-		if errors.Is(err, table.ErrBusy) {
-			b.busy.Add(1)
 		}
 		b.results[i], b.kept[i] = Result{answer, err}, err == nil
 	}

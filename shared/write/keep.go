@@ -86,9 +86,13 @@ func distinct(ids []string) (once []string) {
 	return once
 }
 
-// keep returns the write that notes the results of ops in their own transaction.
-func (b *bulk) keep(ops []planned) ([]table.Write, error) {
-	if b.key == nil {
+// keep returns the write that notes the results of ops in their own transaction. It
+// returns table.ErrBusy when it is too late for that transaction.
+func (b *bulk) keep(ctx context.Context, ops []planned) ([]table.Write, error) {
+	switch {
+	case late(ctx):
+		return nil, table.ErrBusy
+	case b.key == nil:
 		return nil, nil
 	}
 	results := make([]idempotency.Result, len(ops))
