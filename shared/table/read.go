@@ -48,7 +48,7 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 func (t *Table) GetMany(ctx context.Context, keys []Key) (map[Key]Item, error) {
 	items := make(map[Key]Item, len(keys))
 	var mu sync.Mutex
-	var g errgroup.Group
+	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(width)
 	for batch := range slices.Chunk(distinct(keys), maxBatch) {
 		g.Go(Safely(func() error {
@@ -97,25 +97,19 @@ func distinct(keys []Key) []attributes {
 	return all
 }
 
-// errUnprocessed is a batch of which DynamoDB answered nothing.
-var errUnprocessed = errors.New("no key of the batch was processed")
+// errUnprocessed is a batch of which DynamoDB left keys unanswered.
+var errUnprocessed = errors.New("keys of the batch were not processed")
 
-// getBatch asks until DynamoDB has answered every key: an answer ends at 16 MB,
-// and under throttling earlier.
+// getBatch asks until DynamoDB has answered every key: an answer ends at 16 MB, and under
+// throttling earlier. Keys without an answer are asked for again as a throttled call is.
 func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(attributes) error) error {
-	for len(keys) > 0 {
+	return persist(ctx, "get batch", usual, func() error {
 		in := &dynamodb.BatchGetItemInput{
 			RequestItems:           map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		}
-		out, err := call(ctx, "get batch", usual,
-			func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) {
-				out, err := t.client.BatchGetItem(ctx, in)
-				if err == nil && len(out.UnprocessedKeys[t.name].Keys) == len(keys) {
-					err = errUnprocessed
-				}
-				return out, err
-			},
+		out, err := attempt(ctx, usual.try,
+			func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) { return t.client.BatchGetItem(ctx, in) },
 			func(out *dynamodb.BatchGetItemOutput) cost { return reads(out.ConsumedCapacity...) })
 		if err != nil {
 			return err
@@ -125,7 +119,9 @@ func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(attrib
 				return err
 			}
 		}
-		keys = out.UnprocessedKeys[t.name].Keys
-	}
-	return nil
+		if keys = out.UnprocessedKeys[t.name].Keys; len(keys) > 0 {
+			return errUnprocessed
+		}
+		return nil
+	})
 }

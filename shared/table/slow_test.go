@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -210,5 +211,64 @@ func TestRefusedCallsAreRetriedForATime(t *testing.T) {
 		_, _, err := table.New(client, "none").AddWithin(t.Context(), key("n"), 1, 1, 1)
 		require.ErrorIs(t, err, table.ErrBusy)
 		require.Less(t, time.Since(began), time.Second)
+	})
+}
+
+// dripping answers one key of each batch, or with hangs set no call at all.
+type dripping struct {
+	table.Client
+	calls atomic.Int64
+	hangs bool
+}
+
+func (d *dripping) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	d.calls.Add(1)
+	if d.hangs {
+		<-ctx.Done()
+		return nil, &aws.RequestCanceledError{Err: ctx.Err()}
+	}
+	asked := in.RequestItems["none"]
+	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{"none": asked.Keys[:1]}}
+	if asked.Keys = asked.Keys[1:]; len(asked.Keys) > 0 {
+		out.UnprocessedKeys = map[string]types.KeysAndAttributes{"none": asked}
+	}
+	return out, nil
+}
+
+// TestABatchThatIsAnsweredInPartsIsGivenTime: the rest is asked for after a pause, and no
+// longer than any throttled call.
+func TestABatchThatIsAnsweredInPartsIsGivenTime(t *testing.T) {
+	keys := make([]table.Key, 100)
+	for i := range keys {
+		keys[i] = key(fmt.Sprint(i))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		client := &dripping{}
+		began := time.Now()
+		got, err := table.New(client, "none").GetMany(t.Context(), keys[:8])
+		require.NoError(t, err)
+		require.Len(t, got, 8)
+		require.EqualValues(t, 8, client.calls.Load())
+		require.Positive(t, time.Since(began), "a pause between calls")
+
+		client, began = &dripping{}, time.Now()
+		_, err = table.New(client, "none").GetMany(t.Context(), keys)
+		require.ErrorIs(t, err, table.ErrBusy)
+		require.InDelta(t, 5, time.Since(began).Seconds(), 0.5)
+		require.Less(t, client.calls.Load(), int64(60))
+	})
+}
+
+// TestManyBatchesThatHangEndTogether: no batch is asked for when another has failed.
+func TestManyBatchesThatHangEndTogether(t *testing.T) {
+	keys := make([]table.Key, 2_000)
+	for i := range keys {
+		keys[i] = key(fmt.Sprint(i))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := table.New(&dripping{hangs: true}, "none").GetMany(t.Context(), keys)
+		require.ErrorIs(t, err, table.ErrBusy)
+		require.LessOrEqual(t, time.Since(began), table.LongestWrite)
 	})
 }
