@@ -224,7 +224,7 @@ func responses(r huma.Registry) map[string]*huma.Response {
 		switch status {
 		case http.StatusNotModified:
 			names = append(names, "ETag", "Cache-Control")
-		case http.StatusTooManyRequests, http.StatusConflict:
+		case http.StatusTooManyRequests, http.StatusConflict, http.StatusServiceUnavailable:
 			names = append(names, "Retry-After")
 		}
 		for _, name := range names {

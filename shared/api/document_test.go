@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,6 +57,10 @@ func TestTheDocumentSaysWhatEachRouteCanAnswer(t *testing.T) {
 		require.ElementsMatch(t, c.statuses, keys(t, at(t, document, "paths", c.path, c.method, "responses")), "%s %s", c.method, c.path)
 	}
 	require.NotContains(t, document["paths"], "/file", "hidden")
+	for status, waits := range map[string]bool{"400": false, "409": true, "429": true, "500": false, "503": true} {
+		named := at(t, document, "components", "responses", status, "headers")
+		require.Equal(t, waits, slices.Contains(keys(t, named), "Retry-After"), status)
+	}
 }
 
 func TestTheDocumentSaysWhoMayCallAndHowOften(t *testing.T) {

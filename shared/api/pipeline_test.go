@@ -218,6 +218,7 @@ func TestOnlyOurOwnErrorsSayAnything(t *testing.T) {
 		require.NotEmpty(t, got.Header.Get("X-Request-Id"), kind)
 		require.Equal(t, "application/json", got.Header.Get("Content-Type"), kind)
 		require.Equal(t, kind == "stale", got.Header.Get("ETag") != "", kind)
+		require.Equal(t, map[string]string{"busy": "1"}[kind], got.Header.Get("Retry-After"), kind)
 	}
 	require.Contains(t, s.log.String(), "secret cause")
 }

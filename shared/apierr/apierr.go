@@ -194,11 +194,13 @@ func Unprocessable(code, message string) *Error {
 	return newError(http.StatusUnprocessableEntity, "UnprocessableError", code, message)
 }
 
-// Unavailable is the 503 for a request that could not be served just now; the
-// same request may succeed later.
+// Unavailable returns the 503 for a request that could not be served just now. Its
+// Retry-After asks for a pause of a second.
 func Unavailable() *Error {
-	return newError(http.StatusServiceUnavailable, "ServiceUnavailableError", CodeUnavailable,
+	e := newError(http.StatusServiceUnavailable, "ServiceUnavailableError", CodeUnavailable,
 		"The service is busy. Please try again.")
+	e.Header = http.Header{"Retry-After": {"1"}}
+	return e
 }
 
 // Internal is the 500. It has no argument because its cause is for the log.
