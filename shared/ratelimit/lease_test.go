@@ -62,6 +62,18 @@ func TestALeaseCostsAHundredthOfARequest(t *testing.T) {
 	}
 }
 
+// TestADayLosesNothingToProcessesThatEnd: each of many processes counts one write and ends.
+func TestADayLosesNothingToProcessesThatEnd(t *testing.T) {
+	tab, c := tabletest.Start(t), &clock{at: start}
+	const limit = 10_000
+	token := tenancy.Token{ID: 1, Limit: limit}
+	for n := range int64(20) {
+		v := limiter(tab, c).TakeDay(t.Context(), token, limit)
+		require.True(t, v.Allowed)
+		require.Equal(t, limit-1-n, v.Remaining)
+	}
+}
+
 // TestALeaseEndsWithItsWindowAndItsLimit: what was leased is not carried over.
 func TestALeaseEndsWithItsWindowAndItsLimit(t *testing.T) {
 	tab, c := tabletest.Start(t), &clock{at: start}

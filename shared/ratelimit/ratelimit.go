@@ -157,7 +157,8 @@ func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdi
 }
 
 // leases is how many parts of what remains in a window are leased one by one: a process
-// holds back a thousandth at most, and the last thousand requests are counted singly.
+// holds back a thousandth at most, and the last thousand requests are counted singly. So
+// are all writes of a day: a process that ends loses its lease, and a day has many.
 const leases = 1000
 
 // lease counts a request in the table, and further ones ahead while many remain. It
@@ -166,6 +167,9 @@ func (l *Limiter) lease(ctx context.Context, s slot, r rule) (int64, error) {
 	n := min(l.memory.known(s, r.limit), r.limit-1)
 	for n < r.limit {
 		by := (r.limit - n + leases - 1) / leases
+		if s.bucket == dailyWrites {
+			by = 1
+		}
 		counted, ok, err := l.table.AddWithin(ctx, s.key(), by, r.limit, s.end(r)+grace)
 		if err != nil {
 			return 0, err
