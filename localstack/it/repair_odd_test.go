@@ -9,6 +9,7 @@ import (
 	attribute "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/verify"
 	"lectern/shared/table"
 )
 
@@ -87,4 +88,21 @@ func TestShardRepairRefusesWhatItWouldNotLookAt(t *testing.T) {
 		require.Equal(t, c.field, refused.Details["field"], c.in)
 	}
 	s.Operator(t, "shard-repair", object{"org_id": s.Org, "shard": "3f", "family": "session"})
+}
+
+// TestShardRepairCountsAShardWhoseRowsArePurged, which has a number of rows and no version.
+func TestShardRepairCountsAShardWhoseRowsArePurged(t *testing.T) {
+	s, e := startOpen(t, nil)
+	d := &desk{s, t}
+	d.remove(200, d.titled("A")[0])
+	require.EqualValues(t, 1, d.maintain(31).Sessions)
+	e.whole(t)
+	e.add(t, e.firstIn(t, table.Event(d.Org, d.Event)+"#V", "S#"), "n", 1)
+	report, err := verify.Table(t.Context(), e.client, e.name)
+	require.NoError(t, err)
+	require.Len(t, report.Problems, 1)
+	in := object{"org_id": d.Org, "event_id": d.Event, "family": "session"}
+	require.Contains(t, fmt.Sprint(d.Operator(t, "shard-repair", in)["mended"]), "1 rows were counted, there are 0")
+	e.whole(t)
+	require.Empty(t, d.Operator(t, "shard-repair", in)["mended"], "all is mended")
 }

@@ -202,11 +202,10 @@ func (s *shard) mend(ctx context.Context) error {
 
 // correctVersion commits writes with the version that the shard then has, and its rows.
 func (s *shard) correctVersion(ctx context.Context, is int64, what string, writes []table.Write) error {
-	switch {
-	case is != 0:
-		writes = append(writes, table.CorrectShard(s.key, s.version, is, s.count))
-	case s.version != 0:
+	if is == 0 && s.version != 0 {
 		writes = append(writes, table.Remove(s.key, s.version))
+	} else {
+		writes = append(writes, table.CorrectShard(s.key, s.version, is, s.count))
 	}
 	s.version = is
 	return s.correct(ctx, s.event, Note{Where: s.where(), What: what}, writes...)
