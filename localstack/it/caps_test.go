@@ -14,12 +14,14 @@ import (
 
 	"lectern/functions/contactwrites"
 	"lectern/functions/exhibitorwrites"
+	"lectern/functions/operator"
 	"lectern/functions/sessionwrites"
 	"lectern/functions/sponsorwrites"
 	"lectern/localstack/stacktest"
 	"lectern/localstack/verify"
 	"lectern/shared/account"
 	"lectern/shared/api"
+	"lectern/shared/apierr"
 	rowset "lectern/shared/catalogue"
 	"lectern/shared/contact"
 	"lectern/shared/session"
@@ -217,6 +219,26 @@ func TestARowThatIsNotVisibleYetIsCounted(t *testing.T) {
 	require.False(t, hidden.due.Load())
 	require.Equal(t, 5, w.counted())
 	e.whole(t)
+}
+
+// TestACopyOfASessionCountsAgainstTheCap, and takes no number where it is refused.
+func TestACopyOfASessionCountsAgainstTheCap(t *testing.T) {
+	w := &workshop{&desk{stacktest.Start(t).NewOrganization(t), t}, recordKinds[0]}
+	id := w.one("A")
+	env := w.Env(t)
+	env.Memory, env.MostRecords = new(api.Memory), 2
+	few := operator.New(env)
+	in := encoded(t, object{"org_id": w.Org, "event_id": w.Event, "session_id": id})
+	_, err := few.Do(t.Context(), "session-duplicate", in)
+	require.NoError(t, err)
+	_, err = few.Do(t.Context(), "session-duplicate", in)
+	var refused *apierr.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, http.StatusConflict, refused.Status)
+	require.Equal(t, "LIMIT_REACHED", refused.Code)
+	require.Equal(t, map[string]any{"limit": "sessions", "maximum": int64(2)}, refused.Details)
+	require.Equal(t, 2, w.counted())
+	require.Equal(t, "SESS-3", w.get(200, w.one("B"))["friendly_id"])
 }
 
 // TestAPurgedRecordMakesRoom: its row is taken away, and what its shard counts of it.

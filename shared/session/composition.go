@@ -167,18 +167,15 @@ func (b *Body) free() error {
 }
 
 // Duplicate copies a top-level session without its subsessions, composition and
-// withdrawal; the copy is pending. It is refused for a composition source, and
-// for an abstract of an event that could not create one.
+// withdrawal; the copy is pending. It is refused for a composition source, for an abstract
+// of an event that could not create one, and at the cap on sessions.
 func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Session, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	number, err := st.Table.Add(ctx, at(c).numbers(), 1)
-	if err != nil {
-		return nil, err
-	}
 	key, newID := at(c).body(id), st.NewID()
+	take := st.request(c, Expand{}).running.Reserve(newID)
 	return st.run(ctx, write.Op{Reads: []table.Key{key}, Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
 		original, err := live(got, key)
 		if err == nil {
@@ -189,6 +186,10 @@ func (st *Store) Duplicate(ctx context.Context, c *auth.Caller, id string) (*Ses
 		}
 		if original.Parent != "" {
 			return nil, apierr.Invalid("session_id", "A subsession cannot be duplicated.")
+		}
+		number, err := take(ctx)
+		if err != nil {
+			return nil, err
 		}
 		return st.plan(ctx, st.formatter(c, set, Expand{}), st.now(nil),
 			step{after: st.copy(original, newID, number), action: "session.duplicated", kind: kindCreated,
