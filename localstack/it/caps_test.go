@@ -248,11 +248,8 @@ func TestAPurgedRecordMakesRoom(t *testing.T) {
 	few := w.upTo(2)
 	kept, gone := few.one("A"), few.one("B")
 	few.isFull(few.create(409, few.new("C")), 2, 2)
-	src := few.rows()
-	row := rowset.RowKey(src, gone)
-	bump := table.BumpFor(rowset.VersionKey(src, rowset.Shard(gone, src.Shards)), -table.Weight(gone), gone)
-	require.NoError(t, few.Table(t).Transact(t.Context(),
-		table.Remove(row, 1), table.Remove(session.BodyKey(few.Org, few.Event, gone), 1), bump.Adding(-1)))
+	body := session.BodyKey(few.Org, few.Event, gone)
+	require.NoError(t, few.Table(t).Transact(t.Context(), rowset.Remove(few.rows(), gone, body, 1)...))
 	few.one("C")
 	few.isFull(few.create(409, few.new("D")), 2, 2)
 	require.Equal(t, 2, w.count())
