@@ -20,7 +20,8 @@ const operator = "operator"
 // How much memory a function has, in MB. Its share of a processor grows with it.
 const (
 	// withRecords is for functions that keep records in memory: up to 224 MB of them
-	// (shared/stores), which is 200,000 contacts (docs/operations.md).
+	// (shared/stores), which is 100,000 contacts and an event of as many sessions
+	// (docs/operations.md).
 	withRecords = 512
 	// withSettings is for functions that keep the settings of events alone: 16 MB as
 	// they are stored, about three times that as they are used (shared/settings).
