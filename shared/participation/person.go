@@ -72,15 +72,14 @@ func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error))
 		if shown, deleted, current, err = once(ctx, w, items, show); err != nil {
 			return nil, err
 		}
-		ctx = catalogue.Again(ctx)
 		same, err := w.same(ctx, deleted)
 		switch {
 		case err != nil, same && current:
 			return shown, err
 		case same:
-			before = items
+			before, ctx = items, catalogue.Again(ctx)
 		default:
-			before = nil
+			before, ctx = nil, catalogue.Again(ctx)
 		}
 	}
 	return shown, nil
