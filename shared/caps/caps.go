@@ -1,6 +1,7 @@
-// Package caps bounds how many records of a kind an event or an organization may have:
-// what an instance keeps in memory for searches, and loads when it starts. It counts rows,
-// which deleted records have until they are purged.
+// Package caps limits the number of records of a kind on an event or in an organization.
+// The reason is memory: an instance keeps the rows of these records in memory for searches,
+// and loads the rows again after a start. A cap counts rows. A deleted record has a row
+// until the record is purged.
 package caps
 
 import (
@@ -14,14 +15,14 @@ import (
 	"lectern/shared/table"
 )
 
-// Cap bounds the records of one kind.
+// Cap limits the number of records of one kind.
 type Cap struct {
-	// Name is the kind as an error names it.
+	// Name is the name of the kind in errors.
 	Name string
 	Most int64
 }
 
-// The caps: of the sessions of an event, and of the contacts and accounts of an
+// The caps: on the sessions of an event, and on the contacts and accounts of an
 // organization.
 var (
 	Sessions = Cap{"sessions", 100_000}
@@ -30,41 +31,44 @@ var (
 )
 
 const (
-	// fresh is how long a Counter uses a sum that it has read, and margin how far below
-	// a cap that sum must be.
+	// fresh is the time for which a Counter uses a sum after reading it. margin is the
+	// distance to the cap: a Counter uses a remembered sum only while the sum is at least
+	// this far below the cap.
 	fresh  = time.Minute
 	margin = 1_000
-	// maxKnown is how many sums a Counter remembers.
+	// maxKnown is the number of sums that a Counter remembers.
 	maxKnown = 4096
 )
 
-// Counter remembers how many rows there are, for one process.
+// Counter remembers the numbers of rows, for one process.
 //
-// A cap is passed by the creations that run at the same time, as none of them sees the
-// others, and by what other processes create within a minute beyond the margin. It is
-// not passed further: each process then reads the sum again.
+// The number of records can exceed a cap in two ways. Creations at the same time do not see
+// each other. And within a minute, other processes may create more records than the margin.
+// The excess ends there, because each process then reads the sum again.
 type Counter struct {
 	table *table.Table
 	now   func() time.Time
-	// most lowers every cap; 0 lowers none.
+	// most lowers every cap; 0 leaves the caps as they are.
 	most int64
 
 	mu    sync.Mutex
 	known map[catalogue.Source]sum
 }
 
-// sum is how many rows were counted at a time, with those that were created here since.
+// sum is the number of rows that were counted at a time, plus the creations by this process
+// since then.
 type sum struct {
 	rows int64
 	at   time.Time
 }
 
-// New returns a Counter that knows nothing yet. most lowers every cap; 0 lowers none.
+// New returns an empty Counter. most lowers every cap; 0 leaves the caps as they are.
 func New(t *table.Table, now func() time.Time, most int64) *Counter {
 	return &Counter{table: t, now: now, most: most, known: map[catalogue.Source]sum{}}
 }
 
-// rows returns how many rows src has: the remembered sum, unless it is old or near most.
+// rows returns the number of rows of src. It uses the remembered sum unless the sum is old
+// or near most.
 func (c *Counter) rows(ctx context.Context, src catalogue.Source, most int64) (int64, error) {
 	c.mu.Lock()
 	known, ok := c.known[src]
@@ -103,13 +107,14 @@ type Request struct {
 	cap     Cap
 
 	mu sync.Mutex
-	// asked reports whether rows was read: how many there were before the request.
+	// asked reports whether rows has been read. rows is the number of rows before the
+	// request.
 	asked    bool
 	rows     int64
 	admitted map[string]bool
 }
 
-// Request returns a Request for records that have their rows in src.
+// Request returns a Request for records with rows in src.
 func (c *Counter) Request(src catalogue.Source, bound Cap) *Request {
 	if c.most > 0 {
 		bound.Most = min(bound.Most, c.most)
@@ -117,9 +122,9 @@ func (c *Counter) Request(src catalogue.Source, bound Cap) *Request {
 	return &Request{counter: c, src: src, cap: bound, admitted: map[string]bool{}}
 }
 
-// Admit refuses the record of an id where it would be over the cap: 409 LIMIT_REACHED. It
-// is to be asked once nothing else refuses the record, and may be asked again: a record
-// that was admitted stays so.
+// Admit refuses the record of an id if the record would exceed the cap: 409 LIMIT_REACHED.
+// Call Admit after all other checks of the record have passed. Admit may be called again
+// for the same id: an admitted record stays admitted.
 func (r *Request) Admit(ctx context.Context, id string) (err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

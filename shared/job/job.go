@@ -1,20 +1,21 @@
-// Package job does a piece of work once, in parts, though several requests may take it
-// up: the operations of a bulk under an Idempotency-Key, or work that lasts longer than
-// a request may. A holder claims the job for a minute. It writes the result of each part
-// in the transaction that does the part, and then finishes the job. Work that was cut
-// off is rolled forward: the next holder does the parts that are missing.
+// Package job does a piece of work once, in parts, even if several requests take up the
+// work. Examples are the operations of a bulk under an Idempotency-Key, and work that lasts
+// longer than a request may. A holder claims the job for a minute. The holder writes the
+// result of each part in the transaction that does the part, and finishes the job after the
+// last part. An interrupted job is rolled forward: the next holder does the missing parts.
 //
-//	PK      SK                  what
+//	PK      SK                  content
 //	<job>   -                   the claim, and the result once the job is finished
 //	        P#<claim>#<part>    the result of a part
 //
-// Clocks. A holder compares its own clock with the end of its lease, and begins no part
-// in the last margin of it, 28.2 seconds: a transaction ends within these with all its
-// retries, and with the items of the hours that change.Commit puts before it. Another
-// holder takes the job over when its own clock has passed the end. So no two hold a job
-// at one time while their clocks differ by less than what a transaction leaves of the
-// margin. With clocks further apart a part may be done twice, unless the two name it
-// alike: then the second fails with ErrLost. The clocks of Lambda are synchronized
+// Clocks. A holder compares its own clock with the end of its lease. It begins no part in
+// the last 28.2 seconds of the lease, the margin: a transaction ends within the margin,
+// with all retries and with the items of the hours that change.Commit puts before the
+// transaction. Another holder takes the job over when the other holder's own clock has
+// passed the end. So two holders never have a job at one time while their clocks differ by
+// less than the time that a transaction leaves of the margin. With clocks further apart, a
+// part may be done twice, unless both holders give the part the same name: then the second
+// transaction fails with ErrLost. The clocks of Lambda are synchronized
 // (docs/decisions/0014).
 package job
 
@@ -30,18 +31,20 @@ import (
 )
 
 const (
-	// Lease is how long a claim lasts, longer than a request may.
+	// Lease is the duration of a claim, longer than a request may last.
 	Lease = 60 * time.Second
-	// margin is how long before the end of its lease a holder begins no part. The
-	// transaction of a part is one write; before it change.Commit puts the item of an
-	// hour, or of two where the change records cross the border of an hour.
+	// margin is the end of a lease in which the holder begins no part. It covers up to
+	// three writes: the transaction of a part, and before the transaction the item of an
+	// hour, put by change.Commit, or of two hours if the change records cross the border of
+	// an hour.
 	margin = 3 * table.LongestWrite
-	// releaseTime is how long Release may take, also when the request's own time is over.
+	// releaseTime is the time that Release may take, even after the request's own time is
+	// over.
 	releaseTime = 2 * time.Second
 )
 
-// ErrLost is the error of a holder whose lease ends, or who has lost the job to another
-// holder. It must write nothing more.
+// ErrLost tells a holder that its lease is ending, or that another holder has taken the job
+// over. The holder must write nothing more.
 var ErrLost = errors.New("job: the claim is lost")
 
 // ErrInput is the error of Load for a job that was begun with another input.
@@ -53,42 +56,46 @@ type HeldError struct{ Until time.Time }
 // Error implements error.
 func (e *HeldError) Error() string { return "job: it is held until " + e.Until.String() }
 
-// Job is a piece of work, for one holder. A job that recurs takes a PK for each run,
-// such as one that ends with the day.
+// Job is a piece of work, for one holder. A recurring job takes a PK for each run, for
+// example a PK that ends with the day.
 type Job struct {
 	Table *table.Table
 	Now   func() time.Time
 	// PK is the partition of the job's items.
 	PK string
-	// Input tells apart works under one PK, such as by a hash. It may be empty.
+	// Input distinguishes works under one PK, for example by a hash. Input may be empty.
 	Input string
-	// Keep is how long the job is kept after it was first claimed, with its results; 0
-	// is for ever.
+	// Keep is the time for which the job and its results are kept, from the moment when the
+	// first holder loaded the job; 0 keeps the job for ever.
 	Keep time.Duration
 
 	state   state
 	version int64
-	// held is whether this holder has the job, finished whether Load found it so.
+	// held reports whether this holder has the job. finished reports whether the job was
+	// finished when Load read the item.
 	held, finished bool
 }
 
-// state is what the job's item holds.
+// state is the content of the job's item.
 type state struct {
 	Input string `json:"body,omitempty"`
-	// Claim is when the job was first claimed, in nanoseconds. It tells apart the works
-	// that stood under the PK one after the other.
+	// Claim is the time when the first holder loaded the job, just before the first claim,
+	// in nanoseconds. It distinguishes the works that were under the PK one after the
+	// other.
 	Claim int64 `json:"claim,omitempty"`
-	// Lease is when another holder may take over, in milliseconds; 0 is at once.
+	// Lease is the time from which another holder may take over, in milliseconds; 0 allows
+	// a takeover at once.
 	Lease    int64           `json:"lease,omitempty"`
 	Finished bool            `json:"finished,omitempty"`
 	Result   json.RawMessage `json:"results,omitempty"`
 }
 
-// Key returns where the item of the job stands.
+// Key returns the key of the job's item.
 func (j *Job) Key() table.Key { return table.Key{PK: j.PK, SK: "-"} }
 
-// Load reads the job. It returns what its item holds, nil for a job that nobody has
-// begun, and ErrInput for a job that was begun with another input.
+// Load reads the job and returns the content of its item. It returns nil for a job without
+// an item, since no holder has begun the job, and ErrInput for a job that was begun with
+// another input.
 func (j *Job) Load(ctx context.Context) (data []byte, err error) {
 	item, err := j.Table.Get(ctx, j.Key())
 	if errors.Is(err, table.ErrNotFound) {
@@ -111,10 +118,10 @@ func (j *Job) Load(ctx context.Context) (data []byte, err error) {
 // Begun returns the number of the claim, the same for every holder of the job.
 func (j *Job) Begun() int64 { return j.state.Claim }
 
-// Finished reports whether the job was finished, as Load found it.
+// Finished reports whether the job was finished when Load read the item.
 func (j *Job) Finished() bool { return j.finished }
 
-// Result decodes what the job was finished with.
+// Result decodes the result that Finish stored.
 func (j *Job) Result(into any) error {
 	if err := json.Unmarshal(j.state.Result, into); err != nil {
 		return fmt.Errorf("job: decode the result of %s: %w", j.PK, err)
@@ -122,8 +129,9 @@ func (j *Job) Result(into any) error {
 	return nil
 }
 
-// Held returns a HeldError if another holder had the job when it was loaded. So it does for
-// a job that is about to be forgotten: its parts would be while they are done.
+// Held returns a HeldError if another holder had the job when Load read the item. It also
+// returns a HeldError for a job that is about to expire: the parts would expire while the
+// holder does the work.
 func (j *Job) Held() error {
 	switch now := j.Now(); {
 	case j.version == 0 || j.finished:
@@ -136,11 +144,11 @@ func (j *Job) Held() error {
 	return nil
 }
 
-// ends returns when the job is forgotten, with its parts.
+// ends returns the time when the job and its parts expire.
 func (j *Job) ends() time.Time { return time.Unix(0, j.state.Claim).Add(j.Keep) }
 
-// Claim takes the job for Lease, and loads it if that was not done. It returns a HeldError
-// while another holder has the job. A job that is finished needs no claim.
+// Claim takes the job for Lease. It loads the job first if Load has not run. It returns a
+// HeldError while another holder has the job. A finished job needs no claim.
 func (j *Job) Claim(ctx context.Context) error {
 	if j.state.Claim == 0 {
 		if _, err := j.Load(ctx); err != nil {
@@ -161,7 +169,7 @@ func (j *Job) Claim(ctx context.Context) error {
 	return err
 }
 
-// Renew lengthens the lease of a holder that has more to do, to Lease from now.
+// Renew extends the lease of a holder that has more to do, to Lease from now.
 func (j *Job) Renew(ctx context.Context) error {
 	if !j.held {
 		return ErrLost
@@ -173,7 +181,8 @@ func (j *Job) lease(ctx context.Context) error {
 	return j.store(ctx, state{Lease: j.Now().Add(Lease).UnixMilli()})
 }
 
-// store replaces the item of the job. It returns ErrLost if another holder has.
+// store replaces the item of the job. It returns ErrLost if another holder has replaced the
+// item.
 func (j *Job) store(ctx context.Context, next state) error {
 	next.Input, next.Claim = j.Input, j.state.Claim
 	item, err := j.item(j.Key(), next, j.version+1)
@@ -191,8 +200,8 @@ func (j *Job) store(ctx context.Context, next state) error {
 	return nil
 }
 
-// item returns an item of the job. All of them end at one time, however often the job
-// is taken up: a claim must not outlive the results of its parts.
+// item returns an item of the job. All items of a job expire at one time, however many
+// holders take the job up: a claim must not outlive the results of the parts.
 func (j *Job) item(key table.Key, data any, version int64) (table.Item, error) {
 	text, err := wire.Encode(data)
 	if err != nil {
@@ -208,7 +217,7 @@ func (j *Job) item(key table.Key, data any, version int64) (table.Item, error) {
 // part returns the sort key of a part.
 func (j *Job) part(name string) string { return fmt.Sprintf("P#%d#%s", j.state.Claim, name) }
 
-// Parts reads the results of the parts that are done, by name.
+// Parts reads the results of the finished parts, by name.
 func (j *Job) Parts(ctx context.Context) (map[string]json.RawMessage, error) {
 	parts, first := map[string]json.RawMessage{}, j.part("")
 	for item, err := range j.Table.Between(ctx, j.PK, first, j.part("~")) {
@@ -220,11 +229,11 @@ func (j *Job) Parts(ctx context.Context) (map[string]json.RawMessage, error) {
 	return parts, nil
 }
 
-// Done returns the write that belongs into the transaction of a part and stores its
-// result. The transaction fails with ErrLost if the part was done before. Near the end
-// of the lease Done returns ErrLost itself: a holder that was held up must write nothing
-// after another one has taken over. A condition on the claim would do so too, but it
-// makes the transactions of one holder conflict with each other.
+// Done returns the write that stores the result of a part. The write belongs into the
+// transaction that does the part. The transaction fails with ErrLost if the part was done
+// before. Near the end of the lease, Done itself returns ErrLost: a delayed holder must
+// write nothing after another holder has taken over. A condition on the claim would prevent
+// the same, but makes the transactions of one holder conflict with each other.
 func (j *Job) Done(part string, result any) (table.Write, error) {
 	if !j.held || j.Now().Add(margin).UnixMilli() > j.state.Lease {
 		return table.Write{}, ErrLost
@@ -233,7 +242,8 @@ func (j *Job) Done(part string, result any) (table.Write, error) {
 	return table.Insert(item).Or(ErrLost), err
 }
 
-// Finish stores the result of the job and ends the claim. It does nothing without one.
+// Finish stores the result of the job and ends the claim. Without a claim, Finish does
+// nothing.
 func (j *Job) Finish(ctx context.Context, result any) error {
 	if !j.held {
 		return nil
@@ -246,8 +256,8 @@ func (j *Job) Finish(ctx context.Context, result any) error {
 	return j.store(ctx, state{Finished: true, Result: text})
 }
 
-// Release ends the claim of a job that is not finished, so that another holder can do
-// what is missing at once. It does nothing without a claim.
+// Release ends the claim of an unfinished job, so that another holder can do the missing
+// parts at once. Without a claim, Release does nothing.
 func (j *Job) Release(ctx context.Context) error {
 	if !j.held {
 		return nil
@@ -258,6 +268,6 @@ func (j *Job) Release(ctx context.Context) error {
 	return j.store(ctx, state{})
 }
 
-// Leave gives the job up but lets the lease end by itself, where a part may still be on
-// its way to the table.
+// Leave gives the job up and lets the lease end by itself. Use Leave instead of Release
+// while a part may still be on the way to the table.
 func (j *Job) Leave() { j.held = false }

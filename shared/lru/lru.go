@@ -1,4 +1,4 @@
-// Package lru is a map in memory that forgets what was used longest ago.
+// Package lru implements a cache in memory that evicts the least recently used values.
 package lru
 
 import (
@@ -6,11 +6,11 @@ import (
 	"sync"
 )
 
-// Cache is a map of limited bytes. It is safe for concurrent use.
+// Cache is a map with a limit in bytes. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu        sync.Mutex
 	used, max int64
-	// recent holds *kept[K, V], the one used last in front.
+	// recent holds *kept[K, V], the most recently used value in front.
 	recent list.List
 	at     map[K]*list.Element
 }
@@ -21,12 +21,12 @@ type kept[K comparable, V any] struct {
 	size  int64
 }
 
-// New makes an empty cache of at most maxBytes.
+// New returns an empty cache of at most maxBytes.
 func New[K comparable, V any](maxBytes int64) *Cache[K, V] {
 	return &Cache[K, V]{max: maxBytes, at: map[K]*list.Element{}}
 }
 
-// Get returns the value under key, if it is still there.
+// Get returns the value under key, if the cache still has a value there.
 func (l *Cache[K, V]) Get(key K) (value V, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -38,13 +38,13 @@ func (l *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return e.Value.(*kept[K, V]).value, true
 }
 
-// Put stores value under key, then forgets others until at most max bytes are
-// used. What was put last stays, even alone over max.
+// Put stores value under key, then evicts others until at most max bytes are used. The
+// value just put stays, even alone over max.
 func (l *Cache[K, V]) Put(key K, value V, size int64) {
 	l.PutUnless(key, value, size, func(V) bool { return false })
 }
 
-// PutUnless is Put, unless there is a value under key that prevails.
+// PutUnless does the same as Put, unless there is a value under key that prevails.
 func (l *Cache[K, V]) PutUnless(key K, value V, size int64, prevails func(V) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,8 @@ func (l *Cache[K, V]) PutUnless(key K, value V, size int64, prevails func(V) boo
 	l.set(key, value, size)
 }
 
-// GetOrPut returns the value under key, or puts and returns a new one of size bytes.
+// GetOrPut returns the value under key. Without a value, it puts and returns a new value of
+// size bytes.
 func (l *Cache[K, V]) GetOrPut(key K, size int64, create func() V) V {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,7 +68,7 @@ func (l *Cache[K, V]) GetOrPut(key K, size int64, create func() V) V {
 	return value
 }
 
-// set stores value under key, then forgets others until at most max bytes are used.
+// set stores value under key, then evicts others until at most max bytes are used.
 func (l *Cache[K, V]) set(key K, value V, size int64) {
 	if e, ok := l.at[key]; ok {
 		l.forget(e)

@@ -1,6 +1,7 @@
-// Package maintain keeps the table of a region in order: it purges what was deleted 30 days
-// ago, and writes what releases before have not written (decision 19). It goes through the
-// organizations step by step. Each step may be done again, and beside the service.
+// Package maintain keeps the table of a region in order. It purges records that were
+// deleted more than 30 days ago, and writes the items and numbers that earlier releases did
+// not write (decision 19). It goes through the organizations step by step. Each step may be
+// repeated, and may run while the service is in use.
 //
 // Read maintain.go, then progress.go.
 package maintain
@@ -24,47 +25,48 @@ import (
 	"lectern/shared/tenancy"
 )
 
-// Cursor is where to go on. The zero Cursor is the beginning.
+// Cursor is the point from which a call continues. The zero Cursor is the beginning.
 type Cursor struct {
-	// Adopt is up to which id organizations were looked for that the region's list lacks;
-	// Adopted is set when all are found.
+	// Adopt is the highest id that was checked for organizations missing from the region's
+	// list. Adopted is set when all ids are checked.
 	Adopt   int64 `json:"adopt,omitempty"`
 	Adopted bool  `json:"adopted,omitempty"`
-	// OrgID is the organization that is in work, or 0, and Step its next step.
+	// OrgID is the organization in work, or 0. Step is the next step of the organization.
 	OrgID int64 `json:"org_id,omitempty"`
 	Step  int   `json:"step,omitempty" minimum:"0"`
-	// Event and After are how far a step has come.
+	// Event and After are the progress within a step.
 	Event int64  `json:"event,omitempty"`
 	After string `json:"after,omitempty"`
-	// FillAgain writes the items of people and hours, and the numbers of rows, anew, as is
-	// due after an older release has run again.
+	// FillAgain repeats the writing of the items of people and hours, and the counting of
+	// rows. This is due after an older release has run again.
 	FillAgain bool `json:"fill_again,omitempty"`
 }
 
-// Input is where to begin. Without a cursor the region's own progress goes on, and begins
-// anew once a day.
+// Input is the point from which a call begins. Without a cursor, the call continues the
+// region's own progress, which begins anew 20 hours after its last beginning.
 type Input struct {
 	Cursor *Cursor `json:"cursor,omitempty"`
 }
 
-// Report is what was done.
+// Report is the result of a call.
 type Report struct {
-	// Listed are organizations that the region's list lacked, Organizations those that
-	// are done, Hours items of hours that lacked, Failed the steps that failed.
+	// Listed counts the organizations that were missing from the region's list,
+	// Organizations the finished organizations, Hours the missing items of hours, Failed
+	// the failed steps.
 	Listed        int `json:"listed"`
 	Organizations int `json:"organizations"`
 	Hours         int `json:"hours"`
 	Failed        int `json:"failed"`
-	// Purged counts what was removed.
+	// Purged counts the removed records.
 	Purged purge.Counts `json:"purged"`
-	// Cursor is where to go on; null when everything is done.
+	// Cursor is the point from which to continue; null when everything is done.
 	Cursor *Cursor `json:"cursor"`
 }
 
 // Store maintains one region.
 type Store struct {
 	Tenancy tenancy.Store
-	// Time is about how long a call takes.
+	// Time is the approximate duration of a call.
 	Time time.Duration
 }
 
@@ -77,7 +79,7 @@ type run struct {
 	// events are the ids of the events of the organization eventsOf.
 	events   []int64
 	eventsOf int64
-	// following yields the organizations after the one in work; nil before it is asked.
+	// following yields the organizations after the organization in work. steps sets it.
 	following func() (id int64, err error, more bool)
 }
 
@@ -85,8 +87,8 @@ func (s Store) run(c Cursor, until time.Time) *run {
 	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until}
 }
 
-// steps does step after step until the time is over or everything is done, and calls done
-// after each one.
+// steps does step after step until the time is over or everything is done. It calls done
+// after each step except the last of the call.
 func (r *run) steps(ctx context.Context, done func() error) error {
 	next, stop := iter.Pull2(r.AllOrganizations(ctx, r.OrgID))
 	defer stop()
@@ -106,7 +108,7 @@ func (r *run) steps(ctx context.Context, done func() error) error {
 	}
 }
 
-// next does one step. It returns false when there is none.
+// next does one step. It returns false when no step is left.
 func (r *run) next(ctx context.Context) (more bool, err error) {
 	if !r.Adopted {
 		next, added, err := r.Store.Adopt(ctx, r.Cursor.Adopt)
@@ -145,14 +147,14 @@ func (r *run) next(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// leave leaves out the step in work until the next time.
+// leave skips the step in work until the next time.
 func (r *run) leave(ctx context.Context, err error) {
 	r.fail(ctx, err)
 	r.Step, r.Event, r.After = r.Step+1, 0, ""
 }
 
-// fail notes a step that failed, which is left out until the next time: one organization
-// must not keep the others waiting.
+// fail counts and logs a failed step. The step is skipped until the next time, so that one
+// organization does not keep the others waiting.
 func (r *run) fail(ctx context.Context, err error) {
 	r.report.Failed++
 	if r.Table.Log != nil {
@@ -160,7 +162,7 @@ func (r *run) fail(ctx context.Context, err error) {
 	}
 }
 
-// enter goes to the next organization.
+// enter moves on to the next organization.
 func (r *run) enter(ctx context.Context) (more bool, err error) {
 	id, err, more := r.following()
 	if !more || err != nil {
@@ -171,15 +173,15 @@ func (r *run) enter(ctx context.Context) (more bool, err error) {
 		return true, nil
 	}
 	err = r.note(ctx, func(o *tenancy.Organization) { o.PersonItems, o.RowsCounted, o.HourItems = false, false, false })
-	if err != nil && ctx.Err() == nil { // The list may name an organization that is not there.
+	if err != nil && ctx.Err() == nil { // The list may name an organization that does not exist.
 		r.fail(ctx, err)
 		r.Step = 0
 	}
 	return true, ctx.Err()
 }
 
-// eventIDs are those of the organization in work, read once a call, in the order of their
-// creation.
+// eventIDs returns the events of the organization in work, in order of creation. A call
+// reads the events of an organization once.
 func (r *run) eventIDs(ctx context.Context) ([]int64, error) {
 	if r.eventsOf == r.OrgID {
 		return r.events, nil
@@ -192,8 +194,8 @@ func (r *run) eventIDs(ctx context.Context) ([]int64, error) {
 	return events, nil
 }
 
-// ofOrganization returns the steps of the organization in work. An event that is added
-// comes last, so that a step stays what it is.
+// ofOrganization returns the steps of the organization in work. The steps of an added event
+// come last, so that the earlier steps keep their numbers.
 func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool, error), error) {
 	events, err := r.eventIDs(ctx)
 	if err != nil {
@@ -212,7 +214,7 @@ func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool
 type purgePart func(s purge.Store, ctx context.Context, org, event int64) error
 
 // purge returns the step that does one part of the purge of an event, or of the
-// organization where event is 0.
+// organization if event is 0.
 func (r *run) purge(part purgePart, event int64) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
 		s := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
@@ -220,7 +222,7 @@ func (r *run) purge(part purgePart, event int64) func(context.Context) (bool, er
 	}
 }
 
-// people writes the items of people that sessions lack.
+// people writes the missing items of the people on sessions.
 func (r *run) people(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
 	if err != nil || o.PersonItems && !r.FillAgain {
@@ -231,7 +233,7 @@ func (r *run) people(ctx context.Context) (done bool, err error) {
 	return done, err
 }
 
-// rows counts the rows of the organization, then those of one event after the other.
+// rows counts the rows of the organization, then the rows of one event after the other.
 func (r *run) rows(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
 	if err != nil || o.RowsCounted && !r.FillAgain {
@@ -250,14 +252,14 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 	}
-	if next := slices.Index(events, r.Event) + 1; next < len(events) { // 0 is no event.
+	if next := slices.Index(events, r.Event) + 1; next < len(events) { // Event 0 has the index -1: the first event is next.
 		r.Event = events[next]
 		return false, nil
 	}
 	return true, r.note(ctx, func(o *tenancy.Organization) { o.RowsCounted = true })
 }
 
-// hours writes items of hours that change records lack, day by day.
+// hours writes the missing items of the hours of change records, day by day.
 func (r *run) hours(ctx context.Context) (done bool, err error) {
 	o, err := tenancy.Organizations.Get(ctx, r.Store, table.Org(r.OrgID))
 	if err != nil || o.HourItems && !r.FillAgain {
@@ -281,7 +283,7 @@ func (r *run) hours(ctx context.Context) (done bool, err error) {
 	return true, r.note(ctx, func(o *tenancy.Organization) { o.HourItems = true })
 }
 
-// note changes what the organization in work says of its items.
+// note changes the marks of finished steps on the organization in work.
 func (r *run) note(ctx context.Context, edit func(*tenancy.Organization)) error {
 	_, err := tenancy.Organizations.Update(ctx, r.Store, table.Org(r.OrgID), func(o *tenancy.Organization) error {
 		edit(o)

@@ -11,34 +11,37 @@ import (
 )
 
 const (
-	// again is how much later a region's own progress begins anew.
+	// again is the time between two beginnings of a region's own progress.
 	again = 20 * time.Hour
-	// grace is how much later than the first call a region's own progress begins: instances
-	// of the release before, which knows less, have ended then.
+	// grace is the time between the first call and the beginning of a region's own
+	// progress. By then, the instances of the previous release have ended. That release
+	// does not write all items and numbers.
 	grace = time.Hour
-	// saveEvery is how long a call works before its progress is stored again. After a call
-	// that was cut off it is stored after each step, so that the cursor finds the step that
-	// takes too long.
+	// saveEvery is the time that a call works between two saves of its progress. After an
+	// interrupted call, progress is saved after each step, so that the cursor finds the
+	// step that takes too long.
 	saveEvery = 2 * time.Second
-	// maxCalls is how many calls may be cut off within one step before the step is left out.
+	// maxCalls is the number of calls that may be interrupted within one step before the
+	// step is skipped.
 	maxCalls = 3
 )
 
-// progress is how far the region is.
+// progress is the stored progress of the region.
 //
 //	PK          SK
 //	R#maintain  -
 type progress struct {
 	Cursor *Cursor `json:"cursor"`
-	// Began is when the cursor was at the beginning, or the first call.
+	// Began is the time when the cursor was at the beginning. After the first call of a
+	// region, Began is set so that the progress begins after the grace.
 	Began time.Time `json:"began"`
-	// Calls counts the calls that were at work where the cursor is, and have not ended.
+	// Calls counts the calls that worked at the cursor and have not ended.
 	Calls int `json:"calls,omitempty"`
 }
 
 var progressKey = table.Key{PK: "R#maintain", SK: "-"}
 
-// Run maintains for about Store.Time.
+// Run maintains the region for about Store.Time.
 func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	until := time.Now().Add(s.Time)
 	if in.Cursor != nil {

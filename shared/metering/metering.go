@@ -1,5 +1,5 @@
-// Package metering sums up what the calls to the table cost that are made under one
-// context, for the log and for tests.
+// Package metering adds up the cost of the calls to the table under one context, for the
+// log and for tests.
 package metering
 
 import (
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Meter sums up what the calls under one context cost.
+// Meter adds up the cost of the calls under one context.
 type Meter struct {
 	mu    sync.Mutex
 	spans []span
@@ -18,21 +18,22 @@ type Meter struct {
 
 type span struct{ start, end time.Time }
 
-// Cost is what a call consumed, in read and write units.
+// Cost is the consumption of a call, in read and write units.
 type Cost struct{ Reads, Writes float64 }
 
 type meterKey struct{}
 
-// Measured gives a context under which every call is added to the meter.
+// Measured returns a context and a meter. Every call under the context is added to the
+// meter.
 func Measured(ctx context.Context) (context.Context, *Meter) {
 	m := &Meter{}
 	return context.WithValue(ctx, meterKey{}, m), m
 }
 
-// Totals gives the number of calls made so far, how many of them at least had
-// to wait for each other (the longest chain of calls that do not overlap), and
-// the read and write units DynamoDB reported. A repeated call counts each time;
-// a refused one has no units, since DynamoDB does not tell them.
+// Totals returns the number of calls so far, the number of round trips, and the read and
+// write units that DynamoDB reported. roundTrips is the length of the longest chain of
+// calls that do not overlap: at least so many calls had to wait for each other. A repeated
+// call counts each time. A refused call has no units, since DynamoDB does not report any.
 func (m *Meter) Totals() (calls, roundTrips int, rcu, wcu float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +48,7 @@ func (m *Meter) Totals() (calls, roundTrips int, rcu, wcu float64) {
 	return len(m.spans), roundTrips, m.cost.Reads, m.cost.Writes
 }
 
-// Add adds a call that began at start and ends now to the meter of ctx, if there is one.
+// Add adds a call that began at start and ends now to the meter of ctx, if ctx has a meter.
 func Add(ctx context.Context, start time.Time, c Cost) {
 	m, measured := ctx.Value(meterKey{}).(*Meter)
 	if !measured {

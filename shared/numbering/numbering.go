@@ -1,5 +1,5 @@
-// Package numbering gives ids numbers from 0, so that what is in memory of many records
-// refers to others by numbers: a search then looks up no text for each of them.
+// Package numbering gives ids numbers from 0. Data in memory about many records then refers
+// to other records by number, and a search looks up no text for each reference.
 package numbering
 
 import (
@@ -14,14 +14,14 @@ type Numbers struct {
 	ids []string
 }
 
-// IDs returns the ids by their numbers.
+// IDs returns the ids by number.
 func (n *Numbers) IDs() []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	return n.ids
 }
 
-// Of returns the number of an id; false if it has none.
+// Of returns the number of an id; false if the id has no number.
 func (n *Numbers) Of(id string) (number uint32, known bool) {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
@@ -29,7 +29,7 @@ func (n *Numbers) Of(id string) (number uint32, known bool) {
 	return number, known
 }
 
-// Give returns the number of an id, a new one if it has none.
+// Give returns the number of an id. An id without a number gets a new number.
 func (n *Numbers) Give(id string) uint32 {
 	if number, known := n.Of(id); known {
 		return number
@@ -47,14 +47,15 @@ func (n *Numbers) Give(id string) uint32 {
 	return number
 }
 
-// Shared keeps a value for each key while something else points to the value. Its zero
-// value is empty. It is safe for concurrent use.
+// Shared keeps a value for each key while another object points to the value. The zero
+// value is empty. Shared is safe for concurrent use.
 type Shared[T any] struct {
 	mu sync.Mutex
 	of map[string]weak.Pointer[T]
 }
 
-// Get returns the value of a key; fresh makes it if it is not kept.
+// Get returns the value of a key. If no value is kept, Get keeps and returns the result of
+// fresh.
 func (s *Shared[T]) Get(key string, fresh func() *T) *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

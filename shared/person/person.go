@@ -1,8 +1,8 @@
-// Package person keeps the items of a person's sessions: beside a contact, one item for
-// each session on which the contact has a role. They are written in the transaction of
-// the session, and answer questions about one person without the rows of whole events.
-// Who has which role is the session's to say: an item leads to the session, and its body
-// decides (decision 18).
+// Package person keeps the items of a person's sessions: next to a contact, one item for
+// each session on which the contact has a role. The transaction of the session writes the
+// items. With the items, questions about one person are answered without reading the rows
+// of whole events. The session decides about roles: an item leads to the session, and the
+// session's body has the roles (decision 18).
 package person
 
 import (
@@ -22,21 +22,25 @@ import (
 
 // Item is one session of a contact.
 //
-//	PK             SK                     what
+//	PK             SK                     content
 //	o#C#<contact>  S#<event>#<session>    a session of the contact
 type Item struct {
 	Event   int64  `json:"-"`
 	Session string `json:"-"`
-	// Version is that of the session when it last gave or took a role of the contact.
+	// Version is the version of the session that the item was written for: of the last
+	// change of the contact's roles on the session, or of a later backfill or repair of the
+	// item.
 	Version int64 `json:"-"`
-	// Created is when the session was created, in Unix milliseconds. It never changes.
+	// Created is the time when the session was created, in Unix milliseconds. It never
+	// changes.
 	Created int64 `json:"c"`
 	// Roles are the ids of the contact's roles on the session, sorted. An item without
 	// roles announces a write: the session may have the contact or not.
 	Roles []string `json:"r,omitempty"`
 }
 
-// Equal reports whether two items say the same, and were written for the same version.
+// Equal reports whether two items have the same content and were written for the same
+// version of the session.
 func (i Item) Equal(other Item) bool {
 	return i.Event == other.Event && i.Session == other.Session && i.Version == other.Version && slices.Equal(i.Roles, other.Roles)
 }
@@ -44,29 +48,29 @@ func (i Item) Equal(other Item) bool {
 // Roles are the sorted ids of the roles that contacts have on a session, by contact.
 type Roles map[string][]string
 
-// Add notes a role of a contact.
+// Add adds a role of a contact.
 func (r Roles) Add(contact, role string) {
 	if at, found := slices.BinarySearch(r[contact], role); !found {
 		r[contact] = slices.Insert(r[contact], at, role)
 	}
 }
 
-// Session is the session that items are written of. Version is the one it gets, and
-// Created when it was created, in Unix milliseconds.
+// Session is the session of the items to be written. Version is the version after the
+// session's write. Created is the time of the session's creation, in Unix milliseconds.
 type Session struct {
 	Org, Event       int64
 	ID               string
 	Version, Created int64
 }
 
-// Key returns the key of the session's item beside a contact.
+// Key returns the key of the session's item next to a contact.
 func (s Session) Key(id string) table.Key {
 	return table.Key{PK: contact.Kind.PK(s.Org, id), SK: prefix(s.Event) + s.ID}
 }
 
 func prefix(event int64) string { return "S#" + strconv.FormatInt(event, 10) + "#" }
 
-// Put returns the write of a contact's item. Without roles the item announces a write.
+// Put returns the write of a contact's item. Without roles, the item announces a write.
 func (s Session) Put(id string, roles []string) (table.Write, error) {
 	data, err := wire.Encode(Item{Created: s.Created, Roles: roles})
 	if err != nil {
@@ -75,13 +79,14 @@ func (s Session) Put(id string, roles []string) (table.Write, error) {
 	return table.Put(table.Item{Key: s.Key(id), Version: s.Version, Data: data}), nil
 }
 
-// maxTogether is how many items of people fit into the transaction of a session beside
-// the items of the session, its parent and an Idempotency-Key.
+// maxTogether is the number of items of people that fit into the transaction of a session,
+// beside the items of the session, its parent and an Idempotency-Key.
 const maxTogether = 80
 
-// Changes returns the writes that take the session's items from the roles before to the
-// roles after. together belong into the transaction of the session. ahead must be done
-// before it: more people than fit are announced, and their items stay announcements.
+// Changes returns the writes that change the session's items from the roles before to the
+// roles after. The writes together belong into the transaction of the session. The writes
+// ahead must be done before the transaction: they announce the people for whom the
+// transaction has no room, and their items stay announcements.
 func (s Session) Changes(before, after Roles) (ahead, together []table.Write, err error) {
 	for _, id := range changed(before, after) {
 		w := table.Delete(s.Key(id))
@@ -103,7 +108,7 @@ func (s Session) Changes(before, after Roles) (ahead, together []table.Write, er
 	return ahead, together, nil
 }
 
-// changed returns the contacts whose roles differ, sorted.
+// changed returns the contacts with different roles before and after, sorted.
 func changed(before, after Roles) (ids []string) {
 	for id, roles := range after {
 		if !slices.Equal(before[id], roles) {
@@ -119,8 +124,8 @@ func changed(before, after Roles) (ids []string) {
 	return ids
 }
 
-// Missing returns the writes of the items of people that are not among what was read, or
-// announce a write only.
+// Missing returns the writes of the items of people that are missing from the items read,
+// or have other roles there, as announcements do.
 func (s Session) Missing(people Roles, got map[table.Key]table.Item) (writes []table.Write, err error) {
 	for _, id := range slices.Sorted(maps.Keys(people)) {
 		if stored, there := got[s.Key(id)]; there {
@@ -146,8 +151,8 @@ func OnEvent(ctx context.Context, t *table.Table, org, event int64, id string) (
 	return read(ctx, t, contact.Kind.PK(org, id), prefix(event))
 }
 
-// Anywhere reads the items of a contact's sessions on all events: by event, oldest
-// session first.
+// Anywhere reads the items of a contact's sessions on all events: by event, oldest session
+// first.
 func Anywhere(ctx context.Context, t *table.Table, org int64, id string) ([]Item, error) {
 	return read(ctx, t, contact.Kind.PK(org, id), "S#")
 }
@@ -169,7 +174,7 @@ func read(ctx context.Context, t *table.Table, pk, prefix string) (items []Item,
 	return items, nil
 }
 
-// decode reads an item as it is stored.
+// decode decodes a stored item.
 func decode(stored table.Item) (item Item, err error) {
 	item.Version = stored.Version
 	_, rest, _ := strings.Cut(stored.SK, "#")

@@ -36,11 +36,11 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, count *int64) error
 	return r.each(ctx, ids, count, func(ctx context.Context, id string) (bool, error) { return r.party(ctx, kind, id) })
 }
 
-// inactiveAtOnce is how many records inactive reads at a time.
+// inactiveAtOnce is the number of records that inactive reads at a time.
 const inactiveAtOnce = 1_000
 
-// inactive returns the ids of the parties that have a role on no event. A party without a
-// record is among them: its purge was interrupted.
+// inactive returns the ids of the parties that have no role on any event. It includes a
+// party without a record, since the purge of the party was interrupted.
 func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (inactive []string, err error) {
 	for chunk := range slices.Chunk(ids, inactiveAtOnce) {
 		keys := make([]table.Key, len(chunk))
@@ -69,15 +69,16 @@ func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (ina
 	return inactive, nil
 }
 
-// party purges one party: first the record, so that nothing can be restored, then what is
-// left. The associations go last, since their rows lead an interrupted purge back to it.
+// party purges one party. It removes the record first, so that nothing can be restored, and
+// the other items afterwards. The associations go last, since their rows lead the next call
+// back to an interrupted purge.
 func (r *run) party(ctx context.Context, kind *party.Kind, id string) (done bool, err error) {
 	key := kind.Body(r.org, id)
 	got, err := r.Table.GetMany(ctx, []table.Key{key})
 	if err != nil {
 		return false, err
 	}
-	// Read after the record: a role that is given later changes the record too.
+	// Read the associations after the record: a later new role changes the record too.
 	here, deleted, err := r.associations(ctx, kind, id)
 	if err != nil || !deleted {
 		return false, err
@@ -106,8 +107,8 @@ func (r *run) party(ctx context.Context, kind *party.Kind, id string) (done bool
 	return done, nil
 }
 
-// associations reads a party's associations, and whether all of their roles are deleted
-// for long enough.
+// associations reads a party's associations, and reports whether all roles on the
+// associations were deleted long enough ago.
 func (r *run) associations(ctx context.Context, kind *party.Kind, id string) (all []*party.Association, deleted bool, err error) {
 	for stored, err := range r.Table.Between(ctx, kind.PK(r.org, id), "E#", "E#"+lastKey) {
 		if err != nil {
@@ -127,7 +128,8 @@ func (r *run) associations(ctx context.Context, kind *party.Kind, id string) (al
 	return all, true, nil
 }
 
-// body removes the record of a party with its row and the address that it holds.
+// body removes the record of a party with its row, and with a contact's hold on the
+// address.
 func (r *run) body(ctx context.Context, kind *party.Kind, id string, body table.Item) (done bool, err error) {
 	b, err := party.Decode(body)
 	if err != nil || len(b.Active) > 0 {
@@ -148,7 +150,7 @@ func (r *run) body(ctx context.Context, kind *party.Kind, id string, body table.
 	return true, nil
 }
 
-// held returns the write that frees an address that the contact of an id holds.
+// held returns the write that frees an address, if the contact of the id holds the address.
 func (r *run) held(ctx context.Context, key table.Key, id string) ([]table.Write, error) {
 	item, err := r.Table.Get(ctx, key)
 	if errors.Is(err, table.ErrNotFound) {

@@ -1,7 +1,7 @@
-// Package purge removes for good what was deleted more than 30 days ago: sessions,
-// contacts and accounts without any role, and settings (decision 19). Each removal is one
-// transaction, conditional on the versions that were read, so that a restore that comes
-// first wins. Sums of shards and settings versions stay exact.
+// Package purge removes for good the records that were deleted more than 30 days ago:
+// sessions, contacts and accounts without any role, and settings (decision 19). One
+// transaction removes a record. The transaction is conditional on the versions that were
+// read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
 //
 // Read purge.go, then sessions.go, parties.go, settings.go.
 package purge
@@ -23,15 +23,16 @@ import (
 )
 
 const (
-	// Keep is how long what was deleted can be restored.
+	// Keep is the time for which a deleted record can be restored.
 	Keep = 30 * 24 * time.Hour
 	// quiet is longer than a request takes. Roles are purged from an event only if no
-	// session was written for so long: a request may copy a session that it read before.
+	// session was written for this time: a request may copy a session that the request read
+	// before.
 	quiet = 2 * time.Minute
-	// atOnce is how many records are purged in parallel.
+	// atOnce is the number of records that are purged in parallel.
 	atOnce = 8
-	// least is how long records are purged at least after they were found, so that a call
-	// gets on however long it looked for them.
+	// least is the minimum time for purging after the search for records, so that a call
+	// makes progress however long the search took.
 	least = 5 * time.Second
 	// Purged is the last word of the action in a purge's change record.
 	Purged = "purged"
@@ -39,11 +40,11 @@ const (
 	lastKey = "~"
 )
 
-// ErrTime is returned when Store.Until has come and something is left to do.
+// ErrTime reports that Store.Until has come and work is left.
 var ErrTime = errors.New("purge: no time is left")
 
-// Counts are how many records were purged, and Shrunk how many deleted settings lost
-// content that an earlier release had left to them.
+// Counts are the numbers of purged records. Shrunk is the number of deleted settings that
+// lost content, left in the settings by an earlier release.
 type Counts struct {
 	Sessions int64 `json:"sessions"`
 	Contacts int64 `json:"contacts"`
@@ -55,19 +56,20 @@ type Counts struct {
 // Store purges one region's table.
 type Store struct {
 	Table *table.Table
-	// Now tells how old a deletion is.
+	// Now gives the time for the age of a deletion.
 	Now func() time.Time
-	// Until is when no further removal is begun, but for those of the first seconds.
+	// Until is the time after which no further removal begins, except in the first seconds
+	// after a search (least).
 	Until time.Time
-	// Counts are added to.
+	// Counts receives the numbers of the purge.
 	Counts *Counts
 }
 
-// run is the purge of one event, or of an organization's settings where event is 0.
+// run is the purge of one event, or of an organization's settings if event is 0.
 type run struct {
 	Store
 	org, event int64
-	// now is the time of all removals, and before the latest deletion that is purged.
+	// now is the time of all removals. Deletions earlier than before are purged.
 	now, before time.Time
 }
 
@@ -76,7 +78,7 @@ func (s Store) run(org, event int64) *run {
 	return &run{Store: s, org: org, event: event, now: now, before: now.Add(-Keep)}
 }
 
-// Settings purges the settings of an event, or of an organization where event is 0.
+// Settings purges the settings of an event, or of an organization if event is 0.
 func (s Store) Settings(ctx context.Context, org, event int64) error {
 	return s.run(org, event).settings(ctx, item.Place{Org: org, Event: event})
 }
@@ -96,11 +98,11 @@ func (s Store) Accounts(ctx context.Context, org, event int64) error {
 	return s.run(org, event).parties(ctx, account.Kind, &s.Counts.Accounts)
 }
 
-// old reports whether a deletion is so long ago that it cannot be restored.
+// old reports whether a deletion is too old for a restore.
 func (r *run) old(deleted *wire.Time) bool { return deleted != nil && deleted.Before(r.before) }
 
-// each purges records in parallel and counts those that were purged. A record that was
-// written meanwhile stays.
+// each purges records in parallel and counts the purged records. A record that was written
+// meanwhile stays.
 func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(context.Context, string) (bool, error)) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
@@ -123,7 +125,7 @@ func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(c
 	return g.Wait()
 }
 
-// until returns when no further removal is begun of the records that were just found.
+// until returns the time after which no further removal begins of the records just found.
 func (r *run) until() time.Time {
 	if soon := time.Now().Add(least); soon.After(r.Until) {
 		return soon
@@ -131,7 +133,7 @@ func (r *run) until() time.Time {
 	return r.Until
 }
 
-// begin returns an error when nothing more may be begun.
+// begin returns an error if no further removal may begin.
 func begin(ctx context.Context, until time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -142,8 +144,8 @@ func begin(ctx context.Context, until time.Time) error {
 	return nil
 }
 
-// record returns the last change record of a record of some version. It is published as
-// nothing: clients were told of the deletion.
+// record returns the last change record of a record, with the version after the given
+// version. The change record is published as nothing: clients were told of the deletion.
 func (r *run) record(ctx context.Context, kind, id string, version int64) change.Record {
 	return change.New(ctx, change.Record{
 		At: wire.At(r.now), Org: r.org, Event: r.event, Action: kind + "." + Purged, Type: kind, RecordID: id, Version: version + 1,

@@ -11,7 +11,7 @@ import (
 	"lectern/shared/table"
 )
 
-// deleted are the sessions that may be purged, and the parents of the subsessions.
+// deleted has the sessions that may be purged, and the parents of the subsessions.
 type deleted struct {
 	parents, parts []string
 	parentOf       map[string]string
@@ -46,7 +46,7 @@ func (r *run) sessions(ctx context.Context) error {
 	return r.each(ctx, parents, &r.Counts.Sessions, r.session)
 }
 
-// note takes in the row of a session.
+// note adds a row to the sessions that may be purged, or to the parents that must stay.
 func (r *run) note(d *deleted, item table.Item) error {
 	row, _, err := session.DecodeRow(item)
 	if err != nil {
@@ -73,8 +73,9 @@ func (r *run) bodies(ids []string) []table.Key {
 	return keys
 }
 
-// session purges one session with the items of its people. Those that do not fit into the
-// transaction are announcements before it, which nothing relies on, and go after it.
+// session purges one session with the items of the people on the session. Items beyond the
+// room of the transaction become announcements before the transaction. No reader relies on
+// an announcement, and the announcements are deleted after the transaction.
 func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 	key := session.BodyKey(r.org, r.event, id)
 	got, err := r.Table.GetMany(ctx, []table.Key{key})
@@ -107,7 +108,8 @@ func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 	return true, r.drop(ctx, after)
 }
 
-// drop does writes that nothing relies on, as many at a time as a transaction holds.
+// drop does writes of items that no reader relies on, as many at a time as a transaction
+// holds.
 func (r *run) drop(ctx context.Context, writes []table.Write) error {
 	for chunk := range slices.Chunk(writes, table.MaxWrites) {
 		if err := r.Table.Transact(ctx, chunk...); err != nil {

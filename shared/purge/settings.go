@@ -19,12 +19,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// shrinkAfter is how long a deleted setting may keep content: an Idempotency-Key may
-// replay its creation for a day.
+// shrinkAfter is the time for which a deleted setting may keep content: for a day, an
+// Idempotency-Key may replay the creation of the setting.
 const shrinkAfter = 24 * time.Hour
 
-// settings purges the deleted settings of a place, and shrinks those that are not old
-// enough to what a deleted setting keeps.
+// settings purges the old deleted settings of an event or organization. It shrinks younger
+// deleted settings to the content that a deleted setting keeps.
 func (r *run) settings(ctx context.Context, at item.Place) error {
 	var old, young []table.Item
 	for stored, err := range r.Table.Between(ctx, at.Partition(), "A", lastKey) {
@@ -52,8 +52,8 @@ func (r *run) settings(ctx context.Context, at item.Place) error {
 	return r.every(ctx, at, young, &r.Counts.Shrunk, r.shrink)
 }
 
-// every changes settings one after the other, since all change the item of their owner,
-// and counts those that were changed.
+// every changes settings one after the other and counts the changed settings. Removals
+// cannot run in parallel, because each removal changes the item of the owner.
 func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count *int64, change func(context.Context, item.Place, table.Item) (bool, error)) error {
 	until := r.until()
 	for _, stored := range all {
@@ -71,8 +71,8 @@ func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count 
 	return nil
 }
 
-// unneeded returns the settings without the roles that sessions name, or may name soon:
-// a person in such a role is shown in its core role.
+// unneeded returns the settings without the roles that sessions name or may name soon: a
+// person in a deleted role is shown in the core role.
 func (r *run) unneeded(ctx context.Context, old []table.Item) ([]table.Item, error) {
 	isRole := func(stored table.Item) bool { return item.Kind(stored.Key) == participant.Kind }
 	if r.event == 0 || !slices.ContainsFunc(old, isRole) {
@@ -98,7 +98,8 @@ func (r *run) unneeded(ctx context.Context, old []table.Item) ([]table.Item, err
 	}), nil
 }
 
-// setting removes a deleted setting, and what it counts from its owner's settings version.
+// setting removes a deleted setting, and the setting's share of the owner's settings
+// version.
 func (r *run) setting(ctx context.Context, at item.Place, stored table.Item) (done bool, err error) {
 	kind, id, _ := strings.Cut(stored.SK, "#")
 	record := r.record(ctx, kind, id, stored.Version)
@@ -107,8 +108,8 @@ func (r *run) setting(ctx context.Context, at item.Place, stored table.Item) (do
 	return err == nil, err
 }
 
-// shrink stores of a deleted setting what a deletion stores today. Its version stays,
-// since what the setting says to anybody is the same.
+// shrink reduces a deleted setting to the content that a deletion stores today. The version
+// stays, since readers see no difference in the setting.
 func (r *run) shrink(ctx context.Context, _ item.Place, stored table.Item) (done bool, err error) {
 	data, err := remains(stored)
 	if err != nil || len(data) >= len(stored.Data) {
@@ -119,7 +120,8 @@ func (r *run) shrink(ctx context.Context, _ item.Place, stored table.Item) (done
 	return err == nil, err
 }
 
-// remains returns what is stored of a deleted setting; all of one of an unknown kind.
+// remains returns the content to keep of a deleted setting. For an unknown kind, it returns
+// the whole content.
 func remains(stored table.Item) ([]byte, error) {
 	switch kind := item.Kind(stored.Key); {
 	case kind == field.Kind:

@@ -7,8 +7,9 @@ import (
 	"lectern/shared/table"
 )
 
-// family is the records of one kind that have their rows together: an event's sessions,
-// the contacts or accounts of an organization, or their associations with an event.
+// family is the group of records of one kind that have their rows together: an event's
+// sessions, the contacts or accounts of an organization, or their associations with an
+// event.
 type family struct {
 	// kind is nil for sessions. event is 0 for the records of an organization.
 	kind       *party.Kind
@@ -23,7 +24,7 @@ func (f family) name() string {
 	return f.kind.Name
 }
 
-// source returns where the rows stand.
+// source returns the place of the rows.
 func (f family) source() catalogue.Source {
 	if f.kind == nil {
 		return session.Rows(f.org, f.event)

@@ -10,8 +10,8 @@ import (
 	"lectern/shared/table"
 )
 
-// HourID returns the id of an hour of change records in an Input, which names hours whose
-// item is missing. at is the hour as in keys, yyyymmddhh.
+// HourID returns the id of an hour of change records in an Input. An Input names hours
+// without an item. at is the hour as in keys, yyyymmddhh.
 func HourID(at string) string { return hourID + at }
 
 const hourID = "H#"

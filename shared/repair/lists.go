@@ -14,12 +14,13 @@ import (
 	"lectern/shared/wire"
 )
 
-// idRange is how many ids a region may give.
+// idRange is the number of ids that a region may give.
 const idRange = 1_000_000_000
 
-// lists repairs the lists of events, members and tokens: a line for each record, and no
-// other. Records without a line are those that the input names. It raises the counter of
-// the region's ids to the highest that the organization has.
+// lists repairs the lists of events, members and tokens, so that each list has a line for
+// each record and no other line. The input names the records without a line. lists also
+// puts the hours that the input names, and raises the counter of the region's ids to the
+// highest id of the organization.
 func (r *run) lists(ctx context.Context, _ int64) error {
 	if err := r.hours(ctx); err != nil {
 		return err
@@ -52,7 +53,7 @@ type line struct {
 	writes []table.Write
 }
 
-// listed is a list as it was read, with the records that it names or should name.
+// listed is the content of a list, with the records that the list names or should name.
 type listed struct {
 	lines   map[int64][]table.Item
 	records map[int64]table.Item
@@ -60,7 +61,7 @@ type listed struct {
 
 func (r *run) partition(l list) string { return table.Org(r.in.OrgID) + "#L#" + l.kind }
 
-// read reads a list, and the records of its lines and of more ids.
+// read reads a list, the records of its lines, and the records of more ids.
 func (r *run) read(ctx context.Context, l list, more ...string) (*listed, error) {
 	all := &listed{map[int64][]table.Item{}, map[int64]table.Item{}}
 	for _, text := range more {
@@ -87,7 +88,7 @@ func (r *run) read(ctx context.Context, l list, more ...string) (*listed, error)
 	return all, err
 }
 
-// list repairs one list and returns the highest id.
+// list repairs one list and returns the highest id of a record.
 func (r *run) list(ctx context.Context, l list) (highest int64, err error) {
 	all, err := r.read(ctx, l, r.in.IDs...)
 	if err != nil {
@@ -122,7 +123,7 @@ func (n *line) mend(ctx context.Context) error {
 	return n.correct(ctx, 0, Note{Where: n.partition(n.of), ID: strconv.FormatInt(n.id, 10), What: n.what}, n.writes...)
 }
 
-// judge finds what is wrong with the lines of the id, and the writes that mend it.
+// judge finds the damage of the lines of the id, and the writes that mend the lines.
 func (n *line) judge(all *listed) {
 	n.what, n.writes = "", nil
 	record, there := all.records[n.id]

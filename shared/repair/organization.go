@@ -14,14 +14,14 @@ func (r *run) ownLine(ctx context.Context, _ int64) error {
 	return r.settle(ctx, d.is.PK, d)
 }
 
-// ownLine is the damage of the organization's line: it is missing, it names another
-// organization, or the organization is not there.
+// ownLine is the damage of the organization's line: the line is missing, the line names
+// another organization, or the organization does not exist.
 type ownLine struct {
 	*run
 	is     table.Item
 	owner  table.Key
 	stored table.Item
-	// stray is whether there is a line and no organization.
+	// stray reports whether there is a line and no organization.
 	stray bool
 	what  string
 }
@@ -45,8 +45,8 @@ func (d *ownLine) look(ctx context.Context) (sign string, err error) {
 	return d.what, nil
 }
 
-// mend puts the line, or removes it without a change record: an organization that is not
-// there has no feed.
+// mend puts the line, or removes the line without a change record: a missing organization
+// has no feed.
 func (d *ownLine) mend(ctx context.Context) error {
 	note := Note{Where: d.is.PK, ID: strconv.FormatInt(d.in.OrgID, 10), What: d.what}
 	if !d.stray {

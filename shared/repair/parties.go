@@ -13,7 +13,7 @@ import (
 	"lectern/shared/table"
 )
 
-// emailField is the standard field whose value one contact alone may have.
+// emailField is the standard field with a unique value: no two contacts share an address.
 const emailField = "email"
 
 func (r *run) contacts(ctx context.Context, event int64) error {
@@ -24,7 +24,8 @@ func (r *run) accounts(ctx context.Context, event int64) error {
 	return r.parties(ctx, account.Kind, event)
 }
 
-// parties repairs the associations of a kind with an event, or the organization's records.
+// parties repairs the associations of a kind with an event, or the organization's records
+// if event is 0.
 func (r *run) parties(ctx context.Context, kind *party.Kind, event int64) error {
 	f := family{kind, r.in.OrgID, event}
 	found, err := r.rows(ctx, f)
@@ -38,7 +39,7 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, event int64) error 
 	for _, id := range sorted(found) {
 		b, err := party.Decode(found[id])
 		if err != nil {
-			continue // It is noted.
+			continue // compare has noted the record.
 		}
 		highest = max(highest, b.Number)
 		if email := b.Value(emailField); kind == contact.Kind && email != "" {
@@ -57,7 +58,7 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, event int64) error 
 	return r.count(ctx, 0, kind.NumberKey(r.in.OrgID), highest)
 }
 
-// lostRecords names associations whose record is not there.
+// lostRecords reports the associations without a record.
 func (r *run) lostRecords(ctx context.Context, f family, found map[string]table.Item) error {
 	keys := map[table.Key]string{}
 	for id := range found {
@@ -75,8 +76,8 @@ func (r *run) lostRecords(ctx context.Context, f family, found map[string]table.
 	return nil
 }
 
-// roles is the damage of a record's count of the roles that it holds. The record changes
-// with each of its associations.
+// roles is the damage of a record's counts of its roles. The record changes with each of
+// its associations.
 type roles struct {
 	*run
 	family
@@ -95,7 +96,7 @@ func (d *roles) look(ctx context.Context) (sign string, err error) {
 	d.body, d.held = got[key], map[string]int{}
 	b, err := party.Decode(d.body)
 	if err != nil {
-		return "", nil // It is noted with its row.
+		return "", nil // compare notes an unreadable item with its row.
 	}
 	for stored, err := range d.Table.Between(ctx, key.PK, "E#", "E#"+lastKey) {
 		if err != nil {
@@ -103,7 +104,7 @@ func (d *roles) look(ctx context.Context) (sign string, err error) {
 		}
 		here, err := party.DecodeAssociation(stored)
 		if err != nil {
-			return "", nil // It is noted with its row.
+			return "", nil // compare notes an unreadable item with its row.
 		}
 		for role, is := range here.Roles {
 			if is.DeletedAt == nil {
@@ -128,7 +129,8 @@ type claim struct {
 	body table.Item
 }
 
-// claimed has unique values held for the records that have them.
+// claimed repairs the holds of unique values, so that each value is held for the record
+// that has the value. It reports a value that several records have.
 func (r *run) claimed(ctx context.Context, event int64, claims map[table.Key][]claim) error {
 	keys := slices.Collect(maps.Keys(claims))
 	held, err := r.Table.GetMany(ctx, keys)
@@ -151,8 +153,8 @@ func (r *run) claimed(ctx context.Context, event int64, claims map[table.Key][]c
 	return nil
 }
 
-// hold is the damage of a unique value that is not held for the one record that has it.
-// Its item and the record change together.
+// hold is the damage of a unique value that only one record has, and that is not held for
+// this record. A write changes the item of the value together with the record.
 type hold struct {
 	*run
 	event int64
@@ -168,7 +170,7 @@ func (d *hold) look(ctx context.Context) (sign string, err error) {
 	}
 	d.held = got[d.key]
 	if holderOf(d.held) == d.by.id || got[d.by.body.Key].Version != d.by.body.Version {
-		return "", nil // Another version may have another value: the next repair looks at it.
+		return "", nil // Another version may have another value: left to the next repair.
 	}
 	return "held for " + holderOf(d.held), nil
 }

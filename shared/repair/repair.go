@@ -1,13 +1,17 @@
-// Package repair mends a table that holds halves of writes, as after a restore that tore
-// transactions: rows are built again from bodies, versions of shards and of settings from
-// what they count, unique values, running numbers and lists from the records. What only
-// a lost item said stays lost, and is named.
+// Package repair mends a table with incomplete writes, for example after a restore that
+// tore transactions. It builds rows from bodies. It sets the versions of shards and of
+// settings to the sums of their rows and settings. It takes unique values, running numbers
+// and lists from the records. Content that was only in a lost item stays lost, and the
+// report names the loss.
 //
-// Repair runs beside the service. Damage that is still becoming visible is none: it must
-// stay as it is for a while (Store.Settle). Each correction is one transaction, conditional
-// on the versions that were read, with a change record of the type Type.
+// Repair may run while the service is in use. A write that is still becoming visible is no
+// damage: damage must stay the same for a while (Store.Settle). Each correction is one
+// transaction, conditional on the versions that the correction depends on. The transaction
+// includes a change record, except for the removal of a stray line of the region's list.
+// Corrections that belong to no record have the type Type.
 //
-// Read repair.go, shard.go, then the families: sessions.go, parties.go, settings.go, lists.go.
+// Read repair.go, shard.go, then the families: sessions.go, parties.go, settings.go,
+// lists.go.
 package repair
 
 import (
@@ -44,34 +48,38 @@ const (
 	Lists    = "list"
 )
 
-// MaxNames is how many ids, and how many holds, one Input takes.
+// MaxNames is the number of ids, and the number of holds, that one Input takes.
 const MaxNames = 1000
 
-// Input names what to repair: an event, or an organization with all of its events.
+// Input names the place to repair: an event, or an organization with all of its events.
 type Input struct {
 	OrgID   int64 `json:"org_id"`
 	EventID int64 `json:"event_id,omitempty"`
-	// Family limits the repair to one family, and Shard to one shard of its rows.
+	// Family limits the repair to one family. Shard limits the repair to one shard of rows.
 	Family string `json:"family,omitempty" enum:"session,contact,account,settings,list"`
 	Shard  string `json:"shard,omitempty" pattern:"^[0-9a-f]{2}$"`
-	// IDs are records that nothing else leads to: of a lost row, a lost line of a list, a
-	// wrong count of roles. Holds are the keys of unique values held for nothing.
+	// IDs name damage that a reading of the table does not find: records without a row or
+	// without a line in a list, records with a wrong count of roles, contacts with the item
+	// of a session that they are not on, and hours without an item (HourID). Holds are the
+	// keys of unique values that are held for no record.
 	IDs   []string `json:"ids,omitempty" nullable:"false" maxItems:"1000" maxLength:"64"`
 	Holds []string `json:"holds,omitempty" nullable:"false" maxItems:"1000" maxLength:"1024"`
-	// DropRows removes rows that have no body: of records that are lost.
+	// DropRows removes the rows without a body: the rows of lost records.
 	DropRows bool `json:"drop_rows,omitempty"`
-	// DryRun writes nothing and reports what would be mended.
+	// DryRun writes nothing and reports the damage to be mended.
 	DryRun bool `json:"dry_run,omitempty"`
 }
 
-// shardsOf are how many shards the rows of a family have; of any family without a name.
+// shardsOf maps a family to the number of shards of its rows. Without a family, the number
+// of session shards applies.
 var shardsOf = map[string]int{
 	"": sessionShards, Sessions: sessionShards, Contacts: contact.Kind.Shards, Accounts: account.Kind.Shards,
 }
 
 var sessionShards = session.Rows(0, 0).Shards
 
-// check refuses an input that asks for nothing: the family or shard of another place.
+// check refuses an input that asks for nothing: the lists of an event, or a shard that the
+// family does not have.
 func (in Input) check() error {
 	if in.EventID != 0 && in.Family == Lists {
 		return apierr.Invalid("family", "family list belongs to an organization. Leave out event_id.")
@@ -87,22 +95,23 @@ func (in Input) check() error {
 	return nil
 }
 
-// Report is what a repair did.
+// Report is the result of a repair.
 type Report struct {
-	// Looked is how many records were looked at.
+	// Looked is the number of records that were checked.
 	Looked int `json:"looked"`
-	// Mended is what was mended, or would be; Unmended what cannot be.
+	// Mended is the mended damage, or the damage to be mended in a dry run. Unmended is the
+	// damage that cannot be mended.
 	Mended   []Note `json:"mended"`
 	Unmended []Note `json:"unmended"`
 	DryRun   bool   `json:"dry_run,omitempty"`
 }
 
-// Note names one damage. It shows nothing of what a record says.
+// Note names one damage, without any content of the record.
 type Note struct {
 	Where string `json:"where"`
 	ID    string `json:"id,omitempty"`
 	What  string `json:"what"`
-	// Do is what an operator can do about it.
+	// Do tells an operator how to mend the damage.
 	Do string `json:"do,omitempty"`
 }
 
@@ -110,14 +119,14 @@ type Note struct {
 type Store struct {
 	Table *table.Table
 	Now   func() time.Time
-	// Region tells which ids the region's counter gives.
+	// Region determines the ids that the region's counter gives.
 	Region string
-	// Settle is how long damage must stay the same before it is mended. A transaction
-	// becomes visible within milliseconds.
+	// Settle is the time for which damage must stay the same before a repair mends the
+	// damage. A transaction becomes visible within milliseconds.
 	Settle time.Duration
 }
 
-// maxTries is how often damage is looked at that others keep changing.
+// maxTries is the number of looks at damage that concurrent writes keep changing.
 const maxTries = 8
 
 // run is one repair.
@@ -128,8 +137,9 @@ type run struct {
 	mu     sync.Mutex
 }
 
-// Run repairs what in names. The error is of the table, or apierr.NotFound for an organization
-// that is not there; damage that stays is in the report.
+// Run repairs the place that in names. It returns an apierr.Invalid for a wrong input, an
+// apierr.NotFound for a missing organization or event, and errors of the table. The report
+// names the damage that stays.
 func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -160,7 +170,7 @@ func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	return r.report, nil
 }
 
-// ofOrganization repairs what belongs to no event.
+// ofOrganization repairs the records of the organization that belong to no event.
 func (r *run) ofOrganization(ctx context.Context) error {
 	if err := r.part(ctx, Lists, (*run).ownLine, 0); err != nil {
 		return err
@@ -170,7 +180,7 @@ func (r *run) ofOrganization(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !there && len(r.report.Mended) > 0:
-		return nil // Its line was all that there was.
+		return nil // Only the line of the organization existed.
 	case !there:
 		return apierr.NotFound("Organization")
 	}
@@ -182,14 +192,14 @@ func (r *run) ofOrganization(ctx context.Context) error {
 	)
 }
 
-// ofEvent repairs what belongs to an event.
+// ofEvent repairs the records of an event.
 func (r *run) ofEvent(ctx context.Context, event int64) error {
 	there, err := r.exists(ctx, table.Event(r.in.OrgID, event))
 	switch {
 	case err != nil:
 		return err
 	case !there && r.in.EventID == 0:
-		return nil // The repair of lists has noted its line.
+		return nil // The repair of lists has noted the line.
 	case !there:
 		return apierr.NotFound("Event")
 	}
@@ -201,7 +211,7 @@ func (r *run) ofEvent(ctx context.Context, event int64) error {
 	)
 }
 
-// exists reports whether an organization or event is there.
+// exists reports whether an organization or event exists.
 func (r *run) exists(ctx context.Context, pk string) (bool, error) {
 	_, err := r.Table.Get(ctx, table.Key{PK: pk, SK: "-"})
 	if errors.Is(err, table.ErrNotFound) {
@@ -210,7 +220,7 @@ func (r *run) exists(ctx context.Context, pk string) (bool, error) {
 	return err == nil, err
 }
 
-// part repairs a family if the input asks for it.
+// part repairs a family if the input asks for the family.
 func (r *run) part(ctx context.Context, family string, do func(*run, context.Context, int64) error, event int64) error {
 	if r.in.Family != "" && r.in.Family != family {
 		return nil
@@ -221,8 +231,9 @@ func (r *run) part(ctx context.Context, family string, do func(*run, context.Con
 	return nil
 }
 
-// correct commits the writes of a correction with its change record, and notes it. The
-// writes carry conditions on what was read: table.ErrStale when that has changed.
+// correct commits the writes of a correction with a change record, and notes the
+// correction. A dry run only notes. The writes carry the conditions on the versions that
+// were read: correct returns table.ErrStale if a version has changed.
 func (r *run) correct(ctx context.Context, event int64, note Note, writes ...table.Write) error {
 	if !r.in.DryRun {
 		at := wire.At(r.Now())
@@ -238,7 +249,7 @@ func (r *run) correct(ctx context.Context, event int64, note Note, writes ...tab
 	return nil
 }
 
-// commit does the writes of a correction, of which one is a change record.
+// commit does the writes of a correction, including a change record.
 func (r *run) commit(ctx context.Context, writes ...table.Write) error {
 	return change.Commit(ctx, r.Table, writes...)
 }
@@ -259,16 +270,17 @@ func (r *run) unmended(notes ...Note) {
 	}
 }
 
-// damage is something that may be wrong.
+// damage is a part of the table that may be damaged.
 type damage interface {
-	// look reads it and returns a sign, which differs where what was read differs. An
-	// empty sign says that nothing is wrong.
+	// look reads the part and returns a sign. Different contents give different signs. An
+	// empty sign means that there is no damage.
 	look(ctx context.Context) (sign string, err error)
-	// mend corrects what look has read; table.ErrStale when that has changed.
+	// mend corrects the damage that look found. It returns table.ErrStale if the part has
+	// changed since then.
 	mend(ctx context.Context) error
 }
 
-// settle mends damage that is the same in two looks with a pause between them.
+// settle mends damage that is the same in two looks with a pause between the looks.
 func (r *run) settle(ctx context.Context, where string, d damage) error {
 	before := ""
 	for range maxTries {

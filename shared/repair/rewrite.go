@@ -12,12 +12,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// edit sets properties of a stored body; nil takes one away.
+// edit sets properties of a stored body; nil removes a property.
 type edit map[string]any
 
-// rewrite writes the next version of a body with some properties set, its row and its
-// change record. The change is published as nothing: what the record says to clients is
-// what it said, or what its other half says already.
+// rewrite writes the next version of a body with some properties set, the row, and the
+// change record. The change is published as nothing: for clients, the record says the same
+// as before, or the same as the other half of the torn write.
 func (r *run) rewrite(ctx context.Context, f family, id string, body table.Item, set edit, what string, checks ...table.Write) error {
 	properties := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body.Data, &properties); err != nil {

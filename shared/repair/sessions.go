@@ -13,11 +13,13 @@ import (
 	"lectern/shared/table"
 )
 
-// maxOthers is how many sessions one transaction can be conditional on, beside its writes.
+// maxOthers is the number of sessions on which one transaction can be conditional, beside
+// its writes.
 const maxOthers = table.MaxWrites - 10
 
 // sessions repairs an event's sessions: rows, the running number, lists of subsessions,
-// compositions.
+// compositions, and the items of people. It reports people and companies that are not on
+// the event.
 func (r *run) sessions(ctx context.Context, event int64) error {
 	f := family{org: r.in.OrgID, event: event}
 	found, err := r.rows(ctx, f)
@@ -35,7 +37,7 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 		}
 		d := &relations{run: r, family: f, id: id, others: others(id, bodies)}
 		if slices.ContainsFunc(d.others, func(other string) bool { return found[other].Version != 0 && bodies[other] == nil }) {
-			continue // What the other session says of this one is not known.
+			continue // The other session's side of the relation is unknown.
 		}
 		if len(d.others) > maxOthers {
 			r.unmended(Note{Where: f.source().Rows, ID: id, What: "the session refers to more sessions than one transaction holds", Do: "delete some of them"})
@@ -52,7 +54,7 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 }
 
 // decodeSessions returns the bodies that can be read, and the highest number of a session
-// that has no parent. The others have been noted.
+// without a parent. compare has noted the unreadable bodies.
 func decodeSessions(found map[string]table.Item) (bodies map[string]*session.Body, highest int64) {
 	bodies = map[string]*session.Body{}
 	for id, item := range found {
@@ -68,7 +70,7 @@ func decodeSessions(found map[string]table.Item) (bodies map[string]*session.Bod
 	return bodies, highest
 }
 
-// lostParents names sessions with one number, and subsessions without their parent.
+// lostParents reports sessions that share a number, and subsessions without a parent.
 func (r *run) lostParents(f family, bodies map[string]*session.Body) {
 	named := map[string]string{}
 	for _, id := range sorted(bodies) {
@@ -84,7 +86,7 @@ func (r *run) lostParents(f family, bodies map[string]*session.Body) {
 	}
 }
 
-// relations is the damage of what a session says of others.
+// relations is the damage of a session's references to other sessions.
 type relations struct {
 	*run
 	family
@@ -127,7 +129,7 @@ func (d *relations) mend(ctx context.Context) error {
 	return d.rewrite(ctx, d.family, d.id, d.body, d.set, d.what, d.checks...)
 }
 
-// others are the sessions that a session refers to or should refer to.
+// others returns the sessions that a session refers to or should refer to.
 func others(id string, bodies map[string]*session.Body) (ids []string) {
 	b := bodies[id]
 	ids = slices.Clone(b.Subsessions)
@@ -147,7 +149,8 @@ func others(id string, bodies map[string]*session.Body) (ids []string) {
 	return slices.Compact(ids)
 }
 
-// wrong returns the properties that a session must have instead, by what the others say.
+// wrong returns the properties that a session should have instead, according to the other
+// sessions, and a description of the damage.
 func wrong(id string, all map[string]*session.Body) (set edit, what string) {
 	b := all[id]
 	if b == nil {
@@ -177,7 +180,8 @@ func wrong(id string, all map[string]*session.Body) (set edit, what string) {
 	return set, what
 }
 
-// parts are the live subsessions of a session by number, and the highest number of any.
+// parts returns the live subsessions of a session by number, and the highest number of any
+// subsession.
 func parts(id string, all map[string]*session.Body) (live []string, last int64) {
 	var of []*session.Body
 	for _, b := range all {
@@ -195,7 +199,7 @@ func parts(id string, all map[string]*session.Body) (live []string, last int64) 
 	return live, last
 }
 
-// guests names the people and companies on sessions that are not on the event.
+// guests reports the people and companies on sessions that are not on the event.
 func (r *run) guests(ctx context.Context, f family, bodies map[string]*session.Body) error {
 	type guest struct{ who, session string }
 	named := map[table.Key]guest{}

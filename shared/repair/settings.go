@@ -17,7 +17,7 @@ import (
 	"lectern/shared/table"
 )
 
-// settings repairs the settings of an event, or of the organization where event is 0: the
+// settings repairs the settings of an event, or of the organization if event is 0: the
 // settings version, and the unique values of fields and roles.
 func (r *run) settings(ctx context.Context, event int64) error {
 	d := &settings{run: r, at: item.Place{Org: r.in.OrgID, Event: event}}
@@ -71,7 +71,8 @@ func (d *settings) mend(ctx context.Context) error {
 	return d.correct(ctx, d.at.Event, Note{Where: d.at.Owner().PK, What: what}, table.CorrectSettings(d.at.Owner(), d.counted, d.sum))
 }
 
-// uniqueOf is the value that no other setting of the kind may have; empty for none.
+// uniqueOf returns the value that no other setting of the kind may have; empty if the
+// setting has no unique value.
 func uniqueOf(setting table.Item) string {
 	switch item.Kind(setting.Key) {
 	case field.Kind:
@@ -102,14 +103,14 @@ func (r *run) holds(ctx context.Context) error {
 	return nil
 }
 
-// stray is the damage of a unique value that is held for a record without it.
+// stray is the damage of a unique value that is held for a record without the value.
 type stray struct {
 	*run
 	at   item.Place
 	kind string
 	key  table.Key
 	held table.Item
-	// check is the condition that the holder is as it was read.
+	// check is the condition that the holder has not changed since look read the holder.
 	check table.Write
 }
 
@@ -146,7 +147,7 @@ func (d *stray) look(ctx context.Context) (sign string, err error) {
 		d.check = table.Version(owner, body.Version)
 	}
 	if there && (!json.Valid(body.Data) || d.has(body)) {
-		return "", nil // A record that cannot be read may have it, and is noted.
+		return "", nil // An unreadable record may have the value. settings or compare notes the record.
 	}
 	return fmt.Sprint("held for ", holder, body.Version), nil
 }
@@ -165,7 +166,8 @@ func (d *stray) mend(ctx context.Context) error {
 	return d.correct(ctx, d.at.Event, note, table.Remove(d.key, d.held.Version), d.check)
 }
 
-// place is the key of a unique value without the value, which may be a person's address.
+// place returns the key of a unique value without the value, since the value may be a
+// person's address.
 func place(key table.Key) string {
 	before, behind, _ := strings.Cut(key.PK, "#Q#")
 	kind, _, _ := strings.Cut(behind, "#")

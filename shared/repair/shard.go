@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	// fromBackup is what to do about a lost item.
+	// fromBackup is the advice for a lost item.
 	fromBackup = "restore its item from a backup"
 	// lastKey is greater than every id.
 	lastKey = "~"
-	// shardsAtOnce is how many shards are repaired in parallel.
+	// shardsAtOnce is the number of shards that are repaired in parallel.
 	shardsAtOnce = 8
-	// maxRows is how many rows one transaction mends: each takes two of its hundred writes.
+	// maxRows is the number of rows that one transaction mends: each row takes two of the
+	// hundred writes.
 	maxRows = 45
 )
 
@@ -55,13 +56,14 @@ type shard struct {
 	family
 	number int
 	key    table.Key
-	// version is the stored one, sum what the rows will add up to. counted is the stored
-	// number of rows, and count how many there will be.
+	// version is the stored version, and sum the version after the repair: the sum of the
+	// rows. counted is the stored number of rows, and count the number of rows after the
+	// repair.
 	version, sum   int64
 	counted, count int64
 	rows, bodies   map[string]table.Item
 	fixes          []fix
-	// lost are the ids of rows without a body that stay.
+	// lost are the ids of the rows without a body that stay.
 	lost []string
 }
 
@@ -69,14 +71,15 @@ type shard struct {
 type fix struct {
 	id, what string
 	writes   []table.Write
-	// adds is by how much it changes what the rows add up to, and rows their number.
+	// adds is the change of the sum of the rows by the correction. rows is the change of
+	// the number of rows.
 	adds, rows int64
 }
 
 func (s *shard) where() string { return s.key.PK + " " + s.key.SK }
 
-// look reads the version before the rows: a write that commits later changes the version,
-// so that the correction fails.
+// look reads the version before the rows. A later write changes the version, so the
+// correction then fails.
 func (s *shard) look(ctx context.Context) (sign string, err error) {
 	stored, err := s.Table.Get(ctx, s.key)
 	if err != nil && !errors.Is(err, table.ErrNotFound) {
@@ -101,7 +104,7 @@ func (s *shard) look(ctx context.Context) (sign string, err error) {
 	return fmt.Sprint(s.version, " ", s.sum, " ", s.counted, text.String()), nil
 }
 
-// read reads the rows, and the bodies of these and of the ids that the input names.
+// read reads the rows, their bodies, and the bodies of the ids that the input names.
 func (s *shard) read(ctx context.Context) error {
 	prefix, src := fmt.Sprintf("%02x#", s.number), s.source()
 	keys := map[table.Key]string{}
@@ -124,7 +127,7 @@ func (s *shard) read(ctx context.Context) error {
 	return err
 }
 
-// judge compares the row of a record with its body.
+// judge compares the row of a record with the record's body.
 func (s *shard) judge(id string) {
 	row, hasRow := s.rows[id]
 	body, hasBody := s.bodies[id]
@@ -139,7 +142,7 @@ func (s *shard) judge(id string) {
 	}
 }
 
-// compare builds the row of a body and fixes the stored one where that is another.
+// compare builds the row of a body, and fixes the stored row if the stored row differs.
 func (s *shard) compare(id string, row table.Item, hasRow bool, body table.Item) {
 	text, err := s.row(body)
 	if err != nil {
@@ -159,7 +162,8 @@ func (s *shard) compare(id string, row table.Item, hasRow bool, body table.Item)
 	s.add(fix{id, what, []table.Write{write, table.Version(body.Key, body.Version)}, body.Version - row.Version, rows})
 }
 
-// add notes a correction, which adds so many versions of the record.
+// add adds a correction. x.adds counts versions of the record on entry; add multiplies the
+// number by the weight of the id.
 func (s *shard) add(x fix) {
 	x.adds *= table.Weight(x.id)
 	s.sum += x.adds
@@ -167,8 +171,8 @@ func (s *shard) add(x fix) {
 	s.fixes = append(s.fixes, x)
 }
 
-// mend writes rows and the version of their shard. Where one transaction does not hold
-// all rows, the version is right with the last.
+// mend writes rows and the version of the shard. If one transaction does not hold all rows,
+// the last transaction makes the version right.
 func (s *shard) mend(ctx context.Context) error {
 	for _, id := range s.lost {
 		s.unmended(Note{Where: s.source().Rows, ID: id, What: "the row has no " + s.name() + ": the record is lost",
@@ -200,7 +204,8 @@ func (s *shard) mend(ctx context.Context) error {
 	return nil
 }
 
-// correctVersion commits writes with the version that the shard then has, and its rows.
+// correctVersion commits writes together with the next version of the shard and the number
+// of rows.
 func (s *shard) correctVersion(ctx context.Context, is int64, what string, writes []table.Write) error {
 	if is == 0 && s.version != 0 {
 		writes = append(writes, table.Remove(s.key, s.version))
@@ -211,7 +216,7 @@ func (s *shard) correctVersion(ctx context.Context, is int64, what string, write
 	return s.correct(ctx, s.event, Note{Where: s.where(), What: what}, writes...)
 }
 
-// same reports whether two texts are the same JSON.
+// same reports whether two texts contain equal JSON.
 func same(a, b []byte) bool {
 	var left, right any
 	return json.Unmarshal(a, &left) == nil && json.Unmarshal(b, &right) == nil && reflect.DeepEqual(left, right)

@@ -14,11 +14,12 @@ import (
 	"lectern/shared/table"
 )
 
-// sessionsAtOnce is how many sessions have the items of their people repaired in parallel.
+// sessionsAtOnce is the number of sessions that have the items of people repaired in
+// parallel.
 const sessionsAtOnce = 32
 
-// visits repairs the items that stand beside the people of an event's sessions, and those
-// of the contacts that the input names, who may be on no session.
+// visits repairs the items next to the people of an event's sessions, and the items of the
+// contacts that the input names. A named contact may be on no session.
 func (r *run) visits(ctx context.Context, f family, bodies map[string]*session.Body) error {
 	people := map[string][]string{}
 	for id, b := range bodies {
@@ -56,7 +57,7 @@ func distinct(all []string) []string {
 	return slices.Compact(all)
 }
 
-// visits is the damage of the items of one session beside some people.
+// visits is the damage of the items of one session next to some people.
 type visits struct {
 	*run
 	family
@@ -83,7 +84,7 @@ func (d *visits) look(ctx context.Context) (sign string, err error) {
 	if there {
 		b, err := session.Decode(body)
 		if err != nil {
-			return "", nil //nolint:nilerr // it is noted with its row
+			return "", nil //nolint:nilerr // compare has noted the session
 		}
 		of.Version, of.Created, d.writes = body.Version, b.CreatedAt.UnixMilli(), []table.Write{table.Version(key, body.Version)}
 		for _, p := range b.Participants {
@@ -101,7 +102,7 @@ func (d *visits) look(ctx context.Context) (sign string, err error) {
 	return fmt.Sprint(body.Version, strings.Join(d.wrong, " ")), nil
 }
 
-// judge compares the item beside a contact with the roles that the session says.
+// judge compares the item next to a contact with the contact's roles in the session.
 func (d *visits) judge(of person.Session, contact string, roles []string, got map[table.Key]table.Item) error {
 	stored, there := got[of.Key(contact)]
 	if !there && len(roles) == 0 || there && stands(stored, of, roles) {
@@ -117,8 +118,8 @@ func (d *visits) judge(of person.Session, contact string, roles []string, got ma
 	return err
 }
 
-// stands reports whether an item says what its session says. An item without roles
-// announces a write (decision 18), which a reader settles by the session itself.
+// stands reports whether an item agrees with the session. An item without roles announces a
+// write (decision 18); a reader then asks the session itself.
 func stands(stored table.Item, of person.Session, roles []string) bool {
 	var says person.Item
 	if json.Unmarshal(stored.Data, &says) != nil || len(says.Roles) > 0 && !slices.Equal(says.Roles, roles) {

@@ -15,14 +15,13 @@ import (
 	"lectern/shared/table"
 )
 
-// Clock is the time that a ConflictDoor or a PartitionDoor goes by. Its zero value is
-// the real time.
+// Clock is the time of a ConflictDoor or a PartitionDoor. The zero value is the real time.
 type Clock struct {
 	Now   func() time.Time
 	Sleep func(time.Duration)
 }
 
-// orReal returns the clock with the real time for what is not set.
+// orReal returns the clock with the real functions in place of unset functions.
 func (c Clock) orReal() Clock {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -33,34 +32,36 @@ func (c Clock) orReal() Clock {
 	return c
 }
 
-// Conflicts configures a ConflictDoor. Its zero value locks as the review of the data
-// layer measured it on AWS: 8 ms a transaction and 0.2 ms more for each item.
+// Conflicts configures a ConflictDoor. The zero value locks as the review of the data layer
+// measured on AWS: 8 ms a transaction and 0.2 ms more for each item.
 type Conflicts struct {
-	// Lock is how long a transaction locks its items at least, and LockItem how much
-	// longer for each of them. A value below 0 stands for no time at all.
+	// Lock is the least time for which a transaction locks its items. LockItem is the
+	// additional time for each item. A value below 0 means no time at all.
 	Lock, LockItem time.Duration
 	Clock          Clock
 }
 
-// ConflictCounts counts what went through a ConflictDoor.
+// ConflictCounts counts the calls through a ConflictDoor.
 type ConflictCounts struct {
-	// Transactions counts writing transactions, each once however often it was tried;
-	// Tries counts their tries, and Cancelled those that met a lock.
+	// Transactions counts writing transactions, each once for all of its tries. Tries
+	// counts the tries, and Cancelled the tries that were cancelled because of a lock.
 	Transactions, Tries, Cancelled int
-	// Updates and Reads count the tries of UpdateItem and TransactGetItems.
+	// Updates and Reads count the tries of UpdateItem and TransactGetItems, UpdatesRefused
+	// and ReadsCancelled the tries that were refused for a conflict.
 	Updates, UpdatesRefused int
 	Reads, ReadsCancelled   int
 }
 
-// ConflictDoor implements table.Client and refuses what AWS refuses for a conflict and
-// a local engine does not. A transaction locks its items, those of its conditions too,
-// from its arrival until its answer. Meanwhile another transaction with one of the items
-// is cancelled with the reason TransactionConflict, an UpdateItem of one fails with a
-// TransactionConflictException, and so does a reading transaction. A reading transaction
-// is cancelled for an UpdateItem as well, and locks nothing itself. Plain reads pass.
+// ConflictDoor implements table.Client. It refuses the calls that AWS refuses for a
+// conflict and that a local engine accepts. A transaction locks its items, including the
+// items of its conditions, from the arrival until the answer. In the meantime, another
+// transaction with a locked item is cancelled with the reason TransactionConflict, and so
+// is a reading transaction. An UpdateItem of a locked item fails with a
+// TransactionConflictException. A reading transaction is also cancelled during an
+// UpdateItem of an item, and locks nothing itself. Plain reads pass.
 //
-// All callers of a table must go through the same ConflictDoor. Of two transactions
-// that meet the first one always goes on; AWS may cancel both.
+// All callers of a table must go through the same ConflictDoor. Of two transactions in
+// conflict, the first always continues; AWS may cancel both.
 type ConflictDoor struct {
 	table.Client
 	config Conflicts
@@ -68,16 +69,17 @@ type ConflictDoor struct {
 	mu     sync.Mutex
 	counts ConflictCounts
 	locked map[table.Key]bool
-	// updated counts the UpdateItem calls under way.
+	// updated counts the UpdateItem calls in progress.
 	updated map[table.Key]int
-	// tokens has the last tokens of transactions, as AWS knows those of ten minutes.
+	// tokens has the last tokens of transactions. AWS remembers the tokens of ten minutes.
 	tokens *lru.Cache[string, progress]
 }
 
-// maxTokens is how many tokens a ConflictDoor knows, many more than are tried at a time.
+// maxTokens is the number of tokens that a ConflictDoor remembers, many more than are in
+// use at a time.
 const maxTokens = 10_000
 
-// progress is how far the transaction of a token has come.
+// progress is the state of the transaction of a token.
 type progress string
 
 const (
@@ -102,15 +104,16 @@ func NewConflictDoor(inner table.Client, c Conflicts) *ConflictDoor {
 	}
 }
 
-// Counts returns what went through the door so far.
+// Counts returns the counts of the calls so far.
 func (d *ConflictDoor) Counts() ConflictCounts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.counts
 }
 
-// TransactWriteItems does a transaction unless another one has locked one of its items.
-// A token whose transaction is done passes to the inner client, which answers it again.
+// TransactWriteItems does a transaction, unless another transaction has locked one of the
+// items. A token of a finished transaction passes to the inner client, and the inner client
+// answers the token again.
 func (d *ConflictDoor) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.TransactWriteItemsOutput, error) {
@@ -132,7 +135,8 @@ func (d *ConflictDoor) TransactWriteItems(
 	return out, err
 }
 
-// begin locks the keys of a transaction, or reports that its token was answered before.
+// begin locks the keys of a transaction, or reports that the transaction of the token is
+// done. It returns an error if the transaction is in progress or a key is locked.
 func (d *ConflictDoor) begin(keys []table.Key, token string) (repeated bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -179,7 +183,7 @@ func (d *ConflictDoor) end(keys []table.Key, token string, err error) {
 	}
 }
 
-// UpdateItem changes an item unless a transaction has locked it.
+// UpdateItem changes an item, unless a transaction has locked the item.
 func (d *ConflictDoor) UpdateItem(
 	ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.UpdateItemOutput, error) {
@@ -197,7 +201,7 @@ func (d *ConflictDoor) UpdateItem(
 	return d.Client.UpdateItem(ctx, in, o...)
 }
 
-// update counts an UpdateItem, and reports whether its key is free of locks.
+// update counts an UpdateItem, and reports whether the key is free of locks.
 func (d *ConflictDoor) update(key table.Key) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -210,8 +214,8 @@ func (d *ConflictDoor) update(key table.Key) bool {
 	return true
 }
 
-// TransactGetItems reads items of one moment unless a write of one of them is under way
-// when it begins or when it ends.
+// TransactGetItems reads items of one moment. It is cancelled if a write of one of the
+// items is in progress at the beginning or at the end of the read.
 func (d *ConflictDoor) TransactGetItems(
 	ctx context.Context, in *dynamodb.TransactGetItemsInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.TransactGetItemsOutput, error) {
@@ -229,8 +233,8 @@ func (d *ConflictDoor) TransactGetItems(
 	return out, d.readable(keys)
 }
 
-// readable returns the cancellation of a reading transaction, nil where no write of its
-// keys is under way.
+// readable returns the cancellation of a reading transaction; nil if no write of the keys
+// is in progress.
 func (d *ConflictDoor) readable(keys []table.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -241,8 +245,8 @@ func (d *ConflictDoor) readable(keys []table.Key) error {
 	return err
 }
 
-// cancelledWhere returns the cancellation of a transaction on keys, with the code as
-// reason of each one that is refused; nil where none is.
+// cancelledWhere returns the cancellation of a transaction on keys, with the code as the
+// reason of each refused key; nil if no key is refused.
 func cancelledWhere(keys []table.Key, code string, refused func(table.Key) bool) error {
 	reasons, codes, found := make([]types.CancellationReason, len(keys)), make([]string, len(keys)), false
 	for i, key := range keys {

@@ -1,6 +1,6 @@
-// Package faulty is a door in front of DynamoDB for tests: it makes the faults
-// that a local engine never shows and AWS may show at any time. It changes no
-// data, and owns no rule of what the callers should do about a fault.
+// Package faulty provides doors in front of DynamoDB for tests. A door makes the faults
+// that a local engine never shows and that AWS may show at any time. Doors change no data,
+// and have no rules about the callers' reactions to a fault.
 package faulty
 
 import (
@@ -19,40 +19,40 @@ import (
 	"lectern/shared/table"
 )
 
-// TornFor is the longest that a torn transaction hides an item.
+// TornFor is the longest time for which a torn transaction hides an item.
 const TornFor = 8 * time.Millisecond
 
 // Config has the chance of each fault, from 0 to 1.
 type Config struct {
-	// Seed begins the random source. The faults are the same for the same calls
-	// one after another; callers side by side share them out by chance.
+	// Seed begins the random source. The same calls in the same order get the same faults;
+	// concurrent callers get the faults in a random distribution.
 	Seed uint64
-	// Conflict cancels a transaction as if another one held one of its items.
+	// Conflict cancels a transaction as if another transaction held one of the items.
 	Conflict float64
-	// Throttle refuses a call; of a BatchGetItem it leaves keys unprocessed.
+	// Throttle refuses a call. For a BatchGetItem, it leaves keys unprocessed.
 	Throttle float64
-	// DropBefore loses a call before it is done, DropAfter its answer.
+	// DropBefore loses a call before the call is done, DropAfter loses the answer.
 	DropBefore, DropAfter float64
-	// Torn lets the items of a transaction become visible at different times:
-	// the version items (partition keys ending in #V) first or last, the others
-	// one by one, all within TornFor. The call is answered when all are visible,
-	// and until then no other write gets at the hidden ones.
+	// Torn makes the items of a transaction visible at different times: the version items
+	// (partition keys ending in #V) first or last, the others one by one, all within
+	// TornFor. The call is answered when all items are visible. Until then, no other write
+	// reaches the hidden items.
 	Torn float64
-	// VersionsLast is the chance that a torn transaction shows its version items
-	// last. 0 stands for a half, a chance below 0 for never.
+	// VersionsLast is the chance that a torn transaction shows the version items last. 0
+	// means a half, and a chance below 0 means never.
 	VersionsLast float64
 }
 
-// Counts is how often each fault was made, and how many reads met an item that
-// was hidden.
+// Counts is the number of faults of each kind, and the number of reads that asked for a
+// hidden item.
 type Counts struct {
 	Conflicts, Throttles, DroppedBefore, DroppedAfter int
 	// VersionsLast are part of Torn.
 	Torn, VersionsLast, TornReads int
 }
 
-// Door implements table.Client. All callers of a table must go through the same
-// Door: what it hides, it hides from its own callers.
+// Door implements table.Client. All callers of a table must go through the same Door,
+// because a Door hides items only from its own callers.
 type Door struct {
 	inner  table.Client
 	config Config
@@ -65,7 +65,7 @@ type Door struct {
 	freed *sync.Cond
 }
 
-// New puts a door in front of inner.
+// New returns a door in front of inner.
 func New(inner table.Client, c Config) *Door {
 	if c.VersionsLast == 0 {
 		c.VersionsLast = 0.5
@@ -76,14 +76,15 @@ func New(inner table.Client, c Config) *Door {
 	return d
 }
 
-// Counts tells which faults were made so far.
+// Counts returns the numbers of faults so far.
 func (d *Door) Counts() Counts {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.counts
 }
 
-// happens draws whether a fault of this chance is made now, and counts it.
+// happens decides at random whether to make a fault of this chance now, and counts the
+// fault.
 func (d *Door) happens(chance float64, count *int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +95,7 @@ func (d *Door) happens(chance float64, count *int) bool {
 	return true
 }
 
-// lossy sends a call and loses it or its answer by chance.
+// lossy sends a call, and loses the call or the answer by chance.
 func lossy[O any](d *Door, send func() (*O, error)) (*O, error) {
 	if d.happens(d.config.DropBefore, &d.counts.DroppedBefore) {
 		return nil, unsent()
@@ -106,11 +107,11 @@ func lossy[O any](d *Door, send func() (*O, error)) (*O, error) {
 	return out, err
 }
 
-// unsent is what the SDK reports for a connection that broke before its answer.
+// unsent returns the error of the SDK for a connection that broke before the answer.
 func unsent() error { return &smithyhttp.RequestSendError{Err: io.ErrUnexpectedEOF} }
 
-// cut is what the SDK reports for one that broke before its answer or, every
-// second time, within it.
+// cut returns the error of the SDK for a connection that broke before the answer or, with a
+// chance of a half, within the answer.
 func (d *Door) cut() error {
 	var within int
 	if d.happens(0.5, &within) {
@@ -123,7 +124,7 @@ func throttled() error {
 	return &types.ProvisionedThroughputExceededException{Message: aws.String("throttled by the fault door")}
 }
 
-// throttling sends a call or refuses it by chance.
+// throttling sends a call, or refuses the call by chance.
 func throttling[O any](d *Door, send func() (*O, error)) (*O, error) {
 	if d.happens(d.config.Throttle, &d.counts.Throttles) {
 		return nil, throttled()
@@ -131,7 +132,7 @@ func throttling[O any](d *Door, send func() (*O, error)) (*O, error) {
 	return lossy(d, send)
 }
 
-// GetItem reads an item, or what it was while it is hidden.
+// GetItem reads an item. For a hidden item, it returns the old item.
 func (d *Door) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
 	return throttling(d, func() (*dynamodb.GetItemOutput, error) {
 		out, err := d.inner.GetItem(ctx, in, o...)
@@ -142,7 +143,7 @@ func (d *Door) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func
 	})
 }
 
-// Query reads a page in which hidden items are what they were.
+// Query reads a page, with old items in place of hidden items.
 func (d *Door) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	return throttling(d, func() (*dynamodb.QueryOutput, error) {
 		out, err := d.inner.Query(ctx, in, o...)
@@ -153,8 +154,8 @@ func (d *Door) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dy
 	})
 }
 
-// BatchGetItem reads items; hidden ones are what they were. Throttled, it
-// answers only a part.
+// BatchGetItem reads items, with old items in place of hidden items. A throttled call
+// answers only the first half of the keys, and is refused if that half is empty.
 func (d *Door) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return lossy(d, func() (*dynamodb.BatchGetItemOutput, error) {
 		left := map[string]types.KeysAndAttributes{}
@@ -190,7 +191,7 @@ func split(in *dynamodb.BatchGetItemInput) (asked *dynamodb.BatchGetItemInput, l
 	return &half, left
 }
 
-// leave adds keys to those that out has left unprocessed.
+// leave adds keys to the unprocessed keys of out.
 func leave(out *dynamodb.BatchGetItemOutput, left map[string]types.KeysAndAttributes) {
 	for name, keys := range left {
 		keys.Keys = append(keys.Keys[:len(keys.Keys):len(keys.Keys)], out.UnprocessedKeys[name].Keys...)
@@ -201,7 +202,7 @@ func leave(out *dynamodb.BatchGetItemOutput, left map[string]types.KeysAndAttrib
 	}
 }
 
-// UpdateItem changes an item, after a transaction that holds it.
+// UpdateItem changes an item, after the end of any other call that holds the item.
 func (d *Door) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	return throttling(d, func() (*dynamodb.UpdateItemOutput, error) {
 		keys := []table.Key{keyOf(in.Key)}
@@ -224,7 +225,8 @@ func (d *Door) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWrit
 	})
 }
 
-// TransactGetItems reads items of one moment. A write that holds one of them cancels it.
+// TransactGetItems reads items of one moment. A write or another reading transaction that
+// holds one of the items cancels the call.
 func (d *Door) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error) {
 	return throttling(d, func() (*dynamodb.TransactGetItemsOutput, error) {
 		keys := make([]table.Key, len(in.TransactItems))
@@ -239,7 +241,8 @@ func (d *Door) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetIte
 	})
 }
 
-// cancelled is the cancellation of a transaction of so many parts for the sake of one.
+// cancelled returns the cancellation of a transaction of so many parts, with the code as
+// the reason of one random part.
 func (d *Door) cancelled(parts int, code string) error {
 	reasons := make([]types.CancellationReason, parts)
 	for i := range reasons {

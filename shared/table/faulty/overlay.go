@@ -13,15 +13,16 @@ import (
 
 type attributes = map[string]types.AttributeValue
 
-// The key attributes of the table, and the values of the key condition of every
-// Query that package table makes.
+// The key attributes of the table, and the values of the key condition of every Query that
+// package table makes.
 const (
 	attrPK, attrSK              = "PK", "SK"
 	valuePK, valueFrom, valueTo = ":pk", ":from", ":to"
 )
 
-// hideOne puts back what the item was. Like every read it is corrected after it
-// was made: what is hidden then cannot have been acknowledged before.
+// hideOne puts the old item in place of a hidden item. As with every read, the result is
+// corrected after the read: an item hidden at this time cannot have been acknowledged
+// before.
 func (d *Door) hideOne(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -31,8 +32,8 @@ func (d *Door) hideOne(in *dynamodb.GetItemInput, out *dynamodb.GetItemOutput) {
 	}
 }
 
-// hideMany puts back what the items under the keys were, but for the keys that
-// were not processed.
+// hideMany puts old items in place of the hidden items under the keys, except for
+// unprocessed keys.
 func (d *Door) hideMany(keys, unprocessed []attributes, items []attributes) []attributes {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,8 +49,8 @@ func (d *Door) hideMany(keys, unprocessed []attributes, items []attributes) []at
 	return d.restore(items, hidden, "")
 }
 
-// hidePage puts back what the items of a page were: of the sort keys that the
-// page covers, in their order.
+// hidePage puts old items in place of the hidden items of a page: the items with sort keys
+// that the page covers, in order of the sort key.
 func (d *Door) hidePage(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	value := func(name string) string { return textOf(in.ExpressionAttributeValues, name) }
 	after, last := textOf(in.ExclusiveStartKey, attrSK), value(valueTo)
@@ -69,8 +70,8 @@ func (d *Door) hidePage(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	out.Count = int32(len(out.Items)) //nolint:gosec // a page has at most 1 MB
 }
 
-// restore replaces the hidden items by what they were. Items of a query without
-// their partition key are those of pk. The door's lock is held.
+// restore replaces the hidden items with the old items. Items of a query have no partition
+// key and belong to pk. The caller holds the door's lock.
 func (d *Door) restore(items []attributes, hidden map[table.Key]*hold, pk string) []attributes {
 	if len(hidden) == 0 {
 		return items
@@ -87,7 +88,7 @@ func (d *Door) restore(items []attributes, hidden map[table.Key]*hold, pk string
 	return items
 }
 
-// keysOf are the keys that the writes and conditions of a transaction touch.
+// keysOf returns the keys of the writes and conditions of a transaction.
 func keysOf(actions []types.TransactWriteItem) []table.Key {
 	keys := make([]table.Key, len(actions))
 	for i, a := range actions {
@@ -105,7 +106,7 @@ func keysOf(actions []types.TransactWriteItem) []table.Key {
 	return keys
 }
 
-// tableOf is the name of the table that a transaction writes to.
+// tableOf returns the name of the table that a transaction writes to.
 func tableOf(actions []types.TransactWriteItem) string {
 	switch a := actions[0]; {
 	case a.Put != nil:
@@ -131,7 +132,7 @@ func attributesOf(k table.Key) attributes {
 	}
 }
 
-// textOf is the text under name, empty where there is none.
+// textOf returns the text under name; empty if there is no text.
 func textOf(all attributes, name string) string {
 	if s, ok := all[name].(*types.AttributeValueMemberS); ok {
 		return s.Value

@@ -13,22 +13,22 @@ import (
 	"lectern/shared/table"
 )
 
-// What AWS serves a partition key at most in a second, in units.
+// The limits of AWS for one partition key in a second, in units.
 const (
 	partitionReads  = 3000
 	partitionWrites = 1000
 )
 
-// Partitions configures a PartitionDoor. Its zero value is what AWS serves.
+// Partitions configures a PartitionDoor. The zero value has the limits of AWS.
 type Partitions struct {
 	// Reads and Writes are the units a second of each partition key.
 	Reads, Writes float64
 	Clock         Clock
 }
 
-// Usage is what was asked of a partition key, or of several.
+// Usage is the use of a partition key, or of several.
 type Usage struct {
-	// Reads and Writes are the units charged.
+	// Reads and Writes are the charged units.
 	Reads, Writes float64
 	// ReadThrottles and WriteThrottles count the refused calls.
 	ReadThrottles, WriteThrottles int
@@ -42,17 +42,18 @@ func (u *Usage) Add(other Usage) {
 	u.WriteThrottles += other.WriteThrottles
 }
 
-// PartitionDoor implements table.Client and throttles each partition key as AWS does a
-// hot one of an on-demand table. A key has a bucket of read units and one of write units,
-// each filled with what a second allows and never with more. A call is admitted while the
-// buckets of its keys are above zero. When it is answered, it is charged with the units
-// that the inner client reports, which may leave a bucket below zero.
+// PartitionDoor implements table.Client and throttles each partition key as AWS throttles a
+// hot key of an on-demand table. A key has a bucket of read units and a bucket of write
+// units. Each bucket fills at the rate of the limit, up to the units of one second. A call
+// is admitted while the buckets of its keys are above zero. After the answer, the call is
+// charged with the units that the inner client reports. The charge may leave a bucket below
+// zero.
 //
-// A refused Query, GetItem or UpdateItem fails with a ThrottlingException, a transaction
-// is cancelled with the reason ThrottlingError, and a BatchGetItem leaves the keys of the
-// partition unprocessed. What a call of several partitions cost is shared out by the
-// sizes of its items. A failed condition costs its write; a conflict costs nothing, which
-// nobody has verified on AWS.
+// A refused Query, GetItem or UpdateItem fails with a ThrottlingException. A refused
+// transaction is cancelled with the reason ThrottlingError. A BatchGetItem leaves the keys
+// of the partition unprocessed. The cost of a call of several partitions is divided in
+// proportion to the sizes of the items. A failed condition costs its write. A conflict
+// costs nothing; no test on AWS has verified this.
 //
 // All callers of a table must go through the same PartitionDoor.
 type PartitionDoor struct {
@@ -66,7 +67,7 @@ type PartitionDoor struct {
 // partition is the state of one partition key.
 type partition struct {
 	usage Usage
-	// reads and writes are the levels of the buckets at the time.
+	// reads and writes are the levels of the buckets at the time at.
 	reads, writes float64
 	at            time.Time
 }
@@ -83,7 +84,7 @@ func NewPartitionDoor(inner table.Client, c Partitions) *PartitionDoor {
 	return &PartitionDoor{inner: inner, config: c, partitions: map[string]*partition{}}
 }
 
-// Usage returns what was asked of each partition key so far.
+// Usage returns the usage of each partition key so far.
 func (d *PartitionDoor) Usage() map[string]Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -94,7 +95,7 @@ func (d *PartitionDoor) Usage() map[string]Usage {
 	return all
 }
 
-// Total returns what was asked of all partition keys so far.
+// Total returns the usage of all partition keys together so far.
 func (d *PartitionDoor) Total() (sum Usage) {
 	for _, usage := range d.Usage() {
 		sum.Add(usage)
@@ -102,7 +103,7 @@ func (d *PartitionDoor) Total() (sum Usage) {
 	return sum
 }
 
-// filled returns the state of a partition key now. The door's lock is held.
+// filled returns the state of a partition key now. The caller holds the door's lock.
 func (d *PartitionDoor) filled(pk string) *partition {
 	now, p := d.config.Clock.Now(), d.partitions[pk]
 	if p == nil {
@@ -116,19 +117,19 @@ func (d *PartitionDoor) filled(pk string) *partition {
 	return p
 }
 
-// unreadable returns the partition keys that have no read units left, and counts a
-// throttle of each.
+// unreadable returns the partition keys that have no read units left, and counts a throttle
+// of each key.
 func (d *PartitionDoor) unreadable(keys []table.Key) map[string]bool {
 	return d.empty(keys, func(p *partition) (level float64, throttles *int) { return p.reads, &p.usage.ReadThrottles })
 }
 
 // unwritable returns the partition keys that have no write units left, and counts a
-// throttle of each.
+// throttle of each key.
 func (d *PartitionDoor) unwritable(keys []table.Key) map[string]bool {
 	return d.empty(keys, func(p *partition) (level float64, throttles *int) { return p.writes, &p.usage.WriteThrottles })
 }
 
-// empty returns the partition keys whose bucket is empty, and counts a throttle of each.
+// empty returns the partition keys with an empty bucket, and counts a throttle of each key.
 func (d *PartitionDoor) empty(keys []table.Key, bucket func(*partition) (level float64, throttles *int)) map[string]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +143,7 @@ func (d *PartitionDoor) empty(keys []table.Key, bucket func(*partition) (level f
 	return empty
 }
 
-// charge takes units out of the buckets of the keys, shared out by weights.
+// charge takes units out of the buckets of the keys, in proportion to the weights.
 func (d *PartitionDoor) charge(keys []table.Key, weights []float64, reads, writes float64) {
 	whole := sum(weights)
 	d.mu.Lock()
@@ -211,7 +212,7 @@ func (d *PartitionDoor) UpdateItem(
 }
 
 // BatchGetItem reads the items of partitions that have units left, and leaves the other
-// keys unprocessed. It is refused where no key can be read.
+// keys unprocessed. It is refused if no key can be read.
 func (d *PartitionDoor) BatchGetItem(
 	ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options),
 ) (*dynamodb.BatchGetItemOutput, error) {
@@ -303,7 +304,7 @@ func (d *PartitionDoor) TransactWriteItems(
 }
 
 // cancelledEmpty returns the cancellation of a transaction for partitions without units;
-// nil where there are none.
+// nil if all partitions have units.
 func cancelledEmpty(keys []table.Key, empty map[string]bool) error {
 	return cancelledWhere(keys, "ThrottlingError", func(k table.Key) bool { return empty[k.PK] })
 }

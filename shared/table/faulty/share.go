@@ -10,7 +10,7 @@ import (
 	"lectern/shared/table"
 )
 
-// The bytes that one unit reads, strongly consistent, and that one writes.
+// The bytes that one unit reads, strongly consistent, and the bytes that one unit writes.
 const (
 	readUnit  = 4096
 	writeUnit = 1024
@@ -44,8 +44,8 @@ func conditionFailed(err error) bool {
 	return false
 }
 
-// read returns the keys that a BatchGetItem was answered for, and what the reading of
-// each cost: one unit where there is no item.
+// read returns the keys that a BatchGetItem was answered for, and the cost of reading each
+// key: one unit for a missing item.
 func read(asked, items, unprocessed []attributes) (keys []table.Key, weights []float64) {
 	units := map[table.Key]float64{}
 	for _, key := range asked {
@@ -63,8 +63,8 @@ func read(asked, items, unprocessed []attributes) (keys []table.Key, weights []f
 	return keys, weights
 }
 
-// written returns what each action of a transaction costs, in proportion to the others.
-// Of an update it is the size of its values, as this service writes an item whole or
+// written returns the cost of each action of a transaction, in proportion to the others.
+// For an update, the size of the values counts, since this service writes an item whole or
 // adds to a number.
 func written(actions []types.TransactWriteItem) []float64 {
 	weights := make([]float64, len(actions))
@@ -84,12 +84,12 @@ func written(actions []types.TransactWriteItem) []float64 {
 func readUnits(item attributes) float64  { return unitsOf(item, readUnit) }
 func writeUnits(item attributes) float64 { return unitsOf(item, writeUnit) }
 
-// unitsOf returns how many units of the size an item takes, 1 at least.
+// unitsOf returns the number of units of the size that an item takes, 1 at least.
 func unitsOf(item attributes, size int) float64 {
 	return max(1, math.Ceil(float64(sizeOf(item))/float64(size)))
 }
 
-// sizeOf returns about how many bytes DynamoDB counts for an item.
+// sizeOf returns approximately the number of bytes that DynamoDB counts for an item.
 func sizeOf(item attributes) (bytes int) {
 	for name, value := range item {
 		bytes += len(name)

@@ -14,17 +14,17 @@ import (
 	"lectern/shared/table"
 )
 
-// hold is what a write has on a key it is working on.
+// hold is the claim of a call on a key: of a write, or of a reading transaction.
 type hold struct {
-	// hidden is whether reads get old instead of what stands in the table.
+	// hidden reports whether reads get old instead of the item in the table.
 	hidden bool
-	// old is the item as it was, nil for none.
+	// old is the item before the write; nil if there was no item.
 	old attributes
 }
 
-// transact does the transaction: whole in the table, piece by piece for those
-// who read through the door. As long as it holds a key no other write of the
-// door gets at it, so that what was read before is what the item was.
+// transact does the transaction: whole in the table, piece by piece for readers through the
+// door. While transact holds a key, no other write of the door reaches the key. So the item
+// that was read before the write is the old item.
 func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	keys, torn := keysOf(in.TransactItems), d.happens(d.config.Torn, &d.counts.Torn)
 	last := torn && d.happens(d.config.VersionsLast, &d.counts.VersionsLast)
@@ -51,7 +51,7 @@ func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInpu
 	return out, nil
 }
 
-// hide lets readers go on to see the items of the keys as they are now.
+// hide makes readers go on to see the current items of the keys.
 func (d *Door) hide(ctx context.Context, name string, keys []table.Key) error {
 	if len(keys) == 0 {
 		return nil
@@ -82,8 +82,8 @@ func (d *Door) hide(ctx context.Context, name string, keys []table.Key) error {
 
 func isVersion(key table.Key) bool { return strings.HasSuffix(key.PK, "#V") }
 
-// reveal frees the keys one by one, each at a time of its own within TornFor: in
-// any order, but version items after all others.
+// reveal frees the keys one by one, each at a time of its own within TornFor: in random
+// order, but version items after all others.
 func (d *Door) reveal(keys []table.Key) {
 	times := make([]time.Duration, len(keys))
 	d.mu.Lock()
@@ -109,7 +109,7 @@ func (d *Door) reveal(keys []table.Key) {
 	}
 }
 
-// hold waits until no other write holds any of the keys, then holds all.
+// hold waits until no other call holds any of the keys, then holds all keys.
 func (d *Door) hold(keys []table.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -121,7 +121,8 @@ func (d *Door) hold(keys []table.Key) {
 	}
 }
 
-// holdFree holds all keys if no write holds any of them, and reports whether it does.
+// holdFree holds all keys if no other call holds any of the keys, and reports whether all
+// keys are now held.
 func (d *Door) holdFree(keys []table.Key) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
