@@ -24,12 +24,12 @@ type awsDoors struct {
 var scarce = faulty.Partitions{Reads: 300, Writes: 100}
 
 // bursts is a clock of a PartitionDoor that goes on by the looks at it, so that partitions
-// are throttled however fast the machine is: it stands still for 80 of 2,000 looks, and
+// are throttled however fast the machine is: it stands still for 120 of 2,000 looks, and
 // between two of the others a second passes.
 type bursts struct{ looks atomic.Int64 }
 
 func (b *bursts) now() time.Time {
-	const period, still = 2_000, 80
+	const period, still = 2_000, 120
 	looks := b.looks.Add(1)
 	return time.Unix(looks/period*(period-still)+min(looks%period, period-still), 0)
 }
