@@ -53,7 +53,7 @@ func encoded(t *testing.T, value any) json.RawMessage {
 func sumOf(a, b purge.Counts) purge.Counts {
 	return purge.Counts{
 		Sessions: a.Sessions + b.Sessions, Contacts: a.Contacts + b.Contacts, Accounts: a.Accounts + b.Accounts,
-		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk,
+		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records,
 	}
 }
 

@@ -27,6 +27,7 @@ var adders = map[string]func(*Organization, place, Item){
 	"T":                 (*Organization).addFamily,
 	"L":                 (*Organization).addLine,
 	"M":                 (*Organization).addSetting,
+	"F":                 (*Organization).addRecord,
 	"S":                 (*Organization).addSession,
 	contact.Kind.Letter: func(o *Organization, at place, item Item) { o.addParty(o.Parties[contact.Kind.Name], at, item) },
 	account.Kind.Letter: func(o *Organization, at place, item Item) { o.addParty(o.Parties[account.Kind.Name], at, item) },

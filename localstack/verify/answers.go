@@ -77,6 +77,9 @@ func (o *Organization) checkAnswers() {
 			o.found(s.id, s.version)
 		}
 	}
+	for id, r := range o.small {
+		o.found(id, r.version)
+	}
 	for of := range o.gone {
 		_, id, _ := strings.Cut(of, " ")
 		delete(o.acknowledged, id)

@@ -140,7 +140,7 @@ func (o *Organization) checkRows() {
 // value may be a person's address and is not told.
 func (o *Organization) checkUnique() {
 	for key := range union(o.owned, o.held) {
-		kind, _, _ := strings.Cut(placed(key).rest, "#")
+		kind, _, _ := strings.Cut(strings.TrimPrefix(placed(key).rest, "F#"), "#")
 		owner, holder := o.owned[key], o.held[key]
 		if owner != holder {
 			o.mendableValue(key, holder)

@@ -47,7 +47,8 @@ var forms = map[string]map[string][]form{
 		"L":  {one("line of a list", "event|member|token", `\d{13}#\d{19}`)},
 		"M":  {one("setting: "+field.Kind, "", field.Kind+"#.+")},
 		"V":  {one("version of a shard", "", "[CA]#"+shard)},
-		"Q":  {one("unique value", "(email|field)#.*", "-")},
+		"Q":  {one("unique value", "(email|field)#.*", "-"), recordHold},
+		"F":  records,
 		"N":  {one(runningNumber, "contact|account", "-")},
 		"H":  {one(changeRecord, `\d{10}#[0-7]`, ".+"), one("hour of change records", "", `\d{10}`)},
 		"X":  {one("security event", `\d{6}`, ".+#.+")},
@@ -63,7 +64,8 @@ var forms = map[string]map[string][]form{
 		"S":  {one("session", ".+", "B")},
 		"M":  settings(),
 		"V":  {one("version of a shard", "", "[SCA]#"+shard)},
-		"Q":  {one("unique value", "(field|participant_role)#.*", "-")},
+		"Q":  {one("unique value", "(field|participant_role)#.*", "-"), recordHold},
+		"F":  records,
 		"N":  {one(runningNumber, "session", "-")},
 		"RS": {one("row of a session", "", shard+"#.+")},
 		"RC": {one("row of a contact on an event", "", shard+"#.+")},
@@ -71,10 +73,19 @@ var forms = map[string]map[string][]form{
 	},
 }
 
+// records are the forms of small records, and recordHold is that of their unique values.
+var (
+	records = []form{
+		one("record", parent, "R#[a-z_]+#.+"), one("number of records", parent, "N#[a-z_]+"), one("deleted record", "", "D#[a-z_]+#.+"),
+	}
+	recordHold = one("unique value", "F#[a-z_]+#.*", "-")
+)
+
 // What keys are made of.
 const (
 	number = `[1-9]\d*`
 	shard  = "[0-9a-f]{2}"
+	parent = "([0-9a-f-]{36})?"
 )
 
 func one(kind, rest, sort string) form { return form{kind: kind, rest: whole(rest), sort: whole(sort)} }

@@ -44,6 +44,9 @@ func (o *Organization) repair(owner, family string) *repair.Input {
 func (o *Organization) mendableValue(key, holder string) {
 	at := placed(key)
 	kind, _, _ := strings.Cut(at.rest, "#")
+	if kind == "F" {
+		return // The unique value of a small record.
+	}
 	family := repair.Settings
 	if kind == "email" {
 		family = contact.Kind.Name

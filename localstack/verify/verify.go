@@ -54,6 +54,10 @@ type Organization struct {
 	rows     map[string]map[string]row
 	shards   map[string]map[string]shardVersion
 	settings map[string][]setting
+	// small are the small records by id, deleted ones among them, and numbered how many of a
+	// kind an owner has, by partition and kind.
+	small    map[string]smallRecord
+	numbered map[string]map[string]int
 	// counted are the settings versions of events and organization, by partition.
 	counted map[string]int64
 	// held is who holds a unique value and who should, by partition; numbers the last
@@ -127,6 +131,7 @@ func NewOrganization(id int64) *Organization {
 		held: map[string]string{}, owned: map[string]string{}, numbers: map[string]int64{},
 		changes: map[string][]noted{}, personal: map[string][]string{}, gone: map[string]bool{}, hours: map[string]bool{}, changed: map[string]bool{},
 		visits: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
+		small: map[string]smallRecord{}, numbered: map[string]map[string]int{},
 	}
 	for _, kind := range kinds {
 		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
@@ -138,6 +143,7 @@ func NewOrganization(id int64) *Organization {
 func (o *Organization) Check() {
 	o.checkFamilies()
 	o.checkSettings()
+	o.checkRecords()
 	for _, event := range sorted(o.Sessions) {
 		o.checkSessions(event, o.Sessions[event])
 	}

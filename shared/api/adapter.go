@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -112,10 +114,9 @@ const (
 
 // Handle implements huma.Adapter.
 func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
-	e := &endpoint{
-		Operation: described.Metadata[metaOperation].(*Operation), described: described,
-		params: described.Parameters, run: run,
-	}
+	op := described.Metadata[metaOperation].(*Operation)
+	described.Parameters = slices.DeleteFunc(described.Parameters, op.lacks)
+	e := &endpoint{Operation: op, described: described, params: described.Parameters, run: run}
 	for _, p := range e.params {
 		plainParam(p)
 	}
@@ -125,6 +126,16 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 		described.RequestBody.Required = !e.bodyless
 	}
 	a.endpoints = append(a.endpoints, e)
+}
+
+// lacks reports whether the operation's path lacks a path parameter of the input. It gives
+// the parameter the name that the path has for it.
+func (o *Operation) lacks(p *huma.Param) bool {
+	if p.In != "path" {
+		return false
+	}
+	p.Name = o.pathName(p.Name)
+	return !strings.Contains(o.Path, "{"+p.Name+"}")
 }
 
 // plainParam takes out of a parameter's description what only a body can be,
@@ -154,7 +165,7 @@ func (x *exchange) humaContext() *humaContext {
 	return &humaContext{inner: humago.NewContext(nil, x.r.WithContext(x.ctx), discard{}), x: x}
 }
 
-func (c *humaContext) Param(name string) string { return c.x.params[name] }
+func (c *humaContext) Param(name string) string { return c.x.params[c.x.pathName(name)] }
 func (c *humaContext) Query(name string) string { return c.x.params[name] }
 func (c *humaContext) BodyReader() io.Reader    { return bytes.NewReader(c.x.body) }
 

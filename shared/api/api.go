@@ -35,8 +35,8 @@ type Env struct {
 	// SearchUnits is how many read units a minute an organization's requests without a
 	// limit may take in one process; 0 is any number.
 	SearchUnits int64
-	// MostRecords lowers the caps on records of a kind (package caps), for tests; 0 lowers
-	// none.
+	// MostRecords lowers the caps on records of a kind (packages caps and resource), for
+	// tests; 0 lowers none.
 	MostRecords int64
 	// Memory is what the groups of one process share; see Shared.
 	Memory *Memory

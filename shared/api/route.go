@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"reflect"
@@ -40,6 +41,8 @@ type Operation struct {
 	daily       bool  // counts against Env.DailyWrites
 	revised     bool  // the answer is a version of a record
 	errors      []int // documented beside those that follow from the rest
+	// inPath maps parameters of the input to their names in the path; see InPath.
+	inPath map[string]string
 }
 
 // Methods are those with which a request is for the operation: HEAD asks for what GET
@@ -79,6 +82,20 @@ func CountsDaily(o *Operation) { o.daily = true }
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
 
+// InPath has the path call a parameter of the input by another name, such as ruleId for id.
+// So one input type serves many paths.
+func InPath(param, name string) Option {
+	return func(o *Operation) {
+		if o.inPath == nil {
+			o.inPath = map[string]string{}
+		}
+		o.inPath[param] = name
+	}
+}
+
+// pathName returns the path's name of a parameter of the input.
+func (o *Operation) pathName(param string) string { return cmp.Or(o.inPath[param], param) }
+
 // writes is whether the operation needs a write scope.
 func (o *Operation) writes() bool {
 	return slices.ContainsFunc(o.Scopes, func(s auth.Scope) bool { return strings.HasPrefix(string(s), "write:") })
@@ -111,6 +128,11 @@ func Post[S, I, O any](id, path string, h Handler[S, I, O], scopes auth.Scopes, 
 // Put declares a route that updates.
 func Put[S, I, O any](id, path string, h Handler[S, I, O], scopes auth.Scopes, bucket ratelimit.Bucket, opts ...Option) Route[S] {
 	return route(http.MethodPut, id, path, h, scopes, bucket, opts)
+}
+
+// Patch declares a route that updates as Put does, for clients that send PATCH.
+func Patch[S, I, O any](id, path string, h Handler[S, I, O], scopes auth.Scopes, bucket ratelimit.Bucket, opts ...Option) Route[S] {
+	return route(http.MethodPatch, id, path, h, scopes, bucket, opts)
 }
 
 // Delete declares a route that deletes.

@@ -201,9 +201,11 @@ func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool
 	if err != nil {
 		return nil, err
 	}
-	steps := []func(context.Context) (bool, error){r.people, r.rows, r.hours, r.purge(purge.Store.Settings, 0)}
+	steps := []func(context.Context) (bool, error){
+		r.people, r.rows, r.hours, r.purge(purge.Store.Settings, 0), r.purge(purge.Store.Records, 0),
+	}
 	for _, event := range events {
-		for _, part := range []purgePart{purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings} {
+		for _, part := range purgeParts {
 			steps = append(steps, r.purge(part, event))
 		}
 	}
@@ -212,6 +214,11 @@ func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool
 
 // purgePart purges one kind of record of an event.
 type purgePart func(s purge.Store, ctx context.Context, org, event int64) error
+
+// purgeParts are the parts of the purge of an event, in their order.
+var purgeParts = []purgePart{
+	purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings, purge.Store.Records,
+}
 
 // purge returns the step that does one part of the purge of an event, or of the
 // organization if event is 0.

@@ -1,9 +1,9 @@
 // Package purge removes for good the records that were deleted more than 30 days ago:
-// sessions, contacts and accounts without any role, and settings (decision 19). One
-// transaction removes a record. The transaction is conditional on the versions that were
+// sessions, contacts and accounts without any role, settings, and small records (decision
+// 19). One transaction removes a record. The transaction is conditional on the versions that were
 // read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
 //
-// Read purge.go, then sessions.go, parties.go, settings.go.
+// Read purge.go, then sessions.go, parties.go, settings.go, records.go.
 package purge
 
 import (
@@ -50,6 +50,7 @@ type Counts struct {
 	Contacts int64 `json:"contacts"`
 	Accounts int64 `json:"accounts"`
 	Settings int64 `json:"settings"`
+	Records  int64 `json:"records"`
 	Shrunk   int64 `json:"shrunk_settings"`
 }
 
@@ -81,6 +82,11 @@ func (s Store) run(org, event int64) *run {
 // Settings purges the settings of an event, or of an organization if event is 0.
 func (s Store) Settings(ctx context.Context, org, event int64) error {
 	return s.run(org, event).settings(ctx, item.Place{Org: org, Event: event})
+}
+
+// Records purges the small records of an event, or of an organization where event is 0.
+func (s Store) Records(ctx context.Context, org, event int64) error {
+	return s.run(org, event).records(ctx)
 }
 
 // Sessions purges the sessions of an event.

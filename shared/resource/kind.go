@@ -1,0 +1,117 @@
+package resource
+
+import (
+	"fmt"
+
+	"lectern/shared/apierr"
+	"lectern/shared/table"
+)
+
+// Codes of the conflicts of this package.
+const (
+	CodeConfirm       = "CONFIRMATION_REQUIRED"
+	CodeParentDeleted = "PARENT_DELETED"
+)
+
+// Kind describes a kind of record: R is the record as stored and shown, D the draft that a
+// client sends.
+type Kind[R any, P Record[R], D Draft[P]] struct {
+	// Name is the kind in keys and changes, for example rule. Title and Many name a record and
+	// all records in messages, for example Rule and rules.
+	Name, Title, Many string
+	// Max is how many records of the kind an owner may have.
+	Max int
+	// Parent is the kind of the record that records of this kind belong to; nil for records
+	// of an event or organization.
+	Parent Parent
+	// Children are the kinds of records that belong to records of this kind. MayDelete gets
+	// the numbers.
+	Children []string
+	// MayDelete returns the 409 of a record that must not be deleted unless the client
+	// forces the deletion, see Confirm. Nil for a kind without a condition.
+	MayDelete func(Deletion[P]) error
+	// Unique returns the value of the property UniqueField that no two records of an owner
+	// share; empty for a record without a value. Nil for a kind without unique values.
+	Unique      func(P) string
+	UniqueField string
+	// Publishes names the published change of a verb. A verb without a name goes into the
+	// audit trail alone.
+	Publishes map[Verb]string
+}
+
+// Parent is a Kind of records that own other records.
+type Parent interface{ names() (kind, title string) }
+
+func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
+
+// Draft has the properties that a client may write. Apply writes the properties that were sent
+// into the record, and returns the 400 of a property that breaks a rule. Apply may run several
+// times, each time on a fresh record.
+type Draft[P any] interface{ Apply(Edit[P]) error }
+
+// Edit is a record that is being created or changed.
+type Edit[P any] struct {
+	Owner
+	Record P
+	// New reports whether the record is being created.
+	New bool
+}
+
+// Deletion is a record that is to be deleted.
+type Deletion[P any] struct {
+	Record P
+	// Children are the numbers of the records below, by kind.
+	Children map[string]int
+}
+
+// Confirm returns the 409 of a deletion that needs ?force=true.
+func Confirm(reason string, count int, message string) error {
+	return apierr.Conflict(CodeConfirm, message).With("reason", reason).With("count", count)
+}
+
+// Verb names the act of a change.
+type Verb string
+
+// The verbs. Updated and Deleted are for a record that is not deleted, Restored is for a
+// deleted one.
+const (
+	Created  Verb = "created"
+	Updated  Verb = "updated"
+	Deleted  Verb = "deleted"
+	Restored Verb = "restored"
+)
+
+// notFound returns the 404 of a record.
+func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }
+
+// taken returns the 409 of a unique value that another record has.
+func (k *Kind[R, P, D]) taken() error {
+	message := fmt.Sprintf("There is a %s with this %s already.", lower(k.Title), k.UniqueField)
+	return apierr.Conflict("DUPLICATE_"+upper(k.UniqueField), message).Field(k.UniqueField)
+}
+
+// parentKeys returns the keys of the owner's parent record; nil for an owner without a parent.
+func (k *Kind[R, P, D]) parentKeys(o Owner) []table.Key {
+	if k.Parent == nil {
+		return nil
+	}
+	kind, _ := k.Parent.names()
+	return []table.Key{o.top().Key(kind, o.Parent), o.DeletedKey(kind, o.Parent)}
+}
+
+// checkParent refuses an owner without the parent record: 404. For Created and Restored a
+// deleted parent is a 409.
+func (k *Kind[R, P, D]) checkParent(o Owner, verb Verb, got map[table.Key]table.Item) error {
+	keys := k.parentKeys(o)
+	if keys == nil {
+		return nil
+	}
+	_, title := k.Parent.names()
+	if _, ok := got[keys[0]]; ok {
+		return nil
+	}
+	if _, ok := got[keys[1]]; ok && (verb == Created || verb == Restored) {
+		return apierr.Conflict(CodeParentDeleted, fmt.Sprintf("The %s is deleted.", lower(title)))
+	}
+	return apierr.NotFound(title)
+}

@@ -1,0 +1,125 @@
+// Package resource stores small records: a rule of an event, a placement of a draft. A
+// Kind declares a record and the rules of the record. The package creates, lists, changes,
+// deletes and restores the records of every kind in the same way, and Of makes the routes.
+//
+//	PK                            SK
+//	O#<org>#E#<event>#F           R#<kind>#<id>   record of the event
+//	                              N#<kind>        how many records of the kind there are
+//	                              D#<kind>#<id>   deleted record of the event, or of a record of the event
+//	O#<org>#E#<event>#F#<parent>  R#.., N#..      records of the record with the id parent
+//	O#<org>#F, O#<org>#F#<parent>                 the same for an organization
+//	<owner>#Q#F#<kind>#<parent>#<value>  -        hold of a unique value
+//
+// Each write is a single transaction: the record, the number of records, the hold of a unique
+// value and the change record. Small records are no settings: every request of an event
+// relies on the partition of the settings, so small records stay outside.
+//
+// Read resource.go, kind.go, collection.go, create.go, change.go, step.go, stored.go;
+// then body.go and routes.go for the API.
+package resource
+
+import (
+	"time"
+
+	"lectern/shared/api"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Keep is how long a deleted record can be restored.
+const Keep = 30 * 24 * time.Hour
+
+// Owner owns records. An owner is an event, an organization if Event is 0, or, if Parent is an
+// id, a record of the event or organization.
+type Owner struct {
+	Org, Event int64
+	Parent     string
+}
+
+func (o Owner) prefix() string {
+	if o.Event == 0 {
+		return table.Org(o.Org)
+	}
+	return table.Event(o.Org, o.Event)
+}
+
+// top returns the event or organization of the owner.
+func (o Owner) top() Owner { return Owner{Org: o.Org, Event: o.Event} }
+
+// Partition returns the partition of the owner's records.
+func (o Owner) Partition() string {
+	pk := o.prefix() + "#F"
+	if o.Parent != "" {
+		pk += "#" + o.Parent
+	}
+	return pk
+}
+
+// The first letter of a sort key.
+const (
+	live    = "R#"
+	counted = "N#"
+	deleted = "D#"
+)
+
+// Key returns the key of a record that is not deleted.
+func (o Owner) Key(kind, id string) table.Key {
+	return table.Key{PK: o.Partition(), SK: live + kind + "#" + id}
+}
+
+// DeletedKey returns the key of a deleted record. All deleted records of an event stand
+// together: no list reads deleted records, and a purge finds all.
+func (o Owner) DeletedKey(kind, id string) table.Key {
+	return table.Key{PK: o.top().Partition(), SK: deleted + kind + "#" + id}
+}
+
+// CountKey returns the key of the item that counts the owner's records of a kind.
+func (o Owner) CountKey(kind string) table.Key {
+	return table.Key{PK: o.Partition(), SK: counted + kind}
+}
+
+// HoldKey returns the key of the item that holds a unique value.
+func (o Owner) HoldKey(kind, value string) table.Key {
+	return table.Key{PK: o.prefix() + "#Q#F#" + kind + "#" + o.Parent + "#" + value, SK: "-"}
+}
+
+// Header is the part that all records have. A record embeds the Header.
+type Header struct {
+	ID        string     `json:"id" format:"uuid" doc:"The record's id."`
+	CreatedAt wire.Time  `json:"created_at" doc:"When the record was created."`
+	UpdatedAt wire.Time  `json:"updated_at" doc:"When the record was changed last; an update may send it."`
+	DeletedAt *wire.Time `json:"deleted_at,omitempty" doc:"When the record was deleted; otherwise absent."`
+
+	version int64
+	meta    Meta
+}
+
+// RecordID returns the record's id.
+func (h *Header) RecordID() string { return h.ID }
+
+// Revision returns the version that an ETag names.
+func (h *Header) Revision() int64 { return h.version }
+
+func (h *Header) header() *Header { return h }
+
+// Record is a pointer to a record of type R with an embedded Header.
+type Record[R any] interface {
+	*R
+	RecordID() string
+	Revision() int64
+	header() *Header
+}
+
+// Store keeps the records of all kinds.
+type Store struct {
+	Table *table.Table
+	Now   func() time.Time
+	NewID func() string
+	// Most lowers the Max of every kind, for tests; 0 leaves Max.
+	Most int64
+}
+
+// NewStore returns the store of a group.
+func NewStore(env api.Env) Store {
+	return Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Most: env.MostRecords}
+}

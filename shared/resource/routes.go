@@ -1,0 +1,129 @@
+package resource
+
+import (
+	"context"
+	"fmt"
+
+	"lectern/shared/api"
+	"lectern/shared/auth"
+	"lectern/shared/page"
+	"lectern/shared/ratelimit"
+	"lectern/shared/write"
+)
+
+// Routes names the paths of a kind's records, with scopes and buckets.
+type Routes struct {
+	// Path is the path of the collection. ID is the path's name of a record's id, for example
+	// ruleId, and Parent that of the parent's id; empty without a parent.
+	Path, ID, Parent string
+	// One and Many are the names in operation ids, for example Rule and Rules.
+	One, Many string
+	// About describes the kind in Markdown for the document, Example is the body of a create.
+	About, Example string
+	Read, Write    auth.Scopes
+	// Reads and Writes are the buckets.
+	Reads, Writes ratelimit.Bucket
+	// Paged has the list answer in pages, Patch adds PATCH, Restore adds the route that
+	// restores a deleted record.
+	Paged, Patch, Restore bool
+}
+
+// Of returns the routes of a kind: list, create, get, update and delete, and the routes that r
+// adds. store gives the store of the group's service.
+func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store func(*S) Store) []api.Route[S] {
+	type all = Collection[R, P, D]
+	names := []api.Option{api.InPath("id", r.ID), api.InPath("parentId", r.Parent)}
+	says := func(text string) []api.Option { return append(names[:2:2], api.Describe(text)) }
+	one, create := r.Path+"/{"+r.ID+"}", says(r.creates(k.Max, k.Many))
+	update := handler(k, store, all.update)
+	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, r.Reads, says(lists)...)
+	if r.Paged {
+		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, r.Reads, says(lists)...)
+	}
+	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, r.Writes, says(deletes)...)
+	if k.MayDelete != nil {
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, r.Writes, says(deletes)...)
+	}
+	routes := []api.Route[S]{
+		list,
+		api.Post("create"+r.One, r.Path+"/create", handler(k, store, all.create), r.Write, r.Writes, create...),
+		api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, r.Reads, says(r.About)...),
+		api.Put("update"+r.One, one, update, r.Write, r.Writes, says(updates)...),
+		remove,
+	}
+	if r.Patch {
+		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, r.Writes, says(updates)...))
+	}
+	if r.Restore {
+		restore := handler(k, store, all.restore)
+		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, r.Writes, says(restores)...))
+	}
+	return routes
+}
+
+// Descriptions of the operations that say the same of every kind.
+const (
+	lists   = "Lists all records that are not deleted, in the order of their creation."
+	updates = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
+		"A stale `updated_at` or `If-Match` is a 409."
+	deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."
+	restores = "Brings a deleted record back, within 30 days of its deletion."
+)
+
+// creates returns the description of the create.
+func (r Routes) creates(most int, many string) string {
+	const form = "%s\n\nThere may be %d %s; one more is a 409 `LIMIT_REACHED`. For example:\n\n```json\n%s\n```"
+	return fmt.Sprintf(form, r.About, most, many, r.Example)
+}
+
+// located is the pointer to an input that names an owner.
+type located[I any] interface {
+	*I
+	owner(context.Context) Owner
+}
+
+// handler returns the handler that calls do on the records of the owner in the path.
+func handler[S, I, O, R any, L located[I], P Record[R], D Draft[P]](
+	k *Kind[R, P, D], store func(*S) Store, do func(Collection[R, P, D], context.Context, L) (*O, error),
+) api.Handler[S, I, O] {
+	return func(s *S, ctx context.Context, in *I) (*O, error) {
+		return do(k.Of(store(s), L(in).owner(ctx)), ctx, L(in))
+	}
+}
+
+func (c Collection[R, P, D]) list(ctx context.Context, _ *listInput) (*[]P, error) {
+	all, err := c.List(ctx)
+	return &all, err
+}
+
+func (c Collection[R, P, D]) page(ctx context.Context, in *pageInput) (*page.Of[P], error) {
+	all, err := c.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return page.Slice(in.Query, all), nil
+}
+
+func (c Collection[R, P, D]) get(ctx context.Context, in *getInput) (*R, error) {
+	return c.Get(ctx, in.ID)
+}
+
+func (c Collection[R, P, D]) create(ctx context.Context, in *createInput[D]) (*R, error) {
+	return c.Create(ctx, in.Body.Draft)
+}
+
+func (c Collection[R, P, D]) update(ctx context.Context, in *updateInput[D]) (*R, error) {
+	return c.Change(ctx, in.ID, Change[D]{Verb: Updated, Draft: &in.Body.Draft, Guard: in.guard()})
+}
+
+func (c Collection[R, P, D]) remove(ctx context.Context, in *removeInput) (*R, error) {
+	return c.Change(ctx, in.ID, Change[D]{Verb: Deleted, Guard: write.Guard{IfMatch: in.IfMatch}})
+}
+
+func (c Collection[R, P, D]) force(ctx context.Context, in *forceInput) (*R, error) {
+	return c.Change(ctx, in.ID, Change[D]{Verb: Deleted, Guard: write.Guard{IfMatch: in.IfMatch}, Force: in.Force})
+}
+
+func (c Collection[R, P, D]) restore(ctx context.Context, in *removeInput) (*R, error) {
+	return c.Change(ctx, in.ID, Change[D]{Verb: Restored, Guard: write.Guard{IfMatch: in.IfMatch}})
+}

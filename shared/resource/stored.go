@@ -1,0 +1,97 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// Meta is the part of a stored record that is not shown.
+type Meta struct {
+	// Sequence is the number of the record's last published change.
+	Sequence int64 `json:"sequence,omitempty"`
+	// Unique is the value that the record holds, Parent the id of the owning record.
+	Unique string `json:"unique,omitempty"`
+	Parent string `json:"parent,omitempty"`
+}
+
+// Stored is the part of a stored record that all kinds have.
+type Stored struct {
+	ID        string     `json:"id"`
+	UpdatedAt wire.Time  `json:"updated_at"`
+	DeletedAt *wire.Time `json:"deleted_at"`
+	Meta      Meta       `json:"_"`
+}
+
+// KindOf returns the kind and the id in the sort key of a record or a number, and reports
+// whether the record is deleted.
+func KindOf(key table.Key) (kind, id string, gone bool) {
+	letter, rest, _ := strings.Cut(key.SK, "#")
+	kind, id, _ = strings.Cut(rest, "#")
+	return kind, id, letter+"#" == deleted
+}
+
+// Range returns the first and the last sort key of an owner's deleted records.
+func Range() (from, to string) { return deleted, deleted + last }
+
+// encode returns the item of a record. The JSON begins with the Meta, if the record has
+// any.
+func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
+	h := r.header()
+	data, err := wire.Encode(r)
+	if err == nil && h.meta != (Meta{}) {
+		var hidden []byte
+		hidden, err = wire.Encode(h.meta)
+		data = slices.Concat([]byte(prefix), hidden, []byte(","), bytes.TrimPrefix(data, []byte("{")))
+	}
+	if err != nil {
+		return table.Item{}, fmt.Errorf("resource: encode %s: %w", key.SK, err)
+	}
+	return table.Item{Key: key, Version: h.version, Data: data}, nil
+}
+
+// prefix begins the JSON of a record with a Meta.
+const prefix = `{"_":`
+
+func decode[R any, P Record[R]](from table.Item) (P, error) {
+	r := P(new(R))
+	err := json.Unmarshal(from.Data, r)
+	h := r.header()
+	h.version = from.Version
+	if err == nil && bytes.HasPrefix(from.Data, []byte(prefix)) {
+		var all Stored
+		err = json.Unmarshal(from.Data, &all)
+		h.meta = all.Meta
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resource: decode %s: %w", from.SK, err)
+	}
+	return r, nil
+}
+
+// countOf returns the number in a stored count, 0 for a missing count.
+func countOf(got write.Items, key table.Key) (number int, stored table.Item, err error) {
+	stored, ok := got[key]
+	if !ok {
+		return 0, stored, nil
+	}
+	if number, err = strconv.Atoi(string(stored.Data)); err != nil {
+		return 0, stored, fmt.Errorf("resource: decode %s: %w", key.SK, err)
+	}
+	return number, stored, nil
+}
+
+func limitText(most int, many string) string {
+	return fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", most, many)
+}
+
+func upper(field string) string { return strings.ToUpper(field) }
+
+func lower(title string) string { return strings.ToLower(title) }
