@@ -3,6 +3,7 @@
 package functions
 
 import (
+	"lectern/functions/agendaplanning"
 	"lectern/functions/contacts"
 	"lectern/functions/contactwrites"
 	"lectern/functions/events"
@@ -37,5 +38,6 @@ var Groups = []api.Group{
 	eventsettings.Group,
 	fieldwrites.Group,
 	metadatawrites.Group,
+	agendaplanning.Group,
 	root.Group,
 }

@@ -47,7 +47,7 @@ type function struct {
 }
 
 // settled are the functions without records in memory.
-var settled = map[string]bool{"events": true, "eventsettings": true, "fieldwrites": true, "metadatawrites": true, "root": true}
+var settled = map[string]bool{"agendaplanning": true, "events": true, "eventsettings": true, "fieldwrites": true, "metadatawrites": true, "root": true}
 
 // functionsOf lists the functions: one for each group, and the operator's. The error
 // names those whose permissions nobody has declared.

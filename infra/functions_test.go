@@ -41,7 +41,8 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 		"contacts": large, "contactwrites": large, "exhibitors": large, "exhibitorwrites": large, "participants": large,
 		"sessions": large, "sessionwrites": large, "speakers": large, "sponsors": large, "sponsorwrites": large,
 		"events": small, "eventsettings": small, "fieldwrites": small, "metadatawrites": small, "root": small,
-		"operator": {512.0, "448MiB", 50.0},
+		"agendaplanning": small,
+		"operator":       {512.0, "448MiB", 50.0},
 	}
 	for _, at := range []string{"us", "eu"} {
 		given := map[string][]any{}

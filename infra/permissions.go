@@ -52,7 +52,8 @@ var (
 	// write is what every group does that changes something.
 	write = slices.Concat(read, limit, change)
 	// release frees a unique value, such as an address that a contact has no more, and
-	// deletes the item of a person who leaves a session.
+	// deletes the item of a person who leaves a session. A small record that is deleted moves
+	// to another key.
 	release = []permission{{"DeleteItem", tenants}}
 	// hold has a transaction fail when what it relies on has changed.
 	hold = []permission{{"ConditionCheckItem", tenants}}
@@ -86,6 +87,7 @@ var permissions = map[string][]permission{
 	"eventsettings":   slices.Concat(read, limit),
 	"fieldwrites":     slices.Concat(write, release),
 	"metadatawrites":  write,
+	"agendaplanning":  slices.Concat(write, release),
 	// root asks the table for nothing.
 	"root": nil,
 	// operator stands behind no gateway and counts no requests.

@@ -115,6 +115,8 @@ func specimen(collection string) map[string]any {
 		return map[string]any{"email": id + "@example.org", "first_name": name}
 	case "fields":
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
+	case "rules":
+		return map[string]any{"name": name, "type": "room_capacity"}
 	}
 	return map[string]any{"name": name}
 }

@@ -23,6 +23,8 @@ var keyed = []request{
 	{"POST", "/contacts/create", map[string]any{"email": "ada@example.org"}},
 	{"POST", "/sponsors/create", map[string]any{"name": "Acme"}},
 	{"POST", "/exhibitors/create", map[string]any{"name": "Acme"}},
+	{"POST", "/rules/create", map[string]any{"name": "Breaks", "type": "min_gap_minutes", "config": map[string]any{"minutes": 15}}},
+	{"POST", "/personas/create", map[string]any{"name": "Nadia"}},
 }
 
 // TestWritesAreReplayedOnEveryInstance: the same record again; one key serves each path

@@ -51,7 +51,9 @@ func TestLimitHeaders(t *testing.T) {
 		require.Empty(t, h.Get("RateLimit-Limit"), path)
 		require.Empty(t, h.Get("RateLimit"), path)
 	}
-	require.Empty(t, s.Call(t, 200, "GET", s.EventPath("/sessions"), nil).Header.Get("RateLimit-Limit"), "a list is no single read")
+	for _, path := range []string{"/sessions", "/rules", "/personas"} {
+		require.Empty(t, s.Call(t, 200, "GET", s.EventPath(path), nil).Header.Get("RateLimit-Limit"), "a list is no single read")
+	}
 }
 
 // TestRefusalsByTheLimit: body and headers of a 429.
@@ -87,9 +89,13 @@ func TestBucketsAreCountedApart(t *testing.T) {
 	s.Call(t, 429, "DELETE", s.EventPath("/exhibitors/"+unknownID), nil)
 	s.Call(t, 200, "POST", s.EventPath("/rooms/create"), map[string]any{"name": "Hall"})
 	s.Call(t, 429, "POST", s.EventPath("/fields/create"), map[string]any{"name": "Seats", "type": "number", "module_id": "session"})
+	s.Call(t, 200, "POST", s.EventPath("/rules/create"), specimen("rules"))
+	s.Call(t, 429, "POST", s.EventPath("/personas/create"), specimen("personas"))
+	s.Call(t, 429, "DELETE", s.EventPath("/rules/"+unknownID), nil)
 	s.Call(t, 200, "GET", s.EventPath("/rooms"), nil)
 	s.Call(t, 429, "GET", s.EventPath("/rooms"), nil)
 	s.Call(t, 200, "POST", s.EventPath("/rooms"), map[string]any{})
+	s.Call(t, 200, "GET", s.EventPath("/rules"), nil)
 }
 
 // TestACustomLimitCountsAtOnce: a token's limit can be raised, lowered and taken

@@ -14,7 +14,9 @@ func nestedTo(depth int) string {
 // that takes a body.
 func TestWrongBytes(t *testing.T) {
 	w := newWorld(t)
+	rule := w.entry("rules", "Rule", object{"type": "room_capacity"}).id()
 	routes := []struct{ method, path, name string }{
+		{"POST", "/rules/create", "name"}, {"PUT", "/rules/" + rule, "name"}, {"POST", "/personas/create", "name"},
 		{"POST", "/sessions", "filters"}, {"POST", "/sessions/status", "filters"}, {"POST", "/sessions/create", "title"},
 		{"PUT", "/sessions/" + w.session, "title"}, {"PUT", "/sessions/" + w.session + "/fields", "values"},
 		{"POST", "/sessions/bulk", "operations"}, {"POST", "/fields/create", "name"}, {"PUT", "/fields/" + w.noteID, "name"},
@@ -54,7 +56,7 @@ func TestHugeBodies(t *testing.T) {
 	w := newWorld(t)
 	huge := func(bytes int) string { return `{"title":"x","x":"` + strings.Repeat("y", bytes) + `"}` }
 	var all []mistake
-	taking := []string{"/sessions", "/sessions/status", "/sessions/create", "/tracks/create", "/fields/create", "/rooms", "/fields", "/contacts/create", "/sponsors/create"}
+	taking := []string{"/sessions", "/sessions/status", "/sessions/create", "/tracks/create", "/fields/create", "/rooms", "/fields", "/contacts/create", "/sponsors/create", "/rules/create", "/personas/create"}
 	for _, path := range append(taking, w.peopleSearches()...) {
 		all = append(all, mistake{"POST", path, huge(1 << 20), 413, "", "", nil})
 	}

@@ -1,0 +1,113 @@
+package agenda
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+)
+
+// maxConfig bounds the bytes of a rule's parameters.
+const maxConfig = 16 << 10
+
+// configs checks the parameters of the types that have any.
+var configs = map[string]func([]byte) error{
+	"min_gap_minutes":   decoded[minGap],
+	"time_window":       decoded[timeWindow],
+	"track_in_one_room": decoded[trackInOneRoom],
+	"order":             decoded[order],
+	"free_text":         decoded[freeText],
+}
+
+// The parameters by type. A rule keeps properties beside them.
+
+type minGap struct {
+	Minutes int      `json:"minutes" minimum:"1" maximum:"1440"`
+	_       struct{} `json:"-" additionalProperties:"true"`
+}
+
+type timeWindow struct {
+	Starts   string   `json:"starts" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of day such as 09:30"`
+	Ends     string   `json:"ends" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of day such as 09:30"`
+	Weekdays []string `json:"weekdays,omitempty" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" uniqueItems:"true"`
+	_        struct{} `json:"-" additionalProperties:"true"`
+}
+
+func (w timeWindow) check() error {
+	if w.Ends <= w.Starts {
+		return apierr.Invalid("config.ends", "config.ends must be after config.starts.")
+	}
+	return nil
+}
+
+type trackInOneRoom struct {
+	TrackID string   `json:"track_id" format:"uuid"`
+	_       struct{} `json:"-" additionalProperties:"true"`
+}
+
+type order struct {
+	Before string   `json:"before_session_id" format:"uuid"`
+	After  string   `json:"after_session_id" format:"uuid"`
+	_      struct{} `json:"-" additionalProperties:"true"`
+}
+
+func (o order) check() error {
+	if o.Before == o.After {
+		return apierr.Invalid("config.after_session_id", "config.after_session_id must be another session than config.before_session_id.")
+	}
+	return nil
+}
+
+type freeText struct {
+	Text string   `json:"text" minLength:"1" maxLength:"5000" pattern:"\\S"`
+	_    struct{} `json:"-" additionalProperties:"true"`
+}
+
+// check refuses parameters that a rule of the type cannot have. Parameters of an unknown
+// type are bounded only.
+func (c Config) check(kind string) error {
+	if len(c) > maxConfig {
+		return apierr.Invalid("config", "config must not be longer than %d bytes.", maxConfig)
+	}
+	if check := configs[kind]; check != nil {
+		return check(c)
+	}
+	return nil
+}
+
+// within is a body with parameters of type T, so that an error names config.minutes.
+type within[T any] struct {
+	Config T `json:"config"`
+}
+
+// decoded reads parameters of type T and returns the 400 of a value that does not fit.
+func decoded[T any](config []byte) error {
+	in, refused := api.Decode[within[T]](slices.Concat([]byte(`{"config":`), config, []byte("}")))
+	if refused != nil {
+		return refused
+	}
+	if of, ok := any(in.Config).(interface{ check() error }); ok {
+		return of.check()
+	}
+	return nil
+}
+
+// UnmarshalJSON keeps the object without the blanks between the parts.
+func (c *Config) UnmarshalJSON(data []byte) error {
+	var out bytes.Buffer
+	err := json.Compact(&out, data)
+	*c = out.Bytes()
+	return err
+}
+
+// MarshalJSON returns the object as sent.
+func (c Config) MarshalJSON() ([]byte, error) { return c, nil }
+
+// Schema returns the schema of any object.
+func (Config) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Examples: []any{map[string]any{"minutes": 15}}}
+}

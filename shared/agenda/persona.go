@@ -1,0 +1,47 @@
+package agenda
+
+import (
+	"lectern/shared/resource"
+	"lectern/shared/wire"
+)
+
+// Persona is a made-up attendee who judges an agenda.
+type Persona struct {
+	resource.Header
+	EventID     int64         `json:"event_id" doc:"The event's id."`
+	Name        string        `json:"name" doc:"The persona's name."`
+	Description *string       `json:"description" doc:"A sentence about the persona."`
+	Config      PersonaConfig `json:"config" doc:"Who the persona is."`
+}
+
+// PersonaConfig describes a persona.
+type PersonaConfig struct {
+	Role          string   `json:"role,omitempty" maxLength:"255" example:"First-time attendee" doc:"The persona's role at the event."`
+	Biography     string   `json:"biography,omitempty" maxLength:"5000" doc:"The persona's life so far."`
+	FeedbackStyle string   `json:"feedback_style,omitempty" enum:"positive,neutral,constructive,critical" doc:"How the persona judges."`
+	Likes         []string `json:"likes,omitempty" maxItems:"3" minLength:"1" maxLength:"255" pattern:"\\S" doc:"What the persona likes."`
+	Dislikes      []string `json:"dislikes,omitempty" maxItems:"3" minLength:"1" maxLength:"255" pattern:"\\S" doc:"What not."`
+	_             struct{} `json:"-" additionalProperties:"true"`
+}
+
+// PersonaDraft has the properties of a persona that a client may write.
+type PersonaDraft struct {
+	Name        wire.Opt[string]        `json:"name,omitzero" create:"required" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The name."`
+	Description wire.Opt[string]        `json:"description,omitzero" maxLength:"5000" doc:"A sentence about the persona."`
+	Config      wire.Opt[PersonaConfig] `json:"config,omitzero" nullable:"false" doc:"Who the persona is, replaced as a whole; {} without it."`
+}
+
+// Personas is the kind of the personas.
+var Personas = &resource.Kind[Persona, *Persona, PersonaDraft]{Name: "persona", Title: "Persona", Many: "personas", Max: 100}
+
+// Apply writes the draft into the persona.
+func (d PersonaDraft) Apply(e resource.Edit[*Persona]) error {
+	p := e.Record
+	if e.New {
+		p.EventID = e.Event
+	}
+	d.Name.Into(&p.Name)
+	d.Description.IntoPointer(&p.Description)
+	d.Config.Into(&p.Config)
+	return nil
+}

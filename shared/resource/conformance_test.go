@@ -1,0 +1,320 @@
+package resource_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/stacktest"
+	"lectern/shared/api"
+	"lectern/shared/change"
+)
+
+func TestARecordIsCreatedReadChangedAndDeleted(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		require.Empty(t, d.all())
+		answer := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
+		made := object(answer.JSON(t))
+		id := text(made, "id")
+		require.NoError(t, uuid.Validate(id))
+		for name, value := range d.body {
+			require.Equal(t, value, made[name], name)
+		}
+		require.Equal(t, made["created_at"], made["updated_at"])
+		require.NotContains(t, made, "deleted_at")
+		require.NotContains(t, made, "_")
+		require.Equal(t, made, d.get(200, id))
+		require.Equal(t, []object{made}, d.all())
+		second := d.made("Second")
+		require.Equal(t, []string{id, second}, ids(d.all()), "the first made comes first")
+
+		changed := d.put(200, id, d.change)
+		require.Greater(t, text(changed, "updated_at"), text(made, "updated_at"))
+		want := maps.Clone(made)
+		maps.Copy(want, d.change)
+		want["updated_at"] = changed["updated_at"]
+		require.Equal(t, want, changed, "what is not sent stays")
+		require.Equal(t, changed, d.get(200, id))
+		again := d.put(200, id, changed)
+		require.Greater(t, text(again, "updated_at"), text(changed, "updated_at"))
+		again["updated_at"] = changed["updated_at"]
+		require.Equal(t, changed, again, "what was read can be sent back")
+
+		gone := d.remove(200, id)
+		require.NotEmpty(t, gone["deleted_at"])
+		require.Equal(t, gone["deleted_at"], gone["updated_at"])
+		require.Equal(t, id, text(gone, "id"))
+		require.Equal(t, []string{second}, ids(d.all()))
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+			refusal := d.Call(t, 404, method, d.at(id), map[bool]any{true: object{}}[method == http.MethodPut]).JSON(t)
+			require.Equal(t, d.title+" not found", refusal["message"])
+		}
+	})
+}
+
+func TestTheETagOfARecord(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		made := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
+		path, tag := d.at(text(made.JSON(t), "id")), made.Header.Get("ETag")
+		require.NotEmpty(t, tag)
+		require.Equal(t, tag, d.Call(t, 200, http.MethodGet, path, nil).Header.Get("ETag"))
+		d.Call(t, 304, http.MethodGet, path, nil, "If-None-Match", tag)
+		changed := d.Call(t, 200, http.MethodPut, path, d.change, "If-Match", tag).Header.Get("ETag")
+		require.NotEqual(t, tag, changed)
+		require.Equal(t, changed, d.Call(t, 200, http.MethodGet, path, nil, "If-None-Match", tag).Header.Get("ETag"))
+		d.Call(t, 200, http.MethodDelete, path, nil, "If-Match", changed)
+	})
+}
+
+func TestAStaleChangeIsRefused(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		made := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
+		seen, tag := made.JSON(t), made.Header.Get("ETag")
+		path := d.at(text(seen, "id"))
+		now := d.Call(t, 200, http.MethodPut, path, with(d.change, "updated_at", seen["updated_at"]))
+		for _, c := range []struct {
+			method string
+			body   any
+			tag    string
+		}{
+			{http.MethodPut, with(d.change, "updated_at", seen["updated_at"]), ""},
+			{http.MethodPut, d.change, tag}, {http.MethodPut, d.change, `"99"`},
+			{http.MethodPut, with(d.change, "updated_at", now.JSON(t)["updated_at"]), tag}, {http.MethodDelete, nil, tag},
+		} {
+			answer := d.Call(t, 409, c.method, path, c.body, "If-Match", c.tag)
+			refusal := object(answer.JSON(t))
+			require.Equal(t, "STALE_UPDATE", refusal["code"])
+			require.Equal(t, now.JSON(t)["updated_at"], refusal["details"].(object)["updated_at"])
+			require.Equal(t, `"2"`, answer.Header.Get("ETag"))
+		}
+		refused(t, d.put(400, text(seen, "id"), with(d.change, "updated_at", "yesterday")), "VALIDATION_ERROR", "updated_at")
+		refused(t, d.put(400, text(seen, "id"), with(d.change, "updated_at", nil)), "VALIDATION_ERROR", "updated_at")
+		refused(t, d.put(400, text(seen, "id"), d.change, "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
+		refused(t, d.remove(400, text(seen, "id"), "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
+		require.Equal(t, now.JSON(t), d.get(200, text(seen, "id")))
+	})
+}
+
+// with is a body with one more property.
+func with(body object, name string, value any) object {
+	all := maps.Clone(body)
+	all[name] = value
+	return all
+}
+
+const key = "Idempotency-Key"
+
+func TestARepeatedCreateShowsTheRecordAsItIsNow(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		create := func(at *desk, body object) stacktest.Answer {
+			return at.Call(t, 200, http.MethodPost, at.collection()+"/create", body, key, "k")
+		}
+		first := create(d, d.body)
+		require.Empty(t, first.Header.Get("Idempotent-Replayed"))
+		for _, at := range []*desk{d, d.door(func(*api.Env) {})} {
+			again := create(at, d.body)
+			require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+			require.Equal(t, string(first.Body), string(again.Body))
+			require.Equal(t, first.Header.Get("ETag"), again.Header.Get("ETag"))
+		}
+		require.Len(t, d.all(), 1)
+		require.Equal(t, "IDEMPOTENCY_KEY_REUSED", d.create(422, d.fresh("Other"), key, "k")["code"])
+		id := text(first.JSON(t), "id")
+		require.Equal(t, d.put(200, id, d.change), create(d, d.body).JSON(t))
+		gone := d.remove(200, id)
+		require.Equal(t, gone, create(d, d.body).JSON(t))
+		require.Empty(t, d.all())
+	})
+}
+
+func TestOneOfSimultaneousCreatesUnderAKeyIsDone(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		other := d.door(func(*api.Env) {})
+		answers := together(t, 12, func(i int) (stacktest.Answer, error) {
+			at := []*desk{d, other}[i%2]
+			return at.Send(t, http.MethodPost, at.collection()+"/create", d.body, key, "k")
+		})
+		for _, answer := range answers {
+			require.Equal(t, 200, answer.Status, string(answer.Body))
+			require.Equal(t, string(answers[0].Body), string(answer.Body))
+		}
+		require.Len(t, d.all(), 1)
+	})
+}
+
+// together makes requests side by side.
+func together(t *testing.T, n int, send func(i int) (stacktest.Answer, error)) []stacktest.Answer {
+	t.Helper()
+	answers, errs := make([]stacktest.Answer, n), make([]error, n)
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { answers[i], errs[i] = send(i) })
+	}
+	group.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	return answers
+}
+
+// statuses counts answers by status.
+func statuses(answers []stacktest.Answer) map[int]int {
+	all := map[int]int{}
+	for _, a := range answers {
+		all[a.Status]++
+	}
+	return all
+}
+
+// TestSimultaneousChangesAllCount: without a guard the last one wins, and none is lost.
+func TestSimultaneousChangesAllCount(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		id := d.made("One")
+		answers := together(t, 8, func(int) (stacktest.Answer, error) {
+			return d.Send(t, http.MethodPut, d.at(id), d.change)
+		})
+		require.Equal(t, map[int]int{200: 8}, statuses(answers))
+		require.True(t, strings.HasPrefix(d.Call(t, 200, http.MethodGet, d.at(id), nil).Header.Get("ETag"), `"9.`))
+		racing := together(t, 8, func(i int) (stacktest.Answer, error) {
+			return d.Send(t, []string{http.MethodPut, http.MethodDelete}[i%2], d.at(id), map[bool]any{true: d.change}[i%2 == 0], "If-Match", `"9"`)
+		})
+		require.Equal(t, 1, statuses(racing)[200], "one of those that have seen the same version")
+	})
+}
+
+// TestTheNumberOfRecordsIsBounded exactly, also for simultaneous requests.
+func TestTheNumberOfRecordsIsBounded(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		d = d.door(func(env *api.Env) { env.MostRecords = 3 })
+		first, second := d.made("1"), d.made("2")
+		answers := together(t, 6, func(i int) (stacktest.Answer, error) {
+			return d.Send(t, http.MethodPost, d.collection()+"/create", d.fresh(fmt.Sprint("more ", i)))
+		})
+		require.Equal(t, map[int]int{200: 1, 409: 5}, statuses(answers))
+		refusal := d.create(409, d.fresh("4"))
+		require.Equal(t, "LIMIT_REACHED", refusal["code"])
+		require.Equal(t, 3.0, refusal["details"].(object)["maximum"])
+		d.put(200, first, d.change)
+		d.remove(200, first)
+		third := d.made("3")
+		if d.restore {
+			require.Equal(t, "LIMIT_REACHED", d.restored(409, first)["code"])
+			d.remove(200, third)
+			d.restored(200, first)
+		}
+		d.remove(200, second)
+		d.made("5")
+		require.Len(t, d.all(), 3)
+	})
+}
+
+func TestEveryChangeHasARecord(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		began := time.Now()
+		id := d.made("One")
+		d.put(200, id, d.change)
+		d.remove(200, id)
+		verbs := []string{"created", "updated", "deleted"}
+		if d.restore {
+			d.restored(200, id)
+			verbs = append(verbs, "restored")
+		}
+		d.put(404, uuid.NewString(), d.change)
+		records := changes(t, d, began)
+		require.Len(t, records, len(verbs))
+		sequence := int64(0)
+		for i, r := range records {
+			require.Equal(t, d.kind+"."+verbs[i], r.Action)
+			require.Equal(t, []any{d.kind, id, int64(i + 1), d.Org}, []any{r.Type, r.RecordID, r.Version, r.Org})
+			require.Equal(t, change.Actor{Type: change.ActorToken, ID: d.Member, Token: r.Actor.Token}, r.Actor)
+			require.NotEmpty(t, r.RequestID)
+			require.Equal(t, strings.Contains(d.collection(), "/event/"), r.Event == d.Event)
+			if !d.published || verbs[i] == "deleted" {
+				require.Empty(t, r.Kinds)
+				continue
+			}
+			sequence++
+			name := "note." + strings.Replace(verbs[i], "restored", "updated", 1)
+			require.Len(t, r.Kinds, 1)
+			require.Equal(t, []any{name, sequence}, []any{r.Kinds[0].Name, r.Kinds[0].Sequence})
+		}
+		require.Equal(t, slices.Sorted(maps.Keys(d.change)), fields(records[1]))
+		require.Equal(t, []string{"deleted_at"}, fields(records[2]))
+	})
+}
+
+func fields(r change.Record) (names []string) {
+	for _, v := range r.Values {
+		names = append(names, v.Field)
+	}
+	return names
+}
+
+// changes reads the change records of the kind since a time, by version.
+func changes(t *testing.T, d *desk, began time.Time) (all []change.Record) {
+	t.Helper()
+	partitions := map[string]bool{}
+	for bucket := range change.Buckets {
+		partitions[change.Partition(d.Org, began, bucket)] = true
+		partitions[change.Partition(d.Org, time.Now(), bucket)] = true
+	}
+	for pk := range partitions {
+		for stored, err := range d.Table(t).Between(t.Context(), pk, "0", "~") {
+			require.NoError(t, err)
+			var r change.Record
+			require.NoError(t, json.Unmarshal(stored.Data, &r))
+			if r.Type == d.kind {
+				all = append(all, r)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b change.Record) int { return int(a.Version - b.Version) })
+	return all
+}
+
+// TestAForeignRecordIsUnknown, of another organization and of another event.
+func TestAForeignRecordIsUnknown(t *testing.T) {
+	forEvery(t, func(t *testing.T, d *desk) {
+		others := []*desk{d.as(d.NewOrganization(t))}
+		if strings.Contains(d.collection(), "/event/") {
+			others = append(others, d.as(d.In(d.NewEvent(t))))
+		}
+		own := d.made("Own")
+		for _, other := range others {
+			other.topic = other.newTopic("Elsewhere")
+			foreign, unknown := other.made("Foreign"), uuid.NewString()
+			require.Equal(t, []string{own}, ids(d.all()))
+			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+				body := map[bool]any{true: d.change}[method == http.MethodPut]
+				want := d.Call(t, 404, method, d.at(unknown), body)
+				require.Equal(t, string(want.Body), string(d.Call(t, 404, method, d.at(foreign), body).Body))
+			}
+			other.remove(200, foreign)
+			if d.restore {
+				d.restored(404, foreign)
+				other.restored(200, foreign)
+			}
+			if other.Org != d.Org {
+				d.Call(t, 404, http.MethodGet, other.at(foreign), nil)
+			}
+		}
+		require.Equal(t, own, text(d.get(200, own), "id"))
+	})
+}
+
+// refused checks the code of a refusal, and the field that it names.
+func refused(t *testing.T, answer object, code, field string) {
+	t.Helper()
+	require.Equal(t, code, answer["code"], answer)
+	details, _ := answer["details"].(object)
+	require.Equal(t, field, text(details, "field"), answer)
+}
