@@ -16,7 +16,7 @@ import schemathesis
 URL, EVENT, ORG = os.environ["LECTERN_US_URL"], int(os.environ["LECTERN_US_EVENT"]), int(os.environ["LECTERN_US_ORG"])
 HEADERS = {"x-access-token": os.environ["LECTERN_US_TOKEN"]}
 BASE = f"{URL}/v1/event/{EVENT}"
-KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses")
+KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses", "rules", "personas")
 REFERENCES = {
     "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
     "language_id": "languages", "custom_status_id": "statuses",
@@ -58,6 +58,8 @@ def make(kind):
     body = {"name": f"Name {next(serial)}"}
     if kind == "fields":
         body |= {"type": "text", "module_id": "session"}
+    if kind == "rules":
+        body["type"] = "of our own"
     return post(f"/{kind}/create", body)["id"]
 
 
@@ -144,7 +146,7 @@ def before_call(context, case, kwargs):
         parameters["orgId"] = ORG
     if "email" in (case.query or {}) and rng.random() < SHARE_OF_REAL_IDS:
         case.query["email"] = speaker["email"]
-    for name in ("sessionId", "id", "fieldId", "contactId", "sponsorId", "exhibitorId"):
+    for name in ("sessionId", "id", "fieldId", "contactId", "sponsorId", "exhibitorId", "ruleId", "personaId"):
         if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
@@ -155,6 +157,8 @@ def before_call(context, case, kwargs):
         if case.operation.path.endswith("/fields/{fieldId}"):
             for fixed in ("type", "module_id", "scope", "multiple"):
                 case.body.pop(fixed, None)
+        if case.operation.path.endswith("/{ruleId}"):
+            case.body.pop("type", None)
         if case.operation.path.endswith("/fields") and case.method.upper() == "PUT":
             case.body.setdefault("values", {})
 

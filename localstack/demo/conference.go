@@ -19,6 +19,8 @@ type programme struct {
 	Formats   []string
 	Languages []string
 	Statuses  []map[string]any
+	Rules     []map[string]any
+	Personas  []map[string]any
 	People    people
 	Accounts  []talk
 	Fields    []map[string]any
@@ -63,6 +65,7 @@ func (p programme) settings() map[string][]map[string]any {
 	all := map[string][]map[string]any{
 		"rooms": p.Rooms, "tracks": tracks, "tags": named(p.Tags), "levels": named(p.Levels),
 		"formats": named(p.Formats), "languages": named(p.Languages), "statuses": p.Statuses, "fields": p.Fields,
+		"rules": p.Rules, "personas": p.Personas,
 	}
 	for _, field := range all["fields"] {
 		if field["module_id"] == nil {

@@ -33,7 +33,7 @@ func (m Made) String() string {
 }
 
 // Fill makes what the event lacks of the demo conference and leaves alone what
-// it has: metadata, fields and accounts are known by name, contacts by e-mail,
+// it has: metadata, fields, rules, personas and accounts are known by name, contacts by e-mail,
 // sessions by client_session_id. A contact that was deleted is restored. An answer
 // of the API that is not a 200 is an error naming the request and the answer.
 func Fill(ctx context.Context, target Target) (made Made, err error) {

@@ -6,7 +6,7 @@ import "context"
 // name: ids["rooms"]["Quay 1"]. Under "fields" stand internal names.
 type ids map[string]map[string]string
 
-// setting is a metadata entry, a status or a field as the API shows it; kinds
+// setting is a metadata entry, a status, a field, a rule or a persona as the API shows it; kinds
 // differ in what their name is called.
 type setting struct {
 	ID           string `json:"id"`
@@ -27,7 +27,7 @@ func (s setting) value() string {
 // participantRoles is the kind of setting that the API only reads.
 const participantRoles = "participant-roles"
 
-// settings makes the metadata, statuses and fields that the event lacks.
+// settings makes the metadata, statuses, fields, rules and personas that the event lacks.
 func (c client) settings(ctx context.Context, p programme) (ids, error) {
 	all, wanted := ids{}, p.settings()
 	wanted[participantRoles] = nil
