@@ -256,7 +256,7 @@ func changesSince(t *testing.T, s *stacktest.Stack, began time.Time) (all []chan
 		partitions[change.Partition(s.Org, time.Now(), bucket)] = true
 	}
 	for pk := range partitions {
-		for stored, err := range s.Table(t).Between(t.Context(), pk, "", "~") {
+		for stored, err := range s.Table(t).Between(t.Context(), pk, "0", "~") {
 			require.NoError(t, err)
 			var record change.Record
 			require.NoError(t, json.Unmarshal(stored.Data, &record))

@@ -23,7 +23,7 @@ func TestARecordIsCreatedReadChangedAndDeleted(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		require.Empty(t, d.all())
 		answer := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
-		made := object(answer.JSON(t))
+		made := answer.JSON(t)
 		id := text(made, "id")
 		require.NoError(t, uuid.Validate(id))
 		for name, value := range d.body {
@@ -91,7 +91,7 @@ func TestAStaleChangeIsRefused(t *testing.T) {
 			{http.MethodPut, with(d.change, "updated_at", now.JSON(t)["updated_at"]), tag}, {http.MethodDelete, nil, tag},
 		} {
 			answer := d.Call(t, 409, c.method, path, c.body, "If-Match", c.tag)
-			refusal := object(answer.JSON(t))
+			refusal := answer.JSON(t)
 			require.Equal(t, "STALE_UPDATE", refusal["code"])
 			require.Equal(t, now.JSON(t)["updated_at"], refusal["details"].(object)["updated_at"])
 			require.Equal(t, `"2"`, answer.Header.Get("ETag"))

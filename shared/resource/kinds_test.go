@@ -271,7 +271,7 @@ func TestPatchDoesAsPut(t *testing.T) {
 	forKinds(t, func(s subject) bool { return s.patch }, func(t *testing.T, d *desk) {
 		made := d.create(200, d.body)
 		path := d.at(text(made, "id"))
-		changed := object(d.Call(t, 200, http.MethodPatch, path, d.change).JSON(t))
+		changed := d.Call(t, 200, http.MethodPatch, path, d.change).JSON(t)
 		require.Equal(t, merged(merged(made, d.change), object{"updated_at": changed["updated_at"]}), changed)
 		refused(t, d.Call(t, 400, http.MethodPatch, path, d.wrong[0].body).JSON(t), "VALIDATION_ERROR", d.wrong[0].field)
 		d.Call(t, 409, http.MethodPatch, path, with(d.change, "updated_at", made["updated_at"]))
