@@ -33,8 +33,8 @@ const aboutRules = "A rule says what the schedule of the event should keep. " +
 	"- `time_window`: `starts` and `ends` such as `09:30`, and `weekdays`, a list of names such as `monday`; without it every day\n" +
 	"- `track_in_one_room`: `track_id`\n" +
 	"- `order`: `before_session_id`, `after_session_id`\n" +
-	"- `free_text`: `text`\n\n" +
-	"Any other type is kept with any `config` and never evaluated. " +
+	"- `free_text`: `text`, up to 3,000 characters\n\n" +
+	"Any other type is kept with any `config` and never evaluated. `config` has at most 12,288 bytes of JSON. " +
 	"A rule may name tracks and sessions that are not there any more."
 
 // routes completes routes with what all of the group have in common.

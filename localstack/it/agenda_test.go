@@ -89,9 +89,9 @@ func TestTheConfigOfARule(t *testing.T) {
 		{"track_in_one_room", object{"track_id": "x"}, "config.track_id"}, {"track_in_one_room", object{}, "config.track_id"},
 		{"order", object{"before_session_id": one}, "config.after_session_id"},
 		{"order", object{"before_session_id": one, "after_session_id": one}, "config.after_session_id"},
-		{"free_text", object{"text": " "}, "config.text"}, {"free_text", object{"text": strings.Repeat("x", 5001)}, "config.text"},
+		{"free_text", object{"text": " "}, "config.text"}, {"free_text", object{"text": strings.Repeat("x", 3001)}, "config.text"},
 		{"free_text", object{}, "config.text"},
-		{"of_my_own", object{"x": strings.Repeat("x", 16<<10)}, "config"}, {"of_my_own", "x", "config"}, {"of_my_own", nil, "config"},
+		{"of_my_own", object{"x": strings.Repeat("x", 12<<10)}, "config"}, {"of_my_own", "x", "config"}, {"of_my_own", nil, "config"},
 	} {
 		isInvalid(t, d.rule(400, c.kind, c.config), c.field)
 	}
@@ -116,6 +116,30 @@ func TestPersonasOfAnEvent(t *testing.T) {
 	require.Equal(t, []string{plain.id(), nadia.id()}, texts(d.array("/personas"), "id"))
 	d.send(200, http.MethodDelete, path, nil)
 	require.Equal(t, []string{plain.id()}, texts(d.array("/personas"), "id"))
+}
+
+func TestPersonasThatAreWrong(t *testing.T) {
+	d := newDesk(t)
+	for field, config := range map[string]any{
+		"config": "x", "config.role": object{"role": strings.Repeat("x", 256)}, "config.biography": object{"biography": strings.Repeat("x", 2001)},
+		"config.feedback_style": object{"feedback_style": "kind"}, "config.likes": object{"likes": []string{"a", "b", "c", "d"}},
+		"config.dislikes[0]": object{"dislikes": []string{" "}},
+	} {
+		isInvalid(t, d.send(400, http.MethodPost, "/personas/create", object{"name": "x", "config": config}), field)
+	}
+	isInvalid(t, d.send(400, http.MethodPost, "/personas/create", object{"name": "x", "description": strings.Repeat("x", 2001)}), "description")
+	longest := strings.Repeat("😀", 2000)
+	d.entry("personas", strings.Repeat("😀", 255), object{"description": longest, "config": object{"biography": longest}})
+}
+
+// TestARuleAsReadCanBeSentBack: its parameters stay what they are, byte for byte.
+func TestARuleAsReadCanBeSentBack(t *testing.T) {
+	d := newDesk(t)
+	config := `{"text":"` + strings.Repeat("<", 3000) + `"}`
+	made := d.Call(t, 200, http.MethodPost, d.EventPath("/rules/create"), `{"name":"x","type":"free_text","config":`+config+`}`)
+	require.Contains(t, string(made.Body), config)
+	changed := d.Call(t, 200, http.MethodPut, d.EventPath("/rules/"+entity(made.JSON(t)).id()), string(made.Body))
+	require.Contains(t, string(changed.Body), config)
 }
 
 // TestAnEventHasAHundredPersonas at most.

@@ -99,7 +99,8 @@ func (c *checkpoint) beforeBody(session string, do func()) {
 }
 
 // TestAPersonIsFoundBetweenARestoreAndADeletion: the contact is on one of two sessions at
-// any time. The deleted one is read, and restored, then the other is deleted and read.
+// any time. The deleted one is read, and restored, then the other is deleted and read. Then
+// the contact joins a third session after the items were read, and the first is deleted.
 func TestAPersonIsFoundBetweenARestoreAndADeletion(t *testing.T) {
 	for _, items := range []bool{true, false} {
 		t.Run(fmt.Sprint(items), func(t *testing.T) {
@@ -118,6 +119,14 @@ func TestAPersonIsFoundBetweenARestoreAndADeletion(t *testing.T) {
 			})
 			c.speaker(200, c.id("Ann"))
 			c.get(404, c.held["B"].id())
+
+			c.hold("C", nil)
+			point.beforeBody(c.held["A"].id(), func() {
+				c.recast("C", "Ann speaker")
+				c.remove(200, c.held["A"].id())
+			})
+			c.speaker(200, c.id("Ann"))
+			c.get(404, c.held["A"].id())
 		})
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // maxConfig bounds the bytes of a rule's parameters.
-const maxConfig = 16 << 10
+const maxConfig = 12 << 10
 
 // configs checks the parameters of the types that have any.
 var configs = map[string]func([]byte) error{
@@ -63,7 +63,7 @@ func (o order) check() error {
 }
 
 type freeText struct {
-	Text string   `json:"text" minLength:"1" maxLength:"5000" pattern:"\\S"`
+	Text string   `json:"text" minLength:"1" maxLength:"3000" pattern:"\\S"`
 	_    struct{} `json:"-" additionalProperties:"true"`
 }
 

@@ -17,17 +17,17 @@ type Persona struct {
 // PersonaConfig describes a persona.
 type PersonaConfig struct {
 	Role          string   `json:"role,omitempty" maxLength:"255" example:"First-time attendee" doc:"The persona's role at the event."`
-	Biography     string   `json:"biography,omitempty" maxLength:"5000" doc:"The persona's life so far."`
+	Biography     string   `json:"biography,omitempty" maxLength:"2000" doc:"The persona's life so far."`
 	FeedbackStyle string   `json:"feedback_style,omitempty" enum:"positive,neutral,constructive,critical" doc:"How the persona judges."`
 	Likes         []string `json:"likes,omitempty" maxItems:"3" minLength:"1" maxLength:"255" pattern:"\\S" doc:"What the persona likes."`
-	Dislikes      []string `json:"dislikes,omitempty" maxItems:"3" minLength:"1" maxLength:"255" pattern:"\\S" doc:"What not."`
+	Dislikes      []string `json:"dislikes,omitempty" maxItems:"3" minLength:"1" maxLength:"255" pattern:"\\S" doc:"What the persona dislikes."`
 	_             struct{} `json:"-" additionalProperties:"true"`
 }
 
 // PersonaDraft has the properties of a persona that a client may write.
 type PersonaDraft struct {
 	Name        wire.Opt[string]        `json:"name,omitzero" create:"required" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The name."`
-	Description wire.Opt[string]        `json:"description,omitzero" maxLength:"5000" doc:"A sentence about the persona."`
+	Description wire.Opt[string]        `json:"description,omitzero" maxLength:"2000" doc:"A sentence about the persona."`
 	Config      wire.Opt[PersonaConfig] `json:"config,omitzero" nullable:"false" doc:"Who the persona is, replaced as a whole; {} without it."`
 }
 

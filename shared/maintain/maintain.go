@@ -37,6 +37,8 @@ type Cursor struct {
 	// Event and After are the progress within a step.
 	Event int64  `json:"event,omitempty"`
 	After string `json:"after,omitempty"`
+	// Uncounted reports whether rows of the organization in work could not be counted.
+	Uncounted bool `json:"uncounted,omitempty"`
 	// FillAgain repeats the writing of the items of people and hours, and the counting of
 	// rows. This is due after an older release has run again.
 	FillAgain bool `json:"fill_again,omitempty"`
@@ -147,10 +149,16 @@ func (r *run) next(ctx context.Context) (more bool, err error) {
 	return true, nil
 }
 
-// leave skips the step in work until the next time.
+// leave skips the step in work until the next time. Before the first organization, that is
+// the search for organizations missing from the list.
 func (r *run) leave(ctx context.Context, err error) {
 	r.fail(ctx, err)
-	r.Step, r.Event, r.After = r.Step+1, 0, ""
+	switch {
+	case !r.Adopted:
+		r.Adopted = true
+	case r.Step > 0:
+		r.Step, r.Event, r.After = r.Step+1, 0, ""
+	}
 }
 
 // fail counts and logs a failed step. The step is skipped until the next time, so that one
@@ -255,13 +263,22 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 		sources = append(sources, session.Rows(r.OrgID, r.Event))
 	}
 	for _, src := range sources {
-		if err := catalogue.Recount(ctx, r.Table, src); err != nil {
+		err := catalogue.Recount(ctx, r.Table, src)
+		if ctx.Err() != nil {
 			return false, err
+		}
+		if err != nil { // A torn shard does not keep the others from being counted.
+			r.fail(ctx, err)
+			r.Uncounted = true
 		}
 	}
 	if next := slices.Index(events, r.Event) + 1; next < len(events) { // Event 0 has the index -1: the first event is next.
 		r.Event = events[next]
 		return false, nil
+	}
+	if r.Uncounted {
+		r.Uncounted = false
+		return true, nil
 	}
 	return true, r.note(ctx, func(o *tenancy.Organization) { o.RowsCounted = true })
 }

@@ -52,9 +52,9 @@ const all = 1 << 30
 // Items and bodies are read one after the other. Where they disagree the items are read
 // again. If these are the same, the contact was given no role meanwhile, and the bodies
 // are right: an item was left behind. Otherwise the bodies are read again too, so that a
-// contact who moves from one session to another is not missed on both. So they are where a
-// session that was deleted has changed: it may have been restored before another one of the
-// contact's was deleted.
+// contact who moves from one session to another is not missed on both. So are sessions that
+// were read as deleted: they are read again, since one may have been restored before another
+// was deleted, and then the items, since the contact may have joined a session before.
 func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error)) (shown []T, err error) {
 	var before []person.Item
 	for try := range maxTries {
@@ -74,7 +74,7 @@ func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error))
 		}
 		same, err := w.same(ctx, deleted)
 		switch {
-		case err != nil, same && current:
+		case err != nil, current:
 			return shown, err
 		case same:
 			before, ctx = items, catalogue.Again(ctx)
@@ -85,8 +85,8 @@ func follow[T any](ctx context.Context, w walk, show func([]visit) ([]T, error))
 	return shown, nil
 }
 
-// once is follow by one read of the bodies. It returns the deleted sessions too, and
-// whether the bodies agree with the items.
+// once is follow by one read of the bodies. It returns the deleted sessions too, and whether
+// there are none and the bodies agree with the items.
 func once[T any](
 	ctx context.Context, w walk, items []person.Item, show func([]visit) ([]T, error),
 ) (shown []T, deleted []visit, current bool, err error) {
@@ -108,10 +108,7 @@ func once[T any](
 		}
 		shown = append(shown, more...)
 	}
-	if len(shown) == w.most {
-		deleted = nil // No session is missed.
-	}
-	return shown, deleted, current, nil
+	return shown, deleted, current && len(deleted) == 0, nil
 }
 
 // visits reads the sessions of items that count, those of them that are deleted, and

@@ -39,8 +39,9 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, count *int64) error
 // inactiveAtOnce is the number of records that inactive reads at a time.
 const inactiveAtOnce = 1_000
 
-// inactive returns the ids of the parties that have no role on any event. It includes a
-// party without a record, since the purge of the party was interrupted.
+// inactive returns the ids of the parties that have no role on any event, and were not written
+// for long enough. It includes a party without a record, since the purge of the party was
+// interrupted.
 func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (inactive []string, err error) {
 	for chunk := range slices.Chunk(ids, inactiveAtOnce) {
 		keys := make([]table.Key, len(chunk))
@@ -61,7 +62,7 @@ func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (ina
 			if err != nil {
 				return nil, err
 			}
-			if len(b.Active) == 0 {
+			if len(b.Active) == 0 && b.WrittenAt.Before(r.before) {
 				inactive = append(inactive, id)
 			}
 		}

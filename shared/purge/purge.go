@@ -7,6 +7,7 @@
 package purge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -113,11 +114,12 @@ func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(c
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(atOnce)
 	until := r.until()
+	var late error
 	for _, id := range ids {
+		if late = begin(ctx, until); late != nil {
+			break // The removals that were begun are finished.
+		}
 		g.Go(table.Safely(func() error {
-			if err := begin(ctx, until); err != nil {
-				return err
-			}
 			done, err := purge(ctx, id)
 			if done {
 				atomic.AddInt64(count, 1)
@@ -128,7 +130,7 @@ func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(c
 			return err
 		}))
 	}
-	return g.Wait()
+	return cmp.Or(g.Wait(), late)
 }
 
 // until returns the time after which no further removal begins of the records just found.

@@ -97,7 +97,7 @@ func (c Collection[R, P, D]) replay(ctx context.Context) (P, error) {
 
 // maxBytes bounds the JSON of a record, so that the largest list of a kind without pages is
 // below the 5 MB of an answer.
-const maxBytes = 20 << 10
+const maxBytes = 24 << 10
 
 // apply writes a draft into a record. It returns the 400 of a draft that breaks a rule, and
 // of a record that gets too long.

@@ -19,6 +19,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"lectern/shared/apierr"
+	"lectern/shared/wire"
 )
 
 // Body checks a request body, which must be a JSON object, and gives the bytes
@@ -36,7 +37,7 @@ func Body(r huma.Registry, s *huma.Schema, raw []byte) ([]byte, error) {
 	if !c.changed {
 		return raw, nil
 	}
-	return json.Marshal(o)
+	return wire.Encode(o)
 }
 
 // Param checks the values that were sent for a parameter, one or more, and

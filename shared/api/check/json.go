@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"lectern/shared/apierr"
+	"lectern/shared/wire"
 )
 
 // maxDepth is how deep arrays and objects may stand in each other.
@@ -33,11 +34,11 @@ type object struct {
 func (o *object) MarshalJSON() ([]byte, error) {
 	properties := make([][]byte, len(o.keys))
 	for i, key := range o.keys {
-		name, err := json.Marshal(key)
+		name, err := wire.Encode(key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(o.values[key])
+		value, err := wire.Encode(o.values[key])
 		if err != nil {
 			return nil, err
 		}
