@@ -8,12 +8,14 @@ import (
 	"lectern/shared/apierr"
 )
 
-// How many seconds whoever is refused for the number of requests is asked to wait.
+// How many seconds a client is asked to wait before it sends the request again.
 const (
 	// throttled: the bucket of a method fills again every second.
 	throttled = 1
 	// filtered: the firewall counts the requests of five minutes.
 	filtered = 300
+	// soon: a function that was not reached is reached a moment later, as the service's own 503 says.
+	soon = 1
 )
 
 // answer is one of the answers that the gateway gives by itself.
@@ -49,8 +51,8 @@ func ownAnswers() []answer {
 		{kind: "EXPIRED_TOKEN", status: 403, err: refused},
 		{kind: "INVALID_API_KEY", status: 403, err: refused},
 		{kind: "INVALID_SIGNATURE", status: 403, err: refused},
-		{kind: "INTEGRATION_FAILURE", status: 503, err: busy},
-		{kind: "INTEGRATION_TIMEOUT", status: 504, err: busy},
+		{kind: "INTEGRATION_FAILURE", status: 503, err: busy, wait: soon},
+		{kind: "INTEGRATION_TIMEOUT", status: 504, err: busy, wait: soon},
 	}
 }
 

@@ -36,8 +36,8 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			"EXPIRED_TOKEN":                {"403", "INSUFFICIENT_SCOPE", ""},
 			"INVALID_API_KEY":              {"403", "INSUFFICIENT_SCOPE", ""},
 			"INVALID_SIGNATURE":            {"403", "INSUFFICIENT_SCOPE", ""},
-			"INTEGRATION_FAILURE":          {"503", "SERVICE_UNAVAILABLE", ""},
-			"INTEGRATION_TIMEOUT":          {"504", "SERVICE_UNAVAILABLE", ""},
+			"INTEGRATION_FAILURE":          {"503", "SERVICE_UNAVAILABLE", "'1'"},
+			"INTEGRATION_TIMEOUT":          {"504", "SERVICE_UNAVAILABLE", "'1'"},
 		} {
 			got, there := answers[kind]
 			require.True(t, there, kind)

@@ -83,9 +83,10 @@ type bulk struct {
 	settled bool
 }
 
-// lastStep is how long before the end of its request a bulk begins its last step, a read or
-// a write: the step takes table.LongestWrite at most, and then the key is given back and
-// the answer rendered. So each operation is answered for before the request ends.
+// lastStep is the time before the end of the request in which a bulk begins no further read
+// or write: one takes table.LongestWrite at most, and then the key is given back and the
+// answer rendered. So each operation has its answer before the request ends, unless two
+// calls of one step in a row need seconds each.
 const lastStep = table.LongestWrite + 3*time.Second
 
 // late reports whether the request ends too soon for another step. A request without a
