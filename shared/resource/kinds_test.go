@@ -85,8 +85,8 @@ func wrongPersonas() []wrong {
 	}
 	four := []string{"a", "b", "c", "d"}
 	return append(wrongNames(), []wrong{
-		{"description", object{"description": 1}}, {"description", object{"description": strings.Repeat("x", 5001)}},
-		of("role", 1), of("role", strings.Repeat("x", 256)), of("role", nil), of("biography", strings.Repeat("x", 5001)),
+		{"description", object{"description": 1}}, {"description", object{"description": strings.Repeat("x", 2001)}},
+		of("role", 1), of("role", strings.Repeat("x", 256)), of("role", nil), of("biography", strings.Repeat("x", 2001)),
 		of("feedback_style", "kind"), of("feedback_style", nil), of("likes", four), of("dislikes", four), of("likes", "tea"), of("likes", nil),
 		{"config.likes[1]", object{"config": object{"likes": []any{"tea", ""}}}},
 		{"config.dislikes[0]", object{"config": object{"dislikes": []any{1}}}},
@@ -97,9 +97,9 @@ func wrongPersonas() []wrong {
 // TestARecordHasABoundedSize in all.
 func TestARecordHasABoundedSize(t *testing.T) {
 	forKinds(t, func(s subject) bool { return s.kind == "note" }, func(t *testing.T, d *desk) {
-		refused(t, d.create(400, object{"text": strings.Repeat("x", 21<<10)}), "VALIDATION_ERROR", "")
-		id := d.made(strings.Repeat("x", 19<<10))
-		refused(t, d.put(400, id, object{"text": strings.Repeat("é", 11<<10)}), "VALIDATION_ERROR", "")
+		refused(t, d.create(400, object{"text": strings.Repeat("x", 25<<10)}), "VALIDATION_ERROR", "")
+		id := d.made(strings.Repeat("x", 23<<10))
+		refused(t, d.put(400, id, object{"text": strings.Repeat("é", 13<<10)}), "VALIDATION_ERROR", "")
 	})
 }
 
