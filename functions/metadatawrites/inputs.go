@@ -3,6 +3,7 @@ package metadatawrites
 import (
 	"lectern/shared/api"
 	"lectern/shared/metadata"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
@@ -21,7 +22,7 @@ type InEntry struct {
 type createInput[D metadata.Change] struct {
 	api.InEvent
 	Expand
-	Body metadata.Create[D]
+	Body wire.Create[D]
 }
 
 type updateInput[D metadata.Change] struct {

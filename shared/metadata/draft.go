@@ -10,7 +10,7 @@ import (
 // Draft is what a client may write of an entry of any kind. An absent property
 // leaves what is stored; a create needs a name.
 type Draft struct {
-	Name         wire.Opt[string]                 `json:"name,omitzero" minLength:"1" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The name."`
+	Name         wire.Opt[string]                 `json:"name,omitzero" create:"required" minLength:"1" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The name."`
 	Order        wire.Opt[int]                    `json:"order,omitzero" minimum:"0" maximum:"1000000" nullable:"false" doc:"The place among the entries of the kind; a new entry stands last without it."`
 	Translations wire.Opt[field.TranslationDraft] `json:"translations,omitzero" nullable:"false" doc:"Names by language, such as {\"fr\": {\"name\": \"Salle\"}}; needs the translated_fields feature."`
 }
