@@ -14,8 +14,6 @@ const (
 	throttled = 1
 	// filtered: the firewall counts the requests of five minutes.
 	filtered = 300
-	// soon: a function that was not reached is reached a moment later, as the service's own 503 says.
-	soon = 1
 )
 
 // answer is one of the answers that the gateway gives by itself.
@@ -51,8 +49,8 @@ func ownAnswers() []answer {
 		{kind: "EXPIRED_TOKEN", status: 403, err: refused},
 		{kind: "INVALID_API_KEY", status: 403, err: refused},
 		{kind: "INVALID_SIGNATURE", status: 403, err: refused},
-		{kind: "INTEGRATION_FAILURE", status: 503, err: busy, wait: soon},
-		{kind: "INTEGRATION_TIMEOUT", status: 504, err: busy, wait: soon},
+		{kind: "INTEGRATION_FAILURE", status: 503, err: busy},
+		{kind: "INTEGRATION_TIMEOUT", status: 504, err: busy},
 	}
 }
 
@@ -92,6 +90,9 @@ func (a answer) header() map[string]any {
 	all := map[string]any{header + "X-Request-Id": "context.requestId"}
 	for name, value := range commonHeader() {
 		all[header+name] = "'" + value + "'"
+	}
+	for name := range a.err.Header {
+		all[header+name] = "'" + a.err.Header.Get(name) + "'"
 	}
 	if a.wait > 0 {
 		all[header+"Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"

@@ -16,7 +16,7 @@ type smallRecord struct {
 // addRecord takes in a small record, or the number of an owner's records.
 func (o *Organization) addRecord(at place, item Item) {
 	kind, id, deleted := resource.KindOf(item.Key)
-	if item.SK == "N#"+kind {
+	if item.SK == (resource.Owner{}).CountKey(kind).SK {
 		number, err := strconv.Atoi(item.Data)
 		if err != nil {
 			o.wrong("the number of records %s of %s cannot be read", kind, item.PK)

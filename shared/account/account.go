@@ -44,7 +44,9 @@ const fields = `name description logo_image_url banner_image_url phone address_l
 type Memory struct{ *party.Memory }
 
 // NewMemory is an empty memory over t; maxBytes caps it.
-func NewMemory(t *table.Table, maxBytes int64) *Memory { return &Memory{Kind.NewMemory(t, maxBytes)} }
+func NewMemory(t *table.Table, maxBytes int64) *Memory {
+	return &Memory{Kind.NewMemory(t, maxBytes, nil)}
+}
 
 // Store reads and writes accounts. Contacts are those that accounts name.
 type Store struct {

@@ -19,7 +19,7 @@ type View[R any] struct {
 type traits[R any] struct {
 	id      func(*R) string
 	order   func(a, b *R) int
-	compact func(rows []R)
+	arrange func(rows []R)
 }
 
 // shard is the rows of one shard.
@@ -180,8 +180,8 @@ func (v *View[R]) compact() {
 		at, _ := s.find(v.id(row), v.id)
 		s.rows[at], v.order[i] = &together[i], &together[i]
 	}
-	if v.traits.compact != nil {
-		v.traits.compact(together)
+	if v.arrange != nil {
+		v.arrange(together)
 	}
 }
 

@@ -68,4 +68,6 @@ func FullName(b *party.Body) *string {
 type Memory struct{ *party.Memory }
 
 // NewMemory is an empty memory over t; maxBytes caps it.
-func NewMemory(t *table.Table, maxBytes int64) *Memory { return &Memory{Kind.NewMemory(t, maxBytes)} }
+func NewMemory(t *table.Table, maxBytes int64) *Memory {
+	return &Memory{Kind.NewMemory(t, maxBytes, &party.Numbers{})}
+}

@@ -144,10 +144,13 @@ func (r *run) next(ctx context.Context) (more bool, err error) {
 	case err != nil:
 		r.leave(ctx, err)
 	case done:
-		r.Step, r.Event, r.After = r.Step+1, 0, ""
+		r.advance()
 	}
 	return true, nil
 }
+
+// advance moves on to the next step of the organization in work.
+func (r *run) advance() { r.Step, r.Event, r.After = r.Step+1, 0, "" }
 
 // leave skips the step in work until the next time. Before the first organization, that is
 // the search for organizations missing from the list.
@@ -157,7 +160,7 @@ func (r *run) leave(ctx context.Context, err error) {
 	case !r.Adopted:
 		r.Adopted = true
 	case r.Step > 0:
-		r.Step, r.Event, r.After = r.Step+1, 0, ""
+		r.advance()
 	}
 }
 

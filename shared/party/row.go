@@ -64,10 +64,10 @@ func (n *Numbers) Of(pk string) *numbering.Numbers {
 	return n.known.Get(event, func() *numbering.Numbers { return &numbering.Numbers{} })
 }
 
-// place reads the row of an association, with the number of its party.
+// place reads the row of an association, with the number of the party unless n is nil.
 func (n *Numbers) place(item table.Item) (Place, error) {
 	place, err := DecodePlace(item)
-	if err == nil {
+	if err == nil && n != nil {
 		place.numbers = n.Of(item.PK)
 		place.number = place.numbers.Give(place.ID)
 	}
@@ -155,9 +155,9 @@ type Memory struct {
 	Numbers      *Numbers
 }
 
-// NewMemory returns an empty memory over t, capped by maxBytes.
-func (k *Kind) NewMemory(t *table.Table, maxBytes int64) *Memory {
-	numbers := &Numbers{}
+// NewMemory returns an empty memory over t, capped by maxBytes. Its rows get numbers, unless
+// these are nil.
+func (k *Kind) NewMemory(t *table.Table, maxBytes int64, numbers *Numbers) *Memory {
 	return &Memory{
 		Numbers: numbers,
 		Records: catalogue.New(t, catalogue.Options[Row, *Body]{

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/resource"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -25,7 +26,7 @@ import (
 
 const (
 	// Keep is the time for which a deleted record can be restored.
-	Keep = 30 * 24 * time.Hour
+	Keep = resource.Keep
 	// quiet is longer than a request takes. Roles are purged from an event only if no
 	// session was written for this time: a request may copy a session that the request read
 	// before.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,7 +30,7 @@ func (r *run) records(ctx context.Context) error {
 		}
 		// A restore that began before the end of resource.Keep is done by then.
 		if stored.DeletedAt != nil && stored.DeletedAt.Before(r.before.Add(-quiet)) {
-			all[item.SK] = item
+			all[item.SK] = table.Item{Key: item.Key, Version: item.Version}
 			keys = append(keys, item.SK)
 		}
 	}
@@ -73,7 +72,7 @@ func (r *run) below(ctx context.Context, parent string, top table.Item, until ti
 	var numbers []table.Write
 	for _, item := range items {
 		kind, id, _ := resource.KindOf(item.Key)
-		if strings.HasPrefix(item.SK, "N#") {
+		if item.Key == r.owner(parent).CountKey(kind) {
 			numbers = append(numbers, table.Delete(item.Key))
 			continue
 		}

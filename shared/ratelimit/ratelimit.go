@@ -54,17 +54,21 @@ const (
 	day = 24 * time.Hour
 )
 
-// rule is what holds for a token in a bucket, in whole seconds.
-type rule struct{ limit, window int64 }
+// rule is the limit of a token in a bucket, for a window of whole seconds.
+type rule struct {
+	limit, window int64
+	// singly has each request counted in the table, and none leased ahead.
+	singly bool
+}
 
 func ruleOf(t tenancy.Token, b Bucket) rule {
 	switch {
 	case b == LogExport:
-		return rule{logRequests, int64(logWindow / time.Second)}
+		return rule{limit: logRequests, window: int64(logWindow / time.Second)}
 	case t.Limit > 0:
-		return rule{t.Limit, int64(Window / time.Second)}
+		return rule{limit: t.Limit, window: int64(Window / time.Second)}
 	}
-	return rule{Requests, int64(Window / time.Second)}
+	return rule{limit: Requests, window: int64(Window / time.Second)}
 }
 
 // Limiter counts in the table; one serves a process.
@@ -131,7 +135,7 @@ func (l *Limiter) Take(ctx context.Context, token tenancy.Token, b Bucket) Verdi
 // TakeDay counts one write of a token on this day in UTC, of which it has limit,
 // and fails open as Take does.
 func (l *Limiter) TakeDay(ctx context.Context, token tenancy.Token, limit int64) Verdict {
-	r := rule{limit, int64(day / time.Second)}
+	r := rule{limit: limit, window: int64(day / time.Second), singly: true}
 	now := l.now()
 	return l.take(ctx, slot{token: token.ID, bucket: dailyWrites, start: now.Truncate(day).Unix()}, r, now)
 }
@@ -167,7 +171,7 @@ func (l *Limiter) lease(ctx context.Context, s slot, r rule) (int64, error) {
 	n := min(l.memory.known(s, r.limit), r.limit-1)
 	for n < r.limit {
 		by := (r.limit - n + leases - 1) / leases
-		if s.bucket == dailyWrites {
+		if r.singly {
 			by = 1
 		}
 		counted, ok, err := l.table.AddWithin(ctx, s.key(), by, r.limit, s.end(r)+grace)

@@ -3,7 +3,9 @@ package resource
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"lectern/shared/apierr"
 	"lectern/shared/table"
@@ -107,7 +109,7 @@ func (c Collection[R, P, D]) apply(draft D, e Edit[P]) error {
 	}
 	data, err := wire.Encode(e.Record)
 	if err == nil && len(data) > maxBytes {
-		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", lower(c.kind.Title), maxBytes)
+		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), maxBytes)
 	}
 	return err
 }
@@ -123,5 +125,6 @@ func run[P any](ctx context.Context, t *table.Table, op write.Op) (answer P, err
 
 // limit returns the 409 of an owner that has as many records as it may have.
 func (c Collection[R, P, D]) limit(most int) error {
-	return apierr.LimitReached(c.kind.Many, int64(most), limitText(most, c.kind.Many))
+	return apierr.LimitReached(c.kind.Many, int64(most),
+		fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", most, c.kind.Many))
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"fmt"
+	"strings"
 
 	"lectern/shared/apierr"
 	"lectern/shared/table"
@@ -86,8 +87,8 @@ func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }
 
 // taken returns the 409 of a unique value that another record has.
 func (k *Kind[R, P, D]) taken() error {
-	message := fmt.Sprintf("There is a %s with this %s already.", lower(k.Title), k.UniqueField)
-	return apierr.Conflict("DUPLICATE_"+upper(k.UniqueField), message).Field(k.UniqueField)
+	message := fmt.Sprintf("There is a %s with this %s already.", strings.ToLower(k.Title), k.UniqueField)
+	return apierr.Conflict("DUPLICATE_"+strings.ToUpper(k.UniqueField), message).Field(k.UniqueField)
 }
 
 // parentKeys returns the keys of the owner's parent record; nil for an owner without a parent.
@@ -111,7 +112,7 @@ func (k *Kind[R, P, D]) checkParent(o Owner, verb Verb, got map[table.Key]table.
 		return nil
 	}
 	if _, ok := got[keys[1]]; ok && (verb == Created || verb == Restored) {
-		return apierr.Conflict(CodeParentDeleted, fmt.Sprintf("The %s is deleted.", lower(title)))
+		return apierr.Conflict(CodeParentDeleted, fmt.Sprintf("The %s is deleted.", strings.ToLower(title)))
 	}
 	return apierr.NotFound(title)
 }

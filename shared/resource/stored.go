@@ -87,11 +87,3 @@ func countOf(got write.Items, key table.Key) (number int, stored table.Item, err
 	}
 	return number, stored, nil
 }
-
-func limitText(most int, many string) string {
-	return fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", most, many)
-}
-
-func upper(field string) string { return strings.ToUpper(field) }
-
-func lower(title string) string { return strings.ToLower(title) }
