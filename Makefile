@@ -43,26 +43,32 @@ test: setup ## Run all tests at their short sizes.
 	@[ -f $(IMPORT) ] || echo "$(IMPORT) is not there: TestImportGoogleIO is left out"
 	$(TEST) ./...
 
+.PHONY: test-area
+test-area: setup ## Run the integration tests of one area: make test-area AREA=sessions.
+	@[ -n "$(AREA)" ] && [ -d localstack/test/it/$(AREA) ] || { echo "AREA is one of: $(notdir $(patsubst %/,%,$(wildcard localstack/test/it/*/)))" >&2; exit 1; }
+	$(TEST) $(ARGS) ./localstack/test/it/$(AREA)
+
 .PHONY: bench
 bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
-	go run ./localstack/bench
+	go run ./tools/bench
 	@$(MAKE) --no-print-directory bench-aws
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
-	go run ./localstack/bench -largest
+	go run ./tools/bench -largest
 
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
-	go test ./localstack/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
+	go test ./tools/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
 
 .PHONY: cost
 cost: setup ## Compute what the service costs on AWS, from the measured figures, into docs/operations.md.
-	go run ./localstack/cost -into docs/operations.md
+	go run ./tools/cost -into docs/operations.md
 
 .PHONY: golden
-golden: setup ## Write the OpenAPI document and the route table again from the code.
+golden: setup ## Write the OpenAPI document and the route table again from the code, and print the lines a route.
 	go test ./functions -update
+	@go run ./tools/lines
 
 .PHONY: lint
 lint: setup $(GOLANGCI) ## Check form, imports and known mistakes.
@@ -82,7 +88,7 @@ PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 
 .PHONY: test-processes
 test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
-	$(PROCESSES) $(TEST) -count 1 ./localstack/it
+	$(PROCESSES) $(TEST) -count 1 ./localstack/test/it/...
 	$(PROCESSES) .ci/named TestUpRunsTheFunctionsAsProcesses ./localstack
 
 .PHONY: app
@@ -96,7 +102,7 @@ release: app ## Build what is deployed to AWS: the Lambdas for arm64, or GOARCH,
 # The emulator runs functions on this machine.
 .PHONY: test-deploy
 test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the integration tests there.
-	go run ./localstack/deploy .ci/deployed
+	go run ./localstack/cloud/deploy .ci/deployed
 
 # LocalStack runs functions in containers, on Linux. No run of this is on record.
 LOCALSTACK := docker compose --file localstack/docker-compose.yml
@@ -105,7 +111,7 @@ LOCALSTACK := docker compose --file localstack/docker-compose.yml
 test-localstack: app ## Do the same on LocalStack, where Docker is.
 	@$(MAKE) --no-print-directory functions GOOS=linux
 	trap '$(LOCALSTACK) down' EXIT INT TERM; $(LOCALSTACK) up --detach --wait && \
-		go run ./localstack/deploy -endpoint http://localhost.localstack.cloud:4566 -functions dist/linux-$$(go env GOARCH) .ci/deployed
+		go run ./localstack/cloud/deploy -endpoint http://localhost.localstack.cloud:4566 -functions dist/linux-$$(go env GOARCH) .ci/deployed
 
 .PHONY: engines
 engines: setup emulator ## Hold other engines of DynamoDB to the tests of the table; needs Java 17.
@@ -114,8 +120,8 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 .PHONY: soak
 soak: build functions python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
-	LECTERN_AS_AWS=1 go test -count 1 -timeout 1h ./localstack/it
-	LECTERN_LONG=1 $(PROCESSES) .ci/named TestNoFunctionHasAPermissionTooMany -timeout 2h ./localstack/it
+	LECTERN_AS_AWS=1 go test -p 1 -count 1 -timeout 1h ./localstack/test/it/...
+	LECTERN_LONG=1 $(PROCESSES) .ci/named TestNoFunctionHasAPermissionTooMany -timeout 2h ./localstack/test/it/access
 	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 
 .PHONY: clean

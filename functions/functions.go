@@ -1,5 +1,5 @@
-// Package functions lists the tag groups. Each is a package of its own and one
-// Lambda; the router, the gateway and the document are made from this list.
+// Package functions lists the tag groups. Each group is a package and a Lambda. The router, the
+// gateway and the document are made from the list.
 package functions
 
 import (
@@ -22,7 +22,7 @@ import (
 	"lectern/shared/api"
 )
 
-// Groups are all groups, in the order of the document.
+// Groups lists all groups in the order of the document.
 var Groups = []api.Group{
 	events.Group,
 	sessions.Group,

@@ -53,6 +53,17 @@ func operations() (all []api.Operation) {
 
 func TestTheDocumentIsTheGoldenOne(t *testing.T) { golden(t, documentFile, document(t)) }
 
+// A group, its package and its Lambda have one name.
+func TestEveryGroupHasThePackageAndTheMainOfItsName(t *testing.T) {
+	names := map[string]bool{}
+	for _, g := range functions.Groups {
+		require.DirExists(t, g.Name)
+		require.FileExists(t, "bootstrap/"+g.Name+"/main.go")
+		require.False(t, names[g.Name], g.Name)
+		names[g.Name] = true
+	}
+}
+
 func TestTheRouteTableIsTheGoldenOne(t *testing.T) {
 	var table strings.Builder
 	for _, o := range operations() {
@@ -80,7 +91,10 @@ func TestScopesAndBucketsAreKnown(t *testing.T) {
 		require.Contains(t, buckets, o.Bucket, o.ID)
 		require.NotEmpty(t, o.Scopes, o.ID)
 		for _, scope := range o.Scopes {
-			require.True(t, o.Scopes.Open() || slices.Contains(auth.AllScopes, scope), "%s: %s", o.ID, scope)
+			require.True(t, o.Scopes.IsPublic() || slices.Contains(auth.AllScopes, scope), "%s: %s", o.ID, scope)
+			if strings.HasPrefix(string(scope), "write:") {
+				require.NotEqual(t, ratelimit.None, o.Bucket, "%s writes without a rate limit", o.ID)
+			}
 		}
 	}
 }
@@ -116,7 +130,7 @@ func TestEveryRouteIsInTheDocument(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(document(t), &described))
 	for _, o := range operations() {
-		if !o.Scopes.Open() {
+		if !o.Scopes.IsPublic() {
 			require.Contains(t, described.Paths[o.Path], strings.ToLower(o.Method), o.ID)
 		}
 	}

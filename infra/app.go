@@ -10,61 +10,47 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/infra/config"
+	"lectern/infra/function"
+	"lectern/infra/gateway"
 	"lectern/shared/api"
 )
 
-// build describes every configured region. dist is the folder of the functions'
+// build creates the stacks of every configured region. dist is the folder of the functions'
 // binaries, dist/linux-<architecture>/<function>/bootstrap.
-func build(app awscdk.App, c *config, groups []api.Group, dist string) error {
-	all, err := functionsOf(groups)
+func build(app awscdk.App, c *config.Config, groups []api.Group, dist string) error {
+	specs, err := function.Specs(groups)
 	if err != nil {
 		return err
 	}
-	if err := checkPaths(groups); err != nil {
+	if err := gateway.CheckPaths(groups); err != nil {
 		return err
 	}
-	binaries := cmp.Or(c.functions, filepath.Join(dist, "linux-"+goarch[c.arch]))
-	if err := checkBinaries(binaries, all); err != nil {
+	binaries := cmp.Or(c.Functions, filepath.Join(dist, "linux-"+goarch[c.Arch]))
+	if err := checkBinaries(binaries, specs); err != nil {
 		return err
 	}
-	for key, value := range c.tags {
+	for key, value := range c.Tags {
 		awscdk.Tags_Of(app).Add(&key, &value, nil)
 	}
-	for _, at := range c.regions {
-		state := newState(app, c, at)
-		newService(app, c, at, groups, all, binaries).AddStackDependency(state, jsii.String("The functions use the table by its name."))
+	s := &service{groups, specs, binaries}
+	for _, region := range c.Regions {
+		state := newState(app, c, region)
+		s.stack(app, c, region).AddStackDependency(state, jsii.String("The functions use the table by its name."))
 	}
 	return nil
 }
 
-// goarch is how Go calls an architecture that Lambda has.
+// goarch maps an architecture of Lambda to GOARCH.
 var goarch = map[string]string{"arm64": "arm64", "x86_64": "amd64"}
 
-// checkBinaries finds out which functions have not been built.
-func checkBinaries(folder string, all []function) error {
+// checkBinaries returns an error that names each function without a binary.
+func checkBinaries(folder string, specs []function.Spec) error {
 	var missing []error
-	for _, f := range all {
-		if _, err := os.Stat(filepath.Join(folder, f.name, "bootstrap")); err != nil {
-			missing = append(missing, fmt.Errorf("infra: %s is not built (make release): %w", f.name, err))
+	for _, f := range specs {
+		if _, err := os.Stat(filepath.Join(folder, f.Name, "bootstrap")); err != nil {
+			missing = append(missing, fmt.Errorf("infra: %s is not built (make release): %w", f.Name, err))
 		}
 	}
 	return errors.Join(missing...)
-}
-
-// newStack makes a stack of a region.
-func newStack(app awscdk.App, c *config, at region, kind, description string, protected bool) awscdk.Stack {
-	env := &awscdk.Environment{Region: &at.awsRegion}
-	if c.account != "" {
-		env.Account = &c.account
-	}
-	return awscdk.NewStack(app, jsii.String("Lectern-"+at.name+"-"+kind), &awscdk.StackProps{
-		Env: env, Description: &description, TerminationProtection: &protected,
-		// Every route is in the template, which may have a million bytes.
-		SuppressTemplateIndentation: jsii.Bool(true),
-	})
-}
-
-// output is a value that the stack tells whoever deploys it.
-func output(stack awscdk.Stack, name, description string, value *string) {
-	awscdk.NewCfnOutput(stack, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
 }

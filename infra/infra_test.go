@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
+	"lectern/infra/config"
+	"lectern/infra/function"
 )
 
 // scratch is where the tests' templates and stand-ins for binaries are.
@@ -84,15 +84,15 @@ func (t template) id(test *testing.T, kind string) string {
 // standIns is a folder with an empty binary for every function. None is run.
 var standIns = sync.OnceValues(func() (string, error) {
 	dist := filepath.Join(scratch, "dist")
-	all, err := functionsOf(functions.Groups)
+	all, err := function.Specs(functions.Groups)
 	for _, arch := range goarch {
 		for _, f := range all {
-			folder := filepath.Join(dist, "linux-"+arch, f.name)
+			folder := filepath.Join(dist, "linux-"+arch, f.Name)
 			if err == nil {
 				err = os.MkdirAll(folder, 0o755)
 			}
 			if err == nil {
-				err = os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(arch+" "+f.name), 0o755)
+				err = os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(arch+" "+f.Name), 0o755)
 			}
 		}
 	}
@@ -105,7 +105,7 @@ func appOf(t *testing.T, context map[string]any) awscdk.App {
 	dist, err := standIns()
 	require.NoError(t, err)
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false)})
-	c, err := configured(context)
+	c, err := config.Read(context)
 	require.NoError(t, err)
 	require.NoError(t, build(app, c, functions.Groups, dist))
 	return app
@@ -148,32 +148,6 @@ func everything(t *testing.T) (context map[string]any) {
 	return context
 }
 
-// unchanged are the fields of a struct that are as in another of its type.
-func unchanged(one, other any) (names []string) {
-	a, b := reflect.ValueOf(one), reflect.ValueOf(other)
-	for i := range a.NumField() {
-		if fmt.Sprint(a.Field(i)) == fmt.Sprint(b.Field(i)) {
-			names = append(names, a.Type().Field(i).Name)
-		}
-	}
-	return names
-}
-
-// An option that is not among them would be checked by nobody.
-func TestEverythingHasEveryOption(t *testing.T) {
-	none, err := configured(nil)
-	require.NoError(t, err)
-	all, err := configured(everything(t))
-	require.NoError(t, err)
-	// Where the functions' binaries are, and what an emulator needs, are left.
-	require.Equal(t, []string{"arch", "functions", "endpoint"}, unchanged(*none, *all))
-	for i, at := range all.regions {
-		require.Equal(t, []string{"name"}, unchanged(none.regions[i], at), at.name)
-	}
-	require.Equal(t, []string{"zoneID", "zoneName"}, unchanged(domain{}, *all.regions[0].domain))
-	require.Empty(t, unchanged(domain{}, *all.regions[1].domain))
-}
-
 var (
 	onceEverything sync.Once
 	withEverything map[string]template
@@ -203,6 +177,9 @@ func plain(t *testing.T, value any) string {
 	return string(text)
 }
 
+// inAWS has the default region of AWS by region.
+var inAWS = map[string]string{"us": "us-east-1", "eu": "eu-central-1"}
+
 func TestTheFourStacksHaveTheirOutputs(t *testing.T) {
 	all := ofDefaults(t)
 	require.Len(t, all, 4)
@@ -213,9 +190,9 @@ func TestTheFourStacksHaveTheirOutputs(t *testing.T) {
 		require.Equal(t, "lectern-"+at+"-operator", service.Outputs["Operator"].Value)
 		require.Equal(t, "live", service.Outputs["Stage"].Value)
 		require.Equal(t, "lectern-"+at, service.Outputs["Table"].Value)
-		require.Equal(t, awsRegions[at], service.Outputs["Region"].Value)
+		require.Equal(t, inAWS[at], service.Outputs["Region"].Value)
 		require.Regexp(t, `^\$\{Api[0-9A-F]{8}\}$`, written(service.Outputs["ApiId"].Value))
-		require.Equal(t, "https://"+written(service.Outputs["ApiId"].Value).(string)+".execute-api."+awsRegions[at]+".${AWS::URLSuffix}/live",
+		require.Equal(t, "https://"+written(service.Outputs["ApiId"].Value).(string)+".execute-api."+inAWS[at]+".${AWS::URLSuffix}/live",
 			written(service.Outputs["Address"].Value))
 	}
 }
@@ -256,11 +233,11 @@ func TestOneRegionAloneIsTheSameAsBesideTheOther(t *testing.T) {
 }
 
 func TestAFunctionThatIsNotBuiltIsNamed(t *testing.T) {
-	all, err := functionsOf(functions.Groups)
+	all, err := function.Specs(functions.Groups)
 	require.NoError(t, err)
 	err = checkBinaries(t.TempDir(), all)
 	for _, f := range all {
-		require.ErrorContains(t, err, "infra: "+f.name+" is not built")
+		require.ErrorContains(t, err, "infra: "+f.Name+" is not built")
 	}
 }
 

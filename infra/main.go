@@ -1,7 +1,7 @@
-// Command infra is the CDK app that describes Lectern on AWS: for each region a
-// stack of state, which is the table, and a stack of service, which is all else.
-// Regions share nothing. The CDK's command line starts it (cdk.json); what can be
-// configured stands in config.go.
+// Command infra is the CDK app that describes Lectern on AWS: for each region a stack of
+// state with the table, and a stack of service with everything else. Regions share nothing.
+// The CDK's command line starts the app (cdk.json); config/config.go lists the options. Read
+// app.go, then state.go and service.go; the folders hold the parts of a stack by subject.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/functions"
+	"lectern/infra/config"
 )
 
 func main() {
@@ -21,12 +22,12 @@ func main() {
 	}
 }
 
-// run writes the templates of all regions to where the CDK's command line wants
-// them.
+// run writes the templates of all regions into the folder that the CDK's command line names.
 func run() error {
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{AnalyticsReporting: jsii.Bool(false)})
-	c, err := configured(contextOf(app))
+	context, _ := app.Node().GetAllContext(nil).(map[string]any)
+	c, err := config.Read(context)
 	if err != nil {
 		return err
 	}

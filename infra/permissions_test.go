@@ -82,19 +82,3 @@ func TestEveryFunctionHasARoleAndALogOfItsOwn(t *testing.T) {
 		require.Equal(t, 1, logs, name)
 	}
 }
-
-func TestAFunctionWithoutALineInPermissionsIsNamed(t *testing.T) {
-	unknown := functions.Groups[0]
-	unknown.Name = "awards"
-	_, err := functionsOf(append(slices.Clone(functions.Groups), unknown))
-	require.EqualError(t, err, "infra: awards has no line in permissions")
-}
-
-// A statement allows each of its actions on each of its patterns, so only actions
-// with the same patterns may share one.
-func TestActionsShareAStatementOnlyWithTheSamePatterns(t *testing.T) {
-	require.Equal(t, []statement{
-		{actions: []string{"dynamodb:GetItem", "dynamodb:PutItem"}, patterns: []string{tenants}},
-		{actions: []string{"dynamodb:UpdateItem"}, patterns: []string{limits, tenants}},
-	}, statements([]permission{{"UpdateItem", tenants}, {"PutItem", tenants}, {"UpdateItem", limits}, {"GetItem", tenants}, {"PutItem", tenants}}))
-}

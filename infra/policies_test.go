@@ -10,8 +10,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/assertions"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 	"github.com/stretchr/testify/require"
+
+	"lectern/infra/stack"
 )
+
+// ruleWildcards is the rule of cdk-nag that accepted wildcards name.
+const ruleWildcards = stack.RuleWildcards
 
 var update = flag.Bool("update", false, "write the golden files anew, but for the functions' permissions")
 
@@ -189,7 +198,7 @@ func unexplained(t *testing.T, stack template) (found []string) {
 		for _, one := range rules {
 			rule := one.(map[string]any)
 			for _, finding := range many(rule["applies_to"]) {
-				if text, ok := finding.(string); ok && rule["id"] == ruleIAM5 {
+				if text, ok := finding.(string); ok && rule["id"] == ruleWildcards {
 					reasons[named(id, r)+" "+text], _ = rule["reason"].(string)
 				}
 			}
@@ -226,9 +235,25 @@ func TestAWildcardWithoutAReasonIsFound(t *testing.T) {
 			statement("Allow", "a:B", "arn:c/*"), statement("Allow", "a:Get*", "arn:d"), statement("Deny", "*", "*"), statement("Allow", "a:B", "*"),
 		}}}},
 	}, Metadata: map[string]any{"cdk_nag": map[string]any{"rules_to_suppress": []any{
-		map[string]any{"id": ruleIAM5, "reason": "so", "applies_to": []any{"Resource::arn:c/*"}},
-		map[string]any{"id": ruleIAM5, "reason": "all"},
+		map[string]any{"id": ruleWildcards, "reason": "so", "applies_to": []any{"Resource::arn:c/*"}},
+		map[string]any{"id": ruleWildcards, "reason": "all"},
 		map[string]any{"id": "AwsSolutions-IAM4", "reason": "so", "applies_to": []any{"Resource::*"}},
 	}}}}
 	require.Equal(t, []string{"r Action::a:Get*", "r Resource::*"}, unexplained(t, template{Resources: map[string]resource{"R": role}}))
+}
+
+// What a rule finds is mended, or accepted beside the resource with a reason.
+func TestTheRulesOfCdkNagAreKept(t *testing.T) {
+	for name, context := range map[string]map[string]any{"defaults": {"regions": "us"}, "everything": everything(t)} {
+		app := appOf(t, context)
+		awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
+			Verbose: jsii.Bool(true), Reports: jsii.Bool(false),
+		}), nil)
+		for _, kind := range []string{"State", "Service"} {
+			stack := app.Node().FindChild(jsii.String("Lectern-us-" + kind)).(awscdk.Stack)
+			notes, all := assertions.Annotations_FromStack(stack), assertions.Match_StringLikeRegexp(jsii.String(".*"))
+			require.NotPanics(t, func() { notes.HasNoError(jsii.String("*"), all) }, name)
+			require.NotPanics(t, func() { notes.HasNoWarning(jsii.String("*"), all) }, name)
+		}
+	}
 }

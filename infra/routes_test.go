@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
-	"lectern/shared/api"
 )
 
 // body is the API as a template describes it.
@@ -111,7 +110,7 @@ func TestTheRoutesOfTheGatewayAreThoseOfTheDocument(t *testing.T) {
 		}
 	}
 	for route, group := range invokes(t, ofDefaults(t)["Lectern-us-Service"]) {
-		if group != root && !strings.HasPrefix(route, "HEAD ") {
+		if group != "root" && !strings.HasPrefix(route, "HEAD ") {
 			served = append(served, route)
 		}
 	}
@@ -169,23 +168,6 @@ func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 	for id := range gateway {
 		require.Contains(t, deployment.DependsOn, id)
 	}
-}
-
-func group(name string, paths ...string) api.Group {
-	g := api.Group{Name: name}
-	for _, p := range paths {
-		g.Operations = append(g.Operations, api.Operation{Method: "GET", Path: p})
-	}
-	return g
-}
-
-func TestPathsThatTheGatewayCannotHoldAreNamed(t *testing.T) {
-	require.NoError(t, checkPaths(functions.Groups))
-	err := checkPaths([]api.Group{
-		group(root, "/"), group("a", "/a/{id}", "/a/{id}/b", "/a/new/{name}"), group("b", "/a/{other}/c", "/a/{id}"),
-	})
-	require.EqualError(t, err, "infra: /a/{other}/c has {other} where another path has {id}\ninfra: GET /a/{id} is declared by a and by b")
-	require.EqualError(t, checkPaths(nil), "infra: there is no group root")
 }
 
 // TestTheScheduleMaintains: a rule invokes the operator's function for maintain, and no

@@ -4,34 +4,47 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/infra/config"
+	"lectern/infra/function"
+	"lectern/infra/gateway"
+	"lectern/infra/observe"
+	"lectern/infra/stack"
 	"lectern/shared/api"
 )
 
-// newService describes all that can be made anew at any time: functions, API, logs,
-// alarms. It knows the table by its name alone, so that a restored one can be served
-// in its place.
-func newService(app awscdk.App, c *config, at region, groups []api.Group, all []function, binaries string) awscdk.Stack {
-	stack := newStack(app, c, at, "Service", "Lectern "+at.name+": the service", false)
-	functions := make([]built, len(all))
-	for i, f := range all {
-		functions[i] = newFunction(stack, c, at, f, binaries)
-	}
-	door := newGateway(stack, c, at, groups, functions)
-	if c.firewallRate > 0 {
-		newFirewall(stack, c, at, door)
-	}
-	address := door.address()
-	if at.domain != nil {
-		address = newDomain(stack, at, door)
-	}
-	maintain(stack, at, functions)
-	observe(stack, c, at, functions, door)
+// service describes the stack of service, the same in every region.
+type service struct {
+	groups []api.Group
+	specs  []function.Spec
+	// binaries is the folder of the functions' binaries.
+	binaries string
+}
 
-	output(stack, "Address", "Where the API is", address)
-	output(stack, "ApiId", "The API's id", door.api.RestApiId())
-	output(stack, "Stage", "The API's stage", &c.stage)
-	output(stack, "Table", "The table that is served", jsii.String(at.table()))
-	output(stack, "Region", "Where in AWS the region is", &at.awsRegion)
-	output(stack, "Operator", "The function that does an operator's commands", jsii.String(at.prefix()+"-"+operator))
-	return stack
+// stack creates the stack of functions, API, logs and alarms. The stack holds no data and can
+// be deleted and created again. Only the table's name connects the stack to the table, so a
+// restored table can replace the table of the stack of state.
+func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
+	in := stack.New(app, c, region, stack.Kind{Name: "Service", Description: "Lectern " + region.Name + ": the service"})
+	functions := make([]function.Function, len(s.specs))
+	for i, spec := range s.specs {
+		functions[i] = function.New(in, spec, s.binaries)
+	}
+	g := gateway.New(in, s.groups, functions)
+	if c.FirewallRate > 0 {
+		g.AddFirewall()
+	}
+	address := g.Address()
+	if region.Domain != nil {
+		address = g.AddDomain()
+	}
+	function.ScheduleMaintenance(in, functions)
+	observe.Add(in, functions, g)
+
+	in.Output("Address", "Where the API is", address)
+	in.Output("ApiId", "The API's id", g.API.RestApiId())
+	in.Output("Stage", "The API's stage", &c.Stage)
+	in.Output("Table", "The table that is served", jsii.String(region.Table()))
+	in.Output("Region", "Where in AWS the region is", &region.AWSRegion)
+	in.Output("Operator", "The function that does an operator's commands", jsii.String(region.Prefix()+"-"+function.Operator))
+	return in.Scope
 }

@@ -13,18 +13,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/operator"
-	"lectern/localstack/deployed"
-	"lectern/localstack/stacktest"
+	"lectern/localstack/cloud/target"
+	"lectern/localstack/content/seed"
+	"lectern/localstack/local/datadir"
+	"lectern/localstack/test/stacktest"
 )
 
-// where gives a way to run commands that end by themselves where LECTERN_DEPLOYED names
-// the regions.
-func where(t *testing.T, regions deployed.Regions) func(args ...string) (string, error) {
+// runOn returns a function that runs commands with LECTERN_DEPLOYED naming
+// regions.
+func runOn(t *testing.T, regions target.Regions) func(args ...string) (string, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "deployed.json")
 	require.NoError(t, regions.Write(file))
 	return func(args ...string) (string, error) {
-		return lecternWith(t, []string{deployed.Env + "=" + file}, args...).said()
+		return lecternWith(t, []string{target.Env + "=" + file}, args...).output()
 	}
 }
 
@@ -32,27 +34,27 @@ func where(t *testing.T, regions deployed.Regions) func(args ...string) (string,
 // told to, and never with the seed of another one.
 func TestWhatBelongsToOneServiceStaysThere(t *testing.T) {
 	// Nothing listens there.
-	one := deployed.Region{URL: "http://127.0.0.1:9", Operator: "lectern-us-operator", AWSRegion: "us-east-1", Endpoint: "http://127.0.0.1:9"}
-	run := where(t, deployed.Regions{"eu": one})
-	said, err := run("demo", "--data", t.TempDir())
+	one := target.Region{URL: "http://127.0.0.1:9", Operator: "lectern-us-operator", AWSRegion: "us-east-1", Endpoint: "http://127.0.0.1:9"}
+	run := runOn(t, target.Regions{"eu": one})
+	printed, err := run("demo", "--data", t.TempDir())
 	require.Error(t, err)
-	require.Contains(t, said, errNotRunning.Error(), "it was not told to")
-	said, err = run("operator", "organization-show", "--region", "us")
+	require.Contains(t, printed, datadir.ErrNotRunning.Error(), "it was not told to")
+	printed, err = run("operator", "organization-show", "--region", "us")
 	require.Error(t, err)
-	require.Contains(t, said, "does not say where the region us is")
-	said, err = run("operator", "organization-show", "--data", t.TempDir())
+	require.Contains(t, printed, "does not say where the region us is")
+	printed, err = run("operator", "organization-show", "--data", t.TempDir())
 	require.Error(t, err)
-	require.Contains(t, said, "leave one of them out")
+	require.Contains(t, printed, "leave one of them out")
 
 	data := t.TempDir()
 	folder := filepath.Join(data, deployedName)
 	require.NoError(t, os.MkdirAll(filepath.Join(folder, "eu"), 0o700))
-	require.NoError(t, os.WriteFile(seedPath(folder, "eu"), []byte(`{"organization": 1, "event": 3, "token_id": 4, "token": "another's"}`), 0o600))
+	require.NoError(t, os.WriteFile(seed.Path(folder, "eu"), []byte(`{"organization": 1, "event": 3, "token_id": 4, "token": "another's"}`), 0o600))
 	other := stacktest.Start(t, stacktest.InRegion("eu"))
 	one.URL = other.URL
-	said, err = where(t, deployed.Regions{"eu": one})("demo", "--deployed", "--data", data)
+	printed, err = runOn(t, target.Regions{"eu": one})("demo", "--deployed", "--data", data)
 	require.Error(t, err)
-	require.Contains(t, said, "region eu answers 401 Unauthorized to the token of its seed.json")
+	require.Contains(t, printed, "region eu answers 401 Unauthorized to the token of its seed.json")
 }
 
 // TestADeployedServiceMayHaveOneRegion, and its demo is made by one process at a time.
@@ -67,39 +69,39 @@ func TestADeployedServiceMayHaveOneRegion(t *testing.T) {
 		}
 	}))
 	t.Cleanup(function.Close)
-	data, run := t.TempDir(), where(t, deployed.Regions{"eu": {
+	data, run := t.TempDir(), runOn(t, target.Regions{"eu": {
 		URL: s.URL, Operator: "lectern-eu-operator", AWSRegion: "eu-central-1", Endpoint: function.URL}})
 	folder := filepath.Join(data, deployedName)
 	for range 2 {
-		said, err := run("demo", "--deployed", "--data", data)
-		require.NoError(t, err, said)
-		require.Contains(t, said, "shell variables: . "+filepath.Join(folder, envName))
+		printed, err := run("demo", "--deployed", "--data", data)
+		require.NoError(t, err, printed)
+		require.Contains(t, printed, "shell variables: . "+filepath.Join(folder, datadir.EnvName))
 	}
-	text, err := os.ReadFile(filepath.Join(folder, envName))
+	text, err := os.ReadFile(filepath.Join(folder, datadir.EnvName))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "LECTERN_EU_URL="+s.URL+"\n")
 	require.NotContains(t, string(text), "LECTERN_US_")
-	said, err := run("operator", "organization-list", "--region", "eu", "--json", "{bad")
+	printed, err := run("operator", "organization-list", "--region", "eu", "--json", "{bad")
 	require.Error(t, err)
-	require.Contains(t, said, "VALIDATION_ERROR")
+	require.Contains(t, printed, "VALIDATION_ERROR")
 
-	held, err := claim(folder)
+	held, err := datadir.Lock(folder)
 	require.NoError(t, err)
 	defer held.Close()
-	said, err = run("demo", "--deployed", "--data", data)
+	printed, err = run("demo", "--deployed", "--data", data)
 	require.Error(t, err)
-	require.Contains(t, said, "another lectern runs on "+folder)
+	require.Contains(t, printed, "another lectern runs on "+folder)
 
-	said, err = where(t, deployed.Regions{})("demo", "--deployed", "--data", t.TempDir())
+	printed, err = runOn(t, target.Regions{})("demo", "--deployed", "--data", t.TempDir())
 	require.Error(t, err)
-	require.Contains(t, said, "names no region")
+	require.Contains(t, printed, "names no region")
 }
 
 // TestTestsCallEmulatorsAlone, since they make records and change roles.
 func TestTestsCallEmulatorsAlone(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "deployed.json")
-	require.NoError(t, deployed.Regions{"us": {URL: "https://api.example.org", Operator: "lectern-us-operator", AWSRegion: "us-east-1"}}.Write(file))
-	t.Setenv(deployed.Env, file)
-	_, err := deployed.Emulated()
+	require.NoError(t, target.Regions{"us": {URL: "https://api.example.org", Operator: "lectern-us-operator", AWSRegion: "us-east-1"}}.Write(file))
+	t.Setenv(target.Env, file)
+	_, err := target.Emulated()
 	require.ErrorContains(t, err, "of an account")
 }

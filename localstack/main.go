@@ -1,6 +1,6 @@
-// Command lectern runs the whole service on one machine: both regions, each
-// with its own engine and data. It owns how the local service is started,
-// found, filled and stopped, and no rule of the API.
+// Command lectern runs the whole service on one machine: both regions, each with an engine
+// and data of its own. It starts, finds, fills and stops the local service; the rules of the
+// API are elsewhere. Each command has a file: up.go, demo.go, operator.go, stop.go, verify.go.
 package main
 
 import (
@@ -23,6 +23,7 @@ func main() {
 	}
 }
 
+// command declares the command line.
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:               "lectern",

@@ -10,7 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/deployed"
+	"lectern/localstack/cloud/target"
+	"lectern/localstack/local/datadir"
 )
 
 // TestTheTourOfTheREADME does what the README says, word by word, and holds the
@@ -23,12 +24,12 @@ func TestTheTourOfTheREADME(t *testing.T) {
 
 	dir := t.TempDir()
 	data := filepath.Join(dir, ".local")
-	regions, err := deployed.Emulated()
+	regions, err := target.Emulated()
 	require.NoError(t, err)
 	if regions != nil {
-		said, err := run(t, "demo", "--deployed", "--data", data)
-		require.NoError(t, err, said)
-		require.NoError(t, os.Rename(filepath.Join(data, deployedName, envName), filepath.Join(data, envName)))
+		printed, err := run(t, "demo", "--deployed", "--data", data)
+		require.NoError(t, err, printed)
+		require.NoError(t, os.Rename(filepath.Join(data, deployedName, datadir.EnvName), filepath.Join(data, datadir.EnvName)))
 	} else {
 		upOn(t, data)
 	}
@@ -40,10 +41,10 @@ func TestTheTourOfTheREADME(t *testing.T) {
 
 	shell := exec.CommandContext(t.Context(), "sh", "-c", tour)
 	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
-	said, err := shell.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	require.NotContains(t, string(said), "undefined")
-	require.NotContains(t, string(said), "Error:")
+	printed, err := shell.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	require.NotContains(t, string(printed), "undefined")
+	require.NotContains(t, string(printed), "Error:")
 
 	got, err := os.ReadFile(statuses)
 	require.NoError(t, err)
@@ -58,7 +59,7 @@ func TestTheTourOfTheREADME(t *testing.T) {
 		named = append(named, match[1])
 	}
 	require.NotEmpty(t, named)
-	require.Equal(t, named, refused, "%s", said)
+	require.Equal(t, named, refused, "%s", printed)
 	require.Greater(t, len(strings.Fields(string(got))), 20)
 }
 

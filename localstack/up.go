@@ -2,43 +2,57 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"lectern/localstack/stack"
+	"lectern/functions/operator"
+	"lectern/localstack/content/seed"
+	"lectern/localstack/local/datadir"
+	"lectern/localstack/local/stack"
+	"lectern/shared/table/faulty"
 )
 
-// names are the regions in the order they are shown.
-var names = []string{"us", "eu"}
+const (
+	// drainTime is the time that open requests have to finish after a signal.
+	drainTime = 10 * time.Second
+	// maintainEvery is the time between two calls of maintenance. A call without work costs
+	// a read.
+	maintainEvery = time.Hour
+	// logName is the file beside a region's data with a line for each request.
+	logName = "lectern.log"
+)
 
-// envName is the file in the data folder that a shell reads to call the
-// service.
-const envName = "demo.env"
-
-// options are what `up` is told.
+// options holds the flags of `lectern up`.
 type options struct {
 	data   string
 	ports  map[string]*int
 	noDemo bool
-	// adminURL is the address of the admin application; empty for none.
+	// adminURL is the address of the admin application; empty leaves admin_url null.
 	adminURL string
-	// functions is the folder of the groups' binaries, to be run as Lambda does; empty
+	// functions is the folder of the groups' binaries, to run them as Lambda does; empty
 	// runs the groups in this process.
 	functions string
-	// asAWS has the engine conflict and throttle as AWS does.
+	// asAWS makes the engine conflict and throttle as AWS does.
 	asAWS bool
 	out   io.Writer
 }
 
+// upCommand declares `lectern up`.
 func upCommand(data *string) *cobra.Command {
 	o := options{ports: map[string]*int{}}
 	c := &cobra.Command{
@@ -50,112 +64,178 @@ func upCommand(data *string) *cobra.Command {
 			return up(c.Context(), o)
 		},
 	}
-	for i, name := range names {
+	for i, name := range datadir.Names {
 		o.ports[name] = c.Flags().Int(name+"-port", 8080+i, "port of the "+name+" region; 0 is a free one")
 	}
 	c.Flags().StringVar(&o.adminURL, "admin-url", "", "address of the admin application, for admin_url; it is null without")
 	c.Flags().BoolVar(&o.noDemo, "no-demo", false, "make the organization, an event and a token, but no demo conference")
-	c.Flags().StringVar(&o.functions, "processes", "", "run the groups' own binaries, which 'make functions' builds, as Lambda does; the folder they are in")
+	c.Flags().StringVar(&o.functions, "processes", "", "run the groups' own binaries, which 'make functions' builds, as Lambda "+
+		"does; the folder they are in")
 	c.Flags().Lookup("processes").NoOptDefVal = stack.Binaries()
 	c.Flags().BoolVar(&o.asAWS, "as-aws", false, "cancel conflicting transactions and throttle hot partitions, as AWS does")
 	c.MarkFlagsMutuallyExclusive("processes", "as-aws")
 	return c
 }
 
-// up serves both regions until ctx ends, and stops all it started before it
-// returns.
+// up serves both regions until ctx ends, then stops everything.
 func up(ctx context.Context, o options) (err error) {
-	file, err := claim(o.data)
+	lock, err := datadir.Lock(o.data)
 	if err != nil {
 		return err
 	}
-	defer file.Close()
-	// It may be there from a run that was killed.
-	if err := o.unannounce(); err != nil {
+	defer lock.Close()
+	// A killed process leaves the file behind.
+	if err := datadir.RemoveEnv(o.data); err != nil {
 		return err
 	}
-	state := running{PID: os.Getpid(), Regions: map[string]region{}}
-	var all []*served
+	state := datadir.State{PID: os.Getpid(), Regions: map[string]datadir.Region{}}
+	var all []*server
 	defer func() {
 		for _, s := range slices.Backward(all) {
 			err = errors.Join(err, s.stop())
 		}
 	}()
-	for _, name := range names {
+	for _, name := range datadir.Names {
 		s, err := serve(ctx, o, name)
 		if err != nil {
 			return err
 		}
 		all = append(all, s)
-		state.Regions[name] = s.region
+		state.Regions[name] = s.Region
 	}
-	if err := state.write(file); err != nil {
+	if err := state.Write(lock); err != nil {
 		return err
 	}
-	if err := o.ready(ctx, all); err != nil && ctx.Err() == nil {
+	if err := o.ready(ctx, all, state.Regions); err != nil && ctx.Err() == nil {
 		return err
 	}
 	var maintaining sync.WaitGroup
 	for _, s := range all {
-		maintaining.Go(func() { here(s.instance.Env).keepMaintained(ctx) })
+		maintaining.Go(func() { s.maintain(ctx) })
 	}
 	<-ctx.Done()
 	fmt.Fprintln(o.out, "Stopping.")
 	maintaining.Wait()
-	return o.unannounce()
+	return datadir.RemoveEnv(o.data)
 }
 
-// unannounce removes demo.env, which is there while the regions answer.
-func (o options) unannounce() error {
-	if err := os.Remove(filepath.Join(o.data, envName)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the old %s: %w", envName, err)
-	}
-	return nil
-}
-
-// ready fills the demo events that are not filled yet, sees that every region
-// answers, and only then tells how to call them.
-func (o options) ready(ctx context.Context, all []*served) error {
+// ready fills empty demo events, checks that every region answers, and then prints the
+// addresses.
+func (o options) ready(ctx context.Context, all []*server, regions map[string]datadir.Region) error {
 	var group errgroup.Group
 	for _, s := range all {
-		group.Go(func() error {
-			if !o.noDemo && !s.Filled {
-				fmt.Fprintf(o.out, "Making the demo conference of %s.\n", s.name)
-				if _, err := fill(ctx, o.data, s.URL, here(s.instance.Env), s.seed); err != nil {
-					return fmt.Errorf("region %s: %w", s.name, err)
-				}
-			}
-			return s.answers(ctx)
-		})
+		group.Go(func() error { return o.prepare(ctx, s) })
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	path := filepath.Join(o.data, envName)
-	if err := replace(path, variables(all)); err != nil {
+	path, err := datadir.WriteEnv(o.data, regions)
+	if err != nil {
 		return err
 	}
 	o.announce(all, path)
 	return nil
 }
 
-// variables is the text of demo.env.
-func variables(all []*served) []byte {
-	var text strings.Builder
-	for _, s := range all {
-		prefix := "LECTERN_" + strings.ToUpper(s.name) + "_"
-		fmt.Fprintf(&text, "%sURL=%s\n%sTOKEN=%s\n%sORG=%d\n%sEVENT=%d\n",
-			prefix, s.URL, prefix, s.Token, prefix, s.Organization, prefix, s.Event)
+// prepare fills an empty demo event and checks that the region answers.
+func (o options) prepare(ctx context.Context, s *server) error {
+	if !o.noDemo && !s.Filled {
+		fmt.Fprintf(o.out, "Making the demo conference of %s.\n", s.seed.Name)
+		if _, err := s.seed.Fill(ctx, s.URL, s.Seed); err != nil {
+			return fmt.Errorf("region %s: %w", s.seed.Name, err)
+		}
 	}
-	return []byte(text.String())
+	return s.CheckToken(ctx, s.seed.Name)
 }
 
-// announce prints how to call the service.
-func (o options) announce(all []*served, path string) {
+// announce prints the addresses of the regions.
+func (o options) announce(all []*server, path string) {
 	fmt.Fprintf(o.out, "Lectern is up. Stop it with Ctrl-C or `make stop`.\n")
 	for _, s := range all {
 		fmt.Fprintf(o.out, "\n  %-6s %s\n  docs   %s/docs\n  demo   organization %d, event %d\n  token  %s\n  log    %s\n",
-			s.name, s.URL, s.URL, s.Organization, s.Event, s.Token, s.log.Name())
+			s.seed.Name, s.URL, s.URL, s.Organization, s.Event, s.Token, s.log.Name())
 	}
 	fmt.Fprintf(o.out, "\nThe same as shell variables: . %s\n", path)
+}
+
+// server serves a region.
+type server struct {
+	datadir.Region
+	seed     seed.Region
+	stack    *stack.Stack
+	instance *stack.Instance
+	log      *os.File
+}
+
+// serve starts a region on its data and loads the seed. After an error, everything is stopped.
+func serve(ctx context.Context, o options, name string) (*server, error) {
+	s := &server{seed: seed.Region{Data: o.data, Name: name}}
+	if err := s.start(ctx, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("region %s: %w", name, err), s.stop())
+	}
+	return s, nil
+}
+
+// start starts the parts of a region until the first error.
+func (s *server) start(ctx context.Context, o options) (err error) {
+	name := s.seed.Name
+	folder := filepath.Join(o.data, name)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return fmt.Errorf("make the folder for the data: %w", err)
+	}
+	if s.log, err = os.OpenFile(filepath.Join(folder, logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
+		return fmt.Errorf("open the log: %w", err)
+	}
+	log := slog.New(slog.NewJSONHandler(s.log, nil))
+	config := stack.Config{
+		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
+	}
+	if o.asAWS {
+		config.Wrap = faulty.AsAWS
+	}
+	if s.stack, err = stack.Start(ctx, config); err != nil {
+		return err
+	}
+	port := *o.ports[name]
+	s.instance, err = s.stack.Serve(net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("port %d is taken; choose another with --%s-port, or 0 for a free one", port, name)
+	}
+	if err != nil {
+		return err
+	}
+	s.URL, s.Engine = s.instance.URL, s.stack.EngineURL
+	s.seed.Operator = localOperator{s.instance.Env}
+	s.Seed, err = s.seed.Load(ctx)
+	return err
+}
+
+// maintain calls maintenance until ctx ends. The region's log has the errors.
+func (s *server) maintain(ctx context.Context) {
+	ticker := time.NewTicker(maintainEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			_, _ = s.seed.Operator.Do(ctx, operator.Maintain, json.RawMessage("{}"))
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// stop stops the started parts of the region.
+func (s *server) stop() (err error) {
+	if s.instance != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		err = s.instance.Stop(ctx)
+	}
+	if s.stack != nil {
+		err = errors.Join(err, s.stack.Stop())
+	}
+	if s.log != nil {
+		err = errors.Join(err, s.log.Close())
+	}
+	return err
 }

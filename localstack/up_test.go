@@ -19,8 +19,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/deployed"
-	"lectern/localstack/stacktest"
+	"lectern/localstack/cloud/target"
+	"lectern/localstack/local/datadir"
+	"lectern/localstack/test/stacktest"
 )
 
 // runMain makes the test's own program be lectern, so that the tests run it as
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	if _, err := deployed.Emulated(); err != nil {
+	if _, err := target.Emulated(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -80,11 +81,11 @@ func (p *process) wait() error {
 // run waits for a command that ends by itself and returns what it printed.
 func run(t *testing.T, args ...string) (string, error) {
 	t.Helper()
-	return lectern(t, args...).said()
+	return lectern(t, args...).output()
 }
 
-// said waits for the process's end and gives what it printed.
-func (p *process) said() (string, error) {
+// output waits for the process's end and gives what it printed.
+func (p *process) output() (string, error) {
 	err := p.wait()
 	return p.stdout.String() + p.stderr.String(), err
 }
@@ -96,7 +97,7 @@ func upOn(t *testing.T, data string, args ...string) (*process, map[string]strin
 	p := lectern(t, append([]string{"up", "--data", data, "--us-port", "0", "--eu-port", "0"}, args...)...)
 	deadline := time.After(startTime)
 	for {
-		text, err := os.ReadFile(filepath.Join(data, envName))
+		text, err := os.ReadFile(filepath.Join(data, datadir.EnvName))
 		if err == nil {
 			return p, parse(string(text))
 		}
@@ -226,12 +227,12 @@ func TestUpRunsTheFunctionsAsProcesses(t *testing.T) {
 func TestStopLeavesNothingRunning(t *testing.T) {
 	data := t.TempDir()
 	p, variables := upOn(t, data, "--no-demo")
-	state, err := find(data)
+	state, err := datadir.Find(data)
 	require.NoError(t, err)
 	printed, err := run(t, "stop", "--data", data)
 	require.NoError(t, err, printed)
 	require.NoError(t, p.wait())
-	require.NoFileExists(t, filepath.Join(data, envName))
+	require.NoFileExists(t, filepath.Join(data, datadir.EnvName))
 	for name, region := range state.Regions {
 		for _, address := range []string{region.Engine, variables["LECTERN_"+strings.ToUpper(name)+"_URL"]} {
 			at, err := url.Parse(address)

@@ -25,8 +25,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/engine"
-	"lectern/localstack/stack"
+	"lectern/localstack/content/seed"
+	"lectern/localstack/local/engine"
+	"lectern/localstack/local/stack"
 	"lectern/shared/table"
 )
 
@@ -68,9 +69,9 @@ func TestRestoreDrill(t *testing.T) {
 	damage(t, at)
 
 	// The service on that copy.
-	seed, err := os.ReadFile(seedPath(data, "us"))
+	kept, err := os.ReadFile(seed.Path(data, "us"))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(seedPath(restored, "us"), seed, 0o600))
+	require.NoError(t, os.WriteFile(seed.Path(restored, "us"), kept, 0o600))
 	_, again := upOn(t, restored, "--no-demo")
 	require.Equal(t, variables["LECTERN_US_TOKEN"], again["LECTERN_US_TOKEN"])
 	for id, title := range before {

@@ -23,12 +23,12 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Contacts", start, []api.Route[service]{
-	api.Post("searchContacts", event, (*service).search, readers, ratelimit.None),
-	api.Get("getContact", event+one, (*service).get, readers, ratelimit.EntityReads),
-	api.Get("listContactSessions", event+one+"/sessions", (*service).sessions, sessionReaders, ratelimit.None),
-	api.Post("searchOrganizationContacts", organization, (*service).searchOrganization, readers, ratelimit.None),
-	api.Get("getOrganizationContact", organization+one, (*service).getOrganization, readers, ratelimit.None),
-	api.Get("listOrganizationContactSessions", organization+one+"/sessions", (*service).organizationSessions, sessionReaders, ratelimit.None),
+	api.Post("searchContacts", event, (*service).search, readers),
+	api.Get("getContact", event+one, (*service).get, readers, api.Limit(ratelimit.EntityReads)),
+	api.Get("listContactSessions", event+one+"/sessions", (*service).sessions, sessionReaders),
+	api.Post("searchOrganizationContacts", organization, (*service).searchOrganization, readers),
+	api.Get("getOrganizationContact", organization+one, (*service).getOrganization, readers),
+	api.Get("listOrganizationContactSessions", organization+one+"/sessions", (*service).organizationSessions, sessionReaders),
 })
 
 var (
@@ -61,7 +61,7 @@ type searchInput struct {
 	Search
 }
 
-// search gives one page of the contacts of the event.
+// search returns a page of the contacts of the event.
 func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*contact.Contact], error) {
 	return s.found(ctx, &in.Search)
 }
@@ -71,8 +71,7 @@ type searchOrganizationInput struct {
 	Search
 }
 
-// searchOrganization gives one page of the organization's contacts, whatever their
-// events.
+// searchOrganization returns a page of the contacts of the organization, on any event.
 func (s *service) searchOrganization(ctx context.Context, in *searchOrganizationInput) (*page.Of[*contact.Contact], error) {
 	return s.found(ctx, &in.Search)
 }
@@ -88,7 +87,7 @@ type getInput struct {
 	OneContact
 }
 
-// get gives a contact of the event.
+// get returns a contact of the event.
 func (s *service) get(ctx context.Context, in *getInput) (*contact.Contact, error) {
 	return s.contacts.Get(ctx, auth.From(ctx), in.ContactID, in.Translated())
 }
@@ -98,7 +97,7 @@ type getOrganizationInput struct {
 	OneContact
 }
 
-// getOrganization gives a contact of the organization, whatever its events.
+// getOrganization returns a contact of the organization, on any event.
 func (s *service) getOrganization(ctx context.Context, in *getOrganizationInput) (*contact.Contact, error) {
 	return s.contacts.GetOfOrganization(ctx, auth.From(ctx), in.ContactID, in.Translated())
 }
@@ -109,7 +108,7 @@ type sessionsInput struct {
 	participation.Page
 }
 
-// sessions lists the event's sessions on which a contact has a role.
+// sessions lists the sessions of the event with a role for the contact.
 func (s *service) sessions(ctx context.Context, in *sessionsInput) (*participation.Sessions, error) {
 	return s.participation.OfContact(ctx, auth.From(ctx), in.ContactID, in.Page)
 }
@@ -120,8 +119,7 @@ type organizationSessionsInput struct {
 	participation.Page
 }
 
-// organizationSessions lists the sessions on which a contact has a role, of all
-// events.
+// organizationSessions lists the sessions of all events with a role for the contact.
 func (s *service) organizationSessions(ctx context.Context, in *organizationSessionsInput) (*participation.Sessions, error) {
 	return s.participation.OfContactAnywhere(ctx, auth.From(ctx), in.ContactID, in.Page)
 }

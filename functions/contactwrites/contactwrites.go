@@ -22,14 +22,17 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Contact Writes", start, []api.Route[service]{
-	api.Post("createContact", contacts+"/create", (*service).create, writers, ratelimit.AccountWrites, api.CountsDaily, api.Fails(409)),
-	api.Put("updateContact", one, (*service).update, writers, ratelimit.AccountWrites),
-	api.Delete("deleteContact", one, (*service).delete, writers, ratelimit.AccountWrites),
-	api.Post("restoreContact", one+"/restore", (*service).restore, writers, ratelimit.AccountWrites),
-	api.Post("bulkContacts", contacts+"/bulk", (*service).bulk, writers, ratelimit.AccountWrites, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
+	api.Post("createContact", contacts+"/create", (*service).create, writers, limit, api.CountsDaily, api.Fails(409)),
+	api.Put("updateContact", one, (*service).update, writers, limit),
+	api.Delete("deleteContact", one, (*service).delete, writers, limit),
+	api.Post("restoreContact", one+"/restore", (*service).restore, writers, limit),
+	api.Post("bulkContacts", contacts+"/bulk", (*service).bulk, writers, limit, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
 })
 
-var writers = auth.Scopes{auth.WriteContacts}
+var (
+	writers = auth.Scopes{auth.WriteContacts}
+	limit   = api.Limit(ratelimit.AccountWrites)
+)
 
 type service struct {
 	contacts *contact.Store
@@ -43,8 +46,8 @@ type createInput struct {
 	Body contact.Create
 }
 
-// create associates the person of an address with the event: a contact that the
-// organization has, or a new one.
+// create associates the person of an address with the event: a contact of the organization,
+// or a new contact.
 func (s *service) create(ctx context.Context, in *createInput) (*contact.Contact, error) {
 	return s.contacts.Writer(auth.From(ctx), in.Translated()).Create(ctx, &in.Body.Draft)
 }
@@ -62,7 +65,7 @@ type updateInput struct {
 	Body contact.Draft
 }
 
-// update changes what is sent and leaves the rest.
+// update changes the sent properties.
 func (s *service) update(ctx context.Context, in *updateInput) (*contact.Contact, error) {
 	return s.contacts.Writer(auth.From(ctx), in.Translated()).Update(ctx, in.ContactID, &in.Body, in.IfMatch)
 }
@@ -83,8 +86,8 @@ type bulkInput struct {
 	Body bulk.Request
 }
 
-// bulk does up to 100 operations, each of which succeeds or fails on its own. An
-// operation's error is a plain string.
+// bulk does up to 100 operations. Each succeeds or fails alone. An operation's error is a
+// plain string.
 func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[contact.Contact, string], error) {
 	return party.Bulk(ctx, s.contacts.Writer(auth.From(ctx), in.Translated()), in.Body, (*apierr.Error).Error)
 }

@@ -10,13 +10,12 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/programme"
-	"lectern/shared/ratelimit"
 	"lectern/shared/tenancy"
 )
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Events", start, []api.Route[service]{
-	api.Get("listEvents", "/v1/events", (*service).list, auth.Scopes{auth.ReadEvents}, ratelimit.None),
+	api.Get("listEvents", "/v1/events", (*service).list, auth.Scopes{auth.ReadEvents}),
 })
 
 type service struct{ store tenancy.Store }

@@ -1,5 +1,5 @@
-// Package eventsettings is the Event Settings tag group: reading the fields and
-// the metadata of an event. What is listed by GET is searched by POST.
+// Package eventsettings is the Event Settings tag group, which reads the fields and the
+// metadata of an event: lists by GET, searches by POST.
 package eventsettings
 
 import (
@@ -11,56 +11,45 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
-	"lectern/shared/page"
 	"lectern/shared/ratelimit"
-	"lectern/shared/settings"
-	"lectern/shared/stores"
+	"lectern/shared/settings/handler"
 )
 
 const event = "/v1/event/{eventId}/"
 
+type service = handler.Service
+
 // Group declares every route of the tag group.
-var Group = api.NewGroup("Event Settings", start, slices.Concat(
-	pair("Fields", "fields", (*service).fields, (*service).searchFields),
+var Group = api.NewGroup("Event Settings", handler.Start, slices.Concat(
+	pair("Fields", "fields", handler.With(listFields), handler.With(searchFields)),
 	kinds(),
 	[]api.Route[service]{
-		api.Get("listStatuses", event+"statuses", (*service).statuses, readers, ratelimit.EntityReads),
-		api.Post("searchStatuses", event+"session-statuses", (*service).searchStatuses, readers, ratelimit.None),
+		api.Get("listStatuses", event+"statuses", handler.With(listStatuses), readers, api.Limit(ratelimit.EntityReads)),
+		api.Post("searchStatuses", event+"session-statuses", handler.With(searchStatuses), readers),
 	},
 ))
 
 var readers = auth.Scopes{auth.ReadEvents, auth.ReadSessions}
 
-// pair is the list and the search of one collection.
+// pair returns the list and the search of a collection.
 func pair[I, O, SI, SO any](name, path string, list api.Handler[service, I, O], search api.Handler[service, SI, SO]) []api.Route[service] {
 	return []api.Route[service]{
-		api.Get("list"+name, event+path, list, readers, ratelimit.EntityReads),
-		api.Post("search"+name, event+path, search, readers, ratelimit.None),
+		api.Get("list"+name, event+path, list, readers, api.Limit(ratelimit.EntityReads)),
+		api.Post("search"+name, event+path, search, readers),
 	}
 }
 
-// kinds are the routes of the six kinds of metadata.
+// kinds returns the routes of the six kinds of metadata.
 func kinds() (routes []api.Route[service]) {
 	for _, kind := range metadata.Kinds {
-		list := func(s *service, ctx context.Context, in *listInput) (*[]*metadata.View, error) {
-			return s.entries(ctx, kind, in)
-		}
-		search := func(s *service, ctx context.Context, in *searchInput) (*page.Of[*metadata.View], error) {
-			return s.searchEntries(ctx, kind, in)
-		}
+		e := entries{kind}
 		name := strings.ToUpper(string(kind[:1])) + string(kind[1:])
-		routes = append(routes, pair(name, string(kind), list, search)...)
+		routes = append(routes, pair(name, string(kind), handler.With(e.list), handler.With(e.search))...)
 	}
 	return routes
 }
 
-type service struct{ settings *settings.Cache }
-
-func start(env api.Env) *service {
-	return &service{stores.Settings(env)}
-}
-
-// Expand is what a list can add to each entry.
+// Expand names the additions to each entry of a list.
 type Expand struct {
 	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to each entry."`
 }
@@ -72,57 +61,51 @@ type listInput struct {
 
 type fieldsInput struct {
 	api.InEvent
-	// Expand is checked and changes nothing, as a definition has no translations.
+	// Expand is checked and changes nothing, since a definition has no translations.
 	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What other lists take; it adds nothing here."`
 }
 
-// fields lists every definition the event has, standard ones and those owned by
-// a connector included.
-func (s *service) fields(ctx context.Context, _ *fieldsInput) (*[]*field.Definition, error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	all := set.Fields.List()
+// listFields lists every definition of the event, standard fields and the fields of
+// connectors included.
+func listFields(_ context.Context, s *handler.Settings, _ *fieldsInput) (*[]*field.Definition, error) {
+	all := s.Fields.List()
 	return &all, nil
 }
 
-// entries lists the event's entries of one kind.
-func (s *service) entries(ctx context.Context, kind metadata.Kind, in *listInput) (*[]*metadata.View, error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	shown := mapped(set.Metadata[kind].List(), func(e *metadata.Entry) *metadata.View {
-		return e.Show(kind, texts(set, in.Expand.Expand))
-	})
+// entries has the handlers of a kind of metadata.
+type entries struct{ kind metadata.Kind }
+
+func (e entries) list(_ context.Context, s *handler.Settings, in *listInput) (*[]*metadata.View, error) {
+	shown := e.show(s.Metadata[e.kind].List(), texts(s, in.Expand.Expand))
 	return &shown, nil
 }
 
-// statuses lists the statuses that sessions can have, built-in and custom.
-func (s *service) statuses(ctx context.Context, in *listInput) (*[]*metadata.Status, error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	shown := mapped(set.Statuses.All(), func(status *metadata.Status) *metadata.Status {
-		return status.Show(texts(set, in.Expand.Expand))
-	})
-	return &shown, nil
-}
-
-// texts is what shows translations when they are asked for, otherwise nil.
-func texts(set *settings.Snapshot, expand []string) *field.Set {
-	if slices.Contains(expand, "translated_fields") {
-		return set.Fields
-	}
-	return nil
-}
-
-func mapped[T, U any](all []T, show func(T) U) []U {
-	shown := make([]U, len(all))
-	for i, each := range all {
-		shown[i] = show(each)
+func (e entries) show(all []*metadata.Entry, texts *field.Set) []*metadata.View {
+	shown := make([]*metadata.View, len(all))
+	for i, entry := range all {
+		shown[i] = entry.Show(e.kind, texts)
 	}
 	return shown
+}
+
+// listStatuses lists the statuses of sessions, built-in and custom.
+func listStatuses(_ context.Context, s *handler.Settings, in *listInput) (*[]*metadata.Status, error) {
+	shown := showStatuses(s.Statuses.All(), texts(s, in.Expand.Expand))
+	return &shown, nil
+}
+
+func showStatuses(all []*metadata.Status, texts *field.Set) []*metadata.Status {
+	shown := make([]*metadata.Status, len(all))
+	for i, status := range all {
+		shown[i] = status.Show(texts)
+	}
+	return shown
+}
+
+// texts returns the fields that show translations, nil without the expand.
+func texts(s *handler.Settings, expand []string) *field.Set {
+	if slices.Contains(expand, "translated_fields") {
+		return s.Fields
+	}
+	return nil
 }

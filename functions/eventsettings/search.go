@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"lectern/shared/api"
-	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/page"
+	"lectern/shared/record"
 	"lectern/shared/search"
-	"lectern/shared/settings/item"
-	"lectern/shared/wire"
+	"lectern/shared/settings/handler"
 )
 
 type searchInput struct {
@@ -28,26 +27,16 @@ type searchBody struct {
 	_       struct{}                    `json:"-" additionalProperties:"true"`
 }
 
-// searchEntries gives one page of the event's entries of one kind.
-func (s *service) searchEntries(ctx context.Context, kind metadata.Kind, in *searchInput) (*page.Of[*metadata.View], error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	found := choose(set.Metadata[kind].List(), in.Body.Filters, in.Body.Sort)
-	return show(in.Query, found, func(e *metadata.Entry) *metadata.View { return e.Show(kind, texts(set, in.Body.Expand)) }), nil
+// search returns a page of the event's entries of the kind.
+func (e entries) search(_ context.Context, s *handler.Settings, in *searchInput) (*page.Of[*metadata.View], error) {
+	found := choose(s.Metadata[e.kind].List(), in.Body.Filters, in.Body.Sort)
+	return page.New(in.Query, len(found), e.show(page.Slice(in.Query, found).Results, texts(s, in.Body.Expand))), nil
 }
 
-// searchStatuses gives one page of the event's custom statuses.
-func (s *service) searchStatuses(ctx context.Context, in *searchInput) (*page.Of[*metadata.Status], error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	found := choose(set.Statuses.Custom(), in.Body.Filters, in.Body.Sort)
-	return show(in.Query, found, func(status *metadata.Status) *metadata.Status {
-		return status.Show(texts(set, in.Body.Expand))
-	}), nil
+// searchStatuses returns a page of the event's custom statuses.
+func searchStatuses(_ context.Context, s *handler.Settings, in *searchInput) (*page.Of[*metadata.Status], error) {
+	found := choose(s.Statuses.Custom(), in.Body.Filters, in.Body.Sort)
+	return page.New(in.Query, len(found), showStatuses(page.Slice(in.Query, found).Results, texts(s, in.Body.Expand))), nil
 }
 
 type fieldInput struct {
@@ -59,7 +48,7 @@ type fieldInput struct {
 type fieldBody struct {
 	Filters fieldFilter                 `json:"filters,omitzero" doc:"All of them must match."`
 	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero" doc:"Without it the results come by createdAt."`
-	// Expand is checked and changes nothing, as a definition has no translations.
+	// Expand is checked and changes nothing, since a definition has no translations.
 	Expand []string `json:"expand,omitempty" enum:"translated_fields" doc:"What other searches take; it adds nothing here."`
 	_      struct{} `json:"-" additionalProperties:"true"`
 }
@@ -71,14 +60,15 @@ type fieldFilter struct {
 	search.Times
 }
 
-// searchFields gives one page of the event's field definitions.
-func (s *service) searchFields(ctx context.Context, in *fieldInput) (*page.Of[*field.Definition], error) {
-	set, err := s.settings.Load(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
+// searchFields returns a page of the event's field definitions.
+func searchFields(_ context.Context, s *handler.Settings, in *fieldInput) (*page.Of[*field.Definition], error) {
+	all := []*field.Definition{}
+	for _, d := range s.Fields.List() {
+		if in.Body.Filters.keeps(d) {
+			all = append(all, d)
+		}
 	}
-	kept := slices.DeleteFunc(slices.Clone(set.Fields.List()), func(d *field.Definition) bool { return !in.Body.Filters.keeps(d) })
-	return page.Slice(in.Query, choose(kept, in.Body.Filters.Times, in.Body.Sort)), nil
+	return page.Slice(in.Query, choose(all, in.Body.Filters.Times, in.Body.Sort)), nil
 }
 
 func (f fieldFilter) keeps(d *field.Definition) bool {
@@ -87,10 +77,10 @@ func (f fieldFilter) keeps(d *field.Definition) bool {
 		(f.Source == "" || (f.Source == field.SourceStandard) == d.IsStandard())
 }
 
-// setting is what can be searched by times.
-type setting interface{ Head() item.Head }
+// setting is a record that can be searched by times.
+type setting interface{ Head() record.Head }
 
-// choose gives those of all that times keeps, sorted if a sort is given.
+// choose returns the records of all that times keeps, sorted if a sort is given.
 func choose[R setting](all []R, times search.Times, sort search.Sort[search.ByTimes]) []R {
 	kept := make([]R, 0, len(all))
 	for _, r := range all {
@@ -104,18 +94,12 @@ func choose[R setting](all []R, times search.Times, sort search.Sort[search.ByTi
 	return kept
 }
 
-// timeOf reads the time that a sort key names.
+// timeOf returns the function that reads the time of a sort key.
 func timeOf[R setting](name string) func(R) (ms int64, ok bool) {
-	of := func(head item.Head) *wire.Time { return head.CreatedAt }
 	if name == "updatedAt" {
-		of = func(head item.Head) *wire.Time { return head.UpdatedAt }
+		return func(r R) (int64, bool) { return r.Head().UpdatedAt.UnixMilli(), true }
 	}
-	return func(r R) (int64, bool) { return of(r.Head()).UnixMilli(), true }
+	return func(r R) (int64, bool) { return r.Head().CreatedAt.UnixMilli(), true }
 }
 
 func byID[R setting](a, b R) int { return cmp.Compare(*a.Head().ID, *b.Head().ID) }
-
-// show is one page of all, of which only the page is made into what is shown.
-func show[T, U any](q page.Query, all []T, view func(T) U) *page.Of[U] {
-	return page.New(q, len(all), mapped(page.Slice(q, all).Results, view))
-}

@@ -1,89 +1,17 @@
-// Package exhibitorwrites is the Exhibitor Writes tag group: making, changing, deleting and
+// Package exhibitorwrites is the Exhibitor Writes tag group: creating, updating, deleting and
 // restoring exhibitors of an event, one or many at a time.
 package exhibitorwrites
 
 import (
-	"context"
-
 	"lectern/shared/account"
 	"lectern/shared/api"
 	"lectern/shared/auth"
-	"lectern/shared/bulk"
-	"lectern/shared/party"
-	"lectern/shared/ratelimit"
 	"lectern/shared/stores"
 )
 
-const (
-	exhibitors = "/v1/event/{eventId}/exhibitors"
-	one        = exhibitors + "/{exhibitorId}"
-	role       = account.Exhibitor
-)
-
 // Group declares every route of the tag group.
-var Group = api.NewGroup("Exhibitor Writes", start, []api.Route[service]{
-	api.Post("createExhibitor", exhibitors+"/create", (*service).create, writers, ratelimit.AccountWrites, api.CountsDaily, api.Fails(409)),
-	api.Put("updateExhibitor", one, (*service).update, writers, ratelimit.AccountWrites),
-	api.Delete("deleteExhibitor", one, (*service).delete, writers, ratelimit.AccountWrites),
-	api.Post("restoreExhibitor", one+"/restore", (*service).restore, writers, ratelimit.AccountWrites),
-	api.Post("bulkExhibitors", exhibitors+"/bulk", (*service).bulk, writers, ratelimit.AccountWrites, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
-})
+var Group = api.NewGroup("Exhibitor Writes", start, account.Writes(account.Exhibitor, auth.Scopes{auth.WriteExhibitors}))
 
-var writers = auth.Scopes{auth.WriteExhibitors}
-
-type service struct {
-	accounts *account.Store
-}
-
-func start(env api.Env) *service { return &service{stores.Accounts(env)} }
-
-type createInput struct {
-	api.InEvent
-	party.Expanding
-	Body account.Draft
-}
-
-// create makes an account that is exhibitor of the event, or gives the role to the
-// account that account_id names.
-func (s *service) create(ctx context.Context, in *createInput) (*account.Account, error) {
-	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Create(ctx, &in.Body)
-}
-
-// OneExhibitor names the account of the path and the version the client has seen.
-type OneExhibitor struct {
-	api.InEvent
-	ExhibitorID string `path:"exhibitorId" format:"uuid" doc:"The account's id."`
-	api.Revision
-	party.Expanding
-}
-
-type updateInput struct {
-	OneExhibitor
-	Body account.Draft
-}
-
-// update changes what is sent and leaves the rest.
-func (s *service) update(ctx context.Context, in *updateInput) (*account.Account, error) {
-	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Update(ctx, in.ExhibitorID, &in.Body, in.IfMatch)
-}
-
-// delete takes the role from the account until it is restored; another one stays.
-func (s *service) delete(ctx context.Context, in *OneExhibitor) (*account.Account, error) {
-	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Delete(ctx, in.ExhibitorID, in.IfMatch)
-}
-
-// restore gives the role back.
-func (s *service) restore(ctx context.Context, in *OneExhibitor) (*account.Account, error) {
-	return s.accounts.Writer(auth.From(ctx), role, in.Translated()).Restore(ctx, in.ExhibitorID, in.IfMatch)
-}
-
-type bulkInput struct {
-	api.InEvent
-	party.Expanding
-	Body bulk.Request
-}
-
-// bulk does up to 100 operations, each of which succeeds or fails on its own.
-func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[account.Account, bulk.Failure], error) {
-	return party.Bulk(ctx, s.accounts.Writer(auth.From(ctx), role, in.Translated()), in.Body, bulk.Fail)
+func start(env api.Env) *account.Service {
+	return &account.Service{Accounts: stores.Accounts(env), Role: account.Exhibitor}
 }

@@ -1,4 +1,4 @@
-// Package fieldwrites is the Field Writes tag group: defining custom fields.
+// Package fieldwrites is the Field Writes tag group, which defines custom fields.
 package fieldwrites
 
 import (
@@ -8,33 +8,23 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/field"
 	"lectern/shared/ratelimit"
-	"lectern/shared/settings"
+	"lectern/shared/settings/handler"
 	"lectern/shared/settings/item"
-	"lectern/shared/stores"
 )
 
 const fields = "/v1/event/{eventId}/fields"
 
 // Group declares every route of the tag group.
-var Group = api.NewGroup("Field Writes", start, []api.Route[service]{
-	api.Post("createField", fields+"/create", (*service).create, writers, ratelimit.SchemaWrites, api.Fails(409)),
-	api.Put("updateField", fields+"/{fieldId}", (*service).update, writers, ratelimit.SchemaWrites),
-	api.Delete("deleteField", fields+"/{fieldId}", (*service).delete, writers, ratelimit.SchemaWrites),
+var Group = api.NewGroup("Field Writes", handler.Start, []api.Route[handler.Service]{
+	api.Post("createField", fields+"/create", handler.With(create), writers, limit, api.Fails(409)),
+	api.Put("updateField", fields+"/{fieldId}", handler.With(update), writers, limit),
+	api.Delete("deleteField", fields+"/{fieldId}", handler.With(remove), writers, limit),
 })
 
-var writers = auth.Scopes{auth.WriteFields}
-
-type service struct {
-	store    field.Store
-	settings *settings.Cache
-}
-
-func start(env api.Env) *service {
-	return &service{
-		store:    field.Store{Table: env.Table, Now: env.Now, NewID: env.NewID},
-		settings: stores.Settings(env),
-	}
-}
+var (
+	writers = auth.Scopes{auth.WriteFields}
+	limit   = api.Limit(ratelimit.SchemaWrites)
+)
 
 type createInput struct {
 	api.InEvent
@@ -42,16 +32,11 @@ type createInput struct {
 }
 
 // create defines a field of the event, or of its organization.
-func (s *service) create(ctx context.Context, in *createInput) (*field.Definition, error) {
-	caller := auth.From(ctx)
-	set, err := s.settings.Load(ctx, caller)
-	if err != nil {
-		return nil, err
-	}
-	return s.store.Within(set.Used).Create(ctx, caller, in.Body)
+func create(ctx context.Context, s *handler.Settings, in *createInput) (*field.Definition, error) {
+	return s.FieldStore().Create(ctx, in.Body)
 }
 
-// InField names the field of the path and the version the client has seen.
+// InField names the field of the path and the version that the client has seen.
 type InField struct {
 	api.InEvent
 	FieldID string `path:"fieldId" format:"uuid" doc:"The field's id."`
@@ -63,22 +48,12 @@ type updateInput struct {
 	Body field.Change
 }
 
-// update changes what is sent of a definition; its type never changes.
-func (s *service) update(ctx context.Context, in *updateInput) (*field.Definition, error) {
-	caller := auth.From(ctx)
-	set, err := s.settings.Load(ctx, caller)
-	if err != nil {
-		return nil, err
-	}
-	return s.store.Within(set.Used).Update(ctx, caller, set.Fields, in.FieldID, in.Body, in.IfMatch)
+// update changes the properties that are sent of a definition.
+func update(ctx context.Context, s *handler.Settings, in *updateInput) (*field.Definition, error) {
+	return s.FieldStore().Update(ctx, in.FieldID, in.Body, in.IfMatch)
 }
 
-// delete removes a definition; its values are not shown any more.
-func (s *service) delete(ctx context.Context, in *InField) (*item.Removed, error) {
-	caller := auth.From(ctx)
-	set, err := s.settings.Load(ctx, caller)
-	if err != nil {
-		return nil, err
-	}
-	return &item.Removed{ID: in.FieldID}, s.store.Delete(ctx, caller, set.Fields, in.FieldID, in.IfMatch)
+// remove deletes a definition.
+func remove(ctx context.Context, s *handler.Settings, in *InField) (*item.Removed, error) {
+	return &item.Removed{ID: in.FieldID}, s.FieldStore().Delete(ctx, in.FieldID, in.IfMatch)
 }

@@ -1,5 +1,5 @@
-// Package metadatawrites is the Metadata Writes tag group: what the sessions of
-// an event can be described by, and the statuses they can have.
+// Package metadatawrites is the Metadata Writes tag group: the metadata of an event, and the
+// statuses of sessions.
 package metadatawrites
 
 import (
@@ -8,102 +8,80 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
+	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/ratelimit"
-	"lectern/shared/settings"
+	"lectern/shared/settings/handler"
 	"lectern/shared/settings/item"
-	"lectern/shared/stores"
-	"lectern/shared/write"
 )
 
-const event = "/v1/event/{eventId}/"
+type service = handler.Service
 
 // Group declares every route of the tag group.
-var Group = api.NewGroup("Metadata Writes", start, slices.Concat(kinds(), statuses))
+var Group = api.NewGroup("Metadata Writes", handler.Start, slices.Concat(
+	kind[metadata.RoomDraft](metadata.Rooms).routes(),
+	kind[metadata.TrackDraft](metadata.Tracks).routes(),
+	kind[metadata.Draft](metadata.Tags).routes(),
+	kind[metadata.Draft](metadata.Formats).routes(),
+	kind[metadata.Draft](metadata.Levels).routes(),
+	kind[metadata.Draft](metadata.Languages).routes(),
+	statuses.routes(),
+	[]api.Route[service]{
+		api.Post("restoreStatus", statuses.path()+"/{id}/restore", handler.With(statuses.restore), writers, limit),
+	},
+))
 
-var writers = auth.Scopes{auth.WriteMetadata}
-
-// kinds are the routes of the six kinds, which differ in what can be written.
-func kinds() (routes []api.Route[service]) {
-	for _, kind := range metadata.Kinds {
-		switch kind {
-		case metadata.Rooms:
-			routes = append(routes, writesOf[metadata.RoomDraft](kind)...)
-		case metadata.Tracks:
-			routes = append(routes, writesOf[metadata.TrackDraft](kind)...)
-		default:
-			routes = append(routes, writesOf[metadata.Draft](kind)...)
-		}
-	}
-	return routes
-}
-
-// writesOf are the routes of one kind, of which a client may write D.
-func writesOf[D metadata.Change](kind metadata.Kind) []api.Route[service] {
-	create := func(s *service, ctx context.Context, in *createInput[D]) (*metadata.View, error) {
-		sc, err := s.scene(ctx, kind, in.Expand)
-		if err != nil {
-			return nil, err
-		}
-		return s.store.Create(ctx, sc, kind, in.Body.Draft)
-	}
-	update := func(s *service, ctx context.Context, in *updateInput[D]) (*metadata.View, error) {
-		sc, err := s.scene(ctx, kind, in.Expand)
-		if err != nil {
-			return nil, err
-		}
-		return s.store.Update(ctx, sc, kind, in.ID, in.Body.Draft, in.guard())
-	}
-	remove := func(s *service, ctx context.Context, in *InEntry) (*item.Removed, error) {
-		sc, err := s.scene(ctx, kind, Expand{})
-		if err != nil {
-			return nil, err
-		}
-		return &item.Removed{ID: in.ID}, s.store.Delete(ctx, sc, kind, in.ID, write.Guard{IfMatch: in.IfMatch})
-	}
-	return routesOf(kind, create, update, remove)
-}
-
-// statuses are the routes of custom statuses.
-var statuses = append(
-	routesOf(metadata.StatusKind, (*service).createStatus, (*service).updateStatus, (*service).deleteStatus),
-	api.Post("restoreStatus", event+"statuses/{id}/restore", (*service).restoreStatus, writers, ratelimit.SchemaWrites),
+var (
+	writers  = auth.Scopes{auth.WriteMetadata}
+	limit    = api.Limit(ratelimit.SchemaWrites)
+	statuses = writes[metadata.StatusDraft, metadata.Status]{metadata.StatusKind, (*metadata.Entry).WrittenStatus}
 )
 
-// routesOf are the three routes that every kind has.
-func routesOf[CI, CO, UI, UO, DI, DO any](
-	kind metadata.Kind, create api.Handler[service, CI, CO], update api.Handler[service, UI, UO], remove api.Handler[service, DI, DO],
-) []api.Route[service] {
-	path := event + string(kind)
-	one := path + "/{id}"
+// writes has the handlers of a kind: a client may write D, and the answer is O.
+type writes[D metadata.Change, O any] struct {
+	kind metadata.Kind
+	show func(*metadata.Entry, metadata.Kind, *field.Set) *O
+}
+
+func kind[D metadata.Change](k metadata.Kind) writes[D, metadata.View] {
+	return writes[D, metadata.View]{k, (*metadata.Entry).Written}
+}
+
+func (w writes[D, O]) path() string { return "/v1/event/{eventId}/" + string(w.kind) }
+
+// routes returns the routes that every kind has.
+func (w writes[D, O]) routes() []api.Route[service] {
+	one, title := w.path()+"/{id}", w.kind.Title()
 	return []api.Route[service]{
-		api.Post("create"+kind.Title(), path+"/create", create, writers, ratelimit.SchemaWrites),
-		api.Put("update"+kind.Title(), one, update, writers, ratelimit.SchemaWrites),
-		api.Delete("delete"+kind.Title(), one, remove, writers, ratelimit.SchemaWrites),
+		api.Post("create"+title, w.path()+"/create", handler.With(w.create), writers, limit),
+		api.Put("update"+title, one, handler.With(w.update), writers, limit),
+		api.Delete("delete"+title, one, handler.With(w.remove), writers, limit),
 	}
 }
 
-type service struct {
-	store    metadata.Store
-	settings *settings.Cache
+func (w writes[D, O]) create(ctx context.Context, s *handler.Settings, in *createInput[D]) (*O, error) {
+	e, err := s.MetadataStore(w.kind).Create(ctx, in.Body.Draft)
+	return w.answer(e, in.texts(s), err)
 }
 
-func start(env api.Env) *service {
-	return &service{
-		store:    metadata.Store{Table: env.Table, Now: env.Now, NewID: env.NewID},
-		settings: stores.Settings(env),
-	}
+func (w writes[D, O]) update(ctx context.Context, s *handler.Settings, in *updateInput[D]) (*O, error) {
+	e, err := s.MetadataStore(w.kind).Update(ctx, in.ID, in.Body.Draft, in.guard())
+	return w.answer(e, in.texts(s), err)
 }
 
-// scene gathers what a write of the kind goes by.
-func (s *service) scene(ctx context.Context, kind metadata.Kind, x Expand) (metadata.Scene, error) {
-	caller := auth.From(ctx)
-	set, err := s.settings.Load(ctx, caller)
+func (w writes[D, O]) remove(ctx context.Context, s *handler.Settings, in *InEntry) (*item.Removed, error) {
+	return &item.Removed{ID: in.ID}, s.MetadataStore(w.kind).Delete(ctx, in.ID, in.guard())
+}
+
+// restore brings a custom status back, also on its sessions.
+func (w writes[D, O]) restore(ctx context.Context, s *handler.Settings, in *restoreInput) (*O, error) {
+	e, err := s.MetadataStore(w.kind).Restore(ctx, in.ID, in.guard())
+	return w.answer(e, in.texts(s), err)
+}
+
+func (w writes[D, O]) answer(e *metadata.Entry, texts *field.Set, err error) (*O, error) {
 	if err != nil {
-		return metadata.Scene{}, err
+		return nil, err
 	}
-	return metadata.Scene{
-		Caller: caller, Siblings: set.Metadata[kind], Statuses: set.Statuses, Fields: set.Fields, Used: set.Used,
-		Translated: x.Expand.Has("translated_fields"),
-	}, nil
+	return w.show(e, w.kind, texts), nil
 }

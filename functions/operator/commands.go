@@ -1,37 +1,46 @@
 package operator
 
-// commands are all that an operator can do, in the order to show them.
+import (
+	"lectern/shared/programme"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// commands lists the commands of an operator, in the order to show.
 var commands = []command{
 	define("organization-create", "Create an organization.", (*Service).createOrganization),
 	define("organization-update", "Rename, disable or enable an organization, or its assistants.", (*Service).updateOrganization),
 	define("organization-show", "Show an organization.", (*Service).showOrganization),
-	define("organization-list", "List the organizations of the region by id, a page from the one after a given id.", (*Service).listOrganizations),
+	define("organization-list", "List the organizations of the region by id, a page from the one after a given id.",
+		(*Service).listOrganizations),
 	define("member-create", "Create a member of an organization.", (*Service).createMember),
 	define("member-update", "Change a member: role, activity, permitted events, rights.", (*Service).updateMember),
 	define("member-remove", "Remove a member from the organization; their tokens are refused.", (*Service).removeMember),
 	define("member-restore", "Bring a removed member back; their tokens work again.", (*Service).restoreMember),
-	define("member-list", "List the members of an organization.", (*Service).listMembers),
+	define("member-list", "List the members of an organization.", list(tenancy.Members, tenancy.MemberPK)),
 	define("event-create", "Create an event.", (*Service).createEvent),
 	define("event-update", "Change an event: dates, timezone, features, custom fields, mappings.", (*Service).updateEvent),
 	define("event-show", "Show an event.", (*Service).showEvent),
-	define("event-list", "List the events of an organization.", (*Service).listEvents),
+	define("event-list", "List the events of an organization.", list(programme.Events, table.Event)),
 	define("token-create", "Create an API token; its value is shown this once.", (*Service).createToken),
 	define("token-update", "Change a token: name, scopes, limits.", (*Service).updateToken),
 	define("token-revoke", "Revoke a token for good.", (*Service).revokeToken),
 	define("token-list", "List the tokens of an organization.", (*Service).listTokens),
-	define("participant-role-create", "Create a custom participant role.", (*Service).createRole),
-	define("participant-role-update", "Change a custom participant role.", (*Service).updateRole),
-	define("participant-role-delete", "Delete a custom participant role.", (*Service).deleteRole),
-	define("participant-role-list", "List the participant roles of an event.", (*Service).listRoles),
-	define("connector-field-create", "Create a field that a connector owns.", (*Service).createField),
-	define("connector-field-update", "Change a field that a connector owns: name, options.", (*Service).updateField),
-	define("connector-field-delete", "Delete a field that a connector owns.", (*Service).deleteField),
-	define("session-link", "Compose a session into another one.", (*Service).linkSession),
-	define("session-unlink", "Take a session out of a composition.", (*Service).unlinkSession),
-	define("session-withdraw", "Note who withdrew a session, and why.", (*Service).withdrawSession),
-	define("session-unwithdraw", "Undo the withdrawal of a session.", (*Service).unwithdrawSession),
-	define("session-show", "Show a session, with its withdrawal.", (*Service).showSession),
-	define("session-duplicate", "Copy a session.", (*Service).duplicateSession),
-	define("shard-repair", "Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
-	define(Maintain, "Purge what was deleted 30 days ago and write what older releases have not, from a cursor to the next.", (*Service).maintain),
+	define("participant-role-create", "Create a custom participant role.", onSettings(createRole)),
+	define("participant-role-update", "Change a custom participant role.", onSettings(updateRole)),
+	define("participant-role-delete", "Delete a custom participant role.", onSettings(deleteRole)),
+	define("participant-role-list", "List the participant roles of an event.", onSettings(listRoles)),
+	define("connector-field-create", "Create a field that a connector owns.", (*Service).createConnectorField),
+	define("connector-field-update", "Change a field that a connector owns: name, options.", onSettings(updateField)),
+	define("connector-field-delete", "Delete a field that a connector owns.", onSettings(deleteField)),
+	define("session-link", "Compose a session into another one.", onEvent((*Service).linkSession)),
+	define("session-unlink", "Take a session out of a composition.", onEvent((*Service).unlinkSession)),
+	define("session-withdraw", "Note who withdrew a session, and why.", onEvent((*Service).withdrawSession)),
+	define("session-unwithdraw", "Undo the withdrawal of a session.", onEvent((*Service).unwithdrawSession)),
+	define("session-show", "Show a session, with its withdrawal.", onEvent((*Service).showSession)),
+	define("session-duplicate", "Copy a session.", onEvent((*Service).duplicateSession)),
+	define("shard-repair",
+		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
+	define(Maintain,
+		"Purge what was deleted 30 days ago and write what older releases have not, from a cursor to the next.", (*Service).maintain),
 }

@@ -14,8 +14,8 @@ import (
 	"lectern/shared/wire"
 )
 
-// EventOptions is what both commands on events may be given. A list that is sent
-// replaces the one that was there; features that are not sent stay.
+// EventOptions has the properties that create and update of an event share. A sent list
+// replaces the stored list; features that are not sent stay.
 type EventOptions struct {
 	Timezone            wire.Opt[string]               `json:"timezone,omitzero" nullable:"false"`
 	DefaultLanguage     wire.Opt[string]               `json:"default_language,omitzero" nullable:"false"`
@@ -50,7 +50,7 @@ type eventCreate struct {
 	EventOptions
 }
 
-// defaultLanguage is that of an event that was made without one.
+// defaultLanguage is the language of a new event without a language.
 const defaultLanguage = "en"
 
 func (s *Service) createEvent(ctx context.Context, in *eventCreate) (*programme.Event, error) {
@@ -86,12 +86,8 @@ func (s *Service) showEvent(ctx context.Context, in *InEvent) (*programme.Event,
 	return programme.Events.Get(ctx, s.tenancy, table.Event(in.OrgID, in.EventID))
 }
 
-func (s *Service) listEvents(ctx context.Context, in *InOrganization) (results[*programme.Event], error) {
-	return list(ctx, s, programme.Events, in.OrgID, table.Event)
-}
-
-// applyEvent sets what was sent. The timezone comes first: values of the custom
-// fields may be times in it.
+// applyEvent sets the properties that were sent. The timezone comes first, since values of the
+// custom fields may be times in the timezone.
 func (s *Service) applyEvent(in EventOptions, e *programme.Event) error {
 	in.Timezone.Into(&e.Timezone)
 	in.DefaultLanguage.Into(&e.DefaultLanguage)
@@ -109,7 +105,7 @@ func (s *Service) applyEvent(in EventOptions, e *programme.Event) error {
 	return err
 }
 
-// switchFeatures sets the named features and leaves the others as they are.
+// switchFeatures sets the named features; the other features stay.
 func switchFeatures(sent map[string]bool, features *programme.Features) error {
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if !features.Switch(name, sent[name]) {
@@ -119,8 +115,8 @@ func switchFeatures(sent map[string]bool, features *programme.Features) error {
 	return nil
 }
 
-// customFields makes the list that replaces the event's. A field of the same
-// internal name keeps its id and the time it was first set.
+// customFields returns the list that replaces the event's. A field of the same
+// internal name keeps the id and the creation time.
 func (s *Service) customFields(sent []customField, e *programme.Event) ([]programme.CustomField, error) {
 	var all []programme.CustomField
 	for i, f := range sent {
@@ -134,10 +130,10 @@ func (s *Service) customFields(sent []customField, e *programme.Event) ([]progra
 			return nil, err
 		}
 		kept := programme.CustomField{ID: s.env.NewID(), CreatedAt: wire.At(s.env.Now())}
-		if was := slices.IndexFunc(e.CustomFields, func(c programme.CustomField) bool {
-			return c.InternalName == f.InternalName
-		}); was >= 0 {
-			kept = e.CustomFields[was]
+		for _, was := range e.CustomFields {
+			if was.InternalName == f.InternalName {
+				kept = was
+			}
 		}
 		all = append(all, programme.CustomField{
 			ID: kept.ID, Name: f.Name, InternalName: f.InternalName, Type: string(f.Type),
@@ -147,7 +143,7 @@ func (s *Service) customFields(sent []customField, e *programme.Event) ([]progra
 	return all, nil
 }
 
-// value is the field's value in the form in which it is stored. at names the
+// value returns the field's value in the form to store. at names the
 // field in an error.
 func (f customField) value(at string, e *programme.Event) (any, error) {
 	if f.Value == nil {
@@ -157,8 +153,8 @@ func (f customField) value(at string, e *programme.Event) (any, error) {
 	return d.Accept(f.Value, e.Location())
 }
 
-// mappings makes the list that replaces the event's. A mapping of the same
-// counterpart keeps its id and time.
+// mappings returns the list that replaces the event's. A mapping of the same
+// counterpart keeps the id and the creation time.
 func (s *Service) mappings(sent []integrationMapping, old []programme.IntegrationMapping) []programme.IntegrationMapping {
 	var all []programme.IntegrationMapping
 	for _, m := range sent {
@@ -176,10 +172,10 @@ func (s *Service) mappings(sent []integrationMapping, old []programme.Integratio
 	return all
 }
 
-// equal is whether both are nil or both point to the same text.
+// equal reports whether both are nil or both point to the same text.
 func equal(a, b *string) bool { return (a == nil) == (b == nil) && (a == nil || *a == *b) }
 
-// pointer is nil where there is no value.
+// pointer returns nil for a missing value.
 func pointer(o wire.Opt[string]) *string {
 	if !o.Has() {
 		return nil

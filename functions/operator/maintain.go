@@ -11,7 +11,7 @@ import (
 const Maintain = "maintain"
 
 // maintainTime is about how long a call of maintain takes: less than makes an invocation
-// slow (infra/alarms.go), the reading of a large event included.
+// slow (infra/observe/alarms.go), the reading of a large event included.
 const maintainTime = 20 * time.Second
 
 // maintain purges and fills in (docs/operations.md).

@@ -1,7 +1,9 @@
-// Package operator is what an operator does by invoking it, not through the API:
-// organizations, members, events, tokens, and what no public route changes. A
-// command is a line of the table below and a method; its input is a JSON object
-// held strictly to the method's input type. The rules are the record packages'.
+// Package operator has the commands of an operator, who invokes the function past the API. The
+// commands change organizations, members, events, tokens, and records that no public route
+// changes. A command is declared as a line of commands.go: name, summary and method. The input is a JSON
+// object that is checked by the method's input type. The record packages have the rules.
+//
+// Read commands.go, operator.go; then the files of the commands.
 package operator
 
 import (
@@ -18,28 +20,31 @@ import (
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
 	"lectern/shared/change"
-	"lectern/shared/session"
-	"lectern/shared/settings"
+	"lectern/shared/session/store"
+	"lectern/shared/settings/handler"
 	"lectern/shared/stores"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
-// Command describes one thing an operator can do.
+// Command describes a command.
 type Command struct {
 	Name, Summary string
-	// Input lists the keys of the input, with a star where they are required.
+	// Input lists the keys of the input, with a star after a required key.
 	Input string
 }
 
-// command is a Command with what does it.
+// command is a Command with the function that does the command.
 type command struct {
 	Command
 	do func(s *Service, ctx context.Context, input json.RawMessage) (any, error)
 }
 
-// define makes a command of a method.
-func define[I, O any](name, summary string, do func(*Service, context.Context, *I) (O, error)) command {
+// method is a method of the Service with the input I and the answer O.
+type method[I, O any] = func(*Service, context.Context, *I) (O, error)
+
+// define returns the command of a method.
+func define[I, O any](name, summary string, do method[I, O]) command {
 	return command{
 		Command: Command{Name: name, Summary: summary, Input: strings.Join(keys(reflect.TypeFor[I]()), " ")},
 		do: func(s *Service, ctx context.Context, input json.RawMessage) (any, error) {
@@ -52,7 +57,7 @@ func define[I, O any](name, summary string, do func(*Service, context.Context, *
 	}
 }
 
-// keys lists the keys of an input type, those it must have with a star.
+// keys lists the keys of an input type, with a star after a required key.
 func keys(t reflect.Type) []string {
 	var names []string
 	for _, f := range reflect.VisibleFields(t) {
@@ -68,7 +73,7 @@ func keys(t reflect.Type) []string {
 	return names
 }
 
-// Commands lists every command, in the order to show them.
+// Commands lists every command, in the order to show.
 func Commands() []Command {
 	all := make([]Command, len(commands))
 	for i, c := range commands {
@@ -77,28 +82,28 @@ func Commands() []Command {
 	return all
 }
 
-// Service does commands in one region.
+// Service does commands in a region.
 type Service struct {
 	env      api.Env
 	tenancy  tenancy.Store
-	settings *settings.Cache
-	sessions *session.Store
+	settings *handler.Service
+	sessions *store.Store
 }
 
-// New makes the Service of a region.
+// New returns the Service of a region.
 func New(env api.Env) *Service {
 	return &Service{
 		env:      env,
 		tenancy:  tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
-		settings: stores.Settings(env),
+		settings: handler.Start(env),
 		sessions: stores.Sessions(env),
 	}
 }
 
-// Do does a command and returns an answer to print as JSON. The input is a JSON
-// object. It is an *apierr.Error when the command or its input is refused, and
-// nothing is written then. The log gets the command's name and the id that its change
-// records have, and nothing of its input, nor a name that is no command's.
+// Do does a command and returns an answer to print as JSON. The input is a JSON object. Do
+// returns an *apierr.Error for a refused command or input, and writes nothing then. The log
+// gets the name of a known command and the request id of the change records, and nothing of
+// the input.
 func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (any, error) {
 	id := s.env.NewID()
 	i := find(name)
@@ -121,12 +126,12 @@ func (s *Service) Do(ctx context.Context, name string, input json.RawMessage) (a
 	return answer, nil
 }
 
-// find is where in commands one of a name stands, below 0 for none.
+// find returns the index of the command of a name, below 0 for an unknown name.
 func find(name string) int {
 	return slices.IndexFunc(commands, func(c command) bool { return c.Name == name })
 }
 
-// log writes the line of a command: done, refused, or failed with its cause.
+// log writes the line of a command: done, refused, or failed with the cause.
 func (s *Service) log(ctx context.Context, name, id string, err error) {
 	if find(name) < 0 {
 		name = ""
@@ -145,24 +150,24 @@ func (s *Service) log(ctx context.Context, name, id string, err error) {
 	s.env.Log.ErrorContext(ctx, "command failed", append(line, "error", err)...)
 }
 
-// Refusal is the answer of a command that was refused.
+// Refusal is the answer of a refused command.
 type Refusal struct {
 	// Status is the HTTP status that the API would answer.
 	Status int           `json:"status"`
 	Error  *apierr.Error `json:"error"`
 }
 
-// ErrFailed is all that the caller of a Lambda is told of a command that failed.
+// ErrFailed is the error of a failed command for the caller of a Lambda; the log has the cause.
 var ErrFailed = errors.New("the command failed, and its cause is in the log")
 
-// Invocation is the payload of an invocation: a command and its input.
+// Invocation is the payload of an invocation: a command and the input.
 type Invocation struct {
 	Command string          `json:"command"`
 	Input   json.RawMessage `json:"input"`
 }
 
-// Invoke is Do for the caller of a Lambda, who sends an Invocation: one that is refused,
-// or that finds the table busy, answers a Refusal. One that fails is ErrFailed.
+// Invoke does the command of a payload for the caller of a Lambda. It answers a Refusal for a
+// command that is refused or finds the table busy, and returns ErrFailed for a failed command.
 func (s *Service) Invoke(ctx context.Context, payload []byte) (answer any, err error) {
 	in, err := invocation(payload)
 	if err != nil {
@@ -177,9 +182,9 @@ func (s *Service) Invoke(ctx context.Context, payload []byte) (answer any, err e
 	return Refusal{shown.Status, shown}, nil
 }
 
-// invocation reads a payload by the rules of a request body. What is wrong within the
-// input is left to Do, which names it as where the input comes alone, and so is what is
-// no invocation at all, as one of no command.
+// invocation decodes a payload by the rules of a request body. It returns an empty Invocation
+// for anything else; Do then refuses the empty command. Do also reports errors inside input,
+// relative to the input.
 func invocation(payload []byte) (in Invocation, err error) {
 	if json.Unmarshal(payload, &in) != nil {
 		return Invocation{}, nil //nolint:nilerr // Do refuses it
@@ -191,7 +196,7 @@ func invocation(payload []byte) (in Invocation, err error) {
 	return in, nil
 }
 
-// Answer reads what Invoke answered, as its JSON: the command's own answer, or the
+// Answer decodes the JSON of an answer of Invoke: the command's own answer, or the
 // *apierr.Error of a Refusal.
 func Answer(payload []byte) (json.RawMessage, error) {
 	var refusal Refusal
@@ -207,16 +212,24 @@ type results[T any] struct {
 	Results []T `json:"results"`
 }
 
-// InOrganization is the part of an input that names an organization.
+// InOrganization names an organization.
 type InOrganization struct {
 	OrgID int64 `json:"org_id"`
 }
 
-// InEvent is the part of an input that names an event.
+// InEvent names an event.
 type InEvent struct {
 	InOrganization
 	EventID int64 `json:"event_id"`
 }
 
-// element names one entry of a list in an error.
+func (in InEvent) event() InEvent { return in }
+
+// located is the pointer to an input that names an event.
+type located[I any] interface {
+	*I
+	event() InEvent
+}
+
+// element names an entry of a list in an error.
 func element(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }

@@ -28,19 +28,21 @@ type organizationUpdate struct {
 }
 
 func (s *Service) updateOrganization(ctx context.Context, in *organizationUpdate) (*tenancy.Organization, error) {
-	return tenancy.Organizations.Update(ctx, s.tenancy, table.Org(in.OrgID), func(o *tenancy.Organization) error {
-		in.Name.Into(&o.Name)
-		in.Disabled.Into(&o.Disabled)
-		in.AIEnabled.Into(&o.AIEnabled)
-		return nil
-	})
+	return tenancy.Organizations.Update(ctx, s.tenancy, table.Org(in.OrgID), in.apply)
+}
+
+func (in *organizationUpdate) apply(o *tenancy.Organization) error {
+	in.Name.Into(&o.Name)
+	in.Disabled.Into(&o.Disabled)
+	in.AIEnabled.Into(&o.AIEnabled)
+	return nil
 }
 
 func (s *Service) showOrganization(ctx context.Context, in *InOrganization) (*tenancy.Organization, error) {
 	return tenancy.Organizations.Get(ctx, s.tenancy, table.Org(in.OrgID))
 }
 
-// organizationPage is how many organizations a page has unless a limit says otherwise.
+// organizationPage is how many organizations a page has without a limit.
 const organizationPage = 100
 
 type organizationList struct {
@@ -73,7 +75,7 @@ func (s *Service) listOrganizations(ctx context.Context, in *organizationList) (
 	return page, err
 }
 
-// MemberOptions is what both commands on members may be given.
+// MemberOptions has the properties that create and update of a member share.
 type MemberOptions struct {
 	Role        wire.Opt[tenancy.Role] `json:"role,omitzero" nullable:"false"`
 	Active      wire.Opt[bool]         `json:"active,omitzero" nullable:"false"`
@@ -110,7 +112,7 @@ func (s *Service) createMember(ctx context.Context, in *memberCreate) (*tenancy.
 	return m, tenancy.Members.Create(ctx, s.tenancy, m)
 }
 
-// InMember is the part of an input that names a member.
+// InMember names a member.
 type InMember struct {
 	InOrganization
 	UserID int64 `json:"user_id"`
@@ -127,62 +129,75 @@ func (s *Service) updateMember(ctx context.Context, in *memberUpdate) (*tenancy.
 	if err := s.haveEvents(ctx, in.OrgID, in.EventIDs.Value); err != nil {
 		return nil, err
 	}
-	return s.editMember(ctx, in.InMember, func(m *tenancy.Member) {
-		in.Name.Into(&m.Name)
-		in.Email.Into(&m.Email)
-		in.apply(m)
-	})
+	return s.editMember(ctx, in.InMember, in.edit)
+}
+
+func (in *memberUpdate) edit(m *tenancy.Member) error {
+	in.Name.Into(&m.Name)
+	in.Email.Into(&m.Email)
+	in.apply(m)
+	return present(m)
+}
+
+// present returns the 404 of a removed member.
+func present(m *tenancy.Member) error {
+	if m.RemovedAt != nil {
+		return apierr.NotFound("Member")
+	}
+	return nil
 }
 
 func (s *Service) removeMember(ctx context.Context, in *InMember) (*tenancy.Member, error) {
-	now := wire.At(s.env.Now())
-	return s.editMember(ctx, *in, func(m *tenancy.Member) { m.RemovedAt = &now })
+	return s.editMember(ctx, *in, end{wire.At(s.env.Now())}.removeMember)
 }
 
-// restoreMember brings back a member who has left: 404 for one who has not.
+// end has the time at which a member is removed or a token is revoked.
+type end struct{ at wire.Time }
+
+func (e end) removeMember(m *tenancy.Member) error {
+	err := present(m)
+	m.RemovedAt = &e.at
+	return err
+}
+
 func (s *Service) restoreMember(ctx context.Context, in *InMember) (*tenancy.Member, error) {
-	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), func(m *tenancy.Member) error {
-		if m.RemovedAt == nil {
-			return apierr.NotFound("Removed member")
+	return s.editMember(ctx, *in, restoreMember)
+}
+
+// restoreMember brings a removed member back. It returns a 404 for any other member.
+func restoreMember(m *tenancy.Member) error {
+	if m.RemovedAt == nil {
+		return apierr.NotFound("Removed member")
+	}
+	m.RemovedAt = nil
+	return nil
+}
+
+func (s *Service) editMember(ctx context.Context, in InMember, edit func(*tenancy.Member) error) (*tenancy.Member, error) {
+	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), edit)
+}
+
+// list returns the command that lists the records of a family in an organization, oldest
+// first.
+func list[T any](f tenancy.Family[T], pk func(org, id int64) string) method[InOrganization, results[*T]] {
+	return func(s *Service, ctx context.Context, in *InOrganization) (all results[*T], err error) {
+		if err := s.haveOrganization(ctx, in.OrgID); err != nil {
+			return all, err
 		}
-		m.RemovedAt = nil
-		return nil
-	})
-}
-
-// editMember changes a member, who must not have left.
-func (s *Service) editMember(ctx context.Context, in InMember, edit func(*tenancy.Member)) (*tenancy.Member, error) {
-	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), func(m *tenancy.Member) error {
-		if m.RemovedAt != nil {
-			return apierr.NotFound("Member")
+		ids, err := f.IDs(ctx, s.tenancy, in.OrgID)
+		if err != nil {
+			return all, err
 		}
-		edit(m)
-		return nil
-	})
+		pks := make([]string, len(ids))
+		for i, id := range ids {
+			pks[i] = pk(in.OrgID, id)
+		}
+		all.Results, err = f.Many(ctx, s.tenancy, pks)
+		return all, err
+	}
 }
 
-func (s *Service) listMembers(ctx context.Context, in *InOrganization) (results[*tenancy.Member], error) {
-	return list(ctx, s, tenancy.Members, in.OrgID, tenancy.MemberPK)
-}
-
-// list gives all records of a family in an organization, oldest first.
-func list[T any](ctx context.Context, s *Service, f tenancy.Family[T], org int64, pk func(org, id int64) string) (results[*T], error) {
-	if err := s.haveOrganization(ctx, org); err != nil {
-		return results[*T]{}, err
-	}
-	ids, err := f.IDs(ctx, s.tenancy, org)
-	if err != nil {
-		return results[*T]{}, err
-	}
-	pks := make([]string, len(ids))
-	for i, id := range ids {
-		pks[i] = pk(org, id)
-	}
-	all, err := f.Many(ctx, s.tenancy, pks)
-	return results[*T]{all}, err
-}
-
-// haveOrganization is a 404 where there is no such organization.
+// haveOrganization returns a 404 for an unknown organization.
 func (s *Service) haveOrganization(ctx context.Context, id int64) error {
 	_, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(id))
 	return err

@@ -3,10 +3,12 @@ package operator
 import (
 	"context"
 
+	"lectern/shared/auth"
 	"lectern/shared/session"
+	"lectern/shared/session/view"
 )
 
-// InSession is the part of an input that names a session.
+// InSession names a session.
 type InSession struct {
 	InEvent
 	SessionID string `json:"session_id" format:"uuid"`
@@ -19,11 +21,7 @@ type sessionLink struct {
 	RelationshipType string `json:"relationship_type" enum:"merged_session,merged_abstract,composed_into_session"`
 }
 
-func (s *Service) linkSession(ctx context.Context, in *sessionLink) (*session.Session, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) linkSession(ctx context.Context, c *auth.Caller, in *sessionLink) (*view.Session, error) {
 	return s.sessions.Link(ctx, c, in.TargetID, in.SourceID, in.RelationshipType)
 }
 
@@ -32,11 +30,7 @@ type sessionUnlink struct {
 	SourceID string `json:"source_id" format:"uuid"`
 }
 
-func (s *Service) unlinkSession(ctx context.Context, in *sessionUnlink) (*session.Session, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) unlinkSession(ctx context.Context, c *auth.Caller, in *sessionUnlink) (*view.Session, error) {
 	return s.sessions.Unlink(ctx, c, in.SourceID)
 }
 
@@ -46,34 +40,22 @@ type sessionWithdraw struct {
 	Why string `json:"why" pattern:"\\S" maxLength:"5000"`
 }
 
-func (s *Service) withdrawSession(ctx context.Context, in *sessionWithdraw) (*session.Session, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) withdrawSession(ctx context.Context, c *auth.Caller, in *sessionWithdraw) (*view.Session, error) {
 	return s.sessions.Withdraw(ctx, c, in.SessionID, in.Who, in.Why)
 }
 
-func (s *Service) unwithdrawSession(ctx context.Context, in *InSession) (*session.Session, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) unwithdrawSession(ctx context.Context, c *auth.Caller, in *InSession) (*view.Session, error) {
 	return s.sessions.Unwithdraw(ctx, c, in.SessionID)
 }
 
-// shownSession is a session with what only an operator sees of it.
+// shownSession is a session with the withdrawal, which no route shows.
 type shownSession struct {
-	Session    *session.Session    `json:"session"`
+	Session    *view.Session       `json:"session"`
 	Withdrawal *session.Withdrawal `json:"withdrawal"`
 }
 
-func (s *Service) showSession(ctx context.Context, in *InSession) (*shownSession, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
-	shown, err := s.sessions.Get(ctx, c, in.SessionID, session.Expand{Composition: true})
+func (s *Service) showSession(ctx context.Context, c *auth.Caller, in *InSession) (*shownSession, error) {
+	shown, err := s.sessions.Get(ctx, c, in.SessionID, view.Expand{Composition: true})
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +63,6 @@ func (s *Service) showSession(ctx context.Context, in *InSession) (*shownSession
 	return &shownSession{Session: shown, Withdrawal: withdrawal}, err
 }
 
-func (s *Service) duplicateSession(ctx context.Context, in *InSession) (*session.Session, error) {
-	c, err := s.caller(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) duplicateSession(ctx context.Context, c *auth.Caller, in *InSession) (*view.Session, error) {
 	return s.sessions.Duplicate(ctx, c, in.SessionID)
 }

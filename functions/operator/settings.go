@@ -8,14 +8,13 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/participant"
 	"lectern/shared/programme"
-	"lectern/shared/settings"
+	"lectern/shared/settings/handler"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
-// caller stands for the operator where a store wants to know whose event it is
-// about. It has neither token nor member.
+// caller returns a caller for an event, without token and member.
 func (s *Service) caller(ctx context.Context, in InEvent) (*auth.Caller, error) {
 	o, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(in.OrgID))
 	if err != nil {
@@ -28,15 +27,26 @@ func (s *Service) caller(ctx context.Context, in InEvent) (*auth.Caller, error) 
 	return &auth.Caller{Org: *o, Event: e}, nil
 }
 
-// roles gives the roles of an event, with a caller and a store to change them.
-func (s *Service) roles(ctx context.Context, in InEvent) (*auth.Caller, *participant.Roles, participant.Store, error) {
-	store := participant.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID}
-	c, set, err := s.snapshot(ctx, in)
-	if err != nil {
-		return nil, nil, store, err
+// onEvent returns the command that calls do with a caller for the event of the input.
+func onEvent[I, O any, L located[I]](do func(*Service, context.Context, *auth.Caller, *I) (O, error)) method[I, O] {
+	return func(s *Service, ctx context.Context, in *I) (answer O, err error) {
+		c, err := s.caller(ctx, L(in).event())
+		if err != nil {
+			return answer, err
+		}
+		return do(s, ctx, c, in)
 	}
-	store.Used = set.Used
-	return c, set.Roles, store, nil
+}
+
+// onSettings returns the command that calls do with the settings of the event of the input.
+func onSettings[I, O any, L located[I]](do func(context.Context, *handler.Settings, *I) (O, error)) method[I, O] {
+	return onEvent[I, O, L](func(s *Service, ctx context.Context, c *auth.Caller, in *I) (answer O, err error) {
+		set, err := s.settings.Of(ctx, c)
+		if err != nil {
+			return answer, err
+		}
+		return do(ctx, set, in)
+	})
 }
 
 type roleCreate struct {
@@ -44,15 +54,11 @@ type roleCreate struct {
 	participant.Draft
 }
 
-func (s *Service) createRole(ctx context.Context, in *roleCreate) (*participant.Role, error) {
-	c, roles, store, err := s.roles(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
-	return store.Create(ctx, c, roles, in.Draft)
+func createRole(ctx context.Context, s *handler.Settings, in *roleCreate) (*participant.Role, error) {
+	return s.RoleStore().Create(ctx, in.Draft)
 }
 
-// InRole is the part of an input that names a participant role.
+// InRole names a participant role.
 type InRole struct {
 	InEvent
 	RoleID string `json:"role_id" format:"uuid"`
@@ -63,12 +69,8 @@ type roleUpdate struct {
 	participant.Draft
 }
 
-func (s *Service) updateRole(ctx context.Context, in *roleUpdate) (*participant.Role, error) {
-	c, roles, store, err := s.roles(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
-	return store.Update(ctx, c, roles, in.RoleID, in.Draft)
+func updateRole(ctx context.Context, s *handler.Settings, in *roleUpdate) (*participant.Role, error) {
+	return s.RoleStore().Update(ctx, in.RoleID, in.Draft)
 }
 
 // deleted is the answer of a deletion.
@@ -76,20 +78,12 @@ type deleted struct {
 	ID string `json:"id"`
 }
 
-func (s *Service) deleteRole(ctx context.Context, in *InRole) (deleted, error) {
-	c, roles, store, err := s.roles(ctx, in.InEvent)
-	if err != nil {
-		return deleted{}, err
-	}
-	return deleted{in.RoleID}, store.Delete(ctx, c, roles, in.RoleID)
+func deleteRole(ctx context.Context, s *handler.Settings, in *InRole) (deleted, error) {
+	return deleted{in.RoleID}, s.RoleStore().Delete(ctx, in.RoleID)
 }
 
-func (s *Service) listRoles(ctx context.Context, in *InEvent) (results[*participant.Role], error) {
-	_, roles, _, err := s.roles(ctx, *in)
-	if err != nil {
-		return results[*participant.Role]{}, err
-	}
-	return results[*participant.Role]{roles.All()}, nil
+func listRoles(_ context.Context, s *handler.Settings, _ *InEvent) (results[*participant.Role], error) {
+	return results[*participant.Role]{s.Roles.All()}, nil
 }
 
 type connectorField struct {
@@ -104,42 +98,26 @@ type connectorField struct {
 	ContainsPII bool         `json:"contains_pii,omitempty"`
 }
 
-// createField defines a field that a connector owns: writes through the API
-// cannot change its values.
-func (s *Service) createField(ctx context.Context, in *connectorField) (*field.Definition, error) {
+// createConnectorField defines a field that a connector owns: the API cannot change its
+// values.
+func (s *Service) createConnectorField(ctx context.Context, in *connectorField) (*field.Definition, error) {
 	if in.Source == field.SourceStandard || in.Source == field.SourceCustom {
 		return nil, apierr.Invalid("source", "source must be the key of a connector, not %s.", in.Source)
 	}
-	c, set, err := s.snapshot(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
-	return s.fieldStore(set).Create(ctx, c, field.Draft{
+	return onSettings(createField)(s, ctx, in)
+}
+
+func createField(ctx context.Context, s *handler.Settings, in *connectorField) (*field.Definition, error) {
+	return s.ConnectorFieldStore().Create(ctx, field.Draft{
 		Name: in.Name, Type: in.Type, Module: in.Module, Scope: in.Scope, Options: in.Options,
 		Multiple: in.Multiple, ContainsPII: in.ContainsPII, Connector: in.Source,
 	})
 }
 
-// fieldStore returns the store of the fields that connectors own, for an event whose
-// settings are set.
-func (s *Service) fieldStore(set *settings.Snapshot) field.Store {
-	return field.Store{Table: s.env.Table, Now: s.env.Now, NewID: s.env.NewID, Connectors: true, Used: set.Used}
-}
-
-// InField is the part of an input that names a field.
+// InField names a field.
 type InField struct {
 	InEvent
 	FieldID string `json:"field_id" format:"uuid"`
-}
-
-// snapshot returns the settings of an event, with a caller to change them.
-func (s *Service) snapshot(ctx context.Context, in InEvent) (*auth.Caller, *settings.Snapshot, error) {
-	c, err := s.caller(ctx, in)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := s.settings.Load(ctx, c)
-	return c, set, err
 }
 
 type connectorFieldUpdate struct {
@@ -149,19 +127,11 @@ type connectorFieldUpdate struct {
 	ContainsPII wire.Opt[bool]     `json:"contains_pii,omitzero" nullable:"false"`
 }
 
-func (s *Service) updateField(ctx context.Context, in *connectorFieldUpdate) (*field.Definition, error) {
-	c, set, err := s.snapshot(ctx, in.InEvent)
-	if err != nil {
-		return nil, err
-	}
+func updateField(ctx context.Context, s *handler.Settings, in *connectorFieldUpdate) (*field.Definition, error) {
 	change := field.Change{Name: in.Name, Options: in.Options, ContainsPII: in.ContainsPII}
-	return s.fieldStore(set).Update(ctx, c, set.Fields, in.FieldID, change, "")
+	return s.ConnectorFieldStore().Update(ctx, in.FieldID, change, "")
 }
 
-func (s *Service) deleteField(ctx context.Context, in *InField) (deleted, error) {
-	c, set, err := s.snapshot(ctx, in.InEvent)
-	if err != nil {
-		return deleted{}, err
-	}
-	return deleted{in.FieldID}, s.fieldStore(set).Delete(ctx, c, set.Fields, in.FieldID, "")
+func deleteField(ctx context.Context, s *handler.Settings, in *InField) (deleted, error) {
+	return deleted{in.FieldID}, s.ConnectorFieldStore().Delete(ctx, in.FieldID, "")
 }

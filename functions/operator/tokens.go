@@ -18,7 +18,7 @@ type tokenCreate struct {
 	TokenOptions
 }
 
-// TokenOptions is what both commands on tokens may be given. A null takes a
+// TokenOptions has the properties that create and update of a token share. A null takes a
 // limit away: of events, of requests, of time.
 type TokenOptions struct {
 	Scopes    wire.Opt[[]tenancy.Scope] `json:"scopes,omitzero" nullable:"false" uniqueItems:"true"`
@@ -27,7 +27,7 @@ type TokenOptions struct {
 	ExpiresAt wire.Opt[wire.Time]       `json:"expires_at,omitzero"`
 }
 
-// newToken is a token's record with the token itself, which is shown this once.
+// newToken is a token's record with the token itself, which no later answer shows.
 type newToken struct {
 	*tenancy.Token
 	Value string `json:"token"`
@@ -51,7 +51,7 @@ func (s *Service) createToken(ctx context.Context, in *tokenCreate) (*newToken, 
 	return &newToken{Token: t.WithoutSecret(), Value: text.String()}, nil
 }
 
-// kind is the kind asked for, or else the one that the scopes are for.
+// kind returns the kind of the input, without a kind that of the scopes.
 func (in *tokenCreate) kind() tenancy.Kind {
 	switch {
 	case in.Kind != "" || !in.Scopes.Sent:
@@ -64,7 +64,7 @@ func (in *tokenCreate) kind() tenancy.Kind {
 	return tenancy.KindAPI
 }
 
-// InToken is the part of an input that names a token.
+// InToken names a token.
 type InToken struct {
 	InOrganization
 	TokenID int64 `json:"token_id"`
@@ -80,27 +80,30 @@ func (s *Service) updateToken(ctx context.Context, in *tokenUpdate) (*tenancy.To
 	if err := s.checkToken(ctx, in.OrgID, in.TokenOptions); err != nil {
 		return nil, err
 	}
-	return s.editToken(ctx, in.InToken, func(t *tenancy.Token) error {
-		if t.RevokedAt != nil {
-			return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
-		}
-		in.Name.Into(&t.Name)
-		in.apply(t)
-		if t.Kind == tenancy.KindLegacy && len(t.Scopes) > 0 {
-			t.Kind = tenancy.KindAPI
-		}
-		return nil
-	})
+	return s.editToken(ctx, in.InToken, in.edit)
+}
+
+func (in *tokenUpdate) edit(t *tenancy.Token) error {
+	if t.RevokedAt != nil {
+		return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
+	}
+	in.Name.Into(&t.Name)
+	in.apply(t)
+	if t.Kind == tenancy.KindLegacy && len(t.Scopes) > 0 {
+		t.Kind = tenancy.KindAPI
+	}
+	return nil
 }
 
 func (s *Service) revokeToken(ctx context.Context, in *InToken) (*tenancy.Token, error) {
-	now := wire.At(s.env.Now())
-	return s.editToken(ctx, *in, func(t *tenancy.Token) error {
-		if t.RevokedAt == nil {
-			t.RevokedAt = &now
-		}
-		return nil
-	})
+	return s.editToken(ctx, *in, end{wire.At(s.env.Now())}.revokeToken)
+}
+
+func (e end) revokeToken(t *tenancy.Token) error {
+	if t.RevokedAt == nil {
+		t.RevokedAt = &e.at
+	}
+	return nil
 }
 
 func (s *Service) editToken(ctx context.Context, in InToken, edit func(*tenancy.Token) error) (*tenancy.Token, error) {
@@ -112,7 +115,7 @@ func (s *Service) editToken(ctx context.Context, in InToken, edit func(*tenancy.
 }
 
 func (s *Service) listTokens(ctx context.Context, in *InOrganization) (results[*tenancy.Token], error) {
-	all, err := list(ctx, s, tenancy.Tokens, in.OrgID, tenancy.TokenPK)
+	all, err := list(tenancy.Tokens, tenancy.TokenPK)(s, ctx, in)
 	for i, t := range all.Results {
 		all.Results[i] = t.WithoutSecret()
 	}
@@ -134,7 +137,7 @@ func (s *Service) checkToken(ctx context.Context, org int64, in TokenOptions) er
 	return s.haveEvents(ctx, org, in.EventIDs.Value)
 }
 
-// apply sets what was sent.
+// apply sets the options that were sent.
 func (in TokenOptions) apply(t *tenancy.Token) {
 	in.Scopes.Into(&t.Scopes)
 	in.Limit.Into(&t.Limit)

@@ -10,7 +10,6 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/participation"
 	"lectern/shared/party"
-	"lectern/shared/ratelimit"
 	"lectern/shared/stores"
 )
 
@@ -18,10 +17,10 @@ const event = "/v1/event/{eventId}/"
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Participants", start, []api.Route[service]{
-	api.Post("searchParticipants", event+"participants", (*service).search, readers, ratelimit.None),
-	api.Get("getParticipantByEmail", event+"participants", (*service).byEmail, readers, ratelimit.None),
+	api.Post("searchParticipants", event+"participants", (*service).search, readers),
+	api.Get("getParticipantByEmail", event+"participants", (*service).byEmail, readers),
 	api.Get("listParticipantRoles", event+"participant-roles", (*service).roles,
-		auth.Scopes{auth.ReadSessions, auth.ReadContacts}, ratelimit.None),
+		auth.Scopes{auth.ReadSessions, auth.ReadContacts}),
 })
 
 var readers = auth.Scopes{auth.ReadContacts}

@@ -1,6 +1,5 @@
-// Package root is what belongs to no tag group: the entry, the description of
-// the service and its reference page, a sign of life, and the answers to
-// methods and paths that no group has.
+// Package root is the group of routes without a tag: the entry, the OpenAPI document, the
+// reference page and the health check. It also answers methods and paths that no group has.
 package root
 
 import (
@@ -16,21 +15,20 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
-	"lectern/shared/ratelimit"
 )
 
-// document is the service's OpenAPI document, the golden copy: a test of
-// package functions compares and writes it.
+// document is the golden copy of the OpenAPI document. A test of package functions compares and
+// writes it.
 //
 //go:embed openapi.json
 var document []byte
 
-// assets has the reference page's script where the build has put it.
+// assets has the script of the reference page, if the build has fetched the script.
 //
 //go:embed assets
 var assets embed.FS
 
-// scalarScript is the reference page's script, Scalar, compressed.
+// scalarScript is the compressed script of the reference page, Scalar.
 const scalarScript = "assets/scalar.js.gz"
 
 // Group declares the routes of the group.
@@ -38,13 +36,13 @@ var Group = group()
 
 func group() api.Group {
 	g := api.NewGroup("Root", start, []api.Route[service]{
-		api.Get("getEntry", "/", (*service).entry, auth.Public, ratelimit.None, api.Hidden),
-		api.Get("getDocument", "/openapi.json", (*service).document, auth.Public, ratelimit.None, api.Hidden, api.ClientCache),
-		api.Get("getReference", "/docs", (*service).reference, auth.Public, ratelimit.None, api.Hidden),
-		api.Get("getReferenceScript", "/docs/scalar.js", (*service).script, auth.Public, ratelimit.None, api.Hidden, api.ClientCache),
-		api.Get("getHealth", "/health", (*service).health, auth.Public, ratelimit.None, api.Hidden),
+		api.Get("getEntry", "/", (*service).entry, auth.Public, api.Hidden),
+		api.Get("getDocument", "/openapi.json", (*service).document, auth.Public, api.Hidden, api.ClientCache),
+		api.Get("getReference", "/docs", (*service).reference, auth.Public, api.Hidden),
+		api.Get("getReferenceScript", "/docs/scalar.js", (*service).script, auth.Public, api.Hidden, api.ClientCache),
+		api.Get("getHealth", "/health", (*service).health, auth.Public, api.Hidden),
 	})
-	g.Elsewhere = documented
+	g.OtherRoutes = documented
 	return g
 }
 
@@ -79,12 +77,12 @@ type entry struct {
 	Documentation string `json:"documentation"`
 }
 
-// entry says what this is and where to read on.
+// entry returns the name of the service and the paths of its description.
 func (s *service) entry(context.Context, *struct{}) (*entry, error) {
 	return &entry{Name: "Lectern", Version: "1.0", Region: s.region, Description: "/openapi.json", Documentation: "/docs"}, nil
 }
 
-// document gives the OpenAPI document.
+// document returns the OpenAPI document.
 func (*service) document(context.Context, *struct{}) (*api.File, error) {
 	return &api.File{Type: "application/json", Body: document}, nil
 }
@@ -93,14 +91,14 @@ type health struct {
 	Status string `json:"status"`
 }
 
-// health answers while the process does; it asks no other service.
+// health always returns ok. It does not check the table.
 func (*service) health(context.Context, *struct{}) (*health, error) {
 	return &health{Status: "ok"}, nil
 }
 
-// boot starts Scalar. It names nothing outside this service: no fonts, no
-// telemetry, no proxy and no assistant.
-const boot = `Scalar.createApiReference('#reference', {
+// startScript starts Scalar. Scalar must not use other services: no fonts, no telemetry, no proxy
+// and no assistant.
+const startScript = `Scalar.createApiReference('#reference', {
   url: 'openapi.json', withDefaultFonts: false, telemetry: false, agent: { disabled: true },
   showDeveloperTools: 'never', hideClientButton: true, persistAuth: false
 })`
@@ -116,7 +114,7 @@ const page = `<!doctype html>
 <body>
 <div id="reference"></div>
 <script src="docs/scalar.js"></script>
-<script>` + boot + `</script>
+<script>` + startScript + `</script>
 </body>
 </html>
 `
@@ -132,17 +130,17 @@ The description itself is at <a href="openapi.json">openapi.json</a>.</p>
 </html>
 `
 
-// policy lets the page run its own two scripts and ask this service alone.
-// Scalar compiles templates and writes styles, so both must be allowed.
+// policy returns a Content-Security-Policy that allows only the two scripts of the page and
+// requests to this service. Scalar compiles templates and writes styles, so the policy allows
+// both.
 func policy() string {
-	sum := sha256.Sum256([]byte(boot))
+	sum := sha256.Sum256([]byte(startScript))
 	return "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; " +
 		"img-src 'self' data:; font-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
 		"script-src 'self' 'unsafe-eval' 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// reference gives the reference page, or where its script was not built in, a
-// page that says so.
+// reference returns the reference page, or another page if the build has no script.
 func (s *service) reference(context.Context, *struct{}) (*api.File, error) {
 	file := &api.File{Type: "text/html; charset=utf-8", Body: []byte(page), Policy: policy()}
 	if _, err := fs.Stat(s.files, scalarScript); err != nil {
@@ -151,7 +149,7 @@ func (s *service) reference(context.Context, *struct{}) (*api.File, error) {
 	return file, nil
 }
 
-// script gives the reference page's script.
+// script returns the script of the reference page.
 func (s *service) script(context.Context, *struct{}) (*api.File, error) {
 	body, err := fs.ReadFile(s.files, scalarScript)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,7 @@ func TestTheReferencePageAsksThisServiceAlone(t *testing.T) {
 	got := call(t, "GET", "/docs")
 	require.Equal(t, 200, got.Code)
 	require.Equal(t, "text/html; charset=utf-8", got.Header().Get("Content-Type"))
-	sum := sha256.Sum256([]byte(boot))
+	sum := sha256.Sum256([]byte(startScript))
 	require.Equal(t, "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'; "+
 		"img-src 'self' data:; font-src 'self' data:; style-src 'self' 'unsafe-inline'; "+
 		"script-src 'self' 'unsafe-eval' 'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'",

@@ -1,4 +1,4 @@
-// Package sessions is the Sessions tag group: reading sessions and abstracts.
+// Package sessions has the routes of the Sessions tag group: reading sessions and abstracts.
 package sessions
 
 import (
@@ -9,7 +9,8 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
 	"lectern/shared/search"
-	"lectern/shared/session"
+	"lectern/shared/session/store"
+	"lectern/shared/session/view"
 	"lectern/shared/stores"
 	"lectern/shared/wire"
 )
@@ -18,19 +19,19 @@ const event = "/v1/event/{eventId}/sessions"
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Sessions", start, []api.Route[service]{
-	api.Post("searchSessions", event, (*service).search, readers, ratelimit.None),
-	api.Get("listSessions", event, (*service).list, readers, ratelimit.None),
-	api.Get("getSession", event+"/{sessionId}", (*service).get, readers, ratelimit.EntityReads, api.ClientCache),
-	api.Post("searchSessionStatuses", event+"/status", (*service).statuses, readers, ratelimit.None),
+	api.Post("searchSessions", event, (*service).search, readers),
+	api.Get("listSessions", event, (*service).list, readers),
+	api.Get("getSession", event+"/{sessionId}", (*service).get, readers, api.Limit(ratelimit.EntityReads), api.ClientCache),
+	api.Post("searchSessionStatuses", event+"/status", (*service).statuses, readers),
 })
 
 var readers = auth.Scopes{auth.ReadSessions}
 
-type service struct{ sessions *session.Store }
+type service struct{ sessions *store.Store }
 
 func start(env api.Env) *service { return &service{sessions: stores.Sessions(env)} }
 
-// Expand is what a read of sessions can add, as a query parameter.
+// Expand names the properties that a read of sessions can add.
 type Expand struct {
 	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"What to add to the answer."`
 }
@@ -42,17 +43,17 @@ type searchInput struct {
 }
 
 type searchBody struct {
-	Filters session.Filter               `json:"filters,omitzero" doc:"All of them must match."`
-	Sort    search.Sort[session.ByTimes] `json:"sort,omitzero"`
-	Expand  []string                     `json:"expand,omitempty" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"What to add to the answer."`
-	_       struct{}                     `json:"-" additionalProperties:"true"`
+	Filters store.Filter               `json:"filters,omitzero" doc:"All of them must match."`
+	Sort    search.Sort[store.ByTimes] `json:"sort,omitzero"`
+	Expand  []string                   `json:"expand,omitempty" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"What to add to the answer."`
+	_       struct{}                   `json:"-" additionalProperties:"true"`
 }
 
-// search gives one page of the sessions that match the filters.
-func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*session.Session], error) {
-	return s.sessions.Search(ctx, auth.From(ctx), session.Query{
+// search returns a page of the sessions that match the filters.
+func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*view.Session], error) {
+	return s.sessions.Search(ctx, auth.From(ctx), store.Query{
 		Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query,
-		Expand: session.Expansion(in.Body.Expand), Bare: true,
+		Expand: view.Expansion(in.Body.Expand), Bare: true,
 	})
 }
 
@@ -75,11 +76,11 @@ type listInput struct {
 	LanguageIDs api.Strings    `query:"language_ids" format:"uuid" doc:"In any of these languages."`
 }
 
-// list is the search as a GET.
-func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*session.Session], error) {
-	filter := session.Filter{
+// list returns a page, like search; the filters are query parameters.
+func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*view.Session], error) {
+	filter := store.Filter{
 		Status: in.Status,
-		Categories: session.Categories{
+		Categories: store.Categories{
 			TrackIDs: both(in.TrackID, in.TrackIDs), LevelIDs: both(in.LevelID, in.LevelIDs),
 			FormatIDs: both(in.FormatID, in.FormatIDs), TagIDs: both(in.TagID, in.TagIDs),
 			LanguageIDs: both(in.LanguageID, in.LanguageIDs),
@@ -88,8 +89,8 @@ func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*session.Se
 	if in.IsAbstract.Sent {
 		filter.IsAbstract = &in.IsAbstract.Value
 	}
-	return s.sessions.Search(ctx, auth.From(ctx), session.Query{
-		Filter: filter, Text: in.Search, Page: in.Query(), Expand: session.Expansion(in.Expand.Expand),
+	return s.sessions.Search(ctx, auth.From(ctx), store.Query{
+		Filter: filter, Text: in.Search, Page: in.Query(), Expand: view.Expansion(in.Expand.Expand),
 	})
 }
 
@@ -107,9 +108,9 @@ type getInput struct {
 	Expand
 }
 
-// get gives one session; a subsession's id gives the subsession in full.
-func (s *service) get(ctx context.Context, in *getInput) (*session.Session, error) {
-	return s.sessions.Get(ctx, auth.From(ctx), in.SessionID, session.Expansion(in.Expand.Expand))
+// get returns a session or subsession in full.
+func (s *service) get(ctx context.Context, in *getInput) (*view.Session, error) {
+	return s.sessions.Get(ctx, auth.From(ctx), in.SessionID, view.Expansion(in.Expand.Expand))
 }
 
 type statusInput struct {
@@ -119,16 +120,16 @@ type statusInput struct {
 }
 
 type statusBody struct {
-	Filters session.StatusFilter               `json:"filters,omitzero" doc:"All of them must match."`
-	Sort    search.Sort[session.ByStatusTimes] `json:"sort,omitzero"`
-	Expand  []string                           `json:"expand,omitempty" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"linked_sources adds composition sources; the others, which other reads take, add nothing here."`
-	_       struct{}                           `json:"-" additionalProperties:"true"`
+	Filters store.StatusFilter               `json:"filters,omitzero" doc:"All of them must match."`
+	Sort    search.Sort[store.ByStatusTimes] `json:"sort,omitzero"`
+	Expand  []string                         `json:"expand,omitempty" enum:"translated_fields,subsession_details,linked_sources,composition" doc:"linked_sources adds composition sources; the others, which other reads take, add nothing here."`
+	_       struct{}                         `json:"-" additionalProperties:"true"`
 }
 
-// statuses gives one page of statuses, of subsessions and deleted sessions too.
-func (s *service) statuses(ctx context.Context, in *statusInput) (*page.Of[session.StatusRow], error) {
-	return s.sessions.Statuses(ctx, auth.From(ctx), session.StatusQuery{
+// statuses returns a page of statuses, of subsessions and deleted sessions too.
+func (s *service) statuses(ctx context.Context, in *statusInput) (*page.Of[view.StatusRow], error) {
+	return s.sessions.Statuses(ctx, auth.From(ctx), store.StatusQuery{
 		Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query,
-		LinkedSources: session.Expansion(in.Body.Expand).LinkedSources,
+		LinkedSources: view.Expansion(in.Body.Expand).LinkedSources,
 	})
 }

@@ -1,5 +1,5 @@
-// Package sessionwrites is the Session Writes tag group: making, changing,
-// deleting and restoring sessions and abstracts, one or many at a time.
+// Package sessionwrites has the routes of the Session Writes tag group: creating, updating,
+// deleting and restoring sessions and abstracts, alone or in bulk.
 package sessionwrites
 
 import (
@@ -11,6 +11,8 @@ import (
 	"lectern/shared/bulk"
 	"lectern/shared/ratelimit"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
+	"lectern/shared/session/view"
 	"lectern/shared/stores"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -23,26 +25,29 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Session Writes", start, []api.Route[service]{
-	api.Post("createSession", sessions+"/create", (*service).create, writers, ratelimit.SessionWrites, api.CountsDaily, api.Fails(409)),
-	api.Put("updateSession", one, (*service).update, writers, ratelimit.SessionWrites),
-	api.Delete("deleteSession", one, (*service).delete, writers, ratelimit.SessionWrites),
-	api.Post("restoreSession", one+"/restore", (*service).restore, writers, ratelimit.SessionWrites),
-	api.Post("bulkSessions", sessions+"/bulk", (*service).bulk, writers, ratelimit.SessionWrites, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
-	api.Put("updateSessionFields", one+"/fields", (*service).fields, writers, ratelimit.SessionWrites),
+	api.Post("createSession", sessions+"/create", (*service).create, writers, limit, api.CountsDaily, api.Fails(409)),
+	api.Put("updateSession", one, (*service).update, writers, limit),
+	api.Delete("deleteSession", one, (*service).delete, writers, limit),
+	api.Post("restoreSession", one+"/restore", (*service).restore, writers, limit),
+	api.Post("bulkSessions", sessions+"/bulk", (*service).bulk, writers, limit, api.CountsDaily, api.MaxBody(api.BulkBodyLimit)),
+	api.Put("updateSessionFields", one+"/fields", (*service).fields, writers, limit),
 })
 
-var writers = auth.Scopes{auth.WriteSessions}
+var (
+	writers = auth.Scopes{auth.WriteSessions}
+	limit   = api.Limit(ratelimit.SessionWrites)
+)
 
-type service struct{ sessions *session.Store }
+type service struct{ sessions *store.Store }
 
 func start(env api.Env) *service { return &service{sessions: stores.Sessions(env)} }
 
-// Expand is what the answer of a write can add.
+// Expand names the properties that the answer of a write can add.
 type Expand struct {
 	Expand api.Strings `query:"expand" enum:"translated_fields,subsession_details,composition" doc:"What to add to the answer."`
 }
 
-func (x Expand) names() session.Expand { return session.Expansion(x.Expand) }
+func (x Expand) names() view.Expand { return view.Expansion(x.Expand) }
 
 type createInput struct {
 	api.InEvent
@@ -50,12 +55,12 @@ type createInput struct {
 	Body session.Create
 }
 
-// create makes a session, an abstract, or a subsession where a parent is given.
-func (s *service) create(ctx context.Context, in *createInput) (*session.Session, error) {
+// create creates a session, an abstract or, with a parent, a subsession.
+func (s *service) create(ctx context.Context, in *createInput) (*view.Session, error) {
 	return s.sessions.Create(ctx, auth.From(ctx), &in.Body, in.names())
 }
 
-// InSession names the session of the path and the version the client has seen.
+// InSession names the session of the path and the version that the client has seen.
 type InSession struct {
 	api.InEvent
 	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
@@ -68,10 +73,10 @@ type updateInput struct {
 	Body session.Update
 }
 
-// update changes what is sent and leaves the rest.
-func (s *service) update(ctx context.Context, in *updateInput) (*session.Session, error) {
+// update changes the properties that were sent.
+func (s *service) update(ctx context.Context, in *updateInput) (*view.Session, error) {
 	guard := write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}
-	return s.sessions.Update(ctx, auth.From(ctx), in.SessionID, &in.Body.Draft, guard, in.names())
+	return s.sessions.Update(ctx, auth.From(ctx), store.Target{ID: in.SessionID, Guard: guard}, &in.Body.Draft, in.names())
 }
 
 type fieldsInput struct {
@@ -87,7 +92,7 @@ type fieldsBody struct {
 }
 
 // fields changes custom field values alone.
-func (s *service) fields(ctx context.Context, in *fieldsInput) (*session.Session, error) {
+func (s *service) fields(ctx context.Context, in *fieldsInput) (*view.Session, error) {
 	draft := session.Draft{CustomFields: in.Body.Values}
 	switch {
 	case in.Body.Values.Sent && in.Body.CustomFields.Sent:
@@ -98,17 +103,17 @@ func (s *service) fields(ctx context.Context, in *fieldsInput) (*session.Session
 		return nil, apierr.Invalid("values", "values is required.")
 	}
 	guard := write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch}
-	return s.sessions.Update(ctx, auth.From(ctx), in.SessionID, &draft, guard, in.names())
+	return s.sessions.Update(ctx, auth.From(ctx), store.Target{ID: in.SessionID, Guard: guard}, &draft, in.names())
 }
 
-// delete hides the session until it is restored.
-func (s *service) delete(ctx context.Context, in *InSession) (*session.Session, error) {
-	return s.sessions.Delete(ctx, auth.From(ctx), in.SessionID, write.Guard{IfMatch: in.IfMatch}, in.names())
+// delete hides the session until restore.
+func (s *service) delete(ctx context.Context, in *InSession) (*view.Session, error) {
+	return s.sessions.Delete(ctx, auth.From(ctx), store.Target{ID: in.SessionID, Guard: write.Guard{IfMatch: in.IfMatch}}, in.names())
 }
 
 // restore brings a deleted session back.
-func (s *service) restore(ctx context.Context, in *InSession) (*session.Session, error) {
-	return s.sessions.Restore(ctx, auth.From(ctx), in.SessionID, write.Guard{IfMatch: in.IfMatch}, in.names())
+func (s *service) restore(ctx context.Context, in *InSession) (*view.Session, error) {
+	return s.sessions.Restore(ctx, auth.From(ctx), store.Target{ID: in.SessionID, Guard: write.Guard{IfMatch: in.IfMatch}}, in.names())
 }
 
 type bulkInput struct {
@@ -117,7 +122,7 @@ type bulkInput struct {
 	Body bulk.Request
 }
 
-// bulk does up to 100 operations, each of which succeeds or fails on its own.
-func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[session.Session, bulk.Failure], error) {
+// bulk does up to 100 operations. Each succeeds or fails alone.
+func (s *service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[view.Session, bulk.Failure], error) {
 	return s.sessions.Bulk(ctx, auth.From(ctx), in.Body, in.names())
 }

@@ -1,4 +1,4 @@
-// Package speakers is the Speakers tag group: the contacts that speak on the
+// Package speakers has the routes of the Speakers tag group: the contacts that speak on the
 // sessions of an event.
 package speakers
 
@@ -11,7 +11,6 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/participation"
 	"lectern/shared/party"
-	"lectern/shared/ratelimit"
 	"lectern/shared/stores"
 )
 
@@ -19,8 +18,8 @@ const event = "/v1/event/{eventId}/speakers"
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Speakers", start, []api.Route[service]{
-	api.Post("searchSpeakers", event, (*service).search, readers, ratelimit.None),
-	api.Get("getSpeaker", event+"/{contactId}", (*service).get, readers, ratelimit.None),
+	api.Post("searchSpeakers", event, (*service).search, readers),
+	api.Get("getSpeaker", event+"/{contactId}", (*service).get, readers),
 })
 
 var readers = auth.Scopes{auth.ReadContacts}
@@ -35,7 +34,7 @@ type searchInput struct {
 	Body party.SearchBody[participation.Filter] `required:"false"`
 }
 
-// search gives one page of the speakers that match the filters.
+// search returns a page of the speakers that match the filters.
 func (s *service) search(ctx context.Context, in *searchInput) (*page.Of[*contact.Contact], error) {
 	return s.participation.Speakers(ctx, auth.From(ctx), participation.Query[participation.Filter]{
 		Filter: in.Body.Filters, Sort: in.Body.Sort.Keys, Page: in.Query, Expand: in.Body.Translated(),
@@ -48,7 +47,7 @@ type getInput struct {
 	party.Expanding
 }
 
-// get gives one speaker.
+// get returns a speaker.
 func (s *service) get(ctx context.Context, in *getInput) (*contact.Contact, error) {
 	return s.participation.Speaker(ctx, auth.From(ctx), in.ContactID, in.Translated())
 }

@@ -1,7 +1,6 @@
-// Package account owns companies: one account that can be a sponsor, an exhibitor
-// or both on an event (spec.md sections 2.7 and 4.4, gaps.md section 2.3). It owns
-// what an account has beyond a party: its two roles, its contacts on an event, and
-// how a company is shown.
+// Package account owns companies: an account can be a sponsor, an exhibitor or both on an
+// event (spec.md sections 2.7 and 4.4, gaps.md section 2.3). It has the parts of an account
+// beyond a party: two roles, contacts on an event, the shape of an account, and the routes.
 package account
 
 import (
@@ -20,7 +19,7 @@ const (
 	Exhibitor = "exhibitor"
 )
 
-// Kind is the kind of party that accounts are.
+// Kind is the kind of party of accounts.
 var Kind = &party.Kind{
 	Name: "account", Letter: "A", Prefix: "ACCT-", Module: field.Account, Shards: 4, Cap: caps.Accounts, Numbered: true,
 	Fields:  strings.Fields(fields),
@@ -28,27 +27,27 @@ var Kind = &party.Kind{
 	Words:   func(b *party.Body) []string { return []string{b.Value("name")} },
 }
 
-// misspelled is the name under which the country is shown, kept for compatibility
-// (spec.md section 2.7). Both names are taken.
+// misspelled is the name of the country in answers, kept for compatibility (spec.md section
+// 2.7). Drafts may use both names.
 const (
 	misspelled = "address_coutnry"
 	country    = "address_country"
 )
 
-// fields are the standard fields in the order they are shown in.
+// fields are the standard fields in the order of an answer.
 const fields = `name description logo_image_url banner_image_url phone address_line_1 address_line_2 address_city
 	address_state address_postal_code address_country website_url facebook_url instagram_url linkedin_url
 	snapchat_username tiktok_username twitter_url`
 
-// Memory is what searches keep of accounts.
+// Memory has the rows and bodies of accounts for searches.
 type Memory struct{ *party.Memory }
 
-// NewMemory is an empty memory over t; maxBytes caps it.
+// NewMemory returns an empty memory over t, bounded by maxBytes.
 func NewMemory(t *table.Table, maxBytes int64) *Memory {
 	return &Memory{Kind.NewMemory(t, maxBytes, nil)}
 }
 
-// Store reads and writes accounts. Contacts are those that accounts name.
+// Store reads and writes accounts. Contacts has the contacts of the accounts.
 type Store struct {
 	party.Store
 	Contacts *contact.Store

@@ -14,18 +14,18 @@ import (
 	"lectern/shared/wire"
 )
 
-// Draft is what a client may write of an account.
+// Draft is the part of an account that a client may write.
 type Draft struct {
 	party.Draft
 	AccountID wire.Opt[string]          `json:"account_id,omitzero" format:"uuid" nullable:"false" doc:"On a create, an account of the organization that takes the role; name makes a new one instead."`
 	Contacts  wire.Opt[[]RelationDraft] `json:"contacts,omitzero" maxItems:"100" nullable:"false" doc:"Contacts of the event; replaces the list."`
 }
 
-// maxStored is how many contacts an account has on an event at most as stored: twice as
-// many as can be sent, so that those have room that the client cannot see.
+// maxStored bounds the stored contacts of an account on an event: twice the contacts that a
+// client can send, to leave room for contacts that the client cannot see.
 const maxStored = 200
 
-// RelationDraft is a contact of an account as written.
+// RelationDraft is a contact of an account in a draft.
 type RelationDraft struct {
 	ContactID wire.Opt[string] `json:"contact_id,omitzero" format:"uuid" nullable:"false"`
 	Email     wire.Opt[string] `json:"email,omitzero" maxLength:"255" nullable:"false"`
@@ -64,7 +64,7 @@ func (d *Draft) check() error {
 	return nil
 }
 
-// required holds that a create names an account or brings a new one.
+// required refuses a create that names neither an account nor a new name, or both.
 func (d *Draft) required() error {
 	switch name := d.Text("name"); {
 	case d.AccountID.Sent && name.Sent:
@@ -75,19 +75,22 @@ func (d *Draft) required() error {
 	return nil
 }
 
-// refs are the contacts that the draft names.
-func (d *Draft) refs() (contact.Refs, error) {
+// refs returns the contacts that the draft names; none without a draft.
+func (d *Draft) refs() contact.Refs {
+	if d == nil {
+		return nil
+	}
 	refs := make(contact.Refs, len(d.Contacts.Value))
 	for i, r := range d.Contacts.Value {
 		refs[i] = contact.Ref{Entry: fmt.Sprintf("contacts[%d]", i), ID: r.ContactID, Email: r.Email}
-		if err := refs[i].Validate(); err != nil {
-			return nil, err
-		}
 	}
-	return refs, nil
+	return refs
 }
 
-// relations are the contacts of the draft, which were found in the order of refs.
+// primary reports whether a contact is the account's primary one.
+func primary(r party.Relation) bool { return r.IsPrimary }
+
+// relations returns the contacts of the draft, found in the order of refs.
 func (d *Draft) relations(refs contact.Refs, found []party.Party) ([]party.Relation, error) {
 	relations := make([]party.Relation, len(refs))
 	for i, p := range found {

@@ -15,10 +15,10 @@ import (
 	"lectern/shared/wire"
 )
 
-// Account is an account as every operation on sponsors and exhibitors answers it.
+// Account is an account as the operations on sponsors and exhibitors answer.
 type Account struct{ party.Shown }
 
-// Summary is an account as a session shows it: all but its contacts.
+// Summary is an account as a session shows it: without contacts.
 type Summary struct{ party.Shown }
 
 // Related is a contact of an account (gaps.md section 2.1).
@@ -41,37 +41,31 @@ type Related struct {
 	RelationshipUpdatedAt wire.Time        `json:"relationship_updated_at"`
 }
 
-// viewer shows accounts in a role to a caller, with their contacts where the caller
-// may read those.
+// viewer shows accounts in a role to a caller, with contacts if the caller may read
+// contacts.
 type viewer struct {
 	*party.Viewer
 	role          string
 	readsContacts bool
-	// people are the contacts that the accounts name, abouts how many bytes each says
-	// about itself, and texts how many all of them say.
-	people map[string]party.Party
-	abouts map[string]int
-	texts  int
+	// contacts has the contacts that the accounts name.
+	contacts *party.Loader
 }
 
 func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, role string, translated bool) *viewer {
-	return &viewer{
-		Viewer: &party.Viewer{
-			Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
-		},
-		role: role, readsContacts: c.May(auth.Scopes{auth.ReadContacts}) == nil,
-		people: map[string]party.Party{}, abouts: map[string]int{},
+	shared := &party.Viewer{
+		Kind: Kind, Caller: c, Set: set, Translated: translated, CustomFirst: true, AdminURL: st.AdminURL, Collection: role + "s",
 	}
+	return &viewer{Viewer: shared, role: role, readsContacts: c.May(auth.Scopes{auth.ReadContacts}) == nil}
 }
 
 func (v *viewer) show(p party.Party) *Account {
 	if !v.readsContacts {
 		return &Account{v.Finish(head(p), p, v.role, nil)}
 	}
-	return &Account{v.Finish(head(p), p, v.role, func(brief bool) any { return v.contacts(p, brief) })}
+	return &Account{v.Finish(head(p), p, v.role, func(brief bool) any { return v.related(p, brief) })}
 }
 
-// related are the ids of the contacts that accounts name, each once.
+// related returns the ids of the contacts that accounts name, each once.
 func related(accounts ...party.Party) []string {
 	ids := map[string]bool{}
 	for _, p := range accounts {
@@ -85,13 +79,13 @@ func related(accounts ...party.Party) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// contacts are the contacts of an account that are on the event, the primary one
+// related shows the contacts of an account that are on the event, the primary contact
 // first; without about where brief is set.
-func (v *viewer) contacts(p party.Party, brief bool) []Related {
+func (v *viewer) related(p party.Party, brief bool) []Related {
 	shown := []Related{}
 	for _, r := range p.Here.Relations {
-		person := v.people[r.ContactID]
-		if !person.Holds(contact.Role) {
+		person, there := v.contacts.Holder(r.ContactID, contact.Role)
+		if !there {
 			continue
 		}
 		entry := relation(person, r)
@@ -107,7 +101,7 @@ func (v *viewer) contacts(p party.Party, brief bool) []Related {
 	return shown
 }
 
-// optional is a standard field, null where it is not set.
+// optional returns a standard field, null for an unset field.
 func optional(p party.Party, name string) wire.Opt[string] {
 	if value, ok := p.Values[name]; ok {
 		return wire.Some(value)
@@ -137,7 +131,7 @@ func (st *Store) Summary(c *auth.Caller, set *settings.Snapshot, role string, tr
 	return Summary{st.viewer(c, set, role, translated).Finish(head(p), p, role, nil)}
 }
 
-// head is what every shape of an account begins with.
+// head returns the beginning of every shape of an account.
 func head(p party.Party) (o wire.Object) {
 	o.Add("id", p.ID)
 	o.Add("friendly_id", Kind.FriendlyID(p.Body))
@@ -175,7 +169,7 @@ func describe(r huma.Registry, s *huma.Schema) {
 	s.Required[slices.Index(s.Required, country)] = misspelled
 }
 
-// described are the parts of an account that are no standard fields.
+// described are the parts of an account beside the standard fields.
 type described struct {
 	ID               string             `json:"id" format:"uuid"`
 	FriendlyID       string             `json:"friendly_id" doc:"ACCT-12."`
@@ -188,7 +182,7 @@ type described struct {
 	DeletedAt        wire.Time          `json:"deleted_at,omitzero" doc:"Only where the account is deleted from the event in this role."`
 }
 
-// whole adds what a session does not show.
+// whole adds the parts that a session does not show.
 type whole struct {
 	Contacts []Related `json:"contacts,omitempty" doc:"The account's contacts on the event, for callers with read:contacts."`
 	Omitted  []string  `json:"omitted,omitempty" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -11,10 +10,11 @@ import (
 	"lectern/shared/catalogue"
 	"lectern/shared/page"
 	"lectern/shared/party"
+	"lectern/shared/size"
 	"lectern/shared/table"
 )
 
-// Get gives an account that holds a role on the caller's event.
+// Get returns an account that holds a role on the caller's event.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, role, id string, x party.Expand) (*Account, error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
@@ -25,38 +25,14 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, role, id string, x par
 		return nil, err
 	}
 	v := st.viewer(c, set, role, bool(x))
-	if err := v.meet(ctx, st.Contacts.Read, []party.Party{p}); err != nil {
+	v.contacts = st.contacts(v.Viewer, st.Contacts.Read, size.Uncompressed)
+	if err := v.load(ctx, p); err != nil {
 		return nil, err
 	}
 	return v.show(p), nil
 }
 
-// stored gives those accounts of ids that ever had a role on the caller's event, by id.
-func (st *Store) stored(ctx context.Context, r party.Request, ids []string) (map[string]any, error) {
-	set, err := st.Settings.Load(ctx, r.Caller)
-	if err != nil {
-		return nil, err
-	}
-	found, err := st.Read(ctx, r.Caller, ids)
-	if err != nil {
-		return nil, err
-	}
-	v, shown := st.viewer(r.Caller, set, r.Role, bool(r.Expand)), make(map[string]any, len(found))
-	for some := range slices.Chunk(slices.Collect(maps.Values(found)), atOnce/maxStored) {
-		var people map[string]party.Party
-		if v.readsContacts {
-			if people, err = st.Contacts.Read(ctx, r.Caller, related(some...)); err != nil {
-				return nil, err
-			}
-		}
-		for _, p := range some {
-			shown[p.ID] = v.written(p, people)
-		}
-	}
-	return shown, nil
-}
-
-// Search gives one page of the accounts that hold a role on the caller's event.
+// Search returns a page of the accounts that hold a role on the caller's event.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x party.Expand) (*page.Of[*Account], error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
@@ -65,7 +41,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 	var found []party.Party
 	var total int
 	var contacts party.Reader
-	g, within := errgroup.WithContext(catalogue.Together(ctx, slices.Concat(st.Sources(c), st.Contacts.Sources(c))...))
+	g, within := errgroup.WithContext(catalogue.ShareVersions(ctx, slices.Concat(st.Sources(c), st.Contacts.Sources(c))...))
 	g.Go(table.Safely(func() (err error) {
 		found, total, err = st.Store.Search(within, c, q)
 		return err
@@ -78,7 +54,8 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 		return nil, err
 	}
 	v := st.viewer(c, set, q.Role, bool(x))
-	if err := v.meet(ctx, contacts, found); err != nil {
+	v.contacts = st.contacts(v.Viewer, contacts, size.Uncompressed)
+	if err := v.load(ctx, found...); err != nil {
 		return nil, err
 	}
 	shown := make([]*Account, len(found))

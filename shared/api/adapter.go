@@ -20,21 +20,23 @@ import (
 	"lectern/shared/apierr"
 )
 
-// ownErrors makes huma report its errors to the exchange. It keeps the two
-// functions as globals; the first also names the shape of errors.
-var ownErrors = sync.OnceFunc(func() {
-	huma.NewError = func(int, string, ...error) huma.StatusError { return apierr.Internal() }
-	huma.NewErrorWithContext = func(ctx huma.Context, _ int, message string, errs ...error) huma.StatusError {
-		if c, ok := ctx.(*humaContext); ok {
-			c.x.err = refused(message, errs)
-		}
-		return apierr.Internal()
-	}
-})
+// setHumaErrors sets the globals in which huma keeps the constructors of its errors.
+var setHumaErrors = sync.OnceFunc(func() { huma.NewError, huma.NewErrorWithContext = errorShape, reportError })
 
-// refused makes one error of those that huma found after our own checks had
-// passed: a resolver's own, or a value that does not decode.
-func refused(message string, errs []error) error {
+// errorShape gives the document the shape of errors.
+func errorShape(int, string, ...error) huma.StatusError { return apierr.Internal() }
+
+// reportError passes an error of huma to the exchange.
+func reportError(ctx huma.Context, _ int, message string, errs ...error) huma.StatusError {
+	if c, ok := ctx.(*humaContext); ok {
+		c.x.err = humaError(message, errs)
+	}
+	return apierr.Internal()
+}
+
+// humaError returns the error to answer when huma refuses a request that passed our own
+// checks: the error of a resolver, or a 400 for a value that does not decode.
+func humaError(message string, errs []error) error {
 	for _, err := range errs {
 		var e *apierr.Error
 		if errors.As(err, &e) {
@@ -42,49 +44,53 @@ func refused(message string, errs []error) error {
 		}
 	}
 	if len(errs) > 0 {
-		return check.Unfit()
+		return check.Undecodable()
 	}
 	return errors.New("api: huma: " + message)
 }
 
-// newTarget is an API to register routes with. What it serves is up to a.
+// newTarget returns the huma API that routes are registered with. huma passes the routes on
+// to a.
 func newTarget(a huma.Adapter) huma.API {
-	ownErrors()
-	encoding := huma.Format{
-		// Answers are encoded by the pipeline; what huma writes is discarded.
-		Marshal:   func(io.Writer, any) error { return nil },
-		Unmarshal: json.Unmarshal,
-	}
+	setHumaErrors()
+	encoding := huma.Format{Marshal: marshalNothing, Unmarshal: json.Unmarshal}
 	return huma.NewAPI(huma.Config{
 		OpenAPI: &huma.OpenAPI{OpenAPI: "3.1.0", Components: &huma.Components{Schemas: check.NewRegistry()}},
 		Formats: map[string]huma.Format{"application/json": encoding},
 	}, a)
 }
 
-// reply is how huma wants an answer with a body to be described.
+// marshalNothing discards the answer: the pipeline encodes answers itself.
+func marshalNothing(io.Writer, any) error { return nil }
+
+// reply tells huma the type of an answer with a body.
 type reply[O any] struct{ Body O }
 
-// mount registers a route's handler. Its answer goes to the request's exchange
-// and not through huma, which learns types alone.
+// mount registers the handler of a route. huma learns the types of input and answer, but the
+// answer itself goes to the exchange of the request.
 func mount[I, O any](target huma.API, op *Operation, tag string, h func(context.Context, *I) (*O, error)) {
 	described := op.described(tag, bodyOptional(reflect.TypeFor[I]()))
 	if op.Status == http.StatusNoContent {
-		huma.Register(target, described, answering[I, O, struct{}](h))
+		huma.Register(target, described, humaHandler[I, O, struct{}]{h}.handle)
 	} else {
-		huma.Register(target, described, answering[I, O, reply[O]](h))
+		huma.Register(target, described, humaHandler[I, O, reply[O]]{h}.handle)
 	}
 }
 
-func answering[I, O, R any](h func(context.Context, *I) (*O, error)) func(context.Context, *I) (*R, error) {
-	return func(ctx context.Context, in *I) (*R, error) {
-		x := exchangeOf(ctx)
-		out, err := h(ctx, in)
-		if out != nil {
-			x.answer = out
-		}
-		x.err = err
-		return nil, nil
+// humaHandler calls the handler of a route for huma. R is the type that huma describes.
+type humaHandler[I, O, R any] struct {
+	run func(context.Context, *I) (*O, error)
+}
+
+// handle passes the answer and the error to the exchange.
+func (h humaHandler[I, O, R]) handle(ctx context.Context, in *I) (*R, error) { //nolint:unparam // the signature of huma
+	x := exchangeOf(ctx)
+	out, err := h.run(ctx, in)
+	if out != nil {
+		x.answer = out
 	}
+	x.err = err
+	return nil, nil
 }
 
 // endpoint is a mounted operation.
@@ -93,23 +99,23 @@ type endpoint struct {
 	described *huma.Operation
 	params    []*huma.Param
 	registry  huma.Registry
-	// body is the schema of the body; nil when the route takes none.
+	// body is the schema of the body; nil if the route takes no body.
 	body *huma.Schema
-	// bodyless is whether the body may be left out.
-	bodyless bool
-	run      func(huma.Context)
+	// bodyOptional reports whether a client may send no body.
+	bodyOptional bool
+	run          func(huma.Context)
 }
 
-// adapter collects what huma mounts.
+// adapter collects the routes that are registered with huma.
 type adapter struct {
 	*http.ServeMux
 	endpoints []*endpoint
 }
 
-// What huma's operation carries of ours.
+// Keys of our own data in the metadata of huma's operations.
 const (
-	metaOperation = "operation"
-	metaBodyless  = "bodyless"
+	metaOperation    = "operation"
+	metaBodyOptional = "body optional"
 )
 
 // Handle implements huma.Adapter.
@@ -122,14 +128,14 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 	}
 	if described.RequestBody != nil {
 		e.body = described.RequestBody.Content["application/json"].Schema
-		e.bodyless = described.Metadata[metaBodyless].(bool)
-		described.RequestBody.Required = !e.bodyless
+		e.bodyOptional = described.Metadata[metaBodyOptional].(bool)
+		described.RequestBody.Required = !e.bodyOptional
 	}
 	a.endpoints = append(a.endpoints, e)
 }
 
-// lacks reports whether the operation's path lacks a path parameter of the input. It gives
-// the parameter the name that the path has for it.
+// lacks reports whether p is a path parameter that the operation's path does not have. It
+// also gives p its name in the path.
 func (o *Operation) lacks(p *huma.Param) bool {
 	if p.In != "path" {
 		return false
@@ -138,8 +144,8 @@ func (o *Operation) lacks(p *huma.Param) bool {
 	return !strings.Contains(o.Path, "{"+p.Name+"}")
 }
 
-// plainParam takes out of a parameter's description what only a body can be,
-// null, and says of a list how it is sent. A list that is there has an entry: an empty one would read as no list.
+// plainParam completes the description of a parameter: a parameter is never null, and a list
+// may be sent in two ways. A list has at least one entry, since an empty list reads as absent.
 func plainParam(p *huma.Param) {
 	p.Schema.Nullable, p.Schema.Description = false, ""
 	if p.Schema.Type != huma.TypeArray {
@@ -151,14 +157,13 @@ func plainParam(p *huma.Param) {
 	p.Schema.MinItems = cmp.Or(p.Schema.MinItems, &one)
 }
 
-// humaContext shows huma a request of which the pipeline has checked every
-// parameter and the body.
+// humaContext gives huma the parameters and the body after the pipeline has checked them.
 type humaContext struct {
 	inner
 	x *exchange
 }
 
-// inner is huma.Context by a name that does not hide its method Context.
+// inner renames huma.Context: embedded under its own name, it would hide its method Context.
 type inner huma.Context
 
 func (x *exchange) humaContext() *humaContext {
@@ -169,7 +174,7 @@ func (c *humaContext) Param(name string) string { return c.x.params[c.x.pathName
 func (c *humaContext) Query(name string) string { return c.x.params[name] }
 func (c *humaContext) BodyReader() io.Reader    { return bytes.NewReader(c.x.body) }
 
-// Header hides the content type: by now the body is known to be JSON.
+// Header hides the content type, since the pipeline has checked that the body is JSON.
 func (c *humaContext) Header(name string) string {
 	if name == "Content-Type" {
 		return ""
@@ -177,15 +182,15 @@ func (c *humaContext) Header(name string) string {
 	return c.inner.Header(name)
 }
 
-// discard is where huma's own answers go.
+// discard drops the answers that huma writes itself.
 type discard struct{}
 
 func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
 
-// bodyOptional is whether the Body of an input type may be left out: a pointer,
-// or one with the tag required:"false". Left out, it reads as {}.
+// bodyOptional reports whether a client may leave out the Body of an input type: Body is a
+// pointer or has the tag required:"false". A body left out reads as {}.
 func bodyOptional(input reflect.Type) bool {
 	body, ok := input.FieldByName("Body")
 	return ok && (body.Type.Kind() == reflect.Pointer || body.Tag.Get("required") == "false")

@@ -15,47 +15,48 @@ import (
 	"lectern/shared/wire"
 )
 
-// Names of headers that are written in more than one place.
+// Names of headers that several files use.
 const (
 	headerRequestID = "X-Request-Id"
 	headerReplayed  = "Idempotent-Replayed"
 )
 
 const (
-	// minGzip is the size from which compression pays, in bytes.
+	// minGzip is the size above which an answer is compressed, in bytes.
 	minGzip = 1 << 10
-	// clientCaching lets a client keep what it has read for three minutes, and
-	// tells shared caches to keep off (spec.md section 8).
+	// clientCaching lets a client cache an answer for three minutes, and forbids shared
+	// caches (spec.md section 8).
 	clientCaching = "private, max-age=180"
 )
 
-// fitter is an answer that is a page of results.
-type fitter interface{ Fits(limit int) (int, error) }
+// paged is an answer with a page of results.
+type paged interface{ Fits(limit int) (int, error) }
 
-// revised is an answer that is a version of a record.
-type revised interface{ Revision() int64 }
+// versioned is an answer that shows one version of a record.
+type versioned interface{ Revision() int64 }
 
-// troubled is an answer with parts that the service failed.
-type troubled interface{ Causes() []error }
+// partial is an answer of several parts, for example a bulk. Causes returns the errors of the
+// parts that the service failed to do.
+type partial interface{ Causes() []error }
 
-// zips is whether the client takes gzip.
-func (x *exchange) zips() bool { return encode.TakesGzip(x.r.Header.Values("Accept-Encoding")) }
+// takesGzip reports whether the client accepts gzip.
+func (x *exchange) takesGzip() bool { return encode.TakesGzip(x.r.Header.Values("Accept-Encoding")) }
 
-// response is an answer as it is written.
+// response is an encoded answer.
 type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// respond makes the exchange's answer, writes it and gives its status.
+// respond encodes the answer, writes it and returns its status.
 func (x *exchange) respond(w http.ResponseWriter) int {
 	res := x.response()
-	if x.zips() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
-		if x.packed == nil || res.status != x.Status {
-			x.packed = encode.Gzip(res.body)
+	if x.takesGzip() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
+		if x.compressed == nil || res.status != x.Status {
+			x.compressed = encode.Gzip(res.body)
 		}
-		res.body = x.packed
+		res.body = x.compressed
 		res.header.Set("Content-Encoding", "gzip")
 	}
 	for name, values := range res.header {
@@ -63,20 +64,18 @@ func (x *exchange) respond(w http.ResponseWriter) int {
 	}
 	w.WriteHeader(res.status)
 	if x.r.Method != http.MethodHead && len(res.body) > 0 {
-		// A client that has gone away is no concern of the service.
+		// An error says that the client has closed the connection.
 		_, _ = w.Write(res.body)
 	}
 	return res.status
 }
 
-// response is the answer, or the error if there is one or making it fails.
+// response encodes the answer. It encodes the error instead if the request failed, or if the
+// answer cannot be encoded.
 func (x *exchange) response() *response {
 	res := &response{header: x.commonHeader()}
 	if x.err == nil {
-		func() {
-			defer x.recover()
-			x.err = x.succeed(res)
-		}()
+		x.encode(res)
 	}
 	if x.err != nil {
 		res = &response{header: x.commonHeader()}
@@ -85,7 +84,13 @@ func (x *exchange) response() *response {
 	return res
 }
 
-// succeed makes the answer of a request that was not refused.
+// encode encodes the answer of a successful request, and sets err if that fails or panics.
+func (x *exchange) encode(res *response) {
+	defer x.recover()
+	x.err = x.succeed(res)
+}
+
+// succeed encodes the answer of a successful request.
 func (x *exchange) succeed(res *response) error {
 	if x.allow != nil {
 		x.options(res)
@@ -108,11 +113,11 @@ func (x *exchange) succeed(res *response) error {
 	if x.clientCache {
 		res.cacheable()
 	}
-	x.confess()
+	x.logFailedParts()
 	return nil
 }
 
-// render encodes the answer. version is 0 for an answer that is no record.
+// render encodes the answer as JSON. version is 0 unless the answer is a record.
 func (x *exchange) render(res *response) (version int64, err error) {
 	res.header.Set("Content-Type", "application/json")
 	if x.key != nil && x.key.Replays() {
@@ -121,29 +126,29 @@ func (x *exchange) render(res *response) (version int64, err error) {
 	if res.body, err = x.sized(); err != nil {
 		return 0, err
 	}
-	if record, ok := x.answer.(revised); ok {
+	if record, ok := x.answer.(versioned); ok {
 		return record.Revision(), nil
 	}
 	return 0, nil
 }
 
-// sized returns the answer as JSON of a size that a Lambda can return. A page that is too
-// long is refused, unless it has one result; that and single records leave something out.
-// A write is always answered.
+// sized returns the answer as JSON, small enough for a Lambda. A record that is too large
+// omits parts, and so does a page of one result. A page of several results is refused with a
+// 400. A write is never refused for the size of its answer.
 func (x *exchange) sized() ([]byte, error) {
 	for {
 		body, err := wire.Encode(x.answer)
 		if err != nil {
 			return nil, fmt.Errorf("api: encode answer: %w", err)
 		}
-		limit := x.room(body)
+		limit := x.limitOf(body)
 		if len(body) <= limit {
 			return body, nil
 		}
 		if record, ok := x.answer.(size.Shrinker); ok && record.Shrink() {
 			continue
 		}
-		if results, ok := x.answer.(fitter); ok {
+		if results, ok := x.answer.(paged); ok {
 			return nil, x.tooLong(results, limit)
 		}
 		if !x.writes() {
@@ -153,28 +158,28 @@ func (x *exchange) sized() ([]byte, error) {
 	}
 }
 
-// room returns how many bytes body may have. It keeps the body compressed where that is
-// what a long answer is measured by.
-func (x *exchange) room(body []byte) int {
-	if x.packed = nil; x.zips() {
-		if len(body) <= size.Plain || len(body) > size.Unpacked {
-			return size.Unpacked
+// limitOf returns the largest size that the answer may have, in bytes of JSON. If the limit
+// depends on the compressed size, limitOf keeps the compressed body for respond.
+func (x *exchange) limitOf(body []byte) int {
+	if x.compressed = nil; x.takesGzip() {
+		if len(body) <= size.Plain || len(body) > size.Uncompressed {
+			return size.Uncompressed
 		}
-		x.packed = encode.Gzip(body)
-		return min(size.Unpacked, portion(len(body), size.Packed, len(x.packed)))
+		x.compressed = encode.Gzip(body)
+		return min(size.Uncompressed, portion(len(body), size.Compressed, len(x.compressed)))
 	}
 	escaped := len(body) + bytes.Count(body, []byte{'"'}) + bytes.Count(body, []byte{'\\'})
 	return min(size.Plain, portion(len(body), size.Payload, escaped))
 }
 
-// portion returns the part of n bytes that fits where all of them take so many of a limit.
-func portion(n, limit, taken int) int { return int(int64(n) * int64(limit) / int64(taken)) }
+// portion returns how many of n bytes fit into limit, if all n bytes take encoded bytes.
+func portion(n, limit, encoded int) int { return int(int64(n) * int64(limit) / int64(encoded)) }
 
-// envelope is room for what a page has beside its results, in bytes.
+// envelope is the largest size of a page without its results, in bytes.
 const envelope = 1 << 10
 
-// tooLong is the 400 that names the page size that fits.
-func (x *exchange) tooLong(results fitter, limit int) error {
+// tooLong returns the 400 with the page size that fits.
+func (x *exchange) tooLong(results paged, limit int) error {
 	fits, err := results.Fits(limit - envelope)
 	if err != nil {
 		return fmt.Errorf("api: measure answer: %w", err)
@@ -188,7 +193,7 @@ func (x *exchange) tooLong(results fitter, limit int) error {
 	return page.TooLong(name, fits, size.Limit(x.ctx))
 }
 
-// tag sets the ETag and answers 304 to a read of what the client has already.
+// tag sets the ETag. It answers 304 to a GET if the client has the same version.
 func (x *exchange) tag(res *response, version int64) {
 	etag := encode.Tag(version, res.body)
 	res.header.Set("ETag", etag)
@@ -198,10 +203,10 @@ func (x *exchange) tag(res *response, version int64) {
 	}
 }
 
-// confess logs why the service failed parts of an answer, as the request's line has only
-// an error of the whole. The status is what such a request would have by itself.
-func (x *exchange) confess() {
-	answer, ok := x.answer.(troubled)
+// logFailedParts logs the errors of the failed parts of an answer. Each line has the status
+// that the part would have as a request of its own.
+func (x *exchange) logFailedParts() {
+	answer, ok := x.answer.(partial)
 	if !ok {
 		return
 	}
@@ -210,7 +215,7 @@ func (x *exchange) confess() {
 	}
 }
 
-// file answers bytes.
+// file answers a File.
 func (x *exchange) file(res *response, f *File) error {
 	res.body = f.Body
 	res.header.Set("Content-Type", f.Type)
@@ -223,7 +228,7 @@ func (x *exchange) file(res *response, f *File) error {
 	if !f.Gzipped {
 		return nil
 	}
-	if x.zips() {
+	if x.takesGzip() {
 		res.header.Set("Content-Encoding", "gzip")
 		return nil
 	}
@@ -232,7 +237,7 @@ func (x *exchange) file(res *response, f *File) error {
 	return err
 }
 
-// fail answers an error. Only an *apierr.Error says anything to the caller.
+// fail answers the error of the exchange.
 func (x *exchange) fail(res *response) {
 	e := Visible(x.err)
 	for name, values := range e.Header {
@@ -245,15 +250,15 @@ func (x *exchange) fail(res *response) {
 	res.status = e.Status
 	body, err := wire.Encode(e)
 	if err != nil {
-		// A detail that is no JSON: the error is shown without its details.
+		// A detail cannot be encoded: answer the error without its details.
 		e.Details = nil
 		body, _ = wire.Encode(e)
 	}
 	res.body = body
 }
 
-// Visible is the error that a caller may see of one: an *apierr.Error as it is, the 503 of
-// a busy table, and otherwise a 500 that tells nothing.
+// Visible returns the error to show to the caller: err itself if it is an *apierr.Error, a 503
+// if the table is busy, otherwise a 500 without a cause.
 func Visible(err error) *apierr.Error {
 	var e *apierr.Error
 	switch {
@@ -266,15 +271,15 @@ func Visible(err error) *apierr.Error {
 	}
 }
 
-// exposed are the headers that a script of another origin may read.
+// exposed lists the headers that a script of another origin may read.
 var exposed = strings.Join([]string{
 	"ETag", headerRequestID, headerReplayed, "Retry-After",
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 }, ", ")
 
-// CommonHeader has what every answer carries, those that a gateway gives by itself among
-// them, beside the id of its request. Callers authenticate by a header of their own
-// making, so any origin may call.
+// CommonHeader returns the headers of every answer except X-Request-Id. The gateway sends
+// them too, with the answers that it gives itself. Any origin may call, because a browser
+// never sends the token by itself.
 func CommonHeader() map[string]string {
 	return map[string]string{
 		"Cache-Control":                 "no-store",
@@ -287,11 +292,12 @@ func CommonHeader() map[string]string {
 	}
 }
 
-// commonHeader is CommonHeader with what is this answer's own, whatever it says.
+// commonHeader returns the headers that do not depend on the result: CommonHeader, the rate
+// limit, the request id and the default Content-Security-Policy.
 func (x *exchange) commonHeader() http.Header {
 	h := http.Header{}
 	if x.verdict != nil {
-		h = x.verdict().Header()
+		h = x.verdict.wait().Header()
 	}
 	for name, value := range CommonHeader() {
 		h.Set(name, value)
@@ -301,13 +307,13 @@ func (x *exchange) commonHeader() http.Header {
 	return h
 }
 
-// cacheable lets the client keep the answer, by caller and coding.
+// cacheable lets the client cache the answer, separately for each caller and encoding.
 func (res *response) cacheable() {
 	res.header.Set("Cache-Control", clientCaching)
 	res.header.Set("Vary", "Authorization, x-access-token, Accept-Encoding")
 }
 
-// options answers OPTIONS, also as the preflight of another origin's script.
+// options answers OPTIONS, including the preflight request of a script of another origin.
 func (x *exchange) options(res *response) {
 	res.status = http.StatusNoContent
 	allow := strings.Join(x.allow, ", ")

@@ -1,7 +1,10 @@
-// Package api turns typed handlers into HTTP: a route is one line of data, and
-// every request goes through one pipeline (design.md section 2). It owns the
-// order of refusals, headers, the shape of errors and the OpenAPI document.
-// It knows callers, limits and idempotency keys, and no record.
+// Package api serves typed handlers over HTTP. A route is declared as one line of data, and
+// every request goes through the same pipeline (design.md section 2). The package defines the
+// order of refusals, the headers, the shape of errors and the OpenAPI document. It uses
+// callers, rate limits and idempotency keys, but no records.
+//
+// Read route.go, router.go, pipeline.go, answer.go; then limit.go, adapter.go (huma),
+// document.go and lambda.go.
 package api
 
 import (
@@ -15,52 +18,50 @@ import (
 	"lectern/shared/table"
 )
 
-// Env is what a group's service is started with: one region's table and the
-// sources of everything that is not a function of its input.
+// Env is the environment of a group's service in one region.
 type Env struct {
-	// Region is the region's name as tokens carry it, such as us.
+	// Region is the region's name in tokens, for example us.
 	Region string
 	Table  *table.Table
 	// Now is the clock.
 	Now func() time.Time
-	// NewID makes the id of a new record, a UUID.
+	// NewID returns a UUID, the id of a new record.
 	NewID func() string
 	Log   *slog.Logger
-	// AdminURL is the address of the admin application, without a slash at the
-	// end; empty where there is none, and admin_url is null then.
+	// AdminURL is the address of the admin application, without a slash at the end. Without
+	// AdminURL, the admin_url of records is null.
 	AdminURL string
-	// DailyWrites is how many requests to the routes with the option CountsDaily
-	// a token has on a day in UTC; 0 is no such limit.
+	// DailyWrites limits a token's requests to routes with CountsDaily on one day in UTC; 0
+	// sets no limit.
 	DailyWrites int64
-	// SearchUnits is how many read units a minute an organization's requests without a
-	// limit may take in one process; 0 is any number.
+	// SearchUnits limits the read units that an organization's requests to routes without
+	// Limit may use in a minute, in one process; 0 sets no limit.
 	SearchUnits int64
 	// MostRecords lowers the caps on records of a kind (packages caps and resource), for
-	// tests; 0 lowers none.
+	// tests; 0 leaves the caps as they are.
 	MostRecords int64
-	// Memory is what the groups of one process share; see Shared.
+	// Memory has the values that the groups of one process share; see Shared.
 	Memory *Memory
 }
 
-// Memory holds one value of each type for all groups that run in one process
-// on one table. The zero Memory is empty.
+// Memory keeps one value of each type for all groups that use one table in one process. The
+// zero Memory is empty.
 type Memory struct {
 	mu   sync.Mutex
 	kept map[reflect.Type]func() any
 }
 
-// Shared gives the process's one T, building it at the first call. Two stacks
-// in one process share nothing, since each has its own Memory; without a
-// Memory every call builds.
-func Shared[T any](env Env, build func() *T) *T {
+// Shared returns the T that all groups of env share. The first call builds the T. Without a
+// Memory every call builds a new T.
+func Shared[T any](env Env, build func(Env) *T) *T {
 	if env.Memory == nil {
-		return build()
+		return build(env)
 	}
-	return env.Memory.once(reflect.TypeFor[T](), func() any { return build() })().(*T)
+	return env.Memory.once(reflect.TypeFor[T](), func() any { return build(env) })().(*T)
 }
 
-// once gives the function that builds the value of a type at its first call.
-// It is called outside the lock, so that a build may ask for other types.
+// once returns the function that builds the value of a type at its first call. Call the
+// function outside the lock, since build may call Shared for other types.
 func (m *Memory) once(t reflect.Type, build func() any) func() any {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -73,9 +74,9 @@ func (m *Memory) once(t reflect.Type, build func() any) func() any {
 	return m.kept[t]
 }
 
-// Decode reads one JSON object by the rules of a request body of type T: for
-// bodies within a body, such as the operations of a bulk. Fields are named from
-// the object on. The error is a 400.
+// Decode checks and decodes a JSON object inside a body, for example an operation of a bulk,
+// by the rules of a request body of type T. The field in an error is relative to the object.
+// The error is a 400.
 func Decode[T any](raw []byte) (*T, *apierr.Error) {
 	into, err := check.Decode[T](raw)
 	if err != nil {

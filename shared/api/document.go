@@ -24,17 +24,17 @@ const (
 	schemeOAuth = "oauth2"
 )
 
-// described is the operation as huma takes it. Its own checks are off: the
-// pipeline has made them by then.
-func (o *Operation) described(tag string, bodyless bool) huma.Operation {
+// described returns the operation for huma. The checks of huma are off, since the pipeline
+// makes its own checks before.
+func (o *Operation) described(tag string, bodyOptional bool) huma.Operation {
 	described := huma.Operation{
 		OperationID: o.ID, Method: o.Method, Path: o.Path, Tags: []string{tag},
 		Summary: summary(o.ID), Description: o.Description, DefaultStatus: o.Status,
 		SkipValidateParams: true, SkipValidateBody: true, MaxBodyBytes: -1,
-		Metadata:   map[string]any{metaOperation: o, metaBodyless: bodyless},
+		Metadata:   map[string]any{metaOperation: o, metaBodyOptional: bodyOptional},
 		Extensions: map[string]any{"x-required-scope": o.Scopes, "x-rate-limit-bucket": o.Bucket},
 	}
-	if o.Scopes.Open() {
+	if o.Scopes.IsPublic() {
 		return described
 	}
 	described.Security = []map[string][]string{{schemeToken: {}}}
@@ -46,7 +46,7 @@ func (o *Operation) described(tag string, bodyless bool) huma.Operation {
 	return described
 }
 
-// summary makes "Get session" of getSession.
+// summary returns the summary of an operation: "Get session" for getSession.
 func summary(id string) string {
 	var words strings.Builder
 	for i, c := range id {
@@ -62,24 +62,29 @@ func summary(id string) string {
 	return words.String()
 }
 
-// failures are the statuses beside success that the operation can answer.
+// failures returns the statuses of the errors that the operation can answer.
 func (o *Operation) failures(takesBody bool) []int {
 	all := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.errors...)
-	add := func(when bool, statuses ...int) {
-		if when {
-			all = append(all, statuses...)
-		}
+	if !o.Scopes.IsPublic() {
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}
-	add(!o.Scopes.Open(), http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
-	add(strings.Contains(o.Path, "{"), http.StatusNotFound)
-	add(takesBody, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
-	add(o.writes(), http.StatusConflict)
-	add(o.idempotent(), http.StatusUnprocessableEntity)
+	if strings.Contains(o.Path, "{") {
+		all = append(all, http.StatusNotFound)
+	}
+	if takesBody {
+		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	if o.writes() {
+		all = append(all, http.StatusConflict)
+	}
+	if o.idempotent() {
+		all = append(all, http.StatusUnprocessableEntity)
+	}
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// Document is the OpenAPI 3.1.0 description of the groups.
+// Document returns the OpenAPI 3.1.0 description of the groups.
 func Document(groups []Group) ([]byte, error) {
 	a := &adapter{}
 	target := newTarget(a)
@@ -110,7 +115,7 @@ const description = "Events, sessions, people and everything around a conference
 	"Every error has one shape; programs go by `code` and `details.field`. " +
 	"Unknown properties of a body are ignored, unknown keys in `filters`, `sort` and `expand` are refused."
 
-// complete adds to huma's description what follows from the operation.
+// complete adds headers, errors and parameters to the description of the endpoint.
 func (e *endpoint) complete() {
 	d := e.described
 	delete(d.Responses, "default")
@@ -119,7 +124,7 @@ func (e *endpoint) complete() {
 	for _, name := range e.answerHeaders() {
 		success.Headers[name] = &huma.Param{Ref: "#/components/headers/" + name}
 	}
-	if e.revised && e.Method == http.MethodGet {
+	if e.versioned && e.Method == http.MethodGet {
 		d.Responses["304"] = &huma.Response{Ref: "#/components/responses/304"}
 		d.Parameters = append(d.Parameters, ifNoneMatch())
 	}
@@ -132,10 +137,10 @@ func (e *endpoint) complete() {
 	d.Parameters = append(d.Parameters, requestID())
 }
 
-// answerHeaders are the headers of success.
+// answerHeaders returns the names of the headers of a successful answer.
 func (e *endpoint) answerHeaders() []string {
 	names := []string{headerRequestID, "Cache-Control"}
-	if e.revised {
+	if e.versioned {
 		names = append(names, "ETag")
 	}
 	if e.idempotent() {
@@ -159,8 +164,9 @@ func requestID() *huma.Param {
 	most := maxID
 	return &huma.Param{
 		Name: headerRequestID, In: "header",
-		Description: "An id for the request, which the answer and the log repeat. Another one is made in place of one that is too long or has other characters.",
-		Schema:      &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: `^[-_.:/+=@0-9A-Za-z]+$`},
+		Description: "An id for the request, which the answer and the log repeat. Another one is made in place of one that is too " +
+			"long or has other characters.",
+		Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &most, Pattern: `^[-_.:/+=@0-9A-Za-z]+$`},
 	}
 }
 
@@ -168,53 +174,60 @@ func idempotencyKey() *huma.Param {
 	least, most := 1, idempotency.MaxKey
 	return &huma.Param{
 		Name: idempotency.Header, In: "header",
-		Description: "Makes the request safe to repeat: for 24 hours a repetition writes nothing and shows what the first success wrote, as it is now. Any text of printable ASCII.",
-		Schema:      &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[ -~]+$"},
+		Description: "Makes the request safe to repeat: for 24 hours a repetition writes nothing and shows what the first success " +
+			"wrote, as it is now. Any text of printable ASCII.",
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &most, Pattern: "^[ -~]+$"},
 	}
 }
 
-// limitHeaders are those of an answer that counts against a rate limit.
+// limitHeaders lists the headers of an answer that counts against a rate limit.
 var limitHeaders = []string{"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
+
+func textHeader(doc string) *huma.Header {
+	return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
+}
+
+func numberHeader(doc string) *huma.Header {
+	return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeInteger}}
+}
 
 // headers describes the headers of answers.
 func headers() map[string]*huma.Header {
-	text := func(doc string) *huma.Header {
-		return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}
-	}
-	number := func(doc string) *huma.Header {
-		return &huma.Header{Description: doc, Schema: &huma.Schema{Type: huma.TypeInteger}}
-	}
 	return map[string]*huma.Header{
-		headerRequestID:       text("The request's id: the one sent, or one made for it."),
-		headerReplayed:        text("`true` when the request was done before under the same Idempotency-Key: the answer shows what it wrote, as it is now."),
-		"Cache-Control":       text("Whether the client may keep the answer."),
-		"ETag":                text("The record's version, for If-Match and If-None-Match."),
-		"RateLimit":           text("The bucket, what remains in it (`r`) and seconds until it is full again (`t`)."),
-		"RateLimit-Policy":    text("The bucket, its size (`q`) and its window in seconds (`w`)."),
-		"RateLimit-Limit":     number("Requests a window."),
-		"RateLimit-Remaining": number("Requests left in this window, at least: of a high limit, each instance of the service takes some in advance."),
-		"RateLimit-Reset":     number("When the window ends, in Unix seconds."),
-		"Retry-After":         number("Seconds to wait before the next try."),
+		headerRequestID: textHeader("The request's id: the one sent, or one made for it."),
+		headerReplayed: textHeader("`true` when the request was done before under the same Idempotency-Key: the answer " +
+			"shows what it wrote, as it is now."),
+		"Cache-Control":    textHeader("Whether the client may keep the answer."),
+		"ETag":             textHeader("The record's version, for If-Match and If-None-Match."),
+		"RateLimit":        textHeader("The bucket, what remains in it (`r`) and seconds until it is full again (`t`)."),
+		"RateLimit-Policy": textHeader("The bucket, its size (`q`) and its window in seconds (`w`)."),
+		"RateLimit-Limit":  numberHeader("Requests a window."),
+		"RateLimit-Remaining": numberHeader("Requests left in this window, at least: of a high limit, each instance of the service " +
+			"takes some in advance."),
+		"RateLimit-Reset": numberHeader("When the window ends, in Unix seconds."),
+		"Retry-After":     numberHeader("Seconds to wait before the next try."),
 	}
 }
 
-// failureTexts says what each status beside success means.
+// failureTexts has the description of each status except those of success.
 var failureTexts = map[int]string{
-	http.StatusNotModified:           "The client has this version already.",
-	http.StatusBadRequest:            "The path, the query or the body is not valid; `details.field` names where.",
-	http.StatusUnauthorized:          "There is no valid token.",
-	http.StatusForbidden:             "The token lacks the scope, or the event the feature.",
-	http.StatusNotFound:              "There is no such thing for this caller.",
-	http.StatusConflict:              "The state of the record forbids this, it has changed since it was fetched, or there are as many as there may be (LIMIT_REACHED).",
+	http.StatusNotModified:  "The client has this version already.",
+	http.StatusBadRequest:   "The path, the query or the body is not valid; `details.field` names where.",
+	http.StatusUnauthorized: "There is no valid token.",
+	http.StatusForbidden:    "The token lacks the scope, or the event the feature.",
+	http.StatusNotFound:     "There is no such thing for this caller.",
+	http.StatusConflict: "The state of the record forbids this, it has changed since it was fetched, or there are as " +
+		"many as there may be (LIMIT_REACHED).",
 	http.StatusRequestEntityTooLarge: "The body is too large.",
 	http.StatusUnsupportedMediaType:  "The body is not declared as application/json.",
 	http.StatusUnprocessableEntity:   "The Idempotency-Key was used with another body, or the request cannot be carried out.",
-	http.StatusTooManyRequests:       "The token's requests in this bucket are used up, or what the organization may read in a minute; `Retry-After` says when to go on.",
-	http.StatusInternalServerError:   "Something unexpected happened.",
-	http.StatusServiceUnavailable:    "The service is busy; the same request may succeed later.",
+	http.StatusTooManyRequests: "The token's requests in this bucket are used up, or what the organization may read in a " +
+		"minute; `Retry-After` says when to go on.",
+	http.StatusInternalServerError: "Something unexpected happened.",
+	http.StatusServiceUnavailable:  "The service is busy; the same request may succeed later.",
 }
 
-// responses describes what stands behind failureTexts.
+// responses describes the answers of failureTexts.
 func responses(r huma.Registry) map[string]*huma.Response {
 	shape := r.Schema(reflect.TypeFor[apierr.Error](), true, "Error")
 	all := map[string]*huma.Response{}

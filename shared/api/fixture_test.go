@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/engine"
+	"lectern/localstack/local/engine"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"

@@ -190,7 +190,7 @@ func TestSharedIsOneOfATypeAProcess(t *testing.T) {
 	type thing struct{ n int }
 	env := api.Env{Memory: new(api.Memory)}
 	made := 0
-	build := func() *thing { made++; return &thing{n: made} }
+	build := func(api.Env) *thing { made++; return &thing{n: made} }
 	require.Same(t, api.Shared(env, build), api.Shared(env, build))
 	require.NotSame(t, api.Shared(env, build), api.Shared(api.Env{Memory: new(api.Memory)}, build))
 	require.Equal(t, 2, made, strconv.Itoa(made))

@@ -23,62 +23,73 @@ import (
 	"lectern/shared/table"
 )
 
-// config is what a Lambda is told by its environment variables.
+// config is the configuration of a Lambda, from its environment variables.
 type config struct {
-	// table is LECTERN_TABLE, the table's name.
+	// table is LECTERN_TABLE, the name of the table.
 	table string
 	// region is LECTERN_REGION, the name of the region in tokens: us or eu.
 	region string
-	// awsRegion is AWS_REGION, which Lambda sets.
+	// awsRegion is AWS_REGION, set by Lambda.
 	awsRegion string
-	// adminURL is LECTERN_ADMIN_URL, the address of the admin application; it
-	// may be left out.
+	// adminURL is LECTERN_ADMIN_URL, the address of the admin application; optional.
 	adminURL string
-	// dailyWrites is LECTERN_DAILY_WRITES, Env.DailyWrites; it may be left out.
+	// dailyWrites is LECTERN_DAILY_WRITES, Env.DailyWrites; optional.
 	dailyWrites int64
-	// searchUnits is LECTERN_SEARCH_UNITS, Env.SearchUnits; it may be left out.
+	// searchUnits is LECTERN_SEARCH_UNITS, Env.SearchUnits; optional.
 	searchUnits int64
-	// endpoint is AWS_ENDPOINT_URL, which an emulator sets.
+	// endpoint is AWS_ENDPOINT_URL, set by an emulator.
 	endpoint string
 }
 
-// configured reads the configuration. The error names every mistake in it.
+// configured reads the configuration. The error names every mistake.
 func configured(getenv func(string) string) (config, error) {
-	var mistakes []error
-	required := func(name string) string {
-		if getenv(name) == "" {
-			mistakes = append(mistakes, fmt.Errorf("%s is not set", name))
-		}
-		return getenv(name)
-	}
-	address := func(name string) string {
-		text := strings.TrimSuffix(getenv(name), "/")
-		if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "") {
-			mistakes = append(mistakes, fmt.Errorf("%s is not an address: %q", name, text))
-		}
-		return text
-	}
-	count := func(name string) int64 {
-		n, err := strconv.ParseInt(cmp.Or(getenv(name), "0"), 10, 64)
-		if err != nil || n < 0 {
-			mistakes = append(mistakes, fmt.Errorf("%s is not a number from 0 on: %q", name, getenv(name)))
-		}
-		return n
-	}
+	vars := variables{get: getenv}
 	c := config{
-		table:     required("LECTERN_TABLE"),
-		region:    required("LECTERN_REGION"),
-		awsRegion: required("AWS_REGION"),
-		adminURL:  address("LECTERN_ADMIN_URL"),
-		endpoint:  address("AWS_ENDPOINT_URL"),
+		table:     vars.required("LECTERN_TABLE"),
+		region:    vars.required("LECTERN_REGION"),
+		awsRegion: vars.required("AWS_REGION"),
+		adminURL:  vars.address("LECTERN_ADMIN_URL"),
+		endpoint:  vars.address("AWS_ENDPOINT_URL"),
 
-		dailyWrites: count("LECTERN_DAILY_WRITES"),
-		searchUnits: count("LECTERN_SEARCH_UNITS"),
+		dailyWrites: vars.count("LECTERN_DAILY_WRITES"),
+		searchUnits: vars.count("LECTERN_SEARCH_UNITS"),
 	}
-	return c, errors.Join(mistakes...)
+	return c, errors.Join(vars.mistakes...)
 }
 
-// env opens what the configuration names.
+// variables reads environment variables and collects the mistakes.
+type variables struct {
+	get      func(string) string
+	mistakes []error
+}
+
+// required reads a variable that must be set.
+func (v *variables) required(name string) string {
+	if v.get(name) == "" {
+		v.mistakes = append(v.mistakes, fmt.Errorf("%s is not set", name))
+	}
+	return v.get(name)
+}
+
+// address reads an optional URL, without a slash at the end.
+func (v *variables) address(name string) string {
+	text := strings.TrimSuffix(v.get(name), "/")
+	if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "") {
+		v.mistakes = append(v.mistakes, fmt.Errorf("%s is not an address: %q", name, text))
+	}
+	return text
+}
+
+// count reads an optional number; the default is 0.
+func (v *variables) count(name string) int64 {
+	n, err := strconv.ParseInt(cmp.Or(v.get(name), "0"), 10, 64)
+	if err != nil || n < 0 {
+		v.mistakes = append(v.mistakes, fmt.Errorf("%s must be a number of at least 0: %q", name, v.get(name)))
+	}
+	return n
+}
+
+// env returns the Env of the configuration, with the table open.
 func (c config) env(ctx context.Context) (Env, error) {
 	client, err := table.Open(ctx, table.Config{Endpoint: c.endpoint, Region: c.awsRegion})
 	if err != nil {
@@ -100,8 +111,8 @@ func (c config) env(ctx context.Context) (Env, error) {
 	}, nil
 }
 
-// FromEnvironment gives the Env that the environment variables describe: for a
-// Lambda that is no group.
+// FromEnvironment returns the Env of the environment variables. It is for Lambdas that are not
+// groups.
 func FromEnvironment(ctx context.Context) (Env, error) {
 	c, err := configured(os.Getenv)
 	if err != nil {
@@ -110,21 +121,15 @@ func FromEnvironment(ctx context.Context) (Env, error) {
 	return c.env(ctx)
 }
 
-// Serve is the main of a group's Lambda. A wrong configuration ends it at once;
-// the table is opened by the first request.
+// Serve runs the Lambda of a group. With a wrong configuration the program ends at once. The
+// first request opens the table.
 func Serve(g Group) {
 	c, err := configured(os.Getenv)
 	if err != nil {
 		slog.Error("wrong configuration", "error", err)
 		os.Exit(1)
 	}
-	handler := sync.OnceValues(func() (http.Handler, error) {
-		env, err := c.env(context.Background())
-		if err != nil {
-			return nil, err
-		}
-		return g.Handler(env), nil
-	})
+	handler := sync.OnceValues(groupConfig{g, c}.handler)
 	lambda.Start(func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		h, err := handler()
 		if err != nil {
@@ -134,28 +139,48 @@ func Serve(g Group) {
 	})
 }
 
-// Proxy turns API Gateway's events of version 1 into requests to h. A request is known by
-// the gateway's id for it, as in the gateway's own log, unless its client gave it one. The
-// gateway makes bytes of an answer in base64, as a compressed one is, only for clients
-// that say what they accept; all others get theirs as it is.
+// groupConfig is a group with the configuration of its Lambda.
+type groupConfig struct {
+	group  Group
+	config config
+}
+
+// handler opens the table and starts the group.
+func (g groupConfig) handler() (http.Handler, error) {
+	env, err := g.config.env(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return g.group.Handler(env), nil
+}
+
+// fromGateway passes the requests of API Gateway to a handler.
+type fromGateway struct{ handler http.Handler }
+
+// ServeHTTP gives the request the id of the gateway, unless the client sent an id. It also
+// turns off compression for a client without an Accept header: for such a client the gateway
+// would not decode the base64 of a compressed answer.
+func (g fromGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Accept") == "" {
+		r.Header.Del("Accept-Encoding")
+	}
+	if gateway, ok := core.GetAPIGatewayContextFromContext(r.Context()); ok && !safeID(r.Header.Get(headerRequestID)) {
+		r.Header.Set(headerRequestID, gateway.RequestID)
+	}
+	g.handler.ServeHTTP(w, r)
+}
+
+// Proxy returns a Lambda handler that passes API Gateway's events of version 1 to h.
 func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-	adapter := httpadapter.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Accept") == "" {
-			r.Header.Del("Accept-Encoding")
-		}
-		if gateway, ok := core.GetAPIGatewayContextFromContext(r.Context()); ok && !safeID(r.Header.Get(headerRequestID)) {
-			r.Header.Set(headerRequestID, gateway.RequestID)
-		}
-		h.ServeHTTP(w, r)
-	}))
+	adapter := httpadapter.New(fromGateway{h})
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		r.Path = safePath(r.Path)
 		return adapter.ProxyWithContext(ctx, r)
 	}
 }
 
-// safePath keeps a valid encoded path and escapes one that came decoded, which
-// the adapter would cut at a question mark or refuse at a percent sign.
+// safePath returns a valid encoded path unchanged, and encodes any other path. The adapter
+// would cut a decoded path at a question mark, and refuse a percent sign.
 func safePath(p string) string {
 	if u, err := url.ParseRequestURI(p); err == nil && u.RawQuery == "" && !u.ForceQuery && !strings.ContainsAny(p, "?# ") {
 		return p

@@ -4,89 +4,99 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"sync"
 
 	"lectern/shared/apierr"
 	"lectern/shared/ratelimit"
 	"lectern/shared/table"
-	"lectern/shared/tenancy"
 )
 
-// limit asks the rate limiter. The request goes on meanwhile, as far as it only
-// reads: its first write waits for the verdict.
+// pendingVerdict is a verdict of the rate limiter, which runs in parallel with the request.
+type pendingVerdict struct {
+	done    chan struct{}
+	verdict ratelimit.Verdict
+}
+
+// wait returns the verdict.
+func (p *pendingVerdict) wait() ratelimit.Verdict {
+	<-p.done
+	return p.verdict
+}
+
+// limit starts the rate limiter. The request may read in parallel; its first write waits for
+// the verdict.
 func (x *exchange) limit() error {
 	switch {
-	case x.Scopes.Open():
+	case x.Scopes.IsPublic():
 		return nil
 	case x.Bucket == ratelimit.None:
-		err := x.afford()
-		x.spends = err == nil
+		err := x.checkBudget()
+		x.charged = err == nil
 		return err
 	}
-	verdict := make(chan ratelimit.Verdict, 1)
-	ctx, token := x.ctx, x.caller.Token
-	go func() { verdict <- x.take(ctx, token) }()
-	x.verdict = sync.OnceValue(func() ratelimit.Verdict { return <-verdict })
+	x.verdict = &pendingVerdict{done: make(chan struct{})}
+	go x.take(x.ctx, x.verdict)
 	x.ctx = table.Gated(x.ctx, x.refusal)
 	return x.limitDay()
 }
 
-// afford refuses a request without a limit while its organization's budget of read units
-// is used up.
-func (x *exchange) afford() error {
+// checkBudget refuses a request without a rate limit while the organization's budget of read
+// units is used up.
+func (x *exchange) checkBudget() error {
 	wait := x.budget.Wait(x.caller.Org.ID)
 	if wait == 0 {
 		return nil
 	}
-	refused := apierr.TooManyRequests("Your organization's searches read too much at a time. Please try again later.")
+	refused := apierr.TooManyRequests("Your organization's searches have read too much recently. Please try again later.")
 	refused.Header = http.Header{"Retry-After": {strconv.Itoa(int(wait.Seconds()))}}
 	return refused
 }
 
-// charge charges a request without a limit, unless it was refused before it read.
+// charge charges the organization's budget with the read units of a request without a rate
+// limit. A request that checkBudget refused is free.
 func (x *exchange) charge() {
-	if x.spends {
+	if x.charged {
 		_, _, rcu, _ := x.meter.Totals()
 		x.budget.Charge(x.caller.Org.ID, rcu)
 	}
 }
 
-// limitDay counts a request against the writes of its day. The headers tell
-// about the day only when it is used up.
+// limitDay counts a request against the token's writes of the day. The headers of the answer
+// describe the day only if its writes are used up.
 func (x *exchange) limitDay() error {
-	if !x.daily || x.DailyWrites == 0 || !x.verdict().Allowed {
+	if !x.daily || x.DailyWrites == 0 || !x.verdict.wait().Allowed {
 		return nil
 	}
 	if day := x.limiter.TakeDay(x.ctx, x.caller.Token, x.DailyWrites); !day.Allowed {
-		x.verdict = func() ratelimit.Verdict { return day }
+		x.verdict.verdict = day
 	}
 	return x.refusal()
 }
 
-// take is the rate limiter's verdict. A panic in the limiter refuses nobody, as
-// its other failures do not; outside of the request it would end the process.
-func (x *exchange) take(ctx context.Context, token tenancy.Token) (v ratelimit.Verdict) {
+// take asks the rate limiter. A failing limiter allows every request, so a panic allows the
+// request too.
+func (x *exchange) take(ctx context.Context, pending *pendingVerdict) {
+	defer close(pending.done)
 	err := table.Safely(func() error {
-		v = x.limiter.Take(ctx, token, x.Bucket)
+		pending.verdict = x.limiter.Take(ctx, x.caller.Token, x.Bucket)
 		return nil
 	})()
 	if err != nil {
 		x.Log.ErrorContext(ctx, "rate limiter panicked", "error", err)
-		return ratelimit.Verdict{Allowed: true}
+		pending.verdict = ratelimit.Verdict{Allowed: true}
 	}
-	return v
 }
 
-// refusal waits for the rate limiter's verdict and gives the 429 if it is one.
+// refusal waits for the verdict of the rate limiter and returns the 429, if the limit is
+// exceeded.
 func (x *exchange) refusal() error {
-	if x.verdict == nil || x.verdict().Allowed {
+	if x.verdict == nil || x.verdict.wait().Allowed {
 		return nil
 	}
 	return apierr.TooManyRequests("Too many requests. Please try again later.")
 }
 
-// obey lets a 429 win over whatever else was found meanwhile.
-func (x *exchange) obey() {
+// preferRefusal replaces any other error with the 429.
+func (x *exchange) preferRefusal() {
 	if refusal := x.refusal(); refusal != nil {
 		x.err = refusal
 	}

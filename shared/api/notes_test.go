@@ -36,7 +36,7 @@ func (n *note) RecordID() string { return n.ID }
 
 func (*note) Revision() int64 { return 7 }
 
-// Shrink drops the extras one by one.
+// Shrink omits the extras, one at a time.
 func (n *note) Shrink() bool {
 	if len(n.Extras) == 0 {
 		return false
@@ -118,7 +118,7 @@ type service struct {
 	seen  *atomic.Pointer[noteBody]
 }
 
-// calls counts what reached a handler, and seen is the last body that did.
+// calls counts the calls of handlers. seen is the body of the last call.
 var (
 	calls atomic.Int64
 	seen  atomic.Pointer[noteBody]
@@ -132,16 +132,17 @@ var (
 var group = api.NewGroup("Notes",
 	func(env api.Env) *service { return &service{table: env.Table, calls: &calls, seen: &seen} },
 	[]api.Route[service]{
-		api.Get("getNote", "/v1/event/{eventId}/notes/{noteId}", (*service).get, readers, ratelimit.EntityReads, api.ClientCache),
-		api.Post("searchNotes", "/v1/event/{eventId}/notes", (*service).search, readers, ratelimit.None),
-		api.Get("listNotes", "/v1/event/{eventId}/notes", (*service).list, readers, ratelimit.None),
-		api.Post("createNote", "/v1/event/{eventId}/notes/create", (*service).create, writers, ratelimit.SessionWrites, api.Status(http.StatusCreated), api.CountsDaily),
-		api.Put("updateNote", "/v1/event/{eventId}/notes/{noteId}", (*service).update, writers, ratelimit.SessionWrites),
-		api.Delete("deleteNote", "/v1/event/{eventId}/notes/{noteId}", (*service).delete, writers, ratelimit.SessionWrites),
-		api.Get("getTeam", "/v1/organization/{orgId}/team", (*service).team, readers, ratelimit.None),
-		api.Get("getTrouble", "/v1/trouble/{kind}", (*service).trouble, readers, ratelimit.EntityReads),
-		api.Get("getOpen", "/open", (*service).open, auth.Public, ratelimit.None),
-		api.Get("getFile", "/file", (*service).file, auth.Public, ratelimit.None, api.Hidden),
+		api.Get("getNote", "/v1/event/{eventId}/notes/{noteId}", (*service).get, readers, api.Limit(ratelimit.EntityReads), api.ClientCache),
+		api.Post("searchNotes", "/v1/event/{eventId}/notes", (*service).search, readers),
+		api.Get("listNotes", "/v1/event/{eventId}/notes", (*service).list, readers),
+		api.Post("createNote", "/v1/event/{eventId}/notes/create", (*service).create, writers,
+			api.Limit(ratelimit.SessionWrites), api.Status(http.StatusCreated), api.CountsDaily),
+		api.Put("updateNote", "/v1/event/{eventId}/notes/{noteId}", (*service).update, writers, api.Limit(ratelimit.SessionWrites)),
+		api.Delete("deleteNote", "/v1/event/{eventId}/notes/{noteId}", (*service).delete, writers, api.Limit(ratelimit.SessionWrites)),
+		api.Get("getTeam", "/v1/organization/{orgId}/team", (*service).team, readers),
+		api.Get("getTrouble", "/v1/trouble/{kind}", (*service).trouble, readers, api.Limit(ratelimit.EntityReads)),
+		api.Get("getOpen", "/open", (*service).open, auth.Public),
+		api.Get("getFile", "/file", (*service).file, auth.Public, api.Hidden),
 	})
 
 func (s *service) get(_ context.Context, in *noteInput) (*note, error) {
@@ -196,19 +197,25 @@ func (s *service) create(ctx context.Context, in *createInput) (*note, error) {
 	if made := write.Ref(ctx); made != "" {
 		return s.made(ctx, made)
 	}
-	id := uuid.NewString()
-	made, err := write.Run(ctx, s.table, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
-		text, err := json.Marshal(&note{ID: id, Text: in.Body.Text, Author: in.Body.Author})
-		if err != nil {
-			return nil, err
-		}
-		item := table.Item{Key: noteKey(id), Version: 1, Data: text}
-		return &write.Plan{Writes: []table.Write{table.Insert(item)}, Answer: &note{ID: id, Text: in.Body.Text, Author: in.Body.Author}}, nil
-	}})
+	return write.Run[*note](ctx, s.table, &createNote{note{ID: uuid.NewString(), Text: in.Body.Text, Author: in.Body.Author}})
+}
+
+// createNote stores a new note.
+type createNote struct{ note note }
+
+func (*createNote) Reads() []table.Key { return nil }
+
+func (*createNote) More(write.Items) []table.Key { return nil }
+
+func (*createNote) Touches(write.Items) []string { return nil }
+
+func (o *createNote) Plan(context.Context, write.Items) (*write.Plan, error) {
+	data, err := json.Marshal(&o.note)
 	if err != nil {
 		return nil, err
 	}
-	return made.(*note), nil
+	item := table.Item{Key: noteKey(o.note.ID), Version: 1, Data: data}
+	return &write.Plan{Writes: []table.Write{table.Insert(item)}, Answer: &o.note}, nil
 }
 
 func noteKey(id string) table.Key { return table.Key{PK: "note#" + id, SK: "-"} }

@@ -34,33 +34,34 @@ type pipeline struct {
 	keys    idempotency.Store
 }
 
-// exchange is one request and what is known of its answer.
+// exchange is one request with its answer or error.
 type exchange struct {
 	*pipeline
-	*endpoint // nil when no route matches
+	*endpoint // nil if no route matches
 	r         *http.Request
 	ctx       context.Context
 	began     time.Time
 	id        string
 	meter     *metering.Meter
 	caller    *auth.Caller
-	// verdict waits for the rate limiter; nil where the bucket is None.
-	verdict func() ratelimit.Verdict
-	// spends is whether the request is charged to its organization's budget.
-	spends bool
+	// verdict is the verdict of the rate limiter; nil for a route without a limit.
+	verdict *pendingVerdict
+	// charged reports whether the read units of the request count against the organization's
+	// budget.
+	charged bool
+	// params has the checked parameters of path and query, by name.
 	params map[string]string
 	body   []byte
 	key    *idempotency.Key
-	// allow is what OPTIONS answers; nil for other methods.
+	// allow has the methods for the answer to OPTIONS; nil for other requests.
 	allow  []string
 	answer any
-	// packed is the answer compressed, where its length had to be known.
-	packed []byte
-	err    error
+	// compressed is the compressed answer; nil until the compressed size is needed.
+	compressed []byte
+	err        error
 }
 
-// steps is the order of refusals (gaps.md section 1). The request id and the
-// recovery stand before it, the encoding and the log line after it.
+// steps run in this order, which is the order of refusals (gaps.md section 1).
 var steps = []func(*exchange) error{
 	(*exchange).authenticate,
 	(*exchange).permit,
@@ -76,7 +77,7 @@ var steps = []func(*exchange) error{
 
 // run serves a request that has a route.
 func (x *exchange) run() {
-	defer x.obey()
+	defer x.preferRefusal()
 	defer x.charge()
 	defer x.recover()
 	for _, step := range steps {
@@ -94,10 +95,10 @@ func (x *exchange) recover() {
 }
 
 func (x *exchange) authenticate() error {
-	if x.Scopes.Open() {
+	if x.Scopes.IsPublic() {
 		return nil
 	}
-	// An id that is none is refused later, by checkPath.
+	// checkPath refuses an invalid id later.
 	event, _ := strconv.ParseInt(x.r.PathValue("eventId"), 10, 64)
 	token := x.r.Header.Get("X-Access-Token")
 	if token == "" && x.r.Header.Get("Authorization") != "" {
@@ -112,7 +113,7 @@ func (x *exchange) authenticate() error {
 }
 
 func (x *exchange) permit() error {
-	if x.Scopes.Open() {
+	if x.Scopes.IsPublic() {
 		return nil
 	}
 	return x.caller.May(x.Scopes)
@@ -129,7 +130,7 @@ func (x *exchange) read() error {
 		return apierr.Invalid("", "The request body could not be read.")
 	case int64(len(body)) > x.MaxBody:
 		return apierr.TooLarge(x.MaxBody)
-	case len(body) == 0 && x.bodyless:
+	case len(body) == 0 && x.bodyOptional:
 		x.body = []byte("{}")
 		return nil
 	}
@@ -141,7 +142,11 @@ func (x *exchange) read() error {
 }
 
 func (x *exchange) checkPath() error {
-	return x.checkParams("path", func(name string) []string { return []string{x.r.PathValue(name)} })
+	values := url.Values{}
+	for _, p := range x.endpoint.params {
+		values.Set(p.Name, x.r.PathValue(p.Name))
+	}
+	return x.checkParams("path", values)
 }
 
 func (x *exchange) checkQuery() error {
@@ -149,16 +154,17 @@ func (x *exchange) checkQuery() error {
 	if err != nil {
 		return apierr.Invalid("", "The query string is not valid.")
 	}
-	return x.checkParams("query", func(name string) []string { return query[name] })
+	return x.checkParams("query", query)
 }
 
-// checkParams checks the declared parameters of one kind; others are ignored.
-func (x *exchange) checkParams(in string, sent func(name string) []string) error {
+// checkParams checks the declared parameters of the path or the query, and ignores all other
+// parameters.
+func (x *exchange) checkParams(in string, sent url.Values) error {
 	for _, p := range x.endpoint.params {
 		if p.In != in {
 			continue
 		}
-		values := sent(p.Name)
+		values := sent[p.Name]
 		if len(values) == 0 {
 			if p.Required {
 				return apierr.Invalid(p.Name, "%s is required.", p.Name)
@@ -174,10 +180,10 @@ func (x *exchange) checkParams(in string, sent func(name string) []string) error
 	return nil
 }
 
-// checkTenant refuses an event or organization in the path that is not there
-// for the caller. A foreign one answers as an unknown one does.
+// checkTenant refuses an event or organization in the path that does not exist for the
+// caller. The answer does not tell whether it exists for other callers.
 func (x *exchange) checkTenant() error {
-	if x.Scopes.Open() {
+	if x.Scopes.IsPublic() {
 		return nil
 	}
 	if org, in := x.params["orgId"]; in && org != strconv.FormatInt(x.caller.Org.ID, 10) {
@@ -209,15 +215,15 @@ func (x *exchange) claim() error {
 	}
 	var err error
 	x.key, err = x.keys.Begin(x.ctx, idempotency.Request{
-		Org: x.caller.Org.ID, Token: x.caller.Token.ID, Method: x.Method, Path: x.place(), Key: strings.Join(keys, ","), Body: x.body,
+		Org: x.caller.Org.ID, Token: x.caller.Token.ID, Method: x.Method, Path: x.plainPath(), Key: strings.Join(keys, ","), Body: x.body,
 	})
 	x.ctx = idempotency.With(x.ctx, x.key)
 	return err
 }
 
-// place is the request's path in the one form that its ids have, however the
-// client wrote them.
-func (x *exchange) place() string {
+// plainPath returns the path of the request with the ids in their checked form, for example
+// with UUIDs in lower case.
+func (x *exchange) plainPath() string {
 	path := x.Path
 	for _, p := range x.endpoint.params {
 		if p.In == "path" {
@@ -227,20 +233,21 @@ func (x *exchange) place() string {
 	return path
 }
 
-// handle calls the route's handler. One that repeats a request under its key shows what
-// that one wrote.
+// handle calls the handler of the route. If the idempotency key has a finished request, the
+// handler shows the records that were written then.
 func (x *exchange) handle() error {
 	x.endpoint.run(x.humaContext())
 	if x.err == nil || x.key == nil || x.key.Replays() {
 		return x.err
 	}
-	return x.overtaken()
+	return x.replayIfDone()
 }
 
-// overtaken looks a failed request's idempotency key up again: when another request
-// under it was faster, that one's change is what this one failed on, and what that one
-// wrote is shown. So is what a write has done whose own answer was lost.
-func (x *exchange) overtaken() error {
+// replayIfDone looks up the idempotency key of a failed request again. If the key has a
+// finished request now, replayIfDone shows the records that were written. There are two
+// reasons: a parallel request with the same key was faster, or the own transaction succeeded
+// but its answer was lost.
+func (x *exchange) replayIfDone() error {
 	failed := x.err
 	err := x.claim()
 	switch {
@@ -256,23 +263,23 @@ func (x *exchange) overtaken() error {
 	return apierr.Unavailable()
 }
 
-// begin starts an exchange: its request id, its clock and its meter.
+// begin starts an exchange: the request id, the clock and the meter.
 func (p *pipeline) begin(r *http.Request) *exchange {
 	x := &exchange{pipeline: p, r: r, began: time.Now(), id: r.Header.Get(headerRequestID), params: map[string]string{}}
 	if !safeID(x.id) {
 		x.id = p.NewID()
 	}
-	ctx := size.With(settings.Hold(change.WithRequest(r.Context(), x.id)), x.zips())
+	ctx := size.With(settings.OneSnapshot(change.WithRequest(r.Context(), x.id)), x.takesGzip())
 	ctx, meter := metering.Measured(ctx)
 	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
 	x.r = r.WithContext(x.ctx)
 	return x
 }
 
-// maxID is the longest request id that is taken over from the client.
+// maxID is the largest length of a client's request id.
 const maxID = 128
 
-// safeID is whether a client's request id may stand in headers and the log.
+// safeID reports whether a client's request id is safe in headers and in the log.
 func safeID(id string) bool {
 	for _, c := range id {
 		if !strings.ContainsRune("-_.:/+=@", c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
@@ -284,5 +291,5 @@ func safeID(id string) bool {
 
 type exchangeKey struct{}
 
-// exchangeOf gives the exchange that a handler's context belongs to.
+// exchangeOf returns the exchange of a handler's context.
 func exchangeOf(ctx context.Context) *exchange { return ctx.Value(exchangeKey{}).(*exchange) }

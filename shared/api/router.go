@@ -20,14 +20,14 @@ import (
 	"lectern/shared/ratelimit"
 )
 
-// Handler answers the group's routes, and in the same manner OPTIONS, wrong
-// methods and unknown paths. Every answer is complete when it is written.
+// Handler returns the handler of the group's routes. It also answers OPTIONS, wrong methods and
+// unknown paths.
 func (g Group) Handler(env Env) http.Handler {
 	p := &pipeline{
 		Env:     env,
-		auth:    Shared(env, func() *auth.Authenticator { return auth.New(env.Table, env.Now, env.Region) }),
-		limiter: Shared(env, func() *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }),
-		budget:  Shared(env, func() *ratelimit.Budget { return ratelimit.NewBudget(env.SearchUnits, env.Now) }),
+		auth:    Shared(env, newAuthenticator),
+		limiter: Shared(env, newLimiter),
+		budget:  Shared(env, newBudget),
 		keys:    idempotency.Store{Table: env.Table, Now: env.Now},
 	}
 	a := &adapter{}
@@ -38,29 +38,44 @@ func (g Group) Handler(env Env) http.Handler {
 	for _, e := range a.endpoints {
 		e.registry = registry
 	}
-	elsewhere := sync.OnceValue(g.elsewhere)
-	p.mux = muxOf(a.endpoints, func(w http.ResponseWriter, r *http.Request) { elsewhere().ServeHTTP(w, r) })
+	p.mux = muxOf(a.endpoints, otherRoutes{sync.OnceValue(g.otherRoutes)})
 	return p
 }
 
-// elsewhere knows the paths of other groups' operations, without answering them.
-func (g Group) elsewhere() *http.ServeMux {
+func newAuthenticator(env Env) *auth.Authenticator { return auth.New(env.Table, env.Now, env.Region) }
+
+func newLimiter(env Env) *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }
+
+func newBudget(env Env) *ratelimit.Budget { return ratelimit.NewBudget(env.SearchUnits, env.Now) }
+
+// otherRoutes refuses requests with paths that are not in the group. The first such request
+// builds the mux.
+type otherRoutes struct{ mux func() *http.ServeMux }
+
+func (o otherRoutes) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.mux().ServeHTTP(w, r) }
+
+// otherRoutes returns a mux that refuses every request: with 405 if the path belongs to another
+// group, otherwise with 404.
+func (g Group) otherRoutes() *http.ServeMux {
 	var known []*endpoint
-	if g.Elsewhere != nil {
-		for _, o := range g.Elsewhere() {
+	if g.OtherRoutes != nil {
+		for _, o := range g.OtherRoutes() {
 			known = append(known, &endpoint{Operation: &o})
 		}
 	}
-	return muxOf(known, func(_ http.ResponseWriter, r *http.Request) { exchangeOf(r.Context()).refuse(nil) })
+	return muxOf(known, http.HandlerFunc(refuseUnknown))
 }
 
-// resource is a path with what answers its methods. The path is matched before
-// the method, as by API Gateway: GET on a path that has POST alone is a wrong
-// method, even if the path fits the template of another route's.
+// refuseUnknown answers 404.
+func refuseUnknown(_ http.ResponseWriter, r *http.Request) { exchangeOf(r.Context()).refuse(nil) }
+
+// resource has the endpoints of one path, by method. As in API Gateway, the path is matched
+// before the method: GET on a path with only POST is a 405, even if the path also matches the
+// template of another route with GET.
 type resource map[string]*endpoint
 
-// muxOf routes to the endpoints by resource, and all other paths to rest.
-func muxOf(endpoints []*endpoint, rest http.HandlerFunc) *http.ServeMux {
+// muxOf routes requests to the endpoints, and requests with other paths to rest.
+func muxOf(endpoints []*endpoint, rest http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
 	resources := map[string]resource{}
 	for _, e := range endpoints {
@@ -74,8 +89,8 @@ func muxOf(endpoints []*endpoint, rest http.HandlerFunc) *http.ServeMux {
 	return mux
 }
 
-// pattern is the path's in a ServeMux, where a final slash would match
-// everything below it.
+// pattern returns the ServeMux pattern that matches only the path. In a ServeMux, a path that
+// ends with a slash matches all paths below it too.
 func pattern(path string) string {
 	if strings.HasSuffix(path, "/") {
 		return path + "{$}"
@@ -83,7 +98,7 @@ func pattern(path string) string {
 	return path
 }
 
-// ServeHTTP serves a request whose path is the resource's.
+// ServeHTTP serves a request with the path of the resource.
 func (res resource) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
 	method := r.Method
@@ -99,7 +114,7 @@ func (res resource) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	x.run()
 }
 
-// methods lists the resource's methods, as Allow does.
+// methods lists the methods of the resource for the Allow header.
 func (res resource) methods() (all []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		if res[method] != nil {
@@ -112,19 +127,19 @@ func (res resource) methods() (all []string) {
 	return all
 }
 
-// ServeHTTP serves one request and writes one log line about it.
+// ServeHTTP serves a request and logs it in one line.
 func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := p.begin(r)
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		p.mux.ServeHTTP(nil, x.r)
 	} else {
-		// ServeMux would redirect such a path; here it is an unknown one.
+		// ServeMux would redirect this path. The service answers 404.
 		x.refuse(nil)
 	}
 	x.log(x.respond(w))
 }
 
-// refuse answers a path by the methods that it has: OPTIONS, or an error.
+// refuse answers OPTIONS on a path with these methods, and refuses other methods.
 func (x *exchange) refuse(methods []string) {
 	allow := slices.Concat(methods, []string{http.MethodOptions})
 	switch {
@@ -137,15 +152,15 @@ func (x *exchange) refuse(methods []string) {
 	}
 }
 
-// log writes the request's line. It never has the query, a body, a name or a
-// secret in it; of the path it has ids that were checked.
+// log logs the request. The line contains no query, body, name or secret. From the path it
+// contains only checked ids.
 func (x *exchange) log(status int) {
 	calls, roundTrips, rcu, wcu := x.meter.Totals()
 	line := append([]slog.Attr{
 		slog.String("request_id", x.id), slog.String("method", x.r.Method), slog.Int("status", status),
 		slog.Int64("ms", time.Since(x.began).Milliseconds()),
 		slog.Int("calls", calls), slog.Int("round_trips", roundTrips), slog.Float64("rcu", rcu), slog.Float64("wcu", wcu),
-	}, x.facts()...)
+	}, x.attributes()...)
 	level := slog.LevelInfo
 	if status >= http.StatusInternalServerError {
 		level = slog.LevelError
@@ -154,8 +169,9 @@ func (x *exchange) log(status int) {
 	x.Log.LogAttrs(x.ctx, level, "request", line...)
 }
 
-// facts are what is known of the gateway, the route, the caller and a refusal.
-func (x *exchange) facts() (line []slog.Attr) {
+// attributes returns the part of the log line that depends on the gateway, the route, the
+// caller and the refusal.
+func (x *exchange) attributes() (line []slog.Attr) {
 	if gateway, ok := core.GetAPIGatewayContextFromContext(x.ctx); ok && gateway.RequestID != x.id {
 		line = append(line, slog.String("gateway_request_id", gateway.RequestID))
 	}
@@ -163,7 +179,7 @@ func (x *exchange) facts() (line []slog.Attr) {
 		line = append(line, slog.String("route", x.Path), slog.String("bucket", string(x.Bucket)))
 		line = append(line, x.ids()...)
 	}
-	org, token, reason := x.whose()
+	org, token, reason := x.identity()
 	if org != 0 {
 		line = append(line, slog.Int64("org", org), slog.Int64("token", token))
 	}
@@ -173,7 +189,7 @@ func (x *exchange) facts() (line []slog.Attr) {
 	return line
 }
 
-// ids are the ids of the path, by their names in it.
+// ids returns the checked ids of the path, by name.
 func (x *exchange) ids() (line []slog.Attr) {
 	for _, p := range x.endpoint.params {
 		if id, ok := x.params[p.Name]; ok && p.In == "path" {
@@ -183,9 +199,9 @@ func (x *exchange) ids() (line []slog.Attr) {
 	return line
 }
 
-// whose gives the organization and token of the request, 0 when they are not
-// known, and why it was refused, empty when it was not.
-func (x *exchange) whose() (org, token int64, reason string) {
+// identity returns the organization and the token of the request, or 0 if unknown. reason says
+// why the request was refused; it is empty for a request that was not refused.
+func (x *exchange) identity() (org, token int64, reason string) {
 	if x.caller != nil {
 		org, token = x.caller.Org.ID, x.caller.Token.ID
 	}

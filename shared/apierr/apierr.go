@@ -1,6 +1,5 @@
-// Package apierr holds the errors a caller may see. An error that is not an
-// *Error never reaches a caller: the pipeline answers it as a 500 with a fixed
-// text and logs the cause.
+// Package apierr has the errors that callers may see. The pipeline answers any other error as a
+// 500 with a fixed text, and logs the cause.
 package apierr
 
 import (
@@ -8,34 +7,34 @@ import (
 	"net/http"
 )
 
-// Codes that tell a program what was refused (spec.md section 7). Every error
-// has one; those of a record's own conflicts stand in its package.
+// Codes of errors, for programs (spec.md section 7). The packages of records define the codes
+// of their own conflicts.
 const (
-	CodeValidation   = "VALIDATION_ERROR"
-	CodeTypeMismatch = "TYPE_MISMATCH"
-	CodeReadOnly     = "FIELD_READ_ONLY"
-	CodeFieldUnknown = "FIELD_NOT_FOUND"
-	CodeStale        = "STALE_UPDATE"
-	CodeLimit        = "LIMIT_REACHED"
+	codeValidation   = "VALIDATION_ERROR"
+	codeTypeMismatch = "TYPE_MISMATCH"
+	codeReadOnly     = "FIELD_READ_ONLY"
+	codeFieldUnknown = "FIELD_NOT_FOUND"
+	codeStale        = "STALE_UPDATE"
+	codeLimit        = "LIMIT_REACHED"
 
-	CodeNotFound         = "NOT_FOUND"
-	CodeUnauthorized     = "UNAUTHORIZED"
-	CodeScope            = "INSUFFICIENT_SCOPE"
-	CodeFeature          = "FEATURE_NOT_ENABLED"
-	CodeRateLimited      = "RATE_LIMITED"
-	CodeTooLarge         = "PAYLOAD_TOO_LARGE"
-	CodeMediaType        = "UNSUPPORTED_MEDIA_TYPE"
-	CodeMethodNotAllowed = "METHOD_NOT_ALLOWED"
-	CodeUnavailable      = "SERVICE_UNAVAILABLE"
-	CodeInternal         = "INTERNAL_ERROR"
+	codeNotFound         = "NOT_FOUND"
+	codeUnauthorized     = "UNAUTHORIZED"
+	codeScope            = "INSUFFICIENT_SCOPE"
+	codeFeature          = "FEATURE_NOT_ENABLED"
+	codeRateLimited      = "RATE_LIMITED"
+	codeTooLarge         = "PAYLOAD_TOO_LARGE"
+	codeMediaType        = "UNSUPPORTED_MEDIA_TYPE"
+	codeMethodNotAllowed = "METHOD_NOT_ALLOWED"
+	codeUnavailable      = "SERVICE_UNAVAILABLE"
+	codeInternal         = "INTERNAL_ERROR"
 )
 
-// Error is the one error shape of the service (gaps.md section 1). Name and Err
-// hold the same error name, since clients of either key exist.
+// Error is the shape of all errors of the service (gaps.md section 1). Name and Err have the
+// same value, since there are clients of both keys.
 type Error struct {
-	// Status is the HTTP status the error is answered with.
+	// Status is the HTTP status of the answer.
 	Status int `json:"-"`
-	// Name is the error's name, such as NotFoundError.
+	// Name is the name of the error, for example NotFoundError.
 	Name string `json:"name" doc:"The error's name, such as NotFoundError."`
 	// Err repeats Name.
 	Err string `json:"error" doc:"The same as name."`
@@ -43,29 +42,38 @@ type Error struct {
 	Message string `json:"message" doc:"One sentence for a person."`
 	// Code is for a program.
 	Code string `json:"code" doc:"What was refused, for a program, such as VALIDATION_ERROR or NOT_FOUND."`
-	// Details carries field, and with a 409 the current updated_at.
+	// Details has the field of the error, and in a 409 the current updated_at.
 	Details map[string]any `json:"details,omitempty" doc:"Facts about the refusal, such as field."`
-	// Reason tells apart the kinds of 403, such as log_export_only.
+	// Reason distinguishes the kinds of 403, for example log_export_only.
 	Reason string `json:"reason,omitempty" doc:"Why a scope check failed, where it has a name."`
-	// ValidOptions lists the options of a dropdown field. It is shown by the
-	// bulk operations of sessions, sponsors and exhibitors alone.
+	// ValidOptions lists the options of a dropdown field. Only the bulk operations of
+	// sessions, sponsors and exhibitors show it.
 	ValidOptions []string `json:"-"`
-	// Header holds headers that go with the answer, such as Allow.
+	// Header has additional headers of the answer, for example Allow.
 	Header http.Header `json:"-"`
 }
 
-// Error gives the message, so that an *Error is an error.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// GetStatus gives the HTTP status.
+// GetStatus returns the HTTP status.
 func (e *Error) GetStatus() int { return e.Status }
 
 func newError(status int, name, code, message string) *Error {
 	return &Error{Status: status, Name: name, Err: name, Message: message, Code: code}
 }
 
-// detail adds a fact to the error and returns it.
-func (e *Error) detail(key string, value any) *Error {
+// Field sets details.field to the path of the wrong input, as the client wrote it, and returns
+// the error. An empty name, for the whole body, sets nothing.
+func (e *Error) Field(name string) *Error {
+	if name == "" {
+		return e
+	}
+	return e.With("field", name)
+}
+
+// With adds a detail to the error and returns the error.
+func (e *Error) With(key string, value any) *Error {
 	if e.Details == nil {
 		e.Details = map[string]any{}
 	}
@@ -73,64 +81,52 @@ func (e *Error) detail(key string, value any) *Error {
 	return e
 }
 
-// Field names the input the error is about, as the client wrote it. An empty
-// name, for an error about the whole body, adds nothing.
-func (e *Error) Field(name string) *Error {
-	if name == "" {
-		return e
-	}
-	return e.detail("field", name)
-}
-
-// With adds a fact under key to the error's details and returns the error.
-func (e *Error) With(key string, value any) *Error { return e.detail(key, value) }
-
-// Invalid is the 400 for input that breaks a rule of shape or meaning. field is
-// the input's name as the client wrote it, or empty for the whole body.
+// Invalid returns the 400 for invalid input. field is the path of the input as the client wrote
+// it, or empty for the whole body.
 func Invalid(field, format string, args ...any) *Error {
-	return newError(http.StatusBadRequest, "ValidationError", CodeValidation, fmt.Sprintf(format, args...)).Field(field)
+	return newError(http.StatusBadRequest, "ValidationError", codeValidation, fmt.Sprintf(format, args...)).Field(field)
 }
 
-// TypeMismatch is the 400 for a custom field's value of the wrong kind. For a
-// dropdown, options lists what the field accepts.
+// TypeMismatch returns the 400 for a value that does not match the type of a custom field. For
+// a dropdown field, options lists the valid values.
 func TypeMismatch(field, message string, options ...string) *Error {
-	e := newError(http.StatusBadRequest, "ValidationError", CodeTypeMismatch, message).Field(field)
+	e := newError(http.StatusBadRequest, "ValidationError", codeTypeMismatch, message).Field(field)
 	e.ValidOptions = options
 	return e
 }
 
-// ReadOnly is the 400 for writing a field that a connector owns.
+// ReadOnly returns the 400 for a write of a field that a connector owns.
 func ReadOnly(field string) *Error {
-	return newError(http.StatusBadRequest, "ValidationError", CodeReadOnly,
+	return newError(http.StatusBadRequest, "ValidationError", codeReadOnly,
 		fmt.Sprintf("Field %q is owned by a connector and cannot be written.", field)).Field(field)
 }
 
-// FieldNotFound is the 400 for a custom field that the event does not have.
+// FieldNotFound returns the 400 for a custom field that the event does not have.
 func FieldNotFound(field string) *Error {
-	return newError(http.StatusBadRequest, "ValidationError", CodeFieldUnknown,
-		fmt.Sprintf("There is no custom field %q.", field)).With("field", field) // An empty name is one that was sent.
+	return newError(http.StatusBadRequest, "ValidationError", codeFieldUnknown,
+		fmt.Sprintf("There is no custom field %q.", field)).With("field", field) // The client may have sent an empty name.
 }
 
-// NotFound is the 404 for a thing that does not exist, or not for this caller.
+// NotFound returns the 404 for a thing that does not exist for this caller.
 func NotFound(thing string) *Error {
-	return newError(http.StatusNotFound, "NotFoundError", CodeNotFound, thing+" not found")
+	return newError(http.StatusNotFound, "NotFoundError", codeNotFound, thing+" not found")
 }
 
-// Conflict is the 409 for a write that the state of a record forbids.
+// Conflict returns the 409 for a write that the state of a record forbids.
 func Conflict(code, message string) *Error {
 	return newError(http.StatusConflict, "ConflictError", code, message)
 }
 
-// LimitReached returns the 409 for a record over a bound. The details name the bound
-// and its value.
+// LimitReached returns the 409 for a record that exceeds a limit. The details have the name and
+// the value of the limit.
 func LimitReached(limit string, most int64, message string) *Error {
-	return Conflict(CodeLimit, message).With("limit", limit).With("maximum", most)
+	return Conflict(codeLimit, message).With("limit", limit).With("maximum", most)
 }
 
-// Stale is the 409 for a write based on an older version; updatedAt is the
-// current one, for the client to fetch and try again. etag goes into a header.
+// Stale returns the 409 for a write based on an older version. The details have the current
+// updatedAt. etag is the current ETag, or empty.
 func Stale(updatedAt any, etag string) *Error {
-	e := Conflict(CodeStale, "The record has changed since it was fetched. Fetch it again and retry with its current updated_at.").
+	e := Conflict(codeStale, "The record has changed since it was fetched. Fetch it again and retry with its current updated_at.").
 		With("updated_at", updatedAt)
 	if etag != "" {
 		e.Header = http.Header{"Etag": {etag}}
@@ -138,72 +134,69 @@ func Stale(updatedAt any, etag string) *Error {
 	return e
 }
 
-// Unauthorized is the 401. Its text is the same for every cause, so that it
-// tells nothing about which tokens exist.
+// Unauthorized returns the 401. The text is the same for every cause, so that a caller cannot
+// find out which tokens exist.
 func Unauthorized() *Error {
-	return newError(http.StatusUnauthorized, "UnauthorizedError", CodeUnauthorized, "A valid access token is required.")
+	return newError(http.StatusUnauthorized, "UnauthorizedError", codeUnauthorized, "A valid access token is required.")
 }
 
-// Forbidden is the 403 for what the caller's token does not reach; reason may be
-// empty.
+// Forbidden returns the 403 for a token without the needed scope; reason may be empty.
 func Forbidden(reason, message string) *Error {
-	e := newError(http.StatusForbidden, "ForbiddenError", CodeScope, message)
+	e := newError(http.StatusForbidden, "ForbiddenError", codeScope, message)
 	e.Reason = reason
 	return e
 }
 
-// FeatureNeeded is the 403 for what the event has not switched on, whatever the
-// token.
+// FeatureNeeded returns the 403 for a feature that is not enabled on the event.
 func FeatureNeeded(message string) *Error {
-	return newError(http.StatusForbidden, "ForbiddenError", CodeFeature, message)
+	return newError(http.StatusForbidden, "ForbiddenError", codeFeature, message)
 }
 
-// TooManyRequests is the 429; its headers come from the limiter's verdict.
+// TooManyRequests returns the 429. The rate limiter adds the headers.
 func TooManyRequests(message string) *Error {
-	return newError(http.StatusTooManyRequests, "TooManyRequestsError", CodeRateLimited, message)
+	return newError(http.StatusTooManyRequests, "TooManyRequestsError", codeRateLimited, message)
 }
 
-// TooLarge is the 413 for a body over limit bytes.
+// TooLarge returns the 413 for a body over limit bytes.
 func TooLarge(limit int64) *Error {
-	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", CodeTooLarge,
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge,
 		fmt.Sprintf("The request body is larger than %d bytes.", limit))
 }
 
-// TooLargeForGateway is the 413 for a body that does not come as far as a route. It names
-// no number, since the limit is one of what the gateway makes of the body.
+// TooLargeForGateway returns the 413 for a body that the gateway refuses. The message has no
+// number, since the limit of the gateway applies to its encoded form of the body.
 func TooLargeForGateway() *Error {
-	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", CodeTooLarge, "The request body is too large.")
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge, "The request body is too large.")
 }
 
-// UnsupportedMediaType is the 415 for a body that is not declared as JSON.
+// UnsupportedMediaType returns the 415 for a body without the Content-Type of JSON.
 func UnsupportedMediaType() *Error {
-	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", CodeMediaType,
+	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", codeMediaType,
 		"The request body must be sent as application/json.")
 }
 
-// MethodNotAllowed is the 405; allow is the Allow header.
+// MethodNotAllowed returns the 405; allow is the Allow header.
 func MethodNotAllowed(allow string) *Error {
-	e := newError(http.StatusMethodNotAllowed, "MethodNotAllowedError", CodeMethodNotAllowed, "This method is not allowed here.")
+	e := newError(http.StatusMethodNotAllowed, "MethodNotAllowedError", codeMethodNotAllowed, "This method is not allowed for this path.")
 	e.Header = http.Header{"Allow": {allow}}
 	return e
 }
 
-// Unprocessable is the 422 for a request that is well formed and cannot be
-// carried out.
+// Unprocessable returns the 422 for a valid request that cannot be executed.
 func Unprocessable(code, message string) *Error {
 	return newError(http.StatusUnprocessableEntity, "UnprocessableError", code, message)
 }
 
-// Unavailable returns the 503 for a request that could not be served just now. Its
-// Retry-After asks for a pause of a second.
+// Unavailable returns the 503 for a request that may succeed later, with a Retry-After of one
+// second.
 func Unavailable() *Error {
-	e := newError(http.StatusServiceUnavailable, "ServiceUnavailableError", CodeUnavailable,
+	e := newError(http.StatusServiceUnavailable, "ServiceUnavailableError", codeUnavailable,
 		"The service is busy. Please try again.")
 	e.Header = http.Header{"Retry-After": {"1"}}
 	return e
 }
 
-// Internal is the 500. It has no argument because its cause is for the log.
+// Internal returns the 500. It has no argument, since the cause is only logged.
 func Internal() *Error {
-	return newError(http.StatusInternalServerError, "InternalServerError", CodeInternal, "An unexpected error occurred.")
+	return newError(http.StatusInternalServerError, "InternalServerError", codeInternal, "An unexpected error occurred.")
 }

@@ -34,8 +34,8 @@ func TestEveryErrorHasACode(t *testing.T) {
 	}
 }
 
-// The gateway makes base64 of a body and a function's event of that, so that none of
-// its limits is a number of bytes that a client sends.
+// The gateway encodes a body as base64 in the event of a function. So its limits do not count
+// the bytes that a client sends.
 func TestTheGatewaysLimitOfABodyHasNoNumber(t *testing.T) {
 	e, route := apierr.TooLargeForGateway(), apierr.TooLarge(1<<20)
 	require.NotRegexp(t, `[0-9]`, e.Message)

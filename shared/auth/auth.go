@@ -1,6 +1,8 @@
-// Package auth says who is calling and what they may do: the text of API tokens,
-// the checks behind a 401, and the scopes behind a 403 (spec.md section 5,
-// design.md section 5). Tokens and members themselves are in package tenancy.
+// Package auth authenticates callers and checks their scopes: the form of API tokens, the
+// checks for a 401, and the scopes for a 403 (spec.md section 5, design.md section 5). Package
+// tenancy stores tokens and members.
+//
+// Read auth.go, authenticate.go, memory.go, text.go, scope.go, refusal.go.
 package auth
 
 import (
@@ -13,22 +15,22 @@ import (
 	"lectern/shared/tenancy"
 )
 
-// Caller is who a request comes from.
+// Caller is the sender of a request.
 type Caller struct {
 	Token  tenancy.Token
 	Member tenancy.Member
 	Org    tenancy.Organization
-	// Event is the event in the request's path; nil when the path has none or
-	// the caller's organization has no such event.
+	// Event is the event in the path of the request; nil without an event in the path, and
+	// for an event that the caller's organization does not have.
 	Event *programme.Event
 }
 
-// SeesEvent is whether both the token and the member behind it are open for an
-// event of the organization.
+// SeesEvent reports whether the token and its member both have access to an event of the
+// organization.
 func (c *Caller) SeesEvent(id int64) bool { return c.Token.Sees(id) && c.Member.Sees(id) }
 
-// Events are those that the caller is limited to; limited is false for a caller who
-// sees every event of the organization.
+// Events returns the events that the caller may access. For a caller with access to all events
+// of the organization, limited is false.
 func (c *Caller) Events() (ids []int64, limited bool) {
 	all := c.Token.EventIDs
 	if len(all) == 0 {
@@ -49,13 +51,12 @@ func (c *Caller) Events() (ids []int64, limited bool) {
 // reasonLogExport is the reason in the 403 of a log export token.
 const reasonLogExport = "log_export_only"
 
-// May is nil if the caller's token has one of the scopes, otherwise an
-// apierr.Error with status 403. A legacy token has every read scope but that of
-// the logs; a log export token has that one alone.
+// May returns nil if the caller's token has one of the scopes, otherwise an apierr.Error with
+// status 403. A legacy token has every read scope except ReadAuditLogs. A log export token has
+// only ReadAuditLogs.
 func (c *Caller) May(scopes Scopes) error {
-	has := func(scope Scope) bool { return slices.Contains(c.Token.Scopes, scope) }
 	switch {
-	case scopes.Open(), slices.ContainsFunc(scopes, has):
+	case scopes.IsPublic(), slices.ContainsFunc(scopes, c.hasScope):
 		return nil
 	case c.Token.Kind == tenancy.KindLogExport:
 		return apierr.Forbidden(reasonLogExport, "A log export token opens the log endpoints only.")
@@ -65,15 +66,17 @@ func (c *Caller) May(scopes Scopes) error {
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")
 }
 
+func (c *Caller) hasScope(s Scope) bool { return slices.Contains(c.Token.Scopes, s) }
+
 type callerKey struct{}
 
-// With puts the caller into the context, also as the actor of changes.
+// With returns a context with the caller. The caller is also the actor of the context's changes.
 func With(ctx context.Context, c *Caller) context.Context {
 	actor := change.Actor{Type: change.ActorToken, ID: c.Member.ID, Token: c.Token.ID}
 	return change.WithActor(context.WithValue(ctx, callerKey{}, c), actor, change.SourceAPI)
 }
 
-// From gives the caller of the request; nil on an open route.
+// From returns the caller of the request; nil on a public route.
 func From(ctx context.Context) *Caller {
 	c, _ := ctx.Value(callerKey{}).(*Caller)
 	return c

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/change"
@@ -23,7 +23,7 @@ import (
 
 var now = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 
-// world is one organization with a member, an event and a token of each kind.
+// world is an organization with a member, an event and a token of each kind.
 type world struct {
 	store tenancy.Store
 	auth  *auth.Authenticator
@@ -59,8 +59,7 @@ func newWorldOn(t *testing.T, tab *table.Table) *world {
 	return w
 }
 
-// refusal is why a token is not accepted. Whatever it is, the caller sees one
-// and the same 401.
+// refusal returns the refusal of a token. It requires the same 401 for every reason.
 func refusal(t *testing.T, err error) auth.Refusal {
 	t.Helper()
 	var refused *auth.Refusal
@@ -198,8 +197,7 @@ func TestTextRoundTrip(t *testing.T) {
 	}
 }
 
-// TestParseRefusesWellSummedNonsense is about texts that only someone who knows
-// the form can make.
+// TestParseRefusesWellSummedNonsense: texts with a valid checksum but invalid content.
 func TestParseRefusesWellSummedNonsense(t *testing.T) {
 	id := big.NewInt(0).Text(62)
 	for _, digits := range []string{id, "1", "!!!!", "1!", strings.Repeat("z", 60), strings.Repeat("0", 60), "-1"} {

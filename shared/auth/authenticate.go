@@ -10,8 +10,9 @@ import (
 	"lectern/shared/tenancy"
 )
 
-// Authenticator recognizes the tokens of one region. It keeps tokens and members in memory
-// and uses them only while their organization's auth version is the one they were read with.
+// Authenticator authenticates the tokens of one region. It caches tokens and members in memory.
+// A cached entry is valid while the organization's auth version is the same as when the entry
+// was read.
 type Authenticator struct {
 	table  *table.Table
 	now    func() time.Time
@@ -19,15 +20,15 @@ type Authenticator struct {
 	memory memory
 }
 
-// New makes an Authenticator for the region's table.
+// New returns an Authenticator for the region's table.
 func New(t *table.Table, now func() time.Time, region string) *Authenticator {
 	return &Authenticator{table: t, now: now, region: region}
 }
 
-// Authenticate returns the caller who bears a token. It reads the organization and, unless
-// event is 0, the event of the path, strongly consistent in one batch; the token and its
-// maker too where the memory does not hold them as they are. A token that is not accepted
-// gives a Refusal.
+// Authenticate returns the caller of a request with a token. It reads the organization and,
+// unless event is 0, the event of the path in one strongly consistent batch. It reads the token
+// and its member too if the cached entry is missing or not valid. The error is a Refusal if
+// the token is not accepted.
 func (a *Authenticator) Authenticate(ctx context.Context, token string, event int64) (*Caller, error) {
 	if token == "" {
 		return nil, Refuse(ReasonMissing)
@@ -49,7 +50,7 @@ func (a *Authenticator) Authenticate(ctx context.Context, token string, event in
 	return &Caller{Token: *found.token, Member: *found.member, Org: *found.org, Event: found.event}, nil
 }
 
-// found is what stands behind a token's text; nil where there is nothing.
+// found has the records of a request; nil for records that do not exist.
 type found struct {
 	token  *tenancy.Token
 	member *tenancy.Member
@@ -57,10 +58,10 @@ type found struct {
 	event  *programme.Event
 }
 
-// find reads what stands behind a token's text. A text with a wrong secret has nothing read
-// beyond the first batch, and nothing kept.
+// find reads the records of a token's text. For a text with a wrong secret, it reads only the
+// first batch and caches nothing.
 func (a *Authenticator) find(ctx context.Context, text Text, event int64) (found, error) {
-	kept, known := a.memory.get(text)
+	cached, known := a.memory.get(text)
 	keys := []table.Key{orgKey(text)}
 	if event != 0 {
 		keys = append(keys, table.Key{PK: table.Event(text.Org, event), SK: "-"})
@@ -74,26 +75,26 @@ func (a *Authenticator) find(ctx context.Context, text Text, event int64) (found
 	}
 	f, err := decoded(got, text, event)
 	if known {
-		f.token, f.member = kept.token, kept.member
+		f.token, f.member = cached.token, cached.member
 	}
-	if err != nil || f.forged(text) != "" || f.org == nil || known && current(kept, f.org) {
+	if err != nil || f.forged(text) != "" || f.org == nil || known && current(cached, f.org) {
 		return f, err
 	}
 	return a.renew(ctx, text, f)
 }
 
-// current reports whether nothing that kept holds has changed. Without an auth version
-// nobody knows: a release that does not raise it may have made the last change.
-func current(kept entry, org *tenancy.Organization) bool {
-	return org.Auth != 0 && kept.auth == org.Auth
+// current reports whether a cached entry is valid. It is never valid without an auth version:
+// an earlier release, which did not raise the version, may have made the last change.
+func current(cached entry, org *tenancy.Organization) bool {
+	return org.Auth != 0 && cached.auth == org.Auth
 }
 
-// renew reads token, member and organization of one moment, and keeps the first two under
-// the auth version that the organization had then. Reads one after another could give an
-// old token beside a new version, also while their transaction becomes visible.
+// renew reads token, member and organization from one consistent snapshot, and caches token and
+// member with the auth version of the organization. With separate reads, an old token could be
+// cached with a new auth version.
 func (a *Authenticator) renew(ctx context.Context, text Text, f found) (found, error) {
 	keys := []table.Key{orgKey(text), tokenKey(text), {PK: tenancy.MemberPK(text.Org, text.User), SK: "-"}}
-	got, err := a.table.Together(ctx, keys)
+	got, err := a.table.TransactGet(ctx, keys)
 	if err != nil {
 		return f, err
 	}
@@ -114,7 +115,7 @@ func tokenKey(text Text) table.Key {
 	return table.Key{PK: tenancy.TokenPK(text.Org, text.ID), SK: "-"}
 }
 
-// decoded reads the records of a text among the items.
+// decoded decodes the records of a text from the items read.
 func decoded(got map[table.Key]table.Item, text Text, event int64) (f found, err error) {
 	take(got, tenancy.TokenPK(text.Org, text.ID), tenancy.Tokens, &f.token, &err)
 	take(got, tenancy.MemberPK(text.Org, text.User), tenancy.Members, &f.member, &err)
@@ -123,14 +124,16 @@ func decoded(got map[table.Key]table.Item, text Text, event int64) (f found, err
 	return f, err
 }
 
-// take reads the record of a partition, if there is one and no error so far.
+// take decodes the record of a partition into to. It does nothing without such an item, or
+// after an earlier error.
 func take[T any](got map[table.Key]table.Item, pk string, family tenancy.Family[T], to **T, err *error) {
 	if item, ok := got[table.Key{PK: pk, SK: "-"}]; ok && *err == nil {
 		*to, *err = family.Decode(item)
 	}
 }
 
-// forged returns why the bearer was never given this text; empty if they were.
+// forged returns the reason if the text is not the text of an issued token; otherwise it is
+// empty.
 func (f found) forged(text Text) Reason {
 	switch {
 	case f.token == nil || f.token.UserID != text.User:
@@ -141,7 +144,7 @@ func (f found) forged(text Text) Reason {
 	return ""
 }
 
-// refused returns why the records do not let the bearer in; empty if they do.
+// refused returns the reason for a refusal; empty if the token is accepted.
 func (f found) refused(text Text, now time.Time) Reason {
 	if reason := f.forged(text); reason != "" {
 		return reason
@@ -159,7 +162,7 @@ func (f found) refused(text Text, now time.Time) Reason {
 	return ""
 }
 
-// refusal names the token if it is known, for the log.
+// refusal returns the Refusal for a reason, with the token if the token exists.
 func (f found) refusal(reason Reason) error {
 	r := &Refusal{Reason: reason}
 	if reason != ReasonUnknown {

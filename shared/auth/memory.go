@@ -6,30 +6,30 @@ import (
 	"lectern/shared/tenancy"
 )
 
-// maxKept is how many tokens a process keeps: at their longest, with a thousand events
-// each for token and member, they take 16 MB.
-const maxKept = 1000
+// maxCached is the largest number of tokens that a process caches. The largest tokens, with a
+// thousand events each for token and member, take 16 MB together.
+const maxCached = 1000
 
-// entry is a token and its maker as of an auth version of their organization. Its records
-// are shared by requests and never changed.
+// entry is a token with its member, at an auth version of the organization. Requests share the
+// records, so nothing may change them.
 type entry struct {
 	token  *tenancy.Token
 	member *tenancy.Member
 	auth   int64
 }
 
-// tokenID names a token. The organization belongs to it: a bearer may write any.
+// tokenID identifies a token. It contains the organization, since a forged text may combine the
+// id with another organization.
 type tokenID struct{ org, id int64 }
 
-// memory keeps the tokens that were used last, in two halves: when the newer one is full,
-// the older one is forgotten. Only a text with the right secret puts one in. The zero
-// memory is empty.
+// memory caches the tokens that were used last, in two halves: when the newer half is full, the
+// older half is dropped. Only texts with the right secret are cached. The zero memory is empty.
 type memory struct {
 	mu           sync.Mutex
 	newer, older map[tokenID]entry
 }
 
-// get returns the entry of a text's token, whatever secret the text has.
+// get returns the entry of a text's token. The text may have a wrong secret.
 func (m *memory) get(text Text) (entry, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +44,7 @@ func (m *memory) get(text Text) (entry, bool) {
 	return e, ok
 }
 
-// put keeps an entry of a text's token in the place of an earlier one.
+// put caches an entry of a text's token, and replaces an earlier entry.
 func (m *memory) put(text Text, e entry) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *memory) put(text Text, e entry) {
 }
 
 func (m *memory) set(id tokenID, e entry) {
-	if _, there := m.newer[id]; m.newer == nil || !there && len(m.newer) >= maxKept/2 {
+	if _, known := m.newer[id]; m.newer == nil || !known && len(m.newer) >= maxCached/2 {
 		m.newer, m.older = map[tokenID]entry{}, m.newer
 	}
 	m.newer[id] = e

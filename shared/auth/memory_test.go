@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/auth"
 	"lectern/shared/metering"
 	"lectern/shared/programme"
@@ -20,7 +20,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// units are the read units of one authentication, refused or not.
+// units returns the read units of an authentication. The token may be refused.
 func (w *world) units(t *testing.T, text auth.Text, event int64) float64 {
 	t.Helper()
 	ctx, meter := metering.Measured(t.Context())
@@ -69,7 +69,7 @@ func TestAuthenticationReadsOrganizationAndEvent(t *testing.T) {
 	}
 }
 
-// TestSettingsLeaveTheMemory: settings change often, and nothing of who may call.
+// TestSettingsLeaveTheMemory: settings change often, and do not change access.
 func TestSettingsLeaveTheMemory(t *testing.T) {
 	w := newWorld(t)
 	w.units(t, w.text, w.event.ID)
@@ -82,8 +82,8 @@ func TestSettingsLeaveTheMemory(t *testing.T) {
 	require.EqualValues(t, 2, w.units(t, w.text, w.event.ID))
 }
 
-// TestForgedTokensAreNeverKept: what is refused for its text costs the first batch, each
-// time, and leaves the memory as it was.
+// TestForgedTokensAreNeverKept: a forged text costs the first batch each time, and does not
+// change the memory.
 func TestForgedTokensAreNeverKept(t *testing.T) {
 	w := newWorld(t)
 	wrong, unknown, other, foreign := w.text, w.text, w.text, w.text
@@ -133,8 +133,8 @@ func TestTheMemoryIsBounded(t *testing.T) {
 	require.EqualValues(t, 9, w.units(t, w.text, w.event.ID), "forgotten, not refused")
 }
 
-// TestAnOrganizationOfBefore: the memory is of no use for one without an auth version,
-// until its first change.
+// TestAnOrganizationOfBefore: tokens of an organization without an auth version are not taken
+// from memory until the first change of the organization.
 func TestAnOrganizationOfBefore(t *testing.T) {
 	w := newWorld(t)
 	org := w.org.ID + 1000
@@ -178,8 +178,8 @@ func TestAnOrganizationOfBefore(t *testing.T) {
 	require.EqualValues(t, 1, w.units(t, text, 0))
 }
 
-// TestATornChangeIsNotKept: while a change becomes visible bit by bit, the counter may be
-// seen before the token. What is kept then must not outlive it.
+// TestATornChangeIsNotKept: while a change becomes visible item by item, a read may see the new
+// auth version with the old token. The old token must not stay in memory.
 func TestATornChangeIsNotKept(t *testing.T) {
 	w := newWorldOn(t, tabletest.Behind(t, func(c table.Client) table.Client { return faulty.New(c, faulty.Config{Seed: 1, Torn: 1}) }))
 	for round := range 40 {

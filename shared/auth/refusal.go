@@ -2,11 +2,10 @@ package auth
 
 import "lectern/shared/apierr"
 
-// Reason is why a request was refused at sign-in. It is for the log: to the
-// caller all refusals look alike.
+// Reason is the reason for a 401. Only the log shows the reason.
 type Reason string
 
-// The reasons.
+// The reasons for a 401.
 const (
 	ReasonMissing      Reason = "missing"
 	ReasonMalformed    Reason = "malformed"
@@ -21,18 +20,18 @@ const (
 	ReasonOrganization Reason = "organization_disabled"
 )
 
-// Refusal is a request refused at sign-in. It wraps the 401 that the caller gets.
+// Refusal is the error of a request without a valid token. It wraps the 401 for the caller.
 type Refusal struct {
 	Reason Reason
-	// Org and Token are ids; 0 unless the token is a known one.
+	// Org and Token are ids; 0 unless the token exists.
 	Org, Token int64
 }
 
-// Refuse is the Refusal of a request without a known token.
+// Refuse returns the Refusal of a request without an existing token.
 func Refuse(reason Reason) error { return &Refusal{Reason: reason} }
 
-// Error says why, for the log.
+// Error returns the reason, for the log.
 func (r *Refusal) Error() string { return "sign-in refused: " + string(r.Reason) }
 
-// Unwrap gives the *apierr.Error for the caller.
+// Unwrap returns the *apierr.Error for the caller.
 func (r *Refusal) Unwrap() error { return apierr.Unauthorized() }

@@ -35,7 +35,7 @@ const (
 	WriteAwards         Scope = "write:awards"
 )
 
-// AllScopes lists every scope a token can be given.
+// AllScopes lists the scopes of all kinds of tokens.
 var AllScopes = Scopes{
 	ReadEvents, ReadSessions, ReadContacts, ReadReports, ReadDashboards, ReadInsights,
 	ReadTranscriptions, ReadMedia, ReadAwards, ReadAuditLogs,
@@ -43,20 +43,20 @@ var AllScopes = Scopes{
 	WriteTranscriptions, WriteMedia, WriteEvents, WriteAwards,
 }
 
-// APIScopes is every scope that a token of the API can have: all but ReadAuditLogs, which
-// the tokens of log exports have alone.
+// APIScopes lists the scopes of API tokens: all except ReadAuditLogs, which only log export
+// tokens have.
 var APIScopes = slices.DeleteFunc(slices.Clone(AllScopes), func(s Scope) bool { return s == ReadAuditLogs })
 
-// Scopes is what a route asks for: any one of them will do.
+// Scopes lists the scopes that allow a route. A token needs one of the scopes.
 type Scopes []Scope
 
-// Public is for routes that ask for no token at all.
+// Public marks routes that need no token.
 var Public = Scopes{"public"}
 
-// Open is whether the route asks for no token.
-func (s Scopes) Open() bool { return slices.Equal(s, Public) }
+// IsPublic reports whether the route needs no token.
+func (s Scopes) IsPublic() bool { return slices.Equal(s, Public) }
 
-// String joins the scopes with a bar, as route tables have them.
+// String returns the scopes separated by bars, as in the route table.
 func (s Scopes) String() string { return s.join("|") }
 
 func (s Scopes) join(by string) string {
@@ -67,10 +67,8 @@ func (s Scopes) join(by string) string {
 	return strings.Join(names, by)
 }
 
-// readable is whether a legacy token has one of the scopes: it reads everything
-// but the logs.
-func (s Scopes) readable() bool {
-	return slices.ContainsFunc(s, func(scope Scope) bool {
-		return strings.HasPrefix(string(scope), "read:") && scope != ReadAuditLogs
-	})
-}
+// readable reports whether a legacy token has one of the scopes.
+func (s Scopes) readable() bool { return slices.ContainsFunc(s, isLegacy) }
+
+// isLegacy reports whether legacy tokens have the scope.
+func isLegacy(s Scope) bool { return strings.HasPrefix(string(s), "read:") && s != ReadAuditLogs }

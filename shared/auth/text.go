@@ -11,42 +11,42 @@ import (
 )
 
 const (
-	// prefix begins every token, so that scanners for leaked secrets know it.
+	// prefix begins every token, so that scanners for leaked secrets recognize tokens.
 	prefix = "lct_"
-	// secretSize is how many random bytes a token holds.
+	// secretSize is the number of random bytes in a token.
 	secretSize = 32
-	// sumSize is how many base62 digits hold a CRC-32.
+	// sumSize is the number of base62 digits for a CRC-32.
 	sumSize = 6
-	// maxText is longer than every token: more is refused unread.
+	// maxText is larger than the length of any token.
 	maxText = 160
-	// base is that of the token's digits: 0-9, a-z, A-Z.
+	// base is the base of the digits of a token: 0-9, a-z, A-Z.
 	base = 62
-	// mark is a first byte that keeps zeros behind it from being lost, and
-	// would tell a later form of tokens apart.
+	// mark is the first encoded byte. It preserves leading zeros after it, and a later form
+	// of tokens can use another mark.
 	mark = 1
 )
 
-// Text is what a token's text says: where the token is stored, and the secret
-// that only its bearer has.
+// Text is the content of a token's text: the region and the ids of the stored token, and the
+// secret, which the service stores only as a hash.
 type Text struct {
 	Region        string
 	Org, User, ID int64
 	Secret        [secretSize]byte
 }
 
-// NewSecret draws the secret of a new token.
+// NewSecret returns a random secret for a new token.
 func NewSecret() (secret [secretSize]byte) {
-	_, _ = rand.Read(secret[:]) // never fails: the program ends instead
+	_, _ = rand.Read(secret[:]) // An error ends the program.
 	return secret
 }
 
-// Hash is the form in which a secret is stored.
+// Hash returns the hash of the secret, which is stored with the token.
 func (t Text) Hash() []byte {
 	sum := sha256.Sum256(t.Secret[:])
 	return sum[:]
 }
 
-// String is the whole token: lct_<region>_<ids and secret in base62><checksum>.
+// String returns the token: lct_<region>_<ids and secret in base62><checksum>.
 func (t Text) String() string {
 	data := []byte{mark}
 	for _, id := range []int64{t.Org, t.User, t.ID} {
@@ -57,14 +57,14 @@ func (t Text) String() string {
 	return head + checksum(head)
 }
 
-// checksum is six base62 digits for what stands before them.
+// checksum returns six base62 digits with the CRC-32 of head.
 func checksum(head string) string {
 	digits := big.NewInt(int64(crc32.ChecksumIEEE([]byte(head)))).Text(base)
 	return strings.Repeat("0", sumSize-len(digits)) + digits
 }
 
-// Parse reads a token's text. The error is a Refusal that says malformed or
-// checksum.
+// Parse decodes the text of a token. The error is a Refusal with ReasonMalformed or
+// ReasonChecksum.
 func Parse(token string) (Text, error) {
 	if len(token) > maxText || !strings.HasPrefix(token, prefix) {
 		return Text{}, Refuse(ReasonMalformed)
@@ -81,13 +81,13 @@ func Parse(token string) (Text, error) {
 	if err != nil {
 		return Text{}, Refuse(ReasonMalformed)
 	}
-	if t.Region = region; t.String() != token { // A token has one text, without zeros or signs ahead of its digits.
+	if t.Region = region; t.String() != token { // Refuse leading zeros and signs: a token has only one text.
 		return Text{}, Refuse(ReasonMalformed)
 	}
 	return t, nil
 }
 
-// decode reads the ids and the secret.
+// decode decodes the ids and the secret.
 func decode(digits string) (t Text, err error) {
 	n, ok := new(big.Int).SetString(digits, base)
 	if !ok || n.Sign() <= 0 {

@@ -15,19 +15,18 @@ import (
 )
 
 const (
-	// maxAnswer is how many bytes of records and options an answer holds; the
-	// entries beyond carry their id or message only (gaps.md section 3).
+	// maxAnswer bounds the records and options of an answer, in bytes. Entries beyond have
+	// their id or message only (gaps.md section 3).
 	maxAnswer = size.Plain - envelope
-	// envelope is room for what the results have beside.
+	// envelope is the room for the other parts of the results.
 	envelope = 100 << 10
-	// maxEcho is how many characters of a word that is no action are repeated.
+	// maxEcho is how many characters of an unknown action an answer repeats.
 	maxEcho = 100
-	// maxBrief is how many bytes of a message are repeated where errors are many
-	// and long.
+	// maxBrief is how many bytes of a message an answer with many long errors repeats.
 	maxBrief = 2 << 10
 )
 
-// show fills in what came of the operations.
+// show fills in the results of the operations.
 func (r *Response[T, E]) show(operations []Operation, entries []write.Entry, results []write.Result) error {
 	r.Results = make([]Result[T, E], len(results))
 	r.refused = map[int]*apierr.Error{}
@@ -46,7 +45,7 @@ func (r *Response[T, E]) show(operations []Operation, entries []write.Entry, res
 	return r.fill(results)
 }
 
-// echo is a word of the client's in a length that is worth repeating.
+// echo shortens a word of the client.
 func echo(word string) string {
 	if runes := []rune(word); len(runes) > maxEcho {
 		return string(runes[:maxEcho]) + "…"
@@ -54,8 +53,8 @@ func echo(word string) string {
 	return word
 }
 
-// refusal is an operation's error as a caller may see it. That the service failed it is
-// among Causes, once for all operations that failed by the same.
+// refusal returns an operation's error as a caller may see it. An error of the service is
+// added to the causes, once for all operations with the same error.
 func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 	shown := api.Visible(err)
 	told := func(cause error) bool { return errors.Unwrap(cause).Error() == err.Error() }
@@ -65,11 +64,11 @@ func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 	return shown
 }
 
-// Causes are the errors behind those results that the service failed, for the log.
+// Causes returns the errors behind results that failed in the service, for the log.
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
-// fill writes errors in brief, then their long parts, then records into the answer for as
-// long as they fit.
+// fill writes brief errors, then their long parts, then records into the answer while there
+// is room.
 func (r *Response[T, E]) fill(results []write.Result) error {
 	room, err := r.fillErrors()
 	if err != nil {
@@ -83,8 +82,8 @@ func (r *Response[T, E]) fill(results []write.Result) error {
 	}
 }
 
-// fillErrors shows the errors, the first of them with their whole messages and
-// options, and gives the room that is left.
+// fillErrors shows the errors, the first of them with full messages and options, and returns
+// the room left.
 func (r *Response[T, E]) fillErrors() (room int, err error) {
 	room = maxAnswer
 	for i := range r.Results {
@@ -120,8 +119,8 @@ func (r *Response[T, E]) put(i int, e *apierr.Error) {
 	r.Results[i].Error = &shown
 }
 
-// brief is an error without options and without what is long: the message of a
-// dropdown quotes each option.
+// brief returns an error without options and with a short message: the message of a dropdown
+// quotes every option.
 func brief(e *apierr.Error) *apierr.Error {
 	cut := *e
 	cut.ValidOptions = nil
@@ -131,7 +130,7 @@ func brief(e *apierr.Error) *apierr.Error {
 	return &cut
 }
 
-// long are the indexes of the errors that brief would change.
+// long returns the indexes of the errors that brief would change.
 func (r *Response[T, E]) long() (indexes []int) {
 	for i := range r.Results {
 		if e, ok := r.refused[i]; ok && (len(e.ValidOptions) > 0 || len(e.Message) > maxBrief+len("…")) {
@@ -141,13 +140,12 @@ func (r *Response[T, E]) long() (indexes []int) {
 	return indexes
 }
 
-// shower is an answer that is rendered where there is room for it: Show returns nil where
-// there is no memory for it.
+// shower is an answer that is rendered late. Show returns nil if there is no memory left.
 type shower interface{ Show() any }
 
-// fillRecords writes the records for as long as they fit, each without so many steps of
-// what a record can leave out (size.Shrinker). It is called with step 0, 1 and so on. It
-// reports whether all fit, and whether one of them had this step to leave out.
+// fillRecords writes the records while there is room, each after the given number of
+// shrinking steps (size.Shrinker). The steps are 0, 1 and so on. It reports whether all
+// records fit, and whether a record could shrink by this step.
 func (r *Response[T, E]) fillRecords(results []write.Result, room, step int) (fits, less bool, err error) {
 	for i, result := range results {
 		if result.Err != nil || result.Answer == nil {
@@ -166,9 +164,9 @@ func (r *Response[T, E]) fillRecords(results []write.Result, room, step int) (fi
 	return true, less, nil
 }
 
-// encoded renders a record without the steps up to step; nil where there is no memory for
-// it. It reports whether the record had that step. A record that was rendered before has
-// left out the earlier ones.
+// encoded renders a record after the steps up to step; nil if there is no memory left. It
+// reports whether the record had this step. A record rendered before has taken the earlier
+// steps already.
 func encoded(answer any, step int) (text []byte, shrank bool, err error) {
 	steps := min(step, 1)
 	if later, ok := answer.(shower); ok {
@@ -185,8 +183,8 @@ func encoded(answer any, step int) (text []byte, shrank bool, err error) {
 	return text, shrank, err
 }
 
-// Shrink leaves out a quarter of the records, the last ones; once there are none, what is
-// long in the last errors. It reports whether there was anything left to leave out.
+// Shrink leaves out the last quarter of the records, or without records the long parts of
+// the last errors. It reports whether there was anything to leave out.
 func (r *Response[T, E]) Shrink() bool {
 	shown := 0
 	for _, result := range r.Results {

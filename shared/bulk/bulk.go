@@ -1,7 +1,6 @@
-// Package bulk is the bulk request that sessions, contacts, sponsors and
-// exhibitors share (gaps.md section 3): its shape, its limits, and the answer
-// that says of each operation how it came out. What an operation does is for
-// the record's package to say, how operations are committed for write.
+// Package bulk has the bulk request of sessions, contacts, sponsors and exhibitors (gaps.md
+// section 3): the shape, the limits, and the answer with the result of each operation. The
+// record packages plan the operations, package write commits them.
 package bulk
 
 import (
@@ -27,19 +26,19 @@ type Request struct {
 	_          struct{}    `json:"-" additionalProperties:"true"`
 }
 
-// Operation is one entry of a request.
+// Operation is an entry of a request.
 type Operation struct {
 	Action string           `json:"action" doc:"create, update or delete. Another word fails this operation only."`
 	ID     wire.Opt[string] `json:"id,omitzero" doc:"The record, for update and delete."`
 	Data   wire.Opt[Data]   `json:"data,omitzero" doc:"What the single operation takes as its body, for create and update."`
 	_      struct{}         `json:"-" additionalProperties:"true"`
 
-	// refused is why what was sent is no operation; nil when it is one.
+	// refused is the error of an entry that is no operation; nil for an operation.
 	refused error
 }
 
-// UnmarshalJSON never fails: what is wrong with an operation is kept, to fail
-// this one only. Then Action and ID are what can be made out of them.
+// UnmarshalJSON never fails: it keeps the error, to fail this operation only, with the
+// Action and ID that can be read.
 func (o *Operation) UnmarshalJSON(text []byte) error {
 	type plain Operation
 	if object := bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")); !object {
@@ -62,8 +61,8 @@ func (o *Operation) UnmarshalJSON(text []byte) error {
 // ChecksItself has the check of the request leave an operation to UnmarshalJSON.
 func (Operation) ChecksItself() {}
 
-// Data is the body of one operation, checked when the operation is prepared so
-// that a mistake fails this one only.
+// Data is the body of an operation. It is checked when the operation is built, so that an
+// error fails this operation only.
 type Data json.RawMessage
 
 // UnmarshalJSON keeps the text.
@@ -77,20 +76,19 @@ func (Data) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// Response is the answer of a bulk operation; T is the record, E how an error
-// is shown.
+// Response is the answer of a bulk operation. T is the record, E the shape of an error.
 type Response[T, E any] struct {
 	BatchID string         `json:"batch_id" format:"uuid"`
 	Results []Result[T, E] `json:"results" doc:"One for each operation, in the order of the request."`
 	Stats   Stats          `json:"stats"`
 
-	// refused are the errors of Results by index, and fail is how they are shown.
+	// refused are the errors of Results by index, fail renders them.
 	refused map[int]*apierr.Error
 	fail    func(*apierr.Error) E
 	causes  []error
 }
 
-// Result says how one operation came out.
+// Result is the result of an operation.
 type Result[T, E any] struct {
 	Index  int     `json:"index" doc:"The operation's place in the request, from 0."`
 	Action string  `json:"action"`
@@ -100,18 +98,18 @@ type Result[T, E any] struct {
 	Error  *E      `json:"error,omitempty"`
 }
 
-// Text is a T already written as JSON.
+// Text is a T encoded as JSON.
 type Text[T any] json.RawMessage
 
 // MarshalJSON gives the text.
 func (t Text[T]) MarshalJSON() ([]byte, error) { return t, nil }
 
-// Schema is that of T.
+// Schema returns the schema of T.
 func (Text[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(reflect.TypeFor[T](), true, "")
 }
 
-// Failure is the error of an operation, for all records but contacts.
+// Failure is the error of an operation, for all records except contacts.
 type Failure struct {
 	Code         string         `json:"code" doc:"What was refused, for a program."`
 	Message      string         `json:"message" doc:"One sentence for a person."`
@@ -131,19 +129,19 @@ type Stats struct {
 	Failed    int `json:"failed"`
 }
 
-// Maker makes the operations of one kind of record.
+// Maker builds the operations of a kind of record.
 type Maker struct {
 	NewID  func() string
 	Create func(ctx context.Context, id string, data Data) (write.Op, error)
 	Update func(ctx context.Context, id string, data Data) (write.Op, error)
 	Delete func(ctx context.Context, id string) (write.Op, error)
-	// Again shows records by id, deleted or not, for what an earlier request with the
-	// same Idempotency-Key has done.
+	// Again renders records by id, deleted or not, for operations that an earlier request
+	// with the Idempotency-Key did.
 	Again func(ctx context.Context, ids []string) (map[string]any, error)
 }
 
-// Run does a request. fail shows an error as the kind of record does. Its own
-// error is for the request as a whole: 409 while the Idempotency-Key is in use.
+// Run does a request. fail renders an error. The returned error concerns the request as a
+// whole: 409 while the Idempotency-Key is in use.
 func Run[T, E any](ctx context.Context, t *table.Table, req Request, m Maker, fail func(*apierr.Error) E) (*Response[T, E], error) {
 	r := &run{Maker: m, operations: req.Operations, entries: make([]write.Entry, len(req.Operations))}
 	newID := func(int) string { return m.NewID() }
@@ -161,7 +159,8 @@ func Run[T, E any](ctx context.Context, t *table.Table, req Request, m Maker, fa
 	return answer, answer.show(req.Operations, r.entries, results)
 }
 
-// entry is an operation by its form: what it is about, or why it is none.
+// entry returns the operation's entry, with the error of an operation that could not be
+// read.
 func entry(op Operation, newID func() string) write.Entry {
 	e := addressed(op, newID)
 	if op.refused != nil {
@@ -170,7 +169,7 @@ func entry(op Operation, newID func() string) write.Entry {
 	return e
 }
 
-// addressed is an operation by the record it is about.
+// addressed returns the entry with the id of the record.
 func addressed(op Operation, newID func() string) write.Entry {
 	switch op.Action {
 	case "create":
@@ -185,14 +184,14 @@ func addressed(op Operation, newID func() string) write.Entry {
 	return write.Entry{Err: apierr.Invalid("action", "action must be create, update or delete.")}
 }
 
-// run is a request while its operations are made.
+// run builds the operations of a request.
 type run struct {
 	Maker
 	operations []Operation
 	entries    []write.Entry
 }
 
-// prepare makes the operations that are still to be done.
+// prepare builds the operations that are still to be done.
 func (r *run) prepare(ctx context.Context, todo []int) error {
 	for _, i := range todo {
 		if e := &r.entries[i]; e.Err == nil {
@@ -208,7 +207,7 @@ func (r *run) op(ctx context.Context, id string, op Operation) (write.Op, error)
 	case op.Action == "delete":
 		return r.Delete(ctx, id)
 	case !op.Data.Has():
-		return write.Op{}, apierr.Invalid("data", "data is required to %s a record.", op.Action)
+		return nil, apierr.Invalid("data", "data is required to %s a record.", op.Action)
 	case op.Action == "update":
 		prepare = r.Update
 	}

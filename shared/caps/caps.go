@@ -107,9 +107,9 @@ type Request struct {
 	cap     Cap
 
 	mu sync.Mutex
-	// asked reports whether rows has been read. rows is the number of rows before the
+	// counted reports whether rows has been read. rows is the number of rows before the
 	// request.
-	asked    bool
+	counted  bool
 	rows     int64
 	admitted map[string]bool
 }
@@ -131,15 +131,15 @@ func (r *Request) Admit(ctx context.Context, id string) (err error) {
 	if r.admitted[id] {
 		return nil
 	}
-	if !r.asked {
+	if !r.counted {
 		if r.rows, err = r.counter.rows(ctx, r.src, r.cap.Most); err != nil {
 			return err
 		}
-		r.asked = true
+		r.counted = true
 	}
-	if there := r.rows + int64(len(r.admitted)); there >= r.cap.Most {
+	if total := r.rows + int64(len(r.admitted)); total >= r.cap.Most {
 		return apierr.LimitReached(r.cap.Name, r.cap.Most, fmt.Sprintf(
-			"There are %d %s already, which is the limit. Deleted ones count until they are purged.", there, r.cap.Name))
+			"There are %d %s already, which is the limit. Deleted ones count until they are purged.", total, r.cap.Name))
 	}
 	r.admitted[id] = true
 	r.counter.created(r.src)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 )
@@ -87,27 +87,27 @@ func benchmarkSize(b *testing.B, n int) {
 	})
 	b.Run("scan", func(b *testing.B) {
 		for b.Loop() {
-			view.Select(ofTrack, nil, 0, 25)
+			view.Select(catalogue.Query[talkRow]{Keep: alone(ofTrack), Limit: 25})
 		}
 	})
 	b.Run("scan-deep", func(b *testing.B) {
 		for b.Loop() {
-			view.Select(nil, nil, 99_900, 100)
+			view.Select(catalogue.Query[talkRow]{Offset: 99_900, Limit: 100})
 		}
 	})
 	b.Run("sort-track", func(b *testing.B) {
 		for b.Loop() {
-			view.Select(ofTrack, byStarts, 0, 25)
+			view.Select(catalogue.Query[talkRow]{Keep: alone(ofTrack), Order: byStarts, Offset: 0, Limit: 25})
 		}
 	})
 	b.Run("sort-all", func(b *testing.B) {
 		for b.Loop() {
-			view.Select(nil, byStarts, 0, 25)
+			view.Select(catalogue.Query[talkRow]{Order: byStarts, Offset: 0, Limit: 25})
 		}
 	})
 	b.Run("sort-deep", func(b *testing.B) {
 		for b.Loop() {
-			view.Select(nil, byStarts, 99_900, 100)
+			view.Select(catalogue.Query[talkRow]{Order: byStarts, Offset: 99_900, Limit: 100})
 		}
 	})
 	b.Run("with", func(b *testing.B) {
@@ -118,7 +118,7 @@ func benchmarkSize(b *testing.B, n int) {
 	})
 	b.Run("search", func(b *testing.B) {
 		for b.Loop() {
-			_, _, err := c.Search(ctx, source, alone(ofTrack), nil, 0, 25)
+			_, _, err := c.Search(ctx, source, catalogue.Query[talkRow]{Keep: alone(ofTrack), Limit: 25})
 			require.NoError(b, err)
 		}
 	})
@@ -129,7 +129,7 @@ func benchmarkSize(b *testing.B, n int) {
 			changed.Version++
 			require.NoError(b, to.Transact(ctx, writes(b, changed)...))
 			b.StartTimer()
-			_, _, err := c.Search(ctx, source, alone(ofTrack), nil, 0, 25)
+			_, _, err := c.Search(ctx, source, catalogue.Query[talkRow]{Keep: alone(ofTrack), Limit: 25})
 			require.NoError(b, err)
 		}
 	})

@@ -3,7 +3,6 @@ package catalogue
 import (
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,108 +15,151 @@ import (
 )
 
 const (
-	// lastKey is greater than every sort key of a row, and what follows a shard's
-	// prefix: an id is made of hexadecimal digits and dashes.
+	// lastKey is greater than every sort key of a row, and than every id, which consists of
+	// hexadecimal digits and dashes.
 	lastKey = "~"
-	// shardsAtOnce is how many shards are read in parallel (design.md section 4).
+	// shardsAtOnce is the number of shards that are read in parallel.
 	shardsAtOnce = 8
 )
 
-// settle makes the shards of s current and returns those that it could not. Rows are
-// trusted only where they add up to exactly their shard's version, read since the
-// caller came: more, less or another record's share is a write that is not yet wholly
-// visible. A shard that needs no reading twice costs none.
-func (c *Catalogue[R, B]) settle(ctx context.Context, src Source, s *source[R], now versions, e effort, warm bool) (open []int, err error) {
-	open, bad := s.sift(s.open(now), now, e)
-	if e.time == 0 && len(bad) > 0 {
-		return bad, nil
+// settle makes the shards current and sets open to the other shards. A shard is current only
+// if its rows add up to exactly its version, read since the caller came. Any other sum
+// shows a write that is not yet wholly visible.
+func (r *refresh[R]) settle(ctx context.Context) (err error) {
+	stale, bad := r.sift(r.stale(r.all()))
+	if r.open = bad; r.time == 0 && len(bad) > 0 {
+		return nil
 	}
-	within, cancel := e.limit(ctx)
+	within, cancel := r.limit(ctx)
 	defer cancel()
-	if open, err = c.catchUp(within, src, s, open, now); e.excuse(ctx, err) != nil {
-		return nil, err
+	if stale, err = r.catchUp(within, stale); r.excuse(ctx, err) != nil {
+		return err
 	}
-	if e.time > 0 && warm {
-		e.whole = s.page
+	if r.time > 0 && r.warm {
+		r.whole = r.page
 	}
-	some := min(len(open), e.whole)
-	open, left := open[:some], open[some:]
-	for try := 0; len(open) > 0 && try < e.tries; try++ {
-		if err = pauses.Wait(within, try); err == nil {
-			// The versions were read just now when the first try begins.
-			err = c.readShards(within, src, s, open, now, try > 0)
-		}
-		if err != nil {
-			return s.open(now), e.excuse(ctx, err)
-		}
-		open = slices.DeleteFunc(open, func(i int) bool { return s.current(i, now) })
+	some := min(len(stale), r.whole)
+	stale, left := stale[:some], stale[some:]
+	if stale, err = r.readUntilCurrent(within, stale); err != nil {
+		r.open = r.stale(r.all())
+		return r.excuse(ctx, err)
 	}
-	c.blame(ctx, src, s, open, now, e.tries)
-	return slices.Concat(bad, left, open), nil
+	r.blame(ctx, stale)
+	r.open = slices.Concat(bad, left, stale)
+	return nil
 }
 
-// current reports whether what is in memory of shard i adds up to its version, or was
-// found to since the caller came.
-func (s *source[R]) current(i int, now versions) bool {
-	if s.shards[i].sum != now.shards[i].Version {
-		return s.proved[i].After(now.came)
+// readUntilCurrent reads the stale shards until all are current, or the tries end. It returns
+// the shards that are still not current.
+func (r *refresh[R]) readUntilCurrent(ctx context.Context, stale []int) ([]int, error) {
+	if len(stale) == 0 {
+		return nil, nil
 	}
-	if now.asked.After(s.proved[i]) {
-		s.proved[i] = now.asked
+	for try, err := range r.tries.Each(ctx) {
+		if err == nil {
+			// Before the first try the versions were read just now.
+			err = r.readShards(ctx, stale, try > 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if stale = r.stale(stale); len(stale) == 0 {
+			break
+		}
 	}
-	delete(s.defects, i)
+	return stale, nil
+}
+
+// current reports whether the rows of shard i add up to its version, or were found to add up
+// since the caller came.
+func (r *refresh[R]) current(i int) bool {
+	if r.shards[i].sum != r.now.shards[i].Version {
+		return r.proved[i].After(r.now.came)
+	}
+	if r.now.asked.After(r.proved[i]) {
+		r.proved[i] = r.now.asked
+	}
+	delete(r.defects, i)
 	return true
 }
 
-// open returns the shards that are not current.
-func (s *source[R]) open(now versions) (open []int) {
-	for i := range s.shards {
-		if !s.current(i, now) {
-			open = append(open, i)
-		}
+// all returns the numbers of all shards.
+func (s *source[R]) all() []int {
+	all := make([]int, len(s.shards))
+	for i := range all {
+		all[i] = i
 	}
-	return open
+	return all
 }
 
-// sift divides shards into those worth reading, and those that did not add up a moment
-// ago for a caller who tried as hard.
-func (s *source[R]) sift(all []int, now versions, e effort) (worth, bad []int) {
-	for _, i := range all {
-		d, ok := s.defects[i]
-		if ok && d.stays(now.shards[i].Version, s.shards[i].sum) && d.tries >= e.tries && now.came.Before(d.until) {
+// stale returns the shards of some that are not current.
+func (r *refresh[R]) stale(some []int) (stale []int) {
+	for _, i := range some {
+		if !r.current(i) {
+			stale = append(stale, i)
+		}
+	}
+	return stale
+}
+
+// sift separates the shards that a caller with as many tries found bad a moment ago.
+func (r *refresh[R]) sift(stale []int) (others, bad []int) {
+	for _, i := range stale {
+		d, ok := r.defects[i]
+		if ok && r.same(i, d) && d.tries >= r.tries.Tries && r.now.came.Before(d.until) {
 			bad = append(bad, i)
 		} else {
-			worth = append(worth, i)
+			others = append(others, i)
 		}
 	}
-	return worth, bad
+	return others, bad
 }
 
-// catchUp reads with one batch the rows of shards that lack writes of one record alone,
-// the last that their versions name, and returns the shards that are not current then.
-func (c *Catalogue[R, B]) catchUp(ctx context.Context, src Source, s *source[R], open []int, now versions) (still []int, err error) {
-	keys := make(map[int]table.Key, len(open))
+// same reports whether shard i has the version and the sum of a defect.
+func (r *refresh[R]) same(i int, d defect) bool {
+	return d.version == r.now.shards[i].Version && d.sum == r.shards[i].sum
+}
+
+// blame remembers the shards that did not add up after all tries. It logs a shard that was
+// read as often as a View does, or was found the same before.
+func (r *refresh[R]) blame(ctx context.Context, stale []int) {
+	for _, i := range stale {
+		version, sum := r.now.shards[i].Version, r.shards[i].sum
+		before, again := r.defects[i]
+		again = again && r.same(i, before)
+		r.defects[i] = defect{version, sum, r.tries.Tries, time.Now().Add(defectTime)}
+		if (r.tries.Tries == settling.Tries || again) && r.table.Log != nil {
+			r.table.Log.ErrorContext(ctx, "the rows of a shard do not add up to its version", "metric", "shard_mismatch",
+				"partition", r.Rows, "versions", r.Versions, "family", r.Family, "shard", shardPrefix(i)[:2], "version", version, "sum", sum)
+		}
+	}
+}
+
+// catchUp reads with one batch the last row of each shard that lacks only writes of the record
+// that its version names. It returns the shards that are still stale.
+func (r *refresh[R]) catchUp(ctx context.Context, stale []int) (still []int, err error) {
+	keys := make(map[int]table.Key, len(stale))
 	var all []table.Key
-	for _, i := range open {
-		version := now.shards[i]
-		behind := version.Version - s.shards[i].sum
+	for _, i := range stale {
+		version := r.now.shards[i]
+		behind := version.Version - r.shards[i].sum
 		if version.Last != "" && behind > 0 && behind%table.Weight(version.Last) == 0 {
-			keys[i] = RowKey(src, version.Last)
+			keys[i] = RowKey(r.Source, version.Last)
 			all = append(all, keys[i])
 		}
 	}
 	if len(all) == 0 {
-		return open, nil
+		return stale, nil
 	}
-	items, err := c.table.GetMany(ctx, all)
-	for _, i := range open {
+	items, err := r.table.GetMany(ctx, all)
+	for _, i := range stale {
 		if item, ok := items[keys[i]]; ok {
-			patched, decodeErr := c.patched(s.shards[i], item)
+			patched, decodeErr := r.patched(r.shards[i], item)
 			if decodeErr != nil {
-				return open, decodeErr
+				return stale, decodeErr
 			}
-			if patched.sum == now.shards[i].Version {
-				s.shards[i], s.proved[i] = patched, now.asked
+			if patched.sum == r.now.shards[i].Version {
+				r.shards[i], r.proved[i] = patched, r.now.asked
 				continue
 			}
 		}
@@ -126,17 +168,17 @@ func (c *Catalogue[R, B]) catchUp(ctx context.Context, src Source, s *source[R],
 	return still, err
 }
 
-// patched returns a shard with another row of a record, or one more.
-func (c *Catalogue[R, B]) patched(old shard[R], item table.Item) (shard[R], error) {
-	row, err := c.row(old, item)
+// patched returns a shard with one row replaced or added.
+func (t *traits[R]) patched(old shard[R], item table.Item) (shard[R], error) {
+	row, err := t.decode(old, item)
 	if err != nil {
 		return old, err
 	}
-	id := c.opts.ID(row)
+	id := t.id(row)
 	now := shard[R]{rows: slices.Clone(old.rows), sum: old.sum + item.Version*table.Weight(id), bytes: old.bytes}
-	at, ok := now.find(id, c.opts.ID)
+	at, ok := now.find(id, t.id)
 	if ok {
-		now.sum -= c.opts.Version(old.rows[at]) * table.Weight(id)
+		now.sum -= t.version(old.rows[at]) * table.Weight(id)
 		now.rows[at] = row
 	} else {
 		now.bytes += rowBytes[R](item)
@@ -145,142 +187,128 @@ func (c *Catalogue[R, B]) patched(old shard[R], item table.Item) (shard[R], erro
 	return now, nil
 }
 
-// firstPage reads rows with one Query, unless that was done, and keeps the shards that
-// it holds whole, from the first on: all of them if one page is enough.
-func (c *Catalogue[R, B]) firstPage(ctx context.Context, src Source, s *source[R]) error {
+// firstPage reads rows with one Query, unless rows are in memory, and keeps the shards that the
+// page holds whole.
+func (s *source[R]) firstPage(ctx context.Context) error {
 	if err := s.take(ctx); err != nil {
 		return err
 	}
-	defer func() { <-s.turn }()
+	defer func() { <-s.lock }()
 	if s.loading.Load() {
 		return nil
 	}
-	items, more, last, err := c.table.Page(ctx, src.Rows, shardPrefix(0), lastKey)
+	items, more, last, err := s.table.Page(ctx, s.Rows, shardPrefix(0), lastKey)
 	if err != nil {
 		return err
 	}
-	whole := src.Shards
+	whole := s.Shards
 	if more {
 		digits, _, _ := strings.Cut(last, "#")
 		shard, err := strconv.ParseUint(digits, 16, 8)
 		if err != nil {
-			return fmt.Errorf("catalogue: %s %s is in no shard: %w", src.Rows, last, err)
+			return fmt.Errorf("catalogue: %s %s is in no shard: %w", s.Rows, last, err)
 		}
-		whole = min(int(shard), src.Shards) // Rows behind the last shard count nowhere.
+		whole = min(int(shard), s.Shards) // Rows behind the last shard do not count.
 	}
-	if err := c.divide(s.shards[:whole], items); err != nil {
-		return err
+	for i := range whole {
+		now, end := shard[R]{}, shardPrefix(i)+lastKey
+		for len(items) > 0 && items[0].SK < end {
+			if err := s.add(&now, s.shards[i], items[0]); err != nil {
+				return err
+			}
+			items = items[1:]
+		}
+		s.shards[i] = now
 	}
 	s.page = max(1, whole)
 	s.loading.Store(true)
 	return nil
 }
 
-// divide fills shards, the first of a source, from items in the order of keys.
-func (c *Catalogue[R, B]) divide(shards []shard[R], items []table.Item) (err error) {
-	for i := range shards {
-		n, _ := slices.BinarySearchFunc(items, shardPrefix(i)+lastKey, func(item table.Item, sk string) int {
-			return strings.Compare(item.SK, sk)
-		})
-		if shards[i], err = c.decode(shards[i], all(items[:n])); err != nil {
-			return err
-		}
-		items = items[n:]
-	}
-	return nil
-}
-
-func all(items []table.Item) iter.Seq2[table.Item, error] {
-	return func(yield func(table.Item, error) bool) {
-		for _, item := range items {
-			if !yield(item, nil) {
-				return
-			}
-		}
-	}
-}
-
-// readShards replaces the shards that which lists by what the table holds and, if
-// again, their versions. After an error no further shard is begun, and those that were
-// begun are still kept. Until they are found to add up, nothing proves them: not what
-// was proven of the rows that they replace.
-func (c *Catalogue[R, B]) readShards(ctx context.Context, src Source, s *source[R], which []int, now versions, again bool) error {
+// readShards reads the rows of stale shards and, if again, their versions. After an error it
+// begins no further shard, and keeps the shards that were read. A shard that is read anew is
+// not proven until its rows add up.
+func (r *refresh[R]) readShards(ctx context.Context, stale []int, again bool) error {
 	g, failed := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
-	for _, i := range which {
-		s.proved[i] = time.Time{}
+	for _, i := range stale {
+		r.proved[i] = time.Time{}
 		g.Go(table.Safely(func() error {
 			if err := failed.Err(); err != nil {
 				return err
 			}
-			return c.readShard(ctx, src, i, &s.shards[i], &now.shards[i], again)
+			return r.readShard(ctx, i, again)
 		}))
 	}
 	return g.Wait()
 }
 
-// readShard reads the rows of shard i and, if again, its version beside them, so that
-// no more than a moment lies between the two however many shards are read. A version
-// read before that proves the rows is kept: a later write is none of this search's.
-func (c *Catalogue[R, B]) readShard(ctx context.Context, src Source, i int, held *shard[R], version *table.Item, again bool) error {
-	beside := *version
-	now := *held
+// readShard reads the rows of shard i and, if again, the version in parallel. If the rows add
+// up to the version that was read before, that version stays: a later write is not part of
+// this search.
+func (r *refresh[R]) readShard(ctx context.Context, i int, again bool) error {
+	beside, now := r.now.shards[i], shard[R]{}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(table.Safely(func() (err error) {
+	g.Go(table.Safely(func() error {
 		prefix := shardPrefix(i)
-		now, err = c.decode(*held, c.table.Between(ctx, src.Rows, prefix, prefix+lastKey))
-		return err
+		for item, err := range r.table.Between(ctx, r.Rows, prefix, prefix+lastKey) {
+			if err == nil {
+				err = r.add(&now, r.shards[i], item)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 	if again {
 		g.Go(table.Safely(func() (err error) {
-			beside, err = c.version(ctx, src, i)
+			beside, err = readVersion(ctx, r.table, r.Source, i)
 			return err
 		}))
 	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	*held = now
-	if now.sum != version.Version {
-		*version = beside
+	r.shards[i] = now
+	if now.sum != r.now.shards[i].Version {
+		r.now.shards[i] = beside
 	}
 	return nil
 }
 
-// decode makes a shard of its items. Rows of old that are unchanged are kept, so
-// that only what changed is decoded and moved.
-func (c *Catalogue[R, B]) decode(old shard[R], items iter.Seq2[table.Item, error]) (shard[R], error) {
-	now := shard[R]{rows: make([]*R, 0, len(old.rows)+1)}
-	for item, err := range items {
-		if err != nil {
-			return now, err
-		}
-		row, err := c.row(old, item)
-		if err != nil {
-			return now, err
-		}
-		now.rows = append(now.rows, row)
-		now.sum += item.Version * table.Weight(c.opts.ID(row))
-		now.bytes += rowBytes[R](item)
+// add appends the row of an item to a shard that replaces old.
+func (t *traits[R]) add(now *shard[R], old shard[R], item table.Item) error {
+	row, err := t.decode(old, item)
+	if err != nil {
+		return err
 	}
-	return now, nil
+	if now.rows == nil {
+		now.rows = make([]*R, 0, len(old.rows)+1)
+	}
+	now.rows = append(now.rows, row)
+	now.sum += item.Version * table.Weight(t.id(row))
+	now.bytes += rowBytes[R](item)
+	return nil
 }
 
-// rowOverhead is what a row takes beside itself and its text: its two places in
-// the view and the rounding of its parts to the allocator's sizes.
+// decode returns the row of an item, or the same row of the old shard if its version has not
+// changed.
+func (t *traits[R]) decode(old shard[R], item table.Item) (*R, error) {
+	_, id, _ := strings.Cut(item.SK, "#")
+	if at, ok := old.find(id, t.id); ok && t.version(old.rows[at]) == item.Version {
+		return old.rows[at], nil
+	}
+	row, err := t.row(item)
+	return &row, err
+}
+
+// rowOverhead is about the memory of a row beside itself and its text: two pointers in the
+// view, and the rounding of sizes by the allocator.
 const rowOverhead = 64
 
-// rowBytes is about what the row of an item takes in memory.
+// rowBytes returns about the memory of the row of an item, in bytes.
 func rowBytes[R any](item table.Item) int64 {
 	var row R
 	return int64(len(item.Data) + int(unsafe.Sizeof(row)) + rowOverhead)
-}
-
-func (c *Catalogue[R, B]) row(old shard[R], item table.Item) (*R, error) {
-	_, id, _ := strings.Cut(item.SK, "#")
-	if at, ok := old.find(id, c.opts.ID); ok && c.opts.Version(old.rows[at]) == item.Version {
-		return old.rows[at], nil
-	}
-	row, err := c.opts.Row(item)
-	return &row, err
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
@@ -232,7 +232,7 @@ func (w *world) run(t *testing.T, instances []*catalogue.Catalogue[talkRow, *tal
 			for n := i; ; n++ {
 				q := searches[n%len(searches)]
 				before := w.snapshot()
-				found, total, err := c.Search(t.Context(), source, alone(q.keep), q.order, 0, 1_000_000)
+				found, total, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Keep: alone(q.keep), Order: q.order, Offset: 0, Limit: 1_000_000})
 				if err == nil {
 					err = q.check(found, total, before, w.snapshot())
 				}
@@ -260,7 +260,7 @@ func compare(t *testing.T, c *catalogue.Catalogue[talkRow, *talk], rows []*talkR
 	for _, q := range searches {
 		want := q.naive(rows)
 		for offset := 0; offset <= len(want); offset += size {
-			found, total, err := c.Search(t.Context(), source, alone(q.keep), q.order, offset, size)
+			found, total, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Keep: alone(q.keep), Order: q.order, Offset: offset, Limit: size})
 			require.NoError(t, err)
 			require.Equal(t, len(want), total, q.name)
 			require.Len(t, found, min(size, len(want)-offset), q.name)

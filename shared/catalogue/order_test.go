@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -53,12 +54,21 @@ func TestSplice(t *testing.T) {
 	})
 }
 
-// TestSmallest compares the first n with sorting all, whichever way is taken.
-func TestSmallest(t *testing.T) {
+// TestSelect compares a page with sorting all rows, of few rows and of many.
+func TestSelect(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfDistinct(rapid.Int(), rapid.ID[int]).Draw(t, "values")
-		n := rapid.IntRange(0, len(values)+3).Draw(t, "n")
-		want := append([]int{}, slices.Sorted(slices.Values(values))[:min(n, len(values))]...)
-		require.Equal(t, want, numbersAt(smallest(pointers(values), n, compare)))
+		size, seed := rapid.IntRange(0, 3*sortAtOnce).Draw(t, "size"), rapid.Uint64().Draw(t, "seed")
+		rows := rand.New(rand.NewPCG(seed, 0)).Perm(size)
+		offset, limit := rapid.IntRange(0, size+3).Draw(t, "offset"), rapid.IntRange(0, 100).Draw(t, "limit")
+		want := []int{}
+		for n := range size {
+			if n%3 > 0 {
+				want = append(want, n)
+			}
+		}
+		page, total := Select(pointers(rows), func(n *int) bool { return *n%3 > 0 }, compare, offset, limit)
+		require.Len(t, want, total)
+		want = want[min(offset, total):min(offset+limit, total)]
+		require.Equal(t, append([]int{}, want...), numbersAt(page))
 	})
 }

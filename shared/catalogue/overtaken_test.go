@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/metering"
 	"lectern/shared/table"
@@ -92,7 +92,7 @@ func TestAnOvertakenCallerTakesNoHalfOfATransaction(t *testing.T) {
 		both, ok := first[2].Merge(second[2])
 		require.True(t, ok)
 		require.NoError(t, to.Transact(t.Context(), first[0], first[1], both), "its second row is not visible yet")
-		_, err := c.Known(t.Context(), source)
+		_, err := c.PartialView(t.Context(), source)
 		require.NoError(t, err)
 	})
 	requireUnavailable(t, got.err)

@@ -9,8 +9,8 @@ import (
 	"lectern/shared/table"
 )
 
-// Rows returns how many rows of src are counted on the versions of its shards, by one
-// Query of them.
+// Rows returns the number of rows of src, as counted on the versions of the shards, by one
+// Query.
 func Rows(ctx context.Context, t *table.Table, src Source) (rows int64, err error) {
 	versions, err := t.Versions(ctx, src.Versions, src.Family+"#", src.Family+"#"+lastKey)
 	for _, version := range versions {
@@ -19,7 +19,7 @@ func Rows(ctx context.Context, t *table.Table, src Source) (rows int64, err erro
 	return rows, err
 }
 
-// Recount sets how many rows each shard of src has by counting them, beside writers.
+// Recount counts the rows of each shard of src and sets their number, while others write.
 func Recount(ctx context.Context, t *table.Table, src Source) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(shardsAtOnce)
@@ -29,14 +29,13 @@ func Recount(ctx context.Context, t *table.Table, src Source) error {
 	return g.Wait()
 }
 
-// recount counts the rows of a shard after its version was read, and sets the number
-// where the rows add up to the version and it is still the same: a row that is written
-// meanwhile, or not visible yet, has it counted again. A shard without a version is not
-// touched.
+// recount reads the version of a shard, counts its rows, and sets the number if the rows add up
+// to the version and the version is still the same. Otherwise recount repeats. It leaves a
+// shard without a version alone.
 func recount(ctx context.Context, t *table.Table, src Source, shard int) error {
 	key, prefix := VersionKey(src, shard), shardPrefix(shard)
-	for try := range maxTries {
-		if err := pauses.Wait(ctx, try); err != nil {
+	for _, err := range settling.Each(ctx) {
+		if err != nil {
 			return err
 		}
 		version, err := t.Get(ctx, key)

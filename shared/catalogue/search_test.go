@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
 	"lectern/shared/metering"
@@ -41,7 +41,7 @@ func titles(talks []*talk) (all []string) {
 func TestSearchFiltersOrdersAndPages(t *testing.T) {
 	to := tabletest.Start(t)
 	c := newCatalogue(to)
-	found, total, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
+	found, total, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
 	require.NoError(t, err)
 	require.Empty(t, found)
 	require.Zero(t, total)
@@ -70,7 +70,7 @@ func TestSearchFiltersOrdersAndPages(t *testing.T) {
 		{"ordered, beyond the end", nil, byStarts, 100, 25, nil, 4},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			found, total, err := c.Search(t.Context(), source, alone(test.keep), test.order, test.offset, test.limit)
+			found, total, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Keep: alone(test.keep), Order: test.order, Offset: test.offset, Limit: test.limit})
 			require.NoError(t, err)
 			require.Equal(t, test.want, titles(found))
 			require.Equal(t, test.total, total)
@@ -84,7 +84,7 @@ func TestWarmSearchReadsTheVersionsOnly(t *testing.T) {
 	c := newCatalogue(to)
 	search := func() (calls, roundTrips int) {
 		ctx, meter := metering.Measured(t.Context())
-		_, _, err := c.Search(ctx, source, alone(nil), nil, 0, 25)
+		_, _, err := c.Search(ctx, source, catalogue.Query[talkRow]{Limit: 25})
 		require.NoError(t, err)
 		calls, roundTrips, _, _ = meter.Totals()
 		return calls, roundTrips
@@ -159,7 +159,7 @@ func TestForgottenBumpOrLostRowIsA503(t *testing.T) {
 	to := tabletest.Start(t)
 	create(t, to, &talk{ID: "a", Version: 1})
 	require.NoError(t, to.Transact(t.Context(), catalogue.Bump(source, "a")))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
 	requireUnavailable(t, err)
 }
 
@@ -175,7 +175,38 @@ func TestBodyOlderThanItsRowIsA503(t *testing.T) {
 	create(t, to, &talk{ID: "a", Version: 1})
 	rowAndVersion := writes(t, &talk{ID: "a", Version: 2})[1:]
 	require.NoError(t, to.Transact(t.Context(), rowAndVersion...))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
+	requireUnavailable(t, err)
+}
+
+// lateBodies answers the first reads of bodies without items.
+type lateBodies struct {
+	table.Client
+	reads, late int
+}
+
+func (l *lateBodies) BatchGetItem(
+	ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options),
+) (*dynamodb.BatchGetItemOutput, error) {
+	out, err := l.Client.BatchGetItem(ctx, in, o...)
+	if l.reads++; err == nil && l.reads <= l.late {
+		out.Responses = nil
+	}
+	return out, err
+}
+
+// TestABodyOfTheLastReadIsShown has a body that a search sees in the last read of its twelve.
+func TestABodyOfTheLastReadIsShown(t *testing.T) {
+	late := &lateBodies{}
+	to := tabletest.Behind(t, func(c table.Client) table.Client { late.Client = c; return late })
+	create(t, to, &talk{ID: "a", Title: "one", Version: 1})
+	late.reads, late.late = 0, 11
+	got, err := newCatalogue(to).Bodies(t.Context(), source, []catalogue.Want{{ID: "a", Version: 1}})
+	require.NoError(t, err)
+	require.Equal(t, "one", got[0].Value.Title)
+	require.Equal(t, 12, late.reads)
+	late.reads, late.late = 0, 12
+	_, err = newCatalogue(to).Bodies(t.Context(), source, []catalogue.Want{{ID: "a", Version: 1}})
 	requireUnavailable(t, err)
 }
 
@@ -192,13 +223,13 @@ func TestBodyNewerThanItsRow(t *testing.T) {
 		require.NoError(t, to.Transact(t.Context(), writes(t, b)[0]))
 	}
 	bodyOnly(&talk{ID: "a", Title: "moved", Created: 1, Track: "y", Version: 2})
-	found, total, err := newCatalogue(to).Search(t.Context(), source, alone(ofX), nil, 0, 2)
+	found, total, err := newCatalogue(to).Search(t.Context(), source, catalogue.Query[talkRow]{Keep: alone(ofX), Limit: 2})
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three"}, titles(found), "it no longer matches, so the page is refilled")
 	require.Equal(t, 2, total)
 
 	bodyOnly(&talk{ID: "a", Title: "last", Created: 9, Track: "x", Version: 3})
-	found, total, err = newCatalogue(to).Search(t.Context(), source, alone(ofX), nil, 0, 2)
+	found, total, err = newCatalogue(to).Search(t.Context(), source, catalogue.Query[talkRow]{Keep: alone(ofX), Limit: 2})
 	require.NoError(t, err)
 	require.Equal(t, []string{"two", "three"}, titles(found), "it has another place now")
 	require.Equal(t, 3, total)
@@ -279,7 +310,7 @@ func TestMemoryIsCapped(t *testing.T) {
 	})
 	other := catalogue.Source{Rows: "f#R", Versions: "f#V", Family: "S", Shards: 4}
 	for range 2 {
-		found, _, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
+		found, _, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
 		require.NoError(t, err)
 		require.Equal(t, []string{"one", "two"}, titles(found))
 		ctx, meter := metering.Measured(t.Context())
@@ -327,7 +358,7 @@ func TestErrorsOfDecodingAreNotShown(t *testing.T) {
 	to := tabletest.Start(t)
 	bad := table.Item{Key: catalogue.RowKey(source, "a"), Version: 1, Data: []byte("no JSON")}
 	require.NoError(t, to.Transact(t.Context(), table.Insert(bad)))
-	_, _, err := newCatalogue(to).Search(t.Context(), source, alone(nil), nil, 0, 25)
+	_, _, err := newCatalogue(to).Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
 	require.Error(t, err)
 	var shown *apierr.Error
 	require.False(t, errors.As(err, &shown))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
@@ -41,7 +41,7 @@ func TestARowAheadDoesNotHideOneBehind(t *testing.T) {
 		}
 		land(second[2])
 		for _, c := range []*catalogue.Catalogue[talkRow, *talk]{warm, cold} {
-			found, _, err := c.Search(t.Context(), source, alone(nil), nil, 0, 25)
+			found, _, err := c.Search(t.Context(), source, catalogue.Query[talkRow]{Limit: 25})
 			require.NoError(t, err)
 			require.ElementsMatch(t, []string{"first", "second"}, titles(found))
 		}

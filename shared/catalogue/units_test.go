@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/metering"
 	"lectern/shared/table"
@@ -199,7 +199,7 @@ func TestKnownRowsGrow(t *testing.T) {
 	known, least := 0, 0
 	for range 20 {
 		ctx, meter := metering.Measured(t.Context())
-		view, err := c.Known(ctx, source)
+		view, err := c.PartialView(ctx, source)
 		require.NoError(t, err)
 		_, _, units, _ := meter.Totals()
 		require.Less(t, units, 300.0)
@@ -244,7 +244,7 @@ func TestABadShardRefusesOnlyWhatNeedsIt(t *testing.T) {
 	require.NoError(t, to.Transact(t.Context(), table.Bump(key, 1)))
 	c := newCatalogue(to)
 	for range 3 {
-		view, err := c.Known(t.Context(), source)
+		view, err := c.PartialView(t.Context(), source)
 		require.NoError(t, err)
 		_, ok := view.Get(near[0])
 		require.False(t, ok)
@@ -264,8 +264,8 @@ func TestABadShardRefusesOnlyWhatNeedsIt(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestTogetherReadsAPartitionOnce for all families, and sees what was written before it.
-func TestTogetherReadsAPartitionOnce(t *testing.T) {
+// TestShareVersionsReadsAPartitionOnce for all families, and sees what was written before it.
+func TestShareVersionsReadsAPartitionOnce(t *testing.T) {
 	to := tabletest.Start(t)
 	b := someTalk(rand.New(rand.NewPCG(2, 2)))
 	create(t, to, b)
@@ -279,7 +279,7 @@ func TestTogetherReadsAPartitionOnce(t *testing.T) {
 	b.Version, b.Title = 2, "new"
 	require.NoError(t, to.Transact(t.Context(), writes(t, b)...))
 	ctx, meter := metering.Measured(t.Context())
-	ctx = catalogue.Together(ctx, other, source)
+	ctx = catalogue.ShareVersions(ctx, other, source)
 	for range 2 {
 		view, err := c.View(ctx, source)
 		require.NoError(t, err)
@@ -291,7 +291,7 @@ func TestTogetherReadsAPartitionOnce(t *testing.T) {
 	require.Equal(t, 2, callsOf(meter), "the versions, the row")
 	b.Version, b.Title = 3, "newer"
 	require.NoError(t, to.Transact(t.Context(), writes(t, b)...))
-	view, err := c.View(catalogue.Again(ctx), source)
+	view, err := c.View(catalogue.RenewVersions(ctx), source)
 	require.NoError(t, err)
 	row, _ := view.Get(b.ID)
 	require.Equal(t, "newer", row.Title)

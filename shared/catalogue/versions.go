@@ -11,20 +11,20 @@ import (
 
 // versions are the version items of a source's shards.
 type versions struct {
-	// came is from when on every write that was answered must be seen, and asked when
-	// the items were asked for.
+	// came is the time of the caller: every write that was answered before came must be
+	// seen. asked is the time when the items were asked for.
 	came, asked time.Time
 	shards      []table.Item
 }
 
-// reading is the partitions of versions that one request reads once.
+// reading has the partitions of versions that one request reads once, by key.
 type reading struct {
-	came time.Time
-	// partitions are by their keys, and never change.
+	came       time.Time
 	partitions map[string]*partition
 }
 
-// partition is the items of the families between two, once they were read.
+// partition has the version items of a span of families, both ends included, after the first
+// read.
 type partition struct {
 	from, to string
 	mu       sync.Mutex
@@ -34,10 +34,10 @@ type partition struct {
 
 type readingKey struct{}
 
-// Together returns a context under which the versions of sources that share a partition
-// are read with one Query, when the first is needed. Views under it have every write in
-// them that was answered before Together was called.
-func Together(ctx context.Context, sources ...Source) context.Context {
+// ShareVersions returns a context under which one Query reads the versions of all sources in
+// a partition, for the first view of these sources. Views under the context have every write
+// that was answered before ShareVersions was called.
+func ShareVersions(ctx context.Context, sources ...Source) context.Context {
 	r := &reading{came: time.Now(), partitions: map[string]*partition{}}
 	for _, src := range sources {
 		p, ok := r.partitions[src.Versions]
@@ -50,8 +50,8 @@ func Together(ctx context.Context, sources ...Source) context.Context {
 	return context.WithValue(ctx, readingKey{}, r)
 }
 
-// Again returns a context as of Together, for what is read later.
-func Again(ctx context.Context) context.Context {
+// RenewVersions returns a context like ShareVersions, as of now.
+func RenewVersions(ctx context.Context) context.Context {
 	old, ok := ctx.Value(readingKey{}).(*reading)
 	if !ok {
 		return ctx
@@ -63,8 +63,8 @@ func Again(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readingKey{}, r)
 }
 
-// versions reads the version of every shard; 0 for a shard without rows.
-func (c *Catalogue[R, B]) versions(ctx context.Context, src Source) (versions, error) {
+// readVersions reads the version of every shard; 0 for a shard without rows.
+func readVersions(ctx context.Context, t *table.Table, src Source) (versions, error) {
 	now := versions{came: time.Now(), shards: make([]table.Item, src.Shards)}
 	p := &partition{from: src.Family, to: src.Family}
 	if r, ok := ctx.Value(readingKey{}).(*reading); ok {
@@ -72,7 +72,7 @@ func (c *Catalogue[R, B]) versions(ctx context.Context, src Source) (versions, e
 			p, now.came = shared, r.came
 		}
 	}
-	items, asked, err := p.read(ctx, c.table, src.Versions)
+	items, asked, err := p.read(ctx, t, src.Versions)
 	now.asked = asked
 	for i := range now.shards {
 		now.shards[i] = items[VersionKey(src, i).SK]
@@ -80,7 +80,7 @@ func (c *Catalogue[R, B]) versions(ctx context.Context, src Source) (versions, e
 	return now, err
 }
 
-// read returns the items of the partition, which it reads unless that was done.
+// read returns the items of the partition. It reads them once.
 func (p *partition) read(ctx context.Context, t *table.Table, pk string) (map[string]table.Item, time.Time, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,9 +95,9 @@ func (p *partition) read(ctx context.Context, t *table.Table, pk string) (map[st
 	return items, asked, err
 }
 
-// version reads the version of one shard; 0 for a shard without rows.
-func (c *Catalogue[R, B]) version(ctx context.Context, src Source, shard int) (table.Item, error) {
-	item, err := c.table.Get(ctx, VersionKey(src, shard))
+// readVersion reads the version of one shard; 0 for a shard without rows.
+func readVersion(ctx context.Context, t *table.Table, src Source, shard int) (table.Item, error) {
+	item, err := t.Get(ctx, VersionKey(src, shard))
 	if errors.Is(err, table.ErrNotFound) {
 		return table.Item{}, nil
 	}

@@ -3,45 +3,47 @@ package catalogue
 import (
 	"cmp"
 	"slices"
+
+	"lectern/shared/table"
 )
 
-// View is the rows of a source as they stood at one moment. It never changes and
-// shares its rows with other views: whoever reads it must not write.
+// View has the rows of a source at one moment. It never changes and shares its rows with
+// other views: readers must not write to the rows.
 type View[R any] struct {
-	traits[R]
+	*traits[R]
 	shards []shard[R]
-	order  []*R
-	// partial is set where shards are missing: there is no order then.
+	sorted []*R
+	// partial reports whether shards are missing. A partial view has no order.
 	partial bool
 }
 
-// traits are the options that a view needs.
+// traits are the options about rows.
 type traits[R any] struct {
+	row     func(table.Item) (R, error)
 	id      func(*R) string
+	version func(*R) int64
 	order   func(a, b *R) int
 	arrange func(rows []R)
 }
 
-// shard is the rows of one shard.
+// shard has the rows of a shard, in the order of their ids.
 type shard[R any] struct {
-	// rows are in the order of their ids, as they are read.
 	rows []*R
-	// sum is that of their versions times their weights. They are current if it is
-	// the shard's version.
+	// sum is the sum of the rows' versions times their weights.
 	sum int64
-	// bytes is about what they take in memory.
+	// bytes is about the memory of the rows.
 	bytes int64
 }
 
-// find is where the row of id stands in the shard, or would stand.
+// find returns the index of the row with the id, or the index for inserting the row.
 func (s shard[R]) find(id string, idOf func(*R) string) (at int, ok bool) {
 	return slices.BinarySearchFunc(s.rows, id, func(row *R, id string) int { return cmp.Compare(idOf(row), id) })
 }
 
 // All returns every row, in the default order.
-func (v *View[R]) All() []*R { return v.order }
+func (v *View[R]) All() []*R { return v.sorted }
 
-// Get is the row of a record, if there is one.
+// Get returns the row of a record, and false if the view has no such row.
 func (v *View[R]) Get(id string) (*R, bool) {
 	s := v.shards[Shard(id, len(v.shards))]
 	at, ok := s.find(id, v.id)
@@ -51,8 +53,8 @@ func (v *View[R]) Get(id string) (*R, bool) {
 	return s.rows[at], true
 }
 
-// Join calls each for the rows of two views that are of the same record, in no order
-// that means anything. Both sources must have the same number of shards.
+// Join calls each for every two rows of the same record, in any order. Both sources must have
+// the same number of shards.
 func Join[A, B any](a *View[A], b *View[B], each func(*A, *B)) {
 	for i := range a.shards {
 		others := b.shards[i].rows
@@ -68,34 +70,57 @@ func Join[A, B any](a *View[A], b *View[B], each func(*A, *B)) {
 	}
 }
 
-// Select gives the rows from offset on, at most limit, of those that keep holds
-// for, and how many it holds for in all. A nil keep holds for every row. A nil
-// order is the default order, which also decides where order finds two equal.
-func (v *View[R]) Select(keep func(*R) bool, order func(a, b *R) int, offset, limit int) (page []*R, total int) {
-	if keep == nil {
-		keep = func(*R) bool { return true }
-	}
-	if order == nil {
-		return Select(v.order, keep, nil, offset, limit)
-	}
-	return Select(v.order, keep, func(a, b *R) int { return cmp.Or(order(a, b), v.traits.order(a, b)) }, offset, limit)
+// Query chooses a page of rows.
+type Query[R any] struct {
+	// Keep reports whether a row of the view matches; nil means that every row does. It may
+	// look at other rows of the view.
+	Keep func(*View[R], *R) bool
+	// Order compares rows; nil means the default order, which also orders rows that Order
+	// finds equal.
+	Order         func(a, b *R) int
+	Offset, Limit int
 }
 
-// Select is View.Select for any rows, whose order is theirs as they stand where
-// order is nil, and which order never finds equal.
+// Select returns the rows that q chooses, and the number of all rows that match.
+func (v *View[R]) Select(q Query[R]) (page []*R, total int) {
+	keep := func(r *R) bool { return q.Keep == nil || q.Keep(v, r) }
+	if q.Order == nil {
+		return inOrder(v.sorted, keep, q.Offset, q.Limit)
+	}
+	order := func(a, b *R) int { return cmp.Or(q.Order(a, b), v.order(a, b)) }
+	return Select(v.sorted, keep, order, q.Offset, q.Limit)
+}
+
+// Select returns the rows for which keep holds, from offset on and at most limit, and the
+// number of all rows for which keep holds. A nil order leaves the rows in their order;
+// another order must never find two rows equal. Sorted are only as many rows as the page
+// needs, up to twice as many at a time.
 func Select[R any](rows []*R, keep func(*R) bool, order func(a, b *R) int, offset, limit int) (page []*R, total int) {
 	if order == nil {
 		return inOrder(rows, keep, offset, limit)
 	}
-	var kept []*R
+	most, sorted := offset+limit, false
+	var first []*R
 	for _, row := range rows {
-		if keep(row) {
-			kept = append(kept, row)
+		if !keep(row) {
+			continue
+		}
+		total++
+		if sorted && order(row, first[most-1]) > 0 {
+			continue
+		}
+		if first = append(first, row); most > 0 && len(first) == 2*most+sortAtOnce {
+			slices.SortFunc(first, order)
+			first, sorted = first[:most], true
 		}
 	}
-	first := smallest(kept, offset+limit, order)
-	return first[min(offset, len(first)):], len(kept)
+	slices.SortFunc(first, order)
+	first = first[:min(most, len(first))]
+	return first[min(offset, len(first)):], total
 }
+
+// sortAtOnce is the smallest number of rows that Select sorts before it has seen all.
+const sortAtOnce = 256
 
 func inOrder[R any](rows []*R, keep func(*R) bool, offset, limit int) (page []*R, total int) {
 	for _, row := range rows {
@@ -110,8 +135,8 @@ func inOrder[R any](rows []*R, keep func(*R) bool, offset, limit int) (page []*R
 	return page, total
 }
 
-// With is the view with rows in place of those with their ids, as a body shows
-// them that is newer than its row.
+// With returns the view with rows that replace the rows of the same records. A body that is
+// newer than its row gives such a row.
 func (v *View[R]) With(rows []*R) *View[R] {
 	shards := slices.Clone(v.shards)
 	var out, in []*R
@@ -126,11 +151,11 @@ func (v *View[R]) With(rows []*R) *View[R] {
 	if v.partial {
 		return &View[R]{traits: v.traits, shards: shards, partial: true}
 	}
-	return &View[R]{traits: v.traits, shards: shards, order: splice(v.order, out, in, v.traits.order)}
+	return &View[R]{traits: v.traits, shards: shards, sorted: splice(v.sorted, out, in, v.order)}
 }
 
-// changed reports whether shards have other rows than the view. Those that have the
-// same are replaced by the view's.
+// changed reports whether shards have other rows than the view. It replaces equal shards by
+// the view's own.
 func (v *View[R]) changed(shards []shard[R]) (changed bool) {
 	for i, was := range v.shards {
 		if shards[i].sum == was.sum {
@@ -142,8 +167,8 @@ func (v *View[R]) changed(shards []shard[R]) (changed bool) {
 	return changed
 }
 
-// replaced is the view with other shards. A row that both have is the same
-// pointer in both, so only the changed ones are looked up and moved.
+// replaced returns the view with other shards. A row of both views is the same pointer, so
+// only changed rows are looked up and moved.
 func (v *View[R]) replaced(shards []shard[R]) *View[R] {
 	var out, in []*R
 	for i, now := range shards {
@@ -154,7 +179,7 @@ func (v *View[R]) replaced(shards []shard[R]) *View[R] {
 		in = appendMissing(in, now, was, v.id)
 		out = appendMissing(out, was, now, v.id)
 	}
-	return &View[R]{traits: v.traits, shards: shards, order: splice(v.order, out, in, v.traits.order)}
+	return &View[R]{traits: v.traits, shards: shards, sorted: splice(v.sorted, out, in, v.order)}
 }
 
 // appendMissing appends the rows of from that are not in other.
@@ -167,41 +192,41 @@ func appendMissing[R any](to []*R, from, other shard[R], id func(*R) string) []*
 	return to
 }
 
-// compact moves the rows of a view that nobody else has seen next to each other,
-// in the default order: a scan of many rows then takes a third of the time.
+// compact copies the rows of a new view next to each other, in the default order: a scan of
+// many rows then takes a third of the time.
 func (v *View[R]) compact() {
 	for i := range v.shards {
-		v.shards[i].rows = slices.Clone(v.shards[i].rows) // A view of Known may have them.
+		v.shards[i].rows = slices.Clone(v.shards[i].rows) // A view of PartialView may have them.
 	}
-	together := make([]R, len(v.order))
-	for i, row := range v.order {
+	together := make([]R, len(v.sorted))
+	for i, row := range v.sorted {
 		together[i] = *row
 		s := v.shards[Shard(v.id(row), len(v.shards))]
 		at, _ := s.find(v.id(row), v.id)
-		s.rows[at], v.order[i] = &together[i], &together[i]
+		s.rows[at], v.sorted[i] = &together[i], &together[i]
 	}
 	if v.arrange != nil {
 		v.arrange(together)
 	}
 }
 
-// splice gives the rows of order, which is sorted, without those of out and with
-// those of in. It sorts out and in, and leaves order as it is.
+// splice returns the sorted rows of order without the rows of out and with the rows of in. It
+// sorts out and in, and does not change order.
 func splice[R any](order, out, in []*R, compare func(a, b *R) int) []*R {
 	slices.SortFunc(out, compare)
 	slices.SortFunc(in, compare)
 	spliced := make([]*R, 0, len(order)-len(out)+len(in))
-	copyUntil := func(row *R) {
-		at, _ := slices.BinarySearchFunc(order, row, compare)
-		spliced = append(spliced, order[:at]...)
-		order = order[at:]
-	}
 	for len(out) > 0 || len(in) > 0 {
-		if len(in) == 0 || len(out) > 0 && compare(out[0], in[0]) <= 0 {
-			copyUntil(out[0])
+		removes := len(in) == 0 || len(out) > 0 && compare(out[0], in[0]) <= 0
+		rows := in
+		if removes {
+			rows = out
+		}
+		at, _ := slices.BinarySearchFunc(order, rows[0], compare)
+		spliced, order = append(spliced, order[:at]...), order[at:]
+		if removes {
 			order, out = order[1:], out[1:]
 		} else {
-			copyUntil(in[0])
 			spliced, in = append(spliced, in[0]), in[1:]
 		}
 	}

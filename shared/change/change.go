@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -51,7 +52,7 @@ type Kind struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Value is one changed field. Old and New are JSON values; New puts a Cut in the place
+// Value is one changed field. Old and New are JSON values; New has a Cut instead
 // of a long value.
 type Value struct {
 	Field string `json:"field"`
@@ -120,20 +121,20 @@ func nonce() string {
 // partition takes about 500 writes a second.
 const Buckets = 8
 
-// Write returns the write that puts the record into the feed:
-//
-//	PK                             SK
-//	O#<org>#H#<yyyymmddhh>#<0..7>  <id>
+// Feed are the keys of the change records.
+var Feed = keys.Pattern{Name: "change record", PK: "o#H#<yyyymmddhh>#<0..7>", SK: "<change>"}
+
+// Keys are the patterns of the items of the feed.
+var Keys = []keys.Pattern{Feed, {Name: "hour of change records", PK: "o#H", SK: "<yyyymmddhh>"}}
+
+// Write returns the write that puts the record into the feed.
 func (r Record) Write() table.Write {
 	return table.Insert(table.Item{Key: r.Key(), Version: 1, Data: encode(r), Kind: table.KindChange})
 }
 
 // PersonalWrites returns the writes of a change record about a person or company, whose
-// partition is pk. The whole record stands in pk, so that it is found and erased with
-// the person; the feed gets the record without values.
-//
-//	PK    SK
-//	<pk>  H#<id>
+// partition is pk. The whole record is in pk, so that a purge of the person finds and
+// erases it; the feed gets the record without values.
 func (r Record) PersonalWrites(pk string) []table.Write {
 	thin := r
 	thin.Values = nil
@@ -141,7 +142,7 @@ func (r Record) PersonalWrites(pk string) []table.Write {
 	return []table.Write{thin.Write(), table.Insert(whole)}
 }
 
-// PersonalKey returns where the whole record of an id stands in the partition pk.
+// PersonalKey returns the key of the whole record of an id in the partition pk.
 func PersonalKey(pk, id string) table.Key { return table.Key{PK: pk, SK: "H#" + id} }
 
 // Key returns the key of the record in the feed.
@@ -156,7 +157,7 @@ func Partition(org int64, at time.Time, bucket int) string {
 	return table.Org(org) + "#H#" + at.UTC().Format(hourForm) + "#" + strconv.Itoa(bucket)
 }
 
-// id returns a UUID of version 7, with a hash of record and version in the place of
+// id returns a UUID of version 7, with a hash of record and version instead of
 // random bits.
 func id(r Record) string {
 	u := sha256.Sum256(fmt.Appendf(nil, "%d|%d|%s|%s|%d", r.Org, r.Event, r.Type, r.RecordID, r.Version))

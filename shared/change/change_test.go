@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/change"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -99,9 +99,9 @@ func TestAFirstVersionHasNoValues(t *testing.T) {
 	require.Len(t, change.New(t.Context(), r).Values, 1)
 }
 
-// TestNoTwoTriesWriteTheSame: two writers of one version at one moment get one id, and
-// what one has written must not be taken for the other's, in the feed or beside the
-// record.
+// TestNoTwoTriesWriteTheSame: two writers of the same version at the same time get the same id.
+// A writer must not take the other writer's change record for its own, in the feed or beside
+// the record.
 func TestNoTwoTriesWriteTheSame(t *testing.T) {
 	first, second := change.New(t.Context(), record(2, noon)), change.New(t.Context(), record(2, noon))
 	require.Equal(t, first.ID, second.ID)
@@ -112,7 +112,7 @@ func TestNoTwoTriesWriteTheSame(t *testing.T) {
 	require.ErrorIs(t, tab.Transact(t.Context(), second.Write()), table.ErrStale)
 }
 
-// TestValuesOfAPersonStandBesideIt and not in the feed, nor hashes of what is cut.
+// TestValuesOfAPersonStandBesideIt: the feed has no values, and no hashes of cut values.
 func TestValuesOfAPersonStandBesideIt(t *testing.T) {
 	tab := tabletest.Start(t)
 	r := record(2, noon)

@@ -15,16 +15,13 @@ import (
 const hourForm = "2006010215"
 
 // Hour returns the key of the item of an hour in which an organization has change
-// records. A reader of the feed leaves out hours without an item:
-//
-//	PK         SK
-//	O#<org>#H  <yyyymmddhh>
+// records. A reader of the feed leaves out hours without an item.
 func Hour(org int64, at time.Time) table.Key {
 	return table.Key{PK: table.Org(org) + "#H", SK: at.UTC().Format(hourForm)}
 }
 
 // Commit does all writes or none, as table.Transact does. It first puts the items of the
-// hours of the change records, so that no change record stands in an hour without its
+// hours of the change records, so that every hour with a change record has its
 // item. The item of a transaction that then fails only costs a reader a read.
 func Commit(ctx context.Context, t *table.Table, writes ...table.Write) error {
 	for _, w := range writes {
@@ -48,24 +45,24 @@ func hourOf(key table.Key) table.Key {
 // hoursAtOnce is how many hours FillHours looks at in parallel.
 const hoursAtOnce = 8
 
-// FillHours puts the items of hours that lack theirs, which releases before there were
-// such items wrote: of the 24 hours from after on. It returns how many lacked it.
+// FillHours writes the missing items of the 24 hours from after on, and returns the number of
+// missing items. Earlier releases wrote change records without these items.
 func FillHours(ctx context.Context, t *table.Table, org int64, after time.Time) (filled int, err error) {
 	const hours = 24
 	first, last := Hour(org, after), Hour(org, after.Add((hours-1)*time.Hour))
-	there := map[string]bool{}
+	found := map[string]bool{}
 	for item, err := range t.Between(ctx, first.PK, first.SK, last.SK) {
 		if err != nil {
 			return 0, err
 		}
-		there[item.SK] = true
+		found[item.SK] = true
 	}
 	var count atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(hoursAtOnce)
 	for i := range hours {
 		at := after.Add(time.Duration(i) * time.Hour)
-		if there[Hour(org, at).SK] {
+		if found[Hour(org, at).SK] {
 			continue
 		}
 		g.Go(table.Safely(func() error {

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/change"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -41,7 +41,7 @@ func startUpdating(t *testing.T) (*table.Table, *updating) {
 	}), u
 }
 
-// hours are those of organization 7 that have an item.
+// hours returns the hours of organization 7 with an item.
 func hours(t *testing.T, tab *table.Table) (all []string) {
 	t.Helper()
 	for item, err := range tab.Between(t.Context(), change.Hour(7, noon.Time).PK, "0", "~") {
@@ -51,8 +51,8 @@ func hours(t *testing.T, tab *table.Table) (all []string) {
 	return all
 }
 
-// TestCommitPutsTheItemsOfHours once for each hour, also where one transaction crosses
-// the border of an hour.
+// TestCommitPutsTheItemsOfHours: once for each hour, also if a transaction crosses the border of
+// an hour.
 func TestCommitPutsTheItemsOfHours(t *testing.T) {
 	tab, u := startUpdating(t)
 	border := wire.At(noon.Add(time.Hour))

@@ -18,8 +18,8 @@ const (
 	maxValue = 8 << 10
 	minValue = 256
 	// maxValues and maxNames bound the bytes of all values and of the names that a
-	// kind lists. A record stays below about 100 KB then: a transaction may hold a
-	// hundred, and an item 400 KB.
+	// kind lists. A record stays below about 100 KB then: a transaction may have a
+	// hundred records, and an item 400 KB.
 	maxValues = 70 << 10
 	maxNames  = 10 << 10
 	// maxPlain is the length up to which a value is kept without a hash.
@@ -99,7 +99,7 @@ func cut(data []byte, limit int) any {
 // top-level key in order of the alphabet. A nil before is a new record; an absent key is
 // null. Diff leaves out the keys in except and times of a change.
 func Diff(before, after any, except ...string) []Value {
-	was, is := keys(before), keys(after)
+	was, is := properties(before), properties(after)
 	var values []Value
 	for name := range union(was, is) {
 		if name == "updated_at" || name == "updatedAt" || slices.Contains(except, name) {
@@ -113,8 +113,8 @@ func Diff(before, after any, except ...string) []Value {
 	return values
 }
 
-// keys returns the top-level values of a record.
-func keys(record any) map[string]json.RawMessage {
+// properties returns the top-level values of a record.
+func properties(record any) map[string]json.RawMessage {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(encode(record), &all); err != nil {
 		panic("change: a record is not a JSON object: " + err.Error())

@@ -1,7 +1,7 @@
-// Package contact owns people: one contact a person in the organization,
-// associated with events (gaps.md sections 2.1 and 2.3). It owns what a contact has
-// beyond a party: the e-mail address that no two share, and how a person is shown
-// by itself and on a session.
+// Package contact owns people: a contact in the organization for each person, associated
+// with events (gaps.md sections 2.1 and 2.3). It has the parts of a contact beyond a party:
+// the e-mail address that no two contacts share, and the shapes of a contact alone and on a
+// session.
 package contact
 
 import (
@@ -9,17 +9,18 @@ import (
 
 	"lectern/shared/caps"
 	"lectern/shared/field"
+	"lectern/shared/keys"
 	"lectern/shared/party"
 	"lectern/shared/table"
 )
 
-// Role is what a contact is on an event, and how errors and changes name it.
+// Role is the role of a contact on an event, and the name in errors and changes.
 const Role = "contact"
 
-// email is the one field that every contact has.
+// email is the field that every contact has.
 const email = "email"
 
-// Kind is the kind of party that contacts are.
+// Kind is the kind of party of contacts.
 var Kind = &party.Kind{
 	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64, Cap: caps.Contacts,
 	Fields:  strings.Fields(names + " " + profile + " " + social + " " + background),
@@ -40,23 +41,26 @@ const (
 	social = `instagram_url snapchat_username tiktok_username`
 )
 
-// ByEmail is the key under which an address is taken. Addresses are compared
-// trimmed and lower-cased (gaps.md section 2.3).
+// Keys are the patterns of the items of contacts, beside those of their kind.
+var Keys = []keys.Pattern{{Name: "unique value", PK: "o#Q#email#<value>", SK: "-"}}
+
+// ByEmail returns the key of the item that keeps an address for one contact. Addresses are
+// compared trimmed and lower-cased (gaps.md section 2.3).
 func ByEmail(org int64, email string) table.Key {
 	return table.Key{PK: table.Org(org) + "#Q#email#" + strings.ToLower(strings.TrimSpace(email)), SK: "-"}
 }
 
-// Holds is whether a contact has an address, in whatever case.
+// Holds reports whether a contact has an address, in any case.
 func Holds(p party.Party, address string) bool {
 	return ByEmail(0, p.Value(email)) == ByEmail(0, address)
 }
 
-// fullName is first and last name; empty where there is neither.
+// fullName returns first and last name; empty without both.
 func fullName(b *party.Body) string {
 	return strings.TrimSpace(b.Value("first_name") + " " + b.Value("last_name"))
 }
 
-// FullName is first and last name; nil where there is neither.
+// FullName returns first and last name; nil without both.
 func FullName(b *party.Body) *string {
 	if name := fullName(b); name != "" {
 		return &name
@@ -64,10 +68,10 @@ func FullName(b *party.Body) *string {
 	return nil
 }
 
-// Memory is what searches keep of contacts.
+// Memory has the rows and bodies of contacts for searches.
 type Memory struct{ *party.Memory }
 
-// NewMemory is an empty memory over t; maxBytes caps it.
+// NewMemory returns an empty memory over t, bounded by maxBytes.
 func NewMemory(t *table.Table, maxBytes int64) *Memory {
 	return &Memory{Kind.NewMemory(t, maxBytes, &party.Numbers{})}
 }

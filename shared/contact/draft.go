@@ -2,18 +2,16 @@ package contact
 
 import (
 	"encoding/json"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"lectern/shared/apierr"
 	"lectern/shared/party"
 )
 
-// Draft is what a client may write of a contact.
+// Draft is the part of a contact that a client may write.
 type Draft struct{ party.Draft }
 
-// Create is the body of a create: a draft that must have an e-mail address.
+// Create is the body of a create: a draft with a required e-mail address.
 type Create struct{ Draft }
 
 // UnmarshalJSON reads a body that has passed its schema.
@@ -37,18 +35,4 @@ func (Create) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	s = Draft{}.TransformSchema(r, s)
 	s.Required = append(s.Required, email)
 	return s
-}
-
-// check trims the address and refuses an empty one.
-func (d *Draft) check() error {
-	sent := d.Text(email)
-	if !sent.Sent {
-		return nil
-	}
-	address := strings.TrimSpace(sent.Value)
-	if address == "" {
-		return apierr.Invalid(email, "email must not be empty.")
-	}
-	d.SetText(email, address)
-	return nil
 }

@@ -13,14 +13,14 @@ import (
 	"lectern/shared/wire"
 )
 
-// Contact is a contact as every operation on contacts answers it: the record of
-// gaps.md section 2.1, in its order.
+// Contact is a contact as every operation on contacts answers: the record of gaps.md section
+// 2.1, in order.
 type Contact struct{ party.Shown }
 
 // Profile is a contact as a session shows it.
 type Profile struct{ wire.Object }
 
-// What is shown after the names, in order.
+// The fields shown after the names, in order.
 var (
 	ofName    = strings.Fields(names)
 	ofRecord  = strings.Fields(profile + " " + background + " " + social)
@@ -28,7 +28,7 @@ var (
 	ofBrief   = slices.DeleteFunc(slices.Clone(ofProfile), func(name string) bool { return slices.Contains(Longest, name) })
 )
 
-// viewer shows contacts to a caller.
+// viewer returns a viewer of contacts for a caller.
 func (st *Store) viewer(c *auth.Caller, set *settings.Snapshot, translated bool) *party.Viewer {
 	return &party.Viewer{Kind: Kind, Caller: c, Set: set, Translated: translated, AdminURL: st.AdminURL, Collection: "contacts"}
 }
@@ -39,11 +39,11 @@ func (st *Store) Show(c *auth.Caller, set *settings.Snapshot, translated bool, p
 	return &Contact{st.viewer(c, set, translated).Finish(o, p, Role, nil)}
 }
 
-// Longest are the properties that a session leaves out of its people first where its
-// answer is too long (gaps.md section 1).
+// Longest are the properties of people that a session leaves out first if the answer is too
+// long (gaps.md section 1).
 var Longest = []string{"about", "custom_fields"}
 
-// Detail is how much a session shows of a contact: Translated adds translated_fields,
+// Detail says how much a session shows of a contact: Translated adds translated_fields,
 // Brief leaves out Longest.
 type Detail struct{ Translated, Brief bool }
 
@@ -63,7 +63,7 @@ func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, d Detail, p par
 	return Profile{o}
 }
 
-// head is what a shape of a contact begins with, up to the standard fields it has.
+// head returns the beginning of every shape of a contact, up to the standard fields.
 func head(p party.Party, fields []string) (o wire.Object) {
 	o.Add("id", p.ID)
 	o.Add("friendly_id", Kind.FriendlyID(p.Body))
@@ -91,7 +91,7 @@ func (Profile) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// described are the parts of a contact that are no standard fields.
+// described are the parts of a contact beside the standard fields.
 type described struct {
 	ID               string             `json:"id" format:"uuid"`
 	FriendlyID       string             `json:"friendly_id" doc:"CONT-12."`

@@ -19,31 +19,14 @@ import (
 // Store reads and writes contacts.
 type Store struct{ party.Store }
 
-// Get gives a contact of the caller's event.
+// Get returns a contact of the caller's event.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
 	return st.shown(ctx, c, x, func() (party.Party, error) { return st.Store.Get(ctx, c, id, Role) })
 }
 
-// GetOfOrganization gives a contact of the organization, whatever its events.
+// GetOfOrganization returns a contact of the organization, on any event.
 func (st *Store) GetOfOrganization(ctx context.Context, c *auth.Caller, id string, x party.Expand) (*Contact, error) {
 	return st.shown(ctx, c, x, func() (party.Party, error) { return st.OfOrganization(ctx, c, id, Role) })
-}
-
-// stored gives those contacts of ids that were ever on the caller's event, by id.
-func (st *Store) stored(ctx context.Context, c *auth.Caller, ids []string, x party.Expand) (map[string]any, error) {
-	set, err := st.Settings.Load(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	found, err := st.Read(ctx, c, ids)
-	if err != nil {
-		return nil, err
-	}
-	shown := make(map[string]any, len(found))
-	for id, p := range found {
-		shown[id] = st.Show(c, set, bool(x), p)
-	}
-	return shown, nil
 }
 
 func (st *Store) shown(ctx context.Context, c *auth.Caller, x party.Expand, find func() (party.Party, error)) (*Contact, error) {
@@ -58,8 +41,8 @@ func (st *Store) shown(ctx context.Context, c *auth.Caller, x party.Expand, find
 	return st.Show(c, set, bool(x), p), nil
 }
 
-// Search gives one page of the contacts of the caller's event, or of the
-// organization where the caller addresses none.
+// Search returns a page of the contacts of the caller's event, or of the organization if the
+// caller addresses no event.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x party.Expand) (*page.Of[*Contact], error) {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
@@ -88,8 +71,8 @@ const (
 	maxPause = 50 * time.Millisecond
 )
 
-// ByAddress finds the contact that holds an address, in whatever case; one without a
-// Body where nobody does.
+// ByAddress finds the contact with an address, in any case; a party without a Body for a
+// free address.
 func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
 	key := ByEmail(c.Org.ID, address)
 	for range maxTries {
@@ -104,8 +87,8 @@ func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) 
 	return party.Party{}, fmt.Errorf("contact: the holder of an address keeps changing: %w", apierr.Unavailable())
 }
 
-// at is the contact that has the address of a key; table.ErrStale where that is just
-// changing.
+// at returns the contact with the address of a key; table.ErrStale while the address changes
+// its contact.
 func (st *Store) at(ctx context.Context, c *auth.Caller, key table.Key) (party.Party, error) {
 	got, err := st.Table.GetMany(ctx, []table.Key{key})
 	if err != nil || len(got) == 0 {
@@ -123,8 +106,8 @@ func (st *Store) at(ctx context.Context, c *auth.Caller, key table.Key) (party.P
 	return st.holder(c, whole, key)
 }
 
-// holder is the contact that has the address of a key, by what was read: the key and
-// the contact. One without a Body is nobody.
+// holder returns the contact with the address of a key from the items; a party without a
+// Body for a free address.
 func (st *Store) holder(c *auth.Caller, got write.Items, key table.Key) (party.Party, error) {
 	item, ok := got[key]
 	if !ok {
@@ -149,8 +132,8 @@ func holderID(item table.Item) (string, error) {
 	return held.ID, nil
 }
 
-// hold is the write by which a contact takes an address. No two are alike, so that
-// the one of another request for the same contact is not taken for this one.
+// hold returns the write that keeps an address for a contact. Each write has its own id, so
+// that two requests for the same contact stay apart.
 func (st *Store) hold(key table.Key, id string) table.Write {
 	return table.Insert(table.Item{Key: key, Version: 1, Data: fmt.Appendf(nil, `{"id":%q,"write":%q}`, id, st.NewID())})
 }

@@ -15,11 +15,11 @@ import (
 // three digits.
 func isCountry(s string) bool { return countryCodes()[s] != "" }
 
-// digits are a code as a number, which may have lost its zeros.
+// digits matches a code as a number, perhaps without leading zeros.
 var digits = regexp.MustCompile(`^[0-9]{1,3}$`)
 
-// CountryCode is the code of three digits of a country that is given by one of its
-// codes of ISO 3166-1 or by its English name, whatever the case.
+// CountryCode returns the three digits of a country for a code of ISO 3166-1 or an English
+// name, in any case of letters.
 func CountryCode(text string) (code string, ok bool) {
 	text = strings.TrimSpace(text)
 	if digits.MatchString(text) {
@@ -33,7 +33,7 @@ func CountryCode(text string) (code string, ok bool) {
 
 func numeric(c countries.CountryCode) string { return fmt.Sprintf("%03d", int(c)) }
 
-// countryCodes are the codes of ISO 3166-1, each with the country's code of three
+// countryCodes maps the codes of ISO 3166-1 to the country's code of three
 // digits. The library also knows codes that are withdrawn, or that users have
 // assigned themselves.
 var countryCodes = sync.OnceValue(func() map[string]string {
@@ -50,12 +50,12 @@ var countryCodes = sync.OnceValue(func() map[string]string {
 	return codes
 })
 
-// countryNames are the names of those countries in every spelling that is taken.
-// The library's own search by name guesses: it finds "Ger-many", ".de" and the USSR.
+// countryNames maps every accepted spelling of a name to the code of the country.
+// The library's own search by name guesses: "Ger-many", ".de" and the USSR have results.
 var countryNames = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
 	for _, code := range countryCodes() {
-		number, _ := strconv.Atoi(code) // It was made of one.
+		number, _ := strconv.Atoi(code) // CountryCode formatted a number.
 		c := countries.CountryCode(number)
 		for _, name := range append(otherNames[c], c.String()) {
 			for _, spelling := range spellings(name) {
@@ -72,25 +72,25 @@ var (
 	trailing = regexp.MustCompile(`( \(the\)|, the)$`)
 )
 
-// plainName is a name without what does not matter: its case, the width of spaces,
+// plainName returns a name without differences that do not matter: case, the width of spaces,
 // the form of apostrophes and the articles.
 func plainName(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(strings.Join(strings.Fields(name), " ")), "’", "'")
 	return leading.ReplaceAllString(trailing.ReplaceAllString(name, ""), "$1")
 }
 
-// qualified is a name whose qualification may stand in three places: Moldova
+// qualified matches a name with a qualification, which may stand in three places: Moldova
 // (Republic of), Moldova, Republic of and Republic of Moldova.
 var qualified = regexp.MustCompile(`^(.+) \((.+?)( of| of the)?\)$`)
 
-// Spellings that English texts use for one another.
+// Spellings that English texts use for each other.
 var (
 	unaccented = strings.NewReplacer("å", "a", "ã", "a", "ç", "c", "é", "e", "í", "i", "ô", "o", "ü", "u")
 	shortened  = strings.NewReplacer(" and ", " & ")
 	sainted    = strings.NewReplacer("saint ", "st. ")
 )
 
-// spellings are the plain names under which a name is found.
+// spellings returns the plain names for the lookup of a name.
 func spellings(name string) []string {
 	all := []string{plainName(name)}
 	if parts := qualified.FindStringSubmatch(all[0]); parts != nil {
@@ -108,8 +108,8 @@ func spellings(name string) []string {
 	return all
 }
 
-// otherNames are the short names in English of ISO 3166-1 and those of every day,
-// where the library calls the country something else.
+// otherNames has English short names of ISO 3166-1 and everyday names that the library
+// lacks.
 var otherNames = map[countries.CountryCode][]string{
 	countries.ALA: {"Åland Islands"},
 	countries.BES: {"Caribbean Netherlands"},

@@ -22,8 +22,8 @@ type Draft struct {
 	_         struct{} `json:"-" additionalProperties:"true"`
 }
 
-// Change is the body of an update; what is absent stays. Type and the others
-// that never change may be sent with the value they have.
+// Change is the body of an update; an absent property stays. A property that never changes may
+// be sent with the stored value.
 type Change struct {
 	Name        wire.Opt[string]   `json:"name,omitzero" minLength:"1" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The public name; the internal name stays."`
 	Options     wire.Opt[[]string] `json:"options,omitzero" minLength:"1" maxLength:"255" maxItems:"1000" uniqueItems:"true" nullable:"false" doc:"What a dropdown accepts from now on. Values stored before stay readable."`
@@ -40,12 +40,12 @@ type Change struct {
 	Multiple     wire.Opt[bool]   `json:"multiple,omitzero" nullable:"false" doc:"Cannot change."`
 
 	SeenAt wire.Opt[wire.Time] `json:"updated_at,omitzero" nullable:"false" doc:"The field's updatedAt as last fetched; a stale one is a 409. updatedAt is taken as well."`
-	// SeenAtToo is the same under the name that a definition is read with.
+	// SeenAtToo is the same under the name in a definition.
 	SeenAtToo wire.Opt[wire.Time] `json:"updatedAt,omitzero" nullable:"false" doc:"The same as updated_at."`
 	_         struct{}            `json:"-" additionalProperties:"true"`
 }
 
-// definition is the field that the draft describes.
+// definition returns the definition that the draft describes.
 func (draft Draft) definition(id string) (*Definition, error) {
 	d := &Definition{
 		ID: id, PublicName: draft.Name, Type: draft.Type, Source: SourceCustom, ContainsPII: draft.ContainsPII,
@@ -87,7 +87,7 @@ func (d *Definition) checkOptions() error {
 	return nil
 }
 
-// apply writes the change into d: 400 for what cannot change.
+// apply writes the change into d. It returns a 400 for a property that cannot change.
 func (c Change) apply(d *Definition) error {
 	for _, fixed := range []struct {
 		name string
@@ -119,7 +119,7 @@ func (c Change) apply(d *Definition) error {
 	return d.checkOptions()
 }
 
-// rename sets the public name, under whichever name it was sent.
+// rename sets the public name from Name or PublicName.
 func (c Change) rename(d *Definition) error {
 	if c.Name.Has() && c.PublicName.Has() && c.Name.Value != c.PublicName.Value {
 		return apierr.Invalid("public_name", "public_name and name must be the same when both are sent.")

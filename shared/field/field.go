@@ -1,12 +1,12 @@
 // Package field owns the definitions of fields, the values of custom fields and
-// the translations of texts: what a value must look like by its field's type,
-// how it is stored and how it is shown (gaps.md section 7, spec.md 2.1). The
-// records that carry values keep them; this package never reads one.
+// the translations of texts: the form of a value by the type of the field, stored and shown
+// (gaps.md section 7, spec.md 2.1). The records keep the values; this package reads no record.
 package field
 
 import (
 	"strings"
 
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
 	"lectern/shared/wire"
 )
@@ -14,8 +14,8 @@ import (
 // Module is the kind of record that a field belongs to.
 type Module string
 
-// The modules that have fields. Metadata is not one a client can name: it holds
-// the one text that the entries of metadata have.
+// The modules that have fields. A client cannot name Metadata, which has the text of the
+// entries of metadata.
 const (
 	Session  Module = "session"
 	Contact  Module = "contact"
@@ -23,15 +23,15 @@ const (
 	Metadata Module = "metadata"
 )
 
-// Type is the kind of value a field takes. It never changes.
+// Type is the kind of value that a field accepts; the type of a field never changes.
 type Type string
 
-// The types, with what each takes (gaps.md section 7).
+// The types with their values (gaps.md section 7).
 const (
 	Text      Type = "text"      // up to 255 characters
 	Textarea  Type = "textarea"  // up to 5,000 characters
 	Wysiwyg   Type = "wysiwyg"   // HTML, up to 64 KB
-	Dropdown  Type = "dropdown"  // an option; a list of them when multiple
+	Dropdown  Type = "dropdown"  // an option; a list when multiple
 	Checkbox  Type = "checkbox"  // true or false
 	Date      Type = "date"      // YYYY-MM-DD
 	Datetime  Type = "datetime"  // RFC 3339; without offset in the event's zone
@@ -45,7 +45,7 @@ const (
 	User      Type = "user"      // the id of a member
 )
 
-// Scope says where a field is defined.
+// Scope says who defines a field.
 type Scope string
 
 // A field of the event, or of the organization for all its events.
@@ -55,13 +55,13 @@ const (
 )
 
 // The sources of a field. A field owned by a connector has the connector's key
-// in place of them and is read only.
+// as the source and is read only.
 const (
 	SourceStandard = "standard"
 	SourceCustom   = "custom"
 )
 
-// Kind is the kind of setting a definition is stored as.
+// Kind names definitions in the keys of settings.
 const Kind = "field"
 
 // Definition is a field, as stored and as shown (spec.md 2.7; module_id,
@@ -83,9 +83,9 @@ type Definition struct {
 	Version      int64      `json:"-"`
 }
 
-// Head is the hold that package item needs.
-func (d *Definition) Head() item.Head {
-	return item.Head{
+// Head points to the fields that every setting has.
+func (d *Definition) Head() record.Head {
+	return record.Head{
 		ID: &d.ID, Version: &d.Version, CreatedAt: &d.CreatedAt, UpdatedAt: &d.UpdatedAt, DeletedAt: &d.DeletedAt,
 	}
 }
@@ -93,20 +93,20 @@ func (d *Definition) Head() item.Head {
 // RecordID returns the field's id.
 func (d *Definition) RecordID() string { return d.ID }
 
-// Remains returns what is stored of a deleted definition: no record shows its values.
+// Remains returns the content of a deleted definition, whose values no record shows.
 func (d *Definition) Remains() any { return item.Tombstone{ID: d.ID, DeletedAt: d.DeletedAt} }
 
-// Revision is the version that an ETag names.
+// Revision returns the version that an ETag names.
 func (d *Definition) Revision() int64 { return d.Version }
 
-// IsStandard is whether the field is part of the record itself; its values are
+// IsStandard reports whether the field is part of the record itself; the values are
 // properties of the record, not custom fields.
 func (d *Definition) IsStandard() bool { return d.Source == SourceStandard }
 
-// IsReadOnly is whether a connector owns the field.
+// IsReadOnly reports whether a connector owns the field.
 func (d *Definition) IsReadOnly() bool { return d.Source != SourceStandard && d.Source != SourceCustom }
 
-// place is whose settings the definition belongs to.
+// place returns the owner of the definition.
 func (d *Definition) place(org, event int64) item.Place {
 	if d.Scope == ScopeGlobal {
 		return item.Place{Org: org}
@@ -118,7 +118,7 @@ func (d *Definition) place(org, event int64) item.Place {
 // of an event, so that both can stand in one object of values.
 const globalPrefix = "org_"
 
-// plainPrefix goes before a name that would otherwise read like a global one.
+// plainPrefix goes before a name that would otherwise begin like a global field.
 const plainPrefix = "field_"
 
 // internalName derives a field's internal name from its name; empty when the

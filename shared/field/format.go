@@ -17,7 +17,7 @@ func isEmail(s string) bool {
 	return err == nil && address.Address == s
 }
 
-// phone is loose on purpose: people write extensions and brackets in many ways.
+// phone is loose, since people write extensions and brackets in many ways.
 var phone = regexp.MustCompile(`^[0-9+(][0-9 ().,/+#*x-]*$`)
 
 func isPhone(s string) bool { return phone.MatchString(s) && strings.ContainsAny(s, "0123456789") }
@@ -27,7 +27,7 @@ func isAddress(s string) bool {
 	return err == nil && !strings.ContainsFunc(s, unicode.IsSpace) && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }
 
-// language is the form of a BCP 47 code; which exist is not checked.
+// language matches the form of a BCP 47 code, known or not.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)
 
 func isLanguage(s string) bool { return language.MatchString(s) }
@@ -51,14 +51,14 @@ func isDate(s string) bool {
 	return err == nil
 }
 
-// shownLayout writes the offset also where it is zero; a bare Z is kept for
+// shownLayout writes an offset of zero too; a bare Z is kept for
 // events without a valid zone (spec.md 2.1).
 const (
 	shownLayout = "2006-01-02T15:04:05.999-07:00"
 	utcLayout   = "2006-01-02T15:04:05.999Z"
 )
 
-// datetime keeps an instant in UTC. Without offset it is read in the event's
+// datetime keeps an instant in UTC. An instant without offset is read in the event's
 // zone.
 func datetime(d *Definition, raw any, loc *time.Location) (any, error) {
 	s, ok := raw.(string)
@@ -76,8 +76,8 @@ func datetime(d *Definition, raw any, loc *time.Location) (any, error) {
 	return nil, d.mismatch("an RFC 3339 datetime such as 2026-11-21T09:30:00+01:00")
 }
 
-// local is the instant at which the clocks in loc show the date and time that
-// wall has in UTC. Of two such instants it is one of them, always the same.
+// local returns the instant at which the clocks in loc show the date and time that wall has in
+// UTC. For a time that clocks show twice, local always returns the same instant.
 func (d *Definition) local(wall wire.Time, loc *time.Location) (any, error) {
 	if loc == nil {
 		return nil, apierr.Invalid(d.InternalName,
@@ -92,8 +92,8 @@ func (d *Definition) local(wall wire.Time, loc *time.Location) (any, error) {
 	return d.instant(wire.At(t))
 }
 
-// instant refuses years of more or fewer than four digits, which an offset can
-// lead to and which could not be read back.
+// instant refuses years without four digits, which could not be read back. An offset can
+// cause such a year.
 func (d *Definition) instant(t wire.Time) (any, error) {
 	const margin = 24 * time.Hour
 	if t.Add(-margin).Year() < 0 || t.Add(margin).Year() > 9999 {
@@ -102,8 +102,8 @@ func (d *Definition) instant(t wire.Time) (any, error) {
 	return t.String(), nil
 }
 
-// Render is the form in which a client reads a stored value; loc is the event's
-// zone, nil when it has none.
+// Render returns a stored value in the form for clients. loc is the event's zone, nil for an
+// event without a zone.
 func (d *Definition) Render(v any, loc *time.Location) any {
 	s, ok := v.(string)
 	if d.Type != Datetime || !ok {
@@ -119,7 +119,7 @@ func (d *Definition) Render(v any, loc *time.Location) any {
 	return t.In(minutely(t.Time, loc)).Format(shownLayout)
 }
 
-// minutely is a zone with the offset that loc has at t, rounded to minutes: an
+// minutely returns a zone with the offset of loc at t, rounded to minutes: an
 // RFC 3339 offset has no seconds, as local mean times do, and an offset that was
 // cut when written would tell another instant.
 func minutely(t time.Time, loc *time.Location) *time.Location {

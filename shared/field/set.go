@@ -11,18 +11,17 @@ import (
 	"lectern/shared/wire"
 )
 
-// Set is the fields that the records of one event have: standard ones, the
-// event's and the organization's. It is read only.
+// Set has the fields of an event's records: the standard fields, and the fields of the event and
+// the organization. A Set is read only.
 type Set struct {
 	byID   map[string]*Definition
 	byName map[Module]map[string]*Definition
 	list   []*Definition
-	// custom holds, by module, the fields whose values are custom fields.
+	// custom has the fields by module whose values are custom fields.
 	custom map[Module][]*Definition
 }
 
-// NewSet makes a set of definitions, of which deleted ones count for nothing,
-// and of the standard ones.
+// NewSet returns the set of the definitions that are not deleted and of the standard fields.
 func NewSet(defs ...*Definition) *Set {
 	s := &Set{
 		byID: map[string]*Definition{}, byName: map[Module]map[string]*Definition{}, custom: map[Module][]*Definition{},
@@ -58,7 +57,7 @@ func (s *Set) Get(id string) (*Definition, bool) {
 	return d, ok
 }
 
-// Named gives a module's definition by internal name, standard ones included.
+// Named returns a module's definition by internal name, standard fields included.
 func (s *Set) Named(module Module, name string) (*Definition, bool) {
 	d, ok := s.byName[module][name]
 	return d, ok
@@ -73,12 +72,11 @@ type Value struct {
 	At wire.Time `json:"at"`
 }
 
-// Apply writes the values sent, by internal name, into those of a record and
-// gives the new values, with the internal names of what changed in order. nil
-// clears a value; what is not sent stays. loc is the event's zone, nil when it
-// has none; it is where a datetime without offset is. The old map stays as it
-// is. Errors: 400 FIELD_NOT_FOUND, FIELD_READ_ONLY, TYPE_MISMATCH or
-// VALIDATION_ERROR, naming the field (spec.md 4.5).
+// Apply writes the values sent, by internal name, into the values of a record. It returns the
+// new values, and the internal names of the changed values in order. nil clears a value; an
+// absent value stays. loc is the event's zone, for a datetime without offset; nil for an event
+// without a zone. The old map stays unchanged. Errors: 400 FIELD_NOT_FOUND, FIELD_READ_ONLY,
+// TYPE_MISMATCH or VALIDATION_ERROR, naming the field (spec.md 4.5).
 func (s *Set) Apply(
 	module Module, old map[string]Value, sent map[string]any, loc *time.Location, now wire.Time,
 ) (values map[string]Value, changed []string, err error) {
@@ -105,7 +103,7 @@ func (s *Set) Apply(
 	return values, changed, nil
 }
 
-// store puts a value, or nil for none, and is true when that changed anything.
+// store puts a value, nil for no value, and reports whether the values changed.
 func (d *Definition) store(values map[string]Value, v any, now wire.Time) bool {
 	was, had := values[d.ID]
 	switch {

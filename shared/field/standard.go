@@ -8,11 +8,11 @@ import (
 	"lectern/shared/wire"
 )
 
-// standardSince is the createdAt of the standard fields, which no one created:
+// standardSince is the createdAt of the standard fields, which no client created:
 // before any event of this service.
 var standardSince = wire.At(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 
-// standardFields are the properties that records have of themselves, by module
+// standardFields are the properties that all records have, by module
 // (spec.md 2.4, 2.7; gaps.md 2.1). A line is a type and the internal names of
 // that type; a star marks personal data.
 var standardFields = map[Module]string{
@@ -46,7 +46,7 @@ countries = address_country`,
 text = name`,
 }
 
-// statusOptions are what the status of a session can be (gaps.md section 1).
+// statusOptions are the values of a session's status (gaps.md section 1).
 var statusOptions = []string{"accepted", "accept_queue", "pending", "decline_queue", "declined"}
 
 var standard = readStandard()

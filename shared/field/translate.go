@@ -13,8 +13,8 @@ import (
 // Translations are the translated texts of a record: language, field id, text.
 type Translations map[string]map[string]string
 
-// TranslationDraft is what a client sends of translations: language, internal
-// name, text. null clears a text, or all texts of a language; what is not sent
+// TranslationDraft has the translations that a client sends: language, internal
+// name, text. null clears a text, or all texts of a language; an absent text
 // stays.
 type TranslationDraft = map[string]wire.Opt[map[string]wire.Opt[string]]
 
@@ -22,9 +22,9 @@ type TranslationDraft = map[string]wire.Opt[map[string]wire.Opt[string]]
 // entry of metadata stays far below the size of an item.
 const maxLanguages = 100
 
-// Translate writes what was sent into a record's translations and gives the new
-// ones, by language codes in canonical case; the old map stays as it is. Errors:
-// 400 VALIDATION_ERROR for a language that is none or is there twice, a field whose values are no texts, or a text that is too long,
+// Translate writes the sent translations into a record's translations. It returns the new
+// translations, by language codes in canonical case; the old map stays unchanged. Errors: 400
+// VALIDATION_ERROR for a wrong or repeated language, a field without texts, or a text that is too long,
 // and FIELD_READ_ONLY for a connector's field; each naming
 // translations.<language>.<field>.
 func (s *Set) Translate(module Module, old Translations, sent TranslationDraft) (Translations, error) {
@@ -57,7 +57,7 @@ func (s *Set) Translate(module Module, old Translations, sent TranslationDraft) 
 	return all, nil
 }
 
-// translate does one language, whose field in the request is at.
+// translate writes the texts of a language; at is the field of the request.
 func (s *Set) translate(
 	module Module, at string, old map[string]string, sent map[string]wire.Opt[string],
 ) (map[string]string, error) {
@@ -84,13 +84,13 @@ func (s *Set) translate(
 	return texts, nil
 }
 
-// translatable is whether the field's values are texts for people.
+// translatable reports whether the field's values are texts for people.
 func (d *Definition) translatable() bool {
 	_, ok := limits[d.Type]
 	return ok
 }
 
-// Translated is one translated text as a client reads it: the TranslatedField
+// Translated is a translated text in an answer: the TranslatedField
 // of gaps.md section 2.1.
 type Translated struct {
 	ID                 string `json:"id" format:"uuid" doc:"The translation's id."`

@@ -22,14 +22,14 @@ type limit struct {
 	unit   string
 }
 
-// limits are those of the texts that people read, by type.
+// limits has the limits of texts by type.
 var limits = map[Type]limit{
 	Text:     {255, utf8.RuneCountInString, "characters"},
 	Textarea: {5_000, utf8.RuneCountInString, "characters"},
 	Wysiwyg:  {64 << 10, func(s string) int { return len(s) }, "bytes"},
 }
 
-// MaxLength is how many characters a text of a type may have at most.
+// MaxLength returns the characters that a text of a type may have.
 func MaxLength(t Type) int {
 	if limit, ok := limits[t]; ok {
 		return limit.most
@@ -41,10 +41,10 @@ func MaxLength(t Type) int {
 // or languages to name.
 const maxValues = 1_000
 
-// rule checks one value and gives the form it is kept in.
+// rule checks a value and returns the form to store.
 type rule func(d *Definition, raw any, loc *time.Location) (any, error)
 
-// rules gives, by type, the rule of one value.
+// rules has the rule of a value by type.
 var rules = map[Type]rule{
 	Text:      text(limits[Text]),
 	Textarea:  text(limits[Textarea]),
@@ -63,8 +63,8 @@ var rules = map[Type]rule{
 	Datetime:  datetime,
 }
 
-// Accept checks what a client sent for the field and gives the form it is kept
-// in; nil, also for an empty list, is no value.
+// Accept checks a value that a client sent for the field and returns the form to store.
+// nil, also for an empty list, means no value.
 func (d *Definition) Accept(raw any, loc *time.Location) (any, error) {
 	if raw == nil {
 		return nil, nil
@@ -102,7 +102,7 @@ func (d *Definition) acceptAll(list []any, loc *time.Location) (any, error) {
 	return kept, nil
 }
 
-// mismatch is the error for a value that is not what the field takes. That of a
+// mismatch returns the error for a value that the field does not accept. The error of a
 // dropdown lists the options.
 func (d *Definition) mismatch(want string) error {
 	if d.Type != Dropdown {
@@ -120,7 +120,7 @@ func (d *Definition) mismatch(want string) error {
 	return apierr.TypeMismatch(d.InternalName, message, d.Options...)
 }
 
-// quoted is every option in quotes: the contract has the message name each.
+// quoted returns every option in quotes: the contract has the message name all.
 func quoted(options []string) string {
 	quotes := make([]string, len(options))
 	for i, o := range options {
@@ -142,7 +142,7 @@ func text(l limit) rule {
 	}
 }
 
-// formatted is a short text of a certain form.
+// formatted returns the rule of a short text in a certain form.
 func formatted(want string, is func(string) bool) rule {
 	short := text(limits[Text])
 	return func(d *Definition, raw any, loc *time.Location) (any, error) {
@@ -157,7 +157,7 @@ func formatted(want string, is func(string) bool) rule {
 	}
 }
 
-// languageCode keeps a code in canonical case: one language has one text, which
+// languageCode keeps a code in canonical case, so that a language has a single text, which
 // a list takes once.
 func languageCode(d *Definition, raw any, loc *time.Location) (any, error) {
 	v, err := formatted("a BCP 47 language code", isLanguage)(d, raw, loc)
@@ -205,7 +205,7 @@ const wantMember = "the id of a member of the organization"
 // maxID is the largest integer that a JSON number holds exactly.
 const maxID = 1 << 53
 
-// Members are the keys of the members that values sent name in fields of type user,
+// Members returns the keys of the members that sent values name in fields of type user,
 // by internal name. Apply has checked everything else.
 func (s *Set) Members(org int64, module Module, sent map[string]any) map[string]table.Key {
 	named := map[string]table.Key{}
@@ -218,9 +218,8 @@ func (s *Set) Members(org int64, module Module, sent map[string]any) map[string]
 	return named
 }
 
-// CheckMembers holds the members that were named against what was read under their
-// keys: 400 TYPE_MISMATCH for one that the organization does not have or that has left
-// it.
+// CheckMembers returns a 400 TYPE_MISMATCH for a named member that the organization does not
+// have, or that has left. got has the items of the keys.
 func CheckMembers(got map[table.Key]table.Item, named map[string]table.Key) error {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		switch there, err := isMember(got, named[name]); {
@@ -233,7 +232,7 @@ func CheckMembers(got map[table.Key]table.Item, named map[string]table.Key) erro
 	return nil
 }
 
-// isMember is whether the member at key was found and has not left.
+// isMember reports whether the member at key was found and has not left.
 func isMember(found map[table.Key]table.Item, key table.Key) (bool, error) {
 	stored, ok := found[key]
 	if !ok {

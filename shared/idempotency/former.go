@@ -7,9 +7,9 @@ import (
 	"lectern/shared/apierr"
 )
 
-// former is what releases before decision 14 kept of a request that was done: its answer,
-// or of a bulk the results. It is read until their keys have ended, a day after the last
-// of these releases.
+// former is the content of a key of releases before decision 14: the answer of a request, or
+// the results of a bulk. It is read until all such keys have expired, a day after the last of
+// the releases.
 type former struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 	Results []Result        `json:"results,omitempty"`
@@ -44,8 +44,8 @@ func (k *kept) adopt() error {
 	return nil
 }
 
-// formerError returns an error as an answer shows it, of which that of a contact is its
-// message alone, as Result.Error has it.
+// formerError returns the error of an answer in the form of Result.Error. The answer for a
+// contact shows only the message.
 func formerError(shown json.RawMessage) (json.RawMessage, error) {
 	refused := &apierr.Error{}
 	if json.Unmarshal(shown, &refused.Message) != nil {

@@ -1,6 +1,6 @@
 // Package idempotency does a write that is sent twice once (design.md section 5). It
-// keeps which records the first success wrote, and a repetition shows these as they are
-// now. A single write puts the key's item into its own transaction; a bulk is a job
+// keeps the ids of the records that the first success wrote, and a repetition shows the
+// records as they are now. A single write puts the key's item into its own transaction; a bulk is a job
 // (shared/job) of the key. How writes are made is shared/write's; that the header counts
 // only on writes by POST is shared/api's.
 package idempotency
@@ -18,12 +18,13 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/job"
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
 const (
-	// Header carries the key, and Field is its name in an error.
+	// Header is the name of the header with the key.
 	Header = "Idempotency-Key"
 	// MaxKey is how many characters a key may have.
 	MaxKey = 255
@@ -37,23 +38,24 @@ const (
 	CodeInUse  = "IDEMPOTENCY_KEY_IN_USE"
 )
 
-// ErrRaced is what a single write fails with when another request under the same
-// key was written first: begin again, and show what that one wrote.
+// ErrRaced is the error of a single write after another request under the same key was written
+// first. The caller begins again and shows the record of the other request.
 var ErrRaced = errors.New("idempotency: another request under the key came first")
 
-// Store keeps the keys:
-//
-//	PK                                             SK
-//	O#<org>#I#<token>#<hash of method, path, key>  -                   what a single write wrote, or a bulk's claim
-//	                                               P#<claim>#<index>   results of one part of a bulk
-//
-// All items have a TTL.
+// Keys are the patterns of the items under a key: a single write or the claim of a bulk, and
+// the results of a part of a bulk. The hash is that of method, path and key.
+var Keys = []keys.Pattern{
+	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "-", Expires: true},
+	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "P#<claim>#<index>", Expires: true},
+}
+
+// Store keeps the keys.
 type Store struct {
 	Table *table.Table
 	Now   func() time.Time
 }
 
-// Request is a request that carries a key, and whose it is.
+// Request is a request with a key.
 type Request struct {
 	Org, Token        int64
 	Method, Path, Key string
@@ -66,7 +68,7 @@ type Key struct {
 	kept kept
 }
 
-// kept is what the key's item holds of a write that is done, beside what a job keeps.
+// kept is the content of the key's item after a single write, beside the job's content.
 type kept struct {
 	// Body is the hex SHA-256 of the request's body.
 	Body string `json:"body"`
@@ -78,7 +80,7 @@ type kept struct {
 }
 
 // Begin looks up the key of a request. It returns an apierr.Error with status 400 for a
-// key that is none, 422 for one that came with another body, and 409 while a bulk under
+// malformed key, 422 for a key that came with another body, and 409 while a bulk under
 // the key is under way.
 func (s Store) Begin(ctx context.Context, r Request) (*Key, error) {
 	if err := checkKey(r.Key); err != nil {
@@ -100,17 +102,17 @@ func (s Store) Begin(ctx context.Context, r Request) (*Key, error) {
 	if k.kept.Done {
 		return k, k.kept.adopt()
 	}
-	return k, k.refused(k.job.Held())
+	return k, k.refused(k.job.Claimed())
 }
 
-// Replays reports whether the request was done before: it is shown and not done again.
+// Replays reports whether the request was done before and must not be done again.
 func (k *Key) Replays() bool { return k.kept.Done || k.job.Finished() }
 
 // Ref returns the id of the record that an earlier single write under the key wrote;
 // empty if there was none.
 func (k *Key) Ref() string { return k.kept.Ref }
 
-// Write returns what a single write puts into its transaction: the key's item with the
+// Write returns the write of the key's item for the transaction of a single write, with the
 // id and version of the record. The transaction fails with ErrRaced if the key was used
 // meanwhile.
 func (k *Key) Write(id string, version int64) (table.Write, error) {
@@ -122,17 +124,17 @@ func (k *Key) Write(id string, version int64) (table.Write, error) {
 	return table.Insert(item).Or(ErrRaced), nil
 }
 
-// refused returns an error of the job as a client or a writer knows it: the 409 that
-// says when to come back, or ErrRaced.
+// refused returns the error for an error of the job: the 409 that says when to come back, or
+// ErrRaced.
 func (k *Key) refused(err error) error {
 	if errors.Is(err, job.ErrLost) {
 		return ErrRaced
 	}
-	held := (*job.HeldError)(nil)
-	if !errors.As(err, &held) {
+	claimed := (*job.ClaimedError)(nil)
+	if !errors.As(err, &claimed) {
 		return err
 	}
-	wait := held.Until.Sub(k.job.Now())
+	wait := claimed.Until.Sub(k.job.Now())
 	e := apierr.Conflict(CodeInUse, "A request with this idempotency key is being served.")
 	e.Header = http.Header{"Retry-After": {strconv.FormatInt(int64(max(wait, 0)/time.Second)+1, 10)}}
 	return e
@@ -151,7 +153,7 @@ func checkKey(key string) error {
 }
 
 func (r Request) partition() string {
-	// A line end stands in none of the three, so no two triples look alike.
+	// No part contains a line end, so different parts give different texts.
 	what := hash([]byte(r.Method + "\n" + r.Path + "\n" + r.Key))
 	return table.Org(r.Org) + "#I#" + strconv.FormatInt(r.Token, 10) + "#" + what
 }
@@ -163,12 +165,12 @@ func hash(data []byte) string {
 
 type contextKey struct{}
 
-// With puts the key of a request into its context.
+// With returns the context of a request with the key.
 func With(ctx context.Context, k *Key) context.Context {
 	return context.WithValue(ctx, contextKey{}, k)
 }
 
-// From gives the key of the request; nil if it has none.
+// From returns the key of the request; nil for a request without a key.
 func From(ctx context.Context) *Key {
 	k, _ := ctx.Value(contextKey{}).(*Key)
 	return k

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
@@ -282,7 +282,7 @@ func TestAnErrorIsKeptShort(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, len(text), 1_000)
 	kept := refused(t, idempotency.DecodeError(text))
-	require.Equal(t, []any{400, apierr.CodeTypeMismatch, strings.Repeat("ö", 250) + "…"}, []any{kept.Status, kept.Code, kept.Message})
+	require.Equal(t, []any{400, "TYPE_MISMATCH", strings.Repeat("ö", 250) + "…"}, []any{kept.Status, kept.Code, kept.Message})
 	require.Empty(t, kept.ValidOptions)
 	require.Empty(t, kept.Details)
 	require.Len(t, long.ValidOptions, 1, "which stays what it is")

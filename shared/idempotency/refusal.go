@@ -14,14 +14,14 @@ import (
 // the errors of a hundred operations then fit an item.
 const maxPart = 500
 
-// refusal is an error as a key keeps it: with what is not part of its JSON.
+// refusal is the stored form of an error, with the fields that its JSON leaves out.
 type refusal struct {
 	Status       int           `json:"status"`
 	ValidOptions []string      `json:"valid_options,omitempty"`
 	Error        *apierr.Error `json:"error"`
 }
 
-// EncodeError returns an error as Result.Error has it, without what is long.
+// EncodeError returns an error in the form of Result.Error, without long parts.
 func EncodeError(e *apierr.Error) (json.RawMessage, error) {
 	short, options := *e, e.ValidOptions
 	if len(short.Message) > maxPart {

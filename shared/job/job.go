@@ -1,20 +1,20 @@
 // Package job does a piece of work once, in parts, even if several requests take up the
 // work. Examples are the operations of a bulk under an Idempotency-Key, and work that lasts
-// longer than a request may. A holder claims the job for a minute. The holder writes the
+// longer than a request may. A worker claims the job for a minute. The worker writes the
 // result of each part in the transaction that does the part, and finishes the job after the
-// last part. An interrupted job is rolled forward: the next holder does the missing parts.
+// last part. An interrupted job is rolled forward: the next worker does the missing parts.
 //
 //	PK      SK                  content
 //	<job>   -                   the claim, and the result once the job is finished
 //	        P#<claim>#<part>    the result of a part
 //
-// Clocks. A holder compares its own clock with the end of its lease. It begins no part in
+// Clocks. A worker compares its own clock with the end of its lease. It begins no part in
 // the last 28.2 seconds of the lease, the margin: a transaction ends within the margin,
 // with all retries and with the items of the hours that change.Commit puts before the
-// transaction. Another holder takes the job over when the other holder's own clock has
-// passed the end. So two holders never have a job at one time while their clocks differ by
+// transaction. Another worker takes the job over when the other worker's own clock has
+// passed the end. So two workers never have a job at one time while their clocks differ by
 // less than the time that a transaction leaves of the margin. With clocks further apart, a
-// part may be done twice, unless both holders give the part the same name: then the second
+// part may be done twice, unless both workers give the part the same name: then the second
 // transaction fails with ErrLost. The clocks of Lambda are synchronized
 // (docs/decisions/0014).
 package job
@@ -33,7 +33,7 @@ import (
 const (
 	// Lease is the duration of a claim, longer than a request may last.
 	Lease = 60 * time.Second
-	// margin is the end of a lease in which the holder begins no part. It covers up to
+	// margin is the end of a lease in which the worker begins no part. It covers up to
 	// three writes: the transaction of a part, and before the transaction the item of an
 	// hour, put by change.Commit, or of two hours if the change records cross the border of
 	// an hour.
@@ -43,20 +43,20 @@ const (
 	releaseTime = 2 * time.Second
 )
 
-// ErrLost tells a holder that its lease is ending, or that another holder has taken the job
-// over. The holder must write nothing more.
+// ErrLost tells a worker that its lease is ending, or that another worker has taken the job
+// over. The worker must write nothing more.
 var ErrLost = errors.New("job: the claim is lost")
 
 // ErrInput is the error of Load for a job that was begun with another input.
 var ErrInput = errors.New("job: it was begun with another input")
 
-// HeldError is the error of Claim and Held while another holder has the job.
-type HeldError struct{ Until time.Time }
+// ClaimedError is the error of Claim and Claimed while another worker has the job.
+type ClaimedError struct{ Until time.Time }
 
 // Error implements error.
-func (e *HeldError) Error() string { return "job: it is held until " + e.Until.String() }
+func (e *ClaimedError) Error() string { return "job: it is claimed until " + e.Until.String() }
 
-// Job is a piece of work, for one holder. A recurring job takes a PK for each run, for
+// Job is a piece of work, for one worker. A recurring job takes a PK for each run, for
 // example a PK that ends with the day.
 type Job struct {
 	Table *table.Table
@@ -66,24 +66,24 @@ type Job struct {
 	// Input distinguishes works under one PK, for example by a hash. Input may be empty.
 	Input string
 	// Keep is the time for which the job and its results are kept, from the moment when the
-	// first holder loaded the job; 0 keeps the job for ever.
+	// first worker loaded the job; 0 keeps the job for ever.
 	Keep time.Duration
 
 	state   state
 	version int64
-	// held reports whether this holder has the job. finished reports whether the job was
+	// claimed reports whether this worker has claimed the job. finished reports whether the job was
 	// finished when Load read the item.
-	held, finished bool
+	claimed, finished bool
 }
 
 // state is the content of the job's item.
 type state struct {
 	Input string `json:"body,omitempty"`
-	// Claim is the time when the first holder loaded the job, just before the first claim,
+	// Claim is the time when the first worker loaded the job, just before the first claim,
 	// in nanoseconds. It distinguishes the works that were under the PK one after the
 	// other.
 	Claim int64 `json:"claim,omitempty"`
-	// Lease is the time from which another holder may take over, in milliseconds; 0 allows
+	// Lease is the time from which another worker may take over, in milliseconds; 0 allows
 	// a takeover at once.
 	Lease    int64           `json:"lease,omitempty"`
 	Finished bool            `json:"finished,omitempty"`
@@ -94,7 +94,7 @@ type state struct {
 func (j *Job) Key() table.Key { return table.Key{PK: j.PK, SK: "-"} }
 
 // Load reads the job and returns the content of its item. It returns nil for a job without
-// an item, since no holder has begun the job, and ErrInput for a job that was begun with
+// an item, since no worker has begun the job, and ErrInput for a job that was begun with
 // another input.
 func (j *Job) Load(ctx context.Context) (data []byte, err error) {
 	item, err := j.Table.Get(ctx, j.Key())
@@ -115,7 +115,7 @@ func (j *Job) Load(ctx context.Context) (data []byte, err error) {
 	return item.Data, nil
 }
 
-// Begun returns the number of the claim, the same for every holder of the job.
+// Begun returns the number of the claim, the same for every worker of the job.
 func (j *Job) Begun() int64 { return j.state.Claim }
 
 // Finished reports whether the job was finished when Load read the item.
@@ -129,17 +129,17 @@ func (j *Job) Result(into any) error {
 	return nil
 }
 
-// Held returns a HeldError if another holder had the job when Load read the item. It also
-// returns a HeldError for a job that is about to expire: the parts would expire while the
-// holder does the work.
-func (j *Job) Held() error {
+// Claimed returns a ClaimedError if another worker had the job when Load read the item. It also
+// returns a ClaimedError for a job that is about to expire: the parts would expire while the
+// worker does the work.
+func (j *Job) Claimed() error {
 	switch now := j.Now(); {
 	case j.version == 0 || j.finished:
 		return nil
 	case now.UnixMilli() < j.state.Lease:
-		return &HeldError{time.UnixMilli(j.state.Lease)}
+		return &ClaimedError{time.UnixMilli(j.state.Lease)}
 	case j.Keep > 0 && now.Add(2*Lease).After(j.ends()):
-		return &HeldError{j.ends()}
+		return &ClaimedError{j.ends()}
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (j *Job) Held() error {
 func (j *Job) ends() time.Time { return time.Unix(0, j.state.Claim).Add(j.Keep) }
 
 // Claim takes the job for Lease. It loads the job first if Load has not run. It returns a
-// HeldError while another holder has the job. A finished job needs no claim.
+// ClaimedError while another worker has the job. A finished job needs no claim.
 func (j *Job) Claim(ctx context.Context) error {
 	if j.state.Claim == 0 {
 		if _, err := j.Load(ctx); err != nil {
@@ -158,30 +158,23 @@ func (j *Job) Claim(ctx context.Context) error {
 	if j.finished {
 		return nil
 	}
-	if err := j.Held(); err != nil {
+	if err := j.Claimed(); err != nil {
 		return err
 	}
 	err := j.lease(ctx)
 	if errors.Is(err, ErrLost) {
-		return &HeldError{j.Now().Add(Lease)}
+		return &ClaimedError{j.Now().Add(Lease)}
 	}
-	j.held = err == nil
+	j.claimed = err == nil
 	return err
 }
 
-// Renew extends the lease of a holder that has more to do, to Lease from now.
-func (j *Job) Renew(ctx context.Context) error {
-	if !j.held {
-		return ErrLost
-	}
-	return j.lease(ctx)
-}
-
+// lease claims the job for Lease from now.
 func (j *Job) lease(ctx context.Context) error {
 	return j.store(ctx, state{Lease: j.Now().Add(Lease).UnixMilli()})
 }
 
-// store replaces the item of the job. It returns ErrLost if another holder has replaced the
+// store replaces the item of the job. It returns ErrLost if another worker has replaced the
 // item.
 func (j *Job) store(ctx context.Context, next state) error {
 	next.Input, next.Claim = j.Input, j.state.Claim
@@ -201,7 +194,7 @@ func (j *Job) store(ctx context.Context, next state) error {
 }
 
 // item returns an item of the job. All items of a job expire at one time, however many
-// holders take the job up: a claim must not outlive the results of the parts.
+// workers take the job up: a claim must not outlive the results of the parts.
 func (j *Job) item(key table.Key, data any, version int64) (table.Item, error) {
 	text, err := wire.Encode(data)
 	if err != nil {
@@ -231,11 +224,11 @@ func (j *Job) Parts(ctx context.Context) (map[string]json.RawMessage, error) {
 
 // Done returns the write that stores the result of a part. The write belongs into the
 // transaction that does the part. The transaction fails with ErrLost if the part was done
-// before. Near the end of the lease, Done itself returns ErrLost: a delayed holder must
-// write nothing after another holder has taken over. A condition on the claim would prevent
-// the same, but makes the transactions of one holder conflict with each other.
+// before. Near the end of the lease, Done itself returns ErrLost: a delayed worker must
+// write nothing after another worker has taken over. A condition on the claim would prevent
+// the same, but makes the transactions of one worker conflict with each other.
 func (j *Job) Done(part string, result any) (table.Write, error) {
-	if !j.held || j.Now().Add(margin).UnixMilli() > j.state.Lease {
+	if !j.claimed || j.Now().Add(margin).UnixMilli() > j.state.Lease {
 		return table.Write{}, ErrLost
 	}
 	item, err := j.item(table.Key{PK: j.PK, SK: j.part(part)}, result, 1)
@@ -245,24 +238,24 @@ func (j *Job) Done(part string, result any) (table.Write, error) {
 // Finish stores the result of the job and ends the claim. Without a claim, Finish does
 // nothing.
 func (j *Job) Finish(ctx context.Context, result any) error {
-	if !j.held {
+	if !j.claimed {
 		return nil
 	}
 	text, err := wire.Encode(result)
 	if err != nil {
 		return fmt.Errorf("job: encode the result of %s: %w", j.PK, err)
 	}
-	j.held = false
+	j.claimed = false
 	return j.store(ctx, state{Finished: true, Result: text})
 }
 
-// Release ends the claim of an unfinished job, so that another holder can do the missing
+// Release ends the claim of an unfinished job, so that another worker can do the missing
 // parts at once. Without a claim, Release does nothing.
 func (j *Job) Release(ctx context.Context) error {
-	if !j.held {
+	if !j.claimed {
 		return nil
 	}
-	j.held = false
+	j.claimed = false
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
 	defer cancel()
 	return j.store(ctx, state{})
@@ -270,4 +263,4 @@ func (j *Job) Release(ctx context.Context) error {
 
 // Leave gives the job up and lets the lease end by itself. Use Leave instead of Release
 // while a part may still be on the way to the table.
-func (j *Job) Leave() { j.held = false }
+func (j *Job) Leave() { j.claimed = false }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/job"
 	"lectern/shared/table"
 )
@@ -17,8 +17,9 @@ type clock struct{ at time.Time }
 
 func (c *clock) now() time.Time { return c.at }
 
-// start gives a clock, and what makes a holder of one job that is kept for a day.
-func start(t *testing.T) (c *clock, holder func() *job.Job) {
+// start returns a clock, and a function that returns a new worker of a job. The job is kept for
+// a day.
+func start(t *testing.T) (c *clock, worker func() *job.Job) {
 	t.Helper()
 	c = &clock{time.Now()}
 	to := tabletest.Start(t)
@@ -49,16 +50,16 @@ func requireParts(t *testing.T, j *job.Job, names ...string) {
 	}
 }
 
-func requireHeld(t *testing.T, err error, until time.Time) {
+func requireClaimed(t *testing.T, err error, until time.Time) {
 	t.Helper()
-	held := (*job.HeldError)(nil)
-	require.ErrorAs(t, err, &held)
-	require.WithinDuration(t, until, held.Until, time.Second)
+	claimed := (*job.ClaimedError)(nil)
+	require.ErrorAs(t, err, &claimed)
+	require.WithinDuration(t, until, claimed.Until, time.Second)
 }
 
 func TestAJobIsDoneInPartsAndFinished(t *testing.T) {
-	_, holder := start(t)
-	j := holder()
+	_, worker := start(t)
+	j := worker()
 	require.NoError(t, j.Claim(t.Context()))
 	requireParts(t, j)
 	require.NoError(t, do(t, j, "a"))
@@ -67,7 +68,7 @@ func TestAJobIsDoneInPartsAndFinished(t *testing.T) {
 	require.NoError(t, j.Finish(t.Context(), map[string]int{"done": 2}))
 	require.False(t, j.Finished(), "Load has not found it so")
 
-	later := holder()
+	later := worker()
 	data, err := later.Load(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, string(data), `"finished":true`)
@@ -81,103 +82,86 @@ func TestAJobIsDoneInPartsAndFinished(t *testing.T) {
 	require.Equal(t, map[string]int{"done": 2}, result)
 }
 
-func TestOneHolderAtATime(t *testing.T) {
-	c, holder := start(t)
-	first, second := holder(), holder()
+func TestOneWorkerAtATime(t *testing.T) {
+	c, worker := start(t)
+	first, second := worker(), worker()
 	_, err := second.Load(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, first.Claim(t.Context()))
-	requireHeld(t, second.Claim(t.Context()), c.at.Add(job.Lease))
-	requireHeld(t, holder().Claim(t.Context()), c.at.Add(job.Lease))
+	requireClaimed(t, second.Claim(t.Context()), c.at.Add(job.Lease))
+	requireClaimed(t, worker().Claim(t.Context()), c.at.Add(job.Lease))
 	require.NoError(t, first.Release(t.Context()))
 	require.NoError(t, first.Release(t.Context()), "once is enough")
-	third := holder()
+	third := worker()
 	require.NoError(t, third.Claim(t.Context()))
 	require.Equal(t, first.Begun(), third.Begun())
 	_, err = first.Done("a", "")
 	require.ErrorIs(t, err, job.ErrLost)
 }
 
-// TestAJobThatWasCutOffIsRolledForward, and its first holder does nothing more.
+// TestAJobThatWasCutOffIsRolledForward: the first worker writes nothing more.
 func TestAJobThatWasCutOffIsRolledForward(t *testing.T) {
-	c, holder := start(t)
-	first := holder()
+	c, worker := start(t)
+	first := worker()
 	require.NoError(t, first.Claim(t.Context()))
 	require.NoError(t, do(t, first, "a"))
 	c.at = c.at.Add(job.Lease - 28*time.Second)
 	require.ErrorIs(t, do(t, first, "b"), job.ErrLost, "so near the end nothing begins")
 	c.at = c.at.Add(28 * time.Second)
-	second := holder()
+	second := worker()
 	require.NoError(t, second.Claim(t.Context()))
 	requireParts(t, second, "a")
 	require.NoError(t, do(t, second, "b"))
 	require.ErrorIs(t, first.Finish(t.Context(), nil), job.ErrLost)
-	require.ErrorIs(t, first.Renew(t.Context()), job.ErrLost)
 	require.NoError(t, second.Finish(t.Context(), nil))
 }
 
-func TestALeaseIsRenewed(t *testing.T) {
-	c, holder := start(t)
-	j := holder()
-	require.ErrorIs(t, j.Renew(t.Context()), job.ErrLost, "without a claim")
-	require.NoError(t, j.Claim(t.Context()))
-	for range 4 {
-		c.at = c.at.Add(job.Lease - time.Second)
-		require.NoError(t, j.Renew(t.Context()))
-		requireHeld(t, holder().Claim(t.Context()), c.at.Add(job.Lease))
-	}
-	require.NoError(t, do(t, j, "a"))
-	c.at = c.at.Add(job.Lease)
-	require.NoError(t, holder().Claim(t.Context()))
-	require.ErrorIs(t, j.Renew(t.Context()), job.ErrLost)
-}
-
-// TestAJobThatIsLeftIsHeldToTheEndOfItsLease.
-func TestAJobThatIsLeftIsHeldToTheEndOfItsLease(t *testing.T) {
-	c, holder := start(t)
-	j := holder()
+func TestAJobThatIsLeftIsClaimedToTheEndOfItsLease(t *testing.T) {
+	c, worker := start(t)
+	j := worker()
 	require.NoError(t, j.Claim(t.Context()))
 	j.Leave()
 	require.NoError(t, j.Release(t.Context()), "does nothing")
-	requireHeld(t, holder().Claim(t.Context()), c.at.Add(job.Lease))
+	requireClaimed(t, worker().Claim(t.Context()), c.at.Add(job.Lease))
 	c.at = c.at.Add(job.Lease)
-	require.NoError(t, holder().Claim(t.Context()))
+	require.NoError(t, worker().Claim(t.Context()))
 }
 
 func TestAJobHasOneInput(t *testing.T) {
-	_, holder := start(t)
-	require.NoError(t, holder().Claim(t.Context()))
-	other := holder()
+	_, worker := start(t)
+	require.NoError(t, worker().Claim(t.Context()))
+	other := worker()
 	other.Input = "another"
 	require.ErrorIs(t, other.Claim(t.Context()), job.ErrInput)
 }
 
-// TestAJobIsForgottenWithItsParts at one time, and is not taken up shortly before.
+// TestAJobIsForgottenWithItsParts: job and parts expire at the same time, and the job is not
+// claimed shortly before.
 func TestAJobIsForgottenWithItsParts(t *testing.T) {
-	c, holder := start(t)
-	j := holder()
+	c, worker := start(t)
+	j := worker()
 	require.NoError(t, j.Claim(t.Context()))
 	begun, ends := j.Begun(), c.at.Add(24*time.Hour)
 	require.NoError(t, do(t, j, "a"))
 	require.NoError(t, j.Release(t.Context()))
 	c.at = ends.Add(-time.Minute)
-	requireHeld(t, holder().Claim(t.Context()), ends)
+	requireClaimed(t, worker().Claim(t.Context()), ends)
 	c.at = ends.Add(time.Second)
-	again := holder()
+	again := worker()
 	require.NoError(t, again.Claim(t.Context()))
 	require.NotEqual(t, begun, again.Begun())
 	requireParts(t, again)
 }
 
 func TestAJobMayBeKeptForEver(t *testing.T) {
-	c, holder := start(t)
-	j := holder()
+	c, worker := start(t)
+	j := worker()
 	j.Keep = 0
 	require.NoError(t, j.Claim(t.Context()))
 	require.NoError(t, do(t, j, "a"))
 	require.NoError(t, j.Release(t.Context()))
 	c.at = c.at.Add(1000 * time.Hour)
-	later := holder()
+	later := worker()
 	later.Keep = 0
 	require.NoError(t, later.Claim(t.Context()))
 	requireParts(t, later, "a")

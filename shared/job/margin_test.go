@@ -16,8 +16,8 @@ import (
 	"lectern/shared/wire"
 )
 
-// sluggish does each write just before it would be given up: it refuses all tries but
-// the last, and answers that one late. It is an empty table.
+// sluggish is an empty table with the slowest possible writes: it refuses all tries except the
+// last try, and answers the last try late.
 type sluggish struct {
 	table.Client
 	slow  bool
@@ -53,8 +53,8 @@ func (s *sluggish) TransactWriteItems(
 	return &dynamodb.TransactWriteItemsOutput{}, s.serve()
 }
 
-// TestAPartEndsWithinTheLease that is begun as late as it may be, whose writes take as
-// long as they may, and whose change records cross the border of an hour.
+// TestAPartEndsWithinTheLease: the part begins as late as allowed, its writes take the longest
+// time, and its change records cross the border of an hour.
 func TestAPartEndsWithinTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := &sluggish{}

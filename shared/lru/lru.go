@@ -10,12 +10,12 @@ import (
 type Cache[K comparable, V any] struct {
 	mu        sync.Mutex
 	used, max int64
-	// recent holds *kept[K, V], the most recently used value in front.
+	// recent has *entry[K, V] values, the most recently used value in front.
 	recent list.List
 	at     map[K]*list.Element
 }
 
-type kept[K comparable, V any] struct {
+type entry[K comparable, V any] struct {
 	key   K
 	value V
 	size  int64
@@ -35,20 +35,23 @@ func (l *Cache[K, V]) Get(key K) (value V, ok bool) {
 		return value, false
 	}
 	l.recent.MoveToFront(e)
-	return e.Value.(*kept[K, V]).value, true
+	return e.Value.(*entry[K, V]).value, true
 }
 
 // Put stores value under key, then evicts others until at most max bytes are used. The
 // value just put stays, even alone over max.
 func (l *Cache[K, V]) Put(key K, value V, size int64) {
-	l.PutUnless(key, value, size, func(V) bool { return false })
-}
-
-// PutUnless does the same as Put, unless there is a value under key that prevails.
-func (l *Cache[K, V]) PutUnless(key K, value V, size int64, prevails func(V) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e, ok := l.at[key]; ok && prevails(e.Value.(*kept[K, V]).value) {
+	l.set(key, value, size)
+}
+
+// PutBack does the same as Put for a value that GetOrPut returned, unless the cache has
+// another value under key now. V is a pointer.
+func (l *Cache[K, V]) PutBack(key K, value V, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.at[key]; ok && any(e.Value.(*entry[K, V]).value) != any(value) {
 		return
 	}
 	l.set(key, value, size)
@@ -61,7 +64,7 @@ func (l *Cache[K, V]) GetOrPut(key K, size int64, create func() V) V {
 	defer l.mu.Unlock()
 	if e, ok := l.at[key]; ok {
 		l.recent.MoveToFront(e)
-		return e.Value.(*kept[K, V]).value
+		return e.Value.(*entry[K, V]).value
 	}
 	value := create()
 	l.set(key, value, size)
@@ -71,17 +74,17 @@ func (l *Cache[K, V]) GetOrPut(key K, size int64, create func() V) V {
 // set stores value under key, then evicts others until at most max bytes are used.
 func (l *Cache[K, V]) set(key K, value V, size int64) {
 	if e, ok := l.at[key]; ok {
-		l.forget(e)
+		l.evict(e)
 	}
-	l.at[key] = l.recent.PushFront(&kept[K, V]{key, value, size})
+	l.at[key] = l.recent.PushFront(&entry[K, V]{key, value, size})
 	l.used += size
 	for l.used > l.max && l.recent.Len() > 1 {
-		l.forget(l.recent.Back())
+		l.evict(l.recent.Back())
 	}
 }
 
-func (l *Cache[K, V]) forget(e *list.Element) {
-	k := l.recent.Remove(e).(*kept[K, V])
+func (l *Cache[K, V]) evict(e *list.Element) {
+	k := l.recent.Remove(e).(*entry[K, V])
 	delete(l.at, k.key)
 	l.used -= k.size
 }

@@ -21,6 +21,7 @@ import (
 	"lectern/shared/programme"
 	"lectern/shared/purge"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
@@ -169,7 +170,8 @@ func (r *run) leave(ctx context.Context, err error) {
 func (r *run) fail(ctx context.Context, err error) {
 	r.report.Failed++
 	if r.Table.Log != nil {
-		r.Table.Log.ErrorContext(ctx, "a step of maintain failed", "metric", "maintain_failed", "org_id", r.OrgID, "step", r.Step, "error", err)
+		r.Table.Log.ErrorContext(ctx, "a step of maintain failed", "metric", "maintain_failed",
+			"org_id", r.OrgID, "step", r.Step, "error", err)
 	}
 }
 
@@ -183,7 +185,7 @@ func (r *run) enter(ctx context.Context) (more bool, err error) {
 	if !r.FillAgain {
 		return true, nil
 	}
-	err = r.note(ctx, func(o *tenancy.Organization) { o.PersonItems, o.RowsCounted, o.HourItems = false, false, false })
+	err = r.update(ctx, clearMarks)
 	if err != nil && ctx.Err() == nil { // The list may name an organization that does not exist.
 		r.fail(ctx, err)
 		r.Step = 0
@@ -246,7 +248,7 @@ func (r *run) people(ctx context.Context) (done bool, err error) {
 	if err != nil || o.PersonItems && !r.FillAgain {
 		return true, err
 	}
-	next, done, err := session.Backfill(ctx, r.Store, r.OrgID, session.Cursor{Event: r.Event, After: r.After})
+	next, done, err := store.Backfill(ctx, r.Store, r.OrgID, store.Cursor{Event: r.Event, After: r.After})
 	r.Event, r.After = next.Event, next.After
 	return done, err
 }
@@ -263,7 +265,7 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 	}
 	sources := []catalogue.Source{contact.Kind.Rows(r.OrgID, r.Event), account.Kind.Rows(r.OrgID, r.Event)}
 	if r.Event != 0 {
-		sources = append(sources, session.Rows(r.OrgID, r.Event))
+		sources = append(sources, session.Of(r.OrgID, r.Event).Rows())
 	}
 	for _, src := range sources {
 		err := catalogue.Recount(ctx, r.Table, src)
@@ -283,7 +285,7 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 		r.Uncounted = false
 		return true, nil
 	}
-	return true, r.note(ctx, func(o *tenancy.Organization) { o.RowsCounted = true })
+	return true, r.update(ctx, markRows)
 }
 
 // hours writes the missing items of the hours of change records, day by day.
@@ -307,14 +309,26 @@ func (r *run) hours(ctx context.Context) (done bool, err error) {
 		r.After = at.Format(time.RFC3339)
 		return false, nil
 	}
-	return true, r.note(ctx, func(o *tenancy.Organization) { o.HourItems = true })
+	return true, r.update(ctx, markHours)
 }
 
-// note changes the marks of finished steps on the organization in work.
-func (r *run) note(ctx context.Context, edit func(*tenancy.Organization)) error {
-	_, err := tenancy.Organizations.Update(ctx, r.Store, table.Org(r.OrgID), func(o *tenancy.Organization) error {
-		edit(o)
-		return nil
-	})
+// update changes the marks of finished steps on the organization in work.
+func (r *run) update(ctx context.Context, edit func(*tenancy.Organization) error) error {
+	_, err := tenancy.Organizations.Update(ctx, r.Store, table.Org(r.OrgID), edit)
 	return err
+}
+
+func clearMarks(o *tenancy.Organization) error {
+	o.PersonItems, o.RowsCounted, o.HourItems = false, false, false
+	return nil
+}
+
+func markRows(o *tenancy.Organization) error {
+	o.RowsCounted = true
+	return nil
+}
+
+func markHours(o *tenancy.Organization) error {
+	o.HourItems = true
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"lectern/shared/keys"
 	"lectern/shared/table"
 )
 
@@ -38,6 +39,9 @@ type progress struct {
 	// Calls counts the calls that worked at the cursor and have not ended.
 	Calls int `json:"calls,omitempty"`
 }
+
+// Keys are the patterns of the items of maintenance.
+var Keys = []keys.Pattern{{Name: "progress of maintenance", PK: progressKey.PK, SK: progressKey.SK}}
 
 var progressKey = table.Key{PK: "R#maintain", SK: "-"}
 

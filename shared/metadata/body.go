@@ -6,11 +6,11 @@ import (
 	"lectern/shared/wire"
 )
 
-// Update is the body of an update: a draft, whose properties are the body's, and
-// the updated_at last seen.
+// Update is the body of an update: the properties of a draft, and the updated_at that the
+// client has seen.
 type Update[D Change] wire.Update[D]
 
-// UnmarshalJSON reads both from one object.
+// UnmarshalJSON reads both from the same object.
 func (u *Update[D]) UnmarshalJSON(data []byte) error {
 	return (*wire.Update[D])(u).UnmarshalJSON(data)
 }

@@ -1,7 +1,6 @@
-// Package metadata owns what the sessions of an event are described by: rooms,
-// tracks, tags, formats, levels and languages, which are one record with one
-// behaviour, and beside them the statuses a session can have. Which session uses
-// which of them is the session's own; nothing here changes a session.
+// Package metadata owns the rooms, tracks, tags, formats, levels and languages of an event,
+// which share a record and a behaviour, and the statuses of sessions. Sessions name the entries
+// by id; this package never changes a session.
 package metadata
 
 import (
@@ -9,6 +8,8 @@ import (
 	"slices"
 
 	"lectern/shared/field"
+	"lectern/shared/keys"
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
 	"lectern/shared/wire"
 )
@@ -16,7 +17,7 @@ import (
 // Kind is a kind of metadata, named as in paths.
 type Kind string
 
-// The six kinds, and the statuses, which are stored like them.
+// The six kinds, and the statuses, which are stored in the same way.
 const (
 	Rooms     Kind = "rooms"
 	Tracks    Kind = "tracks"
@@ -25,35 +26,45 @@ const (
 	Levels    Kind = "levels"
 	Languages Kind = "languages"
 
-	// StatusKind is not one of Kinds: NewStatuses and Status are their shape.
+	// StatusKind is outside Kinds, since a Status shows the entries.
 	StatusKind Kind = "statuses"
 )
 
 // Kinds are the six kinds.
 var Kinds = []Kind{Rooms, Tracks, Tags, Formats, Levels, Languages}
 
-// titles name one entry of a kind in messages.
+// Keys are the patterns of the entries.
+var Keys = entryKeys()
+
+func entryKeys() (all []keys.Pattern) {
+	for _, kind := range append(slices.Clone(Kinds), StatusKind) {
+		all = append(all, keys.Pattern{Name: "setting: " + string(kind), PK: "e#M", SK: string(kind) + "#<id>"})
+	}
+	return all
+}
+
+// titles name an entry of a kind in messages.
 var titles = map[Kind]string{
 	Rooms: "Room", Tracks: "Track", Tags: "Tag", Formats: "Format", Levels: "Level", Languages: "Language",
 	StatusKind: "Status",
 }
 
-// Title names one entry of the kind, such as Track.
+// Title names an entry of the kind, for example Track.
 func (k Kind) Title() string { return titles[k] }
 
-// Entry is one stored entry of any kind.
+// Entry is a stored entry of any kind.
 type Entry struct {
 	ID      string `json:"id"`
 	EventID int64  `json:"event_id"`
 	Name    string `json:"name"`
-	// Order is where the entry stands among those of its kind.
+	// Order sorts the entries of the kind.
 	Order int `json:"order"`
-	// Color is a track's or a status's, as #rrggbb.
+	// Color belongs to a track or status, as #rrggbb.
 	Color *string `json:"color,omitempty"`
-	// Capacity is a room's.
+	// Capacity belongs to a room.
 	Capacity *int `json:"capacity,omitempty"`
-	// Status is the category of a custom status; CreatedByID and CreatedByName
-	// are the member who made it.
+	// Status is the category of a custom status, CreatedByID and CreatedByName the member that
+	// created the status.
 	Status        string             `json:"status,omitempty"`
 	CreatedByID   int64              `json:"created_by_user_id,omitempty"`
 	CreatedByName string             `json:"created_by_user_name,omitempty"`
@@ -64,15 +75,21 @@ type Entry struct {
 	Version       int64              `json:"-"`
 }
 
-// Head is the hold that package item needs.
-func (e *Entry) Head() item.Head {
-	return item.Head{
+// RecordID returns the entry's id.
+func (e *Entry) RecordID() string { return e.ID }
+
+// Revision returns the version that an ETag names.
+func (e *Entry) Revision() int64 { return e.Version }
+
+// Head points to the fields that every setting has.
+func (e *Entry) Head() record.Head {
+	return record.Head{
 		ID: &e.ID, Version: &e.Version, CreatedAt: &e.CreatedAt, UpdatedAt: &e.UpdatedAt, DeletedAt: &e.DeletedAt,
 	}
 }
 
-// Remains returns what is stored of a deleted entry: all of a status, which can be
-// restored, and nothing of any other.
+// Remains returns the content that a deleted entry keeps: all of a status, for the restore, and
+// nothing of other entries.
 func (e *Entry) Remains() any {
 	if e.Status != "" {
 		return e
@@ -80,14 +97,14 @@ func (e *Entry) Remains() any {
 	return item.Tombstone{ID: e.ID, DeletedAt: e.DeletedAt}
 }
 
-// Set is an event's entries of one kind that are not deleted: a deleted one is
-// as if it were unassigned everywhere. It is read only; a nil Set is empty.
+// Set has an event's entries of a kind without the deleted entries, which sessions show as
+// unassigned. A Set is read only; a nil Set is empty.
 type Set struct {
 	byID map[string]*Entry
 	list []*Entry
 }
 
-// NewSet makes a Set of stored entries.
+// NewSet returns the Set of stored entries.
 func NewSet(stored []*Entry) *Set {
 	s := &Set{byID: make(map[string]*Entry, len(stored)), list: make([]*Entry, 0, len(stored))}
 	for _, e := range stored {
@@ -100,12 +117,12 @@ func NewSet(stored []*Entry) *Set {
 	return s
 }
 
-// byOrder is how metadata is listed (gaps.md section 1).
+// byOrder compares entries in the order of lists (gaps.md section 1).
 func byOrder(a, b *Entry) int {
 	return cmp.Or(cmp.Compare(a.Order, b.Order), a.CreatedAt.Compare(b.CreatedAt.Time), cmp.Compare(a.ID, b.ID))
 }
 
-// Get gives an entry by id.
+// Get returns an entry by id.
 func (s *Set) Get(id string) (*Entry, bool) {
 	if s == nil {
 		return nil, false
@@ -114,7 +131,7 @@ func (s *Set) Get(id string) (*Entry, bool) {
 	return e, ok
 }
 
-// List gives the entries in their order.
+// List returns the entries in their order.
 func (s *Set) List() []*Entry {
 	if s == nil {
 		return nil
@@ -122,7 +139,7 @@ func (s *Set) List() []*Entry {
 	return s.list
 }
 
-// next is the order of an entry that is created without one: behind the others.
+// next returns the order of a new entry that has no order, after all other entries.
 func (s *Set) next() int {
 	if list := s.List(); len(list) > 0 {
 		return list[len(list)-1].Order + 1

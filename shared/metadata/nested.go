@@ -2,7 +2,7 @@ package metadata
 
 import "lectern/shared/wire"
 
-// The shapes in which a session shows its metadata (spec.md section 2.6).
+// The shapes of metadata in a session (spec.md section 2.6).
 
 // NestedTag is a tag of a session.
 type NestedTag struct {

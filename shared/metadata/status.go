@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"lectern/shared/field"
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
 	"lectern/shared/wire"
 )
 
-// The values of a session's status, which are the categories of custom statuses
+// The values of a session's status, also the categories of custom statuses
 // (gaps.md section 2.4).
 const (
 	Accepted     = "accepted"
@@ -28,8 +29,7 @@ var builtIns = []struct{ value, name, color string }{
 	{Declined, "Declined", "#c62828"},
 }
 
-// Status is a status as it is shown (spec.md section 2.7): a built-in one, or a
-// custom one with a category.
+// Status is the view of a status (spec.md section 2.7), built-in, or custom with a category.
 type Status struct {
 	ID         string `json:"id" format:"uuid" doc:"The status's id."`
 	Name       string `json:"name" doc:"The status's name."`
@@ -37,7 +37,7 @@ type Status struct {
 	StatusName string `json:"status_name" doc:"The name of the built-in value."`
 	Color      string `json:"color" doc:"As #rrggbb."`
 	Order      int    `json:"order" doc:"The place among the statuses."`
-	// IsCustom is false for those that every event has.
+	// IsCustom is false for a status that every event has.
 	IsCustom      bool             `json:"is_custom" doc:"Whether the event added it."`
 	CreatedAt     wire.Time        `json:"created_at"`
 	CreatedByID   wire.Opt[int64]  `json:"created_by_user_id" doc:"The member who added it; null for a built-in one."`
@@ -52,19 +52,27 @@ type Status struct {
 // RecordID returns the status's id.
 func (s *Status) RecordID() string { return s.ID }
 
-// Revision is the version that an ETag names.
+// Revision returns the version that an ETag names.
 func (s *Status) Revision() int64 { return s.entry.Version }
 
-// Head gives what all settings have.
-func (s *Status) Head() item.Head { return s.entry.Head() }
+// Head points to the fields that every setting has.
+func (s *Status) Head() record.Head { return s.entry.Head() }
 
-// Show is the status with its translations if texts is not nil.
+// Show returns the status, with translations if texts is not nil.
 func (s *Status) Show(texts *field.Set) *Status {
 	if texts == nil {
 		return s
 	}
 	shown := *s
 	shown.TranslatedFields = texts.Translated(s.ID, s.entry.Translations)
+	return &shown
+}
+
+// WrittenStatus shows a custom status as the answer of a write, with the time that the next
+// update may send, and with translations if texts is not nil.
+func (e *Entry) WrittenStatus(_ Kind, texts *field.Set) *Status {
+	shown := *newStatus(e).Show(texts)
+	shown.UpdatedAt = wire.Some(e.UpdatedAt)
 	return &shown
 }
 
@@ -85,14 +93,14 @@ func newStatus(e *Entry) *Status {
 	return s
 }
 
-// Statuses are the statuses of one event that are not deleted. It is read only.
+// Statuses has the statuses of an event that are not deleted, read only.
 type Statuses struct {
 	byID map[string]*Status
 	all  []*Status
 }
 
-// NewStatuses makes the statuses of an event, which has existed since then, from
-// its stored custom ones.
+// NewStatuses returns the statuses of an event from the stored custom statuses. since is the
+// creation of the event.
 func NewStatuses(event int64, since wire.Time, stored []*Entry) *Statuses {
 	s := &Statuses{byID: map[string]*Status{}}
 	for i, b := range builtIns {
@@ -115,16 +123,16 @@ func NewStatuses(event int64, since wire.Time, stored []*Entry) *Statuses {
 	return s
 }
 
-// Get gives a status by id, built-in ones included.
+// Get returns a status by id, built-in or custom.
 func (s *Statuses) Get(id string) (*Status, bool) {
 	status, ok := s.byID[id]
 	return status, ok
 }
 
-// All gives the statuses in their order.
+// All returns the statuses in their order.
 func (s *Statuses) All() []*Status { return s.all }
 
-// Custom gives those that the event added, in their order.
+// Custom returns the statuses that the event added, in their order.
 func (s *Statuses) Custom() []*Status {
 	custom := make([]*Status, 0, len(s.all))
 	for _, status := range s.all {

@@ -7,12 +7,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// View is an entry as it is shown by itself; which properties it has goes by its
-// kind (spec.md 2.6, 2.7; gaps.md section 7).
+// View is an entry outside a session. The kind decides which properties are shown (spec.md 2.6,
+// 2.7; gaps.md section 7).
 type View struct {
 	ID   string `json:"id" format:"uuid" doc:"The entry's id."`
 	Name string `json:"name" doc:"The entry's name."`
-	// EventID stands in the answers of writes only: lists and searches omit it.
+	// EventID is in the answers of writes; lists and searches omit the property.
 	EventID          wire.Opt[int64]    `json:"event_id,omitzero" nullable:"false" doc:"In answers to writes of tracks, formats and languages."`
 	Color            wire.Opt[string]   `json:"color,omitzero" doc:"A track's, as #rrggbb."`
 	Order            wire.Opt[int]      `json:"order,omitzero" nullable:"false" doc:"The place among the entries of the kind; not shown of tags."`
@@ -27,11 +27,11 @@ type View struct {
 // RecordID returns the entry's id.
 func (v *View) RecordID() string { return v.ID }
 
-// Revision is the version that an ETag names.
+// Revision returns the version that an ETag names.
 func (v *View) Revision() int64 { return v.version }
 
-// Show is the entry as lists and searches of its kind have it. texts is nil
-// unless translations are to be shown.
+// Show returns the view of the entry in lists and searches, with translations if texts is not
+// nil.
 func (e *Entry) Show(kind Kind, texts *field.Set) *View {
 	v := &View{ID: e.ID, Name: e.Name, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, version: e.Version}
 	if kind == Tracks {
@@ -49,8 +49,8 @@ func (e *Entry) Show(kind Kind, texts *field.Set) *View {
 	return v
 }
 
-// written is the entry as the answer of a write.
-func (e *Entry) written(kind Kind, texts *field.Set) *View {
+// Written shows the entry as the answer of a write.
+func (e *Entry) Written(kind Kind, texts *field.Set) *View {
 	v := e.Show(kind, texts)
 	if slices.Contains([]Kind{Tracks, Formats, Languages}, kind) {
 		v.EventID = wire.Some(e.EventID)
@@ -58,7 +58,7 @@ func (e *Entry) written(kind Kind, texts *field.Set) *View {
 	return v
 }
 
-// optional is a property that is always there, null when it has no value.
+// optional returns a property that is always sent, null without a value.
 func optional[T any](value *T) wire.Opt[T] {
 	if value == nil {
 		return wire.Null[T]()

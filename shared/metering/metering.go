@@ -16,7 +16,11 @@ type Meter struct {
 	cost  Cost
 }
 
+// span is the time of a call.
 type span struct{ start, end time.Time }
+
+// compare compares spans by their ends.
+func (s span) compare(other span) int { return s.end.Compare(other.end) }
 
 // Cost is the consumption of a call, in read and write units.
 type Cost struct{ Reads, Writes float64 }
@@ -37,7 +41,7 @@ func Measured(ctx context.Context) (context.Context, *Meter) {
 func (m *Meter) Totals() (calls, roundTrips int, rcu, wcu float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	slices.SortFunc(m.spans, func(a, b span) int { return a.end.Compare(b.end) })
+	slices.SortFunc(m.spans, span.compare)
 	var last time.Time
 	for _, s := range m.spans {
 		if !s.start.Before(last) {

@@ -1,6 +1,5 @@
-// Package page holds the pagination of searches and lists: what they take from
-// the query and the envelope that they answer (spec.md section 2.2). It does
-// not know how the records are found.
+// Package page has the pagination of searches and lists: the parameters of the query and the
+// shape of the answer (spec.md section 2.2).
 package page
 
 import (
@@ -11,22 +10,22 @@ import (
 	"lectern/shared/size"
 )
 
-// Query is the part of an input that chooses a page. Embed it.
+// Query is the part of an input that selects a page. Embed it.
 type Query struct {
 	Page     int `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
 	PageSize int `query:"pageSize" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has. A page over 5 MB is refused with a 400 that names a size that fits; for a client that sends Accept-Encoding: gzip the limit is 30 MB."`
 }
 
-// ListQuery is Query as a GET list spells it.
+// ListQuery is Query with the parameter names of a GET list.
 type ListQuery struct {
 	Page     int `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
 	PageSize int `query:"page_size" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has. A page over 5 MB is refused with a 400 that names a size that fits; for a client that sends Accept-Encoding: gzip the limit is 30 MB."`
 }
 
-// Query is the page that a list chooses.
+// Query returns the same page as a Query.
 func (q ListQuery) Query() Query { return Query(q) }
 
-// Offset is how many results stand before the page.
+// Offset returns the number of results before the page.
 func (q Query) Offset() int { return (q.Page - 1) * q.PageSize }
 
 // Of is one page of results. Results is never nil.
@@ -35,8 +34,8 @@ type Of[T any] struct {
 	Pagination Pagination `json:"pagination"`
 }
 
-// Pagination says where in the whole a page stands. Beyond the last page the
-// results are empty; without any result there are no pages.
+// Pagination describes the position of a page in all results. After the last page the results
+// are empty. Without results, TotalPages is 0.
 type Pagination struct {
 	CurrentPage  int `json:"currentPage" doc:"The page asked for."`
 	PageSize     int `json:"pageSize" doc:"How many results a full page has."`
@@ -44,7 +43,7 @@ type Pagination struct {
 	TotalResults int `json:"totalResults" doc:"How many results all pages have together."`
 }
 
-// New is the envelope of a page whose results were already chosen from total.
+// New returns a page with the given results, out of total results.
 func New[T any](q Query, total int, results []T) *Of[T] {
 	if results == nil {
 		results = []T{}
@@ -57,14 +56,14 @@ func New[T any](q Query, total int, results []T) *Of[T] {
 	}}
 }
 
-// Slice is the page of all that q chooses.
+// Slice returns the page q of all results.
 func Slice[T any](q Query, all []T) *Of[T] {
 	start := min(q.Offset(), len(all))
 	return New(q, len(all), all[start:min(start+q.PageSize, len(all))])
 }
 
-// Fits is the largest page size with which any choice of these results stays
-// within limit bytes of JSON, and at least 1.
+// Fits returns the largest page size at which any selection of the results has at most limit
+// bytes of JSON; at least 1.
 func (o *Of[T]) Fits(limit int) (int, error) {
 	sizes := make([]int, len(o.Results))
 	for i, result := range o.Results {
@@ -77,8 +76,8 @@ func (o *Of[T]) Fits(limit int) (int, error) {
 	return Fit(sizes, limit), nil
 }
 
-// Fit is how many of any choice of these sizes stay within the limit together, and
-// at least 1.
+// Fit returns the largest number of sizes that stay within the limit for any selection of the
+// sizes; at least 1.
 func Fit(sizes []int, limit int) int {
 	slices.SortFunc(sizes, func(a, b int) int { return b - a })
 	fits, sum := 0, 0
@@ -89,14 +88,14 @@ func Fit(sizes []int, limit int) int {
 	return max(fits, 1)
 }
 
-// TooLong is the 400 for a page that is longer than limit (size.Limit). It names the size
-// that fits; name is the parameter of the size.
+// TooLong returns the 400 for a page that is larger than limit (size.Limit). fits is the page
+// size to ask for, name is the parameter of the page size.
 func TooLong(name string, fits, limit int) *apierr.Error {
 	return apierr.Invalid(name, "%s Ask again with a %s of %d or less.", size.Message(limit), name, fits)
 }
 
-// Shrink shows less of the result of a page of one, since no smaller page can be asked
-// for. It reports whether there was anything left to leave out.
+// Shrink shrinks the result of a page with one result, since a client cannot ask for a smaller
+// page. It reports whether the result became smaller (size.Shrinker).
 func (o *Of[T]) Shrink() bool {
 	if len(o.Results) != 1 {
 		return false

@@ -1,27 +1,34 @@
-// Package participant owns the roles that people can have on the sessions of an
-// event: three built-in ones and custom ones, each of which stands for one of
-// the three (gaps.md section 2.5, spec.md section 2.4). Who has a role is stored
-// in the session.
+// Package participant owns the roles of people on the sessions of an event: three built-in
+// roles, and custom roles that each extend a built-in role (gaps.md section 2.5, spec.md
+// section 2.4). The session stores the people and their roles.
 package participant
 
 import (
 	"cmp"
 	"slices"
 
+	"lectern/shared/keys"
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
 	"lectern/shared/wire"
 )
 
-// The core roles: the built-in roles' own, and what every custom role stands for
-// in the legacy arrays of a session.
+// The core roles. Every role has a core role, in which the people of the role are shown in the
+// legacy arrays of a session.
 const (
 	Speaker     = "speaker"
 	Chairperson = "chairperson"
 	Moderator   = "moderator"
 )
 
-// Kind is the kind of setting a role is stored as.
+// Kind names roles in the keys of settings.
 const Kind = "participant_role"
+
+// Keys are the patterns of the items of roles.
+var Keys = []keys.Pattern{
+	{Name: "setting: " + Kind, PK: "e#M", SK: Kind + "#<id>"},
+	{Name: "unique value", PK: "e#Q#" + Kind + "#<value>", SK: "-"},
+}
 
 // Role is a role of an event.
 type Role struct {
@@ -29,10 +36,9 @@ type Role struct {
 	Slug       string `json:"slug"`
 	Name       string `json:"name"`
 	NamePlural string `json:"name_plural"`
-	// CoreRole is one of the core roles.
-	CoreRole string `json:"core_role"`
-	IsCustom bool   `json:"is_custom"`
-	// Order is where the role stands on the settings page, and among the people
+	CoreRole   string `json:"core_role"`
+	IsCustom   bool   `json:"is_custom"`
+	// Order sorts the roles on the settings page, and among the people
 	// of a session.
 	Order     int        `json:"order"`
 	CreatedAt wire.Time  `json:"created_at"`
@@ -41,21 +47,21 @@ type Role struct {
 	Version   int64      `json:"-"`
 }
 
-// Head is the hold that package item needs.
-func (r *Role) Head() item.Head {
-	return item.Head{
+// Head points to the fields that every setting has.
+func (r *Role) Head() record.Head {
+	return record.Head{
 		ID: &r.ID, Version: &r.Version, CreatedAt: &r.CreatedAt, UpdatedAt: &r.UpdatedAt, DeletedAt: &r.DeletedAt,
 	}
 }
 
-// remains is what is stored of a deleted role: sessions keep its id and show its
+// remains is the content of a deleted role: sessions keep the id of the role and show the
 // people in the core role (Roles.Standing).
 type remains struct {
 	item.Tombstone
 	CoreRole string `json:"core_role"`
 }
 
-// Remains returns what is stored of a deleted role.
+// Remains returns the content that a deleted role keeps.
 func (r *Role) Remains() any {
 	return remains{item.Tombstone{ID: r.ID, DeletedAt: r.DeletedAt}, r.CoreRole}
 }
@@ -67,15 +73,15 @@ var builtIns = []struct{ slug, name, plural string }{
 	{Moderator, "Moderator", "Moderators"},
 }
 
-// Roles are the roles of one event. It is read only.
+// Roles has the roles of an event, read only.
 type Roles struct {
 	all []*Role
-	// standing are the roles by id, with what stands for each deleted one.
+	// standing has the roles by id; a deleted role has the built-in role of its core role.
 	standing map[string]*Role
 }
 
-// NewRoles makes the roles of an event, which has existed since then, from its
-// stored custom ones.
+// NewRoles returns the roles of an event from the stored custom roles. since is the creation of
+// the event.
 func NewRoles(event int64, since wire.Time, stored []*Role) *Roles {
 	roles := &Roles{standing: map[string]*Role{}}
 	for i, b := range builtIns {
@@ -96,7 +102,7 @@ func NewRoles(event int64, since wire.Time, stored []*Role) *Roles {
 	return roles
 }
 
-// stand fills standing; stored are the custom roles, deleted ones among them.
+// stand fills standing. stored has the custom roles, deleted roles included.
 func (rs *Roles) stand(stored []*Role) {
 	for _, r := range rs.all {
 		rs.standing[r.ID] = r
@@ -108,35 +114,38 @@ func (rs *Roles) stand(stored []*Role) {
 	}
 }
 
-// All gives the roles in their order.
+// All returns the roles in their order.
 func (rs *Roles) All() []*Role { return rs.all }
 
-// Standing gives the role that people with the role of an id are shown in: that
-// role, or the built-in one of its core role where it is deleted.
+// Standing returns the role in which a session shows the people of a role: the role itself, or
+// the built-in role of the core role if the role is deleted.
 func (rs *Roles) Standing(id string) (*Role, bool) {
 	role, ok := rs.standing[id]
 	return role, ok
 }
 
-// ByID gives the role with an id.
+// ByID returns the role with an id.
 func (rs *Roles) ByID(id string) (*Role, bool) {
-	return rs.find(func(r *Role) bool { return r.ID == id })
+	r, ok := rs.standing[id]
+	return r, ok && r.ID == id
 }
 
-// BySlug gives the role with a slug.
+// BySlug returns the role with a slug.
 func (rs *Roles) BySlug(slug string) (*Role, bool) {
-	return rs.find(func(r *Role) bool { return r.Slug == slug })
-}
-
-// ByCore gives the built-in role of a core role.
-func (rs *Roles) ByCore(core string) (*Role, bool) {
-	return rs.find(func(r *Role) bool { return !r.IsCustom && r.CoreRole == core })
-}
-
-func (rs *Roles) find(is func(*Role) bool) (*Role, bool) {
-	i := slices.IndexFunc(rs.all, is)
-	if i < 0 {
-		return nil, false
+	for _, r := range rs.all {
+		if r.Slug == slug {
+			return r, true
+		}
 	}
-	return rs.all[i], true
+	return nil, false
+}
+
+// ByCore returns the built-in role of a core role.
+func (rs *Roles) ByCore(core string) (*Role, bool) {
+	for _, r := range rs.all {
+		if !r.IsCustom && r.CoreRole == core {
+			return r, true
+		}
+	}
+	return nil, false
 }

@@ -5,29 +5,39 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
-	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
-// Store writes custom roles, which only the operator does, as settings of their
-// event (package item); a slug is held by a unique item.
-type Store struct {
-	Table *table.Table
-	Now   func() time.Time
-	NewID func() string
-	// Used is what there is of settings, as the caller's snapshot has it.
-	Used item.Used
+// custom declares the custom roles. No two roles of an event share a slug.
+var custom = &item.Kind[Role, *Role]{
+	Name: Kind, Title: "Participant role", Many: "participant_roles", Most: 200,
+	Unique: (*Role).held, Taken: (*Role).taken,
 }
 
-// Draft is what can be said about a custom role. On create, name and core role
-// are needed; the slug is derived from the name and stays. The core role stays
-// as well.
+// held returns the value that no two roles share.
+func (r *Role) held() string { return r.Slug }
+
+// taken returns the 409 of a slug that another role has.
+func (r *Role) taken() error {
+	return apierr.Conflict("DUPLICATE_SLUG", fmt.Sprintf("There is a role with the slug %q already.", r.Slug)).Field("name")
+}
+
+// Store writes the custom roles of the caller's event; only the operator does. Roles are the
+// roles of the event before the write.
+type Store struct {
+	item.Store
+	Caller *auth.Caller
+	Roles  *Roles
+}
+
+// Draft has the properties of a custom role. A create needs name and core role. The slug comes
+// from the first name; slug and core role never change.
 type Draft struct {
 	Name       wire.Opt[string] `json:"name,omitzero"`
 	NamePlural wire.Opt[string] `json:"name_plural,omitzero"`
@@ -36,18 +46,15 @@ type Draft struct {
 }
 
 const (
-	// maxRoles is how many custom roles an event has.
-	maxRoles = 200
 	maxName  = 255
 	maxOrder = 1_000_000
 )
 
-// Create adds a custom role to the caller's event, whose roles are given. Errors:
-// 400 for a draft that says too little or too much, 403 without the Sessions 2.0
-// feature, 409 for a name that is taken.
-func (s Store) Create(ctx context.Context, c *auth.Caller, roles *Roles, draft Draft) (*Role, error) {
-	r := &Role{ID: s.NewID(), IsCustom: true, Order: roles.all[len(roles.all)-1].Order + 1, CoreRole: draft.CoreRole.Value}
-	if !slices.ContainsFunc(builtIns, func(b struct{ slug, name, plural string }) bool { return b.slug == r.CoreRole }) {
+// Create adds a custom role. It returns a 400 for a draft that breaks a rule, a 403 without
+// the Sessions 2.0 feature, and a 409 for a name that is taken.
+func (s Store) Create(ctx context.Context, draft Draft) (*Role, error) {
+	r := &Role{ID: s.NewID(), IsCustom: true, Order: s.Roles.all[len(s.Roles.all)-1].Order + 1, CoreRole: draft.CoreRole.Value}
+	if !slices.Contains([]string{Speaker, Chairperson, Moderator}, r.CoreRole) {
 		return nil, apierr.Invalid("core_role", "core_role must be %s, %s or %s.", Speaker, Chairperson, Moderator)
 	}
 	if err := draft.apply(r); err != nil {
@@ -56,55 +63,39 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, roles *Roles, draft D
 	if r.Slug = item.Slug(r.Name); r.Slug == "" {
 		return nil, apierr.Invalid("name", "name must have a letter or a digit.")
 	}
-	if err := c.Event.AllowsCustomRoles(); err != nil {
+	if err := s.Caller.Event.AllowsCustomRoles(); err != nil {
 		return nil, err
 	}
-	taken := apierr.Conflict("DUPLICATE_SLUG", fmt.Sprintf("There is a role with the slug %q already.", r.Slug)).Field("name")
-	if _, ok := roles.BySlug(r.Slug); ok {
-		return nil, taken
+	if _, ok := s.Roles.BySlug(r.Slug); ok {
+		return nil, r.taken()
 	}
-	place := item.Place{Org: c.Org.ID, Event: c.Event.ID}
-	return item.Create(ctx, s.items(), place, r, same, place.Hold(Kind, r.Slug, r.ID).Or(taken))
+	return s.records().Create(ctx, r)
 }
 
-// Update changes a custom role of the caller's event, whose roles are given: 404
-// when there is none, 409 for a built-in one, 400 for another core role.
-func (s Store) Update(ctx context.Context, c *auth.Caller, roles *Roles, id string, draft Draft) (*Role, error) {
-	return s.do(ctx, c, roles, id, item.Change[*Role]{Verb: item.Updated, Edit: draft.apply})
+// Update changes a custom role. It returns a 404 for an unknown role, a 409 for a built-in
+// role, and a 400 for another core role.
+func (s Store) Update(ctx context.Context, id string, draft Draft) (*Role, error) {
+	return s.change(ctx, id, record.Change[Role]{Verb: record.Updated, Edit: draft.apply})
 }
 
-// Delete removes a custom role; its slug is free then. Errors are those of
-// Update.
-func (s Store) Delete(ctx context.Context, c *auth.Caller, roles *Roles, id string) error {
-	_, err := s.do(ctx, c, roles, id, item.Change[*Role]{Verb: item.Deleted})
+// Delete removes a custom role and frees the slug. Its errors are those of Update.
+func (s Store) Delete(ctx context.Context, id string) error {
+	_, err := s.change(ctx, id, record.Change[Role]{Verb: record.Deleted})
 	return err
 }
 
-func (s Store) do(ctx context.Context, c *auth.Caller, roles *Roles, id string, change item.Change[*Role]) (*Role, error) {
-	r, ok := roles.ByID(id)
-	switch {
-	case !ok:
-		return nil, apierr.NotFound("Participant role")
-	case !r.IsCustom:
+func (s Store) change(ctx context.Context, id string, c record.Change[Role]) (*Role, error) {
+	if r, ok := s.Roles.ByID(id); ok && !r.IsCustom {
 		return nil, apierr.Conflict("BUILT_IN", "A built-in role cannot be changed or deleted.")
 	}
-	place := item.Place{Org: c.Org.ID, Event: c.Event.ID}
-	var also []table.Write
-	if change.Verb == item.Deleted {
-		also = append(also, table.Remove(place.Unique(Kind, r.Slug), 1))
-	}
-	return item.Do(ctx, s.items(), place, id, change, same, also...)
+	return s.records().Change(ctx, id, c)
 }
 
-// same is the answer of a write: the role itself.
-func same(r *Role) *Role { return r }
-
-func (s Store) items() item.Store {
-	limit := item.Limit{Name: "participant_roles", Most: maxRoles}
-	return item.Store{Table: s.Table, Now: s.Now, Kind: Kind, Title: "Participant role", Limit: limit, Used: s.Used}
+func (s Store) records() record.Records[Role] {
+	return custom.In(s.Store, item.Place{Org: s.Caller.Org.ID, Event: s.Caller.Event.ID})
 }
 
-// apply writes the draft into r. A role that has no plural gets its name with an s.
+// apply writes the draft into r. A role without a plural gets the name with an s.
 func (d Draft) apply(r *Role) error {
 	if d.CoreRole.Sent && d.CoreRole.Value != r.CoreRole {
 		return apierr.Invalid("core_role", "core_role of a role cannot change; it is %q.", r.CoreRole)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/participant"
@@ -19,16 +19,16 @@ import (
 	"lectern/shared/wire"
 )
 
-// backstage writes roles of one event.
+// backstage writes roles of an event.
 type backstage struct {
 	*testing.T
-	participant.Store
+	item.Store
 	caller *auth.Caller
 }
 
 func newBackstage(t *testing.T) *backstage {
 	t.Helper()
-	b := &backstage{t, participant.Store{Table: tabletest.Start(t), Now: time.Now, NewID: uuid.NewString}, &auth.Caller{
+	b := &backstage{t, item.Store{Table: tabletest.Start(t), Now: time.Now, NewID: uuid.NewString}, &auth.Caller{
 		Org: tenancy.Organization{ID: 1}, Event: &programme.Event{ID: 2, Features: programme.Features{Sessions2: true}},
 	}}
 	owner := table.Item{Key: item.Place{Org: 1, Event: 2}.Owner(), Version: 1, Data: []byte("{}")}
@@ -47,6 +47,12 @@ func (b *backstage) roles() *participant.Roles {
 		stored = append(stored, r)
 	}
 	return participant.NewRoles(2, wire.Time{}, stored)
+}
+
+// store returns the store of roles for the event as it is stored.
+func (b *backstage) store() participant.Store {
+	b.Helper()
+	return participant.Store{Store: b.Store, Caller: b.caller, Roles: b.roles()}
 }
 
 func draft(name, core string) participant.Draft {
@@ -90,7 +96,7 @@ func TestEveryEventHasThreeRoles(t *testing.T) {
 func TestCustomRoles(t *testing.T) {
 	b := newBackstage(t)
 	ctx := t.Context()
-	host, err := b.Create(ctx, b.caller, b.roles(), draft("Stage Host", participant.Moderator))
+	host, err := b.store().Create(ctx, draft("Stage Host", participant.Moderator))
 	require.NoError(t, err)
 	require.Equal(t, "stage_host", host.Slug)
 	require.Equal(t, "Stage Hosts", host.NamePlural)
@@ -99,22 +105,22 @@ func TestCustomRoles(t *testing.T) {
 	require.True(t, ok)
 	require.False(t, core.IsCustom)
 
-	changed, err := b.Update(ctx, b.caller, b.roles(), host.ID, participant.Draft{Name: wire.Some("Host"), NamePlural: wire.Some("Hosts"), Order: wire.Some(0)})
+	changed, err := b.store().Update(ctx, host.ID, participant.Draft{Name: wire.Some("Host"), NamePlural: wire.Some("Hosts"), Order: wire.Some(0)})
 	require.NoError(t, err)
 	require.Equal(t, "stage_host", changed.Slug)
 	require.Equal(t, []string{"stage_host", "speaker", "chairperson", "moderator"}, slugs(b.roles()))
 
-	require.NoError(t, b.Delete(ctx, b.caller, b.roles(), host.ID))
+	require.NoError(t, b.store().Delete(ctx, host.ID))
 	require.Len(t, b.roles().All(), 3)
-	b.refused(404, "", b.Delete(ctx, b.caller, b.roles(), host.ID))
-	_, err = b.Create(ctx, b.caller, b.roles(), draft("Stage host", participant.Speaker))
+	b.refused(404, "", b.store().Delete(ctx, host.ID))
+	_, err = b.store().Create(ctx, draft("Stage host", participant.Speaker))
 	require.NoError(t, err, "the slug is free again")
 }
 
 func TestRolesRefused(t *testing.T) {
 	b := newBackstage(t)
 	ctx := t.Context()
-	_, err := b.Create(ctx, b.caller, b.roles(), draft("Panelist", participant.Speaker))
+	_, err := b.store().Create(ctx, draft("Panelist", participant.Speaker))
 	require.NoError(t, err)
 	for _, c := range []struct {
 		status int
@@ -130,18 +136,18 @@ func TestRolesRefused(t *testing.T) {
 		{400, "order", participant.Draft{Name: wire.Some("Host"), CoreRole: wire.Some("speaker"), Order: wire.Some(-1)}},
 		{400, "name_plural", participant.Draft{Name: wire.Some("Host"), CoreRole: wire.Some("speaker"), NamePlural: wire.Some("")}},
 	} {
-		_, err := b.Create(ctx, b.caller, b.roles(), c.draft)
+		_, err := b.store().Create(ctx, c.draft)
 		b.refused(c.status, c.field, err)
 	}
 	panelist, _ := b.roles().BySlug("panelist")
-	_, err = b.Update(ctx, b.caller, b.roles(), panelist.ID, draft("Panelist", participant.Moderator))
+	_, err = b.store().Update(ctx, panelist.ID, draft("Panelist", participant.Moderator))
 	b.refused(400, "core_role", err)
-	_, err = b.Update(ctx, b.caller, b.roles(), b.roles().All()[0].ID, draft("Other", participant.Speaker))
+	_, err = b.store().Update(ctx, b.roles().All()[0].ID, draft("Other", participant.Speaker))
 	b.refused(409, "", err)
-	_, err = b.Update(ctx, b.caller, b.roles(), uuid.NewString(), participant.Draft{})
+	_, err = b.store().Update(ctx, uuid.NewString(), participant.Draft{})
 	b.refused(404, "", err)
 
 	b.caller.Event.Features.Sessions2 = false
-	_, err = b.Create(ctx, b.caller, b.roles(), draft("Host", participant.Speaker))
+	_, err = b.store().Create(ctx, draft("Host", participant.Speaker))
 	b.refused(403, "", err)
 }

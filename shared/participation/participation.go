@@ -1,8 +1,7 @@
-// Package participation knows who takes part in which sessions: the speakers and
-// participants of an event, and the sessions of a contact (spec.md section 4.3).
-// It stores nothing. Who has a role stands in sessions and their rows, and which sessions
-// these are beside the contacts; what a person is stands in the records of contacts. Here
-// they are joined.
+// Package participation joins people and sessions: the speakers and participants of an
+// event, and the sessions of a contact (spec.md section 4.3). It stores nothing. Sessions
+// and their rows have the roles of people, the items beside a contact name the contact's
+// sessions, and the records of contacts have the rest.
 package participation
 
 import (
@@ -16,34 +15,36 @@ import (
 	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
 	"lectern/shared/settings"
 )
 
-// Store reads who takes part.
+// Store reads the people on sessions and the sessions of people.
 type Store struct {
 	Contacts *contact.Store
-	Sessions *session.Store
+	Sessions *store.Store
 	Settings *settings.Cache
 }
 
-// stage is the sessions of an event as they stand, or those of one person, with what the
-// event's settings say of the people on them.
-type stage struct {
+// eventRows has the rows of the sessions of an event, or of the sessions of a contact on the
+// event, with the event's settings.
+type eventRows struct {
+	store  *Store
 	caller *auth.Caller
 	set    *settings.Snapshot
-	// rows are oldest first, and all of one Index.
+	// rows are oldest first, and all of the same Index.
 	rows []*session.Row
 }
 
-// stage gives the stage of the caller's event, which is empty until it is read.
-func (st *Store) stage(ctx context.Context, c *auth.Caller) (*stage, error) {
+// eventRows returns the settings of the caller's event, without rows until a read.
+func (st *Store) eventRows(ctx context.Context, c *auth.Caller) (*eventRows, error) {
 	set, err := st.Settings.Load(ctx, c)
-	return &stage{caller: c, set: set}, err
+	return &eventRows{store: st, caller: c, set: set}, err
 }
 
-// read fills the stage with all sessions of the event.
-func (st *Store) read(ctx context.Context, s *stage) error {
-	view, err := st.Sessions.View(ctx, s.caller)
+// read reads the rows of all sessions of the event.
+func (s *eventRows) read(ctx context.Context) error {
+	view, err := s.store.Sessions.View(ctx, s.caller)
 	if err == nil {
 		s.rows = view.All()
 	}
@@ -51,17 +52,17 @@ func (st *Store) read(ctx context.Context, s *stage) error {
 }
 
 // index returns the index of the rows.
-func (s *stage) index() *session.Index {
+func (s *eventRows) index() *session.Index {
 	if len(s.rows) == 0 {
 		return session.NewIndex(&numbering.Numbers{})
 	}
 	return s.rows[0].Index
 }
 
-// people are the ids of those who have a role that wanted holds for on one of the
-// sessions. Where there are categories, that must be a top-level session that passes
-// all of them; otherwise every session counts that is not deleted.
-func (s *stage) people(categories session.Categories, wanted func(*participant.Role) bool) set {
+// people returns the contacts who have a wanted role on a session. With categories, only
+// top-level sessions that match all categories count; otherwise every session that is not
+// deleted.
+func (s *eventRows) people(categories store.Categories, wanted func(*participant.Role) bool) set {
 	categories.Forget(s.set)
 	every, index := categories.Empty(), s.index()
 	roles := s.roles()
@@ -83,9 +84,9 @@ func (s *stage) people(categories session.Categories, wanted func(*participant.R
 	return found
 }
 
-// roles returns what stands for each role that the rows name, by its number; nil for one
-// that is not there.
-func (s *stage) roles() []*participant.Role {
+// roles returns the event's role for each role that the rows name, by number; nil for an
+// unknown role.
+func (s *eventRows) roles() []*participant.Role {
 	ids := s.index().Roles.IDs()
 	roles := make([]*participant.Role, len(ids))
 	for number, id := range ids {
@@ -94,7 +95,7 @@ func (s *stage) roles() []*participant.Role {
 	return roles
 }
 
-// set is contacts by their numbers (party.IDs).
+// set is a set of contacts by number (party.IDs).
 type set struct {
 	numbers *numbering.Numbers
 	ids     []string
@@ -115,8 +116,8 @@ func (s set) add(numbers ...uint32) {
 
 func (s set) has(n uint32) bool { return int(n) < len(s.ids) && s.bits[n/64]&(1<<(n%64)) != 0 }
 
-// Has reports whether the contact of a place is in the set.
-func (s set) Has(p *party.Place) bool {
+// Has reports whether the contact of a row is in the set.
+func (s set) Has(p *party.AssociationRow) bool {
 	n, known := p.Number(s.numbers)
 	return known && s.has(n)
 }
@@ -129,7 +130,7 @@ func (s set) Len() (count int) {
 	return count
 }
 
-// All yields the ids of the contacts in the set, in no order that means anything.
+// All yields the ids of the contacts in the set, in no order.
 func (s set) All() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, word := range s.bits {
@@ -153,11 +154,11 @@ func (s set) only(other set) {
 	}
 }
 
-// isSpeaker is whether a role is the built-in one of speakers. Custom roles that
-// stand for it are roles of their own.
+// isSpeaker reports whether a role is the built-in role of speakers. Custom roles in place
+// of that role are roles of their own.
 func isSpeaker(r *participant.Role) bool { return !r.IsCustom && r.Slug == participant.Speaker }
 
-// Held is a role that a participant has, with the sessions on which they have it.
+// Held is a role of a participant, with the sessions on which the participant has the role.
 type Held struct {
 	RoleID     *string  `json:"roleId" format:"uuid" doc:"Null while the event's participant_roles feature is off."`
 	RoleName   string   `json:"roleName"`
@@ -167,9 +168,9 @@ type Held struct {
 	SessionIDs []string `json:"sessionIds" format:"uuid" doc:"Oldest session first, subsessions and composition sources among them."`
 }
 
-// held gives all roles of each of the people on sessions that are not deleted, in
-// the order of the event's roles.
-func (s *stage) held(people ...string) map[string][]Held {
+// held returns all roles of people on sessions that are not deleted, in the order of the
+// event's roles.
+func (s *eventRows) held(people ...string) map[string][]Held {
 	index := s.index()
 	asked, at := newSet(index.Contacts), map[uint32]sessionsByRole{}
 	for _, id := range people {
@@ -199,10 +200,10 @@ func (s *stage) held(people ...string) map[string][]Held {
 	return all
 }
 
-// sessionsByRole are the ids of the sessions on which a person has each role.
+// sessionsByRole are the ids of a person's sessions by role.
 type sessionsByRole map[*participant.Role][]string
 
-// note adds a session to a role. Two stored roles may be one role by now, and the session
+// note adds a session to a role. Two stored roles may be the same role by now; the session
 // is noted once.
 func (s sessionsByRole) note(role *participant.Role, id string) {
 	if noted := s[role]; role != nil && (len(noted) == 0 || noted[len(noted)-1] != id) {
@@ -210,7 +211,7 @@ func (s sessionsByRole) note(role *participant.Role, id string) {
 	}
 }
 
-func (s *stage) ordered(sessions sessionsByRole) (held []Held) {
+func (s *eventRows) ordered(sessions sessionsByRole) (held []Held) {
 	for _, role := range s.set.Roles.All() {
 		if len(sessions[role]) == 0 {
 			continue
@@ -226,7 +227,7 @@ func (s *stage) ordered(sessions sessionsByRole) (held []Held) {
 	return held
 }
 
-// Role is a role of the event as it is listed (spec.md section 2.7).
+// Role is a role of the event as listed (spec.md section 2.7).
 type Role struct {
 	ID       string `json:"id" format:"uuid"`
 	Name     string `json:"name"`

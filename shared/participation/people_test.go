@@ -13,14 +13,15 @@ import (
 	"lectern/shared/participant"
 	"lectern/shared/programme"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
 	"lectern/shared/settings"
 	"lectern/shared/wire"
 )
 
-// full is a stage with so many sessions, each with two of a tenth as many contacts.
-func full(sessions int) (s *stage, ids []string) {
+// full returns the rows of an event with so many sessions, each with two of a tenth as many contacts.
+func full(sessions int) (s *eventRows, ids []string) {
 	roles := participant.NewRoles(1, wire.At(time.Unix(0, 0)), nil)
-	s = &stage{caller: &auth.Caller{Event: &programme.Event{}}, set: &settings.Snapshot{Roles: roles}}
+	s = &eventRows{caller: &auth.Caller{Event: &programme.Event{}}, set: &settings.Snapshot{Roles: roles}}
 	id := func(kind string, i int) string { return fmt.Sprintf("%s0000-0000-4000-8000-%012d", kind, i) }
 	index, contacts := session.NewIndex(&numbering.Numbers{}), sessions/10
 	for i := range contacts {
@@ -41,10 +42,10 @@ func full(sessions int) (s *stage, ids []string) {
 	return s, ids
 }
 
-func TestPeopleOfAFullStage(t *testing.T) {
+func TestPeopleOfAFullEvent(t *testing.T) {
 	s, ids := full(1000)
-	require.ElementsMatch(t, ids, slices.Collect(s.people(session.Categories{}, isSpeaker).All()))
-	require.Zero(t, s.people(session.Categories{}, func(r *participant.Role) bool { return r.IsCustom }).Len())
+	require.ElementsMatch(t, ids, slices.Collect(s.people(store.Categories{}, isSpeaker).All()))
+	require.Zero(t, s.people(store.Categories{}, func(r *participant.Role) bool { return r.IsCustom }).Len())
 	held := s.held(ids[0], ids[1], "nobody")
 	require.Len(t, held, 2)
 	require.Len(t, held[ids[0]], 2)
@@ -55,7 +56,7 @@ func BenchmarkPeople(b *testing.B) {
 	s, ids := full(100_000)
 	b.Run("people", func(b *testing.B) {
 		for b.Loop() {
-			s.people(session.Categories{}, func(*participant.Role) bool { return true })
+			s.people(store.Categories{}, func(*participant.Role) bool { return true })
 		}
 	})
 	b.Run("held", func(b *testing.B) {

@@ -9,23 +9,22 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/catalogue"
 	"lectern/shared/contact"
-	"lectern/shared/numbering"
 	"lectern/shared/page"
 	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/search"
-	"lectern/shared/session"
+	"lectern/shared/session/store"
 )
 
-// Filter is what the searches of speakers and participants filter by.
+// Filter has the filters of searches of speakers and participants.
 type Filter struct {
 	party.Filter
-	session.Categories
+	store.Categories
 }
 
-// ParticipantFilter adds what only participants are filtered by. Ids and slugs are two
-// filters, which two roles of a person may pass on two sessions. Either role is held
-// on a session that passes the categories.
+// ParticipantFilter adds the filters of participants. Ids and slugs are two filters: two
+// roles of a person on two sessions may match them. Either role must be on a session that
+// matches the categories.
 type ParticipantFilter struct {
 	Filter
 	RoleIDs   []string `json:"roleIds,omitempty" minItems:"1" format:"uuid" doc:"Holding any of these roles."`
@@ -33,12 +32,15 @@ type ParticipantFilter struct {
 	Email     string   `json:"email,omitempty" pattern:"\\S" maxLength:"255" doc:"The participant with this e-mail address, whatever its case."`
 }
 
-// bySlug lets every role pass where no slugs are given.
+// bySlug reports whether a role matches the slugs; every role does without slugs.
 func (f *ParticipantFilter) bySlug(r *participant.Role) bool {
 	return len(f.RoleSlugs) == 0 || slices.Contains(f.RoleSlugs, r.Slug)
 }
 
-// Query is one search of speakers, or of participants.
+// byID reports whether a role matches the ids.
+func (f *ParticipantFilter) byID(r *participant.Role) bool { return slices.Contains(f.RoleIDs, r.ID) }
+
+// Query is a search of speakers or participants.
 type Query[F any] struct {
 	Filter F
 	Sort   []search.Key
@@ -46,39 +48,47 @@ type Query[F any] struct {
 	Expand party.Expand
 }
 
-// Speakers gives one page of the contacts that have the built-in role of speakers.
+// Speakers returns a page of the contacts with the built-in role of speakers.
 func (st *Store) Speakers(ctx context.Context, c *auth.Caller, q Query[Filter]) (*page.Of[*contact.Contact], error) {
-	s, err := st.stage(ctx, c)
+	rows, err := st.eventRows(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	s := speakerSearch{rows, q.Filter.Categories}
 	return st.Contacts.Search(st.together(ctx, c), c, party.Query{
-		Filter: q.Filter.Filter, Sort: q.Sort, Page: q.Page,
-		OnlyIDs: func(ctx context.Context) (party.IDs, error) {
-			if err := st.read(ctx, s); err != nil {
-				return nil, err
-			}
-			return s.people(q.Filter.Categories, isSpeaker), nil
-		},
+		Filter: q.Filter.Filter, Sort: q.Sort, Page: q.Page, OnlyIDs: s.ids,
 	}, q.Expand)
 }
 
-// together has the versions of sessions and contacts read with one Query a partition.
+// together returns a context that reads the versions of sessions and contacts with a single
+// Query for each partition.
 func (st *Store) together(ctx context.Context, c *auth.Caller) context.Context {
-	return catalogue.Together(ctx, append(st.Contacts.Sources(c), st.Sessions.Source(c))...)
+	return catalogue.ShareVersions(ctx, append(st.Contacts.Sources(c), st.Sessions.Source(c))...)
 }
 
-// Participants gives one page of the contacts that have a role, each with all of
-// their roles, whatever was filtered by.
+// speakerSearch finds the speakers on sessions that match the categories.
+type speakerSearch struct {
+	*eventRows
+	categories store.Categories
+}
+
+func (s speakerSearch) ids(ctx context.Context) (party.IDs, error) {
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	return s.people(s.categories, isSpeaker), nil
+}
+
+// Participants returns a page of the contacts with a role, each with all roles, whatever the
+// filter.
 func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[ParticipantFilter]) (*page.Of[*Participant], error) {
-	s, err := st.stage(ctx, c)
+	rows, err := st.eventRows(ctx, c)
 	if err != nil {
 		return nil, err
 	}
+	s := participantSearch{rows, &q.Filter}
 	found, err := st.Contacts.Search(st.together(ctx, c), c, party.Query{
-		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page,
-		OnlyIDs: func(ctx context.Context) (party.IDs, error) { return st.matching(ctx, s, &q.Filter) },
-		Confirm: func(p party.Party) bool { return q.Filter.Email == "" || contact.Holds(p, q.Filter.Email) },
+		Filter: q.Filter.Filter.Filter, Sort: q.Sort, Page: q.Page, OnlyIDs: s.ids, Confirm: s.confirm,
 	}, q.Expand)
 	if err != nil {
 		return nil, err
@@ -86,63 +96,67 @@ func (st *Store) Participants(ctx context.Context, c *auth.Caller, q Query[Parti
 	return page.New(q.Page, found.Pagination.TotalResults, s.participants(found.Results)), nil
 }
 
-// matching reads the stage and returns the people on it that pass the filter.
-func (st *Store) matching(ctx context.Context, s *stage, f *ParticipantFilter) (found set, err error) {
-	if f.Email == "" {
-		if err := st.read(ctx, s); err != nil {
-			return set{}, err
+// participantSearch finds the participants that match the filter.
+type participantSearch struct {
+	*eventRows
+	filter *ParticipantFilter
+}
+
+// ids reads the rows and returns the contacts that match the filter.
+func (s participantSearch) ids(ctx context.Context) (party.IDs, error) {
+	if s.filter.Email == "" {
+		if err := s.read(ctx); err != nil {
+			return nil, err
 		}
-		return s.wanted(f), nil
+		return s.wanted(), nil
 	}
-	holder, err := st.holder(ctx, s, f.Email)
+	holder, err := s.holder(ctx, s.filter.Email)
 	numbers := s.index().Contacts
-	found = newSet(numbers)
+	found := newSet(numbers)
 	if err != nil || holder.Body == nil {
 		return found, err
 	}
-	if number, known := numbers.Of(holder.ID); known && s.wanted(f).has(number) {
+	if number, known := numbers.Of(holder.ID); known && s.wanted().has(number) {
 		found.add(number)
 	}
 	return found, nil
 }
 
-// wanted returns the people whose roles pass the filter.
-func (s *stage) wanted(f *ParticipantFilter) set {
+// confirm reports whether a contact still has the address of the filter.
+func (s participantSearch) confirm(p party.Party) bool {
+	return s.filter.Email == "" || contact.Holds(p, s.filter.Email)
+}
+
+// wanted returns the contacts with roles that match the filter.
+func (s participantSearch) wanted() set {
+	f := s.filter
 	if len(f.RoleIDs) == 0 {
 		return s.people(f.Categories, f.bySlug)
 	}
-	wanted := s.people(f.Categories, func(r *participant.Role) bool { return slices.Contains(f.RoleIDs, r.ID) })
+	wanted := s.people(f.Categories, f.byID)
 	if len(f.RoleSlugs) > 0 {
 		wanted.only(s.people(f.Categories, f.bySlug))
 	}
 	return wanted
 }
 
-// holder returns the contact that holds an address, one without a Body where there is
-// none, and reads the sessions of that contact onto the stage.
-func (st *Store) holder(ctx context.Context, s *stage, address string) (party.Party, error) {
-	holder, err := st.Contacts.ByAddress(ctx, s.caller, address)
+// holder returns the contact with an address, without a Body for a free address, and reads
+// the rows of the contact's sessions.
+func (s *eventRows) holder(ctx context.Context, address string) (party.Party, error) {
+	holder, err := s.store.Contacts.ByAddress(ctx, s.caller, address)
 	s.rows = nil
 	if err != nil || holder.Body == nil {
 		return holder, err
 	}
-	w := walk{st: st, caller: s.caller, contact: holder.ID, items: st.onEvent(s.caller, holder.ID), most: all}
-	index := session.NewIndex(&numbering.Numbers{})
-	s.rows, err = follow(ctx, w, func(visits []visit) ([]*session.Row, error) {
-		rows := make([]*session.Row, len(visits))
-		for i, v := range visits {
-			rows[i] = v.Row(index)
-		}
-		return rows, nil
-	})
+	s.rows, err = s.store.onEvent(s.caller, holder.ID).rows(ctx, all)
 	return holder, err
 }
 
-// Participant is a contact with the roles they have on the event's sessions.
+// Participant is a contact with the contact's roles on the event's sessions.
 type Participant struct{ contact.Contact }
 
-// participants adds to contacts the roles they have on the stage.
-func (s *stage) participants(contacts []*contact.Contact) []*Participant {
+// participants adds to contacts their roles on the sessions of the rows.
+func (s *eventRows) participants(contacts []*contact.Contact) []*Participant {
 	ids := make([]string, len(contacts))
 	for i, c := range contacts {
 		ids[i] = c.RecordID()

@@ -1,8 +1,12 @@
-// Package party is what contacts and accounts have in common: a record of the
-// organization, once however many events it is part of, and an association with
-// each of these (design.md section 3, gaps.md section 2.3). It owns how they are
-// stored, written in one transaction, searched and shown. What a contact or an
-// account has of its own is in the packages of those names.
+// Package party has the common parts of contacts and accounts: a record of the organization,
+// and an association with each event (design.md section 3, gaps.md section 2.3). It stores,
+// writes, searches and shows them. The packages contact and account add what differs, as
+// party.Rules.
+//
+// Read in this order: party.go has the data, row.go the keys and rows, store.go the reads,
+// consistent.go the reads of record and association from the same write, load.go the people
+// of an answer, write.go the operations, plan.go their transactions, draft.go, search.go and
+// show.go the rest.
 package party
 
 import (
@@ -19,33 +23,32 @@ import (
 	"lectern/shared/write"
 )
 
-// Kind is one kind of party: contacts or accounts.
+// Kind is a kind of party: contacts or accounts.
 type Kind struct {
-	// Name is the kind's own, such as contact: the type of its change records, and
-	// the name of its running number.
+	// Name is the type in change records, such as contact, and the name of the running
+	// number.
 	Name string
 	// Letter stands in the keys of the kind.
 	Letter string
-	// Prefix begins its friendly ids.
+	// Prefix begins friendly ids.
 	Prefix string
-	// Module is the module of its fields.
+	// Module is the module of the fields.
 	Module field.Module
-	// Fields are its standard fields in the order they are shown in, and Aliases
-	// other names under which some may be written.
+	// Fields are the standard fields in the order of an answer. Aliases are other names for
+	// writes.
 	Fields  []string
 	Aliases map[string]string
-	// Shards is how many shards its rows are spread over. It never changes.
+	// Shards is the number of shards of the rows. It never changes.
 	Shards int
 	// Cap bounds the records of an organization.
 	Cap caps.Cap
-	// Words gives what a search for text looks at, beside the friendly id where
-	// Numbered is set.
+	// Words returns the texts that a search looks at, beside the friendly id if Numbered is
+	// set.
 	Words    func(*Body) []string
 	Numbered bool
 }
 
-// maxRecordBytes bounds the record and each of its associations, as stored
-// (gaps.md section 1).
+// maxRecordBytes bounds a stored record and each stored association (gaps.md section 1).
 const maxRecordBytes = 150 << 10
 
 // Body is the record of the organization, as stored.
@@ -54,20 +57,20 @@ type Body struct {
 	Number int64  `json:"number"`
 	// Values are the standard fields that are set, by internal name.
 	Values map[string]string `json:"values,omitempty"`
-	// CustomFields are the values of the organization's own fields, Translations
-	// the texts of the record and of these fields.
+	// CustomFields are the values of the organization's own fields, Translations the texts
+	// of the record and of the organization's fields.
 	CustomFields map[string]field.Value `json:"custom_fields,omitempty"`
 	Translations field.Translations     `json:"translations,omitempty"`
 	// Active is on how many events the party holds each role.
 	Active    map[string]int `json:"active,omitempty"`
 	CreatedAt wire.Time      `json:"created_at"`
-	// UpdatedAt is when the record itself was last changed, and Edited the version that
-	// it got then. WrittenAt is when it was last written, for an association alone too:
-	// later writes are later, whichever event they are made on.
+	// UpdatedAt is the time of the last change of the record, and Edited the version of that
+	// change. WrittenAt is the time of the last write, of the record or of an association.
+	// Later writes have later times, on any event.
 	UpdatedAt wire.Time `json:"updated_at"`
 	Edited    int64     `json:"edited"`
 	WrittenAt wire.Time `json:"written_at"`
-	// Recent are the versions that its last writes gave to associations.
+	// Recent are the last writes of associations.
 	Recent []Recent `json:"recent,omitempty"`
 	// Sequence counts the published kinds of change.
 	Sequence int64 `json:"sequence"`
@@ -77,11 +80,11 @@ type Body struct {
 	bytes int
 }
 
-// Association is a party's part in one event, as stored.
+// Association is the stored part of a party in an event.
 type Association struct {
 	ID    string `json:"id"`
 	Event int64  `json:"event"`
-	// Roles are those that the party holds on the event or held.
+	// Roles are the roles that the party holds on the event, and the deleted roles.
 	Roles map[string]Role `json:"roles"`
 	// CustomFields and Translations are those of the event's fields.
 	CustomFields map[string]field.Value `json:"custom_fields,omitempty"`
@@ -90,7 +93,7 @@ type Association struct {
 	Relations []Relation `json:"relations,omitempty"`
 	// With is the version that the record got in the write of this version.
 	With int64 `json:"with"`
-	// RecordCreatedAt is the record's CreatedAt, by which searches on the event order.
+	// RecordCreatedAt is the record's CreatedAt: searches on the event sort by this time.
 	RecordCreatedAt wire.Time `json:"record_created_at"`
 	CreatedAt       wire.Time `json:"created_at"`
 	UpdatedAt       wire.Time `json:"updated_at"`
@@ -99,7 +102,7 @@ type Association struct {
 	bytes int
 }
 
-// Role is one role that a party holds on an event.
+// Role is a role of a party on an event.
 type Role struct {
 	Since wire.Time `json:"since"`
 	// DeletedAt is nil while the role is held.
@@ -114,8 +117,8 @@ type Relation struct {
 	UpdatedAt wire.Time `json:"updated_at"`
 }
 
-// Party is a record as it stands on an event. Here is nil on the organization's
-// own level. What was read is shared and must not be changed; clone is for that.
+// Party is a record with its association with an event. Here is nil on the organization's
+// level. Parties that were read are shared and must not be changed; change a clone.
 type Party struct {
 	*Body
 	Here *Association
@@ -130,7 +133,7 @@ func (p Party) Holds(role string) bool {
 	return ok && held.DeletedAt == nil
 }
 
-// held are the roles that the party holds on the event, in order.
+// held returns the roles that the party holds on the event, in order.
 func (a *Association) held() (roles []string) {
 	for _, name := range slices.Sorted(maps.Keys(a.Roles)) {
 		if a.Roles[name].DeletedAt == nil {
@@ -140,8 +143,8 @@ func (a *Association) held() (roles []string) {
 	return roles
 }
 
-// Revision is the version that the party shows. On an event it is that of the last write
-// which changed what is shown there, a number that no other write has.
+// Revision returns the version that the party shows. On an event that is the version of the
+// last write that changed the record or the association.
 func (p Party) Revision() int64 {
 	if p.Here == nil {
 		return p.Version
@@ -149,7 +152,7 @@ func (p Party) Revision() int64 {
 	return max(p.Edited, p.Here.With)
 }
 
-// Changed is when what the party shows was last changed.
+// Changed returns the time of the last change that the party shows.
 func (p Party) Changed() wire.Time {
 	switch {
 	case p.Here == nil:
@@ -160,16 +163,16 @@ func (p Party) Changed() wire.Time {
 	return p.UpdatedAt
 }
 
-// Guarded holds a guard against what the party shows. A version that was read on another
-// level or event will do if it is not older than that.
-func (p Party) Guarded(g write.Guard) error {
+// guarded checks a guard against the party. A version that was read on another level or
+// event passes if it is not older than the last change shown.
+func (p Party) guarded(g write.Guard) error {
 	return g.CheckSince(p.Revision(), p.Changed(), p.Version, p.WrittenAt)
 }
 
 // Value returns the standard field of an internal name; empty when it is not set.
 func (b *Body) Value(name string) string { return b.Values[name] }
 
-// FriendlyID returns the id that people read, such as CONT-12.
+// FriendlyID returns the id for people, such as CONT-12.
 func (k *Kind) FriendlyID(b *Body) string { return k.Prefix + strconv.FormatInt(b.Number, 10) }
 
 // Decode reads a record from its item.
@@ -192,8 +195,7 @@ func DecodeAssociation(item table.Item) (*Association, error) {
 	return a, nil
 }
 
-// clone is a copy to be changed: maps and lists in it are its own, what they
-// hold is not. Its values are there to be written into.
+// clone returns a copy to change. Maps and lists are new, their entries are shared.
 func (p Party) clone() Party {
 	body := *p.Body
 	body.Active, body.Values = maps.Clone(body.Active), map[string]string{}

@@ -11,13 +11,27 @@ import (
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/field"
+	"lectern/shared/settings"
 	"lectern/shared/table"
 	"lectern/shared/wire"
+)
+
+// The verbs of writes: the second word of actions and published kinds.
+const (
+	created       = "created"
+	updated       = "updated"
+	deleted       = "deleted"
+	restored      = "restored"
+	associated    = "associated"
+	onEvent       = ".event."
+	disassociated = "disassociated"
 )
 
 // step is the change of one party in a write. before has no Body for a new party, and
 // no Here for a party that was never associated with the event.
 type step struct {
+	Request
+	set           *settings.Snapshot
 	before, after Party
 	// verb is the second word of the action, and now the time of the write.
 	verb string
@@ -28,10 +42,31 @@ type step struct {
 	edits bool
 }
 
+// take gives the role. The role is published as created if the party holds it on no other
+// event.
+func (s *step) take(role Role) {
+	if s.after.Active[s.Role] == 0 {
+		s.published = []string{s.Role + "." + created}
+	}
+	s.after.count(s.Role, 1)
+	s.published = append(s.published, s.Role+onEvent+associated)
+	s.after.Here.Roles[s.Role] = role
+}
+
+// leave takes the role away. The role is published as deleted if the party holds it on no
+// other event.
+func (s *step) leave(role Role) {
+	s.published = []string{s.Role + onEvent + disassociated}
+	if s.after.count(s.Role, -1); s.after.Active[s.Role] == 0 {
+		s.published = append(s.published, s.Role+"."+deleted)
+	}
+	s.after.Here.Roles[s.Role] = role
+}
+
 // writes completes the items of the step and returns the transaction: record, row and
 // shard, the same of a changed association, and the change record.
-func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
-	b, org, kind := s.after.Body, w.Caller.Org.ID, w.store.Kind
+func (s *step) writes(ctx context.Context) ([]table.Write, error) {
+	b, org, kind := s.after.Body, s.Caller.Org.ID, s.store.Kind
 	was := int64(0)
 	if s.before.Body == nil {
 		b.CreatedAt = s.now
@@ -42,19 +77,19 @@ func (w *Writing) writes(ctx context.Context, s *step) ([]table.Write, error) {
 	if s.touches() {
 		b.UpdatedAt, b.Edited = s.now, was+1
 	}
-	values := w.values(s)
-	kinds := s.kinds(b, values)
+	values := s.values()
+	kinds := s.kinds(values)
 	b.Version = was + 1
-	local, err := w.local(s)
+	local, err := s.local()
 	if err != nil {
 		return nil, err
 	}
-	writes, err := stored(kind.Rows(org, 0), kind.Body(org, b.ID), b.ID, was, b, kind.rowOf(b))
+	writes, err := stored(kind.Rows(org, 0), table.Item{Key: kind.Body(org, b.ID), Version: was}, b.ID, b, kind.rowOf(b))
 	if err != nil {
 		return nil, err
 	}
 	record := change.New(ctx, change.Record{
-		At: s.now, Org: org, Event: w.Caller.Event.ID, Action: w.Role + "." + s.verb, Type: kind.Name,
+		At: s.now, Org: org, Event: s.Caller.Event.ID, Action: s.Role + "." + s.verb, Type: kind.Name,
 		RecordID: b.ID, Version: b.Version, Values: values, Kinds: kinds,
 	})
 	return slices.Concat(writes, local, record.PersonalWrites(kind.PK(org, b.ID))), nil
@@ -74,16 +109,16 @@ func (b *Body) own() Body {
 	return Body{ID: b.ID, Values: b.Values, CustomFields: b.CustomFields, Translations: b.Translations}
 }
 
-// local returns the writes of the association, which the record then remembers. An
-// unchanged association needs no condition: each of its writes changes the record too,
-// whose version is a condition already. Only where the two may come from different
-// writes, local asks for the version that was read.
-func (w *Writing) local(s *step) ([]table.Write, error) {
-	org, event, kind := w.Caller.Org.ID, w.Caller.Event.ID, w.store.Kind
+// local returns the writes of the association, and adds them to the record's Recent. An
+// unchanged association needs no condition: each write of an association changes the record
+// too, and the record has a condition already. If record and association may come from
+// different writes, local adds a condition on the version that was read.
+func (s *step) local() ([]table.Write, error) {
+	org, event, kind := s.Caller.Org.ID, s.Caller.Event.ID, s.store.Kind
 	a, was := s.after.Here, int64(0)
 	if s.before.Here != nil {
 		if equal(s.before.Here, a) {
-			if !w.store.MayBeTorn(s.before) {
+			if !s.store.mayBeTorn(s.before) {
 				return nil, nil
 			}
 			return []table.Write{table.Version(kind.OnEvent(org, event, a.ID), a.Version)}, nil
@@ -94,7 +129,7 @@ func (w *Writing) local(s *step) ([]table.Write, error) {
 	}
 	a.UpdatedAt, a.Version, a.With = s.now, was+1, s.after.Version
 	s.after.wrote(Recent{event, a.Version, a.With, s.now.UnixMilli()})
-	return stored(kind.Rows(org, event), kind.OnEvent(org, event, a.ID), a.ID, was, a, placeOf(a))
+	return stored(kind.Rows(org, event), table.Item{Key: kind.OnEvent(org, event, a.ID), Version: was}, a.ID, a, associationRow(a))
 }
 
 // wrote adds the write of an association to Recent.
@@ -103,32 +138,36 @@ func (b *Body) wrote(r Recent) {
 	b.Recent = b.Recent[:min(len(b.Recent), maxRecent)]
 }
 
-// stored returns the writes of an item with its row over version was, 0 for a new item.
-func stored(src catalogue.Source, key table.Key, id string, was int64, item, row any) ([]table.Write, error) {
+// stored returns the writes of an item with its row. was has the item's key and the version
+// to replace, 0 for a new item.
+func stored(src catalogue.Source, was table.Item, id string, item, row any) ([]table.Write, error) {
 	text, err := wire.Encode(item)
 	if err != nil {
-		return nil, fmt.Errorf("party: encode %s: %w", key.PK, err)
+		return nil, fmt.Errorf("party: encode %s: %w", was.PK, err)
 	}
 	if len(text) > maxRecordBytes {
 		return nil, apierr.Invalid("", "The record as a whole must not be larger than %d bytes.", maxRecordBytes)
 	}
 	small, err := wire.Encode(row)
 	if err != nil {
-		return nil, fmt.Errorf("party: encode row %s: %w", key.PK, err)
+		return nil, fmt.Errorf("party: encode row %s: %w", was.PK, err)
 	}
-	return catalogue.Write(src, id, table.Item{Key: key, Version: was + 1, Data: text}, was, small), nil
+	return catalogue.Write(src, id, table.Item{Key: was.Key, Version: was.Version + 1, Data: text}, was.Version, small), nil
 }
+
+// roles is the property of a change record for roles.
+const roles = "roles"
 
 // customPrefix goes before the name of a custom field in a change record.
 const customPrefix = "custom_fields."
 
 // values returns the changed fields of a step.
-func (w *Writing) values(s *step) (values []change.Value) {
+func (s *step) values() (values []change.Value) {
 	before, after := s.before.facets(), s.after.facets()
 	values = change.Diff(before, after)
 	was, is := s.before.customFields(), s.after.customFields()
 	for _, id := range slices.Sorted(maps.Keys(joint(was, is))) {
-		if d, ok := w.Set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
+		if d, ok := s.set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
 			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
 		}
 	}
@@ -172,38 +211,43 @@ func (p Party) facets() map[string]any {
 	if len(p.Here.Relations) > 0 {
 		all["contacts"] = p.Here.Relations
 	}
-	all["roles"] = p.Here.held()
+	all[roles] = p.Here.held()
 	return all
 }
 
 // kinds returns the published kinds of a step, each with the record's next number. An
 // update publishes updated once for each group of changed fields: standard and custom.
-func (s *step) kinds(b *Body, values []change.Value) (kinds []change.Kind) {
-	add := func(name string, fields []string) {
-		b.Sequence++
-		kinds = append(kinds, change.Kind{Name: name, Sequence: b.Sequence, Fields: fields})
-	}
+func (s *step) kinds(values []change.Value) (kinds []change.Kind) {
 	plain, custom := grouped(values)
 	for _, name := range s.published {
-		add(name, slices.Concat(plain, custom))
+		kinds = append(kinds, s.after.kind(name, slices.Concat(plain, custom)))
 	}
 	if !s.edits || s.before.Body == nil {
 		return kinds
 	}
 	groups := [][]string{plain, custom}
-	if s.verb != updated { // Taking a role is told already.
-		groups[0] = slices.DeleteFunc(plain, func(name string) bool { return name == "roles" })
+	if s.verb != updated { // Taking a role is published already.
+		groups[0] = slices.DeleteFunc(plain, isRoles)
 	}
-	groups = slices.DeleteFunc(groups, func(fields []string) bool { return len(fields) == 0 })
+	groups = slices.DeleteFunc(groups, isEmpty)
 	if len(groups) == 0 && s.verb == updated {
 		groups = [][]string{nil}
 	}
 	for _, role := range s.after.Here.held() {
 		for _, fields := range groups {
-			add(role+"."+updated, fields)
+			kinds = append(kinds, s.after.kind(role+"."+updated, fields))
 		}
 	}
 	return kinds
+}
+
+func isRoles(field string) bool    { return field == roles }
+func isEmpty(fields []string) bool { return len(fields) == 0 }
+
+// kind numbers a published kind of change.
+func (b *Body) kind(name string, fields []string) change.Kind {
+	b.Sequence++
+	return change.Kind{Name: name, Sequence: b.Sequence, Fields: fields}
 }
 
 // grouped splits the names of changed fields into standard and custom fields.

@@ -1,11 +1,13 @@
 package party
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,13 +19,13 @@ import (
 	"lectern/shared/table"
 )
 
-// Filter is what a search of parties filters by.
+// Filter has the filters of a search of parties.
 type Filter struct {
 	Text string `json:"search,omitempty" maxLength:"255" doc:"Text in name, e-mail address or company, whatever the case; of sponsors and exhibitors in name or friendly id."`
 	search.Times
 }
 
-// Query is one search.
+// Query is a search.
 type Query struct {
 	// Role is the role that the party must hold on the caller's event.
 	Role string
@@ -41,29 +43,31 @@ type Query struct {
 // IDs is a set of parties. All yields their ids.
 type IDs interface {
 	Len() int
-	Has(p *Place) bool
+	Has(p *AssociationRow) bool
 	All() iter.Seq[string]
 }
 
-// updatedAt is the sort key that, other than createdAt, changes.
+// updatedAt is the sort key that changes with updates.
 const updatedAt = "updatedAt"
 
 const (
-	// maxTries is how often a page is chosen again whose records are changing.
+	// maxTries is how often a page of changing records is chosen again.
 	maxTries = 12
 	// maxPause is the longest pause between two tries: a transaction becomes visible
 	// within milliseconds.
 	maxPause = 20 * time.Millisecond
 )
 
-// ofRecords is whether the search goes by what only the rows of records say.
+// ofRecords reports whether the search needs the rows of records.
 func (q *Query) ofRecords() bool {
-	return q.Text != "" || q.UpdatedAt != (search.Range{}) || slices.ContainsFunc(q.Sort, func(k search.Key) bool { return k.Name == updatedAt })
+	return q.Text != "" || q.UpdatedAt != (search.Range{}) || slices.ContainsFunc(q.Sort, byUpdate)
 }
 
-// Search gives one page of the parties that hold a role on the caller's event, and
-// how many there are. All of it is as the views say; whoever turns out to have changed
-// since is put into them as they are, and the page chosen again.
+func byUpdate(k search.Key) bool { return k.Name == updatedAt }
+
+// Search returns a page of the parties that hold a role on the caller's event, and the
+// number of all matches. All of the page agrees with the rows: if a party has changed since
+// the rows were read, Search updates the row and chooses the page again.
 func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
 	v, only, err := st.open(ctx, c, q)
 	read := map[string]Party{}
@@ -92,7 +96,7 @@ func (q *Query) confirms(parties []Party) bool {
 	return q.Confirm == nil || !slices.ContainsFunc(parties, func(p Party) bool { return !q.Confirm(p) })
 }
 
-// open reads what a search on an event goes by.
+// open reads the rows for a search on an event.
 func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, only IDs, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
@@ -109,24 +113,25 @@ func (st *Store) open(ctx context.Context, c *auth.Caller, q Query) (v views, on
 	return v, only, err
 }
 
-// again is open a moment later: what was read before met a write in the middle.
+// again calls open after a pause: the earlier read saw a part of a transaction.
 func (st *Store) again(ctx context.Context, c *auth.Caller, q Query) (views, IDs, error) {
 	if err := table.Pause(ctx, maxPause); err != nil {
 		return views{}, nil, err
 	}
-	return st.open(catalogue.Again(ctx), c, q)
+	return st.open(catalogue.RenewVersions(ctx), c, q)
 }
 
-// errBehind is a party that does not show yet what its row does.
+// errBehind is the error for a party older than its row.
 var errBehind = errors.New("party: a row is ahead of its party")
 
-// page gives the parties of places, and those of them that have changed since the
-// views were read. read has the parties that are known, and gets those that are not.
-func (st *Store) page(ctx context.Context, c *auth.Caller, v views, chosen []*Place, read map[string]Party) (parties, changed []Party, err error) {
+// page returns the parties of rows, and the parties among them that have changed since the
+// views were read. page takes known parties from read, and adds the others to read.
+func (st *Store) page(ctx context.Context, c *auth.Caller, v views, chosen []*AssociationRow,
+	read map[string]Party) (parties, changed []Party, err error) {
 	var unknown []string
-	for _, place := range chosen {
-		if _, known := read[place.ID]; !known {
-			unknown = append(unknown, place.ID)
+	for _, row := range chosen {
+		if _, known := read[row.ID]; !known {
+			unknown = append(unknown, row.ID)
 		}
 	}
 	found, err := st.asOf(ctx, c, v, unknown)
@@ -134,8 +139,8 @@ func (st *Store) page(ctx context.Context, c *auth.Caller, v views, chosen []*Pl
 		return nil, nil, err
 	}
 	maps.Copy(read, found)
-	for _, place := range chosen {
-		p, ok := read[place.ID]
+	for _, row := range chosen {
+		p, ok := read[row.ID]
 		since := v.since(p)
 		if !ok || since < 0 {
 			return nil, nil, errBehind
@@ -147,3 +152,197 @@ func (st *Store) page(ctx context.Context, c *auth.Caller, v views, chosen []*Pl
 	}
 	return parties, changed, nil
 }
+
+// selection is a search on views.
+type selection struct {
+	Query
+	views
+	kind  *Kind
+	only  IDs
+	words string
+}
+
+// fewPart bounds the ids of OnlyIDs that are looked up alone: below this part of all rows,
+// that costs less than a pass through the rows.
+const fewPart = 8
+
+// few reports whether the search looks up the ids of OnlyIDs alone.
+func (s *selection) few() bool {
+	return s.OnlyIDs != nil && s.only.Len() < len(s.associations.All())/fewPart
+}
+
+// choose returns the associations of the page, and how many match the search.
+func (k *Kind) choose(q Query, v views, only IDs) (page []*AssociationRow, total int) {
+	s := &selection{q, v, k, only, strings.ToLower(q.Text)}
+	if !q.ofRecords() {
+		return catalogue.Select(s.candidates(), s.keeps, search.Order(q.Sort, associationTimes, associationsByID),
+			q.Page.Offset(), q.Page.PageSize)
+	}
+	order := search.Order(q.Sort, pairTime, pairsByID)
+	if order == nil {
+		order = pairsByCreated
+	}
+	found, total := catalogue.Select(s.pairs(), every, order, q.Page.Offset(), q.Page.PageSize)
+	for _, p := range found {
+		page = append(page, p.AssociationRow)
+	}
+	return page, total
+}
+
+// keeps reports whether an association matches the filters that need no record.
+func (s *selection) keeps(p *AssociationRow) bool {
+	return p.holds(s.Role) && s.CreatedAt.Contains(p.Created) && (s.OnlyIDs == nil || s.only.Has(p))
+}
+
+// keepsPair reports whether an association with its record matches all filters.
+func (s *selection) keepsPair(p *pair) bool {
+	return s.keeps(p.AssociationRow) && s.UpdatedAt.Contains(p.updated()) && s.kind.mentions(p.record, s.words)
+}
+
+// candidates returns the associations to filter, in the default order.
+func (s *selection) candidates() []*AssociationRow {
+	if !s.few() {
+		return s.associations.All()
+	}
+	var few []*AssociationRow
+	for id := range s.only.All() {
+		if p, ok := s.associations.Get(id); ok {
+			few = append(few, p)
+		}
+	}
+	slices.SortFunc(few, associationsByCreated)
+	return few
+}
+
+// pairs returns the associations to filter with the rows of their records, in no order.
+// Only pairs that match are kept.
+func (s *selection) pairs() []*pair {
+	var kept matches
+	if s.few() {
+		for id := range s.only.All() {
+			p, here := s.associations.Get(id)
+			if row, ok := s.records.Get(id); ok && here {
+				kept.add(s, p, row)
+			}
+		}
+	} else {
+		catalogue.Join(s.associations, s.records, func(p *AssociationRow, row *Row) { kept.add(s, p, row) })
+	}
+	pairs := make([]*pair, len(kept))
+	for i := range kept {
+		pairs[i] = &kept[i]
+	}
+	return pairs
+}
+
+func every(*pair) bool { return true }
+
+// matches are pairs that match a search.
+type matches []pair
+
+// add adds a pair that matches.
+func (m *matches) add(s *selection, p *AssociationRow, row *Row) {
+	if both := (pair{p, row}); s.keepsPair(&both) {
+		*m = append(*m, both)
+	}
+}
+
+// pair is an association with the row of its record.
+type pair struct {
+	*AssociationRow
+	record *Row
+}
+
+// updated returns the time of the last change that the pair shows.
+func (p *pair) updated() int64 { return max(p.Updated, p.record.Updated) }
+
+func (p *pair) updateTime() (int64, bool) { return p.updated(), true }
+func (p *pair) createTime() (int64, bool) { return p.Created, true }
+
+func pairTime(name string) func(*pair) (int64, bool) {
+	if name == updatedAt {
+		return (*pair).updateTime
+	}
+	return (*pair).createTime
+}
+
+func (p *AssociationRow) createTime() (int64, bool) { return p.Created, true }
+
+func associationTimes(string) func(*AssociationRow) (int64, bool) {
+	return (*AssociationRow).createTime
+}
+
+func associationsByID(a, b *AssociationRow) int { return cmp.Compare(a.ID, b.ID) }
+func pairsByID(a, b *pair) int                  { return associationsByID(a.AssociationRow, b.AssociationRow) }
+func pairsByCreated(a, b *pair) int             { return associationsByCreated(a.AssociationRow, b.AssociationRow) }
+
+// mentions reports whether a search for the words, in lower case, finds the record.
+func (k *Kind) mentions(r *Row, words string) bool {
+	return words == "" || strings.Contains(r.Words, words) ||
+		k.Numbered && strings.Contains(strings.ToLower(k.FriendlyID(&Body{Number: r.Number})), words)
+}
+
+// SearchOrganization returns a page of the organization's parties, on any event, and the
+// number of all matches. A caller limited to some events sees the parties that hold the role
+// there.
+func (st *Store) SearchOrganization(ctx context.Context, c *auth.Caller, q Query) (parties []Party, total int, err error) {
+	among, err := st.visible(ctx, c, q.Role)
+	if err != nil {
+		return nil, 0, err
+	}
+	words := strings.ToLower(q.Text)
+	bodies, total, err := st.Memory.Records.Search(ctx, st.Kind.Rows(c.Org.ID, 0), catalogue.Query[Row]{
+		Keep: func(_ *catalogue.View[Row], r *Row) bool {
+			return (among == nil || among[r.ID]) && q.Keeps(r.Created, r.Written) && st.Kind.mentions(r, words)
+		},
+		Order:  search.Order(q.Sort, rowTime, rowsByID),
+		Offset: q.Page.Offset(), Limit: q.Page.PageSize,
+	})
+	parties = make([]Party, len(bodies))
+	for i, b := range bodies {
+		parties[i].Body = b
+	}
+	return parties, total, err
+}
+
+func rowTime(name string) func(*Row) (int64, bool) {
+	if name == updatedAt {
+		return (*Row).writeTime
+	}
+	return (*Row).createTime
+}
+
+func (r *Row) writeTime() (int64, bool)  { return r.Written, true }
+func (r *Row) createTime() (int64, bool) { return r.Created, true }
+
+func rowsByID(a, b *Row) int { return cmp.Compare(a.ID, b.ID) }
+
+// visible returns the ids of the parties that hold the role on an event of a limited caller;
+// nil for a caller without limits.
+func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[string]bool, error) {
+	events, limited := c.Events()
+	if !limited {
+		return nil, nil
+	}
+	views := make([]*catalogue.View[AssociationRow], len(events))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(eventsAtOnce)
+	for i, event := range events {
+		g.Go(into(ctx, &views[i], st.Memory.Associations.View, st.Kind.Rows(c.Org.ID, event)))
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	among := map[string]bool{}
+	for _, view := range views {
+		for _, row := range view.All() {
+			if row.holds(role) {
+				among[row.ID] = true
+			}
+		}
+	}
+	return among, nil
+}
+
+// eventsAtOnce is how many events are read at a time.
+const eventsAtOnce = 16

@@ -2,39 +2,46 @@ package party
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
+	"github.com/danielgtaylor/huma/v2"
+
+	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/field"
+	"lectern/shared/search"
 	"lectern/shared/settings"
 	"lectern/shared/wire"
 )
 
-// Shown is a party as a client reads it.
+// Shown is a party as shown to a client.
 type Shown struct {
 	wire.Object
 	id      string
 	version int64
-	// less are the properties that a long answer shows less of, in this order. omitted are
-	// the paths of all that was left out.
+	// less are the properties to shorten in a long answer, in order. omitted are the paths
+	// of the parts left out.
 	less    []less
 	omitted []string
 }
 
-// less is a property that a long answer shows less of.
+// less is a property to shorten in a long answer.
 type less struct {
 	name, path string
 	// value returns the shorter value; nil for a property that is left out.
 	value func() any
 }
 
-// Revision is the version the answer shows, for its ETag.
+func nothing() any { return nil }
+
+// Revision returns the version of the answer, for the ETag.
 func (s *Shown) Revision() int64 { return s.version }
 
-// RecordID is the id of the record shown.
+// RecordID returns the id of the record.
 func (s *Shown) RecordID() string { return s.id }
 
-// omitted is the property that lists the paths of what a long answer leaves out.
+// omitted is the property that lists the paths left out of a long answer.
 const omitted = "omitted"
 
 // Shrink shows less of the next property and lists it in the property omitted
@@ -58,27 +65,49 @@ func (s *Shown) Shrink() bool {
 	return true
 }
 
+// Expand reports whether an answer has translated_fields.
+type Expand bool
+
+const translated = "translated_fields"
+
+// Expanding is the part of an input that asks for translated_fields.
+type Expanding struct {
+	Expand api.Strings `query:"expand" enum:"translated_fields" doc:"What to add to the answer."`
+}
+
+// Translated reports whether the client asks for translated_fields.
+func (x Expanding) Translated() Expand { return Expand(x.Expand.Has(translated)) }
+
+// SearchBody is the body of a search of people or accounts; F are its filters.
+type SearchBody[F any] struct {
+	Filters F                           `json:"filters,omitzero" doc:"All of them must match."`
+	Sort    search.Sort[search.ByTimes] `json:"sort,omitzero"`
+	Expand  api.Strings                 `json:"expand,omitempty" enum:"translated_fields" doc:"What to add to each result."`
+	_       struct{}                    `json:"-" additionalProperties:"true"`
+}
+
+// Translated reports whether the client asks for translated_fields.
+func (b *SearchBody[F]) Translated() Expand { return Expand(b.Expand.Has(translated)) }
+
 // Viewer shows parties of a kind to a caller.
 type Viewer struct {
 	Kind   *Kind
 	Caller *auth.Caller
 	Set    *settings.Snapshot
-	// Translated adds translated_fields, behind the custom fields where CustomFirst
-	// is set.
+	// Translated adds translated_fields, after the custom fields if CustomFirst is set.
 	Translated, CustomFirst bool
 	// AdminURL is that of the store, Collection the name that the kind has there.
 	AdminURL, Collection string
 }
 
-// Standard adds standard fields to an object, in the order given: null where they
-// are not set.
+// Standard adds standard fields to an object, in the order given: null for an unset field.
 func Standard(o *wire.Object, b *Body, names []string) {
 	for _, name := range names {
 		o.Add(name, Optional(b, name))
 	}
 }
 
-// Optional is a standard field as it is shown: nil where it is not set.
+// Optional returns a standard field as shown: nil for an unset field.
 func Optional(b *Body, name string) any {
 	if value, ok := b.Values[name]; ok {
 		return value
@@ -86,10 +115,10 @@ func Optional(b *Body, name string) any {
 	return nil
 }
 
-// Finish returns the party that begins with o and ends with what every party has:
-// translations where they are asked for, custom fields, the contacts of an account, the
-// deep link, and when its role was deleted. contacts shows those, without about where brief
-// is set; nil for a party without.
+// Finish returns the party that begins with o and ends with the common properties:
+// translations, custom fields, the contacts of an account, the deep link, and the time when
+// the role was deleted. contacts renders the contacts, without about if brief is set; nil
+// for a party without contacts.
 func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief bool) any) Shown {
 	shown := Shown{Object: o, id: p.ID, version: p.Revision()}
 	if v.CustomFirst || !v.Translated {
@@ -97,7 +126,7 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief
 	}
 	if v.Translated {
 		shown.Add(translated, v.Translations(p))
-		shown.less = []less{{translated, translated, func() any { return nil }}}
+		shown.less = []less{{translated, translated, nothing}}
 	}
 	if v.Translated && !v.CustomFirst {
 		shown.Add("custom_fields", v.CustomFields(p))
@@ -115,27 +144,69 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief
 	return shown
 }
 
-// CustomFields are the values that the party has of the event's fields and of the
-// organization's.
+// CustomFields returns the values of the event's and the organization's fields.
 func (v *Viewer) CustomFields(p Party) []field.Shown {
 	return v.Set.Fields.Show(v.Kind.Module, p.customFields(), Location(v.Caller))
 }
 
-// Translations are the translated texts of a party.
+// Translations returns the translated texts of a party.
 func (v *Viewer) Translations(p Party) []field.Translated {
 	return v.Set.Fields.Translated(p.ID, texts(p))
 }
 
-// admin is the deep link to the party, null where no admin application is
-// configured.
+// admin returns the deep link to the party, null without an admin application.
 func (v *Viewer) admin(p Party) *string {
 	if v.AdminURL == "" {
 		return nil
 	}
-	place := fmt.Sprintf("organization/%d", v.Caller.Org.ID)
+	owner := fmt.Sprintf("organization/%d", v.Caller.Org.ID)
 	if p.Here != nil {
-		place = fmt.Sprintf("event/%d", p.Here.Event)
+		owner = fmt.Sprintf("event/%d", p.Here.Event)
 	}
-	link := fmt.Sprintf("%s/%s/%s/%s", v.AdminURL, place, v.Collection, p.ID)
+	link := fmt.Sprintf("%s/%s/%s/%s", v.AdminURL, owner, v.Collection, p.ID)
 	return &link
+}
+
+// DescribeDraft adds the standard fields under all their names to the schema of a draft.
+func (k *Kind) DescribeDraft(s *huma.Schema) {
+	for _, name := range k.Fields {
+		s.Properties[name] = k.describe(name)
+	}
+	for alias, name := range k.Aliases {
+		s.Properties[alias] = k.describe(name)
+		s.Properties[alias].Description = "The same as " + name + "."
+	}
+}
+
+// Describe adds the properties of T, and then the standard fields named, to the
+// schema of a shown party.
+func Describe[T any](r huma.Registry, s *huma.Schema, k *Kind, names []string) {
+	own := huma.SchemaFromType(r, reflect.TypeFor[T]())
+	s.Properties, s.Required = own.Properties, own.Required
+	for _, name := range names {
+		d, _ := standard.Named(k.Module, name)
+		s.Properties[name] = &huma.Schema{Type: huma.TypeString, Nullable: true, Description: d.PublicName + "."}
+		s.Required = append(s.Required, name)
+	}
+}
+
+var standard = field.NewSet()
+
+// describe returns the schema of a standard field.
+func (k *Kind) describe(name string) *huma.Schema {
+	d, ok := standard.Named(k.Module, name)
+	if !ok {
+		panic(fmt.Sprintf("party: %s has no standard field %s", k.Name, name))
+	}
+	length := field.MaxLength(d.Type)
+	text := &huma.Schema{Type: huma.TypeString, Nullable: true, MaxLength: &length, Description: d.PublicName + "."}
+	if d.Type != field.Countries {
+		return text
+	}
+	text.Description, text.MaxLength = "", nil
+	return &huma.Schema{
+		AnyOf: []*huma.Schema{text, {Type: huma.TypeInteger}},
+		Description: d.PublicName + ": its code of ISO 3166-1, as a number or in digits, " +
+			"two or three letters, or its English name. It is kept and shown as three digits.",
+	}
 }

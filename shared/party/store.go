@@ -38,8 +38,8 @@ func (st *Store) Keys(c *auth.Caller, id string) []table.Key {
 	return keys
 }
 
-// Found returns the party of an id from the items that were read; zero where there is
-// none. It returns table.ErrStale where record and association come from different writes.
+// Found returns the party of an id from the items that were read; zero for a missing record.
+// It returns table.ErrStale if record and association come from different writes.
 func (st *Store) Found(c *auth.Caller, got write.Items, id string) (Party, error) {
 	p, err := st.found(c, got, id)
 	if err == nil && p.torn(c) {
@@ -63,8 +63,8 @@ func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err
 	return p, err
 }
 
-// Find reads a party, associated with the caller's event or not. The party has no Body
-// where the organization has no party of that id.
+// Find reads a party, associated with the caller's event or not. The party has no Body if
+// the organization has no party with this id.
 func (st *Store) Find(ctx context.Context, c *auth.Caller, id string) (Party, error) {
 	found, err := st.read(ctx, c, []string{id})
 	return found[id], err
@@ -84,7 +84,7 @@ func (st *Store) read(ctx context.Context, c *auth.Caller, wanted []string) (map
 		switch {
 		case err != nil:
 			return nil, err
-		case p.torn(c) || st.MayBeTorn(p):
+		case p.torn(c) || st.mayBeTorn(p):
 			again = append(again, id)
 		case p.Body != nil:
 			found[id] = p
@@ -110,9 +110,6 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id, role string) (Part
 	return p, err
 }
 
-// Reader reads the parties of ids that were ever associated with the caller's event, by id.
-type Reader func(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error)
-
 // Read reads parties from the table; it is a Reader.
 func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	found, err := st.read(ctx, c, wanted)
@@ -120,8 +117,52 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 	return found, err
 }
 
-// title returns the name of a role in errors.
-func title(role string) string { return strings.ToUpper(role[:1]) + role[1:] }
+// Title returns the name of a role in errors.
+func Title(role string) string { return strings.ToUpper(role[:1]) + role[1:] }
 
 // NotOnEvent returns the 400 of a property that names a party outside the event.
 func NotOnEvent(field string) error { return apierr.Invalid(field, "%s is not on this event.", field) }
+
+// Events returns the events on which a party holds a role and that the caller may see.
+func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (events []int64, err error) {
+	for item, err := range st.Table.Between(ctx, st.Kind.PK(c.Org.ID, id), "E#", "E#~") {
+		if err != nil {
+			return nil, err
+		}
+		a, err := DecodeAssociation(item)
+		if err != nil {
+			return nil, err
+		}
+		if (Party{Here: a}).Holds(role) && c.SeesEvent(a.Event) {
+			events = append(events, a.Event)
+		}
+	}
+	return events, nil
+}
+
+// Sees reports whether the caller may know a party on the organization's level. A caller
+// limited to some events sees the parties that hold the role there.
+func (st *Store) Sees(ctx context.Context, c *auth.Caller, id, role string) (bool, error) {
+	if _, limited := c.Events(); !limited {
+		return true, nil
+	}
+	events, err := st.Events(ctx, c, id, role)
+	return len(events) > 0, err
+}
+
+// OfOrganization reads a party on the organization's level; 404 for a missing party, and for
+// a party that the caller may not know.
+func (st *Store) OfOrganization(ctx context.Context, c *auth.Caller, id, role string) (Party, error) {
+	p, err := st.Find(ctx, c, id)
+	if err != nil {
+		return p, err
+	}
+	seen := p.Body != nil
+	if seen {
+		seen, err = st.Sees(ctx, c, id, role)
+	}
+	if err == nil && !seen {
+		err = NotFound(role)
+	}
+	return p, err
+}

@@ -5,7 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	"lectern/shared/api/check"
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/bulk"
 	"lectern/shared/field"
 	"lectern/shared/settings"
 	"lectern/shared/table"
@@ -13,277 +16,313 @@ import (
 	"lectern/shared/write"
 )
 
-// What is done to a party: the second word of actions and published kinds.
-const (
-	created       = "created"
-	updated       = "updated"
-	deleted       = "deleted"
-	restored      = "restored"
-	associated    = "associated"
-	onEvent       = ".event."
-	disassociated = "disassociated"
-)
+// Rules has what differs between contacts and accounts in a write. D is the draft that a
+// client sends. The Writer calls Check and Keys before the operation reads, and Stored for a request
+// that was done before; the operation calls the others. Sent is nil for a delete and a restore.
+type Rules[D any] interface {
+	// Check refuses a draft that no record allows, and returns the part of the draft that
+	// every party has. Its Existing names the party to which a create gives the role.
+	Check(d *D, create bool) (*Draft, error)
+	// Keys returns more keys to read. It returns a 400 for a draft that names records wrongly.
+	Keys(o *Operation[D]) ([]table.Key, error)
+	// More returns the keys that follow from the items of the first batch.
+	More(o *Operation[D], got write.Items) []table.Key
+	// Touches returns names to wait for, beside the party's id (write.Op).
+	Touches(o *Operation[D], got write.Items) []string
+	// Verify returns the 400 of a draft that the items contradict. It runs before the
+	// operation knows whether the party exists.
+	Verify(ctx context.Context, o *Operation[D], got write.Items) error
+	// Taker returns the party to which a create gives the role, without a Body for a new
+	// record. It returns the 409 of a party that has the role, or had it and was deleted.
+	Taker(ctx context.Context, o *Operation[D], got write.Items) (Party, error)
+	// Relations returns the new contacts of an account; nil leaves the stored ones.
+	Relations(o *Operation[D], got write.Items, before Party) ([]Relation, error)
+	// Also returns the writes of other items in the same transaction.
+	Also(ctx context.Context, o *Operation[D], got write.Items, before, after Party) ([]table.Write, error)
+	// Show renders the party as it is after the write.
+	Show(o *Operation[D], got write.Items, after Party) (any, error)
+	// Stored renders parties that were ever associated with the event, deleted or not, by
+	// id. It answers a request that was done before.
+	Stored(ctx context.Context, ids []string) (map[string]any, error)
+}
 
-// Writing is one write in the making. All that it reads it reads before it plans, in
-// the two batches of its operation.
-type Writing struct {
-	Request
-	Set *settings.Snapshot
-	// Edit is what is sent; nil for a deletion and a restoration.
-	Edit  *Edit
-	Guard write.Guard
-	// Answer shows the party once it is written, by what was read.
-	Answer func(got write.Items, p Party) (any, error)
-	// Reads, More and Touches are what the kind adds to those of the operation. before
-	// is the party as it was read, without a Body where it was not.
-	Reads   []table.Key
-	More    func(got write.Items, before Party) []table.Key
-	Touches func(got write.Items, before Party) []string
-	// Verify holds what is wrong with the body by what was read. Prepare completes the
-	// edit by it once the party is found, and Also gives what is written beside it. All
-	// may be nil.
-	Verify  func(ctx context.Context, got write.Items) error
-	Prepare func(got write.Items, before Party) error
-	Also    func(ctx context.Context, got write.Items, before, after Party) ([]table.Write, error)
-
+// Request is a request that writes parties of one kind in one role.
+type Request struct {
+	Caller  *auth.Caller
+	Role    string
+	Expand  Expand
 	store   *Store
-	members map[string]table.Key
+	numbers *write.Numbers
 }
 
-// Writing begins a write, with a draft that is checked as far as nothing stored is needed;
-// a nil draft is none.
-func (st *Store) Writing(ctx context.Context, r Request, d *Draft, ifMatch string) (*Writing, error) {
-	guard := write.Guard{IfMatch: ifMatch}
-	if d != nil {
-		guard.UpdatedAt = d.UpdatedAt
+// NewRequest begins a request.
+func (st *Store) NewRequest(c *auth.Caller, role string, x Expand) Request {
+	room := st.Caps.Request(st.Kind.Rows(c.Org.ID, 0), st.Kind.Cap)
+	return Request{c, role, x, st, write.NewNumbers(st.Table, st.Kind.NumberKey(c.Org.ID), room.Admit)}
+}
+
+// Writer does the writes of one request, singly and in bulk. T is the record as answered.
+type Writer[T, D any] struct {
+	Request
+	Rules Rules[D]
+}
+
+// Create gives the role to the party that the draft describes.
+func (w *Writer[T, D]) Create(ctx context.Context, d *D) (*T, error) {
+	return w.run(ctx, created, w.store.NewID(), d, "")
+}
+
+// Update changes the sent values of a party, which must hold the role.
+func (w *Writer[T, D]) Update(ctx context.Context, id string, d *D, ifMatch string) (*T, error) {
+	return w.run(ctx, updated, id, d, ifMatch)
+}
+
+// Delete takes the role from a party until it is restored. Other roles stay.
+func (w *Writer[T, D]) Delete(ctx context.Context, id, ifMatch string) (*T, error) {
+	return w.run(ctx, deleted, id, nil, ifMatch)
+}
+
+// Restore gives a deleted role back; 404 if the role is not deleted.
+func (w *Writer[T, D]) Restore(ctx context.Context, id, ifMatch string) (*T, error) {
+	return w.run(ctx, restored, id, nil, ifMatch)
+}
+
+// run does one operation, unless an earlier request with the Idempotency-Key did: then run
+// shows the record of that request.
+func (w *Writer[T, D]) run(ctx context.Context, verb, id string, d *D, ifMatch string) (*T, error) {
+	if before := write.Ref(ctx); before != "" {
+		return w.shown(ctx, before)
 	}
-	if err := guard.Validate(); err != nil {
-		return nil, err
-	}
-	set, err := st.Settings.Load(ctx, r.Caller)
+	op, err := w.operation(ctx, verb, id, d, ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writing{Request: r, Set: set, Guard: guard, store: st}
-	if d == nil {
-		return w, nil
-	}
-	w.Edit = &Edit{Caller: r.Caller, Set: set, Draft: d, kind: st.Kind}
-	if err := w.Edit.check(); err != nil {
-		return nil, err
-	}
-	w.members = set.Fields.Members(r.Caller.Org.ID, st.Kind.Module, d.CustomFields.Value)
-	w.Reads = slices.Collect(maps.Values(w.members))
-	return w, nil
+	return write.Run[*T](ctx, w.store.Table, op)
 }
 
-// verify holds what is wrong with the body by what was read, and then what the event
-// lacks: all that is refused before it is known whether the party is there.
-func (w *Writing) verify(ctx context.Context, got write.Items) error {
-	if err := field.CheckMembers(got, w.members); err != nil {
-		return err
-	}
-	if w.Verify != nil {
-		if err := w.Verify(ctx, got); err != nil {
-			return err
-		}
-	}
-	if w.Edit == nil {
-		return nil
-	}
-	return w.Edit.checkFeatures()
-}
-
-// Create gives a party a role. find says which; one without a Body is made, with
-// the id and the number that number gives. taken is the error where the
-// party holds the role, or held it and it was deleted.
-func (w *Writing) Create(id string, number func(context.Context) (int64, error), find func(context.Context, write.Items) (Party, error), taken func(p Party, deleted bool) error) write.Op {
-	return w.op(id, func(ctx context.Context, got write.Items) (*step, error) {
-		before, err := find(ctx, got)
-		if err != nil {
-			return nil, err
-		}
-		if before.Here != nil {
-			if role, ok := before.Here.Roles[w.Role]; ok {
-				return nil, taken(before, role.DeletedAt != nil)
-			}
-		}
-		if before.Body != nil {
-			if err := before.Guarded(w.Guard); err != nil {
-				return nil, err
-			}
-		}
-		after, err := w.taker(ctx, before, id, number)
-		if err != nil {
-			return nil, err
-		}
-		s := &step{before: before, after: after, verb: associated, now: w.now(before), edits: true}
-		after.Here.Roles[w.Role] = Role{Since: s.now}
-		s.published = w.taking(after.Body)
-		if before.Body == nil {
-			s.verb = created
-		}
-		return s, w.edit(got, before, after, s.now)
-	})
-}
-
-// taker is the party that takes a role, before it does: a copy of the one that is
-// there, or a new one.
-func (w *Writing) taker(ctx context.Context, before Party, id string, number func(context.Context) (int64, error)) (after Party, err error) {
-	if before.Body != nil {
-		after = before.clone()
-	} else {
-		after = Party{Body: &Body{ID: id, Values: map[string]string{}}}
-		if after.Number, err = number(ctx); err != nil {
-			return Party{}, err
-		}
-	}
-	if after.Here == nil {
-		after.Here = &Association{ID: after.ID, Event: w.Caller.Event.ID, Roles: map[string]Role{}}
-	}
-	return after, nil
-}
-
-// taking counts a role taken and gives what is published of it: it is created
-// where it is the first of its kind in the organization.
-func (w *Writing) taking(b *Body) (published []string) {
-	if b.Active[w.Role] == 0 {
-		published = []string{w.Role + "." + created}
-	}
-	b.count(w.Role, 1)
-	return append(published, w.Role+onEvent+associated)
-}
-
-// leaving is the reverse of taking.
-func (w *Writing) leaving(b *Body) (published []string) {
-	published = []string{w.Role + onEvent + disassociated}
-	if b.count(w.Role, -1); b.Active[w.Role] == 0 {
-		published = append(published, w.Role+"."+deleted)
-	}
-	return published
-}
-
-// Update changes the party with an id, which must hold the role.
-func (w *Writing) Update(id string) write.Op {
-	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
-		s, err := w.step(got, id, updated)
-		if err != nil {
-			return nil, err
-		}
-		s.edits = true
-		if err := w.edit(got, s.before, s.after, s.now); err != nil {
-			return nil, err
-		}
-		return s, s.before.Guarded(w.Guard)
-	})
-}
-
-// Delete takes the role from the party with an id, which must hold it.
-func (w *Writing) Delete(id string) write.Op { return w.setDeleted(id, deleted) }
-
-// Restore gives a deleted role back; 404 where it is not deleted.
-func (w *Writing) Restore(id string) write.Op { return w.setDeleted(id, restored) }
-
-// setDeleted builds the operation that deletes or restores the role.
-func (w *Writing) setDeleted(id, verb string) write.Op {
-	return w.op(id, func(_ context.Context, got write.Items) (*step, error) {
-		s, err := w.step(got, id, verb)
-		if err != nil {
-			return nil, err
-		}
-		role := Role{Since: s.before.Here.Roles[w.Role].Since}
-		if verb == deleted {
-			role.DeletedAt, s.published = &s.now, w.leaving(s.after.Body)
-		} else {
-			s.published = w.taking(s.after.Body)
-		}
-		s.after.Here.Roles[w.Role] = role
-		return s, s.before.Guarded(w.Guard)
-	})
-}
-
-// step begins the change of the party with an id, which must hold the role or, for a
-// restoration, have it deleted.
-func (w *Writing) step(got write.Items, id, verb string) (*step, error) {
-	before, err := w.store.Found(w.Caller, got, id)
+// shown renders the record that an earlier request wrote.
+func (w *Writer[T, D]) shown(ctx context.Context, id string) (*T, error) {
+	stored, err := w.Rules.Stored(ctx, []string{id})
 	if err != nil {
 		return nil, err
 	}
-	there := before.Holds(w.Role)
-	if verb == restored {
-		there = before.Here != nil && before.Here.Roles[w.Role].DeletedAt != nil
-	}
-	if !there {
+	shown, ok := stored[id].(*T)
+	if !ok {
 		return nil, NotFound(w.Role)
 	}
-	return &step{before: before, after: before.clone(), verb: verb, now: w.now(before)}, nil
+	return shown, nil
 }
 
-// op is the operation that plans a step for the party of an id.
-func (w *Writing) op(id string, plan func(context.Context, write.Items) (*step, error)) write.Op {
-	before := func(got write.Items) Party {
-		p, err := w.store.Found(w.Caller, got, id)
-		if err != nil {
-			return Party{} // The plan comes upon the error.
-		}
-		return p
-	}
-	op := write.Op{Reads: append(w.store.Keys(w.Caller, id), w.Reads...)}
-	if w.More != nil {
-		op.More = func(got write.Items) []table.Key { return w.More(got, before(got)) }
-	}
-	op.Touches = func(got write.Items) []string {
-		if w.Touches == nil {
-			return []string{id}
-		}
-		return append([]string{id}, w.Touches(got, before(got))...)
-	}
-	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		if err := w.verify(ctx, got); err != nil {
-			return nil, err
-		}
-		s, err := plan(ctx, got)
-		if err != nil {
-			return nil, err
-		}
-		return w.plan(ctx, got, s)
-	}
-	return op
+// Bulk does up to 100 operations in one role (gaps.md section 3). fail renders an error.
+func Bulk[T, D, E any](ctx context.Context, w *Writer[T, D], req bulk.Request, fail func(*apierr.Error) E) (*bulk.Response[T, E], error) {
+	return bulk.Run[T](ctx, w.store.Table, req, bulk.Maker{
+		NewID: w.store.NewID, Create: w.create, Update: w.update, Delete: w.delete, Again: w.Rules.Stored,
+	}, fail)
 }
 
-func (w *Writing) plan(ctx context.Context, got write.Items, s *step) (*write.Plan, error) {
-	writes, err := w.writes(ctx, s)
+func (w *Writer[T, D]) create(ctx context.Context, id string, data bulk.Data) (write.Op, error) {
+	return w.decoded(ctx, created, id, data)
+}
+
+func (w *Writer[T, D]) update(ctx context.Context, id string, data bulk.Data) (write.Op, error) {
+	return w.decoded(ctx, updated, id, data)
+}
+
+func (w *Writer[T, D]) delete(ctx context.Context, id string) (write.Op, error) {
+	return w.operation(ctx, deleted, id, nil, "")
+}
+
+func (w *Writer[T, D]) decoded(ctx context.Context, verb, id string, data bulk.Data) (write.Op, error) {
+	d, err := check.Decode[D](data)
 	if err != nil {
 		return nil, err
 	}
-	if w.Also != nil {
-		also, err := w.Also(ctx, got, s.before, s.after)
-		if err != nil {
+	return w.operation(ctx, verb, id, d, "")
+}
+
+// operation builds one operation and makes the checks that need no stored item.
+func (w *Writer[T, D]) operation(ctx context.Context, verb, id string, d *D, ifMatch string) (write.Op, error) {
+	o := &Operation[D]{Request: w.Request, ID: id, Sent: d, rules: w.Rules, verb: verb, guard: write.Guard{IfMatch: ifMatch}}
+	draft := &Draft{}
+	var err error
+	if d != nil {
+		if draft, err = w.Rules.Check(d, o.Creates()); err != nil {
 			return nil, err
 		}
-		writes = append(writes, also...)
+		o.guard.UpdatedAt = draft.UpdatedAt
 	}
-	answer, err := w.Answer(got, s.after)
-	return &write.Plan{Writes: writes, Answer: answer}, err
+	if err := o.guard.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Set, err = w.store.Settings.Load(ctx, w.Caller); err != nil {
+		return nil, err
+	}
+	o.edit = edit{w.Caller, o.Set, draft, w.store.Kind}
+	if err := o.edit.check(); err != nil {
+		return nil, err
+	}
+	if o.Creates() && draft.Existing != "" {
+		o.ID = draft.Existing
+	}
+	others, err := w.Rules.Keys(o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Creates() && draft.Existing == "" {
+		o.number = w.numbers.Next(id)
+	}
+	o.members = o.Set.Fields.Members(w.Caller.Org.ID, w.store.Kind.Module, draft.CustomFields.Value)
+	o.keys = slices.Concat(w.store.Keys(w.Caller, o.ID), slices.Collect(maps.Values(o.members)), others)
+	return o, nil
 }
 
-// edit writes what was sent into a party, its own copy.
-func (w *Writing) edit(got write.Items, before, after Party, now wire.Time) error {
-	if w.Prepare != nil {
-		if err := w.Prepare(got, before); err != nil {
-			return err
+// Operation is one write of one party (write.Op). Sent is nil for a delete and a restore.
+type Operation[D any] struct {
+	Request
+	ID      string
+	Sent    *D
+	Set     *settings.Snapshot
+	rules   Rules[D]
+	verb    string
+	guard   write.Guard
+	edit    edit
+	members map[string]table.Key
+	keys    []table.Key
+	number  *write.Number
+}
+
+// Creates reports whether the operation creates a record or gives the role to another.
+func (o *Operation[D]) Creates() bool { return o.verb == created }
+
+// Reads returns the keys of the party and of the members and contacts that the draft names.
+func (o *Operation[D]) Reads() []table.Key { return o.keys }
+
+// More returns the keys that follow from these items.
+func (o *Operation[D]) More(got write.Items) []table.Key { return o.rules.More(o, got) }
+
+// Touches returns the party's id and the names that the rules add.
+func (o *Operation[D]) Touches(got write.Items) []string {
+	return append([]string{o.ID}, o.rules.Touches(o, got)...)
+}
+
+// Before decodes the party as it was read; without a Body if it was not read, or cannot be
+// used. Plan returns the error.
+func (o *Operation[D]) Before(got write.Items) Party {
+	p, err := o.store.Found(o.Caller, got, o.ID)
+	if err != nil {
+		return Party{}
+	}
+	return p
+}
+
+// Plan checks the draft by the items, changes the party and returns the transaction with
+// the party as the answer.
+func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	if err := field.CheckMembers(got, o.members); err != nil {
+		return nil, err
+	}
+	if err := o.rules.Verify(ctx, o, got); err != nil {
+		return nil, err
+	}
+	if err := o.edit.checkFeatures(); err != nil {
+		return nil, err
+	}
+	s, err := o.step(ctx, got)
+	if err != nil {
+		return nil, err
+	}
+	writes, err := s.writes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	also, err := o.rules.Also(ctx, o, got, s.before, s.after)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := o.rules.Show(o, got, s.after)
+	return &write.Plan{Writes: append(writes, also...), Answer: answer}, err
+}
+
+// step changes the party in memory.
+func (o *Operation[D]) step(ctx context.Context, got write.Items) (*step, error) {
+	if o.Creates() {
+		return o.enroll(ctx, got)
+	}
+	before, err := o.store.Found(o.Caller, got, o.ID)
+	if err != nil {
+		return nil, err
+	}
+	there := before.Holds(o.Role)
+	if o.verb == restored {
+		there = before.Here != nil && before.Here.Roles[o.Role].DeletedAt != nil
+	}
+	if !there {
+		return nil, NotFound(o.Role)
+	}
+	s := o.newStep(before, before.clone())
+	role := Role{Since: before.Here.Roles[o.Role].Since}
+	switch o.verb {
+	case updated:
+		err = o.apply(got, s)
+	case deleted:
+		role.DeletedAt = &s.now
+		s.leave(role)
+	case restored:
+		s.take(role)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, before.guarded(o.guard)
+}
+
+// enroll gives the role to the party that the rules find, or to a new record.
+func (o *Operation[D]) enroll(ctx context.Context, got write.Items) (*step, error) {
+	before, err := o.rules.Taker(ctx, o, got)
+	if err != nil {
+		return nil, err
+	}
+	after := Party{Body: &Body{ID: o.ID, Values: map[string]string{}}}
+	if before.Body != nil {
+		if err := before.guarded(o.guard); err != nil {
+			return nil, err
 		}
+		after = before.clone()
+	} else if after.Number, err = o.number.Take(ctx); err != nil {
+		return nil, err
 	}
-	return w.Edit.apply(after, now)
+	if after.Here == nil {
+		after.Here = &Association{ID: after.ID, Event: o.Caller.Event.ID, Roles: map[string]Role{}}
+	}
+	s := o.newStep(before, after)
+	if before.Body != nil {
+		s.verb = associated
+	}
+	s.take(Role{Since: s.now})
+	return s, o.apply(got, s)
 }
 
-// now is the time of a write: later than the last one of the party, on any event.
-func (w *Writing) now(before Party) wire.Time {
-	if before.Body == nil {
-		return wire.At(w.store.Now())
+func (o *Operation[D]) newStep(before, after Party) *step {
+	s := &step{Request: o.Request, set: o.Set, before: before, after: after, verb: o.verb, now: wire.At(o.store.Now())}
+	if before.Body != nil {
+		s.now = wire.After(before.WrittenAt, o.store.Now())
 	}
-	return wire.After(before.WrittenAt, w.store.Now())
+	return s
 }
 
-// NotFound is the 404 of a party that does not hold a role.
-func NotFound(role string) *apierr.Error { return apierr.NotFound(title(role)) }
+// apply writes the draft into the party.
+func (o *Operation[D]) apply(got write.Items, s *step) error {
+	s.edits = true
+	relations, err := o.rules.Relations(o, got, s.before)
+	if err != nil {
+		return err
+	}
+	if err := o.edit.apply(s.after, s.now); err != nil {
+		return err
+	}
+	s.after.Here.relate(relations, s.now)
+	return nil
+}
+
+// NotFound returns the 404 of a party that does not hold a role.
+func NotFound(role string) *apierr.Error { return apierr.NotFound(Title(role)) }

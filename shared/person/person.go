@@ -16,14 +16,15 @@ import (
 	"strings"
 
 	"lectern/shared/contact"
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
+// Keys are the patterns of the items.
+var Keys = []keys.Pattern{{Name: "session of a contact", PK: "o#C#<contact>", SK: "S#<event>#<session>"}}
+
 // Item is one session of a contact.
-//
-//	PK             SK                     content
-//	o#C#<contact>  S#<event>#<session>    a session of the contact
 type Item struct {
 	Event   int64  `json:"-"`
 	Session string `json:"-"`
@@ -91,7 +92,7 @@ func (s Session) Changes(before, after Roles) (ahead, together []table.Write, er
 	for _, id := range changed(before, after) {
 		w := table.Delete(s.Key(id))
 		early := len(together) == maxTogether
-		if roles, there := after[id]; early || there {
+		if roles, found := after[id]; early || found {
 			if early {
 				roles = nil
 			}
@@ -116,7 +117,7 @@ func changed(before, after Roles) (ids []string) {
 		}
 	}
 	for id := range before {
-		if _, there := after[id]; !there {
+		if _, found := after[id]; !found {
 			ids = append(ids, id)
 		}
 	}
@@ -128,7 +129,7 @@ func changed(before, after Roles) (ids []string) {
 // or have other roles there, as announcements do.
 func (s Session) Missing(people Roles, got map[table.Key]table.Item) (writes []table.Write, err error) {
 	for _, id := range slices.Sorted(maps.Keys(people)) {
-		if stored, there := got[s.Key(id)]; there {
+		if stored, found := got[s.Key(id)]; found {
 			item, err := decode(stored)
 			if err != nil {
 				return nil, err

@@ -1,6 +1,6 @@
-// Package programme holds events: what an organization runs a programme for.
-// An event decides how its sessions are read and written, by its timezone and
-// features. Its settings (fields, metadata, roles) are in package settings; only
+// Package programme declares the events of organizations.
+// An event decides by timezone and features how sessions are read and written. The settings
+// of an event (fields, metadata, roles) are in package settings; only
 // the operator changes an event itself.
 package programme
 
@@ -10,24 +10,30 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
-// Event is a conference. Stored under O#<org>#E#<event> and listed under
-// O#<org>#L#event.
+// Keys are the patterns of the items of events.
+var Keys = []keys.Pattern{
+	{Name: "event", PK: "e", SK: "-"},
+	{Name: "line of a list", PK: "o#L#event", SK: "<time>#<number>"},
+}
+
+// Event is a conference.
 type Event struct {
 	ID    int64  `json:"id"`
 	OrgID int64  `json:"org_id"`
 	Name  string `json:"name"`
-	// Timezone is an IANA name, or empty.
+	// Timezone is an IANA name or empty.
 	Timezone        string    `json:"timezone"`
 	StartsAt        wire.Time `json:"starts_at"`
 	EndsAt          wire.Time `json:"ends_at"`
 	DefaultLanguage string    `json:"default_language"`
 	Features        Features  `json:"features"`
-	// CustomFields and IntegrationMappings are in the order they were given.
+	// CustomFields and IntegrationMappings keep the order of the operator.
 	CustomFields        []CustomField        `json:"custom_fields,omitempty"`
 	IntegrationMappings []IntegrationMapping `json:"integration_mappings,omitempty"`
 	CreatedAt           wire.Time            `json:"created_at"`
@@ -37,7 +43,7 @@ type Event struct {
 	Version  int64 `json:"-"`
 }
 
-// Features are the switches of an event; all off in a new one (gaps.md section 1).
+// Features are the switches of an event, all off in a new event (gaps.md section 1).
 type Features struct {
 	Sessions2         bool `json:"sessions_2_0" doc:"Abstracts and custom participant roles."`
 	SpeakerAcceptance bool `json:"speaker_acceptance" doc:"Participants accept or decline."`
@@ -47,8 +53,7 @@ type Features struct {
 	ParticipantRoles  bool `json:"participant_roles" doc:"Participants show the configured roles."`
 }
 
-// Switch turns the feature of a name on or off; it is false if there is none of
-// that name.
+// Switch turns the feature of a name on or off. It returns false for an unknown name.
 func (f *Features) Switch(name string, on bool) bool {
 	feature := map[string]*bool{
 		"sessions_2_0": &f.Sessions2, "speaker_acceptance": &f.SpeakerAcceptance,
@@ -61,7 +66,7 @@ func (f *Features) Switch(name string, on bool) bool {
 	return feature != nil
 }
 
-// AllowsTranslations is the 403 of an event that has not switched translations on.
+// AllowsTranslations returns the 403 of an event without the feature of translations.
 func (e *Event) AllowsTranslations() error {
 	if e.Features.TranslatedFields {
 		return nil
@@ -69,7 +74,7 @@ func (e *Event) AllowsTranslations() error {
 	return apierr.FeatureNeeded("Translations need the translated fields feature, which this event does not have.")
 }
 
-// AllowsCustomRoles is the 403 of an event that has no custom participant roles.
+// AllowsCustomRoles returns the 403 of an event without the feature of custom roles.
 func (e *Event) AllowsCustomRoles() error {
 	if e.Features.Sessions2 {
 		return nil
@@ -82,11 +87,11 @@ type CustomField struct {
 	ID           string `json:"id"`
 	Name         string `json:"name"`
 	InternalName string `json:"internal_name"`
-	// Type is one of the types of package field; Options and Multiple go with it.
+	// Type is a type of package field, Options and Multiple refine the type.
 	Type     string   `json:"type"`
 	Options  []string `json:"options,omitempty"`
 	Multiple bool     `json:"multiple,omitempty"`
-	// Value is as package field stores values: a datetime in UTC.
+	// Value has the form in which package field stores values: a datetime in UTC.
 	Value     any       `json:"value"`
 	CreatedAt wire.Time `json:"created_at"`
 }
@@ -94,14 +99,14 @@ type CustomField struct {
 // IntegrationMapping ties the event to its counterpart in a connected system.
 type IntegrationMapping struct {
 	ID string `json:"id"`
-	// Source is the connector's key, in whatever form the connector writes it.
+	// Source is the connector's key in the connector's own form.
 	Source string `json:"source"`
-	// ExternalID is the counterpart's id there, nil for a connector that knows
+	// ExternalID is the counterpart's id in that system, nil for a connector that knows
 	// the event by a campaign alone.
 	ExternalID   *string `json:"external_id"`
 	ExternalName *string `json:"external_name"`
-	// CampaignID is the campaign of a live-engagement app. It opens the campaign
-	// to whoever knows it, so it is stored for the connector and never shown.
+	// CampaignID is the campaign of a live-engagement app. The id opens the campaign to every
+	// reader, so the API never shows the id.
 	CampaignID string    `json:"campaign_id,omitempty"`
 	CreatedAt  wire.Time `json:"created_at"`
 }
@@ -123,19 +128,19 @@ func Many(ctx context.Context, s tenancy.Store, org int64, ids []int64) ([]*Even
 	return Events.Many(ctx, s, pks)
 }
 
-// Location is the event's timezone; nil when it has no valid one, and times of
-// its records are then shown in UTC (spec.md section 2.1).
+// Location returns the event's timezone, nil without a valid timezone: times are then shown in
+// UTC (spec.md section 2.1).
 func (e *Event) Location() *time.Location { return Location(e.Timezone) }
 
-// locations are the zones loaded so far: loading one unpacks it each time.
+// locations keeps the loaded zones, since loading unpacks a zone each time.
 var locations sync.Map
 
-// Location is the zone of an IANA name; nil when there is none of that name.
+// Location returns the zone of an IANA name, nil for an unknown name.
 func Location(name string) *time.Location {
 	if known, ok := locations.Load(name); ok {
 		return known.(*time.Location)
 	}
-	// To the time package these are names of UTC and of the machine's zone.
+	// Package time reads these names as UTC and the machine's zone.
 	if name == "" || name == "Local" {
 		return nil
 	}

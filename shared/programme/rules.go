@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"regexp"
 
-	// The zones are part of the binary: a Lambda has no files of them.
+	// The zones are part of the binary, since a Lambda has no files of zones.
 	_ "time/tzdata"
 
 	"lectern/shared/apierr"
 	"lectern/shared/tenancy"
 )
 
-// maxBytes is how long an event may be as JSON: every request under it reads it.
+// maxBytes bounds the JSON of an event, which every request of the event reads.
 const maxBytes = 100 << 10
 
-// language is the form of a BCP 47 code; which exist is not checked.
+// language matches the form of a BCP 47 code, known or not.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)
 
 func (e *Event) check() error {
@@ -39,7 +39,7 @@ func (e *Event) check() error {
 	return nil
 }
 
-// checkParts refuses two custom fields of one internal name, and a mapping to
+// checkParts refuses two custom fields with the same internal name, and a mapping to
 // nothing.
 func (e *Event) checkParts() error {
 	seen := map[string]bool{}

@@ -21,12 +21,12 @@ func (r *run) parties(ctx context.Context, kind *party.Kind, count *int64) error
 		if err != nil {
 			return err
 		}
-		place, err := party.DecodePlace(row)
+		association, err := party.DecodeAssociationRow(row)
 		if err != nil {
 			return err
 		}
-		if place.Roles == "" && place.Updated < r.before.UnixMilli() {
-			ids = append(ids, place.ID)
+		if association.Roles == "" && association.Updated < r.before.UnixMilli() {
+			ids = append(ids, association.ID)
 		}
 	}
 	ids, err := r.inactive(ctx, kind, ids)
@@ -53,8 +53,8 @@ func (r *run) inactive(ctx context.Context, kind *party.Kind, ids []string) (ina
 			return nil, err
 		}
 		for i, id := range chunk {
-			stored, there := bodies[keys[i]]
-			if !there {
+			stored, found := bodies[keys[i]]
+			if !found {
 				inactive = append(inactive, id)
 				continue
 			}
@@ -80,11 +80,11 @@ func (r *run) party(ctx context.Context, kind *party.Kind, id string) (done bool
 		return false, err
 	}
 	// Read the associations after the record: a later new role changes the record too.
-	here, deleted, err := r.associations(ctx, kind, id)
+	associations, deleted, err := r.associations(ctx, kind, id)
 	if err != nil || !deleted {
 		return false, err
 	}
-	if body, there := got[key]; there {
+	if body, found := got[key]; found {
 		if done, err = r.body(ctx, kind, id, body); !done {
 			return false, err
 		}
@@ -99,7 +99,7 @@ func (r *run) party(ctx context.Context, kind *party.Kind, id string) (done bool
 	if err := r.drop(ctx, changes); err != nil {
 		return done, err
 	}
-	for _, a := range here {
+	for _, a := range associations {
 		gone := catalogue.Remove(kind.Rows(r.org, a.Event), id, kind.OnEvent(r.org, a.Event, id), a.Version)
 		if err := r.Table.Transact(ctx, gone...); err != nil {
 			return done, err

@@ -25,8 +25,6 @@ import (
 )
 
 const (
-	// Keep is the time for which a deleted record can be restored.
-	Keep = resource.Keep
 	// quiet is longer than a request takes. Roles are purged from an event only if no
 	// session was written for this time: a request may copy a session that the request read
 	// before.
@@ -78,7 +76,7 @@ type run struct {
 
 func (s Store) run(org, event int64) *run {
 	now := s.Now()
-	return &run{Store: s, org: org, event: event, now: now, before: now.Add(-Keep)}
+	return &run{Store: s, org: org, event: event, now: now, before: now.Add(-resource.Keep)}
 }
 
 // Settings purges the settings of an event, or of an organization if event is 0.

@@ -15,14 +15,14 @@ import (
 type deleted struct {
 	parents, parts []string
 	parentOf       map[string]string
-	// holding are the parents with a subsession that stays.
-	holding map[string]bool
+	// staying has the parents with a subsession that stays.
+	staying map[string]bool
 }
 
 // sessions purges the event's sessions, subsessions before their parents.
 func (r *run) sessions(ctx context.Context) error {
-	d := &deleted{parentOf: map[string]string{}, holding: map[string]bool{}}
-	for item, err := range r.Table.Between(ctx, session.Rows(r.org, r.event).Rows, "0", lastKey) {
+	d := &deleted{parentOf: map[string]string{}, staying: map[string]bool{}}
+	for item, err := range r.Table.Between(ctx, session.Of(r.org, r.event).Rows().Rows, "0", lastKey) {
 		if err == nil {
 			err = r.note(d, item)
 		}
@@ -38,11 +38,11 @@ func (r *run) sessions(ctx context.Context) error {
 		return err
 	}
 	for _, id := range d.parts {
-		if _, there := left[session.BodyKey(r.org, r.event, id)]; there {
-			d.holding[d.parentOf[id]] = true
+		if _, found := left[session.Of(r.org, r.event).Body(id)]; found {
+			d.staying[d.parentOf[id]] = true
 		}
 	}
-	parents := slices.DeleteFunc(d.parents, func(id string) bool { return d.holding[id] })
+	parents := slices.DeleteFunc(d.parents, func(id string) bool { return d.staying[id] })
 	return r.each(ctx, parents, &r.Counts.Sessions, r.session)
 }
 
@@ -60,7 +60,7 @@ func (r *run) note(d *deleted, item table.Item) error {
 	case gone:
 		d.parents = append(d.parents, row.ID)
 	case row.Parent != "":
-		d.holding[row.Parent] = true
+		d.staying[row.Parent] = true
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (r *run) note(d *deleted, item table.Item) error {
 func (r *run) bodies(ids []string) []table.Key {
 	keys := make([]table.Key, len(ids))
 	for i, id := range ids {
-		keys[i] = session.BodyKey(r.org, r.event, id)
+		keys[i] = session.Of(r.org, r.event).Body(id)
 	}
 	return keys
 }
@@ -77,7 +77,7 @@ func (r *run) bodies(ids []string) []table.Key {
 // room of the transaction become announcements before the transaction. No reader relies on
 // an announcement, and the announcements are deleted after the transaction.
 func (r *run) session(ctx context.Context, id string) (done bool, err error) {
-	key := session.BodyKey(r.org, r.event, id)
+	key := session.Of(r.org, r.event).Body(id)
 	got, err := r.Table.GetMany(ctx, []table.Key{key})
 	if err != nil || got[key].Version == 0 {
 		return false, err
@@ -100,7 +100,7 @@ func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 			after = append(after, table.Delete(w.Key()))
 		}
 	}
-	gone := catalogue.Remove(session.Rows(r.org, r.event), id, key, b.Version)
+	gone := catalogue.Remove(session.Of(r.org, r.event).Rows(), id, key, b.Version)
 	record := r.record(ctx, "session", id, b.Version)
 	if err := change.Commit(ctx, r.Table, append(slices.Concat(gone, together), record.Write())...); err != nil {
 		return false, err

@@ -54,7 +54,9 @@ func (r *run) settings(ctx context.Context, at item.Place) error {
 
 // every changes settings one after the other and counts the changed settings. Removals
 // cannot run in parallel, because each removal changes the item of the owner.
-func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count *int64, change func(context.Context, item.Place, table.Item) (bool, error)) error {
+func (r *run) every(
+	ctx context.Context, at item.Place, all []table.Item, count *int64, change func(context.Context, item.Place, table.Item) (bool, error),
+) error {
 	until := r.until()
 	for _, stored := range all {
 		if err := begin(ctx, until); err != nil {
@@ -74,12 +76,12 @@ func (r *run) every(ctx context.Context, at item.Place, all []table.Item, count 
 // unneeded returns the settings without the roles that sessions name or may name soon: a
 // person in a deleted role is shown in the core role.
 func (r *run) unneeded(ctx context.Context, old []table.Item) ([]table.Item, error) {
-	isRole := func(stored table.Item) bool { return item.Kind(stored.Key) == participant.Kind }
+	isRole := func(stored table.Item) bool { return item.KindOf(stored.Key) == participant.Kind }
 	if r.event == 0 || !slices.ContainsFunc(old, isRole) {
 		return old, nil
 	}
 	named, changing := map[string]bool{}, false
-	for stored, err := range r.Table.Between(ctx, session.Rows(r.org, r.event).Rows, "0", lastKey) {
+	for stored, err := range r.Table.Between(ctx, session.Of(r.org, r.event).Rows().Rows, "0", lastKey) {
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +125,7 @@ func (r *run) shrink(ctx context.Context, _ item.Place, stored table.Item) (done
 // remains returns the content to keep of a deleted setting. For an unknown kind, it returns
 // the whole content.
 func remains(stored table.Item) ([]byte, error) {
-	switch kind := item.Kind(stored.Key); {
+	switch kind := item.KindOf(stored.Key); {
 	case kind == field.Kind:
 		return remainsOf[field.Definition](stored)
 	case kind == participant.Kind:

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Budget bounds the read units that the requests without a limit of their own, searches
-// above all, take of the table: so many a minute for each organization, in one process. It
-// is kept in memory alone. A nil Budget has no bounds.
+// Budget limits the read units of requests without a rate limit, mostly searches. Each
+// organization has a number of read units a minute, in one process. The account is only in
+// memory. A nil Budget has no limit.
 type Budget struct {
 	now    func() time.Time
 	minute float64
@@ -18,16 +18,17 @@ type Budget struct {
 	spent map[int64]debt
 }
 
-// debt is what an organization has spent beyond what time has given back, as of a moment.
+// debt is the number of read units that an organization has used, less the units regained, at a
+// time. An organization regains units all the time, at the rate of the budget.
 type debt struct {
 	units float64
 	at    time.Time
 }
 
-// maxDebts is how many organizations a process keeps account of.
+// maxDebts is the largest number of organizations in the account of a process.
 const maxDebts = 10_000
 
-// NewBudget makes a Budget of so many read units a minute; 0 gives a nil Budget.
+// NewBudget returns a Budget of minute read units a minute, or a nil Budget for 0.
 func NewBudget(minute int64, now func() time.Time) *Budget {
 	if minute <= 0 {
 		return nil
@@ -35,7 +36,7 @@ func NewBudget(minute int64, now func() time.Time) *Budget {
 	return &Budget{now: now, minute: float64(minute), spent: map[int64]debt{}}
 }
 
-// Wait returns how long an organization has to wait before its next request; 0 while its
+// Wait returns the time that an organization has to wait before its next request; 0 if the
 // budget is not used up.
 func (b *Budget) Wait(org int64) time.Duration {
 	if b == nil {
@@ -50,8 +51,8 @@ func (b *Budget) Wait(org int64) time.Duration {
 	return time.Duration(math.Max(1, math.Ceil(over/b.minute*time.Minute.Seconds()))) * time.Second
 }
 
-// Charge adds the units of a request that is done. It may pass the budget: what a request
-// takes is known only then.
+// Charge adds the read units of a finished request. The debt may exceed the budget, since the
+// units of a request are known only after the request.
 func (b *Budget) Charge(org int64, units float64) {
 	if b == nil || units == 0 {
 		return
@@ -67,7 +68,7 @@ func (b *Budget) Charge(org int64, units float64) {
 	b.spent[org] = debt{b.left(org) + units, b.now()}
 }
 
-// left returns the debt that is left now. The caller holds the lock.
+// left returns the present debt. The caller has locked b.mu.
 func (b *Budget) left(org int64) float64 {
 	d := b.spent[org]
 	return math.Max(0, d.units-b.minute*b.now().Sub(d.at).Minutes())

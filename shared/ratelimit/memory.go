@@ -6,34 +6,34 @@ import (
 )
 
 const (
-	// remembered is how long a refusal is given without asking the table again.
-	// Another process cannot make it wrong before the window ends; a higher
-	// custom limit can, which is told apart.
+	// remembered is the time for which a refusal is repeated without a read of the table. A
+	// refusal stays right until its window ends, except after a change of the custom limit;
+	// count.limit detects the change.
 	remembered = 60 * time.Second
-	// maxSlots is how many slots a process remembers before it forgets all.
+	// maxSlots is the number of slots at which a process clears its memory.
 	maxSlots = 10_000
 )
 
-// memory is what a process knows by itself about slots.
+// memory has the counts of slots in this process.
 type memory struct {
 	mu     sync.Mutex
 	counts map[slot]*count
 }
 
 type count struct {
-	// leased is how many requests may still be admitted here without the table,
-	// under limit; total is the table's count when they were leased.
-	leased, total int64
-	// taken is how many requests were counted here while the table failed.
+	// advance is the number of requests that the table has counted in advance for this
+	// process. total is the count in the table after that.
+	advance, total int64
+	// taken is the number of requests counted in this process while the table failed.
 	taken int64
-	// until is when a refusal under limit ceases to be remembered.
+	// until is the time until which a refusal is remembered.
 	until time.Time
-	// limit is the one that lease and refusal were made under. Under another one they
-	// are void: a lease that is given up stays counted.
+	// limit is the limit of the advance and the refusal. Under another limit, both are void;
+	// the table still counts the requests of the void advance.
 	limit int64
 }
 
-// at gives the count of a slot. The caller holds the lock.
+// at returns the count of a slot. The caller has locked m.mu.
 func (m *memory) at(s slot) *count {
 	if m.counts[s] == nil {
 		if len(m.counts) >= maxSlots {
@@ -44,7 +44,7 @@ func (m *memory) at(s slot) *count {
 	return m.counts[s]
 }
 
-// refuses is whether the slot is known to be used up.
+// refuses reports whether the memory has a valid refusal for the slot.
 func (m *memory) refuses(s slot, limit int64, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,43 +52,43 @@ func (m *memory) refuses(s slot, limit int64, now time.Time) bool {
 	return c != nil && c.limit == limit && now.Before(c.until)
 }
 
-// refuse remembers that the slot is used up. The slot's own end needs no care:
-// after it, now is in another slot.
+// refuse remembers that the slot is used up. After the end of the slot, requests are counted in
+// another slot, so the refusal needs no end of its own.
 func (m *memory) refuse(s slot, limit int64, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.at(s)
 	if c.limit != limit {
-		c.leased, c.total = 0, 0
+		c.advance, c.total = 0, 0
 	}
 	c.until, c.limit = now.Add(remembered), limit
 }
 
-// use takes a request from the slot's lease and gives the table's count when that was
-// made; false where none is left.
+// use takes a request from the advance of the slot and returns total; false without an advance.
 func (m *memory) use(s slot, limit int64) (total int64, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.counts[s]
-	if c == nil || c.limit != limit || c.leased == 0 {
+	if c == nil || c.limit != limit || c.advance == 0 {
 		return 0, false
 	}
-	c.leased--
+	c.advance--
 	return c.total, true
 }
 
-// lease notes requests that were counted in the table ahead.
-func (m *memory) lease(s slot, limit, requests, total int64) {
+// addAdvance adds requests that the table has counted in advance; total is the count in the
+// table.
+func (m *memory) addAdvance(s slot, limit, requests, total int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	c := m.at(s)
 	if c.limit != limit {
-		c.leased, c.total, c.limit, c.until = 0, 0, limit, time.Time{}
+		c.advance, c.total, c.limit, c.until = 0, 0, limit, time.Time{}
 	}
-	c.leased, c.total = c.leased+requests, max(c.total, total)
+	c.advance, c.total = c.advance+requests, max(c.total, total)
 }
 
-// known gives the slot's count in the table when it was last told under the limit.
+// known returns the last known count in the table for the slot and the limit.
 func (m *memory) known(s slot, limit int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func (m *memory) known(s slot, limit int64) int64 {
 	return 0
 }
 
-// add counts a request here and gives its number in the slot, at most limit+1.
+// add counts a request in this process and returns the count, at most limit+1.
 func (m *memory) add(s slot, limit int64) int64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()

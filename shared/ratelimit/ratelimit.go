@@ -1,6 +1,8 @@
-// Package ratelimit counts requests by token and bucket in fixed windows
-// (spec.md section 8, design.md section 5) and says what the headers of an
-// answer tell about it. Which bucket a route is counted in stands in its group.
+// Package ratelimit counts requests by token and bucket in fixed windows, and makes the headers
+// with the limit (spec.md section 8, design.md section 5). The groups declare the bucket of each
+// route. Budget limits requests without a bucket.
+//
+// Read ratelimit.go, memory.go, budget.go.
 package ratelimit
 
 import (
@@ -12,11 +14,12 @@ import (
 	"strconv"
 	"time"
 
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
-// Bucket is what is counted together: a row of spec.md section 8.
+// Bucket is the name of a common count of several routes: a row of spec.md section 8.
 type Bucket string
 
 // The buckets.
@@ -38,15 +41,15 @@ const (
 	dailyWrites Bucket = "daily_writes"
 )
 
-// The limit of a bucket of a token: so many requests in so long.
+// The default limit of a token in a bucket: Requests in each Window.
 const (
 	Requests = 100
 	Window   = 15 * time.Minute
 )
 
 const (
-	// logRequests and logWindow are those of LogExport, which no custom limit
-	// changes.
+	// logRequests and logWindow are the limit of LogExport. A custom limit does not change
+	// LogExport.
 	logRequests = 60
 	logWindow   = time.Minute
 
@@ -54,10 +57,10 @@ const (
 	day = 24 * time.Hour
 )
 
-// rule is the limit of a token in a bucket, for a window of whole seconds.
+// rule is the limit of a token in a bucket. window is in seconds.
 type rule struct {
 	limit, window int64
-	// singly has each request counted in the table, and none leased ahead.
+	// singly counts each request in the table, and none in advance.
 	singly bool
 }
 
@@ -71,7 +74,7 @@ func ruleOf(t tenancy.Token, b Bucket) rule {
 	return rule{limit: Requests, window: int64(Window / time.Second)}
 }
 
-// Limiter counts in the table; one serves a process.
+// Limiter counts requests in the table. A process has one Limiter.
 type Limiter struct {
 	table  *table.Table
 	now    func() time.Time
@@ -79,31 +82,30 @@ type Limiter struct {
 	memory memory
 }
 
-// New makes a Limiter.
+// New returns a Limiter.
 func New(t *table.Table, now func() time.Time, log *slog.Logger) *Limiter {
 	return &Limiter{table: t, now: now, log: log, memory: memory{counts: map[slot]*count{}}}
 }
 
-// Verdict is what the limiter says about one request. Its zero value is that of
-// a request that is not limited.
+// Verdict is the decision of the limiter about a request.
 type Verdict struct {
-	// Limited is whether the request was counted at all.
+	// Limited reports whether the request was counted.
 	Limited bool
-	// Allowed is whether it may be served.
+	// Allowed reports whether the request may be served.
 	Allowed bool
-	// Limit is the number of requests a window, Remaining how many are left. What
-	// processes have leased does not count as left.
+	// Limit is the number of requests in a window. Remaining is the number of requests left,
+	// without the requests counted in advance.
 	Limit, Remaining int64
-	// Reset is when the window ends, in Unix seconds; Wait is the time until
-	// then and Window its whole length, in seconds.
+	// Reset is the end of the window, in Unix seconds. Wait is the time until Reset, and
+	// Window the length of the window, in seconds.
 	Reset, Wait, Window int64
 
 	bucket Bucket
 }
 
-// Header gives the headers of an answer: those of spec.md section 8, those of
-// the IETF draft "RateLimit header fields for HTTP", and Retry-After for a
-// request that is not allowed. It is empty for one that is not limited.
+// Header returns the headers of an answer: the headers of spec.md section 8, the headers of the
+// IETF draft "RateLimit header fields for HTTP", and Retry-After for a refused request. It
+// returns no headers for a request that is not limited.
 func (v Verdict) Header() http.Header {
 	h := http.Header{}
 	if !v.Limited {
@@ -120,9 +122,9 @@ func (v Verdict) Header() http.Header {
 	return h
 }
 
-// Take counts one request of a token in a bucket and says whether it may be
-// served. When the table fails, this process counts by itself: a limiter that is
-// down refuses nobody who is within their limit.
+// Take counts a request of a token in a bucket and returns the verdict. If the table fails, the
+// request is counted only in this process: a failing table never refuses a request within the
+// limit.
 func (l *Limiter) Take(ctx context.Context, token tenancy.Token, b Bucket) Verdict {
 	if b == None {
 		return Verdict{Allowed: true}
@@ -132,15 +134,15 @@ func (l *Limiter) Take(ctx context.Context, token tenancy.Token, b Bucket) Verdi
 	return l.take(ctx, slotAt(token.ID, b, r, now), r, now)
 }
 
-// TakeDay counts one write of a token on this day in UTC, of which it has limit,
-// and fails open as Take does.
+// TakeDay counts a write of a token against its limit for the present day in UTC. If the table
+// fails, TakeDay counts in this process, as Take does.
 func (l *Limiter) TakeDay(ctx context.Context, token tenancy.Token, limit int64) Verdict {
 	r := rule{limit: limit, window: int64(day / time.Second), singly: true}
 	now := l.now()
 	return l.take(ctx, slot{token: token.ID, bucket: dailyWrites, start: now.Truncate(day).Unix()}, r, now)
 }
 
-// take counts one request in a slot: in the lease of this process, or in the table.
+// take counts a request in a slot: from the advance of this process, or in the table.
 func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdict {
 	if total, ok := l.memory.use(s, r.limit); ok {
 		return s.verdict(r, now, total)
@@ -148,7 +150,7 @@ func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdi
 	if l.memory.refuses(s, r.limit, now) {
 		return s.verdict(r, now, r.limit+1)
 	}
-	n, err := l.lease(ctx, s, r)
+	n, err := l.count(ctx, s, r)
 	if err != nil {
 		l.log.WarnContext(ctx, "rate limiter failed open", "metric", "ratelimit_failed_open",
 			"bucket", s.bucket, "token", s.token, "error", err)
@@ -160,17 +162,18 @@ func (l *Limiter) take(ctx context.Context, s slot, r rule, now time.Time) Verdi
 	return s.verdict(r, now, n)
 }
 
-// leases is how many parts of what remains in a window are leased one by one: a process
-// holds back a thousandth at most, and the last thousand requests are counted singly. So
-// are all writes of a day: a process that ends loses its lease, and a day has many.
-const leases = 1000
+// parts is the number of parts into which the remaining requests of a window are divided. A
+// process counts one part at a time in advance: at most a thousandth of the rest. The last
+// thousand requests are counted one by one. The writes of a day are always counted one by one: a
+// process that ends loses its advance, and in a day many processes end.
+const parts = 1000
 
-// lease counts a request in the table, and further ones ahead while many remain. It
-// gives the table's count, above the limit when none remains.
-func (l *Limiter) lease(ctx context.Context, s slot, r rule) (int64, error) {
+// count counts a request in the table. While many requests remain, it also counts further
+// requests in advance. It returns the count in the table, or limit+1 if no request remains.
+func (l *Limiter) count(ctx context.Context, s slot, r rule) (int64, error) {
 	n := min(l.memory.known(s, r.limit), r.limit-1)
 	for n < r.limit {
-		by := (r.limit - n + leases - 1) / leases
+		by := (r.limit - n + parts - 1) / parts
 		if r.singly {
 			by = 1
 		}
@@ -179,27 +182,27 @@ func (l *Limiter) lease(ctx context.Context, s slot, r rule) (int64, error) {
 			return 0, err
 		}
 		if ok {
-			l.memory.lease(s, r.limit, by-1, counted)
+			l.memory.addAdvance(s, r.limit, by-1, counted)
 			return counted, nil
 		}
-		n = counted // More than was known, or all.
+		n = counted // The count in the table is higher than the known count.
 	}
 	return r.limit + 1, nil
 }
 
-// grace keeps a count for a while after its window, in seconds, for processes
-// whose clock is behind.
+// grace is the time, in seconds, for which a count is kept after its window. Processes with a
+// slow clock still use the count then.
 const grace = 60
 
-// slot is one window of one bucket of a token.
+// slot is one window of a token in a bucket.
 type slot struct {
 	token  int64
 	bucket Bucket
 	start  int64
 }
 
-// slotAt finds the window that now is in. Windows begin at a moment that
-// depends on the token, so that not all limits are renewed at once.
+// slotAt returns the slot at the time now. The begin of the windows depends on the token, so that
+// the limits of all tokens do not reset at the same time.
 func slotAt(token int64, b Bucket, r rule, now time.Time) slot {
 	h := fnv.New32a()
 	fmt.Fprint(h, token)
@@ -210,15 +213,15 @@ func slotAt(token int64, b Bucket, r rule, now time.Time) slot {
 
 func (s slot) end(r rule) int64 { return s.start + r.window }
 
-// key is where the slot's count stands:
-//
-//	PK                              SK
-//	L#<token>#<bucket>#<window>     -    with TTL
+// Keys are the patterns of the counts.
+var Keys = []keys.Pattern{{Name: "rate limit", PK: "L#<token>#<bucket>#<window>", SK: "-", Expires: true}}
+
+// key returns the key of the slot's count.
 func (s slot) key() table.Key {
 	return table.Key{PK: fmt.Sprintf("L#%d#%s#%d", s.token, s.bucket, s.start), SK: "-"}
 }
 
-// verdict is that of a request when n are counted in the slot.
+// verdict returns the verdict for a request after which the slot's count is n.
 func (s slot) verdict(r rule, now time.Time, n int64) Verdict {
 	return Verdict{
 		Limited: true, Allowed: n <= r.limit,

@@ -27,7 +27,7 @@ func (f family) name() string {
 // source returns the place of the rows.
 func (f family) source() catalogue.Source {
 	if f.kind == nil {
-		return session.Rows(f.org, f.event)
+		return session.Of(f.org, f.event).Rows()
 	}
 	return f.kind.Rows(f.org, f.event)
 }
@@ -36,7 +36,7 @@ func (f family) source() catalogue.Source {
 func (f family) body(id string) table.Key {
 	switch {
 	case f.kind == nil:
-		return session.BodyKey(f.org, f.event, id)
+		return session.Of(f.org, f.event).Body(id)
 	case f.event == 0:
 		return f.kind.Body(f.org, id)
 	}

@@ -120,7 +120,8 @@ func (d *roles) look(ctx context.Context) (sign string, err error) {
 
 func (d *roles) mend(ctx context.Context) error {
 	what := fmt.Sprintf("the %s counted the roles %v, it holds %v", d.name(), d.counts, d.held)
-	return d.rewrite(ctx, d.family, d.id, d.body, edit{"active": d.held, "edited": d.body.Version + 1}, what)
+	return d.rewrite(ctx,
+		rewriting{family: d.family, id: d.id, body: d.body, set: edit{"active": d.held, "edited": d.body.Version + 1}, what: what})
 }
 
 // claim is a record that has a unique value.
@@ -164,7 +165,7 @@ type hold struct {
 }
 
 func (d *hold) look(ctx context.Context) (sign string, err error) {
-	got, err := d.Table.Together(ctx, []table.Key{d.key, d.by.body.Key})
+	got, err := d.Table.TransactGet(ctx, []table.Key{d.key, d.by.body.Key})
 	if err != nil {
 		return "", err
 	}

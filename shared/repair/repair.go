@@ -76,7 +76,7 @@ var shardsOf = map[string]int{
 	"": sessionShards, Sessions: sessionShards, Contacts: contact.Kind.Shards, Accounts: account.Kind.Shards,
 }
 
-var sessionShards = session.Rows(0, 0).Shards
+var sessionShards = session.Of(0, 0).Rows().Shards
 
 // check refuses an input that asks for nothing: the lists of an event, or a shard that the
 // family does not have.

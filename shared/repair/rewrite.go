@@ -15,10 +15,21 @@ import (
 // edit sets properties of a stored body; nil removes a property.
 type edit map[string]any
 
-// rewrite writes the next version of a body with some properties set, the row, and the
-// change record. The change is published as nothing: for clients, the record says the same
-// as before, or the same as the other half of the torn write.
-func (r *run) rewrite(ctx context.Context, f family, id string, body table.Item, set edit, what string, checks ...table.Write) error {
+// rewriting is the next version of a body with some properties set, under more conditions.
+type rewriting struct {
+	family
+	id     string
+	body   table.Item
+	set    edit
+	what   string
+	checks []table.Write
+}
+
+// rewrite writes the next version of a body, the row, and the change record. The change is
+// published as nothing: for clients, the record says the same as before, or the same as the
+// other half of the torn write.
+func (r *run) rewrite(ctx context.Context, w rewriting) error {
+	f, id, body, set := w.family, w.id, w.body, w.set
 	properties := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body.Data, &properties); err != nil {
 		return fmt.Errorf("decode %s %s: %w", f.name(), id, err)
@@ -48,20 +59,20 @@ func (r *run) rewrite(ctx context.Context, f family, id string, body table.Item,
 	if err != nil {
 		return err
 	}
-	note := Note{Where: body.PK, ID: id, What: what}
+	note := Note{Where: body.PK, ID: id, What: w.what}
 	if r.in.DryRun {
 		r.mended(note)
 		return nil
 	}
 	record := change.New(ctx, change.Record{
 		At: at, Org: r.in.OrgID, Event: f.event, Action: f.name() + "." + Type + "ed", Type: f.name(), RecordID: id, Version: is.Version,
-		Values: []change.Value{{Field: "what", New: what}},
+		Values: []change.Value{{Field: "what", New: w.what}},
 	})
 	noted := []table.Write{record.Write()}
 	if f.kind != nil {
 		noted = record.PersonalWrites(body.PK)
 	}
-	if err := r.commit(ctx, slices.Concat(catalogue.Write(f.source(), id, is, body.Version, row), noted, checks)...); err != nil {
+	if err := r.commit(ctx, slices.Concat(catalogue.Write(f.source(), id, is, body.Version, row), noted, w.checks)...); err != nil {
 		return err
 	}
 	r.mended(note)

@@ -27,7 +27,7 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 		return err
 	}
 	bodies, highest := decodeSessions(found)
-	if err := r.count(ctx, event, session.NumberKey(r.in.OrgID, event), highest); err != nil {
+	if err := r.count(ctx, event, session.Of(r.in.OrgID, event).Numbers(), highest); err != nil {
 		return err
 	}
 	r.lostParents(f, bodies)
@@ -40,7 +40,8 @@ func (r *run) sessions(ctx context.Context, event int64) error {
 			continue // The other session's side of the relation is unknown.
 		}
 		if len(d.others) > maxOthers {
-			r.unmended(Note{Where: f.source().Rows, ID: id, What: "the session refers to more sessions than one transaction holds", Do: "delete some of them"})
+			r.unmended(Note{Where: f.source().Rows, ID: id,
+				What: "the session refers to more sessions than one transaction holds", Do: "delete some of them"})
 			continue
 		}
 		if err := r.settle(ctx, f.body(id).PK, d); err != nil {
@@ -104,7 +105,7 @@ func (d *relations) look(ctx context.Context) (sign string, err error) {
 	for _, other := range d.others {
 		keys = append(keys, d.family.body(other))
 	}
-	got, err := d.Table.Together(ctx, keys)
+	got, err := d.Table.TransactGet(ctx, keys)
 	if err != nil {
 		return "", err
 	}
@@ -126,7 +127,7 @@ func (d *relations) look(ctx context.Context) (sign string, err error) {
 }
 
 func (d *relations) mend(ctx context.Context) error {
-	return d.rewrite(ctx, d.family, d.id, d.body, d.set, d.what, d.checks...)
+	return d.rewrite(ctx, rewriting{d.family, d.id, d.body, d.set, d.what, d.checks})
 }
 
 // others returns the sessions that a session refers to or should refer to.
@@ -217,8 +218,9 @@ func (r *run) guests(ctx context.Context, f family, bodies map[string]*session.B
 	}
 	for key, g := range named {
 		if _, there := got[key]; !there {
-			r.unmended(Note{Where: f.source().Rows, ID: g.session, What: "the session names the " + g.who + ", which was purged, or its association with the event is lost",
-				Do: "nothing where it was purged; else create it on the event again, or take it off the session"})
+			r.unmended(Note{Where: f.source().Rows, ID: g.session,
+				What: "the session names the " + g.who + ", which was purged, or its association with the event is lost",
+				Do:   "nothing where it was purged; else create it on the event again, or take it off the session"})
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (r *run) settings(ctx context.Context, event int64) error {
 			r.unmended(Note{Where: d.at.Partition(), ID: setting.SK, What: "the setting cannot be read", Do: fromBackup})
 		}
 		if value := uniqueOf(setting); value != "" {
-			key := d.at.Unique(item.Kind(setting.Key), value)
+			key := d.at.Unique(item.KindOf(setting.Key), value)
 			claims[key] = append(claims[key], claim{id, setting})
 		}
 	}
@@ -74,7 +74,7 @@ func (d *settings) mend(ctx context.Context) error {
 // uniqueOf returns the value that no other setting of the kind may have; empty if the
 // setting has no unique value.
 func uniqueOf(setting table.Item) string {
-	switch item.Kind(setting.Key) {
+	switch item.KindOf(setting.Key) {
 	case field.Kind:
 		var d field.Definition
 		if json.Unmarshal(setting.Data, &d) == nil && d.DeletedAt == nil && d.InternalName != "" {
@@ -138,7 +138,7 @@ func (d *stray) look(ctx context.Context) (sign string, err error) {
 	if d.kind == emailField {
 		owner = contact.Kind.Body(d.in.OrgID, holder)
 	}
-	if got, err = d.Table.Together(ctx, []table.Key{d.key, owner}); err != nil {
+	if got, err = d.Table.TransactGet(ctx, []table.Key{d.key, owner}); err != nil {
 		return "", err
 	}
 	body, there := got[owner]

@@ -136,7 +136,8 @@ func (s *shard) judge(id string) {
 	case hasBody:
 		s.compare(id, row, hasRow, body)
 	case s.in.DropRows:
-		s.add(fix{id, "the row has no record and is removed", []table.Write{table.Remove(row.Key, row.Version), table.Absent(s.body(id))}, -row.Version, -1})
+		s.add(fix{id, "the row has no record and is removed",
+			[]table.Write{table.Remove(row.Key, row.Version), table.Absent(s.body(id))}, -row.Version, -1})
 	default:
 		s.lost = append(s.lost, id)
 	}
@@ -153,7 +154,8 @@ func (s *shard) compare(id string, row table.Item, hasRow bool, body table.Item)
 	what, write, rows := "the row was missing", table.Insert(is), int64(1)
 	switch {
 	case hasRow && row.Version != body.Version:
-		what, write, rows = fmt.Sprintf("the row was of version %d, the record is of %d", row.Version, body.Version), table.Replace(is, row.Version), 0
+		what = fmt.Sprintf("the row was of version %d, the record is of %d", row.Version, body.Version)
+		write, rows = table.Replace(is, row.Version), 0
 	case hasRow && !same(row.Data, text):
 		what, write, rows = "the row did not say what the record says", table.Replace(is, row.Version), 0
 	case hasRow:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -25,10 +26,6 @@ func (k *Kind[R, P, D]) Of(s Store, o Owner) Collection[R, P, D] { return Collec
 
 func (c Collection[R, P, D]) key(id string) table.Key { return c.owner.Key(c.kind.Name, id) }
 
-func (c Collection[R, P, D]) deletedKey(id string) table.Key {
-	return c.owner.DeletedKey(c.kind.Name, id)
-}
-
 func (c Collection[R, P, D]) countKey() table.Key { return c.owner.CountKey(c.kind.Name) }
 
 // Get returns a record: 404 when the record is missing or deleted.
@@ -38,7 +35,7 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, Updated, got); err != nil {
+	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
 		return nil, err
 	}
 	stored, ok := got[key]
@@ -57,7 +54,7 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, Updated, got); err != nil {
+	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
 		return nil, err
 	}
 	all := []P{}
@@ -78,23 +75,54 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 	return all, nil
 }
 
-// replay returns the record that an earlier request under the same Idempotency-Key wrote,
-// in the current version, deleted or not; nil for a request that is not a repetition. It
-// returns a 404 after the record is purged.
-func (c Collection[R, P, D]) replay(ctx context.Context) (P, error) {
-	id := write.Ref(ctx)
-	if id == "" {
-		return nil, nil
+// Create stores a new record of the draft. It returns a 400 for a draft that breaks a rule,
+// a 404 without the parent, and a 409 for a deleted parent, a unique value that is taken, or
+// a record too many.
+func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
+	records := c.records(false)
+	if r, err := records.Replay(ctx); r != nil || err != nil {
+		return r, err
 	}
-	// Together, since a deletion moves the record between the keys.
-	got, err := c.Table.Together(ctx, []table.Key{c.key(id), c.deletedKey(id)})
-	if err != nil {
+	r := P(new(R))
+	r.header().ID = c.NewID()
+	if err := c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true}); err != nil {
 		return nil, err
 	}
-	for _, stored := range got {
-		return decode[R, P](stored)
+	return records.Create(ctx, r)
+}
+
+// Change is a change of a record that exists.
+type Change[D any] struct {
+	Verb record.Verb
+	// Draft has the properties to update; nil for other verbs.
+	Draft *D
+	// Guard names the version that the client has seen.
+	Guard write.Guard
+	// Force deletes a record although MayDelete refuses.
+	Force bool
+}
+
+// Change changes the record of an id and returns its next version. It returns a 404 without
+// the record or the parent, a 400 for a draft that breaks a rule, and a 409 for a guard that
+// fails and for the rules of the kind. A restore adds the conflicts of Create.
+func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]) (P, error) {
+	records := c.records(ch.Force)
+	if ch.Verb == record.Restored {
+		if r, err := records.Replay(ctx); r != nil || err != nil {
+			return r, err
+		}
 	}
-	return nil, c.kind.notFound()
+	edit := func(r *R) error {
+		if ch.Draft == nil {
+			return nil
+		}
+		return c.apply(*ch.Draft, Edit[P]{Owner: c.owner, Record: r})
+	}
+	return records.Change(ctx, id, record.Change[R]{Verb: ch.Verb, Guard: ch.Guard, Edit: edit})
+}
+
+func (c Collection[R, P, D]) records(force bool) record.Records[R] {
+	return record.Records[R]{Table: c.Table, Now: c.Now, Storage: storage[R, P, D]{c, force}}
 }
 
 // maxBytes bounds the JSON of a record, so that the largest list of a kind without pages is
@@ -112,15 +140,6 @@ func (c Collection[R, P, D]) apply(draft D, e Edit[P]) error {
 		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), maxBytes)
 	}
 	return err
-}
-
-// run does an operation and returns the answer.
-func run[P any](ctx context.Context, t *table.Table, op write.Op) (answer P, err error) {
-	got, err := write.Run(ctx, t, op)
-	if err != nil {
-		return answer, err
-	}
-	return got.(P), nil
 }
 
 // limit returns the 409 of an owner that has as many records as it may have.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/stacktest"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/change"
 )
@@ -67,11 +67,11 @@ func TestTheETagOfARecord(t *testing.T) {
 		path, tag := d.at(text(made.JSON(t), "id")), made.Header.Get("ETag")
 		require.NotEmpty(t, tag)
 		require.Equal(t, tag, d.Call(t, 200, http.MethodGet, path, nil).Header.Get("ETag"))
-		d.Call(t, 304, http.MethodGet, path, nil, "If-None-Match", tag)
-		changed := d.Call(t, 200, http.MethodPut, path, d.change, "If-Match", tag).Header.Get("ETag")
+		d.Call(t, 304, http.MethodGet, path, stacktest.WithHeaders(nil, "If-None-Match", tag))
+		changed := d.Call(t, 200, http.MethodPut, path, stacktest.WithHeaders(d.change, "If-Match", tag)).Header.Get("ETag")
 		require.NotEqual(t, tag, changed)
-		require.Equal(t, changed, d.Call(t, 200, http.MethodGet, path, nil, "If-None-Match", tag).Header.Get("ETag"))
-		d.Call(t, 200, http.MethodDelete, path, nil, "If-Match", changed)
+		require.Equal(t, changed, d.Call(t, 200, http.MethodGet, path, stacktest.WithHeaders(nil, "If-None-Match", tag)).Header.Get("ETag"))
+		d.Call(t, 200, http.MethodDelete, path, stacktest.WithHeaders(nil, "If-Match", changed))
 	})
 }
 
@@ -90,7 +90,7 @@ func TestAStaleChangeIsRefused(t *testing.T) {
 			{http.MethodPut, d.change, tag}, {http.MethodPut, d.change, `"99"`},
 			{http.MethodPut, with(d.change, "updated_at", now.JSON(t)["updated_at"]), tag}, {http.MethodDelete, nil, tag},
 		} {
-			answer := d.Call(t, 409, c.method, path, c.body, "If-Match", c.tag)
+			answer := d.Call(t, 409, c.method, path, stacktest.WithHeaders(c.body, "If-Match", c.tag))
 			refusal := answer.JSON(t)
 			require.Equal(t, "STALE_UPDATE", refusal["code"])
 			require.Equal(t, now.JSON(t)["updated_at"], refusal["details"].(object)["updated_at"])
@@ -116,7 +116,7 @@ const key = "Idempotency-Key"
 func TestARepeatedCreateShowsTheRecordAsItIsNow(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		create := func(at *desk, body object) stacktest.Answer {
-			return at.Call(t, 200, http.MethodPost, at.collection()+"/create", body, key, "k")
+			return at.Call(t, 200, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(body, key, "k"))
 		}
 		first := create(d, d.body)
 		require.Empty(t, first.Header.Get("Idempotent-Replayed"))
@@ -141,7 +141,7 @@ func TestOneOfSimultaneousCreatesUnderAKeyIsDone(t *testing.T) {
 		other := d.door(func(*api.Env) {})
 		answers := together(t, 12, func(i int) (stacktest.Answer, error) {
 			at := []*desk{d, other}[i%2]
-			return at.Send(t, http.MethodPost, at.collection()+"/create", d.body, key, "k")
+			return at.Send(t, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(d.body, key, "k"))
 		})
 		for _, answer := range answers {
 			require.Equal(t, 200, answer.Status, string(answer.Body))
@@ -185,7 +185,7 @@ func TestSimultaneousChangesAllCount(t *testing.T) {
 		require.Equal(t, map[int]int{200: 8}, statuses(answers))
 		require.True(t, strings.HasPrefix(d.Call(t, 200, http.MethodGet, d.at(id), nil).Header.Get("ETag"), `"9.`))
 		racing := together(t, 8, func(i int) (stacktest.Answer, error) {
-			return d.Send(t, []string{http.MethodPut, http.MethodDelete}[i%2], d.at(id), map[bool]any{true: d.change}[i%2 == 0], "If-Match", `"9"`)
+			return d.Send(t, []string{http.MethodPut, http.MethodDelete}[i%2], d.at(id), stacktest.WithHeaders(map[bool]any{true: d.change}[i%2 == 0], "If-Match", `"9"`))
 		})
 		require.Equal(t, 1, statuses(racing)[200], "one of those that have seen the same version")
 	})

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/agendaplanning"
-	"lectern/localstack/stacktest"
-	"lectern/localstack/verify"
+	"lectern/localstack/content/verify"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/agenda"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/ratelimit"
+	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -88,8 +89,8 @@ func refuseReplies(d resource.Deletion[*topic]) error {
 var (
 	notes = &resource.Kind[note, *note, noteDraft]{
 		Name: "note", Title: "Note", Many: "notes", Max: 50, Unique: (*note).unique, UniqueField: "text",
-		Publishes: map[resource.Verb]string{
-			resource.Created: "note.created", resource.Updated: "note.updated", resource.Restored: "note.updated",
+		Publishes: map[record.Verb]string{
+			record.Created: "note.created", record.Updated: "note.updated", record.Restored: "note.updated",
 		},
 	}
 	topics = &resource.Kind[topic, *topic, topicDraft]{
@@ -291,7 +292,7 @@ func (d *desk) fresh(value string) object {
 
 func (d *desk) create(status int, body any, header ...string) object {
 	d.t.Helper()
-	return d.Call(d.t, status, http.MethodPost, d.collection()+"/create", body, header...).JSON(d.t)
+	return d.Call(d.t, status, http.MethodPost, d.collection()+"/create", stacktest.WithHeaders(body, header...)).JSON(d.t)
 }
 
 // made creates a record and gives its id.
@@ -307,17 +308,17 @@ func (d *desk) get(status int, id string) object {
 
 func (d *desk) put(status int, id string, body any, header ...string) object {
 	d.t.Helper()
-	return d.Call(d.t, status, http.MethodPut, d.at(id), body, header...).JSON(d.t)
+	return d.Call(d.t, status, http.MethodPut, d.at(id), stacktest.WithHeaders(body, header...)).JSON(d.t)
 }
 
 func (d *desk) remove(status int, id string, header ...string) object {
 	d.t.Helper()
-	return d.Call(d.t, status, http.MethodDelete, d.at(id), nil, header...).JSON(d.t)
+	return d.Call(d.t, status, http.MethodDelete, d.at(id), stacktest.WithHeaders(nil, header...)).JSON(d.t)
 }
 
 func (d *desk) restored(status int, id string, header ...string) object {
 	d.t.Helper()
-	return d.Call(d.t, status, http.MethodPost, d.at(id)+"/restore", nil, header...).JSON(d.t)
+	return d.Call(d.t, status, http.MethodPost, d.at(id)+"/restore", stacktest.WithHeaders(nil, header...)).JSON(d.t)
 }
 
 // all is the list, whether it has pages or not.

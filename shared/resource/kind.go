@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/record"
 	"lectern/shared/table"
 )
 
@@ -37,7 +38,7 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	UniqueField string
 	// Publishes names the published change of a verb. A verb without a name goes into the
 	// audit trail alone.
-	Publishes map[Verb]string
+	Publishes map[record.Verb]string
 }
 
 // Parent is a Kind of records that own other records.
@@ -70,18 +71,6 @@ func Confirm(reason string, count int, message string) error {
 	return apierr.Conflict(CodeConfirm, message).With("reason", reason).With("count", count)
 }
 
-// Verb names the act of a change.
-type Verb string
-
-// The verbs. Updated and Deleted are for a record that is not deleted, Restored is for a
-// deleted one.
-const (
-	Created  Verb = "created"
-	Updated  Verb = "updated"
-	Deleted  Verb = "deleted"
-	Restored Verb = "restored"
-)
-
 // notFound returns the 404 of a record.
 func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }
 
@@ -102,7 +91,7 @@ func (k *Kind[R, P, D]) parentKeys(o Owner) []table.Key {
 
 // checkParent refuses an owner without the parent record: 404. For Created and Restored a
 // deleted parent is a 409.
-func (k *Kind[R, P, D]) checkParent(o Owner, verb Verb, got map[table.Key]table.Item) error {
+func (k *Kind[R, P, D]) checkParent(o Owner, verb record.Verb, got map[table.Key]table.Item) error {
 	keys := k.parentKeys(o)
 	if keys == nil {
 		return nil
@@ -111,7 +100,7 @@ func (k *Kind[R, P, D]) checkParent(o Owner, verb Verb, got map[table.Key]table.
 	if _, ok := got[keys[0]]; ok {
 		return nil
 	}
-	if _, ok := got[keys[1]]; ok && (verb == Created || verb == Restored) {
+	if _, ok := got[keys[1]]; ok && (verb == record.Created || verb == record.Restored) {
 		return apierr.Conflict(CodeParentDeleted, fmt.Sprintf("The %s is deleted.", strings.ToLower(title)))
 	}
 	return apierr.NotFound(title)

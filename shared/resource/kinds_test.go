@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/operator"
-	"lectern/localstack/stacktest"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/maintain"
 	"lectern/shared/resource"
@@ -181,7 +181,7 @@ func TestADeletionThatOthersDependOnIsForced(t *testing.T) {
 		require.Equal(t, object{"reason": "has_replies", "count": 2.0}, refusal["details"])
 		d.Call(t, 409, http.MethodDelete, topic+"?force=false", nil)
 		refused(t, d.Call(t, 400, http.MethodDelete, topic+"?force=yes", nil).JSON(t), "VALIDATION_ERROR", "force")
-		require.Equal(t, "STALE_UPDATE", d.Call(t, 409, http.MethodDelete, topic+"?force=true", nil, "If-Match", `"9"`).JSON(t)["code"])
+		require.Equal(t, "STALE_UPDATE", d.Call(t, 409, http.MethodDelete, topic+"?force=true", stacktest.WithHeaders(nil, "If-Match", `"9"`)).JSON(t)["code"])
 		d.Call(t, 200, http.MethodDelete, topic+"?force=true", nil)
 		d.Call(t, 200, http.MethodPost, topic+"/restore", nil)
 		d.remove(200, first)
@@ -226,8 +226,8 @@ func TestADeletedRecordIsRestored(t *testing.T) {
 
 		d.remove(200, id)
 		path := d.at(id) + "/restore"
-		first := d.Call(t, 200, http.MethodPost, path, nil, key, "k")
-		again := d.Call(t, 200, http.MethodPost, path, nil, key, "k")
+		first := d.Call(t, 200, http.MethodPost, path, stacktest.WithHeaders(nil, key, "k"))
+		again := d.Call(t, 200, http.MethodPost, path, stacktest.WithHeaders(nil, key, "k"))
 		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 		require.Equal(t, string(first.Body), string(again.Body))
 		d.remove(200, id)

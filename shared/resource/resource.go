@@ -2,28 +2,31 @@
 // Kind declares a record and the rules of the record. The package creates, lists, changes,
 // deletes and restores the records of every kind in the same way, and Of makes the routes.
 //
-//	PK                            SK
-//	O#<org>#E#<event>#F           R#<kind>#<id>   record of the event
-//	                              N#<kind>        how many records of the kind there are
-//	                              D#<kind>#<id>   deleted record of the event, or of a record of the event
-//	O#<org>#E#<event>#F#<parent>  R#.., N#..      records of the record with the id parent
-//	O#<org>#F, O#<org>#F#<parent>                 the same for an organization
-//	<owner>#Q#F#<kind>#<parent>#<value>  -        hold of a unique value
-//
 // Each write is a single transaction: the record, the number of records, the hold of a unique
 // value and the change record. Small records are no settings: every request of an event
 // relies on the partition of the settings, so small records stay outside.
 //
-// Read resource.go, kind.go, collection.go, create.go, change.go, step.go, stored.go;
-// then body.go and routes.go for the API.
+// Read resource.go, kind.go, collection.go, storage.go, stored.go; then body.go and routes.go
+// for the API.
 package resource
 
 import (
+	"slices"
 	"time"
 
 	"lectern/shared/api"
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
+)
+
+// Keys are the patterns of the items of small records: of an event or organization, and of
+// another small record.
+var Keys = slices.Concat(
+	keys.Both("record", "#F", "R#<kind>#<id>"), keys.Both("record", "#F#<parent>", "R#<kind>#<id>"),
+	keys.Both("number of records", "#F", "N#<kind>"), keys.Both("number of records", "#F#<parent>", "N#<kind>"),
+	keys.Both("deleted record", "#F", "D#<kind>#<id>"),
+	keys.Both("unique value", "#Q#F#<kind>#<parent?>#<value>", "-"),
 )
 
 // Keep is how long a deleted record can be restored.

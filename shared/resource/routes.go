@@ -8,6 +8,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
+	"lectern/shared/record"
 	"lectern/shared/write"
 )
 
@@ -33,30 +34,32 @@ type Routes struct {
 func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store func(*S) Store) []api.Route[S] {
 	type all = Collection[R, P, D]
 	names := []api.Option{api.InPath("id", r.ID), api.InPath("parentId", r.Parent)}
-	says := func(text string) []api.Option { return append(names[:2:2], api.Describe(text)) }
-	one, create := r.Path+"/{"+r.ID+"}", says(r.creates(k.Max, k.Many))
-	update := handler(k, store, all.update)
-	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, r.Reads, says(lists)...)
-	if r.Paged {
-		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, r.Reads, says(lists)...)
+	says := func(bucket ratelimit.Bucket, text string) []api.Option {
+		return append(names[:2:2], api.Limit(bucket), api.Describe(text))
 	}
-	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, r.Writes, says(deletes)...)
+	one, create := r.Path+"/{"+r.ID+"}", says(r.Writes, r.creates(k.Max, k.Many))
+	update := handler(k, store, all.update)
+	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
+	if r.Paged {
+		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, says(r.Reads, lists)...)
+	}
+	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, says(r.Writes, deletes)...)
 	if k.MayDelete != nil {
-		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, r.Writes, says(deletes)...)
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, says(r.Writes, deletes)...)
 	}
 	routes := []api.Route[S]{
 		list,
-		api.Post("create"+r.One, r.Path+"/create", handler(k, store, all.create), r.Write, r.Writes, create...),
-		api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, r.Reads, says(r.About)...),
-		api.Put("update"+r.One, one, update, r.Write, r.Writes, says(updates)...),
+		api.Post("create"+r.One, r.Path+"/create", handler(k, store, all.create), r.Write, create...),
+		api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, says(r.Reads, r.About)...),
+		api.Put("update"+r.One, one, update, r.Write, says(r.Writes, updates)...),
 		remove,
 	}
 	if r.Patch {
-		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, r.Writes, says(updates)...))
+		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, says(r.Writes, updates)...))
 	}
 	if r.Restore {
 		restore := handler(k, store, all.restore)
-		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, r.Writes, says(restores)...))
+		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, says(r.Writes, restores)...))
 	}
 	return routes
 }
@@ -113,17 +116,17 @@ func (c Collection[R, P, D]) create(ctx context.Context, in *createInput[D]) (*R
 }
 
 func (c Collection[R, P, D]) update(ctx context.Context, in *updateInput[D]) (*R, error) {
-	return c.Change(ctx, in.ID, Change[D]{Verb: Updated, Draft: &in.Body.Draft, Guard: in.guard()})
+	return c.Change(ctx, in.ID, Change[D]{Verb: record.Updated, Draft: &in.Body.Draft, Guard: in.guard()})
 }
 
 func (c Collection[R, P, D]) remove(ctx context.Context, in *removeInput) (*R, error) {
-	return c.Change(ctx, in.ID, Change[D]{Verb: Deleted, Guard: write.Guard{IfMatch: in.IfMatch}})
+	return c.Change(ctx, in.ID, Change[D]{Verb: record.Deleted, Guard: write.Guard{IfMatch: in.IfMatch}})
 }
 
 func (c Collection[R, P, D]) force(ctx context.Context, in *forceInput) (*R, error) {
-	return c.Change(ctx, in.ID, Change[D]{Verb: Deleted, Guard: write.Guard{IfMatch: in.IfMatch}, Force: in.Force})
+	return c.Change(ctx, in.ID, Change[D]{Verb: record.Deleted, Guard: write.Guard{IfMatch: in.IfMatch}, Force: in.Force})
 }
 
 func (c Collection[R, P, D]) restore(ctx context.Context, in *removeInput) (*R, error) {
-	return c.Change(ctx, in.ID, Change[D]{Verb: Restored, Guard: write.Guard{IfMatch: in.IfMatch}})
+	return c.Change(ctx, in.ID, Change[D]{Verb: record.Restored, Guard: write.Guard{IfMatch: in.IfMatch}})
 }

@@ -2,12 +2,12 @@ package resource
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -41,39 +41,36 @@ func KindOf(key table.Key) (kind, id string, gone bool) {
 // Range returns the first and the last sort key of an owner's deleted records.
 func Range() (from, to string) { return deleted, deleted + last }
 
+// prefix begins the JSON of a record with a Meta.
+const prefix = `{"_":`
+
 // encode returns the item of a record. The JSON begins with the Meta, if the record has
 // any.
 func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
 	h := r.header()
-	data, err := wire.Encode(r)
+	item, err := record.Encode(key, h.version, r)
 	if err == nil && h.meta != (Meta{}) {
 		var hidden []byte
 		hidden, err = wire.Encode(h.meta)
-		data = slices.Concat([]byte(prefix), hidden, []byte(","), bytes.TrimPrefix(data, []byte("{")))
+		item.Data = slices.Concat([]byte(prefix), hidden, []byte(","), bytes.TrimPrefix(item.Data, []byte("{")))
 	}
-	if err != nil {
-		return table.Item{}, fmt.Errorf("resource: encode %s: %w", key.SK, err)
-	}
-	return table.Item{Key: key, Version: h.version, Data: data}, nil
+	return item, err
 }
 
-// prefix begins the JSON of a record with a Meta.
-const prefix = `{"_":`
-
 func decode[R any, P Record[R]](from table.Item) (P, error) {
-	r := P(new(R))
-	err := json.Unmarshal(from.Data, r)
-	h := r.header()
-	h.version = from.Version
-	if err == nil && bytes.HasPrefix(from.Data, []byte(prefix)) {
-		var all Stored
-		err = json.Unmarshal(from.Data, &all)
-		h.meta = all.Meta
-	}
+	r, err := record.Decode[R](from)
 	if err != nil {
-		return nil, fmt.Errorf("resource: decode %s: %w", from.SK, err)
+		return nil, err
 	}
-	return r, nil
+	h := P(r).header()
+	h.version = from.Version
+	if bytes.HasPrefix(from.Data, []byte(prefix)) {
+		var all *Stored
+		if all, err = record.Decode[Stored](from); err == nil {
+			h.meta = all.Meta
+		}
+	}
+	return r, err
 }
 
 // countOf returns the number in a stored count, 0 for a missing count.

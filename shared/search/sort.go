@@ -12,37 +12,35 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Key is one key to sort by.
+// Key is a key to sort by.
 type Key struct {
 	Name string
 	Desc bool
 }
 
-// Keyed names the keys that a search can sort by. Its implementations are empty
-// types, given to Sort.
-type Keyed interface{ SortKeys() []string }
+// sortable is an empty type that names the keys of a Sort.
+type sortable interface{ SortKeys() []string }
 
-// ByTimes are the keys that every search sorts by.
+// ByTimes names the sort keys of every search.
 type ByTimes struct{}
 
-// SortKeys gives the keys' names.
+// SortKeys returns the names of the keys.
 func (ByTimes) SortKeys() []string { return []string{"createdAt", "updatedAt"} }
 
-// Direction is the value of one sort key in a body.
-type Direction struct {
+// direction is the value of one sort key in a body.
+type direction struct {
 	Sort  string `json:"sort" enum:"asc,desc" doc:"The direction."`
 	Order *int   `json:"order,omitempty" doc:"The key's priority, lowest first. Keys without one come last, as written."`
 }
 
-// Sort is the sort of a search body: an object of Direction by key, and by
-// nothing else than the keys K names (spec.md section 4). Keys is in order of
-// priority.
-type Sort[K Keyed] struct{ Keys []Key }
+// Sort is the sort of a search body: an object with a direction for each key (spec.md section
+// 4). It refuses keys that K does not name. Keys is in order of priority.
+type Sort[K sortable] struct{ Keys []Key }
 
-// IsZero is true when nothing is sorted by: the search's own order applies.
+// IsZero reports whether the sort has no keys. Then the search uses its default order.
 func (s Sort[K]) IsZero() bool { return len(s.Keys) == 0 }
 
-// UnmarshalJSON reads the object, keeping the order its keys were written in.
+// UnmarshalJSON reads the object. Keys with the same priority keep the order of the object.
 func (s *Sort[K]) UnmarshalJSON(data []byte) error {
 	s.Keys = nil
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -55,7 +53,7 @@ func (s *Sort[K]) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		var by Direction
+		var by direction
 		if err := dec.Decode(&by); err != nil {
 			return err
 		}
@@ -63,7 +61,7 @@ func (s *Sort[K]) UnmarshalJSON(data []byte) error {
 		if by.Order != nil {
 			priority = *by.Order
 		}
-		// Behind its equals, so that the order written decides among them.
+		// Insert the key after the keys of equal priority.
 		at, _ := slices.BinarySearchFunc(priorities, priority, func(p, target int) int {
 			return cmp.Or(cmp.Compare(p, target), -1)
 		})
@@ -73,7 +71,7 @@ func (s *Sort[K]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Schema describes the object, which refuses any other key.
+// Schema returns the schema of the object.
 func (s Sort[K]) Schema(r huma.Registry) *huma.Schema {
 	var keys K
 	schema := &huma.Schema{
@@ -82,7 +80,7 @@ func (s Sort[K]) Schema(r huma.Registry) *huma.Schema {
 		AdditionalProperties: false,
 	}
 	for _, name := range keys.SortKeys() {
-		schema.Properties[name] = r.Schema(reflect.TypeFor[Direction](), true, "SortDirection")
+		schema.Properties[name] = r.Schema(reflect.TypeFor[direction](), true, "SortDirection")
 	}
 	return schema
 }

@@ -1,18 +1,22 @@
 package session
 
 import (
-	"net/url"
-	"strings"
+	"fmt"
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"lectern/shared/apierr"
+	"lectern/shared/account"
+	"lectern/shared/auth"
+	"lectern/shared/contact"
 	"lectern/shared/field"
+	"lectern/shared/metadata"
+	"lectern/shared/settings"
+	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
-// Draft is what a client may write of a session, on create, update and bulk
-// (gaps.md section 2.3). An absent property leaves what is stored; null clears.
+// Draft is a session as a client sends it to create, update and bulk (gaps.md section 2.3).
+// An absent property leaves the stored value; null clears it.
 type Draft struct {
 	Title           wire.Opt[string]                 `json:"title,omitzero" minLength:"1" maxLength:"255" nullable:"false" doc:"The title."`
 	Description     wire.Opt[string]                 `json:"description,omitzero" doc:"HTML, up to 64 KB."`
@@ -37,17 +41,16 @@ type Draft struct {
 	SponsorIDs      wire.Opt[[]string]               `json:"sponsor_ids,omitzero" maxItems:"100" format:"uuid" doc:"Sponsors of the event; replaces the list."`
 	ExhibitorIDs    wire.Opt[[]string]               `json:"exhibitor_ids,omitzero" maxItems:"100" format:"uuid" doc:"Exhibitors of the event; replaces the list."`
 	Translations    wire.Opt[field.TranslationDraft] `json:"translations,omitzero" nullable:"false" doc:"Texts by language and field; needs the translated_fields feature."`
-	// ParentSessionID and IsAbstract are set on create and never change.
+	// ParentSessionID and IsAbstract are for create and never change.
 	ParentSessionID wire.Opt[string] `json:"parent_session_id,omitzero" format:"uuid" doc:"Makes a subsession; cannot change afterwards."`
 	IsAbstract      wire.Opt[bool]   `json:"is_abstract,omitzero" nullable:"false" doc:"An abstract submission; cannot change afterwards."`
-	// Source is read only; a client that sends back what it read is not refused.
+	// Source is read only; sending the current value back is allowed.
 	Source wire.Opt[string] `json:"source,omitzero" nullable:"false" doc:"Read only: may be sent as it is."`
 	_      struct{}         `json:"-" additionalProperties:"true"`
 }
 
-// ParticipantDraft is one entry of participants as written (gaps.md section
-// 2.5): a person by contact_id or email, a role by role_id, role_slug or
-// core_role.
+// ParticipantDraft is an entry of participants as sent (gaps.md section 2.5): a contact by
+// contact_id or email, a role by role_id, role_slug or core_role.
 type ParticipantDraft struct {
 	ContactID        wire.Opt[string]    `json:"contact_id,omitzero" format:"uuid" nullable:"false"`
 	Email            wire.Opt[string]    `json:"email,omitzero" maxLength:"255" nullable:"false"`
@@ -60,7 +63,7 @@ type ParticipantDraft struct {
 	_                struct{}            `json:"-" additionalProperties:"true"`
 }
 
-// Create is the body of a create: a draft that must have a title.
+// Create is the body of a create: a draft with a title.
 type Create struct{ Draft }
 
 // TransformSchema marks the title as required.
@@ -69,22 +72,90 @@ func (Create) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// Update is the body of an update: a draft and the updated_at last seen.
+// Update is the body of an update: a draft and the updated_at last seen by the client.
 type Update struct {
 	UpdatedAt wire.Opt[wire.Time] `json:"updated_at,omitzero" nullable:"false" doc:"The record's updated_at as last fetched; a stale one is a 409."`
 	Draft
 }
 
-// checkTexts holds the rules of plain values that a schema cannot say.
-func (d *Draft) checkTexts() error {
-	if d.Title.Sent && strings.TrimSpace(d.Title.Value) == "" {
-		return apierr.Invalid("title", "title must not be blank.")
+// reference is a property that names an entry of metadata.
+type reference struct {
+	name, thing string
+	kind        metadata.Kind
+	sent        wire.Opt[string]
+	stored      **string
+}
+
+// references returns the properties of d that name metadata, with their fields of b.
+func (d *Draft) references(b *Body) []reference {
+	return []reference{
+		{"room_id", "room", metadata.Rooms, d.RoomID, &b.RoomID},
+		{"track_id", "track", metadata.Tracks, d.TrackID, &b.TrackID},
+		{"level_id", "level", metadata.Levels, d.LevelID, &b.LevelID},
+		{"format_id", "format", metadata.Formats, d.FormatID, &b.FormatID},
+		{"language_id", "language", metadata.Languages, d.LanguageID, &b.LanguageID},
 	}
-	if len(d.Description.Value) > maxDescription {
-		return apierr.Invalid("description", "description must not be longer than %d bytes.", maxDescription)
+}
+
+// accountList is a property that names accounts in a role.
+type accountList struct {
+	name, role string
+	sent       wire.Opt[[]string]
+	stored     *[]string
+}
+
+// accounts returns the properties of d that name accounts, with their fields of b.
+func (d *Draft) accounts(b *Body) []accountList {
+	return []accountList{
+		{"sponsor_ids", account.Sponsor, d.SponsorIDs, &b.SponsorIDs},
+		{"exhibitor_ids", account.Exhibitor, d.ExhibitorIDs, &b.ExhibitorIDs},
 	}
-	if u, err := url.Parse(d.ExternalURL.Value); d.ExternalURL.Has() && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http") {
-		return apierr.Invalid("external_url", "external_url must be an http or https address.")
+}
+
+// entry returns the name of entry i of the list in errors.
+func (l accountList) entry(i int) string { return fmt.Sprintf("%s[%d]", l.name, i) }
+
+// refs returns the contacts that the entries of participants name.
+func (d *Draft) refs() contact.Refs {
+	refs := make(contact.Refs, len(d.Participants.Value))
+	for i, entry := range d.Participants.Value {
+		refs[i] = contact.Ref{Entry: fmt.Sprintf("participants[%d]", i), ID: entry.ContactID, Email: entry.Email}
 	}
-	return nil
+	return refs
+}
+
+// Edit is a draft that keeps draftRules. Only Check returns an Edit.
+type Edit struct {
+	caller *auth.Caller
+	set    *settings.Snapshot
+	draft  *Draft
+	newID  func() string
+	// members are the keys of the organization's members in custom fields.
+	members map[string]table.Key
+	// refs are the contacts that participants name, in order.
+	refs         contact.Refs
+	participants []entry
+}
+
+// Resolved is an Edit that keeps foundRules. Only Resolve returns a Resolved.
+type Resolved struct {
+	edit         *Edit
+	participants []entry
+	// People has the contacts and accounts of the draft.
+	People *People
+}
+
+// values writes custom fields and translations.
+func (e *Edit) values(b *Body, now wire.Time) (changed []string, err error) {
+	if e.draft.CustomFields.Sent {
+		b.CustomFields, changed, err = e.set.Fields.Apply(
+			field.Session, b.CustomFields, e.draft.CustomFields.Value, e.caller.Event.Location(), now)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if e.draft.Translations.Sent {
+		b.Translations, err = e.set.Fields.Translate(field.Session, b.Translations, e.draft.Translations.Value)
+	}
+	return changed, err
 }

@@ -1,36 +1,86 @@
 package session
 
 import (
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
 	"lectern/shared/catalogue"
+	"lectern/shared/keys"
+	"lectern/shared/person"
 	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
-// Keys of sessions, all under their organization and event
-// e = O#<org>#E#<event> (design.md section 3):
-//
-//	PK               SK            what
-//	e#S#<session>    B             the body
-//	e#RS             <shard>#<id>  the row, for searches
-//	e#V              S#<shard>     the version of a shard of rows
-//	e#N#session      -             the last number given to a session
+// Keys are the patterns of the items of sessions.
+var Keys = []keys.Pattern{
+	{Name: "session", PK: "e#S#<session>", SK: "B"},
+	{Name: "row of a session", PK: "e#RS", SK: "<shard>#<session>"},
+	{Name: "version of a shard", PK: "e#V", SK: rowFamily + "#<shard>"},
+	{Name: "running number", PK: "e#N#session", SK: "-"},
+}
+
 const (
 	shards    = 64
 	rowFamily = "S"
 )
 
-// place is where an event's sessions are kept.
-type place struct{ org, event int64 }
+// Place holds the keys of an event's sessions.
+type Place struct{ Org, Event int64 }
 
-func (p place) prefix() string { return table.Event(p.org, p.event) }
+// Of returns the Place of an event.
+func Of(org, event int64) Place { return Place{Org: org, Event: event} }
 
-func (p place) body(id string) table.Key {
+// At returns the Place of the caller's event.
+func At(c *auth.Caller) Place { return Of(c.Org.ID, c.Event.ID) }
+
+func (p Place) prefix() string { return table.Event(p.Org, p.Event) }
+
+// Body returns the key of a session's body.
+func (p Place) Body(id string) table.Key {
 	return table.Key{PK: p.prefix() + "#S#" + id, SK: "B"}
 }
 
-func (p place) numbers() table.Key {
+// Bodies returns the keys of the bodies of ids.
+func (p Place) Bodies(ids []string) []table.Key {
+	all := make([]table.Key, len(ids))
+	for i, id := range ids {
+		all[i] = p.Body(id)
+	}
+	return all
+}
+
+// Numbers returns the key of the counter that numbers the sessions.
+func (p Place) Numbers() table.Key {
 	return table.Key{PK: p.prefix() + "#N#session", SK: "-"}
 }
 
-func (p place) source() catalogue.Source {
+// Rows returns the place of the rows.
+func (p Place) Rows() catalogue.Source {
 	return catalogue.Source{Rows: p.prefix() + "#RS", Versions: p.prefix() + "#V", Family: rowFamily, Shards: shards}
 }
+
+// Items returns the session b as package person writes items for its contacts.
+func (p Place) Items(b *Body) person.Session {
+	return person.Session{Org: p.Org, Event: p.Event, ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli()}
+}
+
+// Stored returns a session from the read items, deleted or not; 404 without an item.
+func (p Place) Stored(got write.Items, id string) (*Body, error) {
+	item, ok := got[p.Body(id)]
+	if !ok {
+		return nil, NotFound()
+	}
+	return Decode(item)
+}
+
+// Live returns a session from the read items; 404 for a deleted session too.
+func (p Place) Live(got write.Items, id string) (*Body, error) {
+	b, err := p.Stored(got, id)
+	if err == nil && b.DeletedAt != nil {
+		return nil, NotFound()
+	}
+	return b, err
+}
+
+// NotFound returns the 404 of a session that does not exist, is deleted, or belongs to
+// another event.
+func NotFound() error { return apierr.NotFound("Session") }

@@ -1,19 +1,33 @@
-// Package session owns sessions and abstracts: their stored record, their rules,
-// their place in the table, how they are searched and how they are shown
-// (spec.md sections 2.4-2.6 and 4.2). Custom fields, metadata and roles it asks
-// the packages of those names, and so contacts and accounts, which it stores by id only.
+// Package session defines what a session or abstract is (spec.md sections 2.4 to 2.6): its
+// record, its place in the table, its rules, and how a draft changes it. Read the files in
+// this order:
+//
+//	record.go        the stored session
+//	keys.go          its place in the table
+//	row.go           its row for searches, and the numbers of contacts and roles in rows
+//	draft.go         a session as a client sends it
+//	people.go        the contacts and accounts that sessions name, loaded by id
+//	rules.go         the rules of a draft and of stored sessions, in the order of refusals
+//	participants.go  the people and accounts of a draft
+//	edit.go          a draft on its way into a record
+//	change.go        a changed session as items and change record
+//
+// Package view shows sessions, package store reads and writes them.
 package session
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"lectern/shared/apierr"
 	"lectern/shared/field"
+	"lectern/shared/person"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
-// Limits of one session (gaps.md section 1, design.md section 3).
+// Limits of a session (gaps.md section 1, design.md section 3).
 const (
 	maxSubsessions = 50
 	maxSources     = 50
@@ -21,28 +35,27 @@ const (
 	maxDescription = 64 << 10
 )
 
-// Ways a source was linked into its target (spec.md section 2.5).
+// Ways to link a source into a target (spec.md section 2.5).
 const (
 	MergedSession       = "merged_session"
 	MergedAbstract      = "merged_abstract"
 	ComposedIntoSession = "composed_into_session"
 )
 
-// locationRoom is the one location for which a room is shown.
-const locationRoom = "room"
+// LocationRoom is the only location that shows a room.
+const LocationRoom = "room"
 
-// Where a session came from.
+// Values of source.
 const (
-	sourceAPI   = "public_api"
-	sourceAdmin = "admin"
+	SourceAPI   = "public_api"
+	SourceAdmin = "admin"
 )
 
-// Body is the stored session. It names rooms, tracks, people, accounts and
-// partners by id only, so a change of those never rewrites a session.
+// Body is the stored session. Rooms, tracks, people, accounts and linked sessions are ids,
+// so a change of a room never rewrites a session.
 type Body struct {
 	ID string `json:"id"`
-	// Number is the running number of a session in its event, of a subsession
-	// in its parent.
+	// Number counts the sessions of an event, or the subsessions of a parent.
 	Number int64 `json:"number"`
 	// Parent and ParentNumber are set on a subsession.
 	Parent       string `json:"parent,omitempty"`
@@ -74,8 +87,8 @@ type Body struct {
 	CustomFields   map[string]field.Value `json:"custom_fields,omitempty"`
 	Translations   field.Translations     `json:"translations,omitempty"`
 
-	// Subsessions are the ids of those that are not deleted; LastNumber is what
-	// the newest one was numbered.
+	// Subsessions are the ids of the subsessions that are not deleted. LastNumber is the
+	// number of the newest subsession.
 	Subsessions []string `json:"subsessions,omitempty"`
 	LastNumber  int64    `json:"last_number,omitempty"`
 	// Target is set on a composition source, Sources on a target.
@@ -88,13 +101,13 @@ type Body struct {
 	DeletedAt *wire.Time  `json:"deleted_at,omitempty"`
 	// Sequence counts the published kinds of change of this session.
 	Sequence int64 `json:"sequence"`
-	// Version is the item's, not part of the text.
+	// Version belongs to the item and is not part of the text.
 	Version int64 `json:"-"`
-	// bytes is how long the text was that the body was read from.
+	// bytes is the length of the decoded text.
 	bytes int
 }
 
-// Participant is one person's role on a session.
+// Participant is a role of a contact on a session.
 type Participant struct {
 	ID               string     `json:"id"`
 	ContactID        string     `json:"contact_id"`
@@ -104,7 +117,12 @@ type Participant struct {
 	InviteSentAt     *wire.Time `json:"acceptance_invite_sent_at,omitempty"`
 }
 
-// Link is one side of a composition: the partner and how they are related.
+// same reports whether both entries give the same contact the same role.
+func (p Participant) same(other Participant) bool {
+	return p.ContactID == other.ContactID && p.RoleID == other.RoleID
+}
+
+// Link is the composition of a session with the session SessionID.
 type Link struct {
 	CompositionID string    `json:"composition_id"`
 	SessionID     string    `json:"session_id"`
@@ -112,26 +130,29 @@ type Link struct {
 	CreatedAt     wire.Time `json:"created_at"`
 }
 
-// Withdrawal says who withdrew a session, why and when (gaps.md section 2.4).
+// Withdrawal notes a withdrawn session (gaps.md section 2.4).
 type Withdrawal struct {
 	Who string    `json:"who"`
 	Why string    `json:"why"`
 	At  wire.Time `json:"at"`
 }
 
-// friendlyPrefix begins every friendly id of a session (gaps.md section 2.2).
+// friendlyPrefix begins the friendly id of every session (gaps.md section 2.2).
 const friendlyPrefix = "SESS-"
 
-// FriendlyID is the id people read: SESS-12, or SESS-12-3 for a subsession.
+// FriendlyID returns the id for people: SESS-12, or SESS-12-3 for a subsession.
 func (b *Body) FriendlyID() string {
 	if b.Parent == "" {
 		return fmt.Sprint(friendlyPrefix, b.Number)
 	}
-	return fmt.Sprint(friendlyPrefix, b.ParentNumber, "-", b.Number)
+	return fmt.Sprint(b.ParentFriendlyID(), "-", b.Number)
 }
 
-// partners are the ids of the sessions b is composed with.
-func (b *Body) partners() (ids []string) {
+// ParentFriendlyID returns the friendly id of a subsession's parent.
+func (b *Body) ParentFriendlyID() string { return fmt.Sprint(friendlyPrefix, b.ParentNumber) }
+
+// Linked returns the ids of the sessions that b is composed with.
+func (b *Body) Linked() (ids []string) {
 	for _, link := range b.Sources {
 		ids = append(ids, link.SessionID)
 	}
@@ -141,8 +162,38 @@ func (b *Body) partners() (ids []string) {
 	return ids
 }
 
-// decode reads a body from its item.
-func decode(item table.Item) (*Body, error) {
+// Related returns the ids of all sessions that b names: linked sessions, subsessions and the
+// parent.
+func (b *Body) Related() []string {
+	ids := append(b.Linked(), b.Subsessions...)
+	if b.Parent != "" {
+		ids = append(ids, b.Parent)
+	}
+	return ids
+}
+
+// Parties returns the ids of the contacts and accounts that b names.
+func (b *Body) Parties() (contacts, accounts []string) {
+	for _, p := range b.Participants {
+		contacts = append(contacts, p.ContactID)
+	}
+	return contacts, slices.Concat(b.SponsorIDs, b.ExhibitorIDs)
+}
+
+// Roles returns the roles of the contacts on b.
+func (b *Body) Roles() person.Roles {
+	roles := person.Roles{}
+	for _, p := range b.Participants {
+		roles.Add(p.ContactID, p.RoleID)
+	}
+	return roles
+}
+
+// Bytes returns the length of the text that b was decoded from; 0 for a new session.
+func (b *Body) Bytes() int { return b.bytes }
+
+// Decode reads a body from its item.
+func Decode(item table.Item) (*Body, error) {
 	body := &Body{}
 	if err := json.Unmarshal(item.Data, body); err != nil {
 		return nil, fmt.Errorf("session: decode %s: %w", item.PK, err)
@@ -151,9 +202,20 @@ func decode(item table.Item) (*Body, error) {
 	return body, nil
 }
 
-// clone is a deep copy, for a rule to change while the original stays what was
-// read.
-func (b *Body) clone() *Body {
+// encode writes a body as stored; 400 over maxRecordBytes.
+func encode(b *Body) ([]byte, error) {
+	text, err := wire.Encode(b)
+	if err != nil {
+		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
+	}
+	if len(text) > maxRecordBytes {
+		return nil, apierr.Invalid("", "The session as a whole must not be larger than %d bytes.", maxRecordBytes)
+	}
+	return text, nil
+}
+
+// Clone returns a deep copy of a body that was read, to be changed.
+func (b *Body) Clone() *Body {
 	text, err := json.Marshal(b)
 	if err != nil {
 		panic(fmt.Sprintf("session: a body that was read cannot be written: %v", err))

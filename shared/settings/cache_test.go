@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/field"
@@ -63,10 +63,13 @@ func (sc *scene) caller(event int64) *auth.Caller {
 
 func (sc *scene) track(name string) {
 	sc.Helper()
-	store := metadata.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}
-	draft := metadata.TrackDraft{Draft: metadata.Draft{Name: wire.Some(name)}}
-	_, err := store.Create(sc.Context(), metadata.Scene{Caller: sc.caller(2), Fields: field.NewSet()}, metadata.Tracks, draft)
+	store := metadata.Store{Store: sc.store(), Caller: sc.caller(2), Kind: metadata.Tracks, Fields: field.NewSet()}
+	_, err := store.Create(sc.Context(), metadata.TrackDraft{Draft: metadata.Draft{Name: wire.Some(name)}})
 	require.NoError(sc, err)
+}
+
+func (sc *scene) store() item.Store {
+	return item.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}
 }
 
 // calls is how many calls were made under a meter.
@@ -105,7 +108,7 @@ func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
 	require.Empty(t, cold.Metadata[metadata.Tracks].List(), "a snapshot stays as it was")
 
 	global := field.Draft{Name: "Badge", Type: field.Text, Module: field.Contact, Scope: field.ScopeGlobal}
-	_, err := field.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}.Create(t.Context(), sc.caller(2), global)
+	_, err := field.Store{Store: sc.store(), Caller: sc.caller(2)}.Create(t.Context(), global)
 	require.NoError(t, err)
 	for _, event := range []int64{0, 2} {
 		s, _ := sc.load(cache, event)
@@ -219,7 +222,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 func TestARequestHoldsItsSnapshot(t *testing.T) {
 	sc := newScene(t)
 	cache := newCache(sc.table, 1)
-	ctx, meter := metering.Measured(Hold(t.Context()))
+	ctx, meter := metering.Measured(OneSnapshot(t.Context()))
 	caller := sc.caller(2)
 	first, err := cache.Load(ctx, caller)
 	require.NoError(t, err)
@@ -268,7 +271,7 @@ func TestUnknownKindsCountForTheVersion(t *testing.T) {
 func TestACallerWhoLeavesDoesNotWaitForTheReader(t *testing.T) {
 	c := NewCache(nil)
 	at := item.Place{Org: 1}
-	c.place(at).turn <- struct{}{} // by another one
+	c.owner(at).lock <- struct{}{} // by another one
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := c.load(ctx, at, 1)

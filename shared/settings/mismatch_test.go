@@ -37,14 +37,14 @@ func TestATornVersionIsNotReadAgainAndAgain(t *testing.T) {
 		require.Equal(t, http.StatusServiceUnavailable, says.Status)
 		return calls(meter)
 	}
-	require.Equal(t, 2*maxTries, refused())
+	require.Equal(t, 2*reads.Tries, refused())
 	require.Contains(t, log.String(), `"metric":"shard_mismatch","partition":"`+torn.Partition()+`","family":"settings"`)
 	for range 3 {
 		require.Zero(t, refused())
 	}
 	sc.load(cache, 3)
 
-	cache.place(torn).mismatch.until = time.Now() // The pause is over.
+	cache.owner(torn).mismatch.until = time.Now() // The pause is over.
 	require.Equal(t, 3, refused(), "two reads and one of the version")
 	require.Zero(t, refused())
 	sc.land(table.CorrectSettings(torn.Owner(), table.Weight("a")+5, table.Weight("a")))

@@ -1,8 +1,7 @@
-// Package settings gives the settings of an event as one snapshot: its metadata,
-// statuses, fields and participant roles, with the fields of its organization.
-// It keeps them in memory and proves before each use that they are current
-// (design.md section 3). Each kind's shape, rules and writes are in its own
-// package; how a setting is stored is in package item.
+// Package settings returns the settings of an event as one snapshot: metadata, statuses,
+// fields and participant roles, with the fields of the organization. It keeps settings in memory
+// and proves before each use that the settings are current. The shape, rules and writes of a kind of
+// setting are in the kind's own package, its storage in package item.
 package settings
 
 import (
@@ -17,29 +16,27 @@ import (
 	"lectern/shared/table"
 )
 
-// Version tells snapshots apart: two of the same event with the same version
-// are equal.
+// Version distinguishes snapshots: two snapshots of an event with the same version are equal.
 type Version struct{ Organization, Event int64 }
 
-// Snapshot is all settings at one time. It is shared between requests and read
-// only.
+// Snapshot has all settings of one time. Requests share a snapshot and must not change it.
 type Snapshot struct {
 	Version  Version
 	Metadata map[metadata.Kind]*metadata.Set
 	Statuses *metadata.Statuses
-	// Fields are those of the event and of the organization, of all modules.
+	// Fields are the fields of the event and of the organization, of all modules.
 	Fields *field.Set
 	Roles  *participant.Roles
-	// Used is how much of their bounds the settings take.
+	// Used is the part of the limits that the settings use.
 	Used item.Used
 }
 
-// part is the settings of one place as they were read.
+// part has the settings of one owner.
 type part struct {
-	// version is what the settings count (item.Counted); their owner's settings
-	// version proves that they are current.
+	// version is the sum of the settings (item.Counted). If it equals the owner's settings
+	// version, they are current.
 	version int64
-	// size is how many bytes they take, deleted ones included.
+	// size is about the bytes of all settings, including deleted settings.
 	size    int
 	used    item.Usage
 	entries map[metadata.Kind][]*metadata.Entry
@@ -47,12 +44,11 @@ type part struct {
 	roles   []*participant.Role
 }
 
-// add decodes one stored setting. Kinds that it does not know count for the
-// version alone.
+// add decodes a stored setting. An unknown kind only counts for the version.
 func (p *part) add(stored table.Item) (err error) {
 	p.version += item.Counted(stored)
 	p.size += len(stored.Data) + overhead
-	switch kind := item.Kind(stored.Key); {
+	switch kind := item.KindOf(stored.Key); {
 	case kind == field.Kind:
 		p.fields, err = collect(p, p.fields, stored)
 	case kind == participant.Kind:
@@ -72,8 +68,8 @@ func collect[R any, P item.Record[R]](p *part, all []P, stored table.Item) ([]P,
 	return append(all, r), nil
 }
 
-// snapshot joins the settings of the caller's event with those of the
-// organization. Without an event it has the organization's fields only.
+// snapshot joins the settings of the caller's event with the settings of the organization.
+// Without an event it has only the organization's fields.
 func snapshot(c *auth.Caller, org, event *part) *Snapshot {
 	s := &Snapshot{
 		Version: Version{Organization: org.version, Event: event.version},

@@ -1,43 +1,43 @@
-// Package size has the limits of long answers in one place (gaps.md section 1, "Long
-// answers"). A Lambda returns at most 6 MB, in which compressed bytes are written as
-// base64. What an answer leaves out when it is longer belongs to the record packages.
+// Package size has the limits of long answers (gaps.md section 1, "Long answers"). A Lambda
+// returns at most 6 MB, and compressed bytes are encoded as base64. The packages of records
+// decide which parts a long answer omits.
 package size
 
 import "context"
 
 const (
-	// Plain is how many bytes of JSON an answer has that travels as it is, and the
-	// records of a bulk's answer together.
+	// Plain is the largest answer without compression, in bytes of JSON. It is also the limit
+	// for all records in the answer of a bulk.
 	Plain = 5 << 20
-	// Unpacked is how many bytes of JSON an answer has that travels compressed.
-	Unpacked = 30 << 20
-	// Packed is how many bytes an answer has that was compressed.
-	Packed = 4_300_000
-	// Payload is what a Lambda may return, less room for the headers. JSON is a string
-	// in it, which escapes quotes and backslashes.
+	// Uncompressed is the largest answer with compression, in bytes of JSON.
+	Uncompressed = 30 << 20
+	// Compressed is the largest answer with compression, in compressed bytes.
+	Compressed = 4_300_000
+	// Payload is the largest result of a Lambda in bytes, without the headers. The result has
+	// the JSON as a string, with escaped quotes and backslashes.
 	Payload = 6_000_000
-	// Held is how many bytes of stored records a request keeps for its answer: as much as
-	// a Lambda of 512 MB can decode and write.
-	Held = 64 << 20
+	// Loaded is the limit for the records that a request loads for its answer, in stored
+	// bytes: a Lambda of 512 MB can decode and encode as much.
+	Loaded = 64 << 20
 )
 
-// Shrinker is a record that can be shown with less. Shrink leaves out the next step and
-// lists it in the record's omitted: first about and custom fields of people, then
-// expansions, then records that the record contains, so that every record can be answered.
-// Shrink reports whether there was anything left to leave out.
+// Shrinker is a record that can omit parts. Shrink omits the next part and adds its name to the
+// record's omitted: first about and custom fields of people, then expansions, then records that
+// the record contains. Shrink reports whether there was a part to omit. After all steps, every
+// record is small enough to be answered.
 type Shrinker interface{ Shrink() bool }
 
 type limitKey struct{}
 
-// With returns the context of a request whose client takes gzip or does not.
+// With returns the context of a request. gzip reports whether the client accepts gzip.
 func With(ctx context.Context, gzip bool) context.Context {
 	if gzip {
-		return context.WithValue(ctx, limitKey{}, Unpacked)
+		return context.WithValue(ctx, limitKey{}, Uncompressed)
 	}
 	return ctx
 }
 
-// Limit returns how many bytes of JSON the client of the context can be answered.
+// Limit returns the largest answer for the client of the context, in bytes of JSON.
 func Limit(ctx context.Context) int {
 	if limit, ok := ctx.Value(limitKey{}).(int); ok {
 		return limit
@@ -45,7 +45,7 @@ func Limit(ctx context.Context) int {
 	return Plain
 }
 
-// Message says by what limit an answer is too long.
+// Message returns the message of an error for an answer over a limit: Plain or Uncompressed.
 func Message(limit int) string {
 	if limit == Plain {
 		return "The answer would be larger than 5 MB. A request with Accept-Encoding: gzip is answered up to 30 MB."

@@ -1,5 +1,5 @@
-// Package stores builds the stores of records that groups share from what a group
-// is started with. Within one process all groups work on one memory of each kind.
+// Package stores creates the stores of records from the environment of a group. All groups in
+// one process share the memory of the stores.
 package stores
 
 import (
@@ -10,59 +10,66 @@ import (
 	"lectern/shared/participation"
 	"lectern/shared/party"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
 	"lectern/shared/settings"
 )
 
-// How much memory each kind of record may take, in bytes: a Lambda of 512 MB has
-// room for the rest beside what it uses of these. The source used last stays,
-// however big it is.
+// The memory for each kind of record, in bytes. A Lambda of 512 MB has room for the sum and for
+// the requests. The most recently used source always stays in memory, even if it is larger.
 const (
 	sessionMemory = 64 << 20
 	contactMemory = 128 << 20
 	accountMemory = 32 << 20
 )
 
-// Settings is the memory of events' settings.
-func Settings(env api.Env) *settings.Cache {
-	return api.Shared(env, func() *settings.Cache { return settings.NewCache(env.Table) })
-}
+// Settings returns the cache of the settings of events.
+func Settings(env api.Env) *settings.Cache { return api.Shared(env, newSettings) }
 
-// records counts records for their caps.
-func records(env api.Env) *caps.Counter {
-	return api.Shared(env, func() *caps.Counter { return caps.New(env.Table, env.Now, env.MostRecords) })
-}
+func newSettings(env api.Env) *settings.Cache { return settings.NewCache(env.Table) }
 
-// Contacts is the store of contacts.
+func newCounter(env api.Env) *caps.Counter { return caps.New(env.Table, env.Now, env.MostRecords) }
+
+// Contacts returns the store of contacts.
 func Contacts(env api.Env) *contact.Store {
-	memory := api.Shared(env, func() *contact.Memory { return contact.NewMemory(env.Table, contactMemory) })
-	return &contact.Store{Store: parties(env, contact.Kind, memory.Memory)}
+	return &contact.Store{Store: parties(env, contact.Kind, api.Shared(env, newContacts).Memory)}
 }
 
-// Accounts is the store of accounts.
+func newContacts(env api.Env) *contact.Memory { return contact.NewMemory(env.Table, contactMemory) }
+
+// Accounts returns the store of accounts.
 func Accounts(env api.Env) *account.Store {
-	memory := api.Shared(env, func() *account.Memory { return account.NewMemory(env.Table, accountMemory) })
-	return &account.Store{Store: parties(env, account.Kind, memory.Memory), Contacts: Contacts(env)}
+	store := parties(env, account.Kind, api.Shared(env, newAccounts).Memory)
+	return &account.Store{Store: store, Contacts: Contacts(env)}
 }
+
+func newAccounts(env api.Env) *account.Memory { return account.NewMemory(env.Table, accountMemory) }
 
 func parties(env api.Env, kind *party.Kind, memory *party.Memory) party.Store {
 	return party.Store{
-		Kind: kind, Table: env.Table, Settings: Settings(env), Caps: records(env), Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Memory: memory,
+		Kind: kind, Table: env.Table, Settings: Settings(env), Caps: api.Shared(env, newCounter),
+		Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Memory: memory,
 	}
 }
 
-// Sessions is the store of sessions.
-func Sessions(env api.Env) *session.Store {
+// Sessions returns the store of sessions.
+func Sessions(env api.Env) *store.Store {
 	contacts := Contacts(env)
-	return &session.Store{
-		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL, Settings: Settings(env), Caps: records(env),
-		Catalogue: api.Shared(env, func() *session.Catalogue {
-			return session.NewCatalogue(env.Table, sessionMemory, contacts.Memory.Numbers)
-		}),
-		Contacts: contacts, Accounts: Accounts(env),
+	return &store.Store{
+		Table: env.Table, Now: env.Now, NewID: env.NewID, AdminURL: env.AdminURL,
+		Settings: Settings(env), Caps: api.Shared(env, newCounter),
+		Catalogue: api.Shared(env, contactNumbers{contacts.Memory.Numbers}.newCatalogue),
+		Parties:   session.Parties{Contacts: contacts, Accounts: Accounts(env)},
 	}
 }
 
-// Participation is who takes part in which sessions.
+// contactNumbers has the numbers of contacts, by which the rows of sessions refer to contacts.
+type contactNumbers struct{ *party.Numbers }
+
+func (n contactNumbers) newCatalogue(env api.Env) *session.Catalogue {
+	return session.NewCatalogue(env.Table, sessionMemory, n.Numbers)
+}
+
+// Participation returns the store of the people on sessions.
 func Participation(env api.Env) *participation.Store {
 	return &participation.Store{Contacts: Contacts(env), Sessions: Sessions(env), Settings: Settings(env)}
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/table"
 )
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// dictionary1 is text that stored records have in common: the deflated form of a record
-// refers to it. It must never change, since deflated records cannot be read without it.
-// A better one is added beside it under the next number.
+// dictionary1 is text that many stored records contain. Deflated records refer to the
+// dictionary and cannot be read without it, so it must never change. A better dictionary gets
+// the next number.
 //
 //go:embed dictionary/1.txt
 var dictionary1 []byte
@@ -20,7 +20,7 @@ var dictionary1 []byte
 const (
 	// number1 is the first byte of data that is deflated with dictionary1.
 	number1 = 1
-	// writeUnit is how many bytes of an item one write unit pays for.
+	// writeUnit is the number of bytes of an item that one write unit pays for.
 	writeUnit = 1 << 10
 	// maxInflated is longer than the data of any item: DynamoDB's limit is 400 KB deflated.
 	maxInflated = 64 << 20
@@ -40,8 +40,8 @@ var (
 	inflaters = sync.Pool{New: func() any { return flate.NewReaderDict(bytes.NewReader(nil), dictionary1) }}
 )
 
-// deflated returns the data as attribute z stores it, and reports whether that saves a
-// write unit of an item that has so many bytes beside it.
+// deflated returns the data as attribute z stores it, and reports whether that saves a write
+// unit. beside is the number of bytes of the item without its data.
 func deflated(data []byte, beside int) (short []byte, saves bool) {
 	if beside+len(data) <= writeUnit {
 		return nil, false

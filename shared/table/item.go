@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// The attributes of an item, short since every item pays for their names.
+// The attributes of an item. Their names are short, since every item pays for them.
 const (
 	attrPK       = "PK"
 	attrSK       = "SK"
@@ -20,7 +20,7 @@ const (
 	attrAuth     = "av"
 	attrExpires  = "ttl"
 	attrCount    = "n"
-	// attrDeflated stands for attrData where that saves a write unit.
+	// attrDeflated replaces attrData if that saves a write unit.
 	attrDeflated = "z"
 	attrKind     = "k"
 	attrLast     = "l"
@@ -31,45 +31,43 @@ const KindChange = "c"
 
 type attributes = map[string]types.AttributeValue
 
-// Key is the primary key of an item. It stands in no error of this package:
-// errors are logged, and a key may hold a person's address.
+// Key is the primary key of an item. No error of this package shows a key: errors are logged,
+// and a key may contain a person's address.
 type Key struct{ PK, SK string }
 
-// Item is one stored thing.
+// Item is a stored item.
 type Item struct {
 	Key
-	// Version is the number that conditions compare: of a record or of a row; or
-	// of a shard, where it is the sum of its rows' versions times their Weight.
+	// Version is the number that conditions compare. A shard's version is the sum of its
+	// rows' versions times their Weight.
 	Version int64
 	// Data is the stored form of a record, as JSON.
 	Data []byte
-	// Settings is the settings version of an event or an organization. Insert
-	// writes it, BumpSettings adds to it; Replace and Put leave it as it is.
+	// Settings is the settings version of an event or an organization. Insert writes the
+	// version and BumpSettings adds to it. Replace and Put do not change it.
 	Settings int64
-	// Auth counts the changes of what authentication reads below an organization, on
-	// the organization's item. Only BumpAuth and RaisingAuth change it.
+	// Auth is the auth version on an organization's item. Only BumpAuth and RaisingAuth
+	// change it.
 	Auth int64
-	// Last is the id of the record that a shard's version was raised for last, where
-	// that was one record with a UUID; BumpFor writes it.
+	// Last is the last id of a shard, if its version was raised for one record with a UUID.
+	// BumpFor writes it.
 	Last string
-	// Expires is when the item ceases to exist, in Unix seconds; 0 is never.
-	// From that second on every read and every condition takes it for absent,
-	// whenever DynamoDB really deletes it.
+	// Expires is the Unix second from which every read and condition takes the item for
+	// absent; 0 means never. DynamoDB deletes the item later.
 	Expires int64
-	// Count is the value of a counter. Only Add and AddWithin change it, and CorrectCount.
-	// On a shard's version it is how many rows the shard has, which Write.Adding adds to.
-	// Where a shard had rows before they were counted, it is how many were added since.
+	// Count is the value of a counter, which Add, AddWithin and CorrectCount change. On a
+	// shard's version it is the number of rows, which Write.Adding changes. A shard with rows
+	// from before they were counted has the number of rows added since.
 	Count int64
-	// Kind is KindChange for a change record, so that a filter of the table's stream
-	// finds those, and empty for every other item. Only Insert writes it.
+	// Kind is KindChange for a change record, for the filter of the table's stream, and
+	// empty for every other item. Only Insert writes it.
 	Kind string
 }
 
-// Weight is what one version of the record id adds to the version that proves
-// what is kept in memory of many records: a shard's, or an owner's settings
-// version. It is from 1 to 2^24, the same for ever, and unlike that of other
-// records, so that one of them seen too early does not make up for one seen too
-// late. It is short: a version item for each of 64 shards costs one read unit.
+// Weight returns the number that one version of a record adds to the sum of its shard or of
+// its owner's settings. It is from 1 to 2^24 and never changes. Records have different weights,
+// so that a record seen too early does not hide another seen too late. A weight is short: the
+// versions of 64 shards together cost one read unit.
 func Weight(id string) int64 {
 	h := sha256.Sum256([]byte(id))
 	return 1 + int64(h[0])<<16 + int64(h[1])<<8 + int64(h[2])
@@ -79,7 +77,7 @@ func (k Key) attributes() attributes {
 	return attributes{attrPK: text(k.PK), attrSK: text(k.SK)}
 }
 
-// attributes is the item whole, as Insert stores it.
+// attributes returns the attributes that Insert stores.
 func (i Item) attributes() attributes {
 	all := i.Key.attributes()
 	all[attrVersion] = number(i.Version)
@@ -97,7 +95,7 @@ func (i Item) attributes() attributes {
 	return all
 }
 
-// besides is about how many bytes an item has beside its key and data: names and numbers.
+// besides is about the bytes of an item without its key and data: names and numbers.
 const besides = 24
 
 // data returns the attribute that stores the data, and its value.
@@ -108,7 +106,7 @@ func (i Item) data() (name string, value types.AttributeValue) {
 	return attrData, text(string(i.Data))
 }
 
-// expired is whether the item has ceased to exist by now.
+// expired reports whether the item counts as absent.
 func (i Item) expired(now time.Time) bool { return i.Expires != 0 && i.Expires <= now.Unix() }
 
 func decode(all attributes) (Item, error) {
@@ -171,7 +169,7 @@ func (i *Item) setBytes(name string, value []byte) (err error) {
 	return err
 }
 
-// idBytes returns the bytes of a UUID as it is written in ids; nil for any other id.
+// idBytes returns the bytes of an id that is a UUID; nil for any other id.
 func idBytes(id string) []byte {
 	parsed, err := uuid.Parse(id)
 	if err != nil || parsed.String() != id {

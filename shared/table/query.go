@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Between yields the items of partition pk whose sort key lies between from and
-// to, both included, in order of the sort key; each is strongly consistent. It
-// asks for pages of 1 MB as they are consumed, and stops after an error.
+// Between yields the items of partition pk whose sort keys lie between from and to, both
+// included, in the order of the sort keys, each strongly consistent. It reads pages of 1 MB as
+// the caller goes on, and stops after an error.
 func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item, error] {
 	return t.items(ctx, t.between(pk, from, to), paged)
 }
 
-// items yields what a query finds, page by page.
+// items yields the items of a query, page by page.
 func (t *Table) items(ctx context.Context, in *dynamodb.QueryInput, l limits) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for {
@@ -38,8 +38,8 @@ func (t *Table) items(ctx context.Context, in *dynamodb.QueryInput, l limits) it
 	}
 }
 
-// Page is the first page of Between: up to 1 MB in one call. When there is more,
-// last is the sort key up to which it was read.
+// Page returns the first page of Between: up to 1 MB in one call. If there is more, last is the
+// last sort key that was read.
 func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, more bool, last string, err error) {
 	in := t.between(pk, from, to)
 	if items, err = t.query(ctx, in, paged); err != nil || len(in.ExclusiveStartKey) == 0 {
@@ -49,8 +49,7 @@ func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, mo
 	return items, true, key.SK, err
 }
 
-// Versions reads Version, Last and Count of the items between from and to, by sort key. It
-// transfers nothing else of them.
+// Versions reads only Version, Last and Count of the items between from and to, by sort key.
 func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]Item, error) {
 	in := t.between(pk, from, to)
 	in.ProjectionExpression = aws.String(attrSK + ", " + attrVersion + ", " + attrLast + ", " + attrCount)
@@ -64,36 +63,31 @@ func (t *Table) Versions(ctx context.Context, pk, from, to string) (map[string]I
 	return versions, nil
 }
 
-// valueFrom is the name of the sort key at which a Query begins.
+// valueFrom is the name of the first sort key of a Query.
 const valueFrom = ":from"
 
-// between never uses begins_with: the local engine then reads the partition
-// whole.
+// between returns a Query. begins_with would make the local engine read the whole partition.
 func (t *Table) between(pk, from, to string) *dynamodb.QueryInput {
 	return &dynamodb.QueryInput{
-		TableName:              &t.name,
-		KeyConditionExpression: aws.String(attrPK + " = :pk AND " + attrSK + " BETWEEN " + valueFrom + " AND :to"),
-		ExpressionAttributeValues: attributes{
-			":pk": text(pk), valueFrom: text(from), ":to": text(to),
-		},
-		ConsistentRead:         aws.Bool(true),
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		TableName:                 &t.name,
+		KeyConditionExpression:    aws.String(attrPK + " = :pk AND " + attrSK + " BETWEEN " + valueFrom + " AND :to"),
+		ExpressionAttributeValues: attributes{":pk": text(pk), valueFrom: text(from), ":to": text(to)},
+		ConsistentRead:            aws.Bool(true),
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
 }
 
-// errNoStart refuses a Query from the empty sort key, which DynamoDB refuses, and the
-// local engine does not.
+// errNoStart is the error of a Query from the empty sort key. DynamoDB refuses such a Query;
+// the local engine does not.
 var errNoStart = errors.New("table: a query must begin at a sort key that is not empty")
 
-// query reads one page and sets in to the next one; without ExclusiveStartKey
-// there is none.
+// query reads one page and sets the ExclusiveStartKey of in to the next page, or to nothing
+// after the last page.
 func (t *Table) query(ctx context.Context, in *dynamodb.QueryInput, l limits) ([]Item, error) {
 	if from, ok := in.ExpressionAttributeValues[valueFrom].(*types.AttributeValueMemberS); !ok || from.Value == "" {
 		return nil, errNoStart
 	}
-	out, err := call(ctx, "query", l,
-		func(ctx context.Context) (*dynamodb.QueryOutput, error) { return t.client.Query(ctx, in) },
-		func(out *dynamodb.QueryOutput) cost { return cost{Reads: units(out.ConsumedCapacity)} })
+	out, err := call(ctx, "query", l, t.client.Query, in)
 	if err != nil {
 		return nil, err
 	}

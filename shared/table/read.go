@@ -14,24 +14,17 @@ import (
 )
 
 const (
-	// maxBatch is DynamoDB's limit of keys in one BatchGetItem.
+	// maxBatch is DynamoDB's limit of keys in a BatchGetItem or TransactGetItems.
 	maxBatch = 100
-	// width is how many calls of one GetMany are made at a time.
-	width = 8
+	// batchesAtOnce is the number of parallel calls of one GetMany.
+	batchesAtOnce = 8
 )
 
-// Get reads one item, strongly consistent. ErrNotFound when nothing stands
-// under the key.
+// Get reads one item, strongly consistent. It returns ErrNotFound if there is none.
 func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
-	in := &dynamodb.GetItemInput{
-		TableName:              &t.name,
-		Key:                    key.attributes(),
-		ConsistentRead:         aws.Bool(true),
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}
-	out, err := call(ctx, "get", usual,
-		func(ctx context.Context) (*dynamodb.GetItemOutput, error) { return t.client.GetItem(ctx, in) },
-		func(out *dynamodb.GetItemOutput) cost { return cost{Reads: units(out.ConsumedCapacity)} })
+	out, err := call(ctx, "get", usual, t.client.GetItem, &dynamodb.GetItemInput{
+		TableName: &t.name, Key: key.attributes(), ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
 	if err != nil {
 		return Item{}, err
 	}
@@ -42,31 +35,94 @@ func (t *Table) Get(ctx context.Context, key Key) (Item, error) {
 	return item, err
 }
 
-// GetMany reads any number of items, each strongly consistent, in parallel
-// batches of 100. A key may be given twice; one under which nothing stands is
-// not in the map.
+// GetMany reads any number of items, each strongly consistent, in parallel batches of 100. A
+// key may be given twice. A missing item is not in the map.
 func (t *Table) GetMany(ctx context.Context, keys []Key) (map[Key]Item, error) {
-	items := make(map[Key]Item, len(keys))
-	var mu sync.Mutex
+	m := &many{Table: t, items: make(map[Key]Item, len(keys))}
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(width)
+	g.SetLimit(batchesAtOnce)
 	for batch := range slices.Chunk(distinct(keys), maxBatch) {
 		g.Go(Safely(func() error {
-			return t.getBatch(ctx, batch, func(found attributes) error {
-				mu.Lock()
-				defer mu.Unlock()
-				return t.collect(items, found)
+			return persist(ctx, "get batch", usual, func() (err error) {
+				batch, err = m.read(ctx, batch)
+				return err
 			})
 		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
+	return m.items, nil
+}
+
+// many collects the items of parallel batches.
+type many struct {
+	*Table
+	mu    sync.Mutex
+	items map[Key]Item
+}
+
+// errUnprocessed is the error of a batch with keys that DynamoDB did not answer: an answer ends
+// at 16 MB, and earlier under throttling.
+var errUnprocessed = errors.New("keys of the batch were not processed")
+
+// read reads a batch once and returns the keys without an answer, with errUnprocessed.
+func (m *many) read(ctx context.Context, batch []attributes) ([]attributes, error) {
+	out, err := attempt(ctx, usual.try, m.client.BatchGetItem, &dynamodb.BatchGetItemInput{
+		RequestItems:           map[string]types.KeysAndAttributes{m.name: {Keys: batch, ConsistentRead: aws.Bool(true)}},
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return batch, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, found := range out.Responses[m.name] {
+		if err := m.collect(m.items, found); err != nil {
+			return batch, err
+		}
+	}
+	if rest := out.UnprocessedKeys[m.name].Keys; len(rest) > 0 {
+		return rest, errUnprocessed
+	}
+	return nil, nil
+}
+
+// TransactGet reads up to 100 items of one moment: of any transaction it returns all items or
+// none. A missing item is not in the map. It costs twice the read units of GetMany, and AWS
+// refuses it while a transaction writes one of the items: use it only where two items must
+// come from the same write. Conflicts and throttles are retried; after the last try the error
+// is ErrBusy. The error for more keys is ErrTooBig.
+func (t *Table) TransactGet(ctx context.Context, keys []Key) (map[Key]Item, error) {
+	asked := distinct(keys)
+	if len(asked) == 0 {
+		return map[Key]Item{}, nil
+	}
+	if len(asked) > maxBatch {
+		return nil, ErrTooBig
+	}
+	in := &dynamodb.TransactGetItemsInput{ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal}
+	for _, key := range asked {
+		in.TransactItems = append(in.TransactItems, types.TransactGetItem{Get: &types.Get{TableName: &t.name, Key: key}})
+	}
+	out, err := call(ctx, "get together", usual, t.client.TransactGetItems, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(out.Responses) != len(asked) {
+		return nil, errors.New("table: get together: the answer does not fit the request")
+	}
+	items := make(map[Key]Item, len(asked))
+	for _, response := range out.Responses {
+		if err := t.collect(items, response.Item); err != nil {
+			return nil, err
+		}
+	}
 	return items, nil
 }
 
-// live decodes what was found under a key. It reports false for an item that is absent
-// or has expired.
+// live decodes the answer for a key. It reports false for an item that is absent or has
+// expired.
 func (t *Table) live(found attributes) (item Item, ok bool, err error) {
 	if item, err = decode(found); err != nil && t.lenient {
 		rest := maps.Clone(found)
@@ -76,7 +132,7 @@ func (t *Table) live(found attributes) (item Item, ok bool, err error) {
 	return item, err == nil && len(found) > 0 && !item.expired(t.Now()), err
 }
 
-// collect adds what was found under a key to items.
+// collect adds the answer for a key to items.
 func (t *Table) collect(items map[Key]Item, found attributes) error {
 	item, ok, err := t.live(found)
 	if ok {
@@ -95,33 +151,4 @@ func distinct(keys []Key) []attributes {
 		}
 	}
 	return all
-}
-
-// errUnprocessed is a batch of which DynamoDB left keys unanswered.
-var errUnprocessed = errors.New("keys of the batch were not processed")
-
-// getBatch asks until DynamoDB has answered every key: an answer ends at 16 MB, and under
-// throttling earlier. Keys without an answer are asked for again as a throttled call is.
-func (t *Table) getBatch(ctx context.Context, keys []attributes, add func(attributes) error) error {
-	return persist(ctx, "get batch", usual, func() error {
-		in := &dynamodb.BatchGetItemInput{
-			RequestItems:           map[string]types.KeysAndAttributes{t.name: {Keys: keys, ConsistentRead: aws.Bool(true)}},
-			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-		}
-		out, err := attempt(ctx, usual.try,
-			func(ctx context.Context) (*dynamodb.BatchGetItemOutput, error) { return t.client.BatchGetItem(ctx, in) },
-			func(out *dynamodb.BatchGetItemOutput) cost { return reads(out.ConsumedCapacity...) })
-		if err != nil {
-			return err
-		}
-		for _, found := range out.Responses[t.name] {
-			if err := add(found); err != nil {
-				return err
-			}
-		}
-		if keys = out.UnprocessedKeys[t.name].Keys; len(keys) > 0 {
-			return errUnprocessed
-		}
-		return nil
-	})
 }

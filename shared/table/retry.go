@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
@@ -17,47 +20,44 @@ import (
 )
 
 const (
-	// maxTries limits the tries of a call that got no answer, before ErrBusy.
+	// maxTries limits the tries of a call without an answer, before ErrBusy.
 	maxTries = 8
-	// tryTime bounds one try: much longer than a call takes, and short enough to
-	// try again on another connection when this one died while its process was
-	// frozen. A page of a Query, a megabyte, has pageTime: a local engine that
-	// reads a cold disk for several of them at once needs seconds for each.
+	// tryTime limits one try: much longer than a call takes, and short enough for another
+	// try after a connection died while its process was frozen. A page of a Query, up to a
+	// megabyte, has pageTime: a local engine that reads a cold disk needs seconds.
 	tryTime  = 4 * time.Second
 	pageTime = 12 * time.Second
-	// grace is how long after the time of its first try the last try of a call may
-	// begin: a call that hangs once is tried again.
+	// grace is added to the time of the first try: the last try of a call without an answer
+	// begins before both are over.
 	grace = time.Second
-	// patience is how long a call is retried that DynamoDB throttles or refuses for a
-	// conflict: a partition that is short of units, or an item with many writers, needs
-	// seconds, not a number of tries.
-	patience = 5 * time.Second
+	// refusedTime limits the tries of a call that DynamoDB throttles or refuses for a
+	// conflict: a partition without units, or an item with many writers, needs seconds.
+	refusedTime = 5 * time.Second
 	// maxPause is the longest pause between two tries.
 	maxPause = 400 * time.Millisecond
-	// LongestWrite is how long a write takes at most, with all its tries: the last one
-	// begins after patience and a pause. Leases count on it.
-	LongestWrite = patience + maxPause + tryTime
+	// LongestWrite is the longest time of a write with all its tries. Leases count on
+	// LongestWrite.
+	LongestWrite = refusedTime + maxPause + tryTime
 )
 
-// pauses are those between the tries of a call.
-var pauses = Backoff{10 * time.Millisecond, maxPause}
+// calls are the tries of a call. persist ends them.
+var calls = Retry{First: 10 * time.Millisecond, Max: maxPause}
 
 // limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
 type limits struct{ try, refused time.Duration }
 
 var (
-	usual = limits{tryTime, patience}
-	paged = limits{pageTime, patience}
-	// brief is for a counter that its caller can do without.
-	brief = limits{tryTime, patience / 10}
+	usual = limits{tryTime, refusedTime}
+	paged = limits{pageTime, refusedTime}
+	// brief is for a counter that the caller can do without.
+	brief = limits{tryTime, refusedTime / 10}
 )
 
-// errSlow is a try that was given up after its time.
+// errSlow is the error of a try that took longer than its time.
 var errSlow = errors.New("no answer in time")
 
-// transient tells the errors that may pass: throttling, a lost connection, a
-// failing server, an answer that breaks off, an item that a transaction holds.
-// After some of them the call may have been done all the same.
+// transient finds the errors that may pass: throttling, a lost connection, a failing server,
+// an item in a transaction. The call may have been done after some of these errors.
 var transient = append(retry.IsErrorRetryables{
 	retry.RetryableErrorCode{Codes: map[string]struct{}{
 		"InternalServerError":          {},
@@ -65,6 +65,7 @@ var transient = append(retry.IsErrorRetryables{
 	}},
 }, retry.DefaultRetryables...)
 
+// isTransient reports whether an error may pass, including an answer that breaks off.
 func isTransient(err error) bool {
 	if broken := (*smithy.DeserializationError)(nil); errors.As(err, &broken) {
 		return true
@@ -72,9 +73,9 @@ func isTransient(err error) bool {
 	return errors.Is(err, errSlow) || errors.Is(err, errUnprocessed) || transient.IsErrorRetryable(err) == aws.TrueTernary
 }
 
-// isLost is whether the call that failed so may have been done all the same: the
-// connection or the server failed, the answer broke off, or the caller went away.
-// What DynamoDB refused is not done, nor what found no connection.
+// isLost reports whether a failed call may have been done: the connection or the server
+// failed, the answer broke off, or the caller went away. DynamoDB did not do a call that it
+// refused, or that found no connection.
 func isLost(err error) bool {
 	if broken := (*net.OpError)(nil); errors.As(err, &broken) && broken.Op == "dial" {
 		return false
@@ -86,24 +87,23 @@ func isLost(err error) bool {
 	return gone || isTransient(err)
 }
 
-// isRefused reports whether DynamoDB answered that it did not do the call: for a
-// throttle, or a transaction that holds the item.
+// isRefused reports whether DynamoDB answered that it did not do the call, because of a
+// throttle or of a transaction with the same item.
 func isRefused(err error) bool {
 	refused := smithy.APIError(nil)
 	return errors.Is(err, errUnprocessed) || errors.As(err, &refused) && refused.ErrorFault() != smithy.FaultServer
 }
 
-// persist repeats try while its error is passing: for as long as l says where DynamoDB
-// refuses the call, else maxTries times. It wraps errors with what was being done; after
-// the last try the error is ErrBusy as well. Nothing is tried for a caller who is gone.
+// persist repeats try while isPassing holds for its error: for l.refused while DynamoDB
+// refuses the call, otherwise maxTries times. It adds doing to the error, and ErrBusy after
+// the last try.
 func persist(ctx context.Context, doing string, l limits, try func() error) error {
-	err := ctx.Err()
-	if err != nil {
-		return fmt.Errorf("table: %s: %w", doing, err)
-	}
 	began, lost := time.Now(), 0
-	for n := 0; ; n++ {
-		if err = try(); err == nil {
+	for _, err := range calls.Each(ctx) {
+		if err == nil {
+			err = try()
+		}
+		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil || !isPassing(err) {
@@ -116,36 +116,45 @@ func persist(ctx context.Context, doing string, l limits, try func() error) erro
 		if lost == maxTries || time.Since(began) > last {
 			return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
 		}
-		if err := pauses.Wait(ctx, n+1); err != nil {
-			return fmt.Errorf("table: %s: %w", doing, err)
+	}
+	return nil // calls have no end of their own.
+}
+
+// Retry limits the tries of a read or write that meets concurrent writes. Before each try
+// but the first there is a pause: a random time below First, doubled with each try up to Max.
+type Retry struct {
+	// Tries is the number of tries; 0 means without end.
+	Tries      int
+	First, Max time.Duration
+}
+
+// doublings is the number of doublings that reach the Max of any Retry.
+const doublings = 10
+
+// Each yields the number of each try, from 0, after the pause. It ends with the context's
+// error after the caller is gone.
+func (r Retry) Each(ctx context.Context) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		for try := 0; r.Tries == 0 || try < r.Tries; try++ {
+			err := ctx.Err()
+			if try > 0 {
+				err = Pause(ctx, min(r.First<<min(try-1, doublings), r.Max))
+			}
+			if !yield(try, err) || err != nil {
+				return
+			}
 		}
 	}
 }
 
-// Backoff limits the pauses between tries: a random time below First, doubled with each
-// try up to Max.
-type Backoff struct{ First, Max time.Duration }
-
-// doublings are enough to reach the Max of any Backoff.
-const doublings = 10
-
-// Wait pauses before try number try, counted from 0: not at all before the first.
-func (b Backoff) Wait(ctx context.Context, try int) error {
-	if try == 0 {
-		return ctx.Err()
-	}
-	return Pause(ctx, min(b.First<<min(try-1, doublings), b.Max))
-}
-
-// Pause waits for a random time below longest, before something is read or
-// written again. It ends early, with the context's error, for a caller who is
-// gone.
+// Pause waits for a random time below longest, or until the context ends, and then returns
+// the context's error.
 func Pause(ctx context.Context, longest time.Duration) error {
 	return Sleep(ctx, rand.N(longest)) //nolint:gosec // a pause is no secret
 }
 
-// Sleep waits for the whole time. It ends early, with the context's error, for a caller
-// who is gone.
+// Sleep waits for the whole time, or until the context ends, and then returns the context's
+// error.
 func Sleep(ctx context.Context, whole time.Duration) error {
 	timer := time.NewTimer(whole)
 	defer timer.Stop()
@@ -157,48 +166,80 @@ func Sleep(ctx context.Context, whole time.Duration) error {
 	}
 }
 
-// call makes one call to DynamoDB, tried again while its error is passing.
-func call[O any](ctx context.Context, doing string, l limits, send func(context.Context) (*O, error), price func(*O) cost) (out *O, err error) {
+// Safely returns do with a panic as its error. Every goroutine of a request runs under
+// Safely: a panic there would end the process and the requests of others.
+func Safely(do func() error) func() error {
+	return func() (err error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				err = fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+			}
+		}()
+		return do()
+	}
+}
+
+// operation is a call of the Client.
+type operation[I, O any] func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error)
+
+// call makes a call with all its tries.
+func call[I, O any](ctx context.Context, doing string, l limits, do operation[I, O], in *I) (out *O, err error) {
 	err = persist(ctx, doing, l, func() (err error) {
-		out, err = attempt(ctx, l.try, send, price)
+		out, err = attempt(ctx, l.try, do, in)
 		return err
 	})
 	return out, err
 }
 
-// cost is what a call consumed.
-type cost = metering.Cost
-
-// attempt makes one call and adds it to the meter of ctx, if there is one. It
-// gives up after limit, with errSlow.
-func attempt[O any](ctx context.Context, limit time.Duration, send func(context.Context) (*O, error), price func(*O) cost) (*O, error) {
+// attempt makes a call once and adds it to the meter of ctx, if ctx has a meter. It returns
+// errSlow after the time limit.
+func attempt[I, O any](ctx context.Context, limit time.Duration, do operation[I, O], in *I) (*O, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSlow)
 	defer cancel()
 	start := time.Now()
-	out, err := send(ctx)
+	out, err := do(ctx, in)
 	if err != nil && errors.Is(context.Cause(ctx), errSlow) {
 		err = fmt.Errorf("%w: %w", errSlow, err)
 	}
-	var c cost
+	var c metering.Cost
 	if err == nil {
-		c = price(out)
+		c = consumed(out)
 	}
 	metering.Add(ctx, start, c)
 	return out, err
 }
 
-// units is the capacity of a call that only reads or only writes.
-func units(c *types.ConsumedCapacity) float64 {
-	if c == nil || c.CapacityUnits == nil {
-		return 0
+// consumed returns the units that a call took. DynamoDB answers a repeated transaction by
+// reading.
+func consumed(answer any) (c metering.Cost) {
+	var all []types.ConsumedCapacity
+	switch out := answer.(type) {
+	case *dynamodb.GetItemOutput:
+		c.Reads = units(out.ConsumedCapacity)
+	case *dynamodb.QueryOutput:
+		c.Reads = units(out.ConsumedCapacity)
+	case *dynamodb.BatchGetItemOutput:
+		all = out.ConsumedCapacity
+	case *dynamodb.TransactGetItemsOutput:
+		all = out.ConsumedCapacity
+	case *dynamodb.UpdateItemOutput:
+		c.Writes = units(out.ConsumedCapacity)
+	case *dynamodb.TransactWriteItemsOutput:
+		for _, part := range out.ConsumedCapacity {
+			c.Reads += aws.ToFloat64(part.ReadCapacityUnits)
+			c.Writes += aws.ToFloat64(part.WriteCapacityUnits)
+		}
 	}
-	return *c.CapacityUnits
-}
-
-// reads sums up what a call consumed that only reads.
-func reads(all ...types.ConsumedCapacity) (c cost) {
 	for i := range all {
 		c.Reads += units(&all[i])
 	}
 	return c
+}
+
+// units returns the units of a call that only reads or only writes.
+func units(c *types.ConsumedCapacity) float64 {
+	if c == nil {
+		return 0
+	}
+	return aws.ToFloat64(c.CapacityUnits)
 }

@@ -1,7 +1,9 @@
-// Package table is the one DynamoDB table of a region: keys, items, strongly
-// consistent reads, counters and transactions, with one policy for retries. It
-// is the only package that imports the DynamoDB SDK. What an item means, and
-// every key below an organization or an event, belongs to the record packages.
+// Package table reads and writes the DynamoDB table of a region: keys, items, strongly
+// consistent reads, counters and transactions, with one policy for retries. Only this package
+// imports the DynamoDB SDK. The meaning of an item, and every key below an organization or
+// an event, belongs to the record packages.
+//
+// Read table.go, item.go, read.go, query.go, write.go, transact.go, retry.go.
 package table
 
 import (
@@ -29,80 +31,79 @@ import (
 )
 
 var (
-	// ErrNotFound is returned by Get for a key under which nothing stands.
+	// ErrNotFound is the error of Get for a key without an item.
 	ErrNotFound = errors.New("table: not found")
-	// ErrStale is returned by Transact when the condition of a write failed
-	// that has no error of its own: read again, decide again, write again.
+	// ErrStale is the error of Transact for a failed condition of a write without an error
+	// of its own. The caller should read, decide and write again.
 	ErrStale = errors.New("table: stale")
-	// ErrBusy is returned when the table did not serve a call within the tries
-	// it is given. A transaction is then surely not done, unless the error is
-	// ErrInDoubt too; a counter may have counted.
+	// ErrBusy is the error of a call that the table did not serve in all tries. The
+	// transaction is not done, unless the error is ErrInDoubt too. A counter may have counted.
 	ErrBusy = errors.New("table: busy")
-	// ErrInDoubt is the ErrBusy of a transaction that may have been done: the
-	// answer to one of its tries was lost, or its caller did not wait for it.
+	// ErrInDoubt is the ErrBusy of a transaction that may have been done: the answer to a
+	// try was lost, or the caller did not wait.
 	ErrInDoubt = fmt.Errorf("%w: a write may have been done", ErrBusy)
-	// ErrTooBig is returned by Transact, before anything is sent, for more than
-	// MaxWrites writes or more than MaxBytes bytes.
+	// ErrTooBig is the error of Transact for more than MaxWrites writes or MaxBytes bytes.
+	// Nothing was sent.
 	ErrTooBig = errors.New("table: transaction too big")
 )
 
-// Client is what Table needs of DynamoDB: *dynamodb.Client, or a door in front
-// of it that makes faults.
+// Client is the part of DynamoDB that Table uses: *dynamodb.Client, or a door of package
+// faulty.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput,
+		...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Table reads and writes the items of one table. It is safe for concurrent use.
+// Table reads and writes the items of a table. It is safe for concurrent use.
 type Table struct {
-	// Now tells which items have expired; time.Now unless it is replaced
-	// before the first use.
+	// Now decides which items have expired; time.Now unless it is replaced before the first
+	// use.
 	Now func() time.Time
-	// Log is told of items that disagree for longer than a write takes to be visible;
-	// nil tells nobody. It is set before the first use.
+	// Log, unless nil, gets items that disagree for longer than a write takes to become
+	// visible. It is set before the first use.
 	Log *slog.Logger
 
 	client Client
 	name   string
-	// lenient has reads return an item whose data cannot be inflated without its data.
+	// lenient makes reads return an item with damaged data without the data.
 	lenient bool
-	// marked has the keys under which this process has put a mark.
+	// marked has the keys of the marks that this process has put.
 	marked *lru.Cache[Key, struct{}]
 }
 
-// New makes a Table of the DynamoDB table called name.
+// New returns the Table of the DynamoDB table called name.
 func New(c Client, name string) *Table {
 	return &Table{Now: time.Now, client: c, name: name, marked: lru.New[Key, struct{}](maxMarks)}
 }
 
-// Lenient returns the Table for a reader that judges damaged items: data that cannot be
-// inflated is missing from its items and is no error.
+// Lenient returns the Table for a reader that judges damaged items. An item whose data cannot
+// be inflated has no data and is no error.
 func (t *Table) Lenient() *Table {
 	lenient := *t
 	lenient.lenient = true
 	return &lenient
 }
 
-// Config says where DynamoDB is.
+// Config is the address of DynamoDB.
 type Config struct {
-	// Endpoint is the address of a local engine. Empty, and with https, it is
-	// AWS or an emulator of it, with what the environment says.
+	// Endpoint is the address of a local engine, with http. With https or empty it is AWS or
+	// an emulator of AWS, configured by the environment.
 	Endpoint string
-	// Region is the AWS region, such as us-east-1; empty means the environment's.
-	// Most local engines do not look at it.
+	// Region is the AWS region, such as us-east-1; empty means the environment's. Most local
+	// engines ignore the region.
 	Region string
 }
 
-// localConnections is how many idle connections a client of a local engine
-// keeps: more than the parallel calls of 16 callers, so that none is reopened.
+// localConnections is the number of idle connections to a local engine: more than the
+// parallel calls of 16 callers, so that no connection is opened again.
 const localConnections = 64
 
-// Open makes a client. Its own retries are off since Table retries, once, for
-// every client and the same for all.
+// Open returns a client without retries of its own: Table retries.
 func Open(ctx context.Context, c Config) (*dynamodb.Client, error) {
 	if strings.HasPrefix(c.Endpoint, "http://") {
 		return openLocal(c), nil
@@ -117,16 +118,16 @@ func Open(ctx context.Context, c Config) (*dynamodb.Client, error) {
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = aws.NopRetryer{}
-		o.HTTPClient = wholeBody{ours(o.HTTPClient)}
+		o.HTTPClient = wholeBody{closable(o.HTTPClient)}
 		if c.Endpoint != "" {
 			o.BaseEndpoint = &c.Endpoint
 		}
 	}), nil
 }
 
-// ours is the client that the SDK was configured with, as one whose idle
-// connections can be closed.
-func ours(configured dynamodb.HTTPClient) *http.Client {
+// closable returns the SDK's configured client as a client whose idle connections can be
+// closed.
+func closable(configured dynamodb.HTTPClient) *http.Client {
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	if b, ok := configured.(*awshttp.BuildableClient); ok {
 		client.Transport, client.Timeout = b.GetTransport(), b.GetTimeout()
@@ -134,8 +135,8 @@ func ours(configured dynamodb.HTTPClient) *http.Client {
 	return client
 }
 
-// openLocal builds the client by hand: the default configuration would read a
-// developer's own profile, proxy and AWS_CA_BUNDLE.
+// openLocal returns a client that does not read a developer's own profile, proxy and
+// AWS_CA_BUNDLE, as the default configuration would.
 func openLocal(c Config) *dynamodb.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.Proxy = nil
@@ -150,9 +151,9 @@ func openLocal(c Config) *dynamodb.Client {
 	})
 }
 
-// localCredentials are the role's where a function runs: Lambda, and what stands
-// for it, puts them into its environment, and an emulator checks them. Everywhere
-// else an environment may hold a developer's own, which no engine needs.
+// localCredentials returns the credentials of the role in a function's environment, where
+// Lambda puts them and an emulator checks them. Any other environment may have a developer's
+// own credentials; no engine needs those.
 func localCredentials(getenv func(string) string) aws.CredentialsProvider {
 	if getenv("AWS_LAMBDA_FUNCTION_NAME") == "" {
 		return credentials.NewStaticCredentialsProvider("local", "local", "")
@@ -161,14 +162,13 @@ func localCredentials(getenv func(string) string) aws.CredentialsProvider {
 		getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
 }
 
-// wholeBody sends the body of a request as bytes in memory. The SDK's own reader
-// may be closed while net/http still asks it for its end, when the answer comes
-// quickly; net/http then closes the connection, below an answer not yet read.
+// wholeBody sends the body of a request from memory. After a quick answer the SDK closes its
+// own reader while net/http still reads the end of the body. net/http then closes the
+// connection before the answer is read.
 type wholeBody struct{ *http.Client }
 
-// Do sends a request. When it has had no answer in its time, the connections that
-// lie idle may have died with its own, while the process was frozen: the next try
-// opens a new one.
+// Do sends a request. After a request without an answer it closes the idle connections, since
+// all may have died while the process was frozen. The next try opens a new connection.
 func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
@@ -184,8 +184,8 @@ func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// Create makes the table if it is not there and waits until it serves: for
-// local engines and tests; on AWS the stack makes it.
+// Create creates the table of a local engine, if the table does not exist, and waits until
+// the table serves. On AWS the stack creates the table.
 func Create(ctx context.Context, client *dynamodb.Client, name string) error {
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName:   &name,
@@ -211,10 +211,10 @@ func Create(ctx context.Context, client *dynamodb.Client, name string) error {
 	return nil
 }
 
-// Org is the partition key of an organization, and the beginning of every key
-// that belongs to it (design.md section 3).
+// Org returns the partition key of an organization. Every key that belongs to the
+// organization begins with it.
 func Org(org int64) string { return "O#" + strconv.FormatInt(org, 10) }
 
-// Event is the partition key of an event, and the beginning of every key that
-// belongs to it.
+// Event returns the partition key of an event. Every key that belongs to the event begins
+// with it.
 func Event(org, event int64) string { return Org(org) + "#E#" + strconv.FormatInt(event, 10) }

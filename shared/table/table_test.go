@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/engine"
+	"lectern/localstack/local/engine"
 	"lectern/shared/table"
 )
 

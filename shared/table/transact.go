@@ -16,18 +16,18 @@ import (
 const (
 	// MaxWrites is DynamoDB's limit of writes and conditions in a transaction.
 	MaxWrites = 100
-	// MaxBytes bounds the sum of Write.Size in a transaction. DynamoDB's limit
-	// is 4 MiB; the rest is room for what it counts beside keys and data.
+	// MaxBytes limits the sum of Write.Size in a transaction. DynamoDB's limit is 4 MiB and
+	// also counts names and conditions.
 	MaxBytes = 4_000_000
 )
 
-// The codes of DynamoDB's cancellation reasons that are decided on here.
+// The codes of DynamoDB's cancellation reasons.
 const (
 	reasonNone      = "None"
 	reasonCondition = "ConditionalCheckFailed"
 )
 
-// passing are the reasons for which the same transaction may succeed later.
+// passing are the reasons after which the same transaction may succeed.
 var passing = map[string]bool{
 	reasonNone:                      true,
 	"TransactionConflict":           true,
@@ -37,14 +37,13 @@ var passing = map[string]bool{
 
 type gateKey struct{}
 
-// Gated is a context whose writes wait for open and are not begun where that is an
-// error, which they then return. Reads do not wait. open is called by many
-// goroutines.
+// Gated returns a context under which writes call open first. They return the error of open
+// and write nothing. Reads do not wait. Many goroutines call open.
 func Gated(ctx context.Context, open func() error) context.Context {
 	return context.WithValue(ctx, gateKey{}, open)
 }
 
-// opened waits for the gate of a context, if it has one.
+// opened waits for the gate of a context, if the context has a gate.
 func opened(ctx context.Context) error {
 	if open, ok := ctx.Value(gateKey{}).(func() error); ok {
 		return open()
@@ -54,11 +53,10 @@ func opened(ctx context.Context) error {
 
 // Transact does all writes or none of them, and returns when all can be read.
 //
-// When conditions fail it returns the error (Or) of the first such write that
-// has one, otherwise ErrStale. Conflicts, throttles and lost answers are tried
-// again; when that was not enough the error is ErrBusy, and if an answer was
-// lost ErrInDoubt. ErrTooBig, and the error of the context's gate (Gated), are
-// returned before anything is sent.
+// When conditions fail, Transact returns the error (Or) of the first such write with an error
+// of its own, otherwise ErrStale. It retries conflicts, throttles and lost answers; after the
+// last try the error is ErrBusy, and ErrInDoubt if an answer was lost. It returns ErrTooBig,
+// and the error of the context's gate (Gated), before it sends anything.
 func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	if len(writes) == 0 {
 		return nil
@@ -72,11 +70,7 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	}
 	p := &progress{writes: writes}
 	err = persist(ctx, "transact", usual, func() error {
-		_, err := attempt(ctx, tryTime,
-			func(ctx context.Context) (*dynamodb.TransactWriteItemsOutput, error) {
-				return t.client.TransactWriteItems(ctx, in)
-			},
-			func(out *dynamodb.TransactWriteItemsOutput) cost { return transacted(out.ConsumedCapacity) })
+		_, err := attempt(ctx, tryTime, t.client.TransactWriteItems, in)
 		return p.outcome(err)
 	})
 	if refused := (*refusal)(nil); errors.As(err, &refused) {
@@ -88,8 +82,8 @@ func (t *Table) Transact(ctx context.Context, writes ...Write) error {
 	return err
 }
 
-// transaction builds the input once: every try sends the same bytes under the
-// same token, so that a try whose answer was lost is not done twice.
+// transaction builds the input of all tries. Each try sends the same bytes under the same
+// token, so DynamoDB does not repeat a try whose answer was lost.
 func (t *Table) transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, error) {
 	size := 0
 	for _, w := range writes {
@@ -110,19 +104,19 @@ func (t *Table) transaction(writes []Write) (*dynamodb.TransactWriteItemsInput, 
 	return in, nil
 }
 
-// progress is what is known of a transaction between its tries.
+// progress is the state of a transaction between its tries.
 type progress struct {
 	writes []Write
-	// lost is whether a try may have been done without an answer.
+	// lost reports whether a try without an answer may have been done.
 	lost bool
 }
 
-// refusal is a transaction that was cancelled for a failed condition.
+// refusal is the error of a transaction that DynamoDB cancelled for a failed condition.
 type refusal struct{ cause error }
 
 func (r *refusal) Error() string { return r.cause.Error() }
 
-// outcome is what the answer err of one try means: nil for done.
+// outcome returns the result of a try from its error: nil if the transaction is done.
 func (p *progress) outcome(err error) error {
 	var cancelled *types.TransactionCanceledException
 	var reused *types.IdempotentParameterMismatchException
@@ -130,7 +124,7 @@ func (p *progress) outcome(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &reused) && p.lost:
-		// The token is our own and was taken by an earlier try: that one is done.
+		// Nobody else has the token: an earlier try is done.
 		return nil
 	case errors.As(err, &cancelled):
 		return p.cancelled(cancelled)
@@ -139,50 +133,50 @@ func (p *progress) outcome(err error) error {
 	return err
 }
 
-// cancelled decides on the reasons of a cancellation.
+// errUndecided is the error of a cancellation after a lost answer. Another transaction has one
+// of the items, so the reasons do not show whether the lost try was done.
+var errUndecided = errors.New("cancelled while others are at work")
+
+// cancelled returns the error for the reasons of a cancellation, or nil if they show that an
+// earlier try was done.
 func (p *progress) cancelled(err *types.TransactionCanceledException) error {
 	switch {
 	case p.lost && p.done(err.CancellationReasons):
 		return nil
-	case p.lost && slices.ContainsFunc(err.CancellationReasons, isHeldUp):
+	case p.lost && slices.ContainsFunc(err.CancellationReasons, isConflict):
 		return fmt.Errorf("%w: %w", errUndecided, err)
 	}
-	var cause error
-	for i, reason := range err.CancellationReasons {
-		if aws.ToString(reason.Code) != reasonCondition || i >= len(p.writes) {
-			continue
-		}
-		if cause == nil || errors.Is(cause, ErrStale) {
-			cause = p.writes[i].failed()
-		}
-	}
-	if cause != nil {
+	if cause := p.cause(err.CancellationReasons); cause != nil {
 		return &refusal{cause}
 	}
 	return err
 }
 
-// failed is the error for the write's failed condition.
-func (w Write) failed() error {
-	if w.err != nil {
-		return w.err
+// cause returns the error of the write whose condition failed: the write's own error before
+// ErrStale. Nil where no condition failed.
+func (p *progress) cause(reasons []types.CancellationReason) (cause error) {
+	for i, reason := range reasons {
+		if aws.ToString(reason.Code) != reasonCondition || i >= len(p.writes) {
+			continue
+		}
+		if failed := p.writes[i].err; failed != nil && (cause == nil || errors.Is(cause, ErrStale)) {
+			cause = failed
+		} else if cause == nil {
+			cause = ErrStale
+		}
 	}
-	return ErrStale
+	return cause
 }
 
-// errUndecided is a cancellation after a lost answer that does not show what of the
-// transaction stands: another one holds an item of it.
-var errUndecided = errors.New("cancelled while others are at work")
-
-func isHeldUp(reason types.CancellationReason) bool {
+// isConflict reports whether a write failed for a conflict or a throttle.
+func isConflict(reason types.CancellationReason) bool {
 	code := aws.ToString(reason.Code)
 	return code != reasonNone && passing[code]
 }
 
-// done is whether the reasons show that an earlier try was done, whose answer was
-// lost: no insert found its place free, and one of them the very same item, while
-// others may have changed since. DynamoDB remembers a token for ten minutes, but
-// an engine that is killed forgets it.
+// done reports whether the reasons show that an earlier try was done: each insert found an
+// item, and one insert found the same item. Other items may have changed since. DynamoDB
+// remembers a token for ten minutes, but a killed engine forgets the token.
 func (p *progress) done(reasons []types.CancellationReason) bool {
 	same := false
 	for i, w := range p.writes {
@@ -192,18 +186,13 @@ func (p *progress) done(reasons []types.CancellationReason) bool {
 		if i >= len(reasons) || len(reasons[i].Item) == 0 {
 			return false
 		}
-		same = same || w.stands(reasons[i].Item)
+		found, err := decode(reasons[i].Item)
+		same = same || err == nil && found.Version == w.item.Version && len(found.Data) > 0 && bytes.Equal(found.Data, w.item.Data)
 	}
 	return same
 }
 
-// stands is whether an insert was refused because the very same item stands there.
-func (w Write) stands(old attributes) bool {
-	item, err := decode(old)
-	return err == nil && item.Version == w.item.Version && len(item.Data) > 0 && bytes.Equal(item.Data, w.item.Data)
-}
-
-// isPassing reports whether the call may succeed when it is sent again.
+// isPassing reports whether the same call may succeed later.
 func isPassing(err error) bool {
 	var cancelled *types.TransactionCanceledException
 	switch {
@@ -212,20 +201,7 @@ func isPassing(err error) bool {
 	case !errors.As(err, &cancelled):
 		return isTransient(err)
 	}
-	for _, reason := range cancelled.CancellationReasons {
-		if !passing[aws.ToString(reason.Code)] {
-			return false
-		}
-	}
-	return true
-}
-
-// transacted is what a transaction consumed: a repeated token is answered by
-// reading.
-func transacted(all []types.ConsumedCapacity) (c cost) {
-	for _, one := range all {
-		c.Reads += aws.ToFloat64(one.ReadCapacityUnits)
-		c.Writes += aws.ToFloat64(one.WriteCapacityUnits)
-	}
-	return c
+	return !slices.ContainsFunc(cancelled.CancellationReasons, func(reason types.CancellationReason) bool {
+		return !passing[aws.ToString(reason.Code)]
+	})
 }

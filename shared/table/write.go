@@ -1,9 +1,10 @@
 package table
 
 import (
+	"maps"
+	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -11,58 +12,53 @@ import (
 type Write struct {
 	kind *kind
 	item Item
-	// n is the version that Replace, Version and Remove ask for, and what the
-	// bumps add.
+	// n is the number that the condition compares, or that a bump adds.
 	n int64
-	// rows is what a bump adds to the rows of a shard, or CorrectShard sets.
+	// rows is the number that a bump adds to the rows of a shard, or that CorrectShard sets.
 	rows int64
 	err  error
-	// auth has a Replace raise the auth version of its item.
+	// auth makes a Replace raise the auth version of its item.
 	auth bool
 }
 
-// kind is what all writes of a kind have in common: expressions as DynamoDB
-// takes them, empty for none, and whether they speak of Write.n, of Write.rows and, as
-// :is, of the item's version.
-type kind struct {
-	update, condition string
-	n, counts, is     bool
-}
+// kind is a kind of writes: expressions as DynamoDB takes them, empty for none.
+type kind struct{ update, condition string }
 
 var (
 	insert       = &kind{condition: ifAbsent}
-	replace      = &kind{update: store, condition: ifVersion, n: true}
+	replace      = &kind{update: store, condition: ifVersion}
 	put          = &kind{update: store}
-	bump         = &kind{update: "REMOVE " + attrLast + " ADD " + attrVersion + " :n", n: true}
-	bumpFor      = &kind{update: "SET " + attrLast + " = :last ADD " + attrVersion + " :n", n: true}
-	bumpSettings = &kind{update: "ADD " + attrSettings + " :n", condition: ifThere, n: true}
-	bumpAuth     = &kind{update: "ADD " + attrAuth + " :n", condition: ifThere, n: true}
+	bump         = &kind{update: "REMOVE " + attrLast + " ADD " + attrVersion + " :number"}
+	bumpFor      = &kind{update: "SET " + attrLast + " = :last ADD " + attrVersion + " :number"}
+	bumpSettings = &kind{update: "ADD " + attrSettings + " :number", condition: ifThere}
+	bumpAuth     = &kind{update: "ADD " + attrAuth + " :number", condition: ifThere}
 	exists       = &kind{condition: ifThere}
-	version      = &kind{condition: ifVersion, n: true}
-	remove       = &kind{condition: ifVersion, n: true}
+	absent       = &kind{condition: ifAbsent}
+	version      = &kind{condition: ifVersion}
+	remove       = &kind{condition: ifVersion}
 	drop         = &kind{}
 )
 
-// The expressions. An item that has expired counts as absent (Item.Expires).
+// The expressions. An expired item counts as absent (Item.Expires).
 const (
 	store     = "SET " + attrVersion + " = :version, "
 	live      = "(attribute_not_exists(#ttl) OR #ttl > :now)"
 	ifAbsent  = "attribute_not_exists(" + attrPK + ") OR #ttl <= :now"
 	ifThere   = "attribute_exists(" + attrPK + ") AND " + live
-	ifVersion = attrVersion + " = :n AND " + live
-	// addRows goes behind the update of a bump, whose last clause is ADD.
+	ifVersion = attrVersion + " = :number AND " + live
+	// addRows follows the update of a bump, whose last clause is ADD.
 	addRows = ", " + attrCount + " :rows"
 )
 
-// Insert stores an item where none stands.
+// Insert stores an item under a key without an item.
 func Insert(item Item) Write { return Write{kind: insert, item: item} }
 
-// Replace stores version, data and expiry of an item whose version still is
-// was. The settings and auth versions are left alone, so that no concurrent
-// BumpSettings or BumpAuth is lost.
+// Replace stores version, data and expiry of an item whose version still is was. It does not
+// write the settings and auth versions, so that no concurrent BumpSettings or BumpAuth is
+// lost.
 func Replace(item Item, was int64) Write { return Write{kind: replace, item: item, n: was} }
 
-// Put stores version, data and expiry of an item, whatever stood there.
+// Put stores version, data and expiry of an item without a condition.
 func Put(item Item) Write { return Write{kind: put, item: item} }
 
 // Bump adds by to the version of an item, which begins at 0.
@@ -76,15 +72,14 @@ func BumpFor(key Key, by int64, id string) Write {
 	return Write{kind: bumpFor, item: Item{Key: key, Last: id}, n: by}
 }
 
-// Adding makes a Bump or BumpFor add to the shard's Count too. It takes no more write
-// units. rows is negative where rows are removed.
+// Adding makes a Bump or BumpFor add to the shard's Count too, for the same write units. rows
+// is negative for removed rows.
 func (w Write) Adding(rows int64) Write {
 	w.rows = rows
 	return w
 }
 
-// BumpSettings adds by to the settings version of an event or organization that
-// exists.
+// BumpSettings adds by to the settings version of an event or organization that exists.
 func BumpSettings(key Key, by int64) Write {
 	return Write{kind: bumpSettings, item: Item{Key: key}, n: by}
 }
@@ -99,33 +94,64 @@ func (w Write) RaisingAuth() Write {
 	return w
 }
 
-// Exists writes nothing; its condition is that an item stands under the key.
+// Exists writes nothing. Its condition is an item under the key.
 func Exists(key Key) Write { return Write{kind: exists, item: Item{Key: key}} }
 
-// Version writes nothing; its condition is that the item's version is is.
+// Absent writes nothing. Its condition is no item under the key.
+func Absent(key Key) Write { return Write{kind: absent, item: Item{Key: key}} }
+
+// Version writes nothing. Its condition is an item with the version.
 func Version(key Key, is int64) Write { return Write{kind: version, item: Item{Key: key}, n: is} }
 
 // Remove deletes an item whose version still is was.
 func Remove(key Key, was int64) Write { return Write{kind: remove, item: Item{Key: key}, n: was} }
 
-// Delete deletes an item, if one stands under the key.
+// Delete deletes an item, if there is an item under the key.
 func Delete(key Key) Write { return Write{kind: drop, item: Item{Key: key}} }
 
-// Or gives the write the error that Transact returns when its condition fails.
+// Corrections set a number that still is was; a missing number is 0. The service only adds to
+// these numbers; only package repair sets them.
+
+// CorrectShard sets the version and the number of rows of a shard. Every write of the rows
+// changes the version, so no write is lost.
+func CorrectShard(key Key, was, is, rows int64) Write {
+	w := correct(attrVersion, "", key, was, is)
+	w.kind.update, w.rows = "SET "+attrVersion+" = :version, "+attrCount+" = :rows REMOVE "+attrLast, rows
+	return w
+}
+
+// CorrectSettings sets the settings version of an event or organization that exists.
+func CorrectSettings(key Key, was, is int64) Write {
+	return correct(attrSettings, " AND attribute_exists("+attrPK+")", key, was, is)
+}
+
+// CorrectCount sets a counter.
+func CorrectCount(key Key, was, is int64) Write { return correct(attrCount, "", key, was, is) }
+
+// correct sets the number attr. It removes a shard's last id, which is of another write.
+func correct(attr, condition string, key Key, was, is int64) Write {
+	unchanged := attr + " = :number"
+	if was == 0 {
+		unchanged = "(attribute_not_exists(" + attr + ") OR " + unchanged + ")"
+	}
+	set := &kind{update: "SET " + attr + " = :version REMOVE " + attrLast, condition: unchanged + condition + " AND " + live}
+	return Write{kind: set, item: Item{Key: key, Version: is}, n: was}
+}
+
+// Or sets the error that Transact returns when the condition of the write fails.
 func (w Write) Or(err error) Write {
 	w.err = err
 	return w
 }
 
-// Key is the key of the item that is written. A transaction may hold one write
-// of a key; more are refused by DynamoDB.
+// Key returns the key of the item. DynamoDB refuses two writes of one key in a transaction.
 func (w Write) Key() Key { return w.item.Key }
 
-// Kind returns the Kind of the item that is written.
+// Kind returns the Kind of the item.
 func (w Write) Kind() string { return w.item.Kind }
 
-// Merge joins two bumps of the same version into one that adds both; ok is
-// false for any other two writes. Bumps for two records are merged to one for none.
+// Merge joins two bumps of the same version into one bump. ok is false for any other two
+// writes. A merged bump for two records keeps no Last.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
 	if !w.bumps() || !other.bumps() || (w.kind == bumpSettings) != (other.kind == bumpSettings) || w.item.Key != other.item.Key {
 		return Write{}, false
@@ -141,13 +167,13 @@ func (w Write) Merge(other Write) (merged Write, ok bool) {
 // bumps reports whether the write adds to a version.
 func (w Write) bumps() bool { return w.kind == bump || w.kind == bumpFor || w.kind == bumpSettings }
 
-// overhead is about what a write has beside the bytes of its key and data.
+// overhead is about the size of a write without its key and data, in bytes.
 const overhead = 64
 
-// Size is about how many bytes the write counts towards MaxBytes.
+// Size returns about the bytes that the write adds to MaxBytes.
 func (w Write) Size() int { return len(w.item.PK) + len(w.item.SK) + len(w.item.Data) + overhead }
 
-// action is the write as DynamoDB takes it.
+// action returns the write as DynamoDB takes it.
 func (w Write) action(name string, now time.Time) types.TransactWriteItem {
 	u := w.parts(name, now)
 	switch w.kind {
@@ -172,62 +198,53 @@ func (w Write) action(name string, now time.Time) types.TransactWriteItem {
 	}
 }
 
-// parts are the parts that actions of every kind are made of. DynamoDB refuses
-// names and values that no expression uses.
+// parts returns the parts of an action, with the names and values that the expressions use.
+// DynamoDB refuses other names and values.
 func (w Write) parts(name string, now time.Time) *types.Update {
-	u := &types.Update{
-		TableName: &name, Key: w.item.Key.attributes(), UpdateExpression: aws.String(w.kind.update),
-		ExpressionAttributeNames: map[string]string{"#ttl": attrExpires}, ExpressionAttributeValues: attributes{},
-	}
-	if w.kind.condition != "" {
-		u.ConditionExpression = &w.kind.condition
-		u.ExpressionAttributeValues[":now"] = number(now.Unix())
-	}
-	if w.kind.n {
-		u.ExpressionAttributeValues[":n"] = number(w.n)
-	}
-	if w.kind.is {
-		u.ExpressionAttributeValues[":is"] = number(w.item.Version)
-	}
-	if w.kind.counts || w.rows != 0 {
-		u.ExpressionAttributeValues[":rows"] = number(w.rows)
-	}
-	if w.rows != 0 && w.bumps() {
-		u.UpdateExpression = aws.String(w.kind.update + addRows)
-	}
+	values := attributes{":now": number(now.Unix()), ":number": number(w.n), ":version": number(w.item.Version), ":rows": number(w.rows)}
+	update, condition := w.kind.update, w.kind.condition
 	switch {
-	case w.kind == bump:
-		u.ExpressionAttributeNames = nil
-	case w.kind == drop:
-		u.ExpressionAttributeNames, u.ExpressionAttributeValues = nil, nil
-	case w.kind == bumpFor:
-		u.ExpressionAttributeNames = nil
-		u.ExpressionAttributeValues[":last"] = &types.AttributeValueMemberB{Value: idBytes(w.item.Last)}
-	case w.kind.update == store:
-		w.store(u)
+	case update == store:
+		update = w.stored(values)
+	case w.rows != 0 && w.bumps():
+		update += addRows
+	}
+	if w.kind == bumpFor {
+		values[":last"] = &types.AttributeValueMemberB{Value: idBytes(w.item.Last)}
+	}
+	used := update + condition
+	maps.DeleteFunc(values, func(name string, _ types.AttributeValue) bool { return !strings.Contains(used, name) })
+	u := &types.Update{TableName: &name, Key: w.item.Key.attributes(), UpdateExpression: &update}
+	if condition != "" {
+		u.ConditionExpression = &condition
+	}
+	if strings.Contains(used, "#ttl") {
+		u.ExpressionAttributeNames = map[string]string{"#ttl": attrExpires}
+	}
+	if len(values) > 0 {
+		u.ExpressionAttributeValues = values
 	}
 	return u
 }
 
-// store adds what Replace and Put write. The settings version is not among it.
-func (w Write) store(u *types.Update) {
+// stored returns the update of Replace and Put, and adds its values. It does not write the
+// settings version.
+func (w Write) stored(values attributes) (update string) {
 	name, data := w.item.data()
-	other := attrDeflated
-	if name == other {
-		other = attrData
+	set, remove := store+name+" = :data", " REMOVE "+attrDeflated
+	if name == attrDeflated {
+		remove = " REMOVE " + attrData
 	}
-	u.ExpressionAttributeValues[":version"] = number(w.item.Version)
-	u.ExpressionAttributeValues[":data"] = data
-	set, remove := store+name+" = :data", " REMOVE "+other
+	values[":data"] = data
 	if w.item.Expires == 0 {
 		remove += ", #ttl"
 	} else {
 		set += ", #ttl = :ttl"
-		u.ExpressionAttributeValues[":ttl"] = number(w.item.Expires)
+		values[":ttl"] = number(w.item.Expires)
 	}
 	if w.auth {
 		remove += " ADD " + attrAuth + " :one"
-		u.ExpressionAttributeValues[":one"] = number(1)
+		values[":one"] = number(1)
 	}
-	u.UpdateExpression = aws.String(set + remove)
+	return set + remove
 }

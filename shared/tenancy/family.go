@@ -2,7 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,27 +9,28 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
+	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
-// Family is a kind of record that has an integer id and a partition of its
-// own, is listed in the order of its creation, and is changed by the operator.
+// Family declares a kind of record with an integer id and a partition per record. The records
+// are listed in the order of their creation, and the operator changes them.
 type Family[T any] struct {
 	// Name is the kind in change records and list keys, Title in messages.
 	Name, Title string
-	// Facts points at what every record of a Family has.
+	// Facts points to the fields that every record of a Family has.
 	Facts func(*T) Facts
-	// Check refuses a record that breaks a rule, naming the field.
+	// Check refuses a record that breaks a rule, and names the field.
 	Check func(*T) error
 	// Secret names the JSON keys that no change record shows.
 	Secret []string
-	// Security returns the actions of the security events that a change of a record
-	// makes; before is nil for a new record. Nil for a kind that has none.
+	// Security returns the actions of the security events of a change; before is nil for a new
+	// record. Nil for a kind without security events.
 	Security func(before, after *T) []string
-	// Personal is whether the record is a person's, whose values the feed of changes
-	// does not have.
+	// Personal reports whether the record is of a person: the feed of changes has no values of
+	// people.
 	Personal bool
 }
 
@@ -38,11 +38,10 @@ type Family[T any] struct {
 type Facts struct {
 	ID, Version          *int64
 	CreatedAt, UpdatedAt *wire.Time
-	// Settings is the settings version, Auth the version of what authentication reads;
-	// nil for a kind that has none.
+	// Settings is the settings version, Auth the auth version; nil for a kind without.
 	Settings, Auth *int64
-	// Org is the organization the record belongs to or is; Event the event it
-	// is, otherwise 0.
+	// Org is the id of the record's organization, or of the record if it is an organization.
+	// Event is the id of a record that is an event, otherwise 0.
 	Org, Event int64
 	// PK is the record's partition.
 	PK string
@@ -55,9 +54,9 @@ func (f Facts) key() table.Key { return table.Key{PK: f.PK, SK: "-"} }
 
 // Decode reads a record from its item.
 func (f Family[T]) Decode(item table.Item) (*T, error) {
-	r := new(T)
-	if err := json.Unmarshal(item.Data, r); err != nil {
-		return nil, fmt.Errorf("tenancy: decode %s %s: %w", f.Name, item.PK, err)
+	r, err := record.Decode[T](item)
+	if err != nil {
+		return nil, err
 	}
 	facts := f.Facts(r)
 	*facts.Version = item.Version
@@ -70,28 +69,15 @@ func (f Family[T]) Decode(item table.Item) (*T, error) {
 	return r, nil
 }
 
-// item is the record as it is stored.
-func (f Family[T]) item(r *T) (table.Item, error) {
-	data, err := wire.Encode(r)
-	if err != nil {
-		return table.Item{}, fmt.Errorf("tenancy: encode %s: %w", f.Name, err)
-	}
-	facts := f.Facts(r)
-	return table.Item{Key: facts.key(), Version: *facts.Version, Data: data}, nil
-}
-
-// maxClaims is how many ids in a row may turn out to be taken already, which
-// only happens after the counter was set back.
+// maxClaims is how many ids in a row Create tries. An id is taken already only after the
+// counter was set back.
 const maxClaims = 100
 
 var errTaken = errors.New("tenancy: id is taken")
 
-// Create stores a new record and gives it its id, times and version. It returns
-// the error of Check.
+// Create stores a new record and sets the id, the times and the version. It returns the error
+// of Check.
 func (f Family[T]) Create(ctx context.Context, s Store, r *T) error {
-	now := wire.At(s.Now())
-	facts := f.Facts(r)
-	*facts.CreatedAt, *facts.UpdatedAt, *facts.Version = now, now, 1
 	if err := f.Check(r); err != nil {
 		return err
 	}
@@ -100,28 +86,77 @@ func (f Family[T]) Create(ctx context.Context, s Store, r *T) error {
 		if err != nil {
 			return err
 		}
-		*facts.ID = id
-		if err := f.insert(ctx, s, r); !errors.Is(err, errTaken) {
+		*f.Facts(r).ID = id
+		if _, err := f.records(s).Create(ctx, r); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
 	return fmt.Errorf("tenancy: create %s: %d ids in a row are taken", f.Name, maxClaims)
 }
 
-func (f Family[T]) insert(ctx context.Context, s Store, r *T) error {
-	item, err := f.item(r)
-	if err != nil {
-		return err
-	}
-	writes := []table.Write{table.Insert(item).Or(errTaken), table.Insert(f.entry(r))}
-	return change.Commit(ctx, s.Table, append(writes, f.beside(ctx, "created", nil, r)...)...)
+// Update lets edit change the record in the partition pk and stores the next version. edit may
+// run several times, each time on a fresh copy; its error and the error of Check stop the
+// update. Update returns a 404 without a record.
+func (f Family[T]) Update(ctx context.Context, s Store, pk string, edit func(*T) error) (*T, error) {
+	return f.records(s).Change(ctx, pk, record.Change[T]{Verb: record.Updated, Edit: func(r *T) error {
+		if err := edit(r); err != nil {
+			return err
+		}
+		return f.Check(r)
+	}})
 }
 
-// beside returns what a change writes beside the record itself: the change record, its
-// security events, and the organization's auth version, which has every instance read
-// tokens and members again. An organization raises its own (plan).
-func (f Family[T]) beside(ctx context.Context, done string, before, after *T) []table.Write {
-	facts, noted := f.Facts(after), f.change(ctx, done, before, after)
+func (f Family[T]) records(s Store) record.Records[T] {
+	return record.Records[T]{Table: s.Table, Now: s.Now, Storage: storage[T]{f}}
+}
+
+// storage is the record.Storage of a family. The id of a record is the partition.
+type storage[T any] struct{ family Family[T] }
+
+func (s storage[T]) Head(r *T) record.Head {
+	facts := s.family.Facts(r)
+	return record.Head{Version: facts.Version, CreatedAt: facts.CreatedAt, UpdatedAt: facts.UpdatedAt}
+}
+
+func (s storage[T]) Key(pk string, _ bool) table.Key { return table.Key{PK: pk, SK: "-"} }
+
+func (s storage[T]) Decode(from table.Item) (*T, error) { return s.family.Decode(from) }
+
+func (s storage[T]) NotFound() error { return apierr.NotFound(s.family.Title) }
+
+func (s storage[T]) Beside(record.Verb, string) []table.Key { return nil }
+
+func (s storage[T]) Check(record.Step[T], write.Items) error { return nil }
+
+// Writes returns the writes of a step. A new record gets its line in the list of the kind. An
+// organization raises its own auth version.
+func (s storage[T]) Writes(ctx context.Context, step record.Step[T], _ write.Items) ([]table.Write, error) {
+	facts := s.family.Facts(step.After)
+	item, err := record.Encode(facts.key(), *facts.Version, step.After)
+	if err != nil {
+		return nil, err
+	}
+	beside := s.family.beside(ctx, step)
+	if step.Verb == record.Created {
+		return append([]table.Write{table.Insert(item).Or(errTaken), table.Insert(s.family.entry(step.After))}, beside...), nil
+	}
+	replace := table.Replace(item, step.Was.Version)
+	if facts.isOrganization() {
+		replace = replace.RaisingAuth()
+	}
+	return append(beside, replace), nil
+}
+
+// beside returns the writes beside the record: the change record, the security events, and the
+// organization's auth version, so that every instance reads tokens and members again.
+func (f Family[T]) beside(ctx context.Context, step record.Step[T]) []table.Write {
+	facts := f.Facts(step.After)
+	noted := change.New(ctx, change.Record{
+		At: *facts.UpdatedAt, Org: facts.Org, Event: facts.Event,
+		Action: f.Name + "." + string(step.Verb), Type: f.Name,
+		RecordID: strconv.FormatInt(*facts.ID, 10), Version: *facts.Version,
+		Values: change.Diff(step.Before, step.After, f.Secret...),
+	})
 	writes := []table.Write{noted.Write()}
 	if f.Personal {
 		writes = noted.PersonalWrites(facts.PK)
@@ -131,13 +166,13 @@ func (f Family[T]) beside(ctx context.Context, done string, before, after *T) []
 		writes = append(writes, table.BumpAuth(org).Or(apierr.NotFound(Organizations.Title)))
 	}
 	if f.Security != nil {
-		writes = append(writes, secure(noted, f.Security(before, after))...)
+		writes = append(writes, secure(noted, f.Security(step.Before, step.After))...)
 	}
 	return writes
 }
 
-// entry returns the record's line in the list of its kind: of its organization, first
-// created first, ties by id. Organizations are listed for the region.
+// entry returns the record's line in the organization's list of the kind, in the order of
+// creation, ties by id. Organizations are listed for the region.
 func (f Family[T]) entry(r *T) table.Item {
 	facts := f.Facts(r)
 	if facts.isOrganization() {
@@ -150,18 +185,7 @@ func (f Family[T]) entry(r *T) table.Item {
 
 func (f Family[T]) list(org int64) string { return table.Org(org) + "#L#" + f.Name }
 
-// change returns the change record of a write that made after from before.
-func (f Family[T]) change(ctx context.Context, done string, before, after *T) change.Record {
-	facts := f.Facts(after)
-	return change.New(ctx, change.Record{
-		At: *facts.UpdatedAt, Org: facts.Org, Event: facts.Event,
-		Action: f.Name + "." + done, Type: f.Name,
-		RecordID: strconv.FormatInt(*facts.ID, 10), Version: *facts.Version,
-		Values: change.Diff(before, after, f.Secret...),
-	})
-}
-
-// Get reads one record by its partition. It is apierr.NotFound if there is none.
+// Get reads a record by its partition. It returns a 404 without a record.
 func (f Family[T]) Get(ctx context.Context, s Store, pk string) (*T, error) {
 	item, err := s.Table.Get(ctx, table.Key{PK: pk, SK: "-"})
 	if errors.Is(err, table.ErrNotFound) {
@@ -173,58 +197,7 @@ func (f Family[T]) Get(ctx context.Context, s Store, pk string) (*T, error) {
 	return f.Decode(item)
 }
 
-// Update lets edit change the record in partition pk and stores it with its
-// next version. edit may run several times, each on a fresh copy; its error, and
-// that of Check, stops the update. It is apierr.NotFound if there is no record.
-func (f Family[T]) Update(ctx context.Context, s Store, pk string, edit func(*T) error) (*T, error) {
-	key := table.Key{PK: pk, SK: "-"}
-	answer, err := write.Run(ctx, s.Table, write.Op{
-		Reads: []table.Key{key},
-		Plan: func(ctx context.Context, got write.Items) (*write.Plan, error) {
-			item, ok := got[key]
-			if !ok {
-				return nil, apierr.NotFound(f.Title)
-			}
-			return f.plan(ctx, s, item, edit)
-		},
-	})
-	if err != nil {
-		return nil, err
-	}
-	return answer.(*T), nil
-}
-
-// plan is the update of one stored record.
-func (f Family[T]) plan(ctx context.Context, s Store, stored table.Item, edit func(*T) error) (*write.Plan, error) {
-	before, err := f.Decode(stored)
-	if err != nil {
-		return nil, err
-	}
-	after, err := f.Decode(stored)
-	if err != nil {
-		return nil, err
-	}
-	if err := edit(after); err != nil {
-		return nil, err
-	}
-	if err := f.Check(after); err != nil {
-		return nil, err
-	}
-	facts := f.Facts(after)
-	*facts.Version++
-	*facts.UpdatedAt = wire.After(*facts.UpdatedAt, s.Now())
-	item, err := f.item(after)
-	if err != nil {
-		return nil, err
-	}
-	replace := table.Replace(item, stored.Version)
-	if facts.isOrganization() {
-		replace = replace.RaisingAuth()
-	}
-	return &write.Plan{Writes: append(f.beside(ctx, "updated", before, after), replace), Answer: after}, nil
-}
-
-// IDs lists an organization's records of the kind, oldest first.
+// IDs returns the ids of an organization's records of the kind, oldest first.
 func (f Family[T]) IDs(ctx context.Context, s Store, org int64) ([]int64, error) {
 	var ids []int64
 	for item, err := range s.Table.Between(ctx, f.list(org), "0", ":") {
@@ -240,16 +213,12 @@ func (f Family[T]) IDs(ctx context.Context, s Store, org int64) ([]int64, error)
 	return ids, nil
 }
 
-const (
-	// maxReads is how often listed records are read until all are visible.
-	maxReads = 5
-	// readPause is the longest pause between two such reads.
-	readPause = 20 * time.Millisecond
-)
+// reads are the reads of listed records until all are visible.
+var reads = table.Retry{Tries: 5, First: 20 * time.Millisecond, Max: 20 * time.Millisecond}
 
-// Many reads the records in the partitions, in their order. A line of a list
-// may be seen before its record while their transaction becomes visible: then
-// all are read again, a few times, before table.ErrBusy.
+// Many reads the records in the partitions, in the order of pks. A line of a list may be
+// visible before the record of the same transaction: then Many reads all again, a few times,
+// before table.ErrBusy.
 func (f Family[T]) Many(ctx context.Context, s Store, pks []string) ([]*T, error) {
 	all, err := f.Existing(ctx, s, pks)
 	if err == nil && len(all) < len(pks) {
@@ -258,21 +227,18 @@ func (f Family[T]) Many(ctx context.Context, s Store, pks []string) ([]*T, error
 	return all, err
 }
 
-// Existing reads the records in the partitions, in their order, as Many does, and leaves
-// out a partition that has none.
+// Existing reads the records in the partitions as Many does, and leaves out a partition
+// without a record.
 func (f Family[T]) Existing(ctx context.Context, s Store, pks []string) ([]*T, error) {
 	keys := make([]table.Key, len(pks))
 	for i, pk := range pks {
 		keys[i] = table.Key{PK: pk, SK: "-"}
 	}
 	var got map[table.Key]table.Item
-	for try := range maxReads {
-		if try > 0 {
-			if err := table.Pause(ctx, readPause); err != nil {
-				return nil, err
-			}
+	for _, err := range reads.Each(ctx) {
+		if err != nil {
+			return nil, err
 		}
-		var err error
 		if got, err = s.Table.GetMany(ctx, keys); err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func ListLine(id int64) table.Item {
 }
 
 // AllOrganizations yields the ids of the region's organizations above after, smallest
-// first. An organization made before there was a list is missing until it is adopted.
+// first. Adopt adds older organizations to the list.
 func (s Store) AllOrganizations(ctx context.Context, after int64) iter.Seq2[int64, error] {
 	return func(yield func(int64, error) bool) {
 		for item, err := range s.Table.Between(ctx, listed, ListLine(after+1).SK, ListLine(math.MaxInt64).SK) {
@@ -42,9 +42,9 @@ func (s Store) AllOrganizations(ctx context.Context, after int64) iter.Seq2[int6
 // adoptIDs is how many ids Adopt looks at in one call.
 const adoptIDs = 10_000
 
-// Adopt adds organizations with an id above after to the region's list where they are
-// missing on it. One call looks at a part of the ids that were given; next is the after
-// of the next call, 0 when none is left. added counts the organizations that were missing.
+// Adopt adds missing organizations with an id above after to the region's list. A call looks
+// at adoptIDs ids; next is the after of the next call, 0 at the end. added counts the
+// organizations that were missing.
 func (s Store) Adopt(ctx context.Context, after int64) (next int64, added int, err error) {
 	base, err := s.base()
 	if err != nil {

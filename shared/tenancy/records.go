@@ -9,36 +9,33 @@ import (
 	"lectern/shared/wire"
 )
 
-// Organization is a customer. Everything it has is stored below its id.
+// Organization is a customer. Every record of a customer is stored below the id.
 type Organization struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 	// Disabled organizations are refused at sign-in.
 	Disabled bool `json:"disabled"`
-	// AIEnabled is whether assistants may be connected at all.
+	// AIEnabled reports whether members may connect assistants.
 	AIEnabled bool `json:"ai_enabled"`
-	// PersonItems is whether every session has its items beside the contacts on it
-	// (package person). Organizations made before there were such items lack it until
-	// theirs are written.
+	// PersonItems reports whether all items of persons are written (package person). maintain
+	// writes the items of older organizations.
 	PersonItems bool `json:"person_items,omitempty"`
-	// RowsCounted is whether every shard of its rows counts them (table.Item.Count).
-	// Organizations made before there was such a number lack it until their rows are
-	// counted (catalogue.Recount).
+	// RowsCounted reports whether every shard counts the rows (table.Item.Count). maintain
+	// counts the rows of older organizations (catalogue.Recount).
 	RowsCounted bool `json:"rows_counted,omitempty"`
-	// HourItems is whether every hour in which the organization has change records has its
-	// item (change.Hour).
+	// HourItems reports whether every hour with change records has an item (change.Hour).
 	HourItems bool      `json:"hour_items,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`
 	UpdatedAt wire.Time `json:"updated_at"`
 	// Settings counts the changes of the organization's settings.
 	Settings int64 `json:"-"`
-	// Auth counts the changes of the organization, its tokens, members and events, of
-	// each in the change's own transaction.
+	// Auth counts the changes of the organization, the tokens, members and events, in the
+	// transaction of each change.
 	Auth    int64 `json:"-"`
 	Version int64 `json:"-"`
 }
 
-// Role is what a member is in the organization.
+// Role says what a member may do in the organization.
 type Role string
 
 // The roles. A member with RoleEventOnly sees the permitted events alone.
@@ -51,44 +48,43 @@ const (
 // Roles lists every role.
 var Roles = []Role{RoleAdmin, RoleMember, RoleEventOnly}
 
-// Member is a user as part of one organization.
+// Member is a user as part of an organization.
 type Member struct {
 	ID    int64  `json:"id"`
 	OrgID int64  `json:"org_id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
 	Role  Role   `json:"role"`
-	// Active members' tokens work; those of the others are refused until the
-	// member is active again (spec.md section 5.1).
+	// Active reports whether the member's tokens work (spec.md section 5.1).
 	Active bool `json:"active"`
-	// ManageUsers lets a member who is no admin manage users too.
+	// ManageUsers lets a member without RoleAdmin manage users too.
 	ManageUsers bool `json:"manage_users"`
 	// AIAccess lets the member connect assistants.
 	AIAccess bool `json:"ai_access"`
 	// EventIDs are the permitted events of a member with RoleEventOnly.
 	EventIDs []int64 `json:"event_ids"`
-	// RemovedAt is when the member left; nil for who is still there.
+	// RemovedAt is when the member left; nil for a member of the organization.
 	RemovedAt *wire.Time `json:"removed_at,omitempty"`
 	CreatedAt wire.Time  `json:"created_at"`
 	UpdatedAt wire.Time  `json:"updated_at"`
 	Version   int64      `json:"-"`
 }
 
-// Present is whether the member is active and has not left.
+// Present reports whether the member is active and has not left.
 func (m *Member) Present() bool { return m.Active && m.RemovedAt == nil }
 
-// MayManageUsers is whether the member may make log export tokens.
+// MayManageUsers reports whether the member may create log export tokens.
 func (m *Member) MayManageUsers() bool { return m.Role == RoleAdmin || m.ManageUsers }
 
-// Sees is whether the member may see an event of the organization.
+// Sees reports whether the member may see an event of the organization.
 func (m *Member) Sees(event int64) bool {
 	return m.Role != RoleEventOnly || slices.Contains(m.EventIDs, event)
 }
 
-// Scope is one permission of a token; package auth has the list.
+// Scope is a permission of a token; package auth has the list.
 type Scope string
 
-// ReadAuditLogs is the scope of log export tokens, which they alone have.
+// ReadAuditLogs is the scope of log export tokens; no other token has the scope.
 const ReadAuditLogs Scope = "read:audit_logs"
 
 // Kind tells tokens apart.
@@ -102,11 +98,11 @@ const (
 	KindLogExport Kind = "log_export"
 )
 
-// Token is an API token. Its secret is not here, only what recognizes it.
+// Token is an API token, with a hash in place of the secret.
 type Token struct {
 	ID    int64 `json:"id"`
 	OrgID int64 `json:"org_id"`
-	// UserID is the member who made the token and stands behind it.
+	// UserID is the member that created the token; the token may do no more than the member.
 	UserID int64  `json:"user_id"`
 	Name   string `json:"name"`
 	Kind   Kind   `json:"kind"`
@@ -125,27 +121,27 @@ type Token struct {
 	Version    int64     `json:"-"`
 }
 
-// WithoutSecret is a copy to show, without what recognizes the secret.
+// WithoutSecret returns a copy to show, without the hash of the secret.
 func (t *Token) WithoutSecret() *Token {
 	shown := *t
 	shown.SecretHash = nil
 	return &shown
 }
 
-// Expired is whether the token has ceased to be valid by now.
+// Expired reports whether the token is no longer valid.
 func (t *Token) Expired(now time.Time) bool {
 	return t.ExpiresAt != nil && !now.Before(t.ExpiresAt.Time)
 }
 
-// Sees is whether the token is open for an event of its organization.
+// Sees reports whether the token may be used on an event of the organization.
 func (t *Token) Sees(event int64) bool {
 	return len(t.EventIDs) == 0 || slices.Contains(t.EventIDs, event)
 }
 
-// MemberPK is the partition of a member.
+// MemberPK returns the partition of a member.
 func MemberPK(org, id int64) string { return table.Org(org) + "#U#" + strconv.FormatInt(id, 10) }
 
-// TokenPK is the partition of a token.
+// TokenPK returns the partition of a token.
 func TokenPK(org, id int64) string { return table.Org(org) + "#T#" + strconv.FormatInt(id, 10) }
 
 // Organizations, Members and Tokens are the families of this package.

@@ -15,8 +15,8 @@ import (
 const (
 	// maxName is how many characters a name may have.
 	maxName = 255
-	// maxEvents is how many events a member or a token may be limited to; it
-	// keeps both small, since every request reads them.
+	// maxEvents is how many events a member or a token may be limited to. Every request reads
+	// both, so both must stay small.
 	maxEvents = 1000
 	// maxLimit is the highest custom limit of a token.
 	maxLimit = 1_000_000_000
@@ -31,7 +31,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkEvents refuses a list of events with a repeated id or too many of them.
+// checkEvents refuses a list of events with a repeated id or too many events.
 func checkEvents(ids []int64) error {
 	sorted := slices.Sorted(slices.Values(ids))
 	if len(ids) > maxEvents || len(slices.Compact(sorted)) != len(ids) {
@@ -68,8 +68,9 @@ func (t *Token) check() error {
 	return nil
 }
 
-// checkScopes holds each kind to its scopes: a legacy token has none, a log
-// export token one and the whole organization, and no other has that one.
+// checkScopes refuses scopes that the kind of token may not have: a legacy token has no
+// scopes, a log export token has ReadAuditLogs for the whole organization, and an API token
+// has other scopes.
 func (t *Token) checkScopes() error {
 	audits := slices.Contains(t.Scopes, ReadAuditLogs)
 	switch t.Kind {
@@ -94,9 +95,9 @@ func (t *Token) checkScopes() error {
 	return nil
 }
 
-// CreateToken stores a token, whose secret's hash it carries already. Its maker
-// must be present, and must be allowed to manage users for a log export token
-// (spec.md section 5.1); otherwise it is apierr.Invalid for user_id.
+// CreateToken stores a token with the hash of the secret. The member must be present, and must
+// be allowed to manage users for a log export token (spec.md section 5.1); otherwise
+// CreateToken returns a 400 for user_id.
 func (s Store) CreateToken(ctx context.Context, t *Token) error {
 	if err := t.check(); err != nil {
 		return err

@@ -18,38 +18,35 @@ const (
 	TokenRevoked    = "token.revoked"
 	RoleChanged     = "member.role_changed"
 	ActivityChanged = "member.activity_changed"
-	// OwnerInactive is the event of a member whose tokens are refused from now on.
+	// OwnerInactive is the event of a member that is not present any more, so that the tokens
+	// are refused.
 	OwnerInactive = "owner.inactive"
 )
 
-// SecurityEvent says that something changed who may call. It holds ids and no values:
-// these are in the change record of the same id.
+// SecurityEvent notes a change of who may call. The values are in the change record of the
+// same id.
 type SecurityEvent struct {
-	// ID is that of the change record.
+	// ID is the id of the change record.
 	ID        string       `json:"id"`
 	At        wire.Time    `json:"at"`
 	Org       int64        `json:"org"`
 	Action    string       `json:"action"`
 	Actor     change.Actor `json:"actor"`
 	RequestID string       `json:"request_id,omitempty"`
-	// Type is the kind of the record that changed, RecordID its id, Version the
-	// version that it has now.
+	// Type is the kind of the changed record, RecordID the id, Version the new version.
 	Type     string `json:"type"`
 	RecordID string `json:"record_id"`
 	Version  int64  `json:"version"`
 	Source   string `json:"source"`
 }
 
-// Key returns where the event is stored:
-//
-//	PK                   SK
-//	O#<org>#X#<yyyymm>   <id>#<action>
+// Key returns the key of the event.
 func (e SecurityEvent) Key() table.Key {
 	return table.Key{PK: SecurityPartition(e.Org, e.At.Time), SK: e.ID + "#" + e.Action}
 }
 
 // SecurityPartition returns the partition of an organization's security events in the
-// month of at. They are ordered by time.
+// month of at, ordered by time.
 func SecurityPartition(org int64, at time.Time) string {
 	return table.Org(org) + "#X#" + at.UTC().Format("200601")
 }
@@ -64,7 +61,7 @@ func secure(c change.Record, actions []string) []table.Write {
 		}
 		data, err := json.Marshal(e)
 		if err != nil {
-			panic(fmt.Sprintf("tenancy: encode security event: %v", err)) // It holds texts and numbers alone.
+			panic(fmt.Sprintf("tenancy: encode security event: %v", err)) // Texts and numbers can be encoded.
 		}
 		writes[i] = table.Insert(table.Item{Key: e.Key(), Version: 1, Data: data})
 	}
@@ -84,8 +81,8 @@ func tokenEvents(before, after *Token) []string {
 	return []string{TokenUpdated}
 }
 
-// memberEvents returns the security events of a member's change. What a member may do
-// counts as the role.
+// memberEvents returns the security events of a member's change. Permissions
+// count as the role.
 func memberEvents(before, after *Member) (actions []string) {
 	if before == nil {
 		return nil

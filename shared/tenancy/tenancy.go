@@ -1,7 +1,6 @@
-// Package tenancy holds who may call: organizations, their members, and the API
-// tokens members make. Only the operator changes them. What a token lets its
-// bearer do, and how it is written and checked, is in package auth; the events
-// of an organization are in package programme, which keeps them with Family.
+// Package tenancy stores organizations, members and API tokens. Only the operator changes these
+// records. Package auth reads and checks tokens; package programme declares the events of an
+// organization as a Family too.
 package tenancy
 
 import (
@@ -9,19 +8,30 @@ import (
 	"fmt"
 	"time"
 
+	"lectern/shared/keys"
 	"lectern/shared/table"
 )
 
-// Store keeps organizations, members and tokens:
-//
-//	PK                   SK
-//	O#<org>              -             organization
-//	O#<org>#U#<member>   -             member
-//	O#<org>#T#<token>    -             token
-//	O#<org>#L#<kind>     <time>#<id>   what is listed: members, tokens, events
-//	O#<org>#X#<yyyymm>   <id>          security event
-//	R#org                <id>          the region's list of organizations
-//	N#id                 -             the region's running number
+// Line and RunningNumber are the items of the region: a line of its list of organizations,
+// and the number from which it gives ids.
+var (
+	Line          = keys.Pattern{Name: "line of the region's organizations", PK: listed, SK: "<number>"}
+	RunningNumber = keys.Pattern{Name: "running number", PK: counter.PK, SK: counter.SK}
+)
+
+// Keys are the patterns of the items of organizations, members and tokens.
+var Keys = []keys.Pattern{
+	{Name: "organization", PK: "o", SK: "-"},
+	{Name: "member", PK: "o#U#<user>", SK: "-"},
+	{Name: "change of a member", PK: "o#U#<user>", SK: "H#<change>"},
+	{Name: "token", PK: "o#T#<token>", SK: "-"},
+	{Name: "line of a list", PK: "o#L#member", SK: "<time>#<number>"},
+	{Name: "line of a list", PK: "o#L#token", SK: "<time>#<number>"},
+	{Name: "security event", PK: "o#X#<yyyymm>", SK: "<id>#<action>"},
+	Line, RunningNumber,
+}
+
+// Store keeps organizations, members and tokens.
 type Store struct {
 	Table *table.Table
 	Now   func() time.Time

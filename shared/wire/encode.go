@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// Encode writes v as JSON without the escapes that only HTML needs and without a
-// line end. It is how all that is stored or answered is written: a text weighs
-// what it says, and what was kept of an answer is the answer byte for byte.
+// Encode returns the JSON of v, without the escapes for HTML and without a line end. All stored
+// and answered JSON is encoded by Encode, so a stored part of an answer is equal to the answer
+// byte for byte.
 func Encode(v any) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

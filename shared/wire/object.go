@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// Object is a JSON object that is written property by property and keeps their
-// order. The zero Object is empty.
+// Object is a JSON object with properties in the order of their addition. The zero Object is
+// empty.
 type Object struct {
 	// text is the object without its closing brace.
 	text []byte
 	err  error
 }
 
-// Add writes one more property, whose name needs no escapes. A value that cannot be
-// written makes MarshalJSON fail.
+// Add adds a property. The name must not need escapes. A value that cannot be encoded makes
+// MarshalJSON fail.
 func (o *Object) Add(name string, value any) {
 	separator := byte(',')
 	if len(o.text) == 0 {
@@ -27,7 +27,7 @@ func (o *Object) Add(name string, value any) {
 	o.add(name, value)
 }
 
-// add writes a value; most are plain texts or nothing, for which no encoder is needed.
+// add appends a value. Null and plain texts, the most frequent values, need no encoder.
 func (o *Object) add(name string, value any) {
 	if value == nil {
 		o.text = append(o.text, "null"...)
@@ -44,7 +44,7 @@ func (o *Object) add(name string, value any) {
 	o.text = append(o.text, text...)
 }
 
-// plain is whether a text is written as it is: printable ASCII without quotes and
+// plain reports whether a text needs no escapes: it is printable ASCII without quotes and
 // backslashes.
 func plain(text string) bool {
 	for i := range len(text) {
@@ -55,15 +55,15 @@ func plain(text string) bool {
 	return true
 }
 
-// With is a copy of the object with one more property; the original stays as it is.
+// With returns a copy of the object with an additional property.
 func (o Object) With(name string, value any) Object {
 	o.text = slices.Clip(o.text)
 	o.Add(name, value)
 	return o
 }
 
-// Edit returns a copy of the object with the values that edit returns for its properties,
-// without those for which it returns nil.
+// Edit returns a copy of the object in which edit has replaced the values. The copy does not
+// have the properties for which edit returns nil.
 func (o Object) Edit(edit func(name string, value any) any) Object {
 	text, err := o.MarshalJSON()
 	copied, in := Object{err: err}, json.NewDecoder(bytes.NewReader(text))

@@ -55,7 +55,7 @@ func TestAnEditedObjectKeepsItsOrder(t *testing.T) {
 	require.ErrorContains(t, err, "f")
 }
 
-// TestTextsInAnObject: a text is written as every other encoder writes it.
+// TestTextsInAnObject: Object and Encode write a text in the same form.
 func TestTextsInAnObject(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]*`), rapid.Just("a\u2028<b>\x00\"\\")).Draw(t, "text")

@@ -1,7 +1,6 @@
-// Package wire holds the value types that both stored records and request
-// bodies are made of and that Go has no type for: a property that may be
-// absent, null or set, and an instant in milliseconds. It knows how they are
-// written in JSON and how they are described in OpenAPI, and no rule beyond.
+// Package wire has types for the properties of stored records and request bodies: Opt, for a
+// property that is absent, null or set; Time, an instant in milliseconds; and the bodies of
+// creates and updates. Each type has its JSON form and its schema for OpenAPI.
 package wire
 
 import (
@@ -12,40 +11,39 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Opt is a property of a body, or a query parameter, that may be absent, null
-// or a value. The zero Opt is absent; a field with `json:",omitzero"` then
-// leaves it out when encoded.
+// Opt is a property of a body, or a query parameter, that is absent, null or a value. The zero
+// Opt is absent. A field with `json:",omitzero"` is not encoded if it is absent.
 type Opt[T any] struct {
-	// Value stands first: huma writes a query parameter into field 0.
+	// Value must be field 0, since huma writes a query parameter into field 0.
 	Value T
-	// Sent is whether the property was there at all.
+	// Sent reports whether the client sent the property.
 	Sent bool
-	// Null is whether it was there as null; Value is then zero.
+	// Null reports whether the client sent null; then Value is zero.
 	Null bool
 }
 
-// Some is an Opt that holds v.
+// Some returns an Opt with the value v.
 func Some[T any](v T) Opt[T] { return Opt[T]{Value: v, Sent: true} }
 
-// Null is an Opt that was sent as null.
+// Null returns an Opt with null.
 func Null[T any]() Opt[T] { return Opt[T]{Sent: true, Null: true} }
 
-// IsZero is true for an absent property.
+// IsZero reports whether the property is absent.
 func (o Opt[T]) IsZero() bool { return !o.Sent }
 
-// Has is true when there is a value: sent and not null.
+// Has reports whether the property has a value other than null.
 func (o Opt[T]) Has() bool { return o.Sent && !o.Null }
 
-// Into stores what was sent in a property of a record that cannot be null: null
-// makes it zero, and what is absent leaves it.
+// Into stores the property in a field that cannot be null. Null stores the zero value. An absent
+// property changes nothing.
 func (o Opt[T]) Into(stored *T) {
 	if o.Sent {
 		*stored = o.Value
 	}
 }
 
-// IntoPointer stores what was sent in a property that is nil for null; what is
-// absent leaves it.
+// IntoPointer stores the property in a pointer. Null stores nil. An absent property changes
+// nothing.
 func (o Opt[T]) IntoPointer(stored **T) {
 	switch {
 	case o.Null:
@@ -55,7 +53,7 @@ func (o Opt[T]) IntoPointer(stored **T) {
 	}
 }
 
-// UnmarshalJSON reads null or a value; either way the property was sent.
+// UnmarshalJSON reads null or a value, and sets Sent.
 func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	*o = Opt[T]{Sent: true}
 	if bytes.Equal(data, []byte("null")) {
@@ -65,7 +63,7 @@ func (o *Opt[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &o.Value)
 }
 
-// MarshalJSON writes null unless there is a value.
+// MarshalJSON writes the value, or null without a value.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.Has() {
 		return []byte("null"), nil
@@ -73,8 +71,8 @@ func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	return Encode(o.Value)
 }
 
-// Schema is that of T, nullable. A property that refuses null says so with the
-// tag `nullable:"false"`.
+// Schema returns the schema of T, nullable. The tag `nullable:"false"` makes a property refuse
+// null.
 func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	schema := huma.SchemaFromType(r, reflect.TypeFor[T]())
 	if schema.Ref != "" {
@@ -84,8 +82,8 @@ func (o Opt[T]) Schema(r huma.Registry) *huma.Schema {
 	return schema
 }
 
-// Receiver is where huma puts the parsed value of a query parameter.
+// Receiver returns the field in which huma stores the value of a query parameter.
 func (o *Opt[T]) Receiver() reflect.Value { return reflect.ValueOf(o).Elem().Field(0) }
 
-// OnParamSet notes whether a query parameter was there.
+// OnParamSet sets Sent for a query parameter.
 func (o *Opt[T]) OnParamSet(isSet bool, _ any) { o.Sent = isSet }

@@ -10,18 +10,17 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// layout is how an instant is written: UTC, always three decimals.
+// layout is the form of an instant: UTC, always three decimals.
 const layout = "2006-01-02T15:04:05.000Z"
 
-// Time is an instant cut to milliseconds. In JSON it is RFC 3339 in UTC with
-// three decimals; read, it must carry an offset or Z.
+// Time is an instant in milliseconds. In JSON it is RFC 3339 in UTC with three decimals.
 type Time struct{ time.Time }
 
-// At is t in UTC, cut to milliseconds.
+// At returns t in UTC, cut to milliseconds.
 func At(t time.Time) Time { return Time{t.UTC().Truncate(time.Millisecond)} }
 
-// ParseTime reads an RFC 3339 instant, which must carry an offset or Z and have
-// a year of four digits in UTC. Its letters may be small.
+// ParseTime reads an RFC 3339 instant with an offset or Z, and with a year of four digits in
+// UTC. The letters may be in lower case.
 func ParseTime(text string) (Time, error) {
 	text = strings.ToUpper(text)
 	t, err := time.Parse(time.RFC3339, text)
@@ -31,15 +30,15 @@ func ParseTime(text string) (Time, error) {
 	return At(t), nil
 }
 
-// instant is the form of RFC 3339. time.Parse takes more: a comma, an hour of one
-// digit, an offset of more than a day.
+// instant matches RFC 3339. time.Parse also accepts a comma, an hour of one digit, and an offset
+// of more than a day.
 var instant = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$`)
 
-// maxYear is the last year that RFC 3339 can write.
+// maxYear is the last year in RFC 3339.
 const maxYear = 9999
 
-// After is the time of a change of what was last changed at last: now, or where
-// the clock is behind, a millisecond after last (design.md section 3).
+// After returns the time of a change to a record that was last changed at last: now, or a
+// millisecond after last if the clock is behind (design.md section 3).
 func After(last Time, now time.Time) Time {
 	if at := At(now); at.After(last.Time) {
 		return at
@@ -47,7 +46,7 @@ func After(last Time, now time.Time) Time {
 	return At(last.Add(time.Millisecond))
 }
 
-// String is the JSON form without quotes.
+// String returns the JSON form without quotes.
 func (t Time) String() string { return t.UTC().Format(layout) }
 
 // MarshalJSON writes the instant as String does.
@@ -64,7 +63,7 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Schema describes the JSON form.
+// Schema returns the schema of the JSON form.
 func (Time) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Format: "date-time"}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/table"
 	"lectern/shared/write"
 )
@@ -97,9 +97,9 @@ func startWithConflicts(t *testing.T) (*table.Table, *conflicts) {
 
 // bumping is an operation that inserts an item, and some more, and bumps shards.
 func bumping(id string, inserts int, bumped ...int) write.Entry {
-	return write.Entry{ID: id, Op: write.Op{
-		Touches: func(write.Items) []string { return []string{id} },
-		Plan: func(context.Context, write.Items) (*write.Plan, error) {
+	return write.Entry{ID: id, Op: funcs{
+		Touched: func(write.Items) []string { return []string{id} },
+		Do: func(context.Context, write.Items) (*write.Plan, error) {
 			plan := &write.Plan{Answer: id}
 			for i := range inserts {
 				key := table.Key{PK: "p#R#" + id, SK: strconv.Itoa(i)}

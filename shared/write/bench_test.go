@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/write"
 )
 
@@ -27,7 +27,7 @@ func BenchmarkRun(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
 					i := <-next
-					_, err := write.Run(b.Context(), to, command{Kind: "create", ID: fmt.Sprint("id", i), Email: fmt.Sprint("mail", i)}.op("p"))
+					_, err := write.Run[any](b.Context(), to, command{Kind: "create", ID: fmt.Sprint("id", i), Email: fmt.Sprint("mail", i)}.op("p"))
 					if err != nil {
 						b.Error(err)
 					}

@@ -13,49 +13,46 @@ import (
 	"lectern/shared/table"
 )
 
-// Entry is one operation of a bulk request.
+// Entry is an operation of a bulk request.
 type Entry struct {
-	// ID is the record's, also of one that is created. Where the answer shows another
-	// record, Bulk puts the id of that one here.
+	// ID is the record's id, also of a record to create. Bulk replaces it if the answer
+	// shows another record.
 	ID string
 	Op Op
-	// Err is why the operation was refused already; Op is then not done.
+	// Err is the error of an operation that was refused already; Op is then not done.
 	Err error
 }
 
 // Batch is the operations of a bulk request.
 type Batch struct {
 	Entries []Entry
-	// Prepare sets Op or Err of the entries at the indexes todo, in one call: those
-	// that no earlier request with the Idempotency-Key has done. Its error ends the
-	// request. Nil for entries that are ready.
+	// Prepare sets Op or Err of the entries at the indexes todo, in a single call: the
+	// entries that no earlier request with the Idempotency-Key has done. An error of Prepare
+	// ends the request. Nil for entries that are ready.
 	Prepare func(ctx context.Context, todo []int) error
-	// Again shows records that an earlier request with the Idempotency-Key has written,
-	// by id, deleted ones too. A record that it leaves out makes a result without an
-	// answer.
+	// Again renders records that an earlier request with the Idempotency-Key has written, by
+	// id, deleted records too. A missing record makes a result without an answer.
 	Again func(ctx context.Context, ids []string) (map[string]any, error)
 }
 
-// Result is how the entry of the same index came out: what Run would have
-// returned for it. Both are nil for what was done earlier and cannot be shown any
-// more.
+// Result is the result of the entry at the same index, as Run would return it. Both fields
+// are nil for an operation done earlier whose record cannot be shown any more.
 type Result struct {
 	Answer any
 	Err    error
 }
 
-// atOnce is how many sequences of packs are committed, or operations planned, in
-// parallel.
+// atOnce is how many sequences of packs are committed, or operations planned, in parallel.
 const atOnce = 8
 
-// Bulk does the operations as if Run had done one after the other, in far fewer
-// transactions: each succeeds or fails on its own and sees the earlier ones that
-// touch the same. With an Idempotency-Key, what an earlier request with the key
-// has done is not done again. When an operation failed for a reason that may pass,
-// the key keeps what was done only, for a repetition to do the rest.
+// Bulk does the operations as if Run had done them in order, in far fewer transactions: each
+// succeeds or fails alone and sees the earlier operations that touch the same names. With an
+// Idempotency-Key, operations that an earlier request has done are not done again. When an
+// operation failed for a reason that may pass, the key keeps the successes only, for a
+// repetition to do the rest.
 //
-// The error is for the request as a whole: 409 while another request holds the
-// key, idempotency.ErrRaced when one took it over.
+// The error concerns the request as a whole: 409 while another request has the key,
+// idempotency.ErrRaced when another request took the key over.
 func Bulk(ctx context.Context, t *table.Table, batch Batch) ([]Result, error) {
 	n := len(batch.Entries)
 	b := &bulk{Batch: batch, table: t, key: idempotency.From(ctx), results: make([]Result, n), kept: make([]bool, n)}
@@ -75,18 +72,18 @@ type bulk struct {
 	Batch
 	table *table.Table
 	key   *idempotency.Key
-	// results are filled at different indexes in parallel, and so is kept: whether a part
-	// of the key has the result.
+	// results are filled at different indexes in parallel, and so is kept: whether a part of
+	// the key has the result.
 	results []Result
 	kept    []bool
-	// settled is whether the key has all results.
+	// settled reports whether the key has all results.
 	settled bool
 }
 
 // lastStep is the time before the end of the request in which a bulk begins no further read
-// or write: one takes table.LongestWrite at most, and then the key is given back and the
+// or write: a write takes table.LongestWrite at most, and then the key is given back and the
 // answer rendered. So each operation has its answer before the request ends, unless two
-// calls of one step in a row need seconds each.
+// calls of a step in a row need seconds each.
 const lastStep = table.LongestWrite + 3*time.Second
 
 // late reports whether the request ends too soon for another step. A request without a
@@ -96,8 +93,8 @@ func late(ctx context.Context) bool {
 	return ok && time.Until(end) < lastStep
 }
 
-// round does those of todo that touch nothing an earlier one of them touches, and
-// gives the others: what these read and touch may be different afterwards.
+// round does the operations of todo that touch nothing that an earlier operation touches,
+// and returns the others: their items may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	if late(ctx) {
 		b.fail(todo, table.ErrBusy)
@@ -120,78 +117,97 @@ func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
 	return later, b.oneByOne(ctx, stale)
 }
 
-// maxKeys is how many items the operations of one round read in each of their two
-// batches, but for those of a single one: of the largest, twice as many take 300 MB of
+// maxKeys is how many items the operations of a round read in each of their two batches,
+// except the items of a single operation: of the largest items, twice as many take 300 MB of
 // a Lambda's memory.
 const maxKeys = 1_000
 
-// read reads what operations need, all together in two batches: of all that there is
-// room for what they touch, and of those that are independent what follows. It gives
-// these and, in order, the others.
+// read reads the items of operations in two batches: the first batch for as many operations
+// as there is room, the second for the independent operations among them. It returns these
+// and, in order, the others.
 func (b *bulk) read(ctx context.Context, todo []int) (now []int, got Items, later []int, err error) {
-	first, n := gathered(todo, func(i int) []table.Key { return b.Entries[i].Op.Reads })
-	if got, err = b.table.GetMany(ctx, first); err != nil {
-		return todo[:n], nil, todo[n:], err
+	var first, second keyBatch
+	for _, i := range todo {
+		if !first.add(b.Entries[i].Op.Reads()) {
+			break
+		}
 	}
-	now, waiting := b.independent(todo[:n], got)
-	second, m := gathered(now, func(i int) []table.Key { return b.Entries[i].Op.more(got) })
-	later = slices.Concat(waiting, now[m:], todo[n:])
+	if got, err = b.table.GetMany(ctx, first.keys); err != nil {
+		return todo[:first.ops], nil, todo[first.ops:], err
+	}
+	now, waiting := b.independent(todo[:first.ops], got)
+	for _, i := range now {
+		if !second.add(b.Entries[i].Op.More(got)) {
+			break
+		}
+	}
+	later = slices.Concat(waiting, now[second.ops:], todo[first.ops:])
 	slices.Sort(later)
-	return now[:m], got, later, join(ctx, b.table, got, second)
+	return now[:second.ops], got, later, join(ctx, b.table, got, second.keys)
 }
 
-// gathered are the keys of the first n operations, as many as may be read at once.
-func gathered(todo []int, of func(i int) []table.Key) (keys []table.Key, n int) {
-	known := map[table.Key]bool{}
-	for n, i := range todo {
-		its := of(i)
-		for _, key := range its {
-			known[key] = true
-		}
-		if len(known) > maxKeys && n > 0 {
-			return keys, n
-		}
-		keys = append(keys, its...)
+// keyBatch has the keys of the first operations, which are read together.
+type keyBatch struct {
+	ops   int
+	keys  []table.Key
+	known map[table.Key]bool
+}
+
+// add adds the keys of the next operation. It reports whether there was room; the first
+// operation always has room.
+func (k *keyBatch) add(keys []table.Key) bool {
+	if k.known == nil {
+		k.known = map[table.Key]bool{}
 	}
-	return keys, len(todo)
+	for _, key := range keys {
+		k.known[key] = true
+	}
+	if len(k.known) > maxKeys && k.ops > 0 {
+		return false
+	}
+	k.ops, k.keys = k.ops+1, append(k.keys, keys...)
+	return true
 }
 
-// independent divides todo, keeping its order.
+// independent divides todo in order: later has the operations that touch a name of an
+// earlier operation.
 func (b *bulk) independent(todo []int, got Items) (now, later []int) {
 	touched := map[string]bool{}
 	for _, i := range todo {
-		touches := b.Entries[i].Op.touches(got)
-		if slices.ContainsFunc(touches, func(what string) bool { return touched[what] }) {
+		names := touches(b.Entries[i].Op, got)
+		if slices.ContainsFunc(names, func(name string) bool { return touched[name] }) {
 			later = append(later, i)
 		} else {
 			now = append(now, i)
 		}
-		for _, what := range touches {
-			touched[what] = true
+		for _, name := range names {
+			touched[name] = true
 		}
 	}
 	return now, later
 }
 
-func (op Op) touches(got Items) (touches []string) {
-	if op.Touches != nil {
-		return op.Touches(got)
+// touches returns the names that the operation touches; by default the keys of Reads.
+func touches(op Op, got Items) []string {
+	names := op.Touches(got)
+	if names != nil {
+		return names
 	}
-	for _, key := range op.Reads {
-		touches = append(touches, key.PK+" "+key.SK)
+	for _, key := range op.Reads() {
+		names = append(names, key.PK+" "+key.SK)
 	}
-	return touches
+	return names
 }
 
-// plan plans the operations, atOnce in parallel. It returns those that have something to
-// write, and those that found what was read out of date; the others have their results.
+// plan plans the operations, atOnce in parallel. It returns the operations with writes, and
+// the operations with outdated items; the others have their results.
 func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, stale []int) {
 	for some := range slices.Chunk(todo, atOnce) {
 		plans := make([]*Plan, len(some))
 		var g errgroup.Group
 		for n, i := range some {
 			g.Go(func() error {
-				plans[n], b.results[i].Err = b.Entries[i].Op.plan(ctx, got)
+				plans[n], b.results[i].Err = safePlan(ctx, b.Entries[i].Op, got)
 				return nil // The error is the operation's result.
 			})
 		}
@@ -218,8 +234,8 @@ func (b *bulk) plan(ctx context.Context, todo []int, got Items) (ops []planned, 
 // is called in the order of the operations.
 type Reserver interface{ Reserve() }
 
-// name notes which record the operation at index is about, by its answer, for which it
-// reserves memory.
+// name notes the id of the record that the answer of an operation shows, and reserves memory
+// for the answer.
 func (b *bulk) name(index int, answer any) {
 	if answer, ok := answer.(Reserver); ok {
 		answer.Reserve()
@@ -239,8 +255,8 @@ func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
 	return nil
 }
 
-// commit writes a pack and, if that is refused, its operations one by one. Its
-// error is idempotency.ErrRaced; all others are results.
+// commit writes a pack and, if that is refused, the operations of the pack alone. It returns
+// only idempotency.ErrRaced; other errors are results.
 func (b *bulk) commit(ctx context.Context, p pack) error {
 	kept, err := b.keep(ctx, p.ops)
 	if err == nil {
@@ -262,23 +278,31 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 	return b.oneByOne(ctx, p.indexes())
 }
 
-// oneByOne does each operation alone, while there is time for them.
+// oneByOne does each operation alone, while there is time.
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 	for n, i := range todo {
 		if late(ctx) {
 			b.fail(todo[n:], table.ErrBusy)
 			return nil
 		}
-		answer, err := run(ctx, b.table, b.Entries[i].Op, func(answer any) ([]table.Write, error) {
-			b.name(i, answer)
-			return b.keep(ctx, []planned{{index: i, answer: answer}})
-		})
+		answer, err := run(ctx, b.table, b.Entries[i].Op, entryOf{b, i})
 		if errors.Is(err, idempotency.ErrRaced) {
 			return err
 		}
 		b.results[i], b.kept[i] = Result{answer, err}, err == nil
 	}
 	return nil
+}
+
+// entryOf is the operation of a bulk at an index.
+type entryOf struct {
+	bulk  *bulk
+	index int
+}
+
+func (e entryOf) keep(ctx context.Context, answer any) ([]table.Write, error) {
+	e.bulk.name(e.index, answer)
+	return e.bulk.keep(ctx, []planned{{index: e.index, answer: answer}})
 }
 
 // fail gives all of todo the same error.

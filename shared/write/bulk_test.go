@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
@@ -88,7 +88,7 @@ func TestBulkIsASequenceOfSingles(t *testing.T) {
 				results, err := write.Bulk(t.Context(), faultyTable, batch(entries(many, commands)))
 				require.NoError(t, err)
 				for i, c := range commands {
-					answer, err := write.Run(t.Context(), clean, c.op(one))
+					answer, err := write.Run[any](t.Context(), clean, c.op(one))
 					require.Equal(t, write.Result{Answer: answer, Err: err}, results[i], "seed %d: %d of %+v", seed, i, commands)
 				}
 				require.Equal(t, dump(t, clean, one, everyKey(one)), dump(t, clean, many, everyKey(many)), "seed %d", seed)
@@ -146,9 +146,9 @@ func TestBulkOfBigRecords(t *testing.T) {
 	all := make([]write.Entry, 60)
 	for i := range all {
 		now := person{ID: fmt.Sprintf("id%02d", i), Padding: strings.Repeat("x", 150_000)}
-		all[i].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
+		all[i].Op = funcs{Do: func(context.Context, write.Items) (*write.Plan, error) {
 			return &write.Plan{Writes: place("p").store(table.Item{}, now), Answer: now.ID}, nil
-		}
+		}}
 	}
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
@@ -162,11 +162,15 @@ func TestRefusedOperationsOfABulkAreAlone(t *testing.T) {
 	commands[7].Email = commands[3].Email
 	all := entries("p", commands)
 	all[5].Err = errFull
-	all[9].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) { return nil, errGone }
+	change(&all[9], func(op *funcs) {
+		op.Do = func(context.Context, write.Items) (*write.Plan, error) { return nil, errGone }
+	})
 	// A condition that fails cancels its pack, which is then done one by one.
-	all[11].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
-		return &write.Plan{Writes: []table.Write{table.Exists(place("p").record("none")).Or(errExists)}}, nil
-	}
+	change(&all[11], func(op *funcs) {
+		op.Do = func(context.Context, write.Items) (*write.Plan, error) {
+			return &write.Plan{Writes: []table.Write{table.Exists(place("p").record("none")).Or(errExists)}}, nil
+		}
+	})
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	for i, want := range map[int]error{5: errFull, 7: errTaken, 9: errGone, 11: errExists} {
@@ -196,12 +200,14 @@ func TestABulkThatReadsMuch(t *testing.T) {
 				}
 				all[i].Op = add("p", "a")
 				if first {
-					all[i].Op.Reads = append(all[i].Op.Reads, many...)
+					change(&all[i], func(op *funcs) { op.Keys = append(op.Keys, many...) })
 				} else {
-					all[i].Op.More = func(got write.Items) []table.Key {
-						require.Contains(t, got, place("p").record("a"))
-						return many
-					}
+					change(&all[i], func(op *funcs) {
+						op.Then = func(got write.Items) []table.Key {
+							require.Contains(t, got, place("p").record("a"))
+							return many
+						}
+					})
 				}
 			}
 			before, _ := mustRead(t, to, "p", "a")
@@ -221,12 +227,14 @@ func TestAStalePlanIsMadeAgain(t *testing.T) {
 	to := tabletest.Start(t)
 	all := entries("p", creates(10))
 	plan, tries := all[4].Op.Plan, 0
-	all[4].Op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
-		if tries++; tries < 3 {
-			return nil, table.ErrStale
+	change(&all[4], func(op *funcs) {
+		op.Do = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			if tries++; tries < 3 {
+				return nil, table.ErrStale
+			}
+			return plan(ctx, got)
 		}
-		return plan(ctx, got)
-	}
+	})
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	requireSuccess(t, results, len(all))
@@ -239,7 +247,7 @@ func TestOperationsThatTouchWhatTheyRead(t *testing.T) {
 	all := make([]write.Entry, 12)
 	for i := range all {
 		all[i].Op = add("p", "a")
-		all[i].Op.Touches = nil
+		change(&all[i], func(op *funcs) { op.Touched = nil })
 	}
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
@@ -257,7 +265,7 @@ func TestUndeclaredTouchesAreSafe(t *testing.T) {
 	all := make([]write.Entry, 12)
 	for i := range all {
 		all[i].Op = add("p", "a")
-		all[i].Op.Touches = func(write.Items) []string { return nil }
+		change(&all[i], func(op *funcs) { op.Touched = func(write.Items) []string { return []string{} } })
 	}
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
@@ -276,8 +284,8 @@ func TestKeyedBulkGoesOn(t *testing.T) {
 		all := make([]write.Entry, n)
 		for i := range all {
 			op := add("p", "a")
-			plan := op.Plan
-			op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+			plan := op.Do
+			op.Do = func(ctx context.Context, got write.Items) (*write.Plan, error) {
 				if i == broken {
 					breakOff()
 				}

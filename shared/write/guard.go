@@ -9,21 +9,19 @@ import (
 	"lectern/shared/wire"
 )
 
-// Guard is what a client says about the record it means to change. Each part
-// that was sent must hold (gaps.md section 1).
+// Guard is the version of a record that a client says it has seen. Each part that was sent
+// must agree (gaps.md section 1).
 type Guard struct {
 	// UpdatedAt is the body's updated_at.
 	UpdatedAt wire.Opt[wire.Time]
-	// IfMatch is the header If-Match: "*", or entity tags separated by commas. Of
-	// a tag only the part before the dot is compared, with the version: the rest
-	// is a hash of one rendering of it. So a tag that a proxy has made weak still
-	// says which version was seen, and is taken as well. It is empty when there is
-	// no such header.
+	// IfMatch is the header If-Match: "*", or entity tags separated by commas; empty without
+	// the header. Only the part of a tag before the dot is compared, with the version: the
+	// rest is a hash of a rendering. So a tag that a proxy has made weak still names the
+	// version, and is accepted as well.
 	IfMatch string
 }
 
-// Validate is the 400 of a guard that could be of no record, to be refused before
-// the record is looked for.
+// Validate returns the 400 of a guard that no record could match, before the record is read.
 func (g Guard) Validate() error {
 	if g.UpdatedAt.Null {
 		return apierr.Invalid("updated_at", "updated_at must be a time.")
@@ -32,16 +30,16 @@ func (g Guard) Validate() error {
 	return err
 }
 
-// Check compares the guard with a record: 409 with the current updated_at, and
-// the current version as ETag, when it is another one than the client has seen; 400
-// for an If-Match that is no list of entity tags, or a null updated_at.
+// Check compares the guard with a record: 409 with the current updated_at, and the current
+// version as ETag, if the client has seen another version; 400 for an If-Match that is no
+// list of entity tags, or a null updated_at.
 func (g Guard) Check(version int64, updatedAt wire.Time) error {
 	return g.CheckSince(version, updatedAt, version, updatedAt)
 }
 
-// CheckSince is Check of a record that was written since, up to the version last at the
-// time lastAt, without a change of what is shown here: who has seen one of these
-// versions elsewhere has missed nothing.
+// CheckSince does Check for a record with later writes that did not change the parts shown,
+// up to the version last at the time lastAt: a client that has seen a version in between has
+// missed nothing.
 func (g Guard) CheckSince(version int64, updatedAt wire.Time, last int64, lastAt wire.Time) error {
 	if err := g.Validate(); err != nil {
 		return err
@@ -55,8 +53,7 @@ func (g Guard) CheckSince(version int64, updatedAt wire.Time, last int64, lastAt
 	return nil
 }
 
-// matches is whether one of tags is of a version from first to last; no tags stand for
-// any version.
+// matches reports whether a tag has a version from first to last. No tags match any version.
 func matches(tags []string, first, last int64) bool {
 	for _, tag := range tags {
 		seen, _, _ := strings.Cut(tag, ".")
@@ -68,9 +65,9 @@ func matches(tags []string, first, last int64) bool {
 	return len(tags) == 0
 }
 
-// parseTags splits an If-Match header into the texts of its entity tags (RFC
-// 9110 section 8.8.3); none for "*", which holds for every record there is. A
-// header without any tag is malformed: it would guard nothing.
+// parseTags splits an If-Match header into the texts of its entity tags (RFC 9110 section
+// 8.8.3); none for "*", which matches every record. A header without any tag is malformed:
+// it would guard nothing.
 func parseTags(header string) (tags []string, err error) {
 	rest := trim(header)
 	if rest == "*" || header == "" {

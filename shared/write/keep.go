@@ -16,8 +16,8 @@ type record interface {
 	Revision() int64
 }
 
-// begin claims the request's Idempotency-Key, if it has one, shows what was done under
-// it before, and returns the indexes of what is left to do.
+// begin claims the request's Idempotency-Key, if there is a key, fills in the results of
+// earlier requests, and returns the indexes left to do.
 func (b *bulk) begin(ctx context.Context) (todo []int, err error) {
 	if b.key != nil {
 		if err := b.key.Claim(ctx); err != nil {
@@ -43,8 +43,8 @@ func (b *bulk) begin(ctx context.Context) (todo []int, err error) {
 	}), nil
 }
 
-// replay fills in the results of operations that an earlier request did. That an
-// operation was a success stays true when its record cannot be shown.
+// replay fills in the results of operations that an earlier request did. An operation stays
+// a success when its record cannot be shown.
 func (b *bulk) replay(ctx context.Context) error {
 	done, err := b.key.Done(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bulk) keep(ctx context.Context, ops []planned) ([]table.Write, error) {
 	return []table.Write{w}, err
 }
 
-// result is a success as the key keeps it.
+// result returns a success as the key keeps it.
 func (b *bulk) result(index int, answer any) idempotency.Result {
 	kept := idempotency.Result{Index: index, ID: b.Entries[index].ID}
 	if shown, ok := answer.(record); ok {
@@ -112,9 +112,9 @@ func (b *bulk) result(index int, answer any) idempotency.Result {
 	return kept
 }
 
-// settle finishes the key with the results that no transaction noted, for a repetition
-// to do nothing, unless an operation may come out differently then. Where it fails, the
-// repetition does what is not noted, when the lease has ended.
+// settle finishes the key with the results that no transaction noted, so that a repetition
+// does nothing, unless an operation may come out differently then. If settle fails, a
+// repetition does the operations that are not noted, after the lease.
 func (b *bulk) settle(ctx context.Context) {
 	if b.key == nil || b.key.Replays() || slices.ContainsFunc(b.results, mayPass) {
 		return
@@ -137,16 +137,15 @@ func (b *bulk) settle(ctx context.Context) {
 	b.settled = b.key.Finish(ctx, rest) == nil
 }
 
-// mayPass reports whether a result is an error that says nothing about the operation:
-// the service was busy, or failed.
+// mayPass reports whether a result is an error of the service, which another try may avoid.
 func mayPass(r Result) bool {
 	var refused *apierr.Error
 	return r.Err != nil && (!errors.As(r.Err, &refused) || refused.Status >= 500)
 }
 
-// release gives the key back when the bulk has not settled. What is in doubt may
-// still be on its way: the lease then ends by itself, so that a repetition does
-// not overtake it.
+// release gives the key back when the bulk has not settled. A transaction in doubt may still
+// be on the way: then the lease must end, so that a repetition does not overtake the
+// transaction.
 func (b *bulk) release(ctx context.Context) {
 	switch {
 	case b.key == nil, b.settled:
@@ -158,5 +157,5 @@ func (b *bulk) release(ctx context.Context) {
 	}
 }
 
-// inDoubt reports whether nobody knows if the operation was done.
+// inDoubt reports whether the operation may or may not have been done.
 func inDoubt(r Result) bool { return errors.Is(r.Err, table.ErrInDoubt) }

@@ -48,15 +48,19 @@ func storing(n, padding int, chained bool) []write.Entry {
 	all := make([]write.Entry, n)
 	for i := range all {
 		now := person{ID: fmt.Sprintf("id%02d", i), Padding: strings.Repeat("x", padding)}
-		all[i].Op.Touches = func(write.Items) []string {
-			if chained {
-				return []string{"parent"}
+		change(&all[i], func(op *funcs) {
+			op.Touched = func(write.Items) []string {
+				if chained {
+					return []string{"parent"}
+				}
+				return []string{now.ID}
 			}
-			return []string{now.ID}
-		}
-		all[i].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) {
-			return &write.Plan{Writes: place("p").store(table.Item{}, now), Answer: now}, nil
-		}
+		})
+		change(&all[i], func(op *funcs) {
+			op.Do = func(context.Context, write.Items) (*write.Plan, error) {
+				return &write.Plan{Writes: place("p").store(table.Item{}, now), Answer: now}, nil
+			}
+		})
 	}
 	return all
 }
@@ -66,7 +70,7 @@ func reading(n int) []write.Entry {
 	all := storing(n, 0, false)
 	for i := range all {
 		for k := range 300 {
-			all[i].Op.Reads = append(all[i].Op.Reads, place("p").record(fmt.Sprint(i, " ", k)))
+			change(&all[i], func(op *funcs) { op.Keys = append(op.Keys, place("p").record(fmt.Sprint(i, " ", k))) })
 		}
 	}
 	return all

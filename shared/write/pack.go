@@ -16,7 +16,7 @@ type planned struct {
 	answer any
 }
 
-// pack is operations that are written in one transaction.
+// pack is a list of operations for the same transaction.
 type pack struct {
 	ops    []planned
 	writes []table.Write
@@ -37,10 +37,10 @@ const (
 	maxBytes  = table.MaxBytes - (32 << 10)
 )
 
-// sequences divides operations into packs. The packs of a sequence are written one
-// after the other. Two sequences write no item in common, so that DynamoDB cancels
-// none of their transactions when they are written in parallel. The order is that of
-// shards from a random place on: packs of two bulks then meet few of each other.
+// sequences divides operations into packs. The packs of a sequence are written in order. Two
+// sequences write no item in common, so that DynamoDB cancels none of their transactions
+// when they are written in parallel. The order is the order of shards from a random shard
+// on: then the packs of two bulks seldom meet.
 func sequences(ops []planned) (all [][]pack) {
 	groups := grouped(ops)
 	if len(groups) == 0 {
@@ -59,15 +59,15 @@ func sequences(ops []planned) (all [][]pack) {
 	return all
 }
 
-// group is operations that are connected by the items they write: two of them by the
-// version of a shard that both bump, and others through a shard of one of these.
+// group is a list of operations connected by the items they write: two operations by the
+// version of a shard that both bump, and others through a shard of these.
 type group struct {
 	ops  []planned
 	keys map[table.Key]bool
 }
 
-// grouped divides operations into groups that write no item in common. Operations and
-// groups are in the order of shards, so that few transactions bump one shard.
+// grouped divides operations into groups that write no item in common. Operations and groups
+// are in the order of shards, so that few transactions bump a shard.
 func grouped(ops []planned) (groups []group) {
 	slices.SortFunc(ops, func(a, b planned) int {
 		return cmp.Or(cmp.Compare(a.shard(), b.shard()), cmp.Compare(a.index, b.index))
@@ -112,8 +112,8 @@ func (g group) packs() (packs []pack) {
 	return packs
 }
 
-// add takes the operations into the pack. It returns false, and takes none, if the
-// pack then passed a limit or wrote an item twice.
+// add takes the operations into the pack. It returns false, and takes no operation, if the
+// pack would then pass a limit or write an item twice.
 func (p *pack) add(ops ...planned) bool {
 	writes := slices.Clone(p.writes)
 	for _, op := range ops {

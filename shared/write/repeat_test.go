@@ -16,7 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/table"
 	"lectern/shared/write"
@@ -213,7 +213,7 @@ func TestLongErrorsAreKeptShort(t *testing.T) {
 		var kept *apierr.Error
 		require.ErrorAs(t, r.Err, &kept)
 		require.Equal(t, http.StatusBadRequest, kept.Status)
-		require.Equal(t, apierr.CodeTypeMismatch, kept.Code)
+		require.Equal(t, "TYPE_MISMATCH", kept.Code)
 		require.Equal(t, strings.Repeat("ö", 250)+"…", kept.Message)
 		require.Empty(t, kept.ValidOptions)
 	}
@@ -222,7 +222,9 @@ func TestLongErrorsAreKeptShort(t *testing.T) {
 func TestAPanickingPlanIsAnError(t *testing.T) {
 	to := tabletest.Start(t)
 	all := entries("p", creates(2))
-	all[0].Op.Plan = func(context.Context, write.Items) (*write.Plan, error) { panic("plan") }
+	change(&all[0], func(op *funcs) {
+		op.Do = func(context.Context, write.Items) (*write.Plan, error) { panic("plan") }
+	})
 	results, err := write.Bulk(t.Context(), to, batch(all))
 	require.NoError(t, err)
 	require.ErrorContains(t, results[0].Err, "panic: plan")

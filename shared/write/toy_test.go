@@ -99,13 +99,39 @@ type command struct {
 	Kind, ID, Email, Parent string
 }
 
-// op is the command as an operation.
-func (c command) op(p place) write.Op {
-	op := write.Op{
-		Reads:   []table.Key{p.record(c.ID), p.unique(c.Email), p.record(c.Parent)},
-		Touches: func(got write.Items) []string { return c.touches(p, got) },
+// funcs is an operation whose methods tests replace one by one. Then and Touched may be nil.
+type funcs struct {
+	Keys    []table.Key
+	Then    func(got write.Items) []table.Key
+	Touched func(got write.Items) []string
+	Do      func(ctx context.Context, got write.Items) (*write.Plan, error)
+}
+
+func (f funcs) Reads() []table.Key { return f.Keys }
+
+func (f funcs) More(got write.Items) []table.Key {
+	if f.Then == nil {
+		return nil
 	}
-	op.Plan = func(_ context.Context, got write.Items) (*write.Plan, error) {
+	return f.Then(got)
+}
+
+func (f funcs) Touches(got write.Items) []string {
+	if f.Touched == nil {
+		return nil
+	}
+	return f.Touched(got)
+}
+
+func (f funcs) Plan(ctx context.Context, got write.Items) (*write.Plan, error) { return f.Do(ctx, got) }
+
+// op is the command as an operation.
+func (c command) op(p place) funcs {
+	op := funcs{
+		Keys:    []table.Key{p.record(c.ID), p.unique(c.Email), p.record(c.Parent)},
+		Touched: func(got write.Items) []string { return c.touches(p, got) },
+	}
+	op.Do = func(_ context.Context, got write.Items) (*write.Plan, error) {
 		was, exists := got[p.record(c.ID)]
 		if c.Kind == "create" {
 			return c.create(p, got, exists)

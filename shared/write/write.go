@@ -1,8 +1,8 @@
-// Package write is the one way records are changed: read what a rule needs,
-// decide, and commit in one transaction, again when another writer came between
-// (design.md section 3). It packs the operations of a bulk request, and notes under an
-// Idempotency-Key what a request wrote. Rules belong to the record
-// packages, conditions and retries of a transaction to table.
+// Package write is the way records are changed: read the items, decide, and commit in a
+// transaction, again when another write came between (design.md section 3). It packs the
+// operations of a bulk request, and notes under an Idempotency-Key which records a request
+// wrote. Rules belong to the record packages, conditions and retries of a transaction to
+// table.
 package write
 
 import (
@@ -18,34 +18,35 @@ import (
 	"lectern/shared/table"
 )
 
-// Items are the items an operation has read, by key; what does not exist is
-// missing.
+// Items are the items that an operation has read, by key; without the items that do not
+// exist.
 type Items = map[table.Key]table.Item
 
-// Op is one change of one record.
-type Op struct {
-	// Reads are the keys that Plan needs. They are read together, strongly
+// Op is one change of one record. Run calls Reads, More and Plan, and calls them again when a
+// record that they have read changed before the commit. Bulk also calls Touches, after Reads.
+type Op interface {
+	// Reads returns the keys that Plan needs. They are read together, strongly
 	// consistent.
-	Reads []table.Key
-	// More are keys that follow from what Reads found, such as whom a record names;
-	// they are read together as well, and Plan gets both. Nil for none.
-	More func(got Items) []table.Key
-	// Touches names what must not change between Reads and the commit: the
-	// record, its parent, its partners, unique values both old and new. In a bulk
-	// an operation waits for the earlier ones that touch the same. Nil stands for
-	// Reads; a single operation does not need it.
-	Touches func(got Items) []string
-	// Plan applies the rules to what was read. It may read more itself, and runs
-	// again when the commit finds that a record has changed; in a bulk it may run
-	// at the same time as the Plan of others. table.ErrStale has everything read
-	// and planned again; any other error ends the operation and is returned
+	Reads() []table.Key
+	// More returns the keys that follow from the items of Reads, such as the people
+	// that a record names. They are read together, and Plan gets both.
+	More(got Items) []table.Key
+	// Touches returns names of everything that must not change between Reads and the
+	// commit: the record, its parent, its partners, unique values both old and new. In a
+	// bulk, an operation waits for the earlier operations that touch the same. Nil stands
+	// for the keys of Reads.
+	Touches(got Items) []string
+	// Plan applies the rules to the items. It may read more itself, and announce a large write
+	// beforehand. In a bulk it may run
+	// at the same time as the Plan of other operations. After table.ErrStale everything
+	// is read and planned again; any other error ends the operation and is returned
 	// unchanged.
-	Plan func(ctx context.Context, got Items) (*Plan, error)
+	Plan(ctx context.Context, got Items) (*Plan, error)
 }
 
-// plan calls Plan. Its panic becomes an error: in a bulk it would end the
+// safePlan calls op's Plan and turns a panic into an error: in a bulk a panic would end the
 // process.
-func (op Op) plan(ctx context.Context, got Items) (plan *Plan, err error) {
+func safePlan(ctx context.Context, op Op, got Items) (plan *Plan, err error) {
 	err = table.Safely(func() (err error) {
 		plan, err = op.Plan(ctx, got)
 		return err
@@ -53,50 +54,56 @@ func (op Op) plan(ctx context.Context, got Items) (plan *Plan, err error) {
 	return plan, err
 }
 
-// Plan is what an operation decided.
+// Plan is the decision of an operation.
 type Plan struct {
 	// Writes are committed together. Bumps of one key are merged; any other key
 	// may occur once.
 	Writes []table.Write
-	// Answer is what the operation returns once the writes are committed.
+	// Answer is the operation's answer once the writes are committed.
 	Answer any
 }
 
-// maxTries is how often an operation is planned before it is a 503. Of sixteen
-// writers of a record without a rest, a third or a quarter gets through at a time; after
-// maxTries all have.
-const maxTries = 60
+// replans are the tries of an operation. Of sixteen concurrent writers of a record, a
+// quarter to a third succeed at a time; after these tries all have. Much longer pauses would
+// favour new writers over waiting writers.
+var replans = table.Retry{Tries: 60, First: 5 * time.Millisecond, Max: 50 * time.Millisecond}
 
-// pauses are the times before planning again. Much longer pauses would favour new
-// writers over waiting writers.
-var pauses = table.Backoff{First: 5 * time.Millisecond, Max: 50 * time.Millisecond}
-
-// Run does op and returns its answer. With an Idempotency-Key the id and version of the
-// record that the answer shows are kept in the same transaction; a simultaneous request
-// with that key makes it idempotency.ErrRaced. A 503 when others kept changing what op
-// had read. A request whose Ref is not empty must not come here.
-func Run(ctx context.Context, t *table.Table, op Op) (answer any, err error) {
+// Run does op, whose answer is a T, and returns the answer. With an Idempotency-Key the same
+// transaction keeps the id and version of the record shown; a simultaneous request with the
+// key makes Run return idempotency.ErrRaced. Run returns a 503 when other requests kept
+// changing the items. A request with a Ref must not call Run.
+func Run[T any](ctx context.Context, t *table.Table, op Op) (shown T, err error) {
 	key := idempotency.From(ctx)
 	if key != nil && key.Replays() {
-		return nil, errors.New("write: a repeated request must be shown what was written, see Ref")
+		return shown, errors.New("write: a repeated request must be shown what was written, see Ref")
 	}
-	return run(ctx, t, op, func(answer any) ([]table.Write, error) {
-		if key == nil {
-			return nil, nil
-		}
-		shown, ok := answer.(record)
-		if !ok {
-			return nil, fmt.Errorf("write: an answer under an Idempotency-Key shows no record: %T", answer)
-		}
-		w, err := key.Write(shown.RecordID(), shown.Revision())
-		return []table.Write{w}, err
-	})
+	answer, err := run(ctx, t, op, alone[T]{key})
+	shown, _ = answer.(T) // keep has refused any other type.
+	return shown, err
+}
+
+// alone is the only operation of a request, with the request's key or nil. Its answer is a T.
+type alone[T any] struct{ key *idempotency.Key }
+
+func (a alone[T]) keep(_ context.Context, answer any) ([]table.Write, error) {
+	if _, ok := answer.(T); !ok {
+		return nil, fmt.Errorf("write: an operation answered %T, not %T", answer, *new(T))
+	}
+	if a.key == nil {
+		return nil, nil
+	}
+	shown, ok := answer.(record)
+	if !ok {
+		return nil, fmt.Errorf("write: an answer under an Idempotency-Key shows no record: %T", answer)
+	}
+	w, err := a.key.Write(shown.RecordID(), shown.Revision())
+	return []table.Write{w}, err
 }
 
 // Ref returns the id of the record that an earlier request under the context's
-// Idempotency-Key wrote; otherwise empty. An operation by POST looks at it first, before
-// rules that may have changed since: such a request shows the record, deleted or not,
-// and writes nothing.
+// Idempotency-Key wrote; otherwise empty. An operation by POST calls Ref first, before rules
+// that may have changed since: a repeated request shows the record, deleted or not, and
+// writes nothing.
 func Ref(ctx context.Context) string {
 	if key := idempotency.From(ctx); key != nil {
 		return key.Ref()
@@ -104,32 +111,34 @@ func Ref(ctx context.Context) string {
 	return ""
 }
 
-// seal returns the writes that note under an Idempotency-Key what an answer shows.
-type seal func(answer any) ([]table.Write, error)
+// keeper returns the writes that note under an Idempotency-Key the record of an answer.
+type keeper interface {
+	keep(ctx context.Context, answer any) ([]table.Write, error)
+}
 
-func run(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
-	for try := range maxTries {
-		if err := pauses.Wait(ctx, try); err != nil {
+func run(ctx context.Context, t *table.Table, op Op, k keeper) (any, error) {
+	for _, err := range replans.Each(ctx) {
+		if err != nil {
 			return nil, err
 		}
-		answer, err := once(ctx, t, op, keep)
+		answer, err := once(ctx, t, op, k)
 		if !errors.Is(err, table.ErrStale) {
 			return answer, err
 		}
 	}
-	return nil, fmt.Errorf("write: stale after %d tries: %w", maxTries, apierr.Unavailable())
+	return nil, fmt.Errorf("write: stale after %d tries: %w", replans.Tries, apierr.Unavailable())
 }
 
-func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
-	got, err := op.read(ctx, t)
+func once(ctx context.Context, t *table.Table, op Op, k keeper) (any, error) {
+	got, err := read(ctx, t, op)
 	if err != nil {
 		return nil, err
 	}
-	plan, err := op.plan(ctx, got)
+	plan, err := safePlan(ctx, op, got)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := keep(plan.Answer)
+	kept, err := k.keep(ctx, plan.Answer)
 	if err != nil {
 		return nil, err
 	}
@@ -139,23 +148,16 @@ func once(ctx context.Context, t *table.Table, op Op, keep seal) (any, error) {
 	return plan.Answer, nil
 }
 
-// read reads what an operation needs, in at most two batches.
-func (op Op) read(ctx context.Context, t *table.Table) (Items, error) {
-	got, err := t.GetMany(ctx, op.Reads)
+// read reads the items of an operation, in at most two batches.
+func read(ctx context.Context, t *table.Table, op Op) (Items, error) {
+	got, err := t.GetMany(ctx, op.Reads())
 	if err != nil {
 		return nil, err
 	}
-	return got, join(ctx, t, got, op.more(got))
+	return got, join(ctx, t, got, op.More(got))
 }
 
-func (op Op) more(got Items) []table.Key {
-	if op.More == nil {
-		return nil
-	}
-	return op.More(got)
-}
-
-// join reads more items into got. What was read before stays.
+// join reads more items into got. Items that were read before stay.
 func join(ctx context.Context, t *table.Table, got Items, more []table.Key) error {
 	others, err := t.GetMany(ctx, more)
 	for key, item := range others {
@@ -166,7 +168,7 @@ func join(ctx context.Context, t *table.Table, got Items, more []table.Key) erro
 	return err
 }
 
-// merge appends writes to merged, each bump to the one of its key if there is one.
+// merge appends writes to merged. Bumps of a key become a single bump.
 func merge(merged, writes []table.Write) []table.Write {
 	at := make(map[table.Key]int, len(merged)+len(writes))
 	for i, w := range merged {

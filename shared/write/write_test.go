@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
@@ -18,12 +18,12 @@ import (
 	"lectern/shared/write"
 )
 
-func add(p place, id string) write.Op { return command{Kind: "add", ID: id}.op(p) }
+func add(p place, id string) funcs { return command{Kind: "add", ID: id}.op(p) }
 
 func mustCreate(t *testing.T, to *table.Table, p place, ids ...string) {
 	t.Helper()
 	for _, id := range ids {
-		_, err := write.Run(t.Context(), to, command{Kind: "create", ID: id, Email: id + "@x"}.op(p))
+		_, err := write.Run[any](t.Context(), to, command{Kind: "create", ID: id, Email: id + "@x"}.op(p))
 		require.NoError(t, err)
 	}
 }
@@ -50,7 +50,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 			for range writers {
 				all.Go(func() {
 					for range each {
-						if _, err := write.Run(t.Context(), to, add("p", "a")); err != nil {
+						if _, err := write.Run[any](t.Context(), to, add("p", "a")); err != nil {
 							t.Errorf("add: %v", err)
 						}
 					}
@@ -69,8 +69,8 @@ func TestOneWriterAVersion(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
 	guarded := add("p", "a")
-	plan := guarded.Plan
-	guarded.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+	plan := guarded.Do
+	guarded.Do = func(ctx context.Context, got write.Items) (*write.Plan, error) {
 		err := write.Guard{IfMatch: `"1.x"`}.Check(got[place("p").record("a")].Version, now)
 		if err != nil {
 			return nil, err
@@ -80,7 +80,7 @@ func TestOneWriterAVersion(t *testing.T) {
 	errs := make([]error, 16)
 	var all sync.WaitGroup
 	for i := range errs {
-		all.Go(func() { _, errs[i] = write.Run(t.Context(), to, guarded) })
+		all.Go(func() { _, errs[i] = write.Run[any](t.Context(), to, guarded) })
 	}
 	all.Wait()
 	admitted := 0
@@ -107,8 +107,8 @@ func requireStatus(t *testing.T, status int, err error) {
 func TestForeverStaleIsA503(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
-	_, err := write.Run(t.Context(), to, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
-		return &write.Plan{Writes: []table.Write{table.Version(place("p").record("a"), 7)}}, nil
+	_, err := write.Run[any](t.Context(), to, funcs{Do: func(context.Context, write.Items) (*write.Plan, error) {
+		return &write.Plan{Writes: []table.Write{table.Version(place("p").record("a"), 7)}, Answer: "a"}, nil
 	}})
 	requireStatus(t, http.StatusServiceUnavailable, err)
 }
@@ -116,11 +116,11 @@ func TestForeverStaleIsA503(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
-	_, err := write.Run(t.Context(), to, add("p", "none"))
+	_, err := write.Run[any](t.Context(), to, add("p", "none"))
 	require.ErrorIs(t, err, errGone, "an error of Plan is returned unchanged")
 
-	_, err = write.Run(t.Context(), to, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
-		return &write.Plan{Writes: []table.Write{place("p").claim("a@x", "b")}}, nil
+	_, err = write.Run[any](t.Context(), to, funcs{Do: func(context.Context, write.Items) (*write.Plan, error) {
+		return &write.Plan{Writes: []table.Write{place("p").claim("a@x", "b")}, Answer: "a"}, nil
 	}})
 	require.ErrorIs(t, err, errTaken, "so is one of a condition")
 }
@@ -128,8 +128,8 @@ func TestRefusals(t *testing.T) {
 func TestBumpsOfOneKeyAreMerged(t *testing.T) {
 	to := tabletest.Start(t)
 	shard := table.Key{PK: "p#V", SK: "0"}
-	_, err := write.Run(t.Context(), to, write.Op{Plan: func(context.Context, write.Items) (*write.Plan, error) {
-		return &write.Plan{Writes: []table.Write{table.Bump(shard, 1), table.Bump(shard, 2)}}, nil
+	_, err := write.Run[any](t.Context(), to, funcs{Do: func(context.Context, write.Items) (*write.Plan, error) {
+		return &write.Plan{Writes: []table.Write{table.Bump(shard, 1), table.Bump(shard, 2)}, Answer: shard}, nil
 	}})
 	require.NoError(t, err)
 	item, err := to.Get(t.Context(), shard)
@@ -167,14 +167,14 @@ func TestKeyedRunIsDoneOnce(t *testing.T) {
 	second, _ := k.begin(t)
 	require.Empty(t, write.Ref(first))
 
-	_, err := write.Run(first, to, add("p", "a"))
+	_, err := write.Run[any](first, to, add("p", "a"))
 	require.NoError(t, err)
-	_, err = write.Run(second, to, add("p", "a"))
+	_, err = write.Run[any](second, to, add("p", "a"))
 	require.ErrorIs(t, err, idempotency.ErrRaced)
 	third, key := k.begin(t)
 	require.True(t, key.Replays())
 	require.Equal(t, "a", write.Ref(third))
-	_, err = write.Run(third, to, add("p", "a"))
+	_, err = write.Run[any](third, to, add("p", "a"))
 	require.ErrorContains(t, err, "Ref")
 	a, _ := mustRead(t, to, "p", "a")
 	require.Equal(t, 1, a.Value)
@@ -185,14 +185,14 @@ func TestAKeyNeedsARecord(t *testing.T) {
 	to := tabletest.Start(t)
 	mustCreate(t, to, "p", "a")
 	op := add("p", "a")
-	plan := op.Plan
-	op.Plan = func(ctx context.Context, got write.Items) (*write.Plan, error) {
+	plan := op.Do
+	op.Do = func(ctx context.Context, got write.Items) (*write.Plan, error) {
 		p, err := plan(ctx, got)
 		p.Answer = "no record"
 		return p, err
 	}
 	ctx, _ := newKeys(to).begin(t)
-	_, err := write.Run(ctx, to, op)
+	_, err := write.Run[any](ctx, to, op)
 	require.ErrorContains(t, err, "no record")
 	a, _ := mustRead(t, to, "p", "a")
 	require.Zero(t, a.Value)
@@ -202,6 +202,13 @@ func TestCancelledRunStops(t *testing.T) {
 	to := tabletest.Start(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := write.Run(ctx, to, add("p", "a"))
+	_, err := write.Run[any](ctx, to, add("p", "a"))
 	require.True(t, errors.Is(err, context.Canceled))
+}
+
+// change edits the operation of an entry.
+func change(e *write.Entry, edit func(*funcs)) {
+	op, _ := e.Op.(funcs)
+	edit(&op)
+	e.Op = op
 }

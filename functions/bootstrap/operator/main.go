@@ -1,5 +1,5 @@
-// Command bootstrap is the operator's Lambda. It stands behind no gateway: who
-// may invoke it, may do every command.
+// Command bootstrap is the operator's Lambda. There is no gateway: an identity with the
+// permission to invoke the Lambda may use every command.
 package main
 
 import (
@@ -14,19 +14,21 @@ import (
 	"lectern/shared/api"
 )
 
-// service is opened by the first invocation.
-var service = sync.OnceValues(func() (*operator.Service, error) {
+// service returns the service. The first invocation starts the service.
+var service = sync.OnceValues(start)
+
+func start() (*operator.Service, error) {
 	env, err := api.FromEnvironment(context.Background())
 	return operator.New(env), err
-})
+}
 
-func main() {
-	lambda.Start(func(ctx context.Context, payload json.RawMessage) (any, error) {
-		s, err := service()
-		if err != nil {
-			slog.ErrorContext(ctx, "cannot begin", "error", err)
-			return nil, operator.ErrFailed
-		}
-		return s.Invoke(ctx, payload)
-	})
+func main() { lambda.Start(invoke) }
+
+func invoke(ctx context.Context, payload json.RawMessage) (any, error) {
+	s, err := service()
+	if err != nil {
+		slog.ErrorContext(ctx, "cannot begin", "error", err)
+		return nil, operator.ErrFailed
+	}
+	return s.Invoke(ctx, payload)
 }

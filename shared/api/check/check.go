@@ -1,11 +1,12 @@
-// Package check holds what a client sent against the schemas that huma makes
-// from the input types. It owns every refusal of shape: its message, its field
-// as the client wrote it, and that the first one decides. It does not own the
-// schemas nor any rule about records.
+// Package check compares bodies and parameters with the schemas that huma makes from the input
+// types. It writes the errors about the shape of a request: the message, and the field as the
+// client wrote it. Only the first mistake is reported. The package knows no rules of records.
 //
-// It stands in for huma's own validation, which lets null pass for an absent
-// property, takes keys in any case, names a missing property by its parent and
-// lets Go's type names through to the caller.
+// Package check replaces the validation of huma. huma accepts null for an absent property,
+// ignores the case of keys, reports a missing property under the name of the parent, and shows
+// type names of Go to the caller.
+//
+// Read check.go, schema.go; then json.go, path.go, number.go, format.go, registry.go.
 package check
 
 import (
@@ -22,9 +23,9 @@ import (
 	"lectern/shared/wire"
 )
 
-// Body checks a request body, which must be a JSON object, and gives the bytes
-// to decode: those sent, or where these would decode to something else, the
-// same value rewritten. The error is an *apierr.Error of status 400.
+// Body checks a request body, which must be a JSON object, and returns the bytes to decode.
+// Body rewrites values that encoding/json would decode differently from the schema, for example
+// 1.0 for an integer. The error is an *apierr.Error with status 400.
 func Body(r huma.Registry, s *huma.Schema, raw []byte) ([]byte, error) {
 	o, err := parse(raw)
 	if err != nil {
@@ -40,16 +41,16 @@ func Body(r huma.Registry, s *huma.Schema, raw []byte) ([]byte, error) {
 	return wire.Encode(o)
 }
 
-// Param checks the values that were sent for a parameter, one or more, and
-// gives them as one text: a list joined by commas, whether it was sent with
-// commas, repeated, or both. The error is an *apierr.Error of status 400.
+// Param checks the values of a parameter and returns them as one text. A list is joined by
+// commas, even if the client repeated the parameter. The error is an *apierr.Error with status
+// 400.
 func Param(r huma.Registry, s *huma.Schema, name string, values []string) (string, error) {
 	c := checker{registry: r}
 	if s.Type == huma.TypeArray {
 		return c.listParam(s, name, strings.Join(values, ","))
 	}
 	if len(values) > 1 {
-		return "", apierr.Invalid(name, "%s is there twice.", name)
+		return "", apierr.Invalid(name, "%s is sent twice.", name)
 	}
 	return c.param(s, name, values[0])
 }
@@ -68,11 +69,11 @@ func (c *checker) listParam(s *huma.Schema, name, joined string) (string, error)
 	return strings.Join(texts, ","), c.array(bounds, items, in(nil, name))
 }
 
-// param checks one value that is not a list. The event of a gateway is JSON, in which
-// bytes that are not UTF-8 have become U+FFFD: who sends that is told the same.
+// param checks a single value. API Gateway replaces bytes that are not UTF-8 by U+FFFD, so
+// U+FFFD is refused too.
 func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	if strings.ContainsRune(text, utf8.RuneError) || strings.ContainsRune(text, 0) {
-		return "", apierr.Invalid(name, "%s has a NUL, bytes that are not UTF-8, or U+FFFD, which stands for such bytes.", name)
+		return "", apierr.Invalid(name, "%s must not contain NUL, U+FFFD or bytes that are not UTF-8.", name)
 	}
 	plain, err := c.value(s, typed(s.Type, text), in(nil, name))
 	if number, ok := plain.(json.Number); ok {
@@ -85,9 +86,8 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	return plainText, err
 }
 
-// typed is a parameter's text as the value that a body would have there; a text
-// that is none stays a text. An integer has one form: 1e3 and 03 in a path name no
-// event.
+// typed converts the text of a parameter to the JSON value of the kind. It returns the text
+// itself if the text does not fit. An integer has only one form: 1e3 and 03 do not fit.
 func typed(kind, text string) any {
 	switch kind {
 	case huma.TypeInteger:
@@ -106,7 +106,7 @@ func typed(kind, text string) any {
 	return text
 }
 
-// bodies keeps the registry and schema of each type that Decode was asked for.
+// bodies caches a body for each type that Decode was called with.
 var bodies sync.Map
 
 type body struct {
@@ -114,31 +114,31 @@ type body struct {
 	schema   *huma.Schema
 }
 
-// Decode reads one JSON object by the rules of a request body of type T, for
-// bodies within a body. Fields are named from the object on. The error is an
-// *apierr.Error of status 400.
+// Decode checks and decodes a JSON object inside a body, by the rules of a request body of type
+// T. The field in an error is relative to the object. The error is an *apierr.Error with status
+// 400.
 func Decode[T any](raw []byte) (*T, error) {
 	t := reflect.TypeFor[T]()
-	kept, ok := bodies.Load(t)
+	cached, ok := bodies.Load(t)
 	if !ok {
 		r := NewRegistry()
 		s := r.Schema(t, true, t.Name())
 		Finish(r)
-		kept, _ = bodies.LoadOrStore(t, body{r, s})
+		cached, _ = bodies.LoadOrStore(t, body{r, s})
 	}
-	plain, err := Body(kept.(body).registry, kept.(body).schema, raw)
+	plain, err := Body(cached.(body).registry, cached.(body).schema, raw)
 	if err != nil {
 		return nil, err
 	}
 	into := new(T)
 	if err := json.Unmarshal(plain, into); err != nil {
-		return nil, Unfit()
+		return nil, Undecodable()
 	}
 	return into, nil
 }
 
-// Unfit is the answer to a body that passed every check and still does not
-// decode, for which no more can be said.
-func Unfit() *apierr.Error {
-	return apierr.Invalid("", "The request body does not fit its description.")
+// Undecodable returns the 400 for a body that passed every check but cannot be decoded. The
+// cause is unknown.
+func Undecodable() *apierr.Error {
+	return apierr.Invalid("", "The request body does not match the schema of the operation.")
 }

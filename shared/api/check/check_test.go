@@ -83,13 +83,13 @@ func TestLongKeysAreNotRepeated(t *testing.T) {
 	require.True(t, strings.HasSuffix(refused.Details["field"].(string), "ä…"))
 }
 
-// TestManyValuesAreRefused: small ones take a hundred times their length.
+// TestManyValuesAreRefused: small values take a hundred times their length in memory.
 func TestManyValuesAreRefused(t *testing.T) {
 	refused := refusal(t, `{"free":{"a":[`+strings.Repeat("{},", 200_000)+`{}]}}`)
 	require.Contains(t, refused.Message, "more than 200000 values")
 }
 
-// TestHalvesOfSurrogatePairs: both halves make a character, one makes none.
+// TestHalvesOfSurrogatePairs: only both halves together are a character.
 func TestHalvesOfSurrogatePairs(t *testing.T) {
 	for text, fine := range map[string]bool{
 		`\ud83d\ude00`: true, `x\uD83D\uDE00\n`: true, `\\ud83d`: true, `\\\\ud83d`: true, `\u00e9`: true, `\"\/\b`: true,
@@ -101,7 +101,7 @@ func TestHalvesOfSurrogatePairs(t *testing.T) {
 	}
 }
 
-// TestABodyCostsWhatItsLengthIs: no value pays for the names of what it stands in.
+// TestABodyCostsWhatItsLengthIs: the memory for a value does not grow with the names of its parents.
 func TestABodyCostsWhatItsLengthIs(t *testing.T) {
 	deep := strings.Repeat(`{"`+strings.Repeat("k", 1000)+`":`, 20)
 	for _, free := range []string{

@@ -11,12 +11,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// uuid is the canonical form alone: an id in another form would be another id.
+// uuid matches only the canonical form: two forms of an id would be two ids.
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-// format holds text against a format of a schema. It gives the text as the
-// rest of the service writes it, and what was wanted where text is not that.
-// Other formats say nothing that is checked.
+// format checks a text by the format of a schema. plain is the text in the form that the
+// service uses. wanted describes the format if the text does not match. Unknown formats match
+// every text.
 func format(name, text string) (plain, wanted string) {
 	switch name {
 	case "uuid":
@@ -37,8 +37,9 @@ func format(name, text string) (plain, wanted string) {
 	return text, ""
 }
 
-func unless(good bool, wanted string) string {
-	if good {
+// unless returns wanted, or an empty text if matched.
+func unless(matched bool, wanted string) string {
+	if matched {
 		return ""
 	}
 	return wanted

@@ -12,25 +12,25 @@ import (
 	"lectern/shared/wire"
 )
 
-// maxDepth is how deep arrays and objects may stand in each other.
+// maxDepth is the largest depth of nested arrays and objects.
 const maxDepth = 32
 
-// maxValues bounds what a body takes in memory: many times what the largest bulk
-// has that means anything.
+// maxValues is the largest number of values in a body. It limits the memory that a body takes;
+// the largest useful bulk has far fewer values.
 const maxValues = 200_000
 
-// maxKey is the longest key in bytes: four times what the name of a custom field
-// may have.
+// maxKey is the largest length of a key in bytes: four times the length of the longest name of
+// a custom field.
 const maxKey = 1024
 
-// object is a JSON object that keeps the order in which its keys were written:
-// it decides which error comes first, and what a sort goes by.
+// object is a JSON object with its keys in the order sent. The order decides which error is
+// reported first, and the priority of sort keys.
 type object struct {
 	keys   []string
 	values map[string]any
 }
 
-// MarshalJSON writes the properties in their order.
+// MarshalJSON writes the properties in the order of keys.
 func (o *object) MarshalJSON() ([]byte, error) {
 	properties := make([][]byte, len(o.keys))
 	for i, key := range o.keys {
@@ -47,16 +47,15 @@ func (o *object) MarshalJSON() ([]byte, error) {
 	return slices.Concat([]byte("{"), bytes.Join(properties, []byte(",")), []byte("}")), nil
 }
 
-// parse reads a JSON object into objects, slices, strings, json.Numbers, bools
-// and nils. It refuses what encoding/json would silently change or choose
-// from: invalid UTF-8, lone surrogates, NUL, duplicate keys, great depth. Its
-// time grows with the length of raw alone.
+// parse reads a JSON object into objects, slices, strings, json.Numbers, bools and nils. It
+// refuses input that encoding/json accepts but changes: invalid UTF-8, lone surrogates and
+// duplicate keys. It also refuses NUL and too much depth. parse takes linear time.
 func parse(raw []byte) (*object, error) {
 	if !utf8.Valid(raw) {
 		return nil, apierr.Invalid("", "The request body is not valid UTF-8.")
 	}
 	if !json.Valid(raw) {
-		err := json.Unmarshal(raw, new(json.RawMessage)) // It says where, but reads twice.
+		err := json.Unmarshal(raw, new(json.RawMessage)) // Find the position of the mistake.
 		return nil, apierr.Invalid("", "The request body is not valid JSON: %v.", err)
 	}
 	p := parser{dec: json.NewDecoder(bytes.NewReader(raw)), loneSurrogate: hasLoneSurrogate(raw), left: new(int)}
@@ -73,15 +72,16 @@ func parse(raw []byte) (*object, error) {
 	return o, nil
 }
 
-// parser reads tokens of a text that is known to be valid JSON.
+// parser reads the tokens of valid JSON.
 type parser struct {
-	dec           *json.Decoder
+	dec *json.Decoder
+	// loneSurrogate reports whether a string has an escape of half a surrogate pair.
 	loneSurrogate bool
-	// left is how many values may still come.
+	// left is the number of values that the rest may have.
 	left *int
 }
 
-// value reads one value, which stands at the path.
+// value reads the value at a path.
 func (p parser) value(at path, depth int) (any, error) {
 	token, err := p.dec.Token()
 	if err != nil {
@@ -134,7 +134,7 @@ func (p parser) object(at path, depth int) (any, error) {
 			return nil, err
 		}
 		if _, twice := o.values[key]; twice {
-			return nil, refuse(in(&at, key), "is there twice.")
+			return nil, refuse(in(&at, key), "is sent twice.")
 		}
 		if o.values[key], err = p.value(in(&at, key), depth); err != nil {
 			return nil, err
@@ -145,8 +145,8 @@ func (p parser) object(at path, depth int) (any, error) {
 	return o, err
 }
 
-// float is n as a float64, which every number must fit: there is no other kind
-// where the schema leaves a value open.
+// float returns n as a float64. It refuses a number outside the range of float64, because
+// values without a schema are decoded as float64.
 func float(n json.Number, at path) (float64, error) {
 	f, err := n.Float64()
 	if err != nil {
@@ -155,8 +155,7 @@ func float(n json.Number, at path) (float64, error) {
 	return f, nil
 }
 
-// key checks a key of the object at the path. One that is too long is not
-// repeated.
+// key checks a key of the object at a path. The error does not repeat a key that is too long.
 func (p parser) key(at path, key string) error {
 	if len(key) > maxKey {
 		return refuse(at, "has a key of more than %d bytes.", maxKey)
@@ -164,7 +163,7 @@ func (p parser) key(at path, key string) error {
 	return p.text(at, key)
 }
 
-// text checks a string or a key. A lone surrogate was decoded to U+FFFD.
+// text checks a string or a key. The decoder has replaced lone surrogates by U+FFFD.
 func (p parser) text(at path, s string) error {
 	if strings.ContainsRune(s, 0) {
 		return refuse(at, "contains a NUL character.")
@@ -175,8 +174,8 @@ func (p parser) text(at path, s string) error {
 	return nil
 }
 
-// hasLoneSurrogate is whether a string of raw, which is valid JSON, has an escape
-// of half a surrogate pair.
+// hasLoneSurrogate reports whether a string in valid JSON has an escape of half a surrogate
+// pair.
 func hasLoneSurrogate(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -184,7 +183,7 @@ func hasLoneSurrogate(raw []byte) bool {
 		}
 		switch unit := escapedUnit(raw[i:]); {
 		case unit < 0xd800 || unit > 0xdfff:
-			i++ // Whatever is escaped, it begins no other escape.
+			i++ // Skip the escaped character, which may be a backslash.
 		case unit > 0xdbff, !isLow(escapedUnit(raw[min(i+unitLength, len(raw)):])):
 			return true
 		default:
@@ -194,10 +193,10 @@ func hasLoneSurrogate(raw []byte) bool {
 	return false
 }
 
-// unitLength is how long the escape \uXXXX is.
+// unitLength is the length of an escape \uXXXX.
 const unitLength = 6
 
-// escapedUnit is the UTF-16 unit that text begins with as an escape, or -1.
+// escapedUnit returns the UTF-16 unit of the escape at the start of text, or -1.
 func escapedUnit(text []byte) int {
 	if len(text) < unitLength || text[0] != '\\' || text[1] != 'u' {
 		return -1

@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// exactly refuses a large number in a value without a schema that would be
-// changed silently when it is decoded, since there every number becomes a
-// float64: what a client then reads would be another number than it sent.
-func exactly(v any, at path) error {
+// checkNumbers checks the numbers of a value without a schema. Such numbers are decoded as
+// float64. checkNumbers refuses a number that a client would read back with other digits.
+func checkNumbers(v any, at path) error {
 	switch v := v.(type) {
 	case json.Number:
 		return unchanged(v, at)
 	case []any:
-		for i, one := range v {
-			if err := exactly(one, item(&at, i)); err != nil {
+		for i, entry := range v {
+			if err := checkNumbers(entry, item(&at, i)); err != nil {
 				return err
 			}
 		}
 	case *object:
 		for _, key := range v.keys {
-			if err := exactly(v.values[key], in(&at, key)); err != nil {
+			if err := checkNumbers(v.values[key], in(&at, key)); err != nil {
 				return err
 			}
 		}
@@ -30,10 +29,9 @@ func exactly(v any, at path) error {
 	return nil
 }
 
-// unchanged holds a number against the float64 that it becomes, whatever its
-// spelling: it must be that float or the shortest decimal that stands for it,
-// which is how it is read back. Below 2^53 whole numbers are floats, and
-// fractions are rounded as everywhere.
+// unchanged refuses a number above 2^53 that float64 cannot represent. The number must be equal
+// to the float64 or to its shortest decimal form, in any spelling. Smaller integers are always
+// exact, and smaller fractions may be rounded.
 func unchanged(n json.Number, at path) error {
 	f, err := float(n, at)
 	if err != nil || math.Abs(f) < exact {
@@ -47,19 +45,19 @@ func unchanged(n json.Number, at path) error {
 	return refuse(at, "has more digits than can be kept: it would become %s.", shortest)
 }
 
-// decimal is the magnitude of a number: 0.digits times ten to the point. It has
-// no zeros at either end, so that a number has one.
+// decimal is the magnitude of a number: 0.digits times ten to the power of point. digits has no
+// zeros at both ends, so equal numbers have equal decimals.
 type decimal struct {
 	digits string
 	point  int
 }
 
-// decimalOf reads a JSON number that is not zero and in the range of a float64.
-// It takes the time of the text's length, not of the number's size.
+// decimalOf reads a JSON number that is not zero and in the range of float64. The time depends
+// on the length of the text, not on the size of the number.
 func decimalOf(text string) decimal {
 	mantissa, power, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(text, "-")), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	exponent, _ := strconv.Atoi(power) // It is in range, since the number is; none is 0.
+	exponent, _ := strconv.Atoi(power) // The range of float64 has been checked. Without a power: 0.
 	digits := strings.TrimLeft(whole+fraction, "0")
 	zeros := len(whole) + len(fraction) - len(digits)
 	return decimal{strings.TrimRight(digits, "0"), len(whole) - zeros + exponent}

@@ -12,22 +12,21 @@ import (
 	"lectern/shared/apierr"
 )
 
-// prefix is where schemas stand in the document.
+// prefix is the beginning of references to schemas in the document.
 const prefix = "#/components/schemas/"
 
-// listsAreNotNull sets the one default of schemas that huma keeps as a global.
-var listsAreNotNull = sync.OnceFunc(func() { huma.DefaultArrayNullable = false })
+// setArrayDefault sets the global of huma for schemas of arrays.
+var setArrayDefault = sync.OnceFunc(func() { huma.DefaultArrayNullable = false })
 
-// NewRegistry makes an empty registry whose schemas are named by package and
-// type, so that two packages may both have a searchBody. Arrays in it are not
-// nullable.
+// NewRegistry returns an empty registry. Names of schemas contain package and type, so that two
+// packages can both have a searchBody. Arrays are not nullable.
 func NewRegistry() huma.Registry {
-	listsAreNotNull()
+	setArrayDefault()
 	return huma.NewMapRegistry(prefix, name)
 }
 
-// name makes SessionsSearchBody of sessions.searchBody, and Session, not
-// SessionSession, of session.Session. Types without a name go by the hint.
+// name returns the name of a schema: SessionsSearchBody for sessions.searchBody, and Session
+// for session.Session. For a type without a name it uses the hint.
 func name(t reflect.Type, hint string) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -38,21 +37,24 @@ func name(t reflect.Type, hint string) string {
 	case t.Name() == "":
 		return qualified("", hint)
 	}
-	path := strings.Split(t.PkgPath(), "/")
 	generic, args, _ := strings.Cut(strings.TrimSuffix(t.Name(), "]"), "[")
-	full := []string{qualified(path[len(path)-1], generic)}
+	full := []string{qualified(owner(t.PkgPath()), generic)}
 	for arg := range strings.FieldsFuncSeq(args, func(r rune) bool { return strings.ContainsRune("[],*", r) }) {
-		arg = arg[strings.LastIndex(arg, "/")+1:]
-		pkg, bare, ok := strings.Cut(arg, ".")
-		if !ok {
-			pkg, bare = "", arg
-		}
-		full = append(full, qualified(pkg, bare))
+		dot := strings.LastIndex(arg, ".")
+		full = append(full, qualified(owner(arg[:max(dot, 0)]), arg[dot+1:]))
 	}
 	return strings.Join(full, "")
 }
 
-// qualified puts the package before a type's name that does not begin with it.
+// owner returns the package in the name of a type: session for session/view and session/store,
+// too.
+func owner(path string) string {
+	path = strings.TrimSuffix(strings.TrimSuffix(path, "/view"), "/store")
+	return path[strings.LastIndex(path, "/")+1:]
+}
+
+// qualified returns the name of a type with its package in front, unless the name begins with
+// the package.
 func qualified(pkg, name string) string {
 	pkg, name = capital(pkg), capital(name)
 	if strings.HasPrefix(name, pkg) {
@@ -68,9 +70,9 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// Finish completes the schemas of a registry once every type is in it: what
-// huma leaves out about null. It panics on a keyword that the checks here do
-// not know, since that would be declared and not held.
+// Finish completes the schemas of a registry that contains all types: it makes properties
+// nullable. It panics on a keyword that this package does not check, since the document would
+// promise a check that is not made.
 func Finish(r huma.Registry) {
 	for name, s := range r.Map() {
 		nullablePointers(r.TypeFromRef(prefix+name), s)
@@ -78,8 +80,8 @@ func Finish(r huma.Registry) {
 	}
 }
 
-// nullablePointers makes properties that are pointers nullable: one to a struct
-// is any of the struct and null. With omitempty, or by its tag, it never is.
+// nullablePointers makes properties with pointer types nullable, except properties with
+// omitempty, omitzero or the tag nullable:"false".
 func nullablePointers(t reflect.Type, s *huma.Schema) {
 	for _, field := range reflect.VisibleFields(t) {
 		key, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -99,7 +101,8 @@ func nullablePointers(t reflect.Type, s *huma.Schema) {
 	}
 }
 
-// finish walks a schema. A nullable enum must list null, says JSON Schema.
+// finish completes a schema and its inner schemas. A nullable enum must list null, as JSON
+// Schema requires.
 func finish(s *huma.Schema) {
 	if unchecked(s) {
 		panic(fmt.Sprintf("check: a schema uses a keyword that is not checked: %+v", s))
@@ -121,7 +124,7 @@ func finish(s *huma.Schema) {
 	}
 }
 
-// unchecked is whether a schema asks for what the checker does not look at.
+// unchecked reports whether a schema has a keyword that the checker ignores.
 func unchecked(s *huma.Schema) bool {
 	combined := s.OneOf != nil || s.AllOf != nil || s.Not != nil
 	bounded := s.MultipleOf != nil || s.ExclusiveMinimum != nil || s.ExclusiveMaximum != nil

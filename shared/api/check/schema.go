@@ -16,21 +16,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// exact is the largest magnitude up to which every integer is a float64.
+// exact is the limit below which float64 represents every integer.
 const exact = 1 << 53
 
-// notBlank is the pattern of a text that says something.
+// notBlank is the pattern of a text with a character other than space.
 const notBlank = `\S`
 
-// checker walks a value and its schema together.
+// checker compares a value with its schema.
 type checker struct {
 	registry huma.Registry
-	// changed is whether a value had to be rewritten for the decoder.
+	// changed reports whether a value was rewritten for the decoder.
 	changed bool
 }
 
-// value checks v, which stands at the path, and gives it as the
-// decoder shall see it.
+// value checks the value at a path and returns the value for the decoder.
 func (c *checker) value(s *huma.Schema, v any, at path) (any, error) {
 	for s.Ref != "" {
 		s = c.registry.SchemaFromRef(s.Ref)
@@ -45,7 +44,7 @@ func (c *checker) value(s *huma.Schema, v any, at path) (any, error) {
 		return nil, refuse(at, "must not be null.")
 	}
 	if s.Type == "" {
-		return v, exactly(v, at)
+		return v, checkNumbers(v, at)
 	}
 	if !fits(s.Type, v) {
 		return nil, refuse(at, "must be %s.", article(s.Type))
@@ -63,7 +62,7 @@ func (c *checker) value(s *huma.Schema, v any, at path) (any, error) {
 	return v, nil
 }
 
-// anyOf checks v against the first alternative of its kind.
+// anyOf checks v with the first alternative that has the type of v.
 func (c *checker) anyOf(alternatives []*huma.Schema, v any, at path) (any, error) {
 	var kinds []string
 	for _, s := range alternatives {
@@ -83,7 +82,7 @@ func (c *checker) anyOf(alternatives []*huma.Schema, v any, at path) (any, error
 	return nil, refuse(at, "must be %s.", strings.Join(kinds, " or "))
 }
 
-// fits is whether v is of the schema type, whatever else the schema asks.
+// fits reports whether v has the type of a schema.
 func fits(schemaType string, v any) bool {
 	switch v.(type) {
 	case string:
@@ -131,8 +130,7 @@ func (c *checker) number(s *huma.Schema, n json.Number, at path) (any, error) {
 	return n, nil
 }
 
-// integer gives n without a fraction or exponent: 1191.0 is an integer in JSON
-// and none to Go.
+// integer returns n without a fraction or exponent: Go does not decode 1191.0 as an integer.
 func (c *checker) integer(s *huma.Schema, n json.Number, f float64, at path) (json.Number, error) {
 	size := 64
 	if s.Format == "int32" {
@@ -171,7 +169,7 @@ func (c *checker) text(s *huma.Schema, text string, at path) (any, error) {
 	return plain, nil
 }
 
-// length counts characters, not bytes.
+// length checks the number of characters.
 func length(s *huma.Schema, text string, at path) error {
 	n := utf8.RuneCountInString(text)
 	switch {
@@ -192,7 +190,7 @@ func (c *checker) array(s *huma.Schema, items []any, at path) error {
 	case s.MaxItems != nil && len(items) > *s.MaxItems:
 		return refuse(at, "takes at most %s.", count(*s.MaxItems))
 	}
-	if c.leaves(s.Items) {
+	if c.checksItself(s.Items) {
 		return nil
 	}
 	seen := map[any]bool{}
@@ -213,18 +211,18 @@ func (c *checker) array(s *huma.Schema, items []any, at path) error {
 	return nil
 }
 
-// OnItsOwn is a type whose values in a list are described in the document and
-// not checked with the list: what is wrong with one is for its UnmarshalJSON to
-// keep, so that it does not refuse the others.
-type OnItsOwn interface{ ChecksItself() }
+// selfChecking is a type with values that this package does not check in a list. The type's
+// UnmarshalJSON checks a value and keeps the error, so that a wrong entry does not refuse the
+// whole list.
+type selfChecking interface{ ChecksItself() }
 
-// leaves is whether the entries of a list check themselves.
-func (c *checker) leaves(s *huma.Schema) bool {
+// checksItself reports whether the type of a schema is selfChecking.
+func (c *checker) checksItself(s *huma.Schema) bool {
 	if s.Ref == "" {
 		return false
 	}
 	t := c.registry.TypeFromRef(s.Ref)
-	return t != nil && t.Implements(reflect.TypeFor[OnItsOwn]())
+	return t != nil && t.Implements(reflect.TypeFor[selfChecking]())
 }
 
 func (c *checker) object(s *huma.Schema, o *object, at path) error {
@@ -245,12 +243,12 @@ func (c *checker) object(s *huma.Schema, o *object, at path) error {
 			return err
 		}
 	}
-	c.drop(s, o)
+	c.dropIgnored(s, o)
 	return nil
 }
 
-// entry names a property in errors. Of a map of values without a schema, which
-// are those of custom fields, that is the key alone, the internal name.
+// entry returns the path of a property for errors. The path of a custom field is its key alone,
+// the internal name: custom fields are in a map of values without a schema.
 func entry(s *huma.Schema, at *path, key string) path {
 	others, _ := s.AdditionalProperties.(*huma.Schema)
 	if s.Properties[key] == nil && others != nil && others.Type == "" && others.Ref == "" && len(others.AnyOf) == 0 {
@@ -259,7 +257,7 @@ func entry(s *huma.Schema, at *path, key string) path {
 	return in(at, key)
 }
 
-// property gives the schema of a key; nil for one that is free or ignored.
+// property returns the schema of a key; nil for an ignored key.
 func (c *checker) property(s *huma.Schema, key string, at path) (*huma.Schema, error) {
 	if property := s.Properties[key]; property != nil {
 		return property, nil
@@ -273,8 +271,8 @@ func (c *checker) property(s *huma.Schema, key string, at path) (*huma.Schema, e
 	return nil, nil
 }
 
-// drop takes ignored keys out, as encoding/json would take Title for title.
-func (c *checker) drop(s *huma.Schema, o *object) {
+// dropIgnored removes ignored keys, since encoding/json would decode Title as title.
+func (c *checker) dropIgnored(s *huma.Schema, o *object) {
 	if _, typed := s.AdditionalProperties.(*huma.Schema); typed || len(s.Properties) == 0 {
 		return
 	}
@@ -284,12 +282,12 @@ func (c *checker) drop(s *huma.Schema, o *object) {
 	}
 }
 
-// patterns keeps the compiled patterns of the schemas.
+// patterns caches the compiled patterns of the schemas.
 var patterns sync.Map
 
 func pattern(text string) *regexp.Regexp {
-	if kept, ok := patterns.Load(text); ok {
-		return kept.(*regexp.Regexp)
+	if cached, ok := patterns.Load(text); ok {
+		return cached.(*regexp.Regexp)
 	}
 	compiled := regexp.MustCompile(text)
 	patterns.Store(text, compiled)

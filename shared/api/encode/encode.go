@@ -1,5 +1,5 @@
-// Package encode holds the parts of an answer's way over HTTP that depend on
-// bytes and headers alone: entity tags and compression.
+// Package encode has entity tags and compression: the parts of HTTP that depend only on bytes
+// and headers.
 package encode
 
 import (
@@ -14,13 +14,14 @@ import (
 	"sync"
 )
 
-// Tag is the entity tag of a record's version in the form it is answered in.
+// Tag returns the entity tag of an answer with a version of a record. It depends on the body
+// too, since one version can be shown in several forms.
 func Tag(version int64, body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf(`"%d.%s"`, version, base64.RawURLEncoding.EncodeToString(sum[:12]))
 }
 
-// Matches is whether the values of an If-None-Match header have the tag.
+// Matches reports whether the values of an If-None-Match header contain the tag.
 func Matches(values []string, tag string) bool {
 	for candidate := range strings.SplitSeq(strings.Join(values, ","), ",") {
 		candidate = strings.TrimSpace(candidate)
@@ -31,7 +32,7 @@ func Matches(values []string, tag string) bool {
 	return false
 }
 
-// TakesGzip is whether a client with these Accept-Encoding values takes gzip.
+// TakesGzip reports whether the values of an Accept-Encoding header accept gzip.
 func TakesGzip(values []string) bool {
 	takes := map[string]bool{}
 	for part := range strings.SplitSeq(strings.Join(values, ","), ",") {
@@ -48,33 +49,35 @@ func TakesGzip(values []string) bool {
 	return takes["*"]
 }
 
-// zippers are kept, as each has buffers of some hundred kilobytes.
-var zippers = sync.Pool{New: func() any {
-	zipper, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
-	return zipper
-}}
+// writers keeps gzip writers for reuse, since each has buffers of some hundred kilobytes.
+var writers = sync.Pool{New: newWriter}
 
-// Gzip compresses.
+func newWriter() any {
+	w, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+	return w
+}
+
+// Gzip compresses a body.
 func Gzip(body []byte) []byte {
 	var out bytes.Buffer
-	zipper := zippers.Get().(*gzip.Writer)
-	defer zippers.Put(zipper)
-	zipper.Reset(&out)
+	w := writers.Get().(*gzip.Writer)
+	defer writers.Put(w)
+	w.Reset(&out)
 	// Writing to a buffer does not fail.
-	_, _ = zipper.Write(body)
-	_ = zipper.Close()
+	_, _ = w.Write(body)
+	_ = w.Close()
 	return out.Bytes()
 }
 
-// Gunzip unpacks what Gzip, or any gzip, has packed.
-func Gunzip(zipped []byte) ([]byte, error) {
-	unzipper, err := gzip.NewReader(bytes.NewReader(zipped))
+// Gunzip decompresses a body.
+func Gunzip(compressed []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(compressed))
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
+		return nil, fmt.Errorf("decompress: %w", err)
 	}
-	body, err := io.ReadAll(unzipper)
+	body, err := io.ReadAll(r)
 	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
+		return nil, fmt.Errorf("decompress: %w", err)
 	}
 	return body, nil
 }

@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/tabletest"
+	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
+	"lectern/shared/record"
 	"lectern/shared/settings/item"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -24,8 +25,8 @@ type note struct {
 	Version   int64      `json:"-"`
 }
 
-func (n *note) Head() item.Head {
-	return item.Head{ID: &n.ID, Version: &n.Version, CreatedAt: &n.CreatedAt, UpdatedAt: &n.UpdatedAt, DeletedAt: &n.DeletedAt}
+func (n *note) Head() record.Head {
+	return record.Head{ID: &n.ID, Version: &n.Version, CreatedAt: &n.CreatedAt, UpdatedAt: &n.UpdatedAt, DeletedAt: &n.DeletedAt}
 }
 
 func (n *note) Remains() any { return n }
@@ -35,12 +36,11 @@ var (
 	noon  = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
 
-func same(n *note) *note { return n }
-
-// newStore is a store whose clock stands still.
-func newStore(t *testing.T) item.Store {
+// newNotes returns notes whose clock stands still.
+func newNotes(t *testing.T) record.Records[note] {
 	t.Helper()
-	return item.Store{Table: tabletest.Start(t), Now: func() time.Time { return noon }, Kind: "note", Title: "Note", Limit: item.Limit{Name: "notes", Most: 10}}
+	kind := &item.Kind[note, *note]{Name: "note", Title: "Note", Many: "notes", Most: 10}
+	return kind.In(item.Store{Table: tabletest.Start(t), Now: func() time.Time { return noon }}, place)
 }
 
 func status(t *testing.T, err error) int {
@@ -51,29 +51,29 @@ func status(t *testing.T, err error) int {
 }
 
 func TestASettingAndItsOwnerCountTogether(t *testing.T) {
-	s := newStore(t)
+	s := newNotes(t)
 	ctx := t.Context()
-	_, err := item.Create(ctx, s, place, &note{ID: "a"}, same)
+	_, err := s.Create(ctx, &note{ID: "a"})
 	require.Equal(t, 404, status(t, err), "there is no such event")
 	require.NoError(t, s.Table.Transact(ctx, table.Insert(table.Item{Key: place.Owner(), Version: 7, Data: []byte("{}")})))
 
-	made, err := item.Create(ctx, s, place, &note{ID: "a", Text: "one"}, same)
+	made, err := s.Create(ctx, &note{ID: "a", Text: "one"})
 	require.NoError(t, err)
 	require.Equal(t, wire.At(noon), made.CreatedAt)
 	edit := func(text string) func(*note) error {
 		return func(n *note) error { n.Text = text; return nil }
 	}
-	for i, c := range []item.Change[*note]{
-		{Verb: item.Updated, Edit: edit("two")},
-		{Verb: item.Updated, Edit: edit("three"), Guard: write.Guard{IfMatch: `"2"`}},
-		{Verb: item.Deleted},
-		{Verb: item.Restored},
+	for i, c := range []record.Change[note]{
+		{Verb: record.Updated, Edit: edit("two")},
+		{Verb: record.Updated, Edit: edit("three"), Guard: write.Guard{IfMatch: `"2"`}},
+		{Verb: record.Deleted},
+		{Verb: record.Restored},
 	} {
-		n, err := item.Do(ctx, s, place, "a", c, same)
+		n, err := s.Change(ctx, "a", c)
 		require.NoError(t, err)
 		require.Equal(t, int64(i+2), n.Version)
 		require.Equal(t, wire.At(noon.Add(time.Duration(i+1)*time.Millisecond)), n.UpdatedAt, "later, though the clock stands still")
-		require.Equal(t, c.Verb == item.Deleted, n.DeletedAt != nil)
+		require.Equal(t, c.Verb == record.Deleted, n.DeletedAt != nil)
 	}
 	owner, err := s.Table.Get(ctx, place.Owner())
 	require.NoError(t, err)
@@ -82,30 +82,30 @@ func TestASettingAndItsOwnerCountTogether(t *testing.T) {
 }
 
 func TestChangesAreRefused(t *testing.T) {
-	s := newStore(t)
+	s := newNotes(t)
 	ctx := t.Context()
 	require.NoError(t, s.Table.Transact(ctx, table.Insert(table.Item{Key: place.Owner(), Version: 1, Data: []byte("{}")})))
-	_, err := item.Create(ctx, s, place, &note{ID: "a"}, same)
+	_, err := s.Create(ctx, &note{ID: "a"})
 	require.NoError(t, err)
 	wrong := func(*note) error { return apierr.Invalid("text", "wrong") }
 	stale := write.Guard{IfMatch: `"9"`}
 	for _, c := range []struct {
 		id     string
-		change item.Change[*note]
+		change record.Change[note]
 		status int
 	}{
-		{"b", item.Change[*note]{Verb: item.Updated}, 404},
-		{"a", item.Change[*note]{Verb: item.Restored}, 404},
-		{"a", item.Change[*note]{Verb: item.Updated, Guard: stale}, 409},
-		{"a", item.Change[*note]{Verb: item.Updated, Guard: stale, Edit: wrong}, 400},
+		{"b", record.Change[note]{Verb: record.Updated}, 404},
+		{"a", record.Change[note]{Verb: record.Restored}, 404},
+		{"a", record.Change[note]{Verb: record.Updated, Guard: stale}, 409},
+		{"a", record.Change[note]{Verb: record.Updated, Guard: stale, Edit: wrong}, 400},
 	} {
-		_, err := item.Do(ctx, s, place, c.id, c.change, same)
+		_, err := s.Change(ctx, c.id, c.change)
 		require.Equal(t, c.status, status(t, err))
 	}
-	_, err = item.Do(ctx, s, place, "a", item.Change[*note]{Verb: item.Deleted}, same)
+	_, err = s.Change(ctx, "a", record.Change[note]{Verb: record.Deleted})
 	require.NoError(t, err)
-	for _, verb := range []item.Verb{item.Updated, item.Deleted} {
-		_, err = item.Do(ctx, s, place, "a", item.Change[*note]{Verb: verb}, same)
+	for _, verb := range []record.Verb{record.Updated, record.Deleted} {
+		_, err = s.Change(ctx, "a", record.Change[note]{Verb: verb})
 		require.Equal(t, 404, status(t, err))
 	}
 }

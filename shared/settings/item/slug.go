@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// Slug turns a name into an identifier: letters and digits in lower case, with
-// an underscore for whatever stands between them. It is empty for a name that
-// has neither.
+// Slug turns a name into an identifier: letters and digits in lower case, with an underscore
+// for everything between. A name without letters and digits gives an empty slug.
 func Slug(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Digit)

@@ -95,12 +95,15 @@ func (d *Door) happens(chance float64, count *int) bool {
 	return true
 }
 
+// options are the options of a call.
+type options = []func(*dynamodb.Options)
+
 // lossy sends a call, and loses the call or the answer by chance.
-func lossy[O any](d *Door, send func() (*O, error)) (*O, error) {
+func lossy[I, O any](ctx context.Context, d *Door, send func(context.Context, *I, options) (*O, error), in *I, o options) (*O, error) {
 	if d.happens(d.config.DropBefore, &d.counts.DroppedBefore) {
 		return nil, unsent()
 	}
-	out, err := send()
+	out, err := send(ctx, in, o)
 	if d.happens(d.config.DropAfter, &d.counts.DroppedAfter) {
 		return nil, d.cut()
 	}
@@ -125,55 +128,62 @@ func throttled() error {
 }
 
 // throttling sends a call, or refuses the call by chance.
-func throttling[O any](d *Door, send func() (*O, error)) (*O, error) {
+func throttling[I, O any](ctx context.Context, d *Door, send func(context.Context, *I, options) (*O, error), in *I, o options) (*O, error) {
 	if d.happens(d.config.Throttle, &d.counts.Throttles) {
 		return nil, throttled()
 	}
-	return lossy(d, send)
+	return lossy(ctx, d, send, in, o)
 }
 
 // GetItem reads an item. For a hidden item, it returns the old item.
 func (d *Door) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return throttling(d, func() (*dynamodb.GetItemOutput, error) {
-		out, err := d.inner.GetItem(ctx, in, o...)
-		if err == nil {
-			d.hideOne(in, out)
-		}
-		return out, err
-	})
+	return throttling(ctx, d, d.getItem, in, o)
+}
+
+func (d *Door) getItem(ctx context.Context, in *dynamodb.GetItemInput, o options) (*dynamodb.GetItemOutput, error) {
+	out, err := d.inner.GetItem(ctx, in, o...)
+	if err == nil {
+		d.hideOne(in, out)
+	}
+	return out, err
 }
 
 // Query reads a page, with old items in place of hidden items.
 func (d *Door) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return throttling(d, func() (*dynamodb.QueryOutput, error) {
-		out, err := d.inner.Query(ctx, in, o...)
-		if err == nil {
-			d.hidePage(in, out)
-		}
-		return out, err
-	})
+	return throttling(ctx, d, d.query, in, o)
+}
+
+func (d *Door) query(ctx context.Context, in *dynamodb.QueryInput, o options) (*dynamodb.QueryOutput, error) {
+	out, err := d.inner.Query(ctx, in, o...)
+	if err == nil {
+		d.hidePage(in, out)
+	}
+	return out, err
 }
 
 // BatchGetItem reads items, with old items in place of hidden items. A throttled call
 // answers only the first half of the keys, and is refused if that half is empty.
-func (d *Door) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return lossy(d, func() (*dynamodb.BatchGetItemOutput, error) {
-		left := map[string]types.KeysAndAttributes{}
-		if d.happens(d.config.Throttle, &d.counts.Throttles) {
-			if in, left = split(in); len(in.RequestItems) == 0 {
-				return nil, throttled()
-			}
+func (d *Door) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return lossy(ctx, d, d.batchGetItem, in, o)
+}
+
+func (d *Door) batchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o options) (*dynamodb.BatchGetItemOutput, error) {
+	left := map[string]types.KeysAndAttributes{}
+	if d.happens(d.config.Throttle, &d.counts.Throttles) {
+		if in, left = split(in); len(in.RequestItems) == 0 {
+			return nil, throttled()
 		}
-		out, err := d.inner.BatchGetItem(ctx, in, o...)
-		if err != nil {
-			return nil, err
-		}
-		for name, keys := range in.RequestItems {
-			out.Responses[name] = d.hideMany(keys.Keys, out.UnprocessedKeys[name].Keys, out.Responses[name])
-		}
-		leave(out, left)
-		return out, nil
-	})
+	}
+	out, err := d.inner.BatchGetItem(ctx, in, o...)
+	if err != nil {
+		return nil, err
+	}
+	for name, keys := range in.RequestItems {
+		out.Responses[name] = d.hideMany(keys.Keys, out.UnprocessedKeys[name].Keys, out.Responses[name])
+	}
+	leave(out, left)
+	return out, nil
 }
 
 // split takes the second half of each table's keys out of in.
@@ -203,42 +213,53 @@ func leave(out *dynamodb.BatchGetItemOutput, left map[string]types.KeysAndAttrib
 }
 
 // UpdateItem changes an item, after the end of any other call that holds the item.
-func (d *Door) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	return throttling(d, func() (*dynamodb.UpdateItemOutput, error) {
-		keys := []table.Key{keyOf(in.Key)}
-		d.hold(keys)
-		defer d.free(keys)
-		return d.inner.UpdateItem(ctx, in, o...)
-	})
+func (d *Door) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	return throttling(ctx, d, d.updateItem, in, o)
+}
+
+func (d *Door) updateItem(ctx context.Context, in *dynamodb.UpdateItemInput, o options) (*dynamodb.UpdateItemOutput, error) {
+	keys := []table.Key{keyOf(in.Key)}
+	d.hold(keys)
+	defer d.free(keys)
+	return d.inner.UpdateItem(ctx, in, o...)
 }
 
 // TransactWriteItems does a transaction, with every fault of Config.
-func (d *Door) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	return lossy(d, func() (*dynamodb.TransactWriteItemsOutput, error) {
-		if d.happens(d.config.Conflict, &d.counts.Conflicts) {
-			return nil, d.cancelled(len(in.TransactItems), "TransactionConflict")
-		}
-		if d.happens(d.config.Throttle, &d.counts.Throttles) {
-			return nil, d.cancelled(len(in.TransactItems), "ThrottlingError")
-		}
-		return d.transact(ctx, in, o...)
-	})
+func (d *Door) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	return lossy(ctx, d, d.transactWriteItems, in, o)
+}
+
+func (d *Door) transactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o options) (*dynamodb.TransactWriteItemsOutput, error) {
+	if d.happens(d.config.Conflict, &d.counts.Conflicts) {
+		return nil, d.cancelled(len(in.TransactItems), "TransactionConflict")
+	}
+	if d.happens(d.config.Throttle, &d.counts.Throttles) {
+		return nil, d.cancelled(len(in.TransactItems), "ThrottlingError")
+	}
+	return d.transact(ctx, in, o...)
 }
 
 // TransactGetItems reads items of one moment. A write or another reading transaction that
 // holds one of the items cancels the call.
-func (d *Door) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error) {
-	return throttling(d, func() (*dynamodb.TransactGetItemsOutput, error) {
-		keys := make([]table.Key, len(in.TransactItems))
-		for i, part := range in.TransactItems {
-			keys[i] = keyOf(part.Get.Key)
-		}
-		if !d.holdFree(keys) {
-			return nil, d.cancelled(len(keys), "TransactionConflict")
-		}
-		defer d.free(keys)
-		return d.inner.TransactGetItems(ctx, in, o...)
-	})
+func (d *Door) TransactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error) {
+	return throttling(ctx, d, d.transactGetItems, in, o)
+}
+
+func (d *Door) transactGetItems(ctx context.Context, in *dynamodb.TransactGetItemsInput,
+	o options) (*dynamodb.TransactGetItemsOutput, error) {
+	keys := make([]table.Key, len(in.TransactItems))
+	for i, part := range in.TransactItems {
+		keys[i] = keyOf(part.Get.Key)
+	}
+	if !d.holdFree(keys) {
+		return nil, d.cancelled(len(keys), "TransactionConflict")
+	}
+	defer d.free(keys)
+	return d.inner.TransactGetItems(ctx, in, o...)
 }
 
 // cancelled returns the cancellation of a transaction of so many parts, with the code as

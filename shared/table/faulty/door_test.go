@@ -16,7 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/localstack/engine"
+	"lectern/localstack/local/engine"
 	"lectern/shared/table"
 	"lectern/shared/table/faulty"
 )
@@ -78,7 +78,7 @@ func TestEveryOperationGetsOverFaults(t *testing.T) {
 				got, err := tbl.Get(t.Context(), row.Key)
 				require.NoError(t, err)
 				require.Equal(t, row, got)
-				both, err := tbl.Together(t.Context(), []table.Key{row.Key, {PK: pk + "#V", SK: "0"}})
+				both, err := tbl.TransactGet(t.Context(), []table.Key{row.Key, {PK: pk + "#V", SK: "0"}})
 				require.NoError(t, err)
 				require.Len(t, both, 2)
 				n, err := tbl.Add(t.Context(), table.Key{PK: pk + "#N", SK: "-"}, 1)

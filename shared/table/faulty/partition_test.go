@@ -178,7 +178,7 @@ func TestWholeUnitsAreCharged(t *testing.T) {
 	}
 	_, err := tbl.GetMany(ctx, append(keys, table.Key{PK: pks[0], SK: "none"}))
 	require.NoError(t, err)
-	_, err = tbl.Together(ctx, keys[:3])
+	_, err = tbl.TransactGet(ctx, keys[:3])
 	require.NoError(t, err)
 	_, err = tbl.Add(ctx, table.Key{PK: pks[0], SK: "n"}, 1)
 	require.NoError(t, err)

@@ -25,7 +25,8 @@ type hold struct {
 // transact does the transaction: whole in the table, piece by piece for readers through the
 // door. While transact holds a key, no other write of the door reaches the key. So the item
 // that was read before the write is the old item.
-func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (d *Door) transact(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
 	keys, torn := keysOf(in.TransactItems), d.happens(d.config.Torn, &d.counts.Torn)
 	last := torn && d.happens(d.config.VersionsLast, &d.counts.VersionsLast)
 	var hidden, open []table.Key
@@ -113,7 +114,7 @@ func (d *Door) reveal(keys []table.Key) {
 func (d *Door) hold(keys []table.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for slices.ContainsFunc(keys, func(k table.Key) bool { return d.held[k] != nil }) {
+	for d.holds(keys) {
 		d.freed.Wait()
 	}
 	for _, key := range keys {
@@ -126,13 +127,18 @@ func (d *Door) hold(keys []table.Key) {
 func (d *Door) holdFree(keys []table.Key) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if slices.ContainsFunc(keys, func(k table.Key) bool { return d.held[k] != nil }) {
+	if d.holds(keys) {
 		return false
 	}
 	for _, key := range keys {
 		d.held[key] = &hold{}
 	}
 	return true
+}
+
+// holds reports whether a call holds one of the keys. The caller holds the door's lock.
+func (d *Door) holds(keys []table.Key) bool {
+	return slices.ContainsFunc(keys, func(k table.Key) bool { return d.held[k] != nil })
 }
 
 // free ends the hold on the keys.

@@ -1,0 +1,109 @@
+// Package config reads the configuration of a deployment from the context of the CDK.
+// Read config.go first, then read.go; reader.go takes typed values from a context.
+package config
+
+import "github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+
+// Config holds every option, set in cdk.json below context or on the command line with
+// -c. Every key may be left out; the default is in parentheses.
+type Config struct {
+	// Regions are the regions to deploy, by "regions": text such as us,eu (both). The
+	// options of a region are below "us" or "eu".
+	Regions []Region
+	// Account is the AWS account, by "account". With it, a deployment to another account
+	// is refused; empty means the account of the credentials.
+	Account string
+	// Arch is the processor of the functions, by "arch": arm64 (the default), or x86_64
+	// for an emulator on a machine of that kind.
+	Arch string
+	// Functions is the folder of the binaries, <group>/bootstrap, by "functions"; empty
+	// means dist/linux-<architecture>, the folder that make release fills.
+	Functions string
+	// Endpoint is the address of an emulator of AWS, by "endpoint"; empty means AWS.
+	Endpoint string
+	// Stage is the name of the stage in the API's address, by "stage" (live).
+	Stage string
+	// AdminURL is the address of the admin application, by "adminUrl"; without the option,
+	// answers have no links into the application.
+	AdminURL string
+	// DailyWrites is the number of creating requests that a token has a day, by
+	// "dailyWrites"; 0 means any number.
+	DailyWrites int
+	// SearchUnits is the number of read units a minute for the searches of an organization
+	// in one instance of a function, by "searchUnits" (60000); 0 means any number. The
+	// first search of the largest organization takes about 25,000.
+	SearchUnits int
+	// Retention is the time that logs are kept, by "logRetentionDays" (90).
+	Retention awslogs.RetentionDays
+	// ThrottleRate and ThrottleBurst limit each method of a path, in requests a second and
+	// in requests at once, by "throttleRate" (500) and "throttleBurst" (1000): with a
+	// thousand instances, five hundred a second leave two seconds for each. The account
+	// limits the sum of all methods, in the gateway and in the instances of functions.
+	ThrottleRate, ThrottleBurst int
+	// Concurrency is the number of instances reserved for each function, by
+	// "reservedConcurrency"; with 0, the functions share the account's instances. Lambda
+	// refuses a number that leaves fewer than 100 of the region's instances unreserved:
+	// an account of 1000 has 900 to divide by the number of functions.
+	Concurrency int
+	// AlarmEmail receives alarms, by "alarmEmail"; empty sends no e-mail.
+	AlarmEmail string
+	// FirewallRate is the number of requests in five minutes from one address; the
+	// firewall refuses more. By "firewallRate"; 0 means no firewall.
+	FirewallRate int
+	// CustomerKey encrypts the table with a key of the account, by "customerKey" (false:
+	// with a key of DynamoDB).
+	CustomerKey bool
+	// CloudWatchRole creates the role by which the region's API Gateway writes logs, by
+	// "cloudWatchRole" (true). The account has one such role a region: use false if the
+	// account has the role already.
+	CloudWatchRole bool
+	// Tags are set on every resource, by "tags", an object of text.
+	Tags map[string]string
+}
+
+// Region holds the options of one region, an object below "us" or "eu".
+type Region struct {
+	// Name is the region in tokens and in the names of resources: us or eu.
+	Name string
+	// AWSRegion is the region of AWS, by "awsRegion" (us-east-1, eu-central-1).
+	AWSRegion string
+	// RestoredTable is a table restored from a backup, by "restoredTable". The functions
+	// use that table in place of the table of the stack.
+	RestoredTable string
+	// AlarmTopicARN is an SNS topic that receives alarms, by "alarmTopicArn". The topic's
+	// own policy has to let cloudwatch.amazonaws.com publish.
+	AlarmTopicARN string
+	// Domain is the API's own host, an object by "domain"; nil without the option.
+	Domain *Domain
+}
+
+// Domain holds the options of the API's own host.
+type Domain struct {
+	// Name is the host, by "name".
+	Name string
+	// CertificateARN is the host's certificate in the same region, by "certificateArn".
+	CertificateARN string
+	// ZoneID and ZoneName name the Route 53 zone for the host's record, by "hostedZoneId"
+	// and "hostedZoneName"; without both, the owner of the zone enters the record.
+	ZoneID, ZoneName string
+}
+
+// Prefix returns the start of the names of the region's resources.
+func (r Region) Prefix() string { return "lectern-" + r.Name }
+
+// KeyAlias returns the alias of the account's key of the table.
+func (r Region) KeyAlias() string { return "alias/" + r.Prefix() }
+
+// OwnTable returns the name of the table in the stack of state.
+func (r Region) OwnTable() string { return r.Prefix() }
+
+// Table returns the name of the table that the functions use.
+func (r Region) Table() string {
+	if r.RestoredTable != "" {
+		return r.RestoredTable
+	}
+	return r.OwnTable()
+}
+
+// LogName returns the name of the log of a function, or of the gateway.
+func (r Region) LogName(of string) string { return "/lectern/" + r.Name + "/" + of }

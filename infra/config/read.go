@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+)
+
+// awsRegions maps each region to the default region of AWS. Organizations and events take
+// ids from ranges that are fixed for these regions (package tenancy).
+var awsRegions = map[string]string{"us": "us-east-1", "eu": "eu-central-1"}
+
+// retentions maps a number of days to the retention of a log.
+var retentions = map[int]awslogs.RetentionDays{
+	1: awslogs.RetentionDays_ONE_DAY, 7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS,
+	30: awslogs.RetentionDays_ONE_MONTH, 60: awslogs.RetentionDays_TWO_MONTHS, 90: awslogs.RetentionDays_THREE_MONTHS,
+	180: awslogs.RetentionDays_SIX_MONTHS, 365: awslogs.RetentionDays_ONE_YEAR, 731: awslogs.RetentionDays_TWO_YEARS,
+}
+
+// Read reads the configuration from a context. The error names every mistake.
+func Read(context map[string]any) (*Config, error) {
+	r := newReader(context)
+	c := &Config{
+		Account:  r.text("account", "", "an account's number of 12 digits", matches(`[0-9]{12}`)),
+		Arch:     r.text("arch", "arm64", "arm64 or x86_64", matches(`arm64|x86_64`)),
+		Endpoint: r.address("endpoint"),
+		Stage:    r.text("stage", "live", "a stage's name", matches(`[A-Za-z0-9_]{1,128}`)),
+		AdminURL: r.address("adminUrl"),
+
+		DailyWrites:   r.number("dailyWrites", 0, 0, 1e9),
+		SearchUnits:   r.number("searchUnits", 60_000, 0, 1e9),
+		Retention:     r.retention("logRetentionDays", 90),
+		ThrottleRate:  r.number("throttleRate", 500, 1, 1_000_000),
+		ThrottleBurst: r.number("throttleBurst", 1000, 1, 1_000_000),
+		Concurrency:   r.number("reservedConcurrency", 0, 0, 10_000),
+		AlarmEmail:    r.text("alarmEmail", "", "an e-mail address", isEmail),
+		FirewallRate:  r.firewallRate("firewallRate"),
+
+		CustomerKey:    r.boolean("customerKey", false),
+		CloudWatchRole: r.boolean("cloudWatchRole", true),
+		Functions:      r.text("functions", "", "a folder", anyText),
+	}
+	c.Regions = r.regions("regions")
+	c.Tags = r.tags("tags")
+	r.unknown()
+	if len(*r.mistakes) > 0 {
+		return nil, errors.New("infra: wrong configuration:\n  " + strings.Join(*r.mistakes, "\n  "))
+	}
+	return c, nil
+}
+
+// anyText accepts every text.
+func anyText(string) bool { return true }
+
+// matches returns a check that a whole text has the form of a pattern.
+func matches(pattern string) func(string) bool {
+	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString
+}
+
+// isEmail reports whether text is an e-mail address and nothing else.
+func isEmail(text string) bool {
+	address, err := mail.ParseAddress(text)
+	return err == nil && address.Address == text
+}
+
+// retention reads a number of days that CloudWatch has a retention for.
+func (r *reader) retention(key string, fallback int) awslogs.RetentionDays {
+	days := r.number(key, fallback, 1, 3653)
+	if _, ok := retentions[days]; !ok {
+		r.mistake(key, "is none of %v: %d", slices.Sorted(maps.Keys(retentions)), days)
+	}
+	return retentions[days]
+}
+
+// firewallRate reads 0 or a limit that AWS allows in a rate rule.
+func (r *reader) firewallRate(key string) int {
+	const least = 10
+	n := r.number(key, 0, 0, 2_000_000_000)
+	if n != 0 && n < least {
+		r.mistake(key, "is neither 0 nor at least %d: %d", least, n)
+	}
+	return n
+}
+
+// regions reads the names of the regions to deploy, and the options of all regions.
+func (r *reader) regions(key string) (chosen []Region) {
+	names := slices.Sorted(maps.Keys(awsRegions))
+	asked := strings.Split(r.text(key, strings.Join(names, ","), "text such as us,eu", anyText), ",")
+	for _, name := range asked {
+		if !slices.Contains(names, name) {
+			r.mistake(key, "has no region %q, only %s", name, strings.Join(names, ", "))
+		}
+	}
+	for _, name := range names {
+		region := r.region(name)
+		if slices.Contains(asked, name) {
+			chosen = append(chosen, region)
+		}
+	}
+	return chosen
+}
+
+// region reads the options of a region.
+func (r *reader) region(name string) Region {
+	options, _ := r.object(name)
+	region := Region{
+		Name:          name,
+		AWSRegion:     options.text("awsRegion", awsRegions[name], "an AWS region", matches(`[a-z]{2}(-[a-z]+)+-[0-9]`)),
+		RestoredTable: options.text("restoredTable", "", "a table's name", matches(`[A-Za-z0-9_.-]{3,255}`)),
+	}
+	region.AlarmTopicARN = options.arn("alarmTopicArn", "sns", region.AWSRegion)
+	if domain, given := options.object("domain"); given {
+		region.Domain = domain.domain(region.AWSRegion)
+	}
+	options.unknown()
+	return region
+}
+
+// domain reads the options of the API's own host.
+func (r *reader) domain(awsRegion string) *Domain {
+	host := matches(`([a-z0-9-]+\.)+[a-z]{2,}`)
+	r.required("name", "the host's name")
+	r.required("certificateArn", "the ARN of the host's certificate")
+	if (r.values["hostedZoneId"] == nil) != (r.values["hostedZoneName"] == nil) {
+		r.mistake("hostedZoneId", "and hostedZoneName are given together or not at all")
+	}
+	d := &Domain{
+		Name:           r.text("name", "", "a host's name", host),
+		CertificateARN: r.arn("certificateArn", "acm", awsRegion),
+		ZoneID:         r.text("hostedZoneId", "", "a hosted zone's id", matches(`Z[A-Z0-9]+`)),
+		ZoneName:       r.text("hostedZoneName", "", "a zone's name", host),
+	}
+	if d.Name != "" && d.ZoneName != "" && !strings.HasSuffix("."+d.Name, "."+d.ZoneName) {
+		r.mistake("hostedZoneName", "is not the zone of %s: %s", shown(d.Name), shown(d.ZoneName))
+	}
+	r.unknown()
+	return d
+}
+
+// arn reads the ARN of a resource of a service in awsRegion; a resource of another region
+// cannot be used.
+func (r *reader) arn(key, service, awsRegion string) string {
+	return r.text(key, "", fmt.Sprintf("an ARN of %s in %s", service, awsRegion),
+		matches(`arn:aws[a-z-]*:`+service+`:`+regexp.QuoteMeta(awsRegion)+`:[0-9]{12}:.+`))
+}
+
+// tags reads an object of text.
+func (r *reader) tags(key string) map[string]string {
+	values, _ := r.object(key)
+	all := map[string]string{}
+	for name := range values.values {
+		all[name] = values.text(name, "", "text", anyText)
+	}
+	return all
+}

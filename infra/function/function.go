@@ -1,0 +1,137 @@
+// Package function describes the Lambdas: a function for each group and the operator's
+// function, each with a role, a log and an environment. Read function.go first, then
+// permissions.go, policies.go and role.go; schedule.go starts maintenance.
+package function
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/infra/stack"
+	"lectern/shared/api"
+)
+
+// Operator is the name of the only function without a route.
+const Operator = "operator"
+
+// Memory of a function, in MB. The processor time of a function grows with its memory.
+const (
+	// withRecords is for functions with catalogues: up to 224 MB of records in memory
+	// (shared/stores), enough for 100,000 contacts and an event of as many sessions
+	// (docs/operations.md).
+	withRecords = 512
+	// withSettings is for functions that keep only the settings of events: 16 MB as
+	// stored, about three times as much in memory (shared/settings).
+	withSettings = 256
+)
+
+// Time limit of a function, in seconds.
+const (
+	// answering ends before the gateway gives up, at 29 seconds, so that the log has the
+	// function's last line. A slow start may use up the second between them.
+	answering = 28
+	// operating ends before the AWS command line sends the invocation again, after 60
+	// seconds.
+	operating = 50
+)
+
+// Spec describes a function.
+type Spec struct {
+	// Name is the name of a group, or Operator.
+	Name string
+	// Memory is in MB.
+	Memory, Seconds int
+	permissions     []permission
+}
+
+// Specs lists the functions of the groups, and the operator's. The error names each
+// function without declared permissions.
+func Specs(groups []api.Group) (specs []Spec, err error) {
+	for _, g := range groups {
+		specs = append(specs, newSpec(g.Name, answering))
+	}
+	specs = append(specs, newSpec(Operator, operating))
+	for _, s := range specs {
+		if s.Memory == 0 {
+			err = errors.Join(err, fmt.Errorf("infra: %s has no line in permissions", s.Name))
+		}
+	}
+	return specs, err
+}
+
+// newSpec describes the function called name, with no memory if the function is not declared.
+func newSpec(name string, seconds int) Spec {
+	d := declared[name]
+	return Spec{Name: name, Memory: d.memory, Seconds: seconds, permissions: d.permissions}
+}
+
+// Function is a function in a stack.
+type Function struct {
+	Spec
+	Lambda awslambda.Function
+	Log    awslogs.LogGroup
+}
+
+// New creates a function with a role and a log in the stack. binaries is the folder of the
+// binaries, <name>/bootstrap.
+func New(in *stack.Stack, spec Spec, binaries string) Function {
+	name := in.Region.Prefix() + "-" + spec.Name
+	log := in.Log(spec.Name)
+	props := &awslambda.FunctionProps{
+		FunctionName: &name,
+		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
+		Handler:      jsii.String("bootstrap"),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(binaries, spec.Name)), nil),
+		Architecture: awslambda.Architecture_ARM_64(),
+		MemorySize:   jsii.Number(spec.Memory),
+		Timeout:      awscdk.Duration_Seconds(jsii.Number(spec.Seconds)),
+		Role:         newRole(in, spec, name),
+		LogGroup:     log,
+		Environment:  environment(in, spec),
+		// The log line of a request has the calls, round trips and times of a trace.
+		Tracing: awslambda.Tracing_DISABLED,
+	}
+	if in.Config.Arch == "x86_64" {
+		props.Architecture = awslambda.Architecture_X86_64()
+	}
+	if in.Config.Concurrency > 0 {
+		props.ReservedConcurrentExecutions = jsii.Number(in.Config.Concurrency)
+	}
+	if spec.Name == Operator {
+		// A command sent without waiting for the answer must not run twice.
+		props.RetryAttempts = jsii.Number(0)
+	}
+	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props), log}
+}
+
+// environment returns the variables that shared/api reads.
+func environment(in *stack.Stack, spec Spec) *map[string]*string {
+	c := in.Config
+	all := map[string]*string{
+		"LECTERN_TABLE":  jsii.String(in.Region.Table()),
+		"LECTERN_REGION": jsii.String(in.Region.Name),
+		// The limit makes the garbage collector work harder near the end of the memory;
+		// without a limit the heap may grow to twice the size of the live data.
+		"GOMEMLIMIT": jsii.String(strconv.Itoa(spec.Memory*7/8) + "MiB"),
+	}
+	if c.AdminURL != "" {
+		all["LECTERN_ADMIN_URL"] = &c.AdminURL
+	}
+	if c.DailyWrites > 0 {
+		all["LECTERN_DAILY_WRITES"] = jsii.String(strconv.Itoa(c.DailyWrites))
+	}
+	if c.SearchUnits > 0 {
+		all["LECTERN_SEARCH_UNITS"] = jsii.String(strconv.Itoa(c.SearchUnits))
+	}
+	if c.Endpoint != "" {
+		all["AWS_ENDPOINT_URL"] = &c.Endpoint
+	}
+	return &all
+}

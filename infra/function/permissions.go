@@ -1,0 +1,110 @@
+package function
+
+import (
+	"slices"
+
+	"lectern/shared/programme"
+	"lectern/shared/ratelimit"
+	"lectern/shared/tenancy"
+)
+
+// Patterns of the table's partition keys.
+var (
+	// tenants matches every item of an organization.
+	tenants = programme.Keys[0].Leading()
+	// limits matches the counters of the rate limiter.
+	limits = ratelimit.Keys[0].Leading()
+	// numbers matches the counter of the region's ids.
+	numbers = tenancy.RunningNumber.Leading()
+	// organizations matches the region's list of organizations and its progress of
+	// maintenance.
+	organizations = tenancy.Line.Leading()
+)
+
+// updateItem is the action of most writes.
+const updateItem = "UpdateItem"
+
+// permission allows an action on the items with a partition key that matches a pattern. Each
+// part of a transaction needs an action.
+type permission struct{ action, pattern string }
+
+// writes reports whether the action changes an item.
+func (p permission) writes() bool {
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1]), p)
+}
+
+// Permissions by purpose, in the words of shared/table.
+var (
+	// authenticate loads organization and event, and token and member in one transaction;
+	// each part of the transaction needs GetItem.
+	authenticate = []permission{{"BatchGetItem", tenants}, {"GetItem", tenants}}
+	// list reads the entries of a partition.
+	list = []permission{{"Query", tenants}}
+	// read reads records: the rows of a catalogue and the settings of an event, and single
+	// records again after a change during the read.
+	read = slices.Concat(authenticate, list)
+	// limit counts the request in its bucket.
+	limit = []permission{{updateItem, limits}}
+	// change writes records, rows and versions, the running numbers of an organization, and
+	// idempotency keys.
+	change = []permission{{"PutItem", tenants}, {updateItem, tenants}}
+	// write is for every group that changes records.
+	write = slices.Concat(read, limit, change)
+	// release frees a unique value, for example a removed address of a contact, deletes the
+	// item of a person removed from a session, and moves a deleted small record.
+	release = []permission{{"DeleteItem", tenants}}
+	// hold lets a transaction fail after a change of an item that it depends on.
+	hold = []permission{{"ConditionCheckItem", tenants}}
+	// count takes an id from the region's counter.
+	count = []permission{{updateItem, numbers}}
+	// compare reads that counter, to repair it.
+	compare = []permission{{"GetItem", numbers}}
+	// enroll adds a new organization to the region's list, and reads the list.
+	enroll = []permission{{"PutItem", organizations}, {"Query", organizations}}
+	// proceed stores the progress of maintenance beside that list.
+	proceed = []permission{{updateItem, organizations}, {"GetItem", organizations}}
+	// strike removes a missing organization from that list, to repair it.
+	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
+)
+
+// declared lists the memory of each function and its actions on the table. No function may scan
+// or describe the table. `.ci/permissions` compares the actions with the calls of the
+// functions (testdata/permissions.golden.txt).
+var declared = map[string]struct {
+	memory      int
+	permissions []permission
+}{
+	"events":          {withSettings, read},
+	"sessions":        {withRecords, slices.Concat(read, limit)},
+	"sessionwrites":   {withRecords, slices.Concat(write, release)},
+	"speakers":        {withRecords, read},
+	"participants":    {withRecords, read},
+	"contacts":        {withRecords, slices.Concat(read, limit)},
+	"contactwrites":   {withRecords, slices.Concat(write, release, hold)},
+	"sponsors":        {withRecords, slices.Concat(read, limit)},
+	"sponsorwrites":   {withRecords, slices.Concat(write, hold)},
+	"exhibitors":      {withRecords, slices.Concat(read, limit)},
+	"exhibitorwrites": {withRecords, slices.Concat(write, hold)},
+	"eventsettings":   {withSettings, slices.Concat(read, limit)},
+	"fieldwrites":     {withSettings, slices.Concat(write, release)},
+	"metadatawrites":  {withSettings, write},
+	"agendaplanning":  {withSettings, slices.Concat(write, release)},
+	// root makes no call to the table.
+	"root": {withSettings, nil},
+	// operator has no route and counts no requests.
+	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
+}
+
+// Authenticates reports whether the function loads the caller of a request.
+func (s Spec) Authenticates() bool { return s.permits(authenticate) && s.Name != Operator }
+
+// CountsRequests reports whether the function uses the rate limiter.
+func (s Spec) CountsRequests() bool { return s.permits(limit) }
+
+// UsesTable reports whether the function may call the table.
+func (s Spec) UsesTable() bool { return len(s.permissions) > 0 }
+
+// permits reports whether the function has the first permission of a purpose.
+func (s Spec) permits(purpose []permission) bool {
+	return slices.Contains(s.permissions, purpose[0])
+}

@@ -1,0 +1,51 @@
+package function
+
+import (
+	"cmp"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/infra/stack"
+)
+
+// newRole creates the function's own role, without managed policies.
+func newRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
+	policies := map[string]awsiam.PolicyDocument{"log": logPolicy(in, spec)}
+	if spec.UsesTable() {
+		policies["table"] = tablePolicy(in, spec)
+	}
+	usesKey := in.Config.CustomerKey && spec.UsesTable()
+	if usesKey {
+		policies["key"] = keyPolicy(in, spec)
+	}
+	role := awsiam.NewRole(in.Scope, jsii.String("Role-"+spec.Name), &awsiam.RoleProps{
+		RoleName:       &name,
+		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+		Description:    jsii.String("What the function " + name + " may do"),
+		InlinePolicies: &policies,
+	})
+	stack.Accept(role, stack.RuleWildcards, "A log's streams are named by Lambda; the log is the function's own.",
+		finding(in, "logs", "log-group:"+streams(in, spec)))
+	if usesKey {
+		findings := []string{finding(in, "kms", "key/*")}
+		for _, family := range keyFamilies(spec) {
+			findings = append(findings, "Action::"+family)
+		}
+		stack.Accept(role, stack.RuleWildcards, "The key is named by its alias, as a condition, since its id is known in another stack alone; "+
+			"DynamoDB asks for families of actions on it.", findings...)
+	}
+	return role
+}
+
+// finding returns a resource of the region in the words of cdk-nag, with angle brackets
+// around values that only a deployment knows.
+func finding(in *stack.Stack, service, name string) string {
+	account := cmp.Or(in.Config.Account, "<AWS::AccountId>")
+	return "Resource::arn:<AWS::Partition>:" + service + ":" + in.Region.AWSRegion + ":" + account + ":" + name
+}
+
+// streams returns the pattern of the streams of a function's own log.
+func streams(in *stack.Stack, spec Spec) string {
+	return in.Region.LogName(spec.Name) + ":log-stream:*"
+}

@@ -1,0 +1,75 @@
+// Package observe watches a region: metrics, alarms and a dashboard. Read observe.go first,
+// then metrics.go, alarms.go and dashboard.go.
+package observe
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/infra/function"
+	"lectern/infra/gateway"
+	"lectern/infra/stack"
+)
+
+// Add creates the alarms of functions, API and table, and a dashboard of the same metrics.
+func Add(in *stack.Stack, functions []function.Function, g *gateway.Gateway) {
+	watched := newMetrics(in.Region, functions, g)
+	a := &alarms{in, alarmActions(in)}
+	for _, f := range functions {
+		a.function(f)
+	}
+	a.gateway(watched)
+	a.table(watched)
+	a.signals(watched)
+	newDashboard(in, functions, watched)
+}
+
+// alarmActions returns the notifications of an alarm: to the configured topic, and to the
+// configured address by a topic of the stack.
+func alarmActions(in *stack.Stack) (actions []awscloudwatch.IAlarmAction) {
+	if in.Region.AlarmTopicARN != "" {
+		topic := awssns.Topic_FromTopicArn(in.Scope, jsii.String("AlarmTopicGiven"), &in.Region.AlarmTopicARN)
+		actions = append(actions, awscloudwatchactions.NewSnsAction(topic))
+	}
+	if in.Config.AlarmEmail != "" {
+		topic := awssns.NewTopic(in.Scope, jsii.String("AlarmTopic"), &awssns.TopicProps{
+			TopicName: jsii.String(in.Region.Prefix() + "-alarms"), EnforceSSL: jsii.Bool(true),
+		})
+		topic.AddToResourcePolicy(alarmsPublish(in.Scope, topic))
+		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&in.Config.AlarmEmail, nil))
+		stack.Accept(topic, "AwsSolutions-SNS2", "Alarms name functions and numbers, nothing of a tenant, and leave by e-mail anyway.")
+		actions = append(actions, awscloudwatchactions.NewSnsAction(topic))
+	}
+	return actions
+}
+
+// alarmsPublish allows the account's alarms in the region to publish to a topic. A topic with
+// a policy of its own loses the default policy of AWS, so the permission must be explicit.
+func alarmsPublish(scope awscdk.Stack, topic awssns.ITopic) awsiam.PolicyStatement {
+	every := scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("cloudwatch"), Resource: jsii.String("alarm"), ResourceName: jsii.String("*"),
+		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+	})
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"),
+		Resources:  &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{
+			"StringEquals": map[string]any{"aws:SourceAccount": scope.Account()},
+			"ArnLike":      map[string]any{"aws:SourceArn": every},
+		},
+	})
+}
+
+// period returns the time over which a metric adds up values.
+func period() awscdk.Duration { return awscdk.Duration_Minutes(jsii.Number(5)) }
+
+// over returns a statistic of a metric over a period.
+func over(statistic string) *awscloudwatch.MetricOptions {
+	return &awscloudwatch.MetricOptions{Statistic: &statistic, Period: period()}
+}

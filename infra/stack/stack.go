@@ -1,0 +1,57 @@
+// Package stack makes the stacks of a region, and the parts that several subjects of a
+// stack need: outputs, logs and accepted findings.
+package stack
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/infra/config"
+)
+
+// Stack is a stack of a region with the configuration that the resources in the stack
+// depend on.
+type Stack struct {
+	// Scope is the stack itself; resources are created in it.
+	Scope  awscdk.Stack
+	Config *config.Config
+	Region config.Region
+}
+
+// Kind describes a stack.
+type Kind struct {
+	// Name ends the stack's name: State or Service.
+	Name, Description string
+	// Protected refuses to delete the stack.
+	Protected bool
+}
+
+// New creates a stack of a region.
+func New(app awscdk.App, c *config.Config, region config.Region, kind Kind) *Stack {
+	env := &awscdk.Environment{Region: &region.AWSRegion}
+	if c.Account != "" {
+		env.Account = &c.Account
+	}
+	scope := awscdk.NewStack(app, jsii.String("Lectern-"+region.Name+"-"+kind.Name), &awscdk.StackProps{
+		Env: env, Description: &kind.Description, TerminationProtection: &kind.Protected,
+		// The template has every route, and may have a million bytes.
+		SuppressTemplateIndentation: jsii.Bool(true),
+	})
+	return &Stack{scope, c, region}
+}
+
+// Output shows a value to the operator after a deployment.
+func (s *Stack) Output(name, description string, value *string) {
+	awscdk.NewCfnOutput(s.Scope, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
+}
+
+// Log creates the log of a function, or of the gateway. The log is deleted with the stack:
+// everything that must be kept is in the change records of the table.
+func (s *Stack) Log(name string) awslogs.LogGroup {
+	return awslogs.NewLogGroup(s.Scope, jsii.String("Log-"+name), &awslogs.LogGroupProps{
+		LogGroupName:  jsii.String(s.Region.LogName(name)),
+		Retention:     s.Config.Retention,
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+}

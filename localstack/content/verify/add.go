@@ -1,0 +1,179 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"lectern/localstack/content/verify/raw"
+	"lectern/shared/account"
+	"lectern/shared/catalogue"
+	"lectern/shared/contact"
+	"lectern/shared/field"
+	"lectern/shared/participant"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// adders add the items of an organization, by the letters of the partition: those of every
+// pattern of package layout.
+var adders = map[string]func(*Organization, raw.Partition, raw.Item){
+	"":  (*Organization).addTenancyRecord,
+	"U": (*Organization).addMember,
+	"T": (*Organization).addTenancyRecord,
+	"L": (*Organization).addLine,
+	"M": (*Organization).addSetting,
+	"F": (*Organization).addRecord,
+	"S": (*Organization).addSession,
+	contact.Kind.Letter: func(o *Organization, at raw.Partition, item raw.Item) {
+		o.addParty(o.Parties[contact.Kind.Name], at, item)
+	},
+	account.Kind.Letter: func(o *Organization, at raw.Partition, item raw.Item) {
+		o.addParty(o.Parties[account.Kind.Name], at, item)
+	},
+	"RS": (*Organization).addRow,
+	"RC": (*Organization).addRow,
+	"RA": (*Organization).addRow,
+	"V": func(o *Organization, at raw.Partition, item raw.Item) {
+		innerMap(o.shardVersions, at.Owner)[item.SK] = shardVersion{item.Version, item.Count}
+	},
+	"Q": (*Organization).addHold,
+	"N": func(o *Organization, _ raw.Partition, item raw.Item) { o.runningNumbers[item.PK] = item.Count },
+	"H": (*Organization).addChange,
+	"X": (*Organization).addSecurityEvent,
+	"I": (*Organization).addAnswer,
+}
+
+// shardCounts are by the letters of a partition of rows.
+var shardCounts = map[string]int{"RS": 64, "RC": contact.Kind.Shards, "RA": account.Kind.Shards}
+
+// Add adds an item of the organization.
+func (o *Organization) Add(item raw.Item) {
+	if flaw := item.Flaw(); flaw != "" {
+		o.problemf("%s", flaw)
+	}
+	if item.Pattern().Name == raw.Unknown {
+		return
+	}
+	at := raw.ParsePartition(item.PK)
+	o.owners[at.Owner] = true
+	adders[at.Letters](o, at, item)
+}
+
+// read decodes the data of an item. It reports false, and adds a problem, if the data is not
+// JSON of the kind that name names.
+func (o *Organization) read(item raw.Item, name string, into any) bool {
+	if err := json.Unmarshal([]byte(item.Data), into); err != nil {
+		o.problemf("a %s cannot be read", name)
+		return false
+	}
+	return true
+}
+
+// addTenancyRecord adds the organization, an event, a member or a token.
+func (o *Organization) addTenancyRecord(at raw.Partition, item raw.Item) {
+	if at.Letters == "" {
+		o.settingsVersions[at.Owner] = item.Settings
+	}
+	id := map[string]string{"": strings.TrimPrefix(at.Event, "E#"), "U": at.Rest, "T": at.Rest}[at.Letters]
+	name := map[string]string{"": "event", "U": "member", "T": "token"}[at.Letters]
+	if at.Letters == "" && at.Event == "" {
+		id, name = strings.TrimPrefix(o.key, "O#"), "organization"
+	}
+	var data struct {
+		ID          int64     `json:"id"`
+		CreatedAt   wire.Time `json:"created_at"`
+		PersonItems bool      `json:"person_items"`
+		RowsCounted bool      `json:"rows_counted"`
+	}
+	if o.read(item, name, &data) && strconv.FormatInt(data.ID, 10) != id {
+		o.problemf("%s %s says it is %d", name, id, data.ID)
+	}
+	o.personItemsComplete = o.personItemsComplete || data.PersonItems
+	o.rowsCounted = o.rowsCounted || data.RowsCounted
+	o.tenancy[name+" "+id] = tenancyRecord{item.Version, fmt.Sprintf("%013d#%019d", data.CreatedAt.UnixMilli(), data.ID)}
+}
+
+// addMember adds a member, or a change record beside a member.
+func (o *Organization) addMember(at raw.Partition, item raw.Item) {
+	if item.SK == "-" {
+		o.addTenancyRecord(at, item)
+		return
+	}
+	o.addPersonal("member "+at.Rest, item)
+}
+
+// addLine adds a line of a list. The sort key has the time of creation and the id.
+func (o *Organization) addLine(at raw.Partition, item raw.Item) {
+	o.lines[at.Rest] = append(o.lines[at.Rest], item.SK)
+	_, id, _ := strings.Cut(item.SK, "#")
+	if id = strings.TrimLeft(id, "0"); id != item.Data {
+		o.problemf("the line of %s %s in its list names another", at.Rest, id)
+	}
+}
+
+// addSetting adds a setting and the unique value of a field or participant role.
+func (o *Organization) addSetting(at raw.Partition, item raw.Item) {
+	kind, id, _ := strings.Cut(item.SK, "#")
+	o.settings[at.Owner] = append(o.settings[at.Owner], setting{kind, id, item.Version})
+	var data struct {
+		ID        string     `json:"id"`
+		DeletedAt *wire.Time `json:"deleted_at"`
+	}
+	if o.read(item, kind, &data) && data.ID != id && (data.ID != "" || data.DeletedAt == nil) {
+		o.problemf("%s %s says it is %s", kind, id, data.ID)
+	}
+	value := ""
+	switch kind {
+	case field.Kind:
+		var d field.Definition
+		if json.Unmarshal([]byte(item.Data), &d) == nil && d.DeletedAt == nil {
+			value = string(d.Module) + "#" + d.InternalName
+		}
+	case participant.Kind:
+		var r participant.Role
+		if o.read(item, kind, &r) && r.DeletedAt == nil {
+			value = r.Slug
+		}
+	}
+	if value != "" {
+		o.expectHold(at.Owner+"#Q#"+kind+"#"+value, id)
+	}
+}
+
+// addRow adds a row and checks the shard, which depends on the id.
+func (o *Organization) addRow(at raw.Partition, item raw.Item) {
+	shard, id, _ := strings.Cut(item.SK, "#")
+	source := catalogue.Source{Rows: item.PK, Shards: shardCounts[at.Letters]}
+	if catalogue.RowKey(source, id) != item.Key {
+		o.problemf("row %s of %s stands in the shard %s, which is not its own", id, item.PK, shard)
+	}
+	innerMap(o.rows, item.PK)[id] = row{item.Version, shard, item.Data}
+}
+
+// addHold adds a hold.
+func (o *Organization) addHold(_ raw.Partition, item raw.Item) {
+	var data struct {
+		ID string `json:"id"`
+	}
+	if o.read(item, "unique value", &data) {
+		o.holds[item.PK] = data.ID
+	}
+}
+
+// addSecurityEvent checks the organization and month in the key of a security event.
+func (o *Organization) addSecurityEvent(_ raw.Partition, item raw.Item) {
+	var e tenancy.SecurityEvent
+	if o.read(item, "security event", &e) && (e.Org != o.id || e.Key() != item.Key) {
+		o.problemf("a security event of %s %s stands in the wrong place", e.Type, e.RecordID)
+	}
+}
+
+// expectHold records that the unique value at key must be held for the record id.
+func (o *Organization) expectHold(key, id string) {
+	if other, taken := o.expectedHolds[key]; taken {
+		o.problemf("%s and %s have the same unique value", other, id)
+	}
+	o.expectedHolds[key] = id
+}

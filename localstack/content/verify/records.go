@@ -1,0 +1,68 @@
+package verify
+
+import (
+	"strconv"
+
+	"lectern/localstack/content/verify/raw"
+	"lectern/shared/resource"
+)
+
+// smallRecord has a small record with the key and version.
+type smallRecord struct {
+	resource.Stored
+	kind, partition string
+	version         int64
+}
+
+// addRecord adds a small record, or the number of records that an owner has of a kind.
+func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
+	kind, id, deleted := resource.KindOf(item.Key)
+	if item.SK == (resource.Owner{}).CountKey(kind).SK {
+		number, err := strconv.Atoi(item.Data)
+		if err != nil {
+			o.problemf("the number of records %s of %s cannot be read", kind, item.PK)
+		}
+		innerMap(o.surplus, item.PK)[kind] += number
+		return
+	}
+	r := smallRecord{kind: kind, partition: item.PK, version: item.Version}
+	if !o.read(item, kind, &r.Stored) {
+		return
+	}
+	if r.ID != id || (r.DeletedAt != nil) != deleted || !deleted && r.Meta.Parent != at.Rest {
+		o.problemf("%s %s stands under the key of another", kind, id)
+	}
+	if _, twice := o.small[id]; twice {
+		o.problemf("%s %s is there twice", kind, id)
+	}
+	o.small[id] = r
+	if !deleted {
+		innerMap(o.surplus, item.PK)[kind]--
+	}
+	if unique := r.Meta.Unique; unique != "" && !deleted {
+		o.expectHold(at.Owner+"#Q#F#"+kind+"#"+at.Rest+"#"+unique, id)
+	}
+}
+
+// checkRecords checks the change records and parents of all small records, and the number of
+// records that each owner has.
+func (o *Organization) checkRecords() {
+	for _, id := range sortedKeys(o.small) {
+		r := o.small[id]
+		o.checkPublished(r.kind+" "+id, r.version, r.UpdatedAt.UnixMilli(), r.Meta.Sequence)
+		parent, there := o.small[r.Meta.Parent]
+		if r.Meta.Parent != "" && !there && r.DeletedAt == nil {
+			o.problemf("%s %s belongs to %s, which is not there", r.kind, id, r.Meta.Parent)
+		}
+		if there && raw.ParsePartition(parent.partition).Owner != raw.ParsePartition(r.partition).Owner {
+			o.problemf("%s %s belongs to a record of another owner", r.kind, id)
+		}
+	}
+	for _, partition := range sortedKeys(o.surplus) {
+		for _, kind := range sortedKeys(o.surplus[partition]) {
+			if surplus := o.surplus[partition][kind]; surplus != 0 {
+				o.problemf("%s counts %d records %s more than there are", partition, surplus, kind)
+			}
+		}
+	}
+}

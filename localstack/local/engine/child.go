@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+
+	"lectern/localstack/local/child"
+)
+
+// Text in the engine's own messages at its start. The engine's answer on the port would be no
+// proof, as another process may listen there.
+const (
+	wordReady = "listening on"
+	wordTaken = "already in use"
+)
+
+// run starts the process and waits until the engine listens. It returns errTaken for a port in
+// use.
+func run(ctx context.Context, binary string, args []string) (*child.Process, error) {
+	//nolint:gosec,noctx // the binary is the user's own; the context is the start's, not the engine's
+	cmd := exec.Command(binary, args...)
+	messages := newLog()
+	cmd.Stdout, cmd.Stderr = messages, messages
+	c, err := child.Start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	select {
+	case <-messages.ready:
+		return c, nil
+	case <-c.Ended():
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w; it said: %s", errors.Join(ctx.Err(), c.Kill()), messages)
+	}
+	if strings.Contains(messages.String(), wordTaken) {
+		return nil, fmt.Errorf("%w: %s", errTaken, messages)
+	}
+	return nil, fmt.Errorf("it ended at once (%s): %s", c.State(), messages)
+}
+
+// logSize is the number of bytes of the engine's messages to keep for errors.
+const logSize = 4096
+
+// log keeps the first messages of the engine; ready is closed when the engine listens.
+type log struct {
+	mu    sync.Mutex
+	text  strings.Builder
+	ready chan struct{}
+	once  sync.Once
+}
+
+// newLog returns an empty log.
+func newLog() *log { return &log{ready: make(chan struct{})} }
+
+// Write keeps the first logSize bytes.
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.text.Len() < logSize {
+		l.text.Write(p)
+		if strings.Contains(l.text.String(), wordReady) {
+			l.once.Do(func() { close(l.ready) })
+		}
+	}
+	return len(p), nil
+}
+
+// String returns the kept messages.
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.TrimSpace(l.text.String())
+}

@@ -1,0 +1,98 @@
+package recorder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// headerTime limits the time for the header of a call.
+const headerTime = 10 * time.Second
+
+// Door receives the calls of the functions of a stack and forwards them to the engine.
+type Door struct {
+	// URL is the address.
+	URL      string
+	recorder *Recorder
+	server   *http.Server
+	forward  *httputil.ReverseProxy
+}
+
+// Open opens a door to the engine at an address.
+func (r *Recorder) Open(engine string) (*Door, error) {
+	address, err := url.Parse(engine)
+	if err != nil {
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening takes no time
+	if err != nil {
+		return nil, fmt.Errorf("recorder: %w", err)
+	}
+	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, forward: &httputil.ReverseProxy{
+		Rewrite:   to{address}.rewrite,
+		Transport: &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
+		// Without an answer of the engine, the function gets no answer.
+		ErrorHandler: abort,
+	}}
+	d.server = &http.Server{Handler: d, ReadHeaderTimeout: headerTime}
+	go func() { _ = d.server.Serve(listener) }() // It ends with Close.
+	return d, nil
+}
+
+// to is the engine that calls are forwarded to.
+type to struct{ engine *url.URL }
+
+// rewrite sends a call to the engine, with the Host that the function has signed.
+func (t to) rewrite(p *httputil.ProxyRequest) {
+	p.Out.URL.Scheme, p.Out.URL.Host, p.Out.URL.Path, p.Out.Host = t.engine.Scheme, t.engine.Host, "/", p.In.Host
+}
+
+// abort closes the function's connection without an answer.
+func abort(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
+
+// Address returns the address of the engine for a group, with the group's name.
+func (d *Door) Address(group string) string { return d.URL + "/" + group }
+
+// Close closes the door.
+func (d *Door) Close() error {
+	if err := d.server.Close(); err != nil {
+		return fmt.Errorf("recorder: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP notes a call and forwards the call unchanged, or refuses the call.
+func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // The function has gone before it sent its call.
+	}
+	group, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	all, err := needed(group, r.Header.Get("X-Amz-Target"), body)
+	if err != nil {
+		refuse(w, "SerializationException", err.Error())
+		return
+	}
+	if p := d.recorder.note(all); p != nil {
+		refuse(w, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
+		return
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	d.forward.ServeHTTP(w, r)
+}
+
+// refuse answers with an error in DynamoDB's form.
+func refuse(w http.ResponseWriter, name, message string) {
+	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+	w.WriteHeader(http.StatusBadRequest)
+	_ = json.NewEncoder(w).Encode(map[string]string{ //nolint:errchkjson // a function that has gone needs no answer
+		"__type": "com.amazon.coral.service#" + name, "Message": message,
+	})
+}

@@ -1,0 +1,184 @@
+package stack
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+)
+
+// Limits of the gateway and of Lambda. The limit of 6 MB for an event holds only for functions
+// that run as processes.
+const (
+	maxBody    = 10 << 20         // API Gateway's limit of a request body.
+	maxAnswer  = 6 << 20          // Lambda's limit of an answer.
+	maxHeaders = 10240            // API Gateway's limit of all headers together.
+	timeout    = 29 * time.Second // API Gateway's limit of one request.
+)
+
+// door takes HTTP requests and answers like API Gateway: each request becomes a proxy event of
+// a REST API with payload format 1.0 for the group's Lambda handler.
+type door struct {
+	router router
+	// patience limits the wait for an answer.
+	patience time.Duration
+	newID    func() string
+	now      func() time.Time
+	log      *slog.Logger
+}
+
+// newDoor returns the door for groups; function returns the Lambda of a group. The group root
+// gets every other request.
+func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *door {
+	d := &door{patience: timeout, newID: env.NewID, now: env.Now, log: env.Log}
+	for _, group := range groups {
+		handler := function(group)
+		for _, op := range group.Operations {
+			d.router.add(op, handler)
+		}
+		if group.Name == "root" {
+			d.router.rest = handler
+		}
+	}
+	return d
+}
+
+// ServeHTTP answers a request.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		d.refuse(w, d.newID(), apierr.TooLargeForGateway())
+		return
+	}
+	if err != nil {
+		return // The client has gone before it sent its body.
+	}
+	path := r.URL.EscapedPath()
+	to := d.router.find(r.Method, path)
+	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
+	defer cancel()
+	event := d.event(r, path, to, body)
+	answer, err := to.group(ctx, event)
+	if err == nil {
+		err = write(w, answer)
+	}
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
+		d.refuse(w, event.RequestContext.RequestID, refused)
+		return
+	}
+	if err != nil && r.Context().Err() == nil { // Else the client has gone.
+		d.log.Error("no answer from the group", "request_id", event.RequestContext.RequestID,
+			"method", r.Method, "route", to.template, "error", err)
+		d.refuse(w, event.RequestContext.RequestID, failed(err))
+	}
+}
+
+// failed returns the gateway's answer for a function without an answer: 502 after a failure or
+// the death of the function, 504 after the gateway's time limit.
+func failed(err error) *apierr.Error {
+	e, status := apierr.Internal(), http.StatusBadGateway
+	if errors.Is(err, context.DeadlineExceeded) {
+		e, status = apierr.Unavailable(), http.StatusGatewayTimeout
+	}
+	e.Status = status
+	return e
+}
+
+// event returns the request in API Gateway's form. The path stays encoded, the query is
+// decoded, and the body is base64 because the API declares every media type as binary.
+func (d *door) event(r *http.Request, path string, to route, body []byte) events.APIGatewayProxyRequest {
+	r.Header["Host"] = []string{r.Host}
+	return events.APIGatewayProxyRequest{
+		Resource:                        to.template,
+		Path:                            path,
+		HTTPMethod:                      r.Method,
+		MultiValueHeaders:               r.Header,
+		MultiValueQueryStringParameters: query(r.URL.RawQuery),
+		PathParameters:                  to.parameters,
+		Body:                            base64.StdEncoding.EncodeToString(body),
+		IsBase64Encoded:                 len(body) > 0,
+		RequestContext: events.APIGatewayProxyRequestContext{
+			Stage:            "local",
+			RequestID:        d.newID(),
+			ResourcePath:     to.template,
+			HTTPMethod:       r.Method,
+			Path:             path,
+			Protocol:         r.Proto,
+			RequestTimeEpoch: d.now().UnixMilli(),
+			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},
+		},
+	}
+}
+
+// query decodes a query string. A broken value stays as sent, so that the group refuses the
+// value: a dropped parameter would widen a search.
+func query(raw string) map[string][]string {
+	decoded := map[string][]string{}
+	for pair := range strings.SplitSeq(raw, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name = unescaped(name)
+		decoded[name] = append(decoded[name], unescaped(value))
+	}
+	return decoded
+}
+
+// unescaped returns text without percent encoding; a broken text stays as sent.
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// write sends a group's answer. After an error, no byte was sent.
+func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
+	if len(answer.Body) > maxAnswer {
+		return fmt.Errorf("stack: an answer of %d bytes does not leave a Lambda", len(answer.Body))
+	}
+	body := []byte(answer.Body)
+	if answer.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(answer.Body); err != nil {
+			return fmt.Errorf("stack: decode the answer's body: %w", err)
+		}
+	}
+	header := w.Header()
+	for name, values := range answer.MultiValueHeaders {
+		header[name] = values
+	}
+	if len(body) > 0 {
+		header.Set("Content-Length", strconv.Itoa(len(body)))
+	}
+	w.WriteHeader(answer.StatusCode)
+	_, _ = w.Write(body) // A client that has gone needs no answer.
+	return nil
+}
+
+// refuse sends the gateway's own answer, with the body and headers declared in infra. id is
+// the id of the event, if any.
+func (d *door) refuse(w http.ResponseWriter, id string, e *apierr.Error) {
+	header := w.Header()
+	for name, value := range api.CommonHeader() {
+		header.Set(name, value)
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("X-Request-Id", id)
+	w.WriteHeader(e.Status)
+	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
+}

@@ -1,0 +1,141 @@
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/functions"
+	"lectern/functions/operator"
+	"lectern/localstack/local/runtimeapi"
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+)
+
+// functionTime limits a function of a group from the arrival of the event, as in infra: an
+// invocation without a wait for a process ends before the gateway's limit. The operator's
+// function has the same limit here, but more time in infra.
+const functionTime = timeout - time.Second
+
+// processes runs the groups' own binaries, each as a function.
+type processes struct {
+	// folder has <group>/bootstrap.
+	folder string
+	// env is the environment of every function in infra; engine returns the engine's address
+	// for a group.
+	env    []string
+	engine func(group string) string
+	// time limits an invocation.
+	time      time.Duration
+	output    io.Writer
+	functions []*runtimeapi.Function
+}
+
+// operatorName is the name of the operator's function. The operator is not a group.
+const operatorName = "operator"
+
+// Binaries returns the folder, relative to the project, that make functions fills for this
+// machine.
+func Binaries() string { return filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH) }
+
+// Binary returns the file of a function in the folder.
+func Binary(folder, name string) string { return filepath.Join(folder, name, "bootstrap") }
+
+// built refuses a Config with a missing binary.
+func (c *Config) built() error {
+	if c.Functions == "" {
+		return nil
+	}
+	names := []string{operatorName}
+	for _, group := range functions.Groups {
+		names = append(names, group.Name)
+	}
+	for _, name := range names {
+		if _, err := os.Stat(Binary(c.Functions, name)); err != nil {
+			return fmt.Errorf("stack: make functions builds the functions' binaries: %w", err)
+		}
+	}
+	return nil
+}
+
+// processes returns the functions of the stack, with the environment that infra gives.
+func (s *Stack) processes() *processes {
+	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
+		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
+		"AWS_REGION=" + Regions[s.config.Region], "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"GOMEMLIMIT=448MiB",
+	}}
+	p.engine = func(string) string { return s.EngineURL }
+	if s.record != nil {
+		p.engine = s.record.Address
+	}
+	return p
+}
+
+// Function returns a function of Config.Functions without a process. The caller closes the
+// function.
+func (s *Stack) Function(name string) *runtimeapi.Function { return s.processes().function(name) }
+
+// function returns the function with a name, without a process.
+func (p *processes) function(name string) *runtimeapi.Function {
+	f := runtimeapi.New(runtimeapi.Config{
+		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
+		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL="+p.engine(name)),
+	})
+	p.functions = append(p.functions, f)
+	return f
+}
+
+// group returns the Lambda of a group.
+func (p *processes) group(g api.Group) lambda {
+	f := p.function(g.Name)
+	return func(ctx context.Context, r events.APIGatewayProxyRequest) (answer events.APIGatewayProxyResponse, err error) {
+		payload, err := json.Marshal(r)
+		if err != nil {
+			return answer, fmt.Errorf("stack: encode the event: %w", err)
+		}
+		text, err := f.Invoke(ctx, payload)
+		if errors.Is(err, runtimeapi.ErrTooLarge) && len(payload) > runtimeapi.MaxPayload {
+			return answer, apierr.TooLargeForGateway()
+		}
+		if err != nil {
+			return answer, err
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return answer, fmt.Errorf("stack: decode the answer: %w", err)
+		}
+		return answer, nil
+	}
+}
+
+// operator does commands like the operator's own function.
+func (p *processes) operator() func(context.Context, string, json.RawMessage) (any, error) {
+	f := p.function(operatorName)
+	return func(ctx context.Context, command string, input json.RawMessage) (any, error) {
+		payload, err := json.Marshal(operator.Invocation{Command: command, Input: input})
+		if err != nil {
+			return nil, fmt.Errorf("stack: encode the command: %w", err)
+		}
+		text, err := f.Invoke(ctx, payload)
+		if err != nil {
+			return nil, err
+		}
+		return operator.Answer(text)
+	}
+}
+
+// stop closes the functions.
+func (p *processes) stop() {
+	for _, f := range slices.Backward(p.functions) {
+		f.Close()
+	}
+}

@@ -1,0 +1,209 @@
+// Package stack runs the service of a region on this machine: the DynamoDB engine, the table,
+// and an HTTP door in place of API Gateway. The door calls the same handlers through the same
+// adapter. The rules of the API are elsewhere; functions.Groups lists the served groups.
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"lectern/functions"
+	"lectern/functions/operator"
+	"lectern/localstack/local/engine"
+	"lectern/localstack/local/recorder"
+	"lectern/shared/api"
+	"lectern/shared/table"
+)
+
+// Regions maps a region, as named in tokens, to an AWS region.
+var Regions = map[string]string{"us": "us-east-1", "eu": "eu-central-1"}
+
+// Config describes a region to run.
+type Config struct {
+	// Region is a key of Regions.
+	Region string
+	// Table is the table's name; empty means lectern-<region>, so that two regions can share
+	// an engine.
+	Table string
+	// Dir is the folder for the data; empty keeps the data in memory.
+	Dir string
+	// AdminURL is Env.AdminURL.
+	AdminURL string
+	// Log gets a line for each request; nil drops the lines.
+	Log *slog.Logger
+	// Functions is the folder of the groups' binaries, <group>/bootstrap, to run them as
+	// Lambda does; empty runs the groups in this process. Output gets the output of the
+	// binaries; nil drops the output.
+	Functions string
+	Output    io.Writer
+	// Recorder stands between the functions and the engine; nil for a direct connection.
+	Recorder *recorder.Recorder
+	// Wrap puts a door between the service and the engine, for example a door that makes
+	// faults; nil for a direct connection.
+	Wrap func(table.Client) table.Client
+}
+
+// Stack is a running region.
+type Stack struct {
+	// EngineURL is the address of the DynamoDB engine.
+	EngineURL string
+	config    Config
+	engine    *engine.Engine
+	client    table.Client
+	// record is the recorder's door to the engine, if any.
+	record *recorder.Door
+}
+
+// Instance is the service with a separate door and memory, like a single Lambda instance of
+// each group. Instances of a stack share only the table.
+type Instance struct {
+	// URL is the base address, for example http://127.0.0.1:8080.
+	URL string
+	// Env is the environment of the groups, if the groups run in this process.
+	Env       api.Env
+	do        func(context.Context, string, json.RawMessage) (any, error)
+	server    *http.Server
+	processes *processes
+}
+
+// Start starts the engine and creates a missing table. Serve starts the service.
+func Start(ctx context.Context, c Config) (*Stack, error) {
+	if c.Table == "" {
+		c.Table = TableName(c.Region)
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Output == nil {
+		c.Output = io.Discard
+	}
+	if err := c.built(); err != nil {
+		return nil, err
+	}
+	e, err := engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""})
+	if err != nil {
+		return nil, err
+	}
+	client, err := Connect(ctx, c.Region, e.URL, c.Table)
+	if err != nil {
+		return nil, errors.Join(err, e.Stop())
+	}
+	if c.Wrap != nil {
+		client = c.Wrap(client)
+	}
+	s := &Stack{EngineURL: e.URL, config: c, engine: e, client: client}
+	if c.Recorder != nil {
+		if s.record, err = c.Recorder.Open(e.URL); err != nil {
+			return nil, errors.Join(err, e.Stop())
+		}
+	}
+	return s, nil
+}
+
+// TableName returns the default name of a region's table.
+func TableName(region string) string { return "lectern-" + region }
+
+// Connect returns a client of a region's running engine and creates a missing table.
+func Connect(ctx context.Context, region, engineURL, tableName string) (table.Client, error) {
+	client, err := table.Open(ctx, table.Config{Endpoint: engineURL, Region: Regions[region]})
+	if err != nil {
+		return nil, err
+	}
+	return client, table.Create(ctx, client, tableName)
+}
+
+// NewEnv returns an environment for the groups on a region's table, with the real clock,
+// random ids and an empty memory.
+func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
+	t.Log = log
+	return api.Env{
+		Region: region,
+		Table:  t,
+		Now:    time.Now,
+		NewID:  uuid.NewString,
+		Log:    log,
+		Memory: &api.Memory{},
+	}
+}
+
+// Serve starts an instance at the address. For a port in use, the error is EADDRINUSE.
+func (s *Stack) Serve(address string) (*Instance, error) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("stack: %w", err)
+	}
+	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
+	env.AdminURL = s.config.AdminURL
+	function, p := inProcess(env), (*processes)(nil)
+	do := operator.New(env).Do
+	if s.config.Functions != "" {
+		p = s.processes()
+		function, do = p.group, p.operator()
+	}
+	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, do: do, processes: p, server: &http.Server{
+		Handler:           newDoor(env, functions.Groups, function),
+		ReadHeaderTimeout: timeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaders,
+		ErrorLog:          slog.NewLogLogger(s.config.Log.Handler(), slog.LevelWarn),
+	}}
+	go func() { _ = i.server.Serve(listener) }() // It ends with Stop.
+	return i, nil
+}
+
+// Do does an operator command and returns the answer as JSON. A refused command or input is an
+// *apierr.Error.
+func (i *Instance) Do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	answer, err := i.do(ctx, command, input)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(answer)
+}
+
+// Stop waits for open requests, no longer than ctx allows, and closes the door.
+func (i *Instance) Stop(ctx context.Context) error {
+	if i.processes != nil {
+		defer i.processes.stop()
+	}
+	if err := i.server.Shutdown(ctx); err != nil {
+		return errors.Join(fmt.Errorf("stack: %w", err), i.server.Close())
+	}
+	return nil
+}
+
+// inProcess returns the Lambdas of groups in this process.
+func inProcess(env api.Env) func(api.Group) lambda {
+	return func(g api.Group) lambda { return api.Proxy(g.Handler(env)) }
+}
+
+// Stop stops the engine. Stop the instances before.
+func (s *Stack) Stop() (err error) {
+	if s.record != nil {
+		err = s.record.Close()
+	}
+	return errors.Join(err, s.engine.Stop())
+}
+
+// TableName returns the name of the stack's table.
+func (s *Stack) TableName() string { return s.config.Table }
+
+// Engine returns the engine, for a test that kills the engine.
+func (s *Stack) Engine() *engine.Engine { return s.engine }
+
+// host returns the address without the port.
+func host(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
+}

@@ -1,0 +1,138 @@
+package batteries_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	attribute "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+)
+
+// killClients write while the service is killed.
+const killClients = 8
+
+// TestKill kills the service and its engine at random moments of a write load
+// and starts them again. What was acknowledged must be there, what was not must
+// be there whole or not at all, and a repeated request must not be done twice.
+func TestKill(t *testing.T) { kill(t, it.Size(10, 100)) }
+
+// kill has so many rounds, with flags for the program.
+func kill(t *testing.T, rounds int, flags ...string) {
+	t.Helper()
+	seed := it.Seed(t)
+	s := built(t, flags...)
+	clients := make([]*client, killClients)
+	for i := range clients {
+		clients[i] = &client{t: t, s: s.caller, r: it.Source(seed, i), name: i, own: map[string]journaled{}}
+	}
+	r := it.Source(seed, killClients)
+	ways := map[int]int{}
+	for round := range rounds {
+		way, after := r.IntN(killWays), time.Duration(50+r.IntN(400))*time.Millisecond
+		if round < killWays {
+			way = round // Each way at least once.
+		}
+		ways[way]++
+		worked := make(chan struct{})
+		go func() {
+			it.Concurrently(killClients, func(client int) { clients[client].work() })
+			close(worked)
+		}()
+		time.Sleep(after)
+		s.kill(way, time.Duration(r.IntN(50))*time.Millisecond)
+		<-worked
+		require.False(t, t.Failed())
+		s.start()
+		s.expireLeases()
+		stored := journalOf(audited(t, s.engine.Dump(t), s.caller.Org, s.caller.Event))
+		for _, c := range clients {
+			c.recover(stored)
+			c.repeat()
+		}
+		all := s.engine.Dump(t)
+		stored = journalOf(audited(t, all, s.caller.Org, s.caller.Event))
+		for _, c := range clients {
+			c.recover(stored)
+			c.once(all)
+		}
+		s.searchAll(stored)
+	}
+	writes, doubts, done := 0, 0, 0
+	for _, c := range clients {
+		writes, doubts, done = writes+c.writes, doubts+c.doubts, done+c.done
+	}
+	require.Positive(t, doubts-done, "each request that was under way was done")
+	t.Logf("killed %v times (service, engine, both) under %d acknowledged writes; %d had no answer, of which %d were done",
+		ways, writes, doubts, done)
+}
+
+// journalOf is what is stored, as the clients keep it.
+func journalOf(a *audit) map[string]journaled {
+	all := map[string]journaled{}
+	for id, b := range a.bodies {
+		var cast []string
+		for _, p := range b.Participants {
+			cast = append(cast, p.ContactID)
+		}
+		all[id] = journaled{kind: "sessions", title: b.Title, parent: b.Parent, cast: strings.Join(cast, " "), version: b.Version, deleted: b.DeletedAt != nil}
+	}
+	for _, k := range a.kept {
+		for id, here := range k.here[strings.TrimPrefix(a.event, a.org+"#")] {
+			b := k.bodies[id]
+			for role, held := range here.Roles {
+				all[id] = journaled{kind: role + "s", title: cmp.Or(b.Values["first_name"], b.Values["name"]), email: b.Values["email"],
+					version: b.Version, deleted: held.DeletedAt != nil}
+			}
+		}
+	}
+	return all
+}
+
+// searchAll compares the searches with what is stored: a service that has just
+// started knows of every record.
+func (s *service) searchAll(stored map[string]journaled) {
+	s.t.Helper()
+	for _, kind := range journalKinds {
+		want := keysWhere(stored, func(j journaled) bool { return j.kind == kind && !j.deleted && j.parent == "" })
+		var got []string
+		for page := 1; ; page++ {
+			found := readPage(s.caller.Call(s.t, 200, "POST", s.caller.EventPath(fmt.Sprintf("/%s?pageSize=100&page=%d", kind, page)), map[string]any{}).Body)
+			got = append(got, shownIDs(found.results, func(r *result) string { return r.id })...)
+			if page >= found.TotalPages {
+				require.Equal(s.t, len(want), found.TotalResults, kind)
+				break
+			}
+		}
+		slices.Sort(got)
+		require.Equal(s.t, want, got, kind)
+	}
+}
+
+// expireLeases ends the leases of bulks whose service is dead, as a minute
+// would, so that they can be made again at once.
+func (s *service) expireLeases() {
+	s.t.Helper()
+	for key, item := range s.engine.Dump(s.t) {
+		at := strings.Index(item.Data, `"lease":`)
+		if !strings.Contains(key.PK, "#I#") || at < 0 {
+			continue
+		}
+		_, err := s.engine.Client.UpdateItem(s.t.Context(), &dynamodb.UpdateItemInput{
+			TableName: &s.engine.Table,
+			Key: map[string]attribute.AttributeValue{
+				"PK": &attribute.AttributeValueMemberS{Value: key.PK}, "SK": &attribute.AttributeValueMemberS{Value: key.SK},
+			},
+			UpdateExpression:          aws.String("SET d = :d"),
+			ExpressionAttributeValues: map[string]attribute.AttributeValue{":d": &attribute.AttributeValueMemberS{Value: strings.Replace(item.Data, `"lease":`, `"lease":1,"was":`, 1)}},
+		})
+		require.NoError(s.t, err)
+	}
+}

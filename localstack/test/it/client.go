@@ -1,0 +1,190 @@
+// Package it holds what the integration tests of all areas share: clients of the API's
+// operations, drafts, checks of answers, and access to the table. Each folder below is an
+// area, a test package of its own. Read client.go first, then records.go.
+package it
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+)
+
+// Client calls the operations of one event. The methods for sessions take the expected
+// status first and fail the test on any other.
+type Client struct {
+	*stacktest.Stack
+	T *testing.T
+}
+
+// ServeGroup starts a service of one group, after change has edited its environment, and
+// returns a client of that service.
+func (d *Client) ServeGroup(group api.Group, change func(*api.Env)) *Client {
+	d.T.Helper()
+	env := d.Env(d.T)
+	env.Memory = new(api.Memory)
+	change(&env)
+	door := httptest.NewServer(group.Handler(env))
+	d.T.Cleanup(door.Close)
+	at := *d.Stack
+	at.URL = door.URL
+	return &Client{&at, d.T}
+}
+
+// TryCommand runs an operator command on the event and returns its answer or its error.
+func (d *Client) TryCommand(name string, input Object) (Entity, *apierr.Error) {
+	d.T.Helper()
+	answer, err := d.TryOperator(d.T, name, Merged(Object{"org_id": d.Org, "event_id": d.Event}, input))
+	if err == nil {
+		return answer, nil
+	}
+	var refusal *apierr.Error
+	require.True(d.T, errors.As(err, &refusal), "%v", err)
+	return nil, refusal
+}
+
+// Command runs an operator command on the event. The command must succeed.
+func (d *Client) Command(name string, input Object) Entity {
+	d.T.Helper()
+	answer, refusal := d.TryCommand(name, input)
+	require.Nil(d.T, refusal)
+	return answer
+}
+
+// SearchAllPages searches records of a kind and returns the results of all pages.
+func (d *Client) SearchAllPages(kind string, filters Object) (all []Entity) {
+	d.T.Helper()
+	for page := 1; ; page++ {
+		path := d.EventPath(fmt.Sprintf("%s?pageSize=100&page=%d", kind, page))
+		got := stacktest.Call[Page](d.Stack, http.StatusOK, http.MethodPost, path, Object{"filters": filters})
+		all = append(all, got.Results...)
+		if page >= got.Pagination.TotalPages {
+			require.Len(d.T, all, got.Pagination.TotalResults)
+			return all
+		}
+	}
+}
+
+// ForTest returns the same client for a subtest.
+func (d *Client) ForTest(t *testing.T) *Client { return &Client{d.Stack, t} }
+
+// InNewEvent creates another event of the organization and returns its client.
+func (d *Client) InNewEvent(features ...string) *Client {
+	return &Client{d.In(d.NewEvent(d.T, features...)), d.T}
+}
+
+// WithToken returns the same client with another token.
+func (d *Client) WithToken(token string) *Client { return &Client{d.As(token), d.T} }
+
+// Do sends a request below the event and returns the answer as a record.
+func (d *Client) Do(status int, method, path string, body any, header ...string) Entity {
+	d.T.Helper()
+	return d.Call(d.T, status, method, d.EventPath(path), stacktest.WithHeaders(body, header...)).JSON(d.T)
+}
+
+// CallSession sends a request below the event's sessions and returns the whole answer.
+func (d *Client) CallSession(status int, method, path string, body any, header ...string) stacktest.Answer {
+	d.T.Helper()
+	return d.Call(d.T, status, method, d.EventPath("/sessions/"+path), stacktest.WithHeaders(body, header...))
+}
+
+// Create sends POST /sessions/create.
+func (d *Client) Create(status int, body any, parts ...string) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodPost, "/sessions/create"+Query(parts), body)
+}
+
+// Get sends GET /sessions/{id}.
+func (d *Client) Get(status int, id string, parts ...string) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodGet, "/sessions/"+id+Query(parts), nil)
+}
+
+// Put sends PUT /sessions/{id}.
+func (d *Client) Put(status int, id string, body any, parts ...string) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodPut, "/sessions/"+id+Query(parts), body)
+}
+
+// PutFields sends PUT /sessions/{id}/fields with values by internal name.
+func (d *Client) PutFields(status int, id string, values Object) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodPut, "/sessions/"+id+"/fields", Object{"values": values})
+}
+
+// Delete sends DELETE /sessions/{id}.
+func (d *Client) Delete(status int, id string, header ...string) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodDelete, "/sessions/"+id, nil, header...)
+}
+
+// Restore sends POST /sessions/{id}/restore.
+func (d *Client) Restore(status int, id string, header ...string) Entity {
+	d.T.Helper()
+	return d.Do(status, http.MethodPost, "/sessions/"+id+"/restore", nil, header...)
+}
+
+// Search sends POST /sessions. A body may be a string, so that a test can choose the order
+// of its keys.
+func (d *Client) Search(body any, parts ...string) Page {
+	d.T.Helper()
+	return stacktest.Call[Page](d.Stack, 200, http.MethodPost, d.EventPath("/sessions"+Query(parts)), body)
+}
+
+// Filter searches sessions by filters alone.
+func (d *Client) Filter(filters Object) Page {
+	d.T.Helper()
+	return d.Search(Object{"filters": filters})
+}
+
+// List sends GET /sessions.
+func (d *Client) List(parts ...string) Page {
+	d.T.Helper()
+	return stacktest.Call[Page](d.Stack, 200, http.MethodGet, d.EventPath("/sessions"+Query(parts)), nil)
+}
+
+// SearchStatuses sends POST /sessions/status.
+func (d *Client) SearchStatuses(body any, parts ...string) Page {
+	d.T.Helper()
+	return stacktest.Call[Page](d.Stack, 200, http.MethodPost, d.EventPath("/sessions/status"+Query(parts)), body)
+}
+
+// NewSessions creates sessions with these titles and returns their ids.
+func (d *Client) NewSessions(titles ...string) []string {
+	d.T.Helper()
+	ids := make([]string, len(titles))
+	for i, title := range titles {
+		ids[i] = d.Create(200, Object{"title": title}).ID()
+	}
+	return ids
+}
+
+// NewSubsession creates a subsession of the parent.
+func (d *Client) NewSubsession(parent, title string, more ...Object) Entity {
+	d.T.Helper()
+	return d.Create(200, Merged(Object{"title": title, "parent_session_id": parent}, more...))
+}
+
+// ReadSession sends GET /sessions/{id} and returns the whole answer.
+func (d *Client) ReadSession(status int, id string, header ...string) stacktest.Answer {
+	d.T.Helper()
+	return d.Call(d.T, status, http.MethodGet, d.EventPath("/sessions/"+id), stacktest.WithHeaders(nil, header...))
+}
+
+// Link returns the input of a command that links two sessions.
+func Link(target, source, relationship string) Object {
+	return Object{"target_id": target, "source_id": source, "relationship_type": relationship}
+}
+
+// NewClient starts a region and returns a client of a new event with the features.
+func NewClient(t *testing.T, features ...string) *Client {
+	t.Helper()
+	return &Client{stacktest.Start(t, stacktest.Features(features...)), t}
+}

@@ -1,0 +1,223 @@
+package it
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
+)
+
+// Kind describes one of the four records that share bulk, versions and soft delete.
+type Kind struct {
+	Collection string
+	// Module is the module of the kind's custom fields. TextField takes any text,
+	// LongField 64 KB of text, and a create needs RequiredField.
+	Module, TextField, LongField, RequiredField string
+	// PlainErrors says that an error of a bulk is a message alone.
+	PlainErrors bool
+}
+
+// Kinds lists the four kinds.
+var Kinds = []Kind{
+	{Collection: "sessions", Module: "session", TextField: "title", LongField: "description", RequiredField: "title"},
+	{Collection: "contacts", Module: "contact", TextField: "title", LongField: "about", RequiredField: "email", PlainErrors: true},
+	{Collection: "sponsors", Module: "account", TextField: "name", LongField: "description", RequiredField: "name"},
+	{Collection: "exhibitors", Module: "account", TextField: "name", LongField: "description", RequiredField: "name"},
+}
+
+// Request is a request without a caller.
+type Request struct {
+	Method, Path string
+	Body         any
+}
+
+// WithText returns a body with the text alone.
+func (k Kind) WithText(text string) Object { return Object{k.TextField: text} }
+
+// Draft returns a body for a create, with the text.
+func (k Kind) Draft(text string) Object { return Merged(SampleDraft(k.Collection), k.WithText(text)) }
+
+// CreatePath returns the path of the create, below the event.
+func (k Kind) CreatePath() string { return "/" + k.Collection + "/create" }
+
+// BulkPath returns the path of the bulk, below the event.
+func (k Kind) BulkPath() string { return "/" + k.Collection + "/bulk" }
+
+// Path returns the path of one record, below the event.
+func (k Kind) Path(id string) string { return "/" + k.Collection + "/" + id }
+
+// Count returns the number of records of the event.
+func (k Kind) Count(s *stacktest.Stack) int {
+	return stacktest.Call[Page](s, http.StatusOK, http.MethodPost, s.EventPath("/"+k.Collection), Object{}).Pagination.TotalResults
+}
+
+// Mark returns a property that identifies the record in a search and that no update of the
+// text changes.
+func (k Kind) Mark(made Entity) string {
+	if k.Collection == "contacts" {
+		return made.Text("email")
+	}
+	return made.Text("friendly_id")
+}
+
+// FindByMark returns the search for the record of a mark.
+func (k Kind) FindByMark(s *stacktest.Stack, mark string) Request {
+	if k.Collection == "sessions" {
+		return Request{http.MethodGet, s.EventPath("/sessions?page_size=100&search=" + mark), nil}
+	}
+	return Request{http.MethodPost, s.EventPath(fmt.Sprintf("/%s?pageSize=100", k.Collection)), Object{"filters": Object{"search": mark}}}
+}
+
+// RequireError checks that operation i failed with the code for the field and returns the
+// error. Errors of contacts are a message alone.
+func (k Kind) RequireError(t *testing.T, o BulkAnswer, i int, code, field string) Entity {
+	t.Helper()
+	if k.PlainErrors {
+		message := o.PlainError(t, i)
+		require.NotContains(t, message, "unexpected", "an error that nobody foresaw")
+		require.Contains(t, message, field)
+		return Entity{"message": message}
+	}
+	return o.Failed(t, i, code, field)
+}
+
+// Send makes the request as s.
+func (r Request) Send(t *testing.T, s *stacktest.Stack, header ...string) stacktest.Answer {
+	t.Helper()
+	answer, err := s.Send(t, r.Method, r.Path, stacktest.WithHeaders(r.Body, header...))
+	require.NoError(t, err)
+	return answer
+}
+
+func (r Request) String() string { return fmt.Sprint(r.Method, " ", r.Path, " ", r.Body) }
+
+// Operations returns all routes of the service.
+func Operations() []api.Operation {
+	var all []api.Operation
+	for _, group := range functions.Groups {
+		all = append(all, group.Operations...)
+	}
+	return all
+}
+
+// anID reports whether a segment of a route's path names a record, such as {sessionId}.
+func anID(segment string) bool {
+	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
+}
+
+// OnRecord reports whether the operation's path names a record.
+func OnRecord(op api.Operation) bool { return slices.ContainsFunc(strings.Split(op.Path, "/"), anID) }
+
+// OfOrganization reports whether the operation's path is below the organization.
+func OfOrganization(op api.Operation) bool { return strings.Contains(op.Path, "{orgId}") }
+
+// CollectionOf returns the collection in a route's path, such as sessions; empty without
+// an event or organization in the path.
+func CollectionOf(op api.Operation) string {
+	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
+		return segments[4]
+	}
+	return ""
+}
+
+// byAddress reports whether the operation names a record in its query.
+func byAddress(op api.Operation) bool {
+	return op.Method == http.MethodGet && CollectionOf(op) == "participants"
+}
+
+// RequestFor returns a request for the operation on the caller's event and organization
+// and on the record, with a body that the operation accepts.
+func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
+	segments := strings.Split(op.Path, "/")
+	for i, segment := range segments {
+		switch {
+		case segment == "{eventId}":
+			segments[i] = fmt.Sprint(s.Event)
+		case segment == "{orgId}":
+			segments[i] = fmt.Sprint(s.Org)
+		case anID(segment):
+			segments[i] = record
+		}
+	}
+	path := strings.Join(segments, "/")
+	if byAddress(op) {
+		path += "?email=" + record
+	}
+	return Request{op.Method, path, bodyOf(op)}
+}
+
+// bodyOf returns a body that the operation accepts.
+func bodyOf(op api.Operation) any {
+	switch path := op.Path; {
+	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
+		return nil
+	case strings.HasSuffix(path, "/bulk"):
+		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
+	case strings.HasSuffix(path, "/{sessionId}/fields"):
+		return map[string]any{"values": map[string]any{}}
+	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut:
+		return SampleDraft(CollectionOf(op))
+	}
+	return map[string]any{} // A search.
+}
+
+// SampleDraft returns a body for a create or an update of a record of the collection.
+func SampleDraft(collection string) map[string]any {
+	id := uuid.NewString()
+	name := "Sample " + id
+	switch collection {
+	case "sessions":
+		return map[string]any{"title": name}
+	case "contacts":
+		return map[string]any{"email": id + "@example.org", "first_name": name}
+	case "fields":
+		return map[string]any{"name": name, "type": "text", "module_id": "session"}
+	case "rules":
+		return map[string]any{"name": name, "type": "room_capacity"}
+	}
+	return map[string]any{"name": name}
+}
+
+// NewRecord creates a record for the operation and returns the id or address for the path;
+// empty if the path names no record.
+func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	switch collection := CollectionOf(op); {
+	case byAddress(op):
+		_, address := speaker(t, s)
+		return address
+	case !OnRecord(op):
+		return ""
+	case collection == "speakers":
+		id, _ := speaker(t, s)
+		return id
+	default:
+		id := MustCreate(t, s, "/"+collection+"/create", SampleDraft(collection))
+		if strings.HasSuffix(op.Path, "/restore") {
+			s.Call(t, http.StatusOK, http.MethodDelete, s.EventPath("/"+collection+"/"+id), nil)
+		}
+		return id
+	}
+}
+
+// speaker creates a contact that speaks on a session and returns its id and address.
+func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
+	t.Helper()
+	person := SampleDraft("contacts")
+	id = MustCreate(t, s, "/contacts/create", person)
+	MustCreate(t, s, "/sessions/create", map[string]any{
+		"title": "A talk", "participants": []any{map[string]any{"contact_id": id, "core_role": "speaker"}},
+	})
+	return id, person["email"].(string)
+}
+
+// BulkOf returns the body of a bulk.
+func BulkOf(operations ...any) map[string]any { return map[string]any{"operations": operations} }

@@ -1,0 +1,230 @@
+package it
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/apierr"
+)
+
+// Object is a JSON body. Its numbers are float64.
+type Object = map[string]any
+
+// Entity is a record as the service answers it. Its numbers are float64.
+type Entity map[string]any
+
+// Page holds one page of a search or list.
+type Page struct {
+	Results    []Entity
+	Pagination struct{ CurrentPage, PageSize, TotalPages, TotalResults int }
+}
+
+// UnknownEvent and UnknownID are ids without a record.
+const (
+	UnknownEvent = 999_999_999
+	UnknownID    = "00000000-0000-4000-8000-000000000000"
+)
+
+// ID returns the property id.
+func (r Entity) ID() string { return r.Text("id") }
+
+// Text returns a string property, empty for any other type.
+func (r Entity) Text(name string) string {
+	s, _ := r[name].(string)
+	return s
+}
+
+// At returns the property at a path such as track.name; nil without such a property.
+func (r Entity) At(path string) any {
+	var value any = Object(r)
+	for name := range strings.SplitSeq(path, ".") {
+		inner, ok := value.(Object)
+		if !ok {
+			return nil
+		}
+		value = inner[name]
+	}
+	return value
+}
+
+// List returns a property that is an array of objects.
+func (r Entity) List(name string) []Entity {
+	items, _ := r[name].([]any)
+	all := make([]Entity, len(items))
+	for i, item := range items {
+		inner, _ := item.(Object)
+		all[i] = inner
+	}
+	return all
+}
+
+// Keys returns the names of the properties.
+func (r Entity) Keys() []string {
+	return slices.Collect(maps.Keys(r))
+}
+
+// FieldValue returns the shown value of a custom field; nil without a value.
+func (r Entity) FieldValue(internalName string) any {
+	for _, shown := range r.List("custom_fields") {
+		if shown["internal_name"] == internalName {
+			return shown["value"]
+		}
+	}
+	return nil
+}
+
+// ShownKeys returns the sorted keys of a participant, without the time of the invitation.
+func ShownKeys(e Entity) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(e)), func(name string) bool { return name == "acceptance_invite_sent_at" })
+}
+
+// KeysOf returns the sorted keys of a record, separated by spaces.
+func KeysOf(r Entity) string {
+	return strings.Join(slices.Sorted(maps.Keys(r)), " ")
+}
+
+// RequireOperatorError runs a command that must be refused and returns the error.
+func RequireOperatorError(t *testing.T, s *stacktest.Stack, command string, input any) *apierr.Error {
+	t.Helper()
+	_, err := s.TryOperator(t, command, input)
+	var refused *apierr.Error
+	require.ErrorAs(t, err, &refused, "%s %v", command, input)
+	return refused
+}
+
+// Encode returns a value as JSON.
+func Encode(t *testing.T, value any) json.RawMessage {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return text
+}
+
+// OldestFirst compares records by creation time, then by id.
+func OldestFirst(a, b Entity) int {
+	return cmp.Or(cmp.Compare(a.Text("created_at"), b.Text("created_at")), cmp.Compare(a.ID(), b.ID()))
+}
+
+// SortedIDs returns the ids of records in the order of compare, equal records by id.
+func SortedIDs(all []Entity, compare func(a, b Entity) int) []string {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b Entity) int { return cmp.Or(compare(a, b), cmp.Compare(a.ID(), b.ID())) })
+	return Texts(all, "id")
+}
+
+// ByTime returns a comparison by the time of that name; records without the time come
+// last.
+func ByTime(name string, desc bool) func(a, b Entity) int {
+	return func(a, b Entity) int {
+		x, y := a.Text(name), b.Text(name)
+		switch {
+		case x == "" || y == "":
+			return cmp.Compare(map[bool]int{true: 1}[x == ""], map[bool]int{true: 1}[y == ""])
+		case desc:
+			return cmp.Compare(y, x)
+		}
+		return cmp.Compare(x, y)
+	}
+}
+
+// Query returns a query string of the parts, such as expand=composition.
+func Query(parts []string) string {
+	if len(parts) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(parts, "&")
+}
+
+// Merged returns an object with the properties of all; later objects win.
+func Merged(body Object, more ...Object) Object {
+	all := Object{}
+	for _, part := range append([]Object{body}, more...) {
+		maps.Copy(all, part)
+	}
+	return all
+}
+
+// Column returns the property at a path of every record.
+func Column(records []Entity, path string) []any {
+	values := make([]any, len(records))
+	for i, r := range records {
+		values[i] = r.At(path)
+	}
+	return values
+}
+
+// Texts returns the string at a path of every record.
+func Texts(records []Entity, path string) []string {
+	values := make([]string, len(records))
+	for i, r := range records {
+		values[i], _ = r.At(path).(string)
+	}
+	return values
+}
+
+// ByID returns the record with the id.
+func ByID(t *testing.T, records []Entity, id string) Entity {
+	t.Helper()
+	for _, r := range records {
+		if r.ID() == id {
+			return r
+		}
+	}
+	require.Fail(t, "not among the records", id)
+	return nil
+}
+
+// RequireError checks the form of an error, its code and the field in its details. An
+// empty field must be absent.
+func RequireError(t *testing.T, answer Entity, code, field string) {
+	t.Helper()
+	require.NotEmpty(t, answer["name"], "%v", answer)
+	require.Equal(t, answer["name"], answer["error"])
+	require.NotEmpty(t, answer["message"])
+	require.Equal(t, code, answer.Text("code"), "%v", answer)
+	got, _ := answer.At("details.field").(string)
+	require.Equal(t, field, got, "%v", answer)
+	require.NotContains(t, answer, "valid_options", "those belong to bulk answers")
+}
+
+// RequireInvalid checks a 400 that names the field.
+func RequireInvalid(t *testing.T, answer Entity, field string) {
+	t.Helper()
+	RequireError(t, answer, "VALIDATION_ERROR", field)
+	require.Equal(t, "ValidationError", answer["name"])
+}
+
+// Pick returns the named properties of a record.
+func Pick(r Entity, names ...string) Object {
+	part := Object{}
+	for _, name := range names {
+		part[name] = r[name]
+	}
+	return part
+}
+
+// DecimalOf returns a number in decimal digits.
+func DecimalOf(n int64) string { return strconv.FormatInt(n, 10) }
+
+// RequireFeatureDisabled checks the 403 for a feature that the event has switched off.
+func RequireFeatureDisabled(t *testing.T, answer Entity) {
+	t.Helper()
+	RequireError(t, answer, "FEATURE_NOT_ENABLED", "")
+	require.Equal(t, "ForbiddenError", answer["name"])
+	require.NotContains(t, answer, "reason")
+}
+
+// AtUnknownEvent returns the caller with ids of an unknown event and organization.
+func AtUnknownEvent(s *stacktest.Stack) *stacktest.Stack {
+	other := *s
+	other.Event, other.Org = UnknownEvent, UnknownEvent
+	return &other
+}

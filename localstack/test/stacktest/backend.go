@@ -1,0 +1,162 @@
+package stacktest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/cloud/target"
+	"lectern/localstack/local/stack"
+	"lectern/shared/api"
+	"lectern/shared/table"
+)
+
+// EnvFunctions names the folder of the groups' binaries (stack.Config.Functions); tests then
+// run against these. target.Env makes tests call the deployed service instead. A test that
+// needs more than such a region has is left out by the methods below.
+const EnvFunctions = "LECTERN_FUNCTIONS"
+
+// backend is the service that a Stack calls: a stack on this machine, with the instance
+// that serves the Stack's URL, or a deployed region.
+type backend struct {
+	stack    *stack.Stack
+	instance *stack.Instance
+	deployed *target.Region
+	// inProcess says that the functions run in this process.
+	inProcess bool
+}
+
+// newBackend returns the service that the environment names, and starts it on this machine.
+func newBackend(t testing.TB, o Option) backend {
+	t.Helper()
+	c := o.config()
+	regions, err := target.Emulated()
+	require.NoError(t, err)
+	if regions != nil {
+		if c.Wrap != nil || c.Log != nil || o.load != nil {
+			leaveOut(t, "it says how the service is started")
+		}
+		region, ok := regions[c.Region]
+		require.True(t, ok, "the region %s is not deployed", c.Region)
+		runParallel(t)
+		return backend{deployed: &region}
+	}
+	c.Functions = os.Getenv(EnvFunctions)
+	if c.Functions != "" {
+		if c.Wrap != nil {
+			leaveOut(t, "it stands between the service and its table")
+		}
+		c.Recorder = record(t)
+	}
+	running, err := stack.Start(context.Background(), c)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, running.Stop()) })
+	if o.load != nil {
+		require.NoError(t, o.load(t.Context(), running.EngineURL, running.TableName()))
+	}
+	return backend{stack: running, inProcess: c.Functions == ""}
+}
+
+// parallel holds the tests that already run in parallel.
+var parallel sync.Map
+
+// runParallel lets tests of the deployed service run in parallel. Each has its own
+// organization, and spends most of its time waiting.
+func runParallel(t testing.TB) {
+	t.Helper()
+	test, ok := t.(*testing.T)
+	if _, twice := parallel.LoadOrStore(t, true); ok && !twice {
+		test.Parallel()
+	}
+}
+
+// do runs an operator command.
+func (b backend) do(ctx context.Context, command string, input json.RawMessage) (json.RawMessage, error) {
+	if b.deployed != nil {
+		return b.deployed.Do(ctx, command, input)
+	}
+	return b.instance.Do(ctx, command, input)
+}
+
+// leaveOut ends a test that the region cannot serve.
+func leaveOut(t testing.TB, why string) {
+	t.Helper()
+	t.Skip("left out here: " + why) //nolint:forbidigo // the test runs where the service is in its process
+}
+
+// Table returns the region's table, for a test of stored items.
+func (s *Stack) Table(t testing.TB) *table.Table {
+	t.Helper()
+	if s.backend.instance == nil {
+		leaveOut(t, "the table of the deployed service is its own")
+	}
+	return s.backend.instance.Env.Table
+}
+
+// Engine returns the address of the region's engine and the name of its table, for a test
+// that reads or writes without the service.
+func (s *Stack) Engine(t testing.TB) (url, name string) {
+	t.Helper()
+	if s.backend.stack == nil {
+		leaveOut(t, "the table of the deployed service is its own")
+	}
+	return s.backend.stack.EngineURL, s.backend.stack.TableName()
+}
+
+// Env returns the environment of the region's groups, for a test that starts a group.
+func (s *Stack) Env(t testing.TB) api.Env {
+	t.Helper()
+	if !s.backend.inProcess {
+		leaveOut(t, "the service does not run in this process")
+	}
+	return s.backend.instance.Env
+}
+
+// Inside leaves the test out unless the service runs in this process. why names what is
+// between a caller and the service elsewhere.
+func (s *Stack) Inside(t testing.TB, why string) {
+	t.Helper()
+	if !s.backend.inProcess {
+		leaveOut(t, why)
+	}
+}
+
+// NeedsDoor leaves the test out if a gateway is between the caller and the service. why
+// says what the gateway does with the test's requests.
+func (s *Stack) NeedsDoor(t testing.TB, why string) {
+	t.Helper()
+	if s.backend.deployed != nil {
+		leaveOut(t, why)
+	}
+}
+
+// NeedsGateway leaves the test out if an emulator replaces the gateway. flaw says how the
+// emulator differs from AWS.
+func (s *Stack) NeedsGateway(t testing.TB, flaw string) {
+	t.Helper()
+	if s.backend.deployed != nil && s.backend.deployed.Endpoint != "" {
+		leaveOut(t, "the emulator's gateway "+flaw)
+	}
+}
+
+// StartsItself leaves a test that starts the program out of runs against binaries or a
+// deployed service, where the test would only run a second time.
+func StartsItself(t testing.TB) {
+	t.Helper()
+	if os.Getenv(EnvFunctions) != "" || os.Getenv(target.Env) != "" {
+		leaveOut(t, "it starts the service itself")
+	}
+}
+
+// NeedsBinaries leaves the test out unless the groups' binaries run, with all their
+// permissions.
+func NeedsBinaries(t testing.TB) {
+	t.Helper()
+	if os.Getenv(EnvFunctions) == "" || os.Getenv(EnvDeny) != "" {
+		leaveOut(t, "the groups' own binaries do not run here, or lack a permission")
+	}
+}

@@ -1,0 +1,89 @@
+package stacktest
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"log/slog"
+	"os"
+
+	"lectern/localstack/local/stack"
+	"lectern/shared/table"
+	"lectern/shared/table/faulty"
+)
+
+// Option changes how Start starts a region.
+type Option struct {
+	region   string
+	features []string
+	wrap     func(table.Client) table.Client
+	asAWS    bool
+	load     func(ctx context.Context, url, table string) error
+	log      io.Writer
+}
+
+// InRegion chooses a region other than us.
+func InRegion(name string) Option { return Option{region: name} }
+
+// Features switches features of the event on. The event has no others.
+func Features(names ...string) Option { return Option{features: names} }
+
+// WithClient makes the service call its table through the client of wrap.
+func WithClient(wrap func(table.Client) table.Client) Option { return Option{wrap: wrap} }
+
+// AsAWS makes the table conflict and throttle as on AWS, behind the client of WithClient.
+func AsAWS() Option { return Option{asAWS: true} }
+
+// OnTable fills the region's table, on the engine at url, before the service starts.
+func OnTable(load func(ctx context.Context, url, table string) error) Option {
+	return Option{load: load}
+}
+
+// WithLog writes the service's log lines to a writer.
+func WithLog(to io.Writer) Option { return Option{log: to} }
+
+// EnvAsAWS makes every test start its regions with AsAWS.
+const EnvAsAWS = "LECTERN_AS_AWS"
+
+// all merges options, and the environment, into a single option.
+func all(options []Option) Option {
+	merged := Option{region: defaultRegion, asAWS: os.Getenv(EnvAsAWS) != "" && os.Getenv(EnvFunctions) == ""}
+	for _, o := range options {
+		if o.region != "" {
+			merged.region = o.region
+		}
+		if o.wrap != nil {
+			merged.wrap = o.wrap
+		}
+		if o.load != nil {
+			merged.load = o.load
+		}
+		if o.log != nil {
+			merged.log = o.log
+		}
+		merged.features = append(merged.features, o.features...)
+		merged.asAWS = merged.asAWS || o.asAWS
+	}
+	return merged
+}
+
+// config returns how the region starts on this machine.
+func (o Option) config() stack.Config {
+	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Wrap: o.wrap}
+	if o.asAWS {
+		c.Wrap = o.client
+	}
+	if o.log != nil {
+		c.Log, c.Output = slog.New(slog.NewJSONHandler(o.log, nil)), o.log
+	}
+	return c
+}
+
+// client returns the client of wrap, if any, in front of a table that acts as AWS.
+func (o Option) client(inner table.Client) table.Client {
+	inner = faulty.AsAWS(inner)
+	if o.wrap != nil {
+		inner = o.wrap(inner)
+	}
+	return inner
+}

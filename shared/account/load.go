@@ -1,0 +1,59 @@
+package account
+
+import (
+	"context"
+	"strings"
+
+	"lectern/shared/page"
+	"lectern/shared/party"
+	"lectern/shared/size"
+)
+
+const about = "about"
+
+// ofRelated are the fields that an account shows of its contacts, the longest first.
+var ofRelated = strings.Fields(about + " email first_name last_name photo_url company_name title")
+
+// contacts returns an empty loader of the contacts that accounts show: without about once
+// their texts have more bytes than the budget.
+func (st *Store) contacts(v *party.Viewer, read party.Reader, budget int) *party.Loader {
+	return party.NewLoader(v.Caller, &st.Contacts.Store, read, party.Portion{
+		Fields: ofRelated, Brief: ofRelated[1:], Budget: budget, Weigh: aboutBytes,
+	})
+}
+
+func aboutBytes(p party.Party) int { return len(p.Value(about)) }
+
+// load reads the contacts that a page of accounts shows. It returns a 400 that names a
+// smaller page when their texts are too long for any answer.
+func (v *viewer) load(ctx context.Context, accounts ...party.Party) error {
+	if !v.readsContacts {
+		return nil
+	}
+	if err := v.contacts.Load(ctx, related(accounts...)); err != nil || !v.contacts.Exceeded() {
+		return err
+	}
+	weights := make([]int, len(accounts))
+	for i, p := range accounts {
+		for _, r := range p.Here.Relations {
+			weights[i] += v.contacts.Bytes(r.ContactID)
+		}
+	}
+	return page.TooLong("pageSize", page.Fit(weights, size.Limit(ctx)), size.Limit(ctx))
+}
+
+// maxAbout bounds the texts about the contacts of an account in the answer to a write, in
+// bytes. A bulk keeps a hundred of such answers.
+const maxAbout = 1 << 20
+
+// written shows an account as the answer to a write, with its contacts among people.
+func (st *Store) written(v *viewer, p party.Party, people map[string]party.Party) *Account {
+	view := *v
+	view.contacts = st.contacts(v.Viewer, nil, maxAbout)
+	view.contacts.Keep(related(p), people)
+	shown := view.show(p)
+	if view.contacts.Exceeded() {
+		shown.Shrink()
+	}
+	return shown
+}

@@ -1,0 +1,38 @@
+// Package layout lists the kinds of items of the table. A new kind of item needs a keys.Pattern
+// in the package that writes the items, and a new package needs a line in Keys below.
+package layout
+
+import (
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/field"
+	"lectern/shared/idempotency"
+	"lectern/shared/keys"
+	"lectern/shared/maintain"
+	"lectern/shared/metadata"
+	"lectern/shared/participant"
+	"lectern/shared/person"
+	"lectern/shared/programme"
+	"lectern/shared/ratelimit"
+	"lectern/shared/resource"
+	"lectern/shared/session"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// Keys are the patterns of all items.
+var Keys = slices.Concat(
+	tenancy.Keys, programme.Keys,
+	field.Keys, metadata.Keys, participant.Keys,
+	session.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
+	change.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
+)
+
+var set = keys.NewSet(Keys)
+
+// Find returns the pattern of a key. It reports false for a key under which the service
+// writes no item.
+func Find(key table.Key) (keys.Pattern, bool) { return set.Find(key) }

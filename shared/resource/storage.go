@@ -1,0 +1,226 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"lectern/shared/change"
+	"lectern/shared/record"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// storage is the record.Storage of a collection.
+type storage[R any, P Record[R], D Draft[P]] struct {
+	Collection[R, P, D]
+	// force deletes a record although MayDelete refuses.
+	force bool
+}
+
+func (s storage[R, P, D]) Head(r *R) record.Head {
+	h := P(r).header()
+	return record.Head{ID: &h.ID, Version: &h.version, CreatedAt: &h.CreatedAt, UpdatedAt: &h.UpdatedAt, DeletedAt: &h.DeletedAt}
+}
+
+func (s storage[R, P, D]) Key(id string, deleted bool) table.Key {
+	if deleted {
+		return s.owner.DeletedKey(s.kind.Name, id)
+	}
+	return s.key(id)
+}
+
+func (s storage[R, P, D]) Decode(from table.Item) (*R, error) { return decode[R, P](from) }
+
+func (s storage[R, P, D]) NotFound() error { return s.kind.notFound() }
+
+func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
+	keys := s.kind.parentKeys(s.owner)
+	if verb != record.Updated {
+		keys = append(keys, s.countKey())
+	}
+	if verb == record.Deleted {
+		keys = append(keys, s.childKeys(id)...)
+	}
+	return keys
+}
+
+// Check refuses an owner without the parent, and a record that is not there for the caller:
+// the deleted records of all parents stand together, and a purge may have begun after Keep,
+// and may have purged the record's own records first.
+func (s storage[R, P, D]) Check(step record.Step[R], got write.Items) error {
+	if err := s.kind.checkParent(s.owner, step.Verb, got); err != nil || step.Before == nil {
+		return err
+	}
+	h := P(step.Before).header()
+	if h.meta.Parent != s.owner.Parent || h.DeletedAt != nil && s.Now().Sub(h.DeletedAt.Time) > Keep {
+		return s.kind.notFound()
+	}
+	return nil
+}
+
+// Writes returns the writes of the record, the unique value, the number of records, the
+// parent's condition and the change record.
+func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
+	noted := s.noted(ctx, step)
+	held, err := s.holds(ctx, step)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.store(step)
+	if err != nil {
+		return nil, err
+	}
+	number, err := s.number(step.Verb, got)
+	if err != nil {
+		return nil, err
+	}
+	childless, err := s.mayDelete(step, got)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(stored, held, number, s.parent(step.Verb), []table.Write{noted.Write()}, childless), nil
+}
+
+// noted returns the change record. It counts a published change in the record.
+func (s storage[R, P, D]) noted(ctx context.Context, step record.Step[R]) change.Record {
+	h, kind := P(step.After).header(), s.kind
+	values := change.Diff(step.Before, step.After)
+	r := change.Record{
+		At: h.UpdatedAt, Org: s.owner.Org, Event: s.owner.Event, Action: kind.Name + "." + string(step.Verb),
+		Type: kind.Name, RecordID: h.ID, Version: h.version, Values: values,
+	}
+	if name := kind.Publishes[step.Verb]; name != "" {
+		h.meta.Sequence = 1
+		if step.Before != nil {
+			h.meta.Sequence += P(step.Before).header().meta.Sequence
+		}
+		fields := make([]string, len(values))
+		for i, v := range values {
+			fields[i] = v.Field
+		}
+		r.Kinds = []change.Kind{{Name: name, Sequence: h.meta.Sequence, Fields: fields}}
+	}
+	return change.New(ctx, r)
+}
+
+// store returns the writes of the record itself. A deletion and a restore move the record to
+// another key.
+func (s storage[R, P, D]) store(step record.Step[R]) ([]table.Write, error) {
+	h := P(step.After).header()
+	h.meta.Parent = s.owner.Parent
+	item, err := encode(s.Key(h.ID, h.DeletedAt != nil), P(step.After))
+	switch {
+	case err != nil:
+		return nil, err
+	case step.Verb == record.Created:
+		return []table.Write{table.Insert(item)}, nil
+	case step.Verb == record.Updated:
+		return []table.Write{table.Replace(item, step.Was.Version)}, nil
+	}
+	return []table.Write{table.Remove(step.Was.Key, step.Was.Version), table.Insert(item)}, nil
+}
+
+// holds returns the writes that free the unique value of the last version and hold that of the
+// next. It refuses a value that another record holds.
+func (s storage[R, P, D]) holds(ctx context.Context, step record.Step[R]) (writes []table.Write, err error) {
+	h, kind := P(step.After).header(), s.kind
+	held := ""
+	if step.Before != nil {
+		held = P(step.Before).header().meta.Unique
+	}
+	h.meta.Unique = ""
+	if kind.Unique != nil && step.Verb != record.Deleted {
+		h.meta.Unique = kind.Unique(step.After)
+	}
+	if held == h.meta.Unique {
+		return nil, nil
+	}
+	if held != "" {
+		writes = append(writes, table.Remove(s.owner.HoldKey(kind.Name, held), 1))
+	}
+	if h.meta.Unique == "" {
+		return writes, nil
+	}
+	hold := table.Item{Key: s.owner.HoldKey(kind.Name, h.meta.Unique), Version: 1, Data: fmt.Appendf(nil, `{"id":%q}`, h.ID)}
+	// A hold that appears later makes the write stale, since the hold may be of this record.
+	stored, err := s.Table.Get(ctx, hold.Key)
+	switch {
+	case errors.Is(err, table.ErrNotFound):
+		return append(writes, table.Insert(hold)), nil
+	case err != nil:
+		return nil, err
+	case string(stored.Data) == string(hold.Data):
+		return nil, table.ErrStale
+	}
+	return nil, kind.taken()
+}
+
+// number returns the write that counts the record. It refuses a record too many. The
+// number is exact: of two creations at a time, the second is planned again.
+func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
+	by := map[record.Verb]int{record.Created: 1, record.Restored: 1, record.Deleted: -1}[verb]
+	if by == 0 {
+		return nil, nil
+	}
+	number, stored, err := countOf(got, s.countKey())
+	if err != nil {
+		return nil, err
+	}
+	most := s.kind.Max
+	if s.Most > 0 {
+		most = min(most, int(s.Most))
+	}
+	if by > 0 && number >= most {
+		return nil, s.limit(most)
+	}
+	item := table.Item{Key: s.countKey(), Version: stored.Version + 1, Data: strconv.AppendInt(nil, int64(number+by), 10)}
+	if stored.Version == 0 {
+		return []table.Write{table.Insert(item)}, nil
+	}
+	return []table.Write{table.Replace(item, stored.Version)}, nil
+}
+
+// parent returns the condition that the parent is still there when a record comes into
+// being below it.
+func (s storage[R, P, D]) parent(verb record.Verb) []table.Write {
+	keys := s.kind.parentKeys(s.owner)
+	if keys == nil || verb == record.Updated || verb == record.Deleted {
+		return nil
+	}
+	return []table.Write{table.Exists(keys[0])}
+}
+
+// childKeys returns the keys of the numbers of a record's own records.
+func (s storage[R, P, D]) childKeys(id string) []table.Key {
+	keys := make([]table.Key, len(s.kind.Children))
+	for i, kind := range s.kind.Children {
+		keys[i] = Owner{Org: s.owner.Org, Event: s.owner.Event, Parent: id}.CountKey(kind)
+	}
+	return keys
+}
+
+// mayDelete asks the kind whether a record may be deleted. It returns conditions that the
+// numbers of the record's own records stay as read.
+func (s storage[R, P, D]) mayDelete(step record.Step[R], got write.Items) ([]table.Write, error) {
+	if step.Verb != record.Deleted || s.kind.MayDelete == nil || s.force {
+		return nil, nil
+	}
+	d := Deletion[P]{Record: step.Before, Children: map[string]int{}}
+	var conditions []table.Write
+	for i, key := range s.childKeys(P(step.Before).RecordID()) {
+		number, stored, err := countOf(got, key)
+		if err != nil {
+			return nil, err
+		}
+		d.Children[s.kind.Children[i]] = number
+		condition := table.Absent(key)
+		if stored.Version > 0 {
+			condition = table.Version(key, stored.Version)
+		}
+		conditions = append(conditions, condition)
+	}
+	return conditions, s.kind.MayDelete(d)
+}

@@ -1,0 +1,185 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/apierr"
+	"lectern/shared/page"
+	"lectern/shared/party"
+	"lectern/shared/session"
+	"lectern/shared/size"
+	"lectern/shared/wire"
+)
+
+const (
+	// maxChunk is the number of sessions that are read between two checks of their size.
+	maxChunk = 500
+	// maxOthers is the bytes of the sessions that a page refers to, as stored: a Lambda of
+	// 512 MB can decode as much beside the rest.
+	maxOthers = 64 << 20
+	// maxParties is the number of contacts and accounts of a page: more than an answer of
+	// 30 MB can show at two kilobytes each.
+	maxParties = 15_000
+)
+
+// Load reads everything that the sessions of bodies show: the sessions and parties that they
+// name. It refuses a page that would be too long.
+func Load(ctx context.Context, r Request, bodies ...*session.Body) (*Loaded, error) {
+	l := &Loaded{Request: r, bodies: bodies, profiles: map[string]wire.Object{}, summaries: map[string]account.Summary{}}
+	if l.People == nil {
+		l.People = r.Parties.People(r.Caller, r.Expand.TranslatedFields)
+	}
+	if err := l.loadOthers(ctx, bodies); err != nil {
+		return nil, err
+	}
+	if err := l.loadPeople(ctx); err != nil {
+		return nil, err
+	}
+	return l, l.checkSize(ctx)
+}
+
+// loadOthers reads the sessions that bodies refer to: subsessions and linked sessions, and
+// for a subsession the parent and the sessions linked with the parent.
+func (r *Request) loadOthers(ctx context.Context, bodies []*session.Body) error {
+	if r.Others == nil {
+		r.Others = map[string]*session.Body{}
+	}
+	var ids []string
+	for _, b := range bodies {
+		r.Others[b.ID] = b
+		ids = append(ids, b.Related()...)
+	}
+	if err := r.fetch(ctx, ids, r.paged(bodies)); err != nil {
+		return err
+	}
+	ids = nil
+	for _, b := range bodies {
+		if parent, ok := r.Others[b.Parent]; ok {
+			ids = append(ids, parent.Linked()...)
+		}
+	}
+	return r.fetch(ctx, ids, r.paged(bodies))
+}
+
+// fetch reads the sessions of ids that are not among Others. For a page it refuses more than
+// maxOthers.
+func (r *Request) fetch(ctx context.Context, ids []string, paged bool) error {
+	ids = slices.DeleteFunc(ids, func(id string) bool { return r.Others[id] != nil })
+	for chunk := range slices.Chunk(ids, maxChunk) {
+		got, err := r.Fetch(ctx, chunk)
+		if err != nil {
+			return err
+		}
+		for _, b := range got {
+			if r.Others[b.ID] == nil {
+				r.bytes += b.Bytes()
+			}
+			r.Others[b.ID] = b
+		}
+		if paged && r.bytes > maxOthers {
+			return apierr.Invalid(r.SizeName, "The sessions of this page refer to too many others. Ask for a smaller page.")
+		}
+	}
+	return nil
+}
+
+// loadPeople reads the parties that the sessions and their subsessions show.
+func (l *Loaded) loadPeople(ctx context.Context) error {
+	contacts, accounts := map[string]bool{}, map[string]bool{}
+	entries := make([]int, len(l.bodies))
+	for i, b := range l.bodies {
+		entries[i] = addParties(b, true, contacts, accounts)
+		for _, sub := range l.subsessions(b) {
+			entries[i] += addParties(sub, l.Expand.SubsessionDetails, contacts, accounts)
+		}
+	}
+	if l.paged(l.bodies) && len(contacts)+len(accounts) > maxParties {
+		return page.TooLong(l.SizeName, page.Fit(entries, maxParties), size.Limit(ctx))
+	}
+	return l.People.Load(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts)))
+}
+
+// addParties adds the parties that b shows, with or without details, and returns the number
+// of their entries.
+func addParties(b *session.Body, details bool, contacts, accounts map[string]bool) (entries int) {
+	people, companies := b.Parties()
+	if !details {
+		companies = nil
+	}
+	for _, id := range people {
+		contacts[id] = true
+	}
+	for _, id := range companies {
+		accounts[id] = true
+	}
+	return len(people) + len(companies)
+}
+
+const (
+	// arrays is the number of arrays that show a participant: participants and a legacy array.
+	arrays = 2
+	// overhead is the bytes of an entry beside the stored record: names of properties, nulls
+	// and the role.
+	overhead = 1 << 10
+)
+
+// checkSize estimates the answer before it is rendered, and refuses a page over the limit.
+func (l *Loaded) checkSize(ctx context.Context) error {
+	if sizes, long := l.estimate(); long && l.paged(l.bodies) {
+		return page.TooLong(l.SizeName, page.Fit(sizes, size.Limit(ctx)), size.Limit(ctx))
+	}
+	return nil
+}
+
+// estimate estimates the bytes of each session and of all together. A long answer begins with
+// showBrief.
+func (l *Loaded) estimate() (sizes []int, long bool) {
+	sizes, l.length, l.step = make([]int, len(l.bodies)), 0, showAll
+	for i, b := range l.bodies {
+		sizes[i] = l.size(b)
+		l.length += sizes[i]
+	}
+	if long = l.length > size.Uncompressed || l.People.Brief(); long {
+		l.step = showBrief
+	}
+	return sizes, long
+}
+
+// size estimates the bytes of a session with everything it shows.
+func (l *Loaded) size(b *session.Body) (sum int) {
+	for _, shown := range append(l.subsessions(b), b) {
+		sum += shown.Bytes()
+		contacts, accounts := shown.Parties()
+		for _, id := range contacts {
+			sum += arrays * partySize(l.People.Contacts, id)
+		}
+		for _, id := range accounts {
+			sum += partySize(l.People.Accounts, id)
+		}
+	}
+	return sum
+}
+
+// partySize estimates the bytes of a party in an answer.
+func partySize(loaded *party.Loader, id string) int {
+	if bytes := loaded.Bytes(id); bytes > 0 {
+		return overhead + bytes
+	}
+	return 0
+}
+
+// subsessions returns the subsessions of b by number, without subsessions that were deleted
+// after b was read.
+func (r *Request) subsessions(b *session.Body) (subs []*session.Body) {
+	for _, id := range b.Subsessions {
+		if sub, ok := r.Others[id]; ok && sub.DeletedAt == nil {
+			subs = append(subs, sub)
+		}
+	}
+	slices.SortFunc(subs, func(a, b *session.Body) int { return cmp.Compare(a.Number, b.Number) })
+	return subs
+}

@@ -1,0 +1,119 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/contact"
+	"lectern/shared/participant"
+	"lectern/shared/session"
+	"lectern/shared/wire"
+)
+
+// shownParticipant is a participant with the role that is shown.
+type shownParticipant struct {
+	session.Participant
+	role *participant.Role
+}
+
+// participants returns the participants of b on the event, in the order of spec.md section
+// 2.4: by role, then by order, then as stored. Each contact is there once a role: a
+// participant with the role replaces a participant with a deleted role that is shown as it.
+func (l *Loaded) participants(b *session.Body) (all []shownParticipant) {
+	for _, p := range b.Participants {
+		role, known := l.Settings.Roles.Standing(p.RoleID)
+		if !known || !l.People.OnEvent(p.ContactID) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(other shownParticipant) bool { return other.ContactID == p.ContactID && other.role == role })
+		switch {
+		case at < 0:
+			all = append(all, shownParticipant{p, role})
+		case p.RoleID == role.ID:
+			all = append(slices.Delete(all, at, at+1), shownParticipant{p, role})
+		}
+	}
+	order := l.Settings.Roles.All()
+	slices.SortStableFunc(all, func(a, b shownParticipant) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.role), slices.Index(order, b.role)), cmp.Compare(a.Order, b.Order))
+	})
+	return all
+}
+
+// showPeople renders the people and accounts of b into the core and, if shown, the details.
+func (l *Loaded) showPeople(b *session.Body, core *Core, details *Details) {
+	all := l.participants(b)
+	core.Participants, core.Speakers = make([]Person, len(all)), l.legacy(all, participant.Speaker)
+	for i, p := range all {
+		core.Participants[i] = l.participant(p)
+	}
+	if details != nil {
+		details.Chairpersons, details.Moderators = l.legacy(all, participant.Chairperson), l.legacy(all, participant.Moderator)
+		details.Sponsors, details.Exhibitors = l.accounts(account.Sponsor, b.SponsorIDs), l.accounts(account.Exhibitor, b.ExhibitorIDs)
+	}
+}
+
+// participant renders an entry of participants.
+func (l *Loaded) participant(p shownParticipant) Person {
+	shown := Person{contact: l.profile(p.ContactID)}
+	shown.add("participant_role", sessionRole(p.role))
+	shown.add("session_participant_id", p.ID)
+	if l.Caller.Event.Features.SpeakerAcceptance {
+		shown.add("acceptance_status", p.AcceptanceStatus)
+		shown.add("acceptance_invite_sent_at", p.InviteSentAt)
+	}
+	return shown
+}
+
+// legacy renders speakers, chairpersons or moderators: the participants whose role has the
+// core role, each contact once.
+func (l *Loaded) legacy(all []shownParticipant, core string) []Person {
+	people, features := []Person{}, l.Caller.Event.Features
+	seen := map[string]bool{}
+	for _, p := range all {
+		if p.role.CoreRole != core || seen[p.ContactID] {
+			continue
+		}
+		seen[p.ContactID] = true
+		shown := Person{contact: l.profile(p.ContactID)}
+		if features.ParticipantRoles {
+			shown.add("participant_role", sessionRole(p.role))
+		}
+		if features.SpeakerAcceptance {
+			shown.add("acceptance_status", p.AcceptanceStatus)
+		}
+		people = append(people, shown)
+	}
+	return people
+}
+
+// profile renders a contact, once for the whole answer.
+func (l *Loaded) profile(id string) wire.Object {
+	shown, ok := l.profiles[id]
+	if !ok {
+		p, _ := l.People.Contacts.Holder(id, contact.Role)
+		detail := contact.Detail{Translated: l.Expand.TranslatedFields, Brief: l.step >= showBrief}
+		shown = l.Parties.Contacts.Profile(l.Caller, l.Settings, detail, p).Object
+		l.profiles[id] = shown
+	}
+	return shown
+}
+
+// accounts renders the accounts of ids that hold the role on the event.
+func (l *Loaded) accounts(role string, ids []string) []account.Summary {
+	all := []account.Summary{}
+	for _, id := range ids {
+		p, ok := l.People.Accounts.Holder(id, role)
+		if !ok {
+			continue
+		}
+		shown, ok := l.summaries[role+id]
+		if !ok {
+			shown = l.Parties.Accounts.Summary(l.Caller, l.Settings, role, l.Expand.TranslatedFields, p)
+			l.summaries[role+id] = shown
+		}
+		all = append(all, shown)
+	}
+	return all
+}

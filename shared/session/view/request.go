@@ -1,0 +1,90 @@
+// Package view defines what a session looks like: its shapes, and the way from stored
+// sessions to these shapes (spec.md sections 2.4 to 2.6). Read the files in this order:
+//
+//	request.go  what a request shows, and what is loaded for it
+//	shapes.go   the shapes
+//	load.go     reads everything that the shapes show, and estimates the length of the answer
+//	people.go   renders people and accounts
+//	show.go     renders sessions, and shorter sessions where an answer is too long
+//	lists.go    renders the rows of the status search and of a contact's sessions
+//	answer.go   renders the answers of a bulk within one budget
+package view
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/auth"
+	"lectern/shared/session"
+	"lectern/shared/settings"
+	"lectern/shared/wire"
+)
+
+// Expand is what a request adds to its answer (spec.md section 4).
+type Expand struct {
+	TranslatedFields  bool
+	SubsessionDetails bool
+	LinkedSources     bool
+	Composition       bool
+}
+
+// Expansion returns the Expand of the names that a client sent. The schema has refused
+// unknown names.
+func Expansion(names []string) Expand {
+	return Expand{
+		TranslatedFields:  slices.Contains(names, "translated_fields"),
+		SubsessionDetails: slices.Contains(names, "subsession_details"),
+		LinkedSources:     slices.Contains(names, "linked_sources"),
+		Composition:       slices.Contains(names, "composition"),
+	}
+}
+
+// Request is what a request shows of sessions, and to which caller.
+type Request struct {
+	Caller   *auth.Caller
+	Settings *settings.Snapshot
+	Expand   Expand
+	Parties  session.Parties
+	AdminURL string
+	// Bare writes unassigned metadata as {}.
+	Bare bool
+	// SizeName is the parameter that makes a page smaller; empty for single sessions.
+	SizeName string
+	// Fetch reads sessions by id and leaves out unknown ids.
+	Fetch func(ctx context.Context, ids []string) ([]*session.Body, error)
+	// People and Others are the parties, and the sessions by id, that were loaded before.
+	// Loading adds to both.
+	People *session.People
+	Others map[string]*session.Body
+	// bytes is the size of the fetched sessions as stored.
+	bytes int
+}
+
+// paged reports whether the client can ask for a smaller page.
+func (r *Request) paged(bodies []*session.Body) bool { return r.SizeName != "" && len(bodies) > 1 }
+
+// Loaded has sessions and everything that their shapes show. Only Load returns a Loaded.
+type Loaded struct {
+	Request
+	bodies []*session.Body
+	// step is the step of shortening to begin with, length the estimated bytes of the answer.
+	step   step
+	length int
+	// profiles and summaries are the rendered contacts by id, and accounts by role and id.
+	profiles  map[string]wire.Object
+	summaries map[string]account.Summary
+}
+
+// step is a step in which a session leaves out properties of a long answer.
+type step int
+
+const (
+	showAll step = iota
+	// showBrief leaves out about and custom fields of people.
+	showBrief
+	// showPlain leaves out expansions, too.
+	showPlain
+	// showAlone leaves out subsessions and accounts, too. The rest always fits.
+	showAlone
+)

@@ -1,0 +1,275 @@
+package view
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"lectern/shared/account"
+	"lectern/shared/contact"
+	"lectern/shared/field"
+	"lectern/shared/metadata"
+	"lectern/shared/session"
+	"lectern/shared/wire"
+)
+
+// Sessions renders the sessions. A session that is too long leaves out properties.
+func (l *Loaded) Sessions() []*Session {
+	all := make([]*Session, len(l.bodies))
+	for i, b := range l.bodies {
+		all[i] = l.rendered(b)
+	}
+	return all
+}
+
+// rendered renders a session without the properties that the step of l leaves out.
+func (l *Loaded) rendered(b *session.Body) *Session {
+	var shown *Session
+	if l.step == showAll {
+		shown = l.session(b)
+	} else {
+		shown = l.reduced(b, l.step)
+	}
+	shown.from, shown.body, shown.step = l, b, l.step
+	return shown
+}
+
+// session renders a session in full.
+func (l *Loaded) session(b *session.Body) *Session {
+	shown := &Session{Core: l.core(b), Details: l.details(b), Subsessions: []Subsession{}}
+	l.showPeople(b, &shown.Core, &shown.Details)
+	for _, sub := range l.subsessions(b) {
+		entry := Subsession{Core: l.core(sub)}
+		if l.Expand.SubsessionDetails {
+			details := l.details(sub)
+			entry.Details = &details
+		}
+		l.showPeople(sub, &entry.Core, entry.Details)
+		shown.Subsessions = append(shown.Subsessions, entry)
+	}
+	return shown
+}
+
+// family returns the session whose composition b shows: the parent of a subsession, else b.
+func (r *Request) family(b *session.Body) *session.Body {
+	if parent, ok := r.Others[b.Parent]; ok {
+		return parent
+	}
+	return b
+}
+
+// core renders the core of b without people.
+func (r *Request) core(b *session.Body) Core {
+	shown := Core{
+		ID: b.ID, FriendlyID: b.FriendlyID(), FriendlyIDRaw: b.Number, Title: b.Title, Description: b.Description,
+		StartsAt: b.StartsAt, EndsAt: b.EndsAt, IsAbstract: b.IsAbstract, CompositionStatus: r.compositionStatus(r.family(b)),
+		Content: []Content{}, Format: nest(r, metadata.Formats, b.FormatID, (*metadata.Entry).Format),
+		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, DeletedAt: b.DeletedAt, version: b.Version,
+	}
+	if b.Parent != "" {
+		shown.ParentSessionID, shown.ParentFriendlyID, shown.ParentFriendlyIDRaw = b.Parent, b.ParentFriendlyID(), b.ParentNumber
+	}
+	if r.Expand.Composition {
+		shown.Composition = r.composition(r.family(b))
+	}
+	return shown
+}
+
+// details renders the details of b without people and accounts.
+func (r *Request) details(b *session.Body) Details {
+	loc := r.Caller.Event.Location()
+	shown := Details{
+		Status: b.Status, CustomFields: r.Settings.Fields.Show(field.Session, b.CustomFields, loc),
+		Tags:     r.tags(b.TagIDs),
+		Language: nest(r, metadata.Languages, b.LanguageID, (*metadata.Entry).Language),
+		Track:    nest(r, metadata.Tracks, b.TrackID, (*metadata.Entry).Track),
+		Level:    nest(r, metadata.Levels, b.LevelID, (*metadata.Entry).Level),
+		Location: b.Location, IsPublic: b.IsPublic, ExternalURL: b.ExternalURL, ClientSessionID: b.ClientID,
+		CEUCredits: b.CEUCredits, Capacity: b.Capacity, Source: b.Source, AdminURL: r.admin(b),
+	}
+	shown.Room.Bare = r.Bare
+	if session.Value(b.Location) == session.LocationRoom {
+		shown.Room = nest(r, metadata.Rooms, b.RoomID, (*metadata.Entry).Room)
+	}
+	if shown.CustomStatus = r.customStatus(b); shown.CustomStatus != nil {
+		shown.CustomStatusID = b.CustomStatusID
+	}
+	if r.Expand.TranslatedFields {
+		shown.TranslatedFields = r.Settings.Fields.Translated(b.ID, b.Translations)
+	}
+	return shown
+}
+
+// nest renders an entry of metadata; a deleted entry as unassigned.
+func nest[T any](r *Request, kind metadata.Kind, id *string, shape func(*metadata.Entry) *T) Nested[T] {
+	entry, ok := r.Settings.Metadata[kind].Get(session.Value(id))
+	if !ok {
+		return Nested[T]{Bare: r.Bare}
+	}
+	return Nested[T]{Value: shape(entry)}
+}
+
+func (r *Request) tags(ids []string) []metadata.NestedTag {
+	shown := []metadata.NestedTag{}
+	for _, id := range ids {
+		if entry, ok := r.Settings.Metadata[metadata.Tags].Get(id); ok {
+			shown = append(shown, *entry.Tag())
+		}
+	}
+	return shown
+}
+
+// customStatus returns the custom status of b; nil for none or a deleted custom status.
+func (r *Request) customStatus(b *session.Body) *CustomStatus {
+	status, ok := r.Settings.Statuses.Get(session.Value(b.CustomStatusID))
+	if !ok {
+		return nil
+	}
+	return &CustomStatus{ID: status.ID, Name: status.Name}
+}
+
+func (r *Request) compositionStatus(b *session.Body) CompositionStatus {
+	status := CompositionStatus{Role: standalone, SourceCount: len(b.Sources)}
+	switch {
+	case b.Target != nil:
+		status.Role = source
+		status.Target = r.partner(b.Target.SessionID)
+	case len(b.Sources) > 0:
+		status.Role = target
+	}
+	status.IsLinked = status.Role != standalone
+	return status
+}
+
+func (r *Request) composition(b *session.Body) *Composition {
+	shown := &Composition{Sources: []Linked{}}
+	if b.Target != nil {
+		shown.Target = r.linked(*b.Target)
+	}
+	for _, link := range b.Sources {
+		if linked := r.linked(link); linked != nil {
+			shown.Sources = append(shown.Sources, *linked)
+		}
+	}
+	return shown
+}
+
+func (r *Request) linked(link session.Link) *Linked {
+	partner := r.partner(link.SessionID)
+	if partner == nil {
+		return nil
+	}
+	return &Linked{
+		CompositionID: link.CompositionID, RelationshipType: link.Relationship, CreatedAt: link.CreatedAt, Partner: *partner,
+	}
+}
+
+func (r *Request) partner(id string) *Partner {
+	b, ok := r.Others[id]
+	if !ok {
+		return nil
+	}
+	return &Partner{ID: b.ID, FriendlyID: b.FriendlyID(), Title: b.Title, IsAbstract: b.IsAbstract}
+}
+
+// admin returns the deep link to the session; nil without an admin application.
+func (r *Request) admin(b *session.Body) *string {
+	if r.AdminURL == "" {
+		return nil
+	}
+	link := fmt.Sprintf("%s/event/%d/sessions/%s", r.AdminURL, r.Caller.Event.ID, b.ID)
+	return &link
+}
+
+// Shrink shows the session with less and reports whether there was a step left
+// (size.Shrinker).
+func (s *Session) Shrink() bool {
+	for s.from != nil && s.step < showAlone {
+		s.step++
+		if less := s.from.reduced(s.body, s.step); len(less.Omitted) > len(s.Omitted) {
+			less.from, less.body, less.step = s.from, s.body, s.step
+			*s = *less
+			return true
+		}
+	}
+	return false
+}
+
+// reduced renders b without the properties that the steps up to step leave out, and lists
+// their paths.
+func (l *Loaded) reduced(b *session.Body, step step) *Session {
+	less := *l
+	less.profiles, less.summaries, less.step = map[string]wire.Object{}, map[string]account.Summary{}, step
+	if step >= showPlain {
+		less.Expand = Expand{}
+	}
+	shown := less.session(b)
+	if step >= showAlone {
+		shown.Subsessions, shown.Sponsors, shown.Exhibitors = []Subsession{}, []account.Summary{}, []account.Summary{}
+	}
+	shown.Omitted = l.omitted(b, step)
+	return shown
+}
+
+// omitted lists the paths that the steps up to step leave out of the session of b.
+func (l *Loaded) omitted(b *session.Body, step step) (paths []string) {
+	subs, people := l.subsessions(b), l.peopleLists(b)
+	if step >= showBrief {
+		paths = append(paths, below(people, contact.Longest...)...)
+	}
+	if step >= showPlain {
+		paths = append(paths, l.expanded(people, len(subs) > 0)...)
+	}
+	for name, entries := range map[string]int{"subsessions": len(subs), "sponsors": len(b.SponsorIDs), "exhibitors": len(b.ExhibitorIDs)} {
+		if step >= showAlone && entries > 0 {
+			paths = append(paths, name)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// peopleLists are the properties of a session that show people.
+func (l *Loaded) peopleLists(b *session.Body) (lists []string) {
+	if len(b.Participants) > 0 {
+		lists = append(lists, "participants.", "speakers.", "chairpersons.", "moderators.")
+	}
+	if slices.ContainsFunc(l.subsessions(b), func(sub *session.Body) bool { return len(sub.Participants) > 0 }) {
+		lists = append(lists, "subsessions.participants.", "subsessions.speakers.")
+	}
+	return lists
+}
+
+// expanded lists the paths that the request's expansions add.
+func (l *Loaded) expanded(people []string, subsessions bool) (paths []string) {
+	if l.Expand.TranslatedFields {
+		paths = append(below(append(people, "sponsors.", "exhibitors."), "translated_fields"), "translated_fields")
+	}
+	if l.Expand.Composition {
+		paths = append(paths, "composition")
+	}
+	if l.Expand.SubsessionDetails && subsessions {
+		paths = append(paths, below([]string{"subsessions."}, names(reflect.TypeFor[Details]())...)...)
+	}
+	return paths
+}
+
+// below joins each of the prefixes with each of the names.
+func below(prefixes []string, names ...string) (paths []string) {
+	for _, prefix := range prefixes {
+		for _, name := range names {
+			paths = append(paths, prefix+name)
+		}
+	}
+	return paths
+}
+
+// names lists the properties of a struct.
+func names(of reflect.Type) (all []string) {
+	for i := range of.NumField() {
+		name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all
+}

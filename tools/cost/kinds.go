@@ -1,0 +1,62 @@
+package main
+
+import "fmt"
+
+// kind is a kind of request.
+type kind struct {
+	name string
+	// size and row name the figures in docs/performance.md.
+	size, row string
+	// answer and line are the bytes of the uncompressed answer without headers and of the log
+	// line; a test measures both.
+	answer, line float64
+	// cold is the number of further units that the first request of a new instance reads, with
+	// nothing in memory: as printed by the bench on 2026-11-21 for an event of usual.
+	cold float64
+	// stored is the highest number of KB left in the table for good: a KB for each write unit
+	// that adds data.
+	stored float64
+	// share is the part of the mix, in percent.
+	share float64
+}
+
+const (
+	usual = "1,000 sessions, 1,000 contacts"
+	large = "10,000 sessions, 100,000 contacts"
+	bulks = "100 sessions, 100 contacts"
+)
+
+// kinds lists the kinds in the order of the tables. The mix is a programme with far more reads
+// than writes.
+var kinds = []kind{
+	{name: "read a session with its people", size: usual, row: "GET a session with its people", answer: 8_200, line: 370, share: 40},
+	{name: "read a contact", size: usual, row: "GET a contact", answer: 1_600, line: 370, share: 10},
+	{name: "search of 25 sessions", size: usual, row: "search of 25 on one track", answer: 206_000, line: 300, cold: 295, share: 25},
+	{name: "search of 25 people", size: usual, row: "search of 25 participants on one track",
+		answer: 47_500, line: 300, cold: 217, share: 14.99},
+	{name: "update a session", size: usual, row: "PUT a session", answer: 8_200, line: 370, stored: 1, share: 6},
+	{name: "update a contact", size: usual, row: "PUT a contact", answer: 1_600, line: 370, stored: 2, share: 2},
+	{name: "create a session, in an event of 100", size: bulks, row: "POST a session with its people",
+		answer: 8_200, line: 320, stored: 10, share: 2},
+	{name: "bulk of 100 sessions, in an event of 100", size: bulks, row: "bulk of 100 sessions with their people",
+		answer: 835_000, line: 320, stored: 1_000, share: 0.01},
+	{name: "search of 25 sessions in a large event", size: large, row: "search of 25 on one track", answer: 206_000, line: 300},
+	{name: "search of 25 people in a large event", size: large, row: "search of 25 participants on one track", answer: 47_500, line: 300},
+}
+
+// largestShare returns the share of the most frequent kind, in percent.
+func largestShare() (most float64) {
+	for _, k := range kinds {
+		most = max(most, k.share)
+	}
+	return most
+}
+
+// figure returns the kind's figures.
+func (k kind) figure(all map[string]map[string]figure) (figure, error) {
+	f, ok := all[k.size][k.row]
+	if !ok {
+		return f, fmt.Errorf("cost: no row %q below %q", k.row, k.size)
+	}
+	return f, nil
+}

@@ -1,0 +1,51 @@
+package main
+
+// priceDate is the date of the list prices below: AWS's price lists of August and September
+// 2026 (DynamoDB of 2026-08-15, CloudWatch of 2026-08-06, data transfer of 2026-07-20, API
+// Gateway and Lambda read on 2026-08-12 and 2026-09-11). Taxes, free allowances, credits and
+// volume discounts are left out.
+const priceDate = "2026-09-11"
+
+// prices has AWS's prices of a region, in US dollars.
+type prices struct {
+	// name is the service's name of the region, aws the name in AWS.
+	name, aws string
+	// readUnits and writeUnits are for a million request units on demand.
+	readUnits, writeUnits float64
+	// storage is for a GB of the table for a month, backup for a GB of its point-in-time
+	// recovery.
+	storage, backup float64
+	// gbSecond is for a second of a GB of memory on arm64, invocations for a million
+	// invocations.
+	gbSecond, invocations float64
+	// requests is for a million calls of a REST API, up to 333 million a month.
+	requests float64
+	// logged is for a GB written to CloudWatch Logs, logKept for a GB kept for a month.
+	logged, logKept float64
+	// out is for a GB sent to the internet, up to ten terabytes a month.
+	out float64
+	// alarm and dashboard are for a month.
+	alarm, dashboard float64
+	// firewall is for a web ACL with a rule for a month, inspected for a million requests.
+	firewall, inspected float64
+	// key is for a customer's own KMS key for a month.
+	key float64
+}
+
+// regions has the prices of the service's regions.
+var regions = []prices{
+	{
+		name: "us", aws: "us-east-1",
+		readUnits: 0.125, writeUnits: 0.625, storage: 0.25, backup: 0.20,
+		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.50,
+		logged: 0.50, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3,
+		firewall: 6, inspected: 0.60, key: 1,
+	},
+	{
+		name: "eu", aws: "eu-central-1",
+		readUnits: 0.1525, writeUnits: 0.7625, storage: 0.306, backup: 0.2448,
+		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.70,
+		logged: 0.63, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3,
+		firewall: 6, inspected: 0.60, key: 1,
+	},
+}
