@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"lectern/shared/page"
 	"lectern/shared/party"
 	"lectern/shared/size"
 )
@@ -39,21 +38,17 @@ func (v *viewer) load(ctx context.Context, accounts ...party.Party) error {
 			weights[i] += v.contacts.Bytes(r.ContactID)
 		}
 	}
-	return page.TooLong("pageSize", page.Fit(weights, size.Limit(ctx)), size.Limit(ctx))
+	return size.TooLong(ctx, weights, size.Of(ctx).Limit())
 }
-
-// maxAbout bounds the texts about the contacts of an account in the answer to a write, in
-// bytes. A bulk keeps a hundred of such answers.
-const maxAbout = 1 << 20
 
 // written shows an account as the answer to a write, with its contacts among people.
 func (st *Store) written(v *viewer, p party.Party, people map[string]party.Party) *Account {
 	view := *v
-	view.contacts = st.contacts(v.Viewer, nil, maxAbout)
+	view.contacts = st.contacts(v.Viewer, nil, size.Biographies)
 	view.contacts.Keep(related(p), people)
 	shown := view.show(p)
 	if view.contacts.Exceeded() {
-		shown.Shrink()
+		shown.Reduce(size.Brief)
 	}
 	return shown
 }

@@ -1,15 +1,12 @@
 package api
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
-	"lectern/shared/page"
 	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -29,9 +26,6 @@ const (
 	clientCaching = "private, max-age=180"
 )
 
-// paged is an answer with a page of results.
-type paged interface{ Fits(limit int) (int, error) }
-
 // versioned is an answer that shows one version of a record.
 type versioned interface{ Revision() int64 }
 
@@ -47,16 +41,18 @@ type response struct {
 	status int
 	header http.Header
 	body   []byte
+	// gzip is the compressed body; nil if it was not needed yet.
+	gzip []byte
 }
 
 // respond encodes the answer, writes it and returns its status.
 func (x *exchange) respond(w http.ResponseWriter) int {
 	res := x.response()
 	if x.takesGzip() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
-		if x.compressed == nil || res.status != x.Status {
-			x.compressed = encode.Gzip(res.body)
+		if res.gzip == nil {
+			res.gzip = encode.Gzip(res.body)
 		}
-		res.body = x.compressed
+		res.body = res.gzip
 		res.header.Set("Content-Encoding", "gzip")
 	}
 	for name, values := range res.header {
@@ -123,74 +119,15 @@ func (x *exchange) render(res *response) (version int64, err error) {
 	if x.key != nil && x.key.Replays() {
 		res.header.Set(headerReplayed, "true")
 	}
-	if res.body, err = x.sized(); err != nil {
+	encoded, err := size.Encode(x.ctx, x.answer)
+	if err != nil {
 		return 0, err
 	}
+	res.body, res.gzip = encoded.JSON, encoded.Gzip
 	if record, ok := x.answer.(versioned); ok {
 		return record.Revision(), nil
 	}
 	return 0, nil
-}
-
-// sized returns the answer as JSON, small enough for a Lambda. A record that is too large
-// omits parts, and so does a page of one result. A page of several results is refused with a
-// 400. A write is never refused for the size of its answer.
-func (x *exchange) sized() ([]byte, error) {
-	for {
-		body, err := wire.Encode(x.answer)
-		if err != nil {
-			return nil, fmt.Errorf("api: encode answer: %w", err)
-		}
-		limit := x.limitOf(body)
-		if len(body) <= limit {
-			return body, nil
-		}
-		if record, ok := x.answer.(size.Shrinker); ok && record.Shrink() {
-			continue
-		}
-		if results, ok := x.answer.(paged); ok {
-			return nil, x.tooLong(results, limit)
-		}
-		if !x.writes() {
-			return nil, apierr.Invalid("", "%s", size.Message(size.Limit(x.ctx)))
-		}
-		return body, nil
-	}
-}
-
-// limitOf returns the largest size that the answer may have, in bytes of JSON. If the limit
-// depends on the compressed size, limitOf keeps the compressed body for respond.
-func (x *exchange) limitOf(body []byte) int {
-	if x.compressed = nil; x.takesGzip() {
-		if len(body) <= size.Plain || len(body) > size.Uncompressed {
-			return size.Uncompressed
-		}
-		x.compressed = encode.Gzip(body)
-		return min(size.Uncompressed, portion(len(body), size.Compressed, len(x.compressed)))
-	}
-	escaped := len(body) + bytes.Count(body, []byte{'"'}) + bytes.Count(body, []byte{'\\'})
-	return min(size.Plain, portion(len(body), size.Payload, escaped))
-}
-
-// portion returns how many of n bytes fit into limit, if all n bytes take encoded bytes.
-func portion(n, limit, encoded int) int { return int(int64(n) * int64(limit) / int64(encoded)) }
-
-// envelope is the largest size of a page without its results, in bytes.
-const envelope = 1 << 10
-
-// tooLong returns the 400 with the page size that fits.
-func (x *exchange) tooLong(results paged, limit int) error {
-	fits, err := results.Fits(limit - envelope)
-	if err != nil {
-		return fmt.Errorf("api: measure answer: %w", err)
-	}
-	name := "pageSize"
-	for _, p := range x.endpoint.params {
-		if p.Name == "page_size" {
-			name = p.Name
-		}
-	}
-	return page.TooLong(name, fits, size.Limit(x.ctx))
 }
 
 // tag sets the ETag. It answers 304 to a GET if the client has the same version.
@@ -198,7 +135,7 @@ func (x *exchange) tag(res *response, version int64) {
 	etag := encode.Tag(version, res.body)
 	res.header.Set("ETag", etag)
 	if x.Method == http.MethodGet && encode.Matches(x.r.Header.Values("If-None-Match"), etag) {
-		res.status, res.body = http.StatusNotModified, nil
+		res.status, res.body, res.gzip = http.StatusNotModified, nil, nil
 		res.header.Del("Content-Type")
 	}
 }

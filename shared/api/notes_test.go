@@ -15,6 +15,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
+	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -36,13 +37,11 @@ func (n *note) RecordID() string { return n.ID }
 
 func (*note) Revision() int64 { return 7 }
 
-// Shrink omits the extras, one at a time.
-func (n *note) Shrink() bool {
-	if len(n.Extras) == 0 {
-		return false
-	}
-	n.Extras = n.Extras[1:]
-	return true
+// Reduce keeps fewer extras, and none in the end.
+func (n *note) Reduce(to size.Detail) bool {
+	before := len(n.Extras)
+	n.Extras = n.Extras[:min(before, 2*int(size.Alone-to))]
+	return len(n.Extras) < before
 }
 
 // kept is the id of the note that exists.

@@ -56,9 +56,7 @@ type exchange struct {
 	// allow has the methods for the answer to OPTIONS; nil for other requests.
 	allow  []string
 	answer any
-	// compressed is the compressed answer; nil until the compressed size is needed.
-	compressed []byte
-	err        error
+	err    error
 }
 
 // steps run in this order, which is the order of refusals (gaps.md section 1).
@@ -236,11 +234,23 @@ func (x *exchange) plainPath() string {
 // handle calls the handler of the route. If the idempotency key has a finished request, the
 // handler shows the records that were written then.
 func (x *exchange) handle() error {
+	x.ctx = size.With(x.ctx, size.Client{Gzip: x.takesGzip(), PageSize: x.endpoint.pageSize(), Writes: x.writes()})
 	x.endpoint.run(x.humaContext())
 	if x.err == nil || x.key == nil || x.key.Replays() {
 		return x.err
 	}
 	return x.replayIfDone()
+}
+
+// pageSize returns the name of the parameter for the size of a page; empty for an endpoint
+// without pages.
+func (e *endpoint) pageSize() string {
+	for _, p := range e.params {
+		if p.Name == "pageSize" || p.Name == "page_size" {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // replayIfDone looks up the idempotency key of a failed request again. If the key has a
@@ -269,7 +279,7 @@ func (p *pipeline) begin(r *http.Request) *exchange {
 	if !safeID(x.id) {
 		x.id = p.NewID()
 	}
-	ctx := size.With(settings.OneSnapshot(change.WithRequest(r.Context(), x.id)), x.takesGzip())
+	ctx := settings.OneSnapshot(change.WithRequest(r.Context(), x.id))
 	ctx, meter := metering.Measured(ctx)
 	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
 	x.r = r.WithContext(x.ctx)

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -14,20 +15,8 @@ import (
 	"lectern/shared/write"
 )
 
-const (
-	// maxAnswer bounds the records and options of an answer, in bytes. Entries beyond have
-	// their id or message only (gaps.md section 3).
-	maxAnswer = size.Plain - envelope
-	// envelope is the room for the other parts of the results.
-	envelope = 100 << 10
-	// maxEcho is how many characters of an unknown action an answer repeats.
-	maxEcho = 100
-	// maxBrief is how many bytes of a message an answer with many long errors repeats.
-	maxBrief = 2 << 10
-)
-
 // show fills in the results of the operations.
-func (r *Response[T, E]) show(operations []Operation, entries []write.Entry, results []write.Result) error {
+func (r *Response[T, E]) show(ctx context.Context, operations []Operation, entries []write.Entry, results []write.Result) error {
 	r.Results = make([]Result[T, E], len(results))
 	r.refused = map[int]*apierr.Error{}
 	for i, result := range results {
@@ -42,13 +31,13 @@ func (r *Response[T, E]) show(operations []Operation, entries []write.Entry, res
 		}
 	}
 	r.Stats = Stats{Total: len(results), Succeeded: len(results) - len(r.refused), Failed: len(r.refused)}
-	return r.fill(results)
+	return r.fill(size.NewRoom(ctx), results)
 }
 
 // echo shortens a word of the client.
 func echo(word string) string {
-	if runes := []rune(word); len(runes) > maxEcho {
-		return string(runes[:maxEcho]) + "…"
+	if runes := []rune(word); len(runes) > size.BulkWord {
+		return string(runes[:size.BulkWord]) + "…"
 	}
 	return word
 }
@@ -68,49 +57,45 @@ func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
 // fill writes brief errors, then their long parts, then records into the answer while there
-// is room.
-func (r *Response[T, E]) fill(results []write.Result) error {
-	room, err := r.fillErrors()
-	if err != nil {
+// is room. Records omit parts, all the same ones, until every record has room.
+func (r *Response[T, E]) fill(room size.Room, results []write.Result) error {
+	if err := r.fillErrors(&room); err != nil {
 		return err
 	}
-	for step := 0; ; step++ {
-		fits, less, err := r.fillRecords(results, room, step)
-		if err != nil || fits || step > 0 && !less {
+	for detail := size.Full; detail <= size.Alone; detail++ {
+		if fits, err := r.fillRecords(results, room, detail); err != nil || fits {
 			return err
 		}
 	}
+	return nil
 }
 
-// fillErrors shows the errors, the first of them with full messages and options, and returns
-// the room left.
-func (r *Response[T, E]) fillErrors() (room int, err error) {
-	room = maxAnswer
+// fillErrors shows the errors, the first of them with full messages and options, and takes
+// their room.
+func (r *Response[T, E]) fillErrors(room *size.Room) error {
 	for i := range r.Results {
 		if e, ok := r.refused[i]; ok {
 			r.put(i, brief(e))
 			text, err := wire.Encode(r.Results[i].Error)
 			if err != nil {
-				return 0, fmt.Errorf("bulk: encode error %d: %w", i, err)
+				return fmt.Errorf("bulk: encode error %d: %w", i, err)
 			}
-			room -= len(text)
+			room.Take(text)
 		}
 	}
-	full := false
 	for _, i := range r.long() {
 		e := r.refused[i]
 		text, err := wire.Encode(append([]string{e.Message}, e.ValidOptions...))
 		if err != nil {
-			return 0, fmt.Errorf("bulk: encode options %d: %w", i, err)
+			return fmt.Errorf("bulk: encode options %d: %w", i, err)
 		}
-		if full = full || room < len(text); full {
-			r.refused[i] = brief(e)
-			continue
+		if !room.Fits(text) {
+			return nil
 		}
-		room -= len(text)
+		room.Take(text)
 		r.put(i, e)
 	}
-	return room, nil
+	return nil
 }
 
 // put shows e as the error at index i.
@@ -124,8 +109,8 @@ func (r *Response[T, E]) put(i int, e *apierr.Error) {
 func brief(e *apierr.Error) *apierr.Error {
 	cut := *e
 	cut.ValidOptions = nil
-	if len(cut.Message) > maxBrief+len("…") {
-		cut.Message = strings.ToValidUTF8(cut.Message[:maxBrief], "") + "…"
+	if len(cut.Message) > size.BulkMessage+len("…") {
+		cut.Message = strings.ToValidUTF8(cut.Message[:size.BulkMessage], "") + "…"
 	}
 	return &cut
 }
@@ -133,80 +118,48 @@ func brief(e *apierr.Error) *apierr.Error {
 // long returns the indexes of the errors that brief would change.
 func (r *Response[T, E]) long() (indexes []int) {
 	for i := range r.Results {
-		if e, ok := r.refused[i]; ok && (len(e.ValidOptions) > 0 || len(e.Message) > maxBrief+len("…")) {
+		if e, ok := r.refused[i]; ok && (len(e.ValidOptions) > 0 || len(e.Message) > size.BulkMessage+len("…")) {
 			indexes = append(indexes, i)
 		}
 	}
 	return indexes
 }
 
-// shower is an answer that is rendered late. Show returns nil if there is no memory left.
-type shower interface{ Show() any }
+// shower is a record that is rendered late. Show returns nil if there is no memory left.
+type shower interface{ Show(size.Detail) any }
 
-// fillRecords writes the records while there is room, each after the given number of
-// shrinking steps (size.Shrinker). The steps are 0, 1 and so on. It reports whether all
-// records fit, and whether a record could shrink by this step.
-func (r *Response[T, E]) fillRecords(results []write.Result, room, step int) (fits, less bool, err error) {
+// fillRecords writes the records at a Detail while there is room, and reports whether all
+// records fit.
+func (r *Response[T, E]) fillRecords(results []write.Result, room size.Room, detail size.Detail) (fits bool, err error) {
+	for i := range r.Results {
+		r.Results[i].Data = nil
+	}
 	for i, result := range results {
 		if result.Err != nil || result.Answer == nil {
 			continue
 		}
-		text, shrank, err := encoded(result.Answer, step)
+		text, err := encoded(result.Answer, detail)
 		if err != nil {
-			return false, false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
+			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
 		}
-		less = less || shrank
-		if room -= len(text); text == nil || room < 0 {
-			return false, less, nil
+		if text == nil || !room.Fits(text) {
+			return false, nil
 		}
+		room.Take(text)
 		r.Results[i].Data = text
 	}
-	return true, less, nil
+	return true, nil
 }
 
-// encoded renders a record after the steps up to step; nil if there is no memory left. It
-// reports whether the record had this step. A record rendered before has taken the earlier
-// steps already.
-func encoded(answer any, step int) (text []byte, shrank bool, err error) {
-	steps := min(step, 1)
+// encoded encodes a record at a Detail; nil if there is no memory left.
+func encoded(answer any, detail size.Detail) ([]byte, error) {
 	if later, ok := answer.(shower); ok {
-		if answer, steps = later.Show(), step; answer == nil {
-			return nil, false, nil
+		if answer = later.Show(detail); answer == nil {
+			return nil, nil
 		}
 	}
-	if record, ok := answer.(size.Shrinker); ok {
-		for range steps {
-			shrank = record.Shrink()
-		}
+	if record, ok := answer.(size.Record); ok {
+		record.Reduce(detail)
 	}
-	text, err = wire.Encode(answer)
-	return text, shrank, err
-}
-
-// Shrink leaves out the last quarter of the records, or without records the long parts of
-// the last errors. It reports whether there was anything to leave out.
-func (r *Response[T, E]) Shrink() bool {
-	shown := 0
-	for _, result := range r.Results {
-		shown += len(result.Data)
-	}
-	if shown == 0 {
-		return r.shrinkErrors()
-	}
-	room := shown / 4 * 3
-	for i := range r.Results {
-		if room -= len(r.Results[i].Data); room < 0 {
-			r.Results[i].Data = nil
-		}
-	}
-	return true
-}
-
-func (r *Response[T, E]) shrinkErrors() bool {
-	long := r.long()
-	for _, i := range long[len(long)/4*3:] {
-		r.refused[i] = brief(r.refused[i])
-		r.put(i, r.refused[i])
-	}
-	return len(long) > 0
+	return wire.Encode(answer)
 }

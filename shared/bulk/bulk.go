@@ -156,7 +156,7 @@ func Run[T, E any](ctx context.Context, t *table.Table, req Request, m Maker, fa
 	if err != nil {
 		return nil, err
 	}
-	return answer, answer.show(req.Operations, r.entries, results)
+	return answer, answer.show(ctx, req.Operations, r.entries, results)
 }
 
 // entry returns the operation's entry, with the error of an operation that could not be

@@ -2,13 +2,7 @@
 // shape of the answer (spec.md section 2.2).
 package page
 
-import (
-	"encoding/json"
-	"slices"
-
-	"lectern/shared/apierr"
-	"lectern/shared/size"
-)
+import "lectern/shared/size"
 
 // Query is the part of an input that selects a page. Embed it.
 type Query struct {
@@ -62,48 +56,18 @@ func Slice[T any](q Query, all []T) *Of[T] {
 	return New(q, len(all), all[start:min(start+q.PageSize, len(all))])
 }
 
-// Fits returns the largest page size at which any selection of the results has at most limit
-// bytes of JSON; at least 1.
-func (o *Of[T]) Fits(limit int) (int, error) {
-	sizes := make([]int, len(o.Results))
-	for i, result := range o.Results {
-		text, err := json.Marshal(result)
-		if err != nil {
-			return 0, err
-		}
-		sizes[i] = len(text) + len(",")
-	}
-	return Fit(sizes, limit), nil
-}
-
-// Fit returns the largest number of sizes that stay within the limit for any selection of the
-// sizes; at least 1.
-func Fit(sizes []int, limit int) int {
-	slices.SortFunc(sizes, func(a, b int) int { return b - a })
-	fits, sum := 0, 0
-	for fits < len(sizes) && sum+sizes[fits] <= limit {
-		sum += sizes[fits]
-		fits++
-	}
-	return max(fits, 1)
-}
-
-// TooLong returns the 400 for a page that is larger than limit (size.Limit). fits is the page
-// size to ask for, name is the parameter of the page size.
-func TooLong(name string, fits, limit int) *apierr.Error {
-	return apierr.Invalid(name, "%s Ask again with a %s of %d or less.", size.Message(limit), name, fits)
-}
-
-// Shrink shrinks the result of a page with one result, since a client cannot ask for a smaller
-// page. It reports whether the result became smaller (size.Shrinker).
-func (o *Of[T]) Shrink() bool {
-	if len(o.Results) != 1 {
-		return false
-	}
-	for _, result := range []any{o.Results[0], &o.Results[0]} {
-		if record, ok := result.(size.Shrinker); ok {
-			return record.Shrink()
+// Items returns the results, records as size.Record (size.Page).
+func (o *Of[T]) Items() []any {
+	items := make([]any, len(o.Results))
+	for i := range o.Results {
+		if items[i] = o.Results[i]; !isRecord(items[i]) {
+			items[i] = &o.Results[i]
 		}
 	}
-	return false
+	return items
+}
+
+func isRecord(result any) bool {
+	_, ok := result.(size.Record)
+	return ok
 }

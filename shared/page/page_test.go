@@ -2,7 +2,6 @@ package page_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,14 +29,4 @@ func TestAnEmptyPageHasNoNull(t *testing.T) {
 	got, err := json.Marshal(page.New[int](page.Query{Page: 1, PageSize: 25}, 0, nil))
 	require.NoError(t, err)
 	require.Equal(t, `{"results":[],"pagination":{"currentPage":1,"pageSize":25,"totalPages":0,"totalResults":0}}`, string(got))
-}
-
-func TestFitsCountsTheLargestResults(t *testing.T) {
-	results := []string{strings.Repeat("a", 10), strings.Repeat("b", 100), strings.Repeat("c", 100)}
-	p := page.New(page.Query{Page: 1, PageSize: 3}, 3, results)
-	for limit, want := range map[int]int{10: 1, 150: 1, 206: 2, 1000: 3} {
-		got, err := p.Fits(limit)
-		require.NoError(t, err)
-		require.Equal(t, want, got, "limit %d", limit)
-	}
 }

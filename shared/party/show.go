@@ -12,6 +12,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/search"
 	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -20,14 +21,15 @@ type Shown struct {
 	wire.Object
 	id      string
 	version int64
-	// less are the properties to shorten in a long answer, in order. omitted are the paths
-	// of the parts left out.
-	less    []less
-	omitted []string
+	// reductions are the properties to shorten in a long answer, in order. omitted are the
+	// paths of the parts left out.
+	reductions []reduction
+	omitted    []string
 }
 
-// less is a property to shorten in a long answer.
-type less struct {
+// reduction is a property to shorten from a Detail on.
+type reduction struct {
+	from       size.Detail
 	name, path string
 	// value returns the shorter value; nil for a property that is left out.
 	value func() any
@@ -44,25 +46,23 @@ func (s *Shown) RecordID() string { return s.id }
 // omitted is the property that lists the paths left out of a long answer.
 const omitted = "omitted"
 
-// Shrink shows less of the next property and lists it in the property omitted
-// (size.Shrinker). It reports whether there was one.
-func (s *Shown) Shrink() bool {
-	if len(s.less) == 0 {
-		return false
+// Reduce shortens the party to a Detail (size.Record).
+func (s *Shown) Reduce(to size.Detail) (less bool) {
+	for len(s.reductions) > 0 && s.reductions[0].from <= to {
+		next := s.reductions[0]
+		s.reductions, s.omitted, less = s.reductions[1:], append(s.omitted, next.path), true
+		s.Object = s.Edit(func(name string, value any) any {
+			switch name {
+			case omitted:
+				return nil
+			case next.name:
+				return next.value()
+			}
+			return value
+		})
+		s.Add(omitted, s.omitted)
 	}
-	next := s.less[0]
-	s.less, s.omitted = s.less[1:], append(s.omitted, next.path)
-	s.Object = s.Edit(func(name string, value any) any {
-		switch name {
-		case omitted:
-			return nil
-		case next.name:
-			return next.value()
-		}
-		return value
-	})
-	s.Add(omitted, s.omitted)
-	return true
+	return less
 }
 
 // Expand reports whether an answer has translated_fields.
@@ -126,14 +126,15 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief
 	}
 	if v.Translated {
 		shown.Add(translated, v.Translations(p))
-		shown.less = []less{{translated, translated, nothing}}
+		shown.reductions = []reduction{{size.Unexpanded, translated, translated, nothing}}
 	}
 	if v.Translated && !v.CustomFirst {
 		shown.Add("custom_fields", v.CustomFields(p))
 	}
 	if contacts != nil {
 		shown.Add("contacts", contacts(false))
-		shown.less = slices.Insert(shown.less, 0, less{"contacts", "contacts.about", func() any { return contacts(true) }})
+		brief := reduction{size.Brief, "contacts", "contacts.about", func() any { return contacts(true) }}
+		shown.reductions = slices.Insert(shown.reductions, 0, brief)
 	}
 	shown.Add("admin_url", v.admin(p))
 	if p.Here != nil {

@@ -1,13 +1,13 @@
-// Package size has the limits of long answers (gaps.md section 1, "Long answers"). A Lambda
-// returns at most 6 MB, and compressed bytes are encoded as base64. The packages of records
-// decide which parts a long answer omits.
+// Package size has the policy for long answers (gaps.md section 1, "Long answers"): this file
+// has the limits, detail.go has what a long answer omits, and answer.go applies both.
 package size
 
 import "context"
 
+// The limits of an answer. A Lambda returns at most 6 MB, and compressed bytes are encoded as
+// base64.
 const (
-	// Plain is the largest answer without compression, in bytes of JSON. It is also the limit
-	// for all records in the answer of a bulk.
+	// Plain is the largest answer without compression, in bytes of JSON.
 	Plain = 5 << 20
 	// Uncompressed is the largest answer with compression, in bytes of JSON.
 	Uncompressed = 30 << 20
@@ -16,39 +16,64 @@ const (
 	// Payload is the largest result of a Lambda in bytes, without the headers. The result has
 	// the JSON as a string, with escaped quotes and backslashes.
 	Payload = 6_000_000
-	// Loaded is the limit for the records that a request loads for its answer, in stored
-	// bytes: a Lambda of 512 MB can decode and encode as much.
-	Loaded = 64 << 20
 )
 
-// Shrinker is a record that can omit parts. Shrink omits the next part and adds its name to the
-// record's omitted: first about and custom fields of people, then expansions, then records that
-// the record contains. Shrink reports whether there was a part to omit. After all steps, every
-// record is small enough to be answered.
-type Shrinker interface{ Shrink() bool }
+// The limits of parts of an answer.
+const (
+	// pageFrame is the largest size of a page without its results, in bytes.
+	pageFrame = 1 << 10
+	// bulkFrame is the room in the answer of a bulk for all except records and errors, in
+	// bytes.
+	bulkFrame = 100 << 10
+	// BulkWord is the largest length of an unknown action in the answer of a bulk, in
+	// characters.
+	BulkWord = 100
+	// BulkMessage is the largest message of an error in the answer of a bulk without room for
+	// more, in bytes.
+	BulkMessage = 2 << 10
+	// Biographies is the largest size of the texts about the contacts of an account in the
+	// answer of a write, in bytes. A bulk keeps a hundred of such answers.
+	Biographies = 1 << 20
+)
 
-type limitKey struct{}
+// The limits of what a request loads for its answer.
+const (
+	// Loaded is the limit for loaded records, in stored bytes: a Lambda of 512 MB can decode
+	// and encode as much.
+	Loaded = 64 << 20
+	// Parties is the limit for the contacts and accounts of a page: more than an answer of
+	// 30 MB can show at two kilobytes each.
+	Parties = 15_000
+)
 
-// With returns the context of a request. gzip reports whether the client accepts gzip.
-func With(ctx context.Context, gzip bool) context.Context {
-	if gzip {
-		return context.WithValue(ctx, limitKey{}, Uncompressed)
-	}
-	return ctx
+// Client is what the size of an answer depends on.
+type Client struct {
+	// Gzip reports whether the client accepts gzip.
+	Gzip bool
+	// PageSize is the parameter for a smaller page; empty for a request without pages.
+	PageSize string
+	// Writes reports whether the request writes. A write is never refused for the size of its
+	// answer.
+	Writes bool
 }
 
-// Limit returns the largest answer for the client of the context, in bytes of JSON.
-func Limit(ctx context.Context) int {
-	if limit, ok := ctx.Value(limitKey{}).(int); ok {
-		return limit
+type clientKey struct{}
+
+// With returns the context of a request of the client.
+func With(ctx context.Context, c Client) context.Context {
+	return context.WithValue(ctx, clientKey{}, c)
+}
+
+// Of returns the client of a context; the zero Client for a context without a client.
+func Of(ctx context.Context) Client {
+	c, _ := ctx.Value(clientKey{}).(Client)
+	return c
+}
+
+// Limit returns the largest answer for the client, in bytes of JSON.
+func (c Client) Limit() int {
+	if c.Gzip {
+		return Uncompressed
 	}
 	return Plain
-}
-
-// Message returns the message of an error for an answer over a limit: Plain or Uncompressed.
-func Message(limit int) string {
-	if limit == Plain {
-		return "The answer would be larger than 5 MB. A request with Accept-Encoding: gzip is answered up to 30 MB."
-	}
-	return "The answer would be larger than 30 MB, or 4.3 MB compressed."
 }

@@ -135,10 +135,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q Query) (*page.Of[
 	}
 	q.Filter.Forget(set)
 	shown := st.view(c, set, q.Expand)
-	shown.Fetch, shown.Bare, shown.SizeName = reader{st, session.At(c)}.fromMemory, q.Bare, "page_size"
-	if q.Bare {
-		shown.SizeName = "pageSize"
-	}
+	shown.Fetch, shown.Bare = reader{st, session.At(c)}.fromMemory, q.Bare
 	var bodies []*session.Body
 	var total int
 	sources := slices.Concat([]catalogue.Source{st.Source(c)}, st.Parties.Contacts.Sources(c), st.Parties.Accounts.Sources(c))
@@ -202,7 +199,7 @@ func (st *Store) Statuses(ctx context.Context, c *auth.Caller, q StatusQuery) (*
 		return nil, err
 	}
 	shown := st.view(c, set, view.Expand{})
-	shown.Fetch, shown.SizeName = reader{st, session.At(c)}.fromMemory, "pageSize"
+	shown.Fetch = reader{st, session.At(c)}.fromMemory
 	statuses, err := view.Statuses(ctx, shown, bodies)
 	if err != nil {
 		return nil, err

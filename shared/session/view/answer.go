@@ -38,14 +38,14 @@ type Answer struct {
 // Answer returns the i-th session as the answer of an operation, to be rendered later.
 func (l *Loaded) Answer(i int, r *Reservation) *Answer {
 	alone := *l
-	alone.bodies = l.bodies[i : i+1]
-	alone.estimate()
+	alone.bodies, alone.sizes = l.bodies[i:i+1], l.sizes[i:i+1]
+	alone.begin()
 	return &Answer{loaded: &alone, body: l.bodies[i], reservation: r}
 }
 
 // Reserve takes memory for the session (write.Reserver).
 func (a *Answer) Reserve() {
-	if a.loaded != nil && !a.reservation.take(int64(a.loaded.length)) {
+	if a.loaded != nil && !a.reservation.take(int64(a.loaded.sizes[0])) {
 		a.reservation.take(0)
 		a.loaded = nil
 	}
@@ -57,10 +57,10 @@ func (a *Answer) RecordID() string { return a.body.ID }
 // Revision returns the version of the session.
 func (a *Answer) Revision() int64 { return a.body.Version }
 
-// Show renders the session; nil without memory.
-func (a *Answer) Show() any {
+// Show renders the session at a Detail; nil without memory.
+func (a *Answer) Show(detail size.Detail) any {
 	if a.loaded == nil {
 		return nil
 	}
-	return a.loaded.rendered(a.body)
+	return a.loaded.render(a.body, max(detail, a.loaded.detail))
 }

@@ -8,28 +8,19 @@ import (
 
 	"lectern/shared/account"
 	"lectern/shared/apierr"
-	"lectern/shared/page"
 	"lectern/shared/party"
 	"lectern/shared/session"
 	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
-const (
-	// maxChunk is the number of sessions that are read between two checks of their size.
-	maxChunk = 500
-	// maxOthers is the bytes of the sessions that a page refers to, as stored: a Lambda of
-	// 512 MB can decode as much beside the rest.
-	maxOthers = 64 << 20
-	// maxParties is the number of contacts and accounts of a page: more than an answer of
-	// 30 MB can show at two kilobytes each.
-	maxParties = 15_000
-)
+// maxChunk is the number of sessions that are read between two checks of their size.
+const maxChunk = 500
 
 // Load reads everything that the sessions of bodies show: the sessions and parties that they
 // name. It refuses a page that would be too long.
 func Load(ctx context.Context, r Request, bodies ...*session.Body) (*Loaded, error) {
-	l := &Loaded{Request: r, bodies: bodies, profiles: map[string]wire.Object{}, summaries: map[string]account.Summary{}}
+	l := &Loaded{Request: r, bodies: bodies, profiles: map[detailed]wire.Object{}, summaries: map[detailed]account.Summary{}}
 	if l.People == nil {
 		l.People = r.Parties.People(r.Caller, r.Expand.TranslatedFields)
 	}
@@ -53,7 +44,7 @@ func (r *Request) loadOthers(ctx context.Context, bodies []*session.Body) error 
 		r.Others[b.ID] = b
 		ids = append(ids, b.Related()...)
 	}
-	if err := r.fetch(ctx, ids, r.paged(bodies)); err != nil {
+	if err := r.fetch(ctx, ids, paged(ctx, bodies)); err != nil {
 		return err
 	}
 	ids = nil
@@ -62,11 +53,11 @@ func (r *Request) loadOthers(ctx context.Context, bodies []*session.Body) error 
 			ids = append(ids, parent.Linked()...)
 		}
 	}
-	return r.fetch(ctx, ids, r.paged(bodies))
+	return r.fetch(ctx, ids, paged(ctx, bodies))
 }
 
 // fetch reads the sessions of ids that are not among Others. For a page it refuses more than
-// maxOthers.
+// size.Loaded.
 func (r *Request) fetch(ctx context.Context, ids []string, paged bool) error {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return r.Others[id] != nil })
 	for chunk := range slices.Chunk(ids, maxChunk) {
@@ -80,8 +71,8 @@ func (r *Request) fetch(ctx context.Context, ids []string, paged bool) error {
 			}
 			r.Others[b.ID] = b
 		}
-		if paged && r.bytes > maxOthers {
-			return apierr.Invalid(r.SizeName, "The sessions of this page refer to too many others. Ask for a smaller page.")
+		if paged && r.bytes > size.Loaded {
+			return apierr.Invalid(size.Of(ctx).PageSize, "The sessions of this page refer to too many others. Ask for a smaller page.")
 		}
 	}
 	return nil
@@ -97,8 +88,8 @@ func (l *Loaded) loadPeople(ctx context.Context) error {
 			entries[i] += addParties(sub, l.Expand.SubsessionDetails, contacts, accounts)
 		}
 	}
-	if l.paged(l.bodies) && len(contacts)+len(accounts) > maxParties {
-		return page.TooLong(l.SizeName, page.Fit(entries, maxParties), size.Limit(ctx))
+	if paged(ctx, l.bodies) && len(contacts)+len(accounts) > size.Parties {
+		return size.TooLong(ctx, entries, size.Parties)
 	}
 	return l.People.Load(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts)))
 }
@@ -129,24 +120,27 @@ const (
 
 // checkSize estimates the answer before it is rendered, and refuses a page over the limit.
 func (l *Loaded) checkSize(ctx context.Context) error {
-	if sizes, long := l.estimate(); long && l.paged(l.bodies) {
-		return page.TooLong(l.SizeName, page.Fit(sizes, size.Limit(ctx)), size.Limit(ctx))
+	for _, b := range l.bodies {
+		l.sizes = append(l.sizes, l.size(b))
+	}
+	if long := l.begin(); long && paged(ctx, l.bodies) {
+		return size.TooLong(ctx, l.sizes, size.Of(ctx).Limit())
 	}
 	return nil
 }
 
-// estimate estimates the bytes of each session and of all together. A long answer begins with
-// showBrief.
-func (l *Loaded) estimate() (sizes []int, long bool) {
-	sizes, l.length, l.step = make([]int, len(l.bodies)), 0, showAll
-	for i, b := range l.bodies {
-		sizes[i] = l.size(b)
-		l.length += sizes[i]
+// begin sets the Detail to begin with: size.Brief for a long answer. It reports whether the
+// answer is long.
+func (l *Loaded) begin() (long bool) {
+	length := 0
+	for _, bytes := range l.sizes {
+		length += bytes
 	}
-	if long = l.length > size.Uncompressed || l.People.Brief(); long {
-		l.step = showBrief
+	l.detail = size.Full
+	if long = length > size.Uncompressed || l.People.Brief(); long {
+		l.detail = size.Brief
 	}
-	return sizes, long
+	return long
 }
 
 // size estimates the bytes of a session with everything it shows.

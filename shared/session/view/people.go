@@ -8,6 +8,7 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/participant"
 	"lectern/shared/session"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -88,14 +89,15 @@ func (l *Loaded) legacy(all []shownParticipant, core string) []Person {
 	return people
 }
 
-// profile renders a contact, once for the whole answer.
+// profile renders a contact, once for the whole answer at each Detail.
 func (l *Loaded) profile(id string) wire.Object {
-	shown, ok := l.profiles[id]
+	key := detailed{l.detail, id}
+	shown, ok := l.profiles[key]
 	if !ok {
 		p, _ := l.People.Contacts.Holder(id, contact.Role)
-		detail := contact.Detail{Translated: l.Expand.TranslatedFields, Brief: l.step >= showBrief}
+		detail := contact.Detail{Translated: l.Expand.TranslatedFields, Brief: l.detail >= size.Brief}
 		shown = l.Parties.Contacts.Profile(l.Caller, l.Settings, detail, p).Object
-		l.profiles[id] = shown
+		l.profiles[key] = shown
 	}
 	return shown
 }
@@ -108,10 +110,11 @@ func (l *Loaded) accounts(role string, ids []string) []account.Summary {
 		if !ok {
 			continue
 		}
-		shown, ok := l.summaries[role+id]
+		key := detailed{l.detail, role + id}
+		shown, ok := l.summaries[key]
 		if !ok {
 			shown = l.Parties.Accounts.Summary(l.Caller, l.Settings, role, l.Expand.TranslatedFields, p)
-			l.summaries[role+id] = shown
+			l.summaries[key] = shown
 		}
 		all = append(all, shown)
 	}

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/session"
 	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -49,8 +50,6 @@ type Request struct {
 	AdminURL string
 	// Bare writes unassigned metadata as {}.
 	Bare bool
-	// SizeName is the parameter that makes a page smaller; empty for single sessions.
-	SizeName string
 	// Fetch reads sessions by id and leaves out unknown ids.
 	Fetch func(ctx context.Context, ids []string) ([]*session.Body, error)
 	// People and Others are the parties, and the sessions by id, that were loaded before.
@@ -62,29 +61,24 @@ type Request struct {
 }
 
 // paged reports whether the client can ask for a smaller page.
-func (r *Request) paged(bodies []*session.Body) bool { return r.SizeName != "" && len(bodies) > 1 }
+func paged(ctx context.Context, bodies []*session.Body) bool {
+	return size.Of(ctx).PageSize != "" && len(bodies) > 1
+}
 
 // Loaded has sessions and everything that their shapes show. Only Load returns a Loaded.
 type Loaded struct {
 	Request
 	bodies []*session.Body
-	// step is the step of shortening to begin with, length the estimated bytes of the answer.
-	step   step
-	length int
+	// detail is the Detail to begin with. sizes are the estimated bytes of each session.
+	detail size.Detail
+	sizes  []int
 	// profiles and summaries are the rendered contacts by id, and accounts by role and id.
-	profiles  map[string]wire.Object
-	summaries map[string]account.Summary
+	profiles  map[detailed]wire.Object
+	summaries map[detailed]account.Summary
 }
 
-// step is a step in which a session leaves out properties of a long answer.
-type step int
-
-const (
-	showAll step = iota
-	// showBrief leaves out about and custom fields of people.
-	showBrief
-	// showPlain leaves out expansions, too.
-	showPlain
-	// showAlone leaves out subsessions and accounts, too. The rest always fits.
-	showAlone
-)
+// detailed is the key of something rendered at a Detail.
+type detailed struct {
+	size.Detail
+	key string
+}

@@ -14,6 +14,7 @@ import (
 	"lectern/shared/metadata"
 	"lectern/shared/participant"
 	"lectern/shared/session"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -24,9 +25,10 @@ type Session struct {
 	Subsessions []Subsession `json:"subsessions" doc:"Minimal by default; in full with expand=subsession_details."`
 	Omitted     []string     `json:"omitted,omitzero" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`
 
-	from *Loaded
-	body *session.Body
-	step step
+	// from has what body shows, detail is how much of it is shown.
+	from   *Loaded
+	body   *session.Body
+	detail size.Detail
 }
 
 // Core is the part of a session that a minimal subsession shows, too.

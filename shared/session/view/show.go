@@ -11,27 +11,30 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/metadata"
 	"lectern/shared/session"
-	"lectern/shared/wire"
+	"lectern/shared/size"
 )
 
 // Sessions renders the sessions. A session that is too long leaves out properties.
 func (l *Loaded) Sessions() []*Session {
 	all := make([]*Session, len(l.bodies))
 	for i, b := range l.bodies {
-		all[i] = l.rendered(b)
+		all[i] = l.render(b, l.detail)
 	}
 	return all
 }
 
-// rendered renders a session without the properties that the step of l leaves out.
-func (l *Loaded) rendered(b *session.Body) *Session {
-	var shown *Session
-	if l.step == showAll {
-		shown = l.session(b)
-	} else {
-		shown = l.reduced(b, l.step)
+// render renders a session at a Detail, and lists the paths that it leaves out.
+func (l *Loaded) render(b *session.Body, detail size.Detail) *Session {
+	at := *l
+	if at.detail = detail; detail >= size.Unexpanded {
+		at.Expand = Expand{}
 	}
-	shown.from, shown.body, shown.step = l, b, l.step
+	shown := at.session(b)
+	if detail >= size.Alone {
+		shown.Subsessions, shown.Sponsors, shown.Exhibitors = []Subsession{}, []account.Summary{}, []account.Summary{}
+	}
+	shown.Omitted = l.omitted(b, detail)
+	shown.from, shown.body, shown.detail = l, b, detail
 	return shown
 }
 
@@ -182,47 +185,30 @@ func (r *Request) admin(b *session.Body) *string {
 	return &link
 }
 
-// Shrink shows the session with less and reports whether there was a step left
-// (size.Shrinker).
-func (s *Session) Shrink() bool {
-	for s.from != nil && s.step < showAlone {
-		s.step++
-		if less := s.from.reduced(s.body, s.step); len(less.Omitted) > len(s.Omitted) {
-			less.from, less.body, less.step = s.from, s.body, s.step
-			*s = *less
-			return true
-		}
+// Reduce renders the session at a Detail (size.Record).
+func (s *Session) Reduce(to size.Detail) (less bool) {
+	if to <= s.detail {
+		return false
 	}
-	return false
+	before := len(s.Omitted)
+	*s = *s.from.render(s.body, to)
+	return len(s.Omitted) > before
 }
 
-// reduced renders b without the properties that the steps up to step leave out, and lists
-// their paths.
-func (l *Loaded) reduced(b *session.Body, step step) *Session {
-	less := *l
-	less.profiles, less.summaries, less.step = map[string]wire.Object{}, map[string]account.Summary{}, step
-	if step >= showPlain {
-		less.Expand = Expand{}
+// omitted lists the paths that the session of b leaves out at a Detail.
+func (l *Loaded) omitted(b *session.Body, detail size.Detail) (paths []string) {
+	if detail == size.Full {
+		return nil
 	}
-	shown := less.session(b)
-	if step >= showAlone {
-		shown.Subsessions, shown.Sponsors, shown.Exhibitors = []Subsession{}, []account.Summary{}, []account.Summary{}
-	}
-	shown.Omitted = l.omitted(b, step)
-	return shown
-}
-
-// omitted lists the paths that the steps up to step leave out of the session of b.
-func (l *Loaded) omitted(b *session.Body, step step) (paths []string) {
 	subs, people := l.subsessions(b), l.peopleLists(b)
-	if step >= showBrief {
+	if detail >= size.Brief {
 		paths = append(paths, below(people, contact.Longest...)...)
 	}
-	if step >= showPlain {
+	if detail >= size.Unexpanded {
 		paths = append(paths, l.expanded(people, len(subs) > 0)...)
 	}
 	for name, entries := range map[string]int{"subsessions": len(subs), "sponsors": len(b.SponsorIDs), "exhibitors": len(b.ExhibitorIDs)} {
-		if step >= showAlone && entries > 0 {
+		if detail >= size.Alone && entries > 0 {
 			paths = append(paths, name)
 		}
 	}

@@ -1,0 +1,158 @@
+package size
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"lectern/shared/api/encode"
+	"lectern/shared/apierr"
+	"lectern/shared/wire"
+)
+
+// Answer is an encoded answer.
+type Answer struct {
+	JSON []byte
+	// Gzip is the same compressed; nil if the size did not depend on it.
+	Gzip []byte
+}
+
+// Encode encodes an answer, small enough for the client of the context. A Record that is too
+// large omits parts, and so does a Page of one result. Encode refuses a Page of several results
+// with a 400 that names a page size that fits, and another long answer with a 400. It returns
+// the answer to a write in any case.
+func Encode(ctx context.Context, answer any) (*Answer, error) {
+	client, record := Of(ctx), recordOf(answer)
+	for detail := Full; ; {
+		encoded, limit, err := client.encode(answer)
+		if err != nil || len(encoded.JSON) <= limit {
+			return encoded, err
+		}
+		if detail = reduce(record, detail); detail <= Alone {
+			continue
+		}
+		if page, ok := answer.(Page); ok {
+			return nil, tooManyResults(ctx, page, limit)
+		}
+		if !client.Writes {
+			return nil, apierr.Invalid("", "%s", message(client.Limit()))
+		}
+		return encoded, nil
+	}
+}
+
+// recordOf returns the record of an answer: the answer or the only result of a page, since a
+// client cannot ask for a smaller page; nil for other answers.
+func recordOf(answer any) Record {
+	if page, ok := answer.(Page); ok {
+		items := page.Items()
+		if len(items) != 1 {
+			return nil
+		}
+		answer = items[0]
+	}
+	record, _ := answer.(Record)
+	return record
+}
+
+// reduce reduces a record to the next Detail that omits more, and returns it. It returns more
+// than Alone if nothing is left to omit.
+func reduce(record Record, detail Detail) Detail {
+	for detail++; detail <= Alone; detail++ {
+		if record != nil && record.Reduce(detail) {
+			return detail
+		}
+	}
+	return detail
+}
+
+// encode encodes an answer, and returns the largest size that the answer may have in bytes of
+// JSON.
+func (c Client) encode(answer any) (*Answer, int, error) {
+	text, err := wire.Encode(answer)
+	if err != nil {
+		return nil, 0, fmt.Errorf("size: encode answer: %w", err)
+	}
+	encoded := &Answer{JSON: text}
+	if !c.Gzip {
+		return encoded, min(Plain, portion(len(text), Payload, escaped(text))), nil
+	}
+	if len(text) <= Plain || len(text) > Uncompressed {
+		return encoded, Uncompressed, nil
+	}
+	encoded.Gzip = encode.Gzip(text)
+	return encoded, min(Uncompressed, portion(len(text), Compressed, len(encoded.Gzip))), nil
+}
+
+// escaped returns the bytes of JSON text within a JSON string.
+func escaped(text []byte) int {
+	return len(text) + bytes.Count(text, []byte{'"'}) + bytes.Count(text, []byte{'\\'})
+}
+
+// portion returns how many of n bytes fit into limit, if all n bytes take encoded bytes.
+func portion(n, limit, encoded int) int { return int(int64(n) * int64(limit) / int64(encoded)) }
+
+// tooManyResults returns the 400 for a page with a larger size than limit.
+func tooManyResults(ctx context.Context, page Page, limit int) error {
+	var sizes []int
+	for _, item := range page.Items() {
+		text, err := wire.Encode(item)
+		if err != nil {
+			return fmt.Errorf("size: encode result: %w", err)
+		}
+		sizes = append(sizes, len(text)+len(","))
+	}
+	return TooLong(ctx, sizes, limit-pageFrame)
+}
+
+// TooLong returns the 400 for a page whose results together are larger than limit. weights are
+// the sizes of the results, in the unit of limit. The message names the largest page size that
+// fits for any selection of the results.
+func TooLong(ctx context.Context, weights []int, limit int) *apierr.Error {
+	client := Of(ctx)
+	return apierr.Invalid(client.PageSize, "%s Ask again with a %s of %d or less.",
+		message(client.Limit()), client.PageSize, fit(weights, limit))
+}
+
+// fit returns the largest number of weights that stay within the limit for any selection of the
+// weights; at least 1.
+func fit(weights []int, limit int) int {
+	fits, sum := 0, 0
+	for _, weight := range slices.Backward(slices.Sorted(slices.Values(weights))) {
+		if sum += weight; sum > limit {
+			break
+		}
+		fits++
+	}
+	return max(fits, 1)
+}
+
+// message returns the message of an error for an answer over a limit: Plain or Uncompressed.
+func message(limit int) string {
+	if limit == Plain {
+		return "The answer would be larger than 5 MB. A request with Accept-Encoding: gzip is answered up to 30 MB."
+	}
+	return "The answer would be larger than 30 MB, or 4.3 MB compressed."
+}
+
+// Room is the room left in the answer of a bulk, in bytes of JSON and in escaped bytes.
+type Room struct{ plain, escaped int }
+
+// NewRoom returns the room for the records and errors of a bulk.
+func NewRoom(ctx context.Context) Room {
+	if Of(ctx).Gzip {
+		return Room{plain: Plain - bulkFrame, escaped: math.MaxInt}
+	}
+	return Room{plain: Plain - bulkFrame, escaped: Payload - bulkFrame}
+}
+
+// Fits reports whether there is room for text.
+func (r *Room) Fits(text []byte) bool { return len(text) <= r.plain && escaped(text) <= r.escaped }
+
+// Take takes the room of text, and more room than there is for text that does not fit.
+func (r *Room) Take(text []byte) {
+	r.plain -= len(text)
+	r.escaped -= escaped(text)
+}

@@ -1,0 +1,26 @@
+package size
+
+// Detail is how much an answer shows of a record. Each Detail omits what the one before omits,
+// and more.
+type Detail int
+
+const (
+	// Full omits nothing.
+	Full Detail = iota
+	// Brief omits about and custom fields of people.
+	Brief
+	// Unexpanded omits expansions, too.
+	Unexpanded
+	// Alone omits the records that the record contains, too. Every record is small enough
+	// then.
+	Alone
+)
+
+// Record is a record that can omit parts. Reduce renders the record at the Detail, which is
+// never lower than before, and lists the parts left out in the property omitted. Reduce
+// reports whether it has omitted more than before.
+type Record interface{ Reduce(to Detail) bool }
+
+// Page is a page of results. Items returns the results in order; records are returned as
+// Record.
+type Page interface{ Items() []any }

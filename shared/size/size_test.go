@@ -1,0 +1,85 @@
+package size_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/page"
+	"lectern/shared/size"
+)
+
+func TestTheMessageNamesTheLargestPageThatFits(t *testing.T) {
+	ctx := size.With(context.Background(), size.Client{PageSize: "pageSize"})
+	for limit, want := range map[int]string{10: "1 or less", 150: "1 or less", 206: "2 or less", 1000: "3 or less"} {
+		require.ErrorContains(t, size.TooLong(ctx, []int{13, 103, 103}, limit), "Ask again with a pageSize of "+want+".", "limit %d", limit)
+	}
+}
+
+// text is a record of a given size, and of a hundredth from a Detail on.
+type text struct {
+	Text    string
+	Omitted []string
+	from    size.Detail
+}
+
+func (r *text) Reduce(to size.Detail) bool {
+	if to < r.from || len(r.Omitted) > 0 {
+		return false
+	}
+	r.Text, r.Omitted = r.Text[:len(r.Text)/100], []string{"text"}
+	return true
+}
+
+func TestALongRecordOmitsParts(t *testing.T) {
+	for detail := size.Brief; detail <= size.Alone; detail++ {
+		for _, answer := range []any{
+			&text{Text: strings.Repeat("a", size.Plain), from: detail},
+			page.New(page.Query{Page: 1, PageSize: 1}, 1, []*text{{Text: strings.Repeat("a", size.Plain), from: detail}}),
+			page.New(page.Query{Page: 1, PageSize: 1}, 1, []text{{Text: strings.Repeat("a", size.Plain), from: detail}}),
+		} {
+			got, err := size.Encode(context.Background(), answer)
+			require.NoError(t, err)
+			require.Contains(t, string(got.JSON), `"Omitted":["text"]`)
+			require.Less(t, len(got.JSON), size.Plain/50)
+		}
+	}
+}
+
+// TestQuotesTakeTheRoomOfTwo has an answer within 5 MB that the result of a Lambda has not.
+func TestQuotesTakeTheRoomOfTwo(t *testing.T) {
+	answer := func() *text { return &text{Text: strings.Repeat(`"`, 2<<20), from: size.Brief} }
+	got, err := size.Encode(context.Background(), answer())
+	require.NoError(t, err)
+	require.Contains(t, string(got.JSON), "Omitted\":[")
+	got, err = size.Encode(size.With(context.Background(), size.Client{Gzip: true}), answer())
+	require.NoError(t, err)
+	require.Contains(t, string(got.JSON), "Omitted\":null")
+	room := size.NewRoom(context.Background())
+	require.False(t, room.Fits(got.JSON))
+	room = size.NewRoom(size.With(context.Background(), size.Client{Gzip: true}))
+	require.True(t, room.Fits(got.JSON))
+}
+
+func TestARoomIsUsedUp(t *testing.T) {
+	room, megabyte := size.NewRoom(context.Background()), []byte(strings.Repeat("a", 1<<20))
+	for range 4 {
+		require.True(t, room.Fits(megabyte))
+		room.Take(megabyte)
+	}
+	require.False(t, room.Fits(megabyte))
+}
+
+func TestALongAnswerOfAnotherKind(t *testing.T) {
+	answer := []string{strings.Repeat("a", size.Plain)}
+	_, err := size.Encode(context.Background(), answer)
+	require.ErrorContains(t, err, "larger than 5 MB")
+	got, err := size.Encode(size.With(context.Background(), size.Client{Writes: true}), answer)
+	require.NoError(t, err)
+	require.Greater(t, len(got.JSON), size.Plain)
+	page := page.New(page.Query{Page: 1, PageSize: 2}, 2, []string{strings.Repeat("a", 4<<20), strings.Repeat("b", 2<<20)})
+	_, err = size.Encode(size.With(context.Background(), size.Client{PageSize: "page_size"}), page)
+	require.ErrorContains(t, err, "Ask again with a page_size of 1 or less.")
+}
