@@ -19,6 +19,8 @@ type Draft struct {
 	party.Draft
 	AccountID wire.Opt[string]          `json:"account_id,omitzero" format:"uuid" nullable:"false" doc:"On a create, an account of the organization that takes the role; name makes a new one instead."`
 	Contacts  wire.Opt[[]RelationDraft] `json:"contacts,omitzero" maxItems:"100" nullable:"false" doc:"Contacts of the event; replaces the list."`
+	// refs are Contacts as references.
+	refs contact.Refs
 }
 
 // maxStored bounds the stored contacts of an account on an event: twice the contacts that a
@@ -75,11 +77,8 @@ func (d *Draft) required() error {
 	return nil
 }
 
-// refs returns the contacts that the draft names; none without a draft.
-func (d *Draft) refs() contact.Refs {
-	if d == nil {
-		return nil
-	}
+// named returns the contacts that the draft names.
+func (d *Draft) named() contact.Refs {
 	refs := make(contact.Refs, len(d.Contacts.Value))
 	for i, r := range d.Contacts.Value {
 		refs[i] = contact.Ref{Entry: fmt.Sprintf("contacts[%d]", i), ID: r.ContactID, Email: r.Email}
@@ -91,11 +90,11 @@ func (d *Draft) refs() contact.Refs {
 func primary(r party.Relation) bool { return r.IsPrimary }
 
 // relations returns the contacts of the draft, found in the order of refs.
-func (d *Draft) relations(refs contact.Refs, found []party.Party) ([]party.Relation, error) {
-	relations := make([]party.Relation, len(refs))
+func (d *Draft) relations(found []party.Party) ([]party.Relation, error) {
+	relations := make([]party.Relation, len(found))
 	for i, p := range found {
 		if slices.ContainsFunc(found[:i], func(other party.Party) bool { return other.ID == p.ID }) {
-			return nil, apierr.Invalid(refs[i].Field(), "The same contact is given twice.")
+			return nil, apierr.Invalid(d.refs[i].Field(), "The same contact is given twice.")
 		}
 		relations[i] = party.Relation{ContactID: p.ID, IsPrimary: d.Contacts.Value[i].IsPrimary.Value}
 	}

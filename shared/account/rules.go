@@ -39,6 +39,7 @@ func (rules) Check(d *Draft, create bool) (*party.Draft, error) {
 		}
 		d.Existing = d.AccountID.Value
 	}
+	d.refs = d.named()
 	return &d.Draft, d.check()
 }
 
@@ -48,8 +49,7 @@ func (r rules) Keys(o *operation) ([]table.Key, error) {
 	if o.Sent == nil {
 		return nil, nil
 	}
-	refs := o.Sent.refs()
-	for _, ref := range refs {
+	for _, ref := range o.Sent.refs {
 		if err := ref.Validate(); err != nil {
 			return nil, err
 		}
@@ -57,13 +57,16 @@ func (r rules) Keys(o *operation) ([]table.Key, error) {
 	if named := o.Sent.AccountID; named.Sent && named.Value != o.ID {
 		return nil, apierr.Invalid("account_id", "account_id cannot change.")
 	}
-	return refs.Keys(r.Caller), nil
+	return o.Sent.refs.Keys(r.Caller), nil
 }
 
 // More returns the keys of the contacts that the draft names by address, and of the
 // contacts that the account has.
 func (r rules) More(o *operation, got write.Items) []table.Key {
-	keys := o.Sent.refs().More(r.store.Contacts, r.Caller, got)
+	var keys []table.Key
+	if o.Sent != nil {
+		keys = o.Sent.refs.More(r.store.Contacts, r.Caller, got)
+	}
 	for _, id := range related(o.Before(got)) {
 		keys = append(keys, r.store.Contacts.Keys(r.Caller, id)...)
 	}
@@ -73,15 +76,16 @@ func (r rules) More(o *operation, got write.Items) []table.Key {
 // Touches returns nothing beside the account.
 func (rules) Touches(*operation, write.Items) []string { return nil }
 
-// Verify refuses contacts that are not on the event, and a create that names an account
-// unknown to the caller.
-func (r rules) Verify(ctx context.Context, o *operation, got write.Items) error {
-	if _, err := r.sent(o, got); err != nil || !o.Creates() || !o.Sent.AccountID.Sent {
-		return err
+// Verify returns the contacts that the draft names. It refuses contacts that are not on the
+// event, and a create that names an account unknown to the caller.
+func (r rules) Verify(ctx context.Context, o *operation, got write.Items) ([]party.Relation, error) {
+	named, err := r.named(o, got)
+	if err != nil || !o.Creates() || !o.Sent.AccountID.Sent {
+		return named, err
 	}
 	p, err := r.store.Found(r.Caller, got, o.ID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := p.Body != nil
 	if known && p.Here == nil {
@@ -90,20 +94,19 @@ func (r rules) Verify(ctx context.Context, o *operation, got write.Items) error 
 	if err == nil && !known {
 		err = apierr.Invalid("account_id", "There is no such account.")
 	}
-	return err
+	return named, err
 }
 
-// sent returns the relations that the draft names; nil if the draft has no contacts.
-func (r rules) sent(o *operation, got write.Items) ([]party.Relation, error) {
+// named returns the contacts that the draft names; nil for a draft without contacts.
+func (r rules) named(o *operation, got write.Items) ([]party.Relation, error) {
 	if o.Sent == nil || !o.Sent.Contacts.Sent {
 		return nil, nil
 	}
-	refs := o.Sent.refs()
-	found, err := refs.Among(r.store.Contacts, r.Caller, got)
+	found, err := o.Sent.refs.Among(r.store.Contacts, r.Caller, got)
 	if err != nil {
 		return nil, err
 	}
-	return o.Sent.relations(refs, found)
+	return o.Sent.relations(found)
 }
 
 // known reports whether the caller may know an account: the account has a role on an event
@@ -138,12 +141,12 @@ func (r rules) Taker(_ context.Context, o *operation, got write.Items) (party.Pa
 	return p, err
 }
 
-// Relations returns the sent contacts. Stored contacts that are deleted from the event keep
-// their position: the client cannot see them.
-func (r rules) Relations(o *operation, got write.Items, before party.Party) ([]party.Relation, error) {
-	relations, err := r.sent(o, got)
-	if err != nil || relations == nil || before.Here == nil {
-		return relations, err
+// Relations returns the contacts that the draft names. Stored contacts that are deleted from
+// the event keep their position: the client cannot see them.
+func (r rules) Relations(got write.Items, named []party.Relation, before party.Party) ([]party.Relation, error) {
+	relations := named
+	if before.Here == nil {
+		return relations, nil
 	}
 	for i, old := range before.Here.Relations {
 		p, err := r.store.Contacts.Found(r.Caller, got, old.ContactID)

@@ -95,8 +95,10 @@ func (r rules) Touches(o *operation, got write.Items) []string {
 	return touches
 }
 
-// Verify refuses nothing.
-func (rules) Verify(context.Context, *operation, write.Items) error { return nil }
+// Verify refuses nothing: contacts have no contacts.
+func (rules) Verify(context.Context, *operation, write.Items) ([]party.Relation, error) {
+	return nil, nil
+}
 
 // Taker returns the contact that has the sent address, for a new association with the
 // event. It refuses a contact that is on the event, that was deleted from the event, or
@@ -131,7 +133,7 @@ func taken(p party.Party) error {
 }
 
 // Relations returns nil: contacts have no contacts.
-func (rules) Relations(*operation, write.Items, party.Party) ([]party.Relation, error) {
+func (rules) Relations(write.Items, []party.Relation, party.Party) ([]party.Relation, error) {
 	return nil, nil
 }
 

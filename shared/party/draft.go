@@ -194,12 +194,9 @@ func (e edit) translate(p Party) error {
 	return nil
 }
 
-// relate replaces the relations; nil leaves them. A relation of a contact that the
-// account had keeps the times, except the time of an update if the relation changes.
+// relate replaces the relations. A relation of a contact that the account had keeps the
+// times, except the time of an update if the relation changes.
 func (a *Association) relate(related []Relation, now wire.Time) {
-	if related == nil {
-		return
-	}
 	for i := range related {
 		r := &related[i]
 		r.CreatedAt, r.UpdatedAt = now, now

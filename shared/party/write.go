@@ -29,14 +29,15 @@ type Rules[D any] interface {
 	More(o *Operation[D], got write.Items) []table.Key
 	// Touches returns names to wait for, beside the party's id (write.Op).
 	Touches(o *Operation[D], got write.Items) []string
-	// Verify returns the 400 of a draft that the items contradict. It runs before the
-	// operation knows whether the party exists.
-	Verify(ctx context.Context, o *Operation[D], got write.Items) error
+	// Verify returns the contacts that a draft names, nil if it names none, and the 400 of a
+	// draft that the items contradict. It runs before the operation knows whether the party
+	// exists.
+	Verify(ctx context.Context, o *Operation[D], got write.Items) ([]Relation, error)
 	// Taker returns the party to which a create gives the role, without a Body for a new
 	// record. It returns the 409 of a party that has the role, or had it and was deleted.
 	Taker(ctx context.Context, o *Operation[D], got write.Items) (Party, error)
-	// Relations returns the new contacts of an account; nil leaves the stored ones.
-	Relations(o *Operation[D], got write.Items, before Party) ([]Relation, error)
+	// Relations returns the contacts of an account after a draft that names contacts.
+	Relations(got write.Items, named []Relation, before Party) ([]Relation, error)
 	// Also returns the writes of other items in the same transaction.
 	Also(ctx context.Context, o *Operation[D], got write.Items, before, after Party) ([]table.Write, error)
 	// Show renders the party as it is after the write.
@@ -221,13 +222,14 @@ func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, 
 	if err := field.CheckMembers(got, o.members); err != nil {
 		return nil, err
 	}
-	if err := o.rules.Verify(ctx, o, got); err != nil {
+	named, err := o.rules.Verify(ctx, o, got)
+	if err != nil {
 		return nil, err
 	}
 	if err := o.edit.checkFeatures(); err != nil {
 		return nil, err
 	}
-	s, err := o.step(ctx, got)
+	s, err := o.step(ctx, got, named)
 	if err != nil {
 		return nil, err
 	}
@@ -243,10 +245,10 @@ func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, 
 	return &write.Plan{Writes: append(writes, also...), Answer: answer}, err
 }
 
-// step changes the party in memory.
-func (o *Operation[D]) step(ctx context.Context, got write.Items) (*step, error) {
+// step changes the party in memory. named are the contacts that the draft names.
+func (o *Operation[D]) step(ctx context.Context, got write.Items, named []Relation) (*step, error) {
 	if o.Creates() {
-		return o.enroll(ctx, got)
+		return o.enroll(ctx, got, named)
 	}
 	before, err := o.store.Found(o.Caller, got, o.ID)
 	if err != nil {
@@ -263,7 +265,7 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items) (*step, error)
 	role := Role{Since: before.Here.Roles[o.Role].Since}
 	switch o.verb {
 	case updated:
-		err = o.apply(got, s)
+		err = o.apply(got, s, named)
 	case deleted:
 		role.DeletedAt = &s.now
 		s.leave(role)
@@ -277,7 +279,7 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items) (*step, error)
 }
 
 // enroll gives the role to the party that the rules find, or to a new record.
-func (o *Operation[D]) enroll(ctx context.Context, got write.Items) (*step, error) {
+func (o *Operation[D]) enroll(ctx context.Context, got write.Items, named []Relation) (*step, error) {
 	before, err := o.rules.Taker(ctx, o, got)
 	if err != nil {
 		return nil, err
@@ -299,7 +301,7 @@ func (o *Operation[D]) enroll(ctx context.Context, got write.Items) (*step, erro
 		s.verb = associated
 	}
 	s.take(Role{Since: s.now})
-	return s, o.apply(got, s)
+	return s, o.apply(got, s, named)
 }
 
 func (o *Operation[D]) newStep(before, after Party) *step {
@@ -311,17 +313,16 @@ func (o *Operation[D]) newStep(before, after Party) *step {
 }
 
 // apply writes the draft into the party.
-func (o *Operation[D]) apply(got write.Items, s *step) error {
+func (o *Operation[D]) apply(got write.Items, s *step, named []Relation) error {
 	s.edits = true
-	relations, err := o.rules.Relations(o, got, s.before)
-	if err != nil {
-		return err
+	if named != nil {
+		relations, err := o.rules.Relations(got, named, s.before)
+		if err != nil {
+			return err
+		}
+		s.after.Here.relate(relations, s.now)
 	}
-	if err := o.edit.apply(s.after, s.now); err != nil {
-		return err
-	}
-	s.after.Here.relate(relations, s.now)
-	return nil
+	return o.edit.apply(s.after, s.now)
 }
 
 // NotFound returns the 404 of a party that does not hold a role.

@@ -134,7 +134,10 @@ type request struct {
 // request loads the settings of the caller's event.
 func (st *Store) request(ctx context.Context, c *auth.Caller, x view.Expand) (*request, error) {
 	set, err := st.Settings.Load(ctx, c)
-	return &request{store: st, caller: c, place: session.At(c), set: set, expand: x}, err
+	if err != nil {
+		return nil, err
+	}
+	return &request{store: st, caller: c, place: session.At(c), set: set, expand: x}, nil
 }
 
 // now returns the time of a write of a session: later than the last write of before, even if
