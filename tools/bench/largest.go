@@ -37,15 +37,11 @@ type step struct {
 // measureLargest prints the time and memory of the functions for the largest organization, each
 // in a process with 0.29 of a processor and a garbage collector that has the limit of 512 MB.
 func measureLargest(ctx context.Context, folder, data string) error {
-	running, err := stack.Start(ctx, stack.Config{Region: region, Dir: data + "/" + region, Functions: folder})
+	running, instance, err := serve(ctx, stack.Config{Dir: data + "/" + region, Functions: folder})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = running.Stop() }() // The process ends anyway.
-	instance, err := running.Serve("127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	place, err := prepare(ctx, filepath.Join(data, "bench-largest.json"), instance, event{Size: largestSessions, Contacts: largestContacts})
 	if err != nil {
 		return err

@@ -42,18 +42,28 @@ func main() {
 	}
 }
 
+// serve starts the measured region on a free port.
+func serve(ctx context.Context, c stack.Config) (*stack.Stack, *stack.Instance, error) {
+	c.Region = region
+	running, err := stack.Start(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	instance, err := running.Serve("127.0.0.1:0")
+	if err != nil {
+		return nil, nil, errors.Join(err, running.Stop())
+	}
+	return running, instance, nil
+}
+
 // run measures the events of all sizes.
 func run(ctx context.Context, sizes, data string, span time.Duration) error {
 	m := &meter{}
-	running, err := stack.Start(ctx, stack.Config{Region: region, Dir: data + "/" + region, Log: m.logger()})
+	running, instance, err := serve(ctx, stack.Config{Dir: data + "/" + region, Log: m.logger()})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = running.Stop() }() // The process ends anyway.
-	instance, err := running.Serve("127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	for text := range strings.SplitSeq(sizes, ",") {
 		size, err := strconv.Atoi(text)
 		if err != nil {

@@ -29,15 +29,11 @@ type cold struct {
 // starts prints the time to start each function like Lambda: from the start of the process to
 // the first answer.
 func starts(ctx context.Context, folder string) error {
-	running, err := stack.Start(ctx, stack.Config{Region: region, Functions: folder})
+	running, instance, err := serve(ctx, stack.Config{Functions: folder})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = running.Stop() }() // The process ends anyway.
-	instance, err := running.Serve("127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	c := &cold{place: &place{env: instance.Env}, stack: running, folder: folder}
 	if err := c.place.organize(ctx); err != nil {
 		return err
