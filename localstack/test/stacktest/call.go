@@ -14,11 +14,15 @@ import (
 // TokenHeader carries an API token.
 const TokenHeader = "X-Access-Token"
 
+// maxIdle is the time for which client keeps a connection without requests. The emulator
+// closes a connection after 5 s, and a request that is sent at the same moment gets no answer.
+const maxIdle = 2 * time.Second
+
 // client keeps as many connections as a test has callers. Answers stay as the service sent
 // them: client neither unpacks nor follows redirects.
 var client = &http.Client{
 	Timeout:       time.Minute,
-	Transport:     &http.Transport{DisableCompression: true, MaxIdleConns: 64, MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
+	Transport:     &http.Transport{DisableCompression: true, MaxIdleConns: 64, MaxIdleConnsPerHost: 64, IdleConnTimeout: maxIdle},
 	CheckRedirect: keepRedirect,
 }
 
