@@ -23,8 +23,8 @@ import (
 	"lectern/functions/operator"
 	"lectern/localstack/content/seed"
 	"lectern/localstack/local/datadir"
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
-	"lectern/shared/table/faulty"
 )
 
 const (

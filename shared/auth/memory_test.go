@@ -10,12 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/auth"
 	"lectern/shared/metering"
 	"lectern/shared/programme"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )

@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // sized is how much a test does: little, or with LECTERN_LONG=1 much.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // TestARowAheadDoesNotHideOneBehind has two writes of one shard become visible

@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 	"lectern/shared/write"
 )
 

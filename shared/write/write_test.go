@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 	"lectern/shared/write"
 )
 

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"os"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // Option changes how Start starts a region.

@@ -13,7 +13,7 @@ import (
 	"lectern/functions/metadatawrites"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
-	"lectern/shared/table/faulty"
+	"lectern/localstack/local/faulty"
 )
 
 // again is after how long a client asks again that got a 503.

@@ -16,12 +16,12 @@ import (
 	"lectern/functions/operator"
 	"lectern/functions/sessionwrites"
 	"lectern/localstack/local/engine"
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
 	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/bulk"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 	"lectern/shared/tenancy"
 )
 

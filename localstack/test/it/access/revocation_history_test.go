@@ -12,10 +12,10 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // admission is what a token may: nothing while its owner is inactive, and otherwise read

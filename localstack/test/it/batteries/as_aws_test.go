@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // awsDoors are the doors that act as AWS, where a battery asks them what they did.

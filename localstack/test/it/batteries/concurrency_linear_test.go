@@ -17,10 +17,10 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // register is a record as a register: what its text is, and how often it was

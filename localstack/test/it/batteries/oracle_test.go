@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // Who writes and who searches at one time, and how much is done between two

@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/shared/repair"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // remove takes an item away past the service.

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/person"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // items are the items of a person's sessions on the event, by session.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/change"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // searches are the paths at which settings are searched, and those of their

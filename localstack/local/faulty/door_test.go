@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/engine"
+	"lectern/localstack/local/faulty"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 var (

@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // TestTransactGetSeesATornTransactionWhole reads a row and its version while they become

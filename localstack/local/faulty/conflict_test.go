@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // manual is a clock that stands still until a test moves it on.

@@ -14,9 +14,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/faulty"
 	"lectern/shared/metering"
 	"lectern/shared/table"
-	"lectern/shared/table/faulty"
 )
 
 // partitioned is a table behind a door with a clock that stands still.
