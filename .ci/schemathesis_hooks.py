@@ -72,7 +72,10 @@ def make(kind):
 def make_room(kind):
     """Deletes up to 50 records of an event that has as many as it may have."""
     listed = requests.get(f"{BASE}/{kind}", headers=HEADERS, timeout=30).json()
-    for record in [r for r in listed if r["id"] not in pool[kind] and r["name"].startswith("Name ")][:50]:
+    if isinstance(listed, dict):
+        listed = listed["results"]
+    ours = [r for r in listed if r["id"] not in pool[kind] and any(str(value).startswith("Name ") for value in r.values())]
+    for record in ours[:50]:
         requests.delete(f"{BASE}/{kind}/{record['id']}", headers=HEADERS, timeout=30).raise_for_status()
 
 

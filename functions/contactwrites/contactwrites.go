@@ -22,7 +22,7 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Contact Writes", start, []api.Route[service]{
-	api.Post("createContact", contacts+"/create", (*service).create, writers, limit, api.CountsDaily, api.Fails(409)),
+	api.Post("createContact", contacts+"/create", (*service).create, writers, limit, api.CountsDaily),
 	api.Put("updateContact", one, (*service).update, writers, limit),
 	api.Delete("deleteContact", one, (*service).delete, writers, limit),
 	api.Post("restoreContact", one+"/restore", (*service).restore, writers, limit),

@@ -16,7 +16,7 @@ const fields = "/v1/event/{eventId}/fields"
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Field Writes", handler.Start, []api.Route[handler.Service]{
-	api.Post("createField", fields+"/create", handler.With(create), writers, limit, api.Fails(409)),
+	api.Post("createField", fields+"/create", handler.With(create), writers, limit),
 	api.Put("updateField", fields+"/{fieldId}", handler.With(update), writers, limit),
 	api.Delete("deleteField", fields+"/{fieldId}", handler.With(remove), writers, limit),
 })

@@ -25,7 +25,7 @@ const (
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Session Writes", start, []api.Route[service]{
-	api.Post("createSession", sessions+"/create", (*service).create, writers, limit, api.CountsDaily, api.Fails(409)),
+	api.Post("createSession", sessions+"/create", (*service).create, writers, limit, api.CountsDaily),
 	api.Put("updateSession", one, (*service).update, writers, limit),
 	api.Delete("deleteSession", one, (*service).delete, writers, limit),
 	api.Post("restoreSession", one+"/restore", (*service).restore, writers, limit),

@@ -42,7 +42,7 @@ func Reads(role string) []api.Route[Service] {
 func Writes(role string, scopes auth.Scopes) []api.Route[Service] {
 	title, path, one := names(role)
 	return []api.Route[Service]{
-		api.Post("create"+title, path+"/create", (*Service).create, scopes, limit, api.CountsDaily, api.Fails(409)),
+		api.Post("create"+title, path+"/create", (*Service).create, scopes, limit, api.CountsDaily),
 		api.Put("update"+title, one, (*Service).update, scopes, named(role), limit),
 		api.Delete("delete"+title, one, (*Service).delete, scopes, named(role), limit),
 		api.Post("restore"+title, one+"/restore", (*Service).restore, scopes, named(role), limit),

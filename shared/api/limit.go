@@ -95,7 +95,7 @@ func (x *exchange) refusal() error {
 	return apierr.TooManyRequests("Too many requests. Please try again later.")
 }
 
-// preferRefusal replaces any other error with the 429.
+// preferRefusal replaces the answer or any other error with the 429.
 func (x *exchange) preferRefusal() {
 	if refusal := x.refusal(); refusal != nil {
 		x.err = refusal

@@ -64,7 +64,7 @@ var steps = []func(*exchange) error{
 	(*exchange).authenticate,
 	(*exchange).permit,
 	(*exchange).limit,
-	(*exchange).read,
+	(*exchange).readBody,
 	(*exchange).checkPath,
 	(*exchange).checkTenant,
 	(*exchange).checkQuery,
@@ -117,8 +117,8 @@ func (x *exchange) permit() error {
 	return x.caller.May(x.Scopes)
 }
 
-// read reads the body of a route that takes one.
-func (x *exchange) read() error {
+// readBody reads the body of a route that takes one.
+func (x *exchange) readBody() error {
 	if x.endpoint.body == nil {
 		return nil
 	}

@@ -41,7 +41,6 @@ type Operation struct {
 	clientCache bool  // the client may cache the answer
 	daily       bool  // counts against Env.DailyWrites
 	versioned   bool  // the answer has an ETag
-	errors      []int // statuses to document, beside the statuses of failures
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }
@@ -68,11 +67,6 @@ func Status(code int) Option { return func(o *Operation) { o.Status = code } }
 
 // Describe sets the description of the operation in the document.
 func Describe(markdown string) Option { return func(o *Operation) { o.Description = markdown } }
-
-// Fails documents statuses of errors, beside the statuses that Operation.failures derives.
-func Fails(statuses ...int) Option {
-	return func(o *Operation) { o.errors = append(o.errors, statuses...) }
-}
 
 // ClientCache lets the client cache the answer for 180 seconds (spec.md section 8).
 func ClientCache(o *Operation) { o.clientCache = true }

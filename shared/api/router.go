@@ -69,21 +69,21 @@ func (g Group) otherRoutes() *http.ServeMux {
 // refuseUnknown answers 404.
 func refuseUnknown(_ http.ResponseWriter, r *http.Request) { exchangeOf(r.Context()).refuse(nil) }
 
-// resource has the endpoints of one path, by method. As in API Gateway, the path is matched
+// methods has the endpoints of one path, by method. As in API Gateway, the path is matched
 // before the method: GET on a path with only POST is a 405, even if the path also matches the
 // template of another route with GET.
-type resource map[string]*endpoint
+type methods map[string]*endpoint
 
 // muxOf routes requests to the endpoints, and requests with other paths to rest.
 func muxOf(endpoints []*endpoint, rest http.Handler) *http.ServeMux {
 	mux := http.NewServeMux()
-	resources := map[string]resource{}
+	paths := map[string]methods{}
 	for _, e := range endpoints {
-		if resources[e.Path] == nil {
-			resources[e.Path] = resource{}
-			mux.Handle(pattern(e.Path), resources[e.Path])
+		if paths[e.Path] == nil {
+			paths[e.Path] = methods{}
+			mux.Handle(pattern(e.Path), paths[e.Path])
 		}
-		resources[e.Path][e.Method] = e
+		paths[e.Path][e.Method] = e
 	}
 	mux.Handle("/", rest)
 	return mux
@@ -98,30 +98,30 @@ func pattern(path string) string {
 	return path
 }
 
-// ServeHTTP serves a request with the path of the resource.
-func (res resource) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+// ServeHTTP serves a request with the path.
+func (m methods) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	x := exchangeOf(r.Context())
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	e := res[method]
+	e := m[method]
 	if e == nil || e.run == nil {
-		x.refuse(res.methods())
+		x.refuse(m.names())
 		return
 	}
 	x.r, x.endpoint = r, e
 	x.run()
 }
 
-// methods lists the methods of the resource for the Allow header.
-func (res resource) methods() (all []string) {
+// names lists the methods for the Allow header.
+func (m methods) names() (all []string) {
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-		if res[method] != nil {
+		if m[method] != nil {
 			all = append(all, method)
 		}
 	}
-	if res[http.MethodGet] != nil {
+	if m[http.MethodGet] != nil {
 		all = append(all, http.MethodHead)
 	}
 	return all

@@ -237,6 +237,11 @@ func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, 
 	if err != nil {
 		return nil, err
 	}
+	if s.before.Body != nil {
+		if err := s.before.guarded(o.guard); err != nil {
+			return nil, err
+		}
+	}
 	also, err := o.rules.Also(ctx, o, got, s.before, s.after)
 	if err != nil {
 		return nil, err
@@ -272,10 +277,7 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items, named []Relati
 	case restored:
 		s.take(role)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return s, before.guarded(o.guard)
+	return s, err
 }
 
 // enroll gives the role to the party that the rules find, or to a new record.
@@ -286,9 +288,6 @@ func (o *Operation[D]) enroll(ctx context.Context, got write.Items, named []Rela
 	}
 	after := Party{Body: &Body{ID: o.ID, Values: map[string]string{}}}
 	if before.Body != nil {
-		if err := before.guarded(o.guard); err != nil {
-			return nil, err
-		}
 		after = before.clone()
 	} else if after.Number, err = o.number.Take(ctx); err != nil {
 		return nil, err

@@ -27,15 +27,15 @@ import (
 // object is a body, or a record as answered.
 type object = map[string]any
 
-// The kinds of this test have what no kind of the service uses yet: notes are published, have
-// a unique text, pages, PATCH and restore; topics own replies.
+// The kinds of this test have what no kind of the service uses yet: memos publish changes, and
+// have a unique text, pages, PATCH and restore; topics own replies.
 type (
-	note struct {
+	memo struct {
 		resource.Header
 		Text   string `json:"text"`
 		Colour string `json:"colour"`
 	}
-	noteDraft struct {
+	memoDraft struct {
 		Text   wire.Opt[string] `json:"text,omitzero" create:"required" minLength:"1" maxLength:"30000" nullable:"false"`
 		Colour wire.Opt[string] `json:"colour,omitzero" maxLength:"20" nullable:"false"`
 	}
@@ -55,7 +55,7 @@ type (
 	}
 )
 
-func (d noteDraft) Apply(e resource.Edit[*note]) error {
+func (d memoDraft) Apply(e resource.Edit[*memo]) error {
 	d.Text.Into(&e.Record.Text)
 	d.Colour.Into(&e.Record.Colour)
 	if e.Record.Text == e.Record.Colour {
@@ -64,7 +64,7 @@ func (d noteDraft) Apply(e resource.Edit[*note]) error {
 	return nil
 }
 
-func (n *note) unique() string { return n.Text[:min(len(n.Text), 100)] }
+func (m *memo) unique() string { return m.Text[:min(len(m.Text), 100)] }
 
 func (d topicDraft) Apply(e resource.Edit[*topic]) error {
 	d.Title.Into(&e.Record.Title)
@@ -87,10 +87,10 @@ func refuseReplies(d resource.Deletion[*topic]) error {
 }
 
 var (
-	notes = &resource.Kind[note, *note, noteDraft]{
-		Name: "note", Title: "Note", Many: "notes", Max: 50, Unique: (*note).unique, UniqueField: "text",
+	memos = &resource.Kind[memo, *memo, memoDraft]{
+		Name: "memo", Title: "Memo", Many: "memos", Max: 50, Unique: (*memo).unique, UniqueField: "text",
 		Publishes: map[record.Verb]string{
-			record.Created: "note.created", record.Updated: "note.updated", record.Restored: "note.updated",
+			record.Created: "memo.created", record.Updated: "memo.updated", record.Restored: "memo.updated",
 		},
 	}
 	topics = &resource.Kind[topic, *topic, topicDraft]{
@@ -116,8 +116,8 @@ func routes(r resource.Routes) resource.Routes {
 }
 
 var testGroup = api.NewGroup("Tests", func(env api.Env) *service { return &service{resource.NewStore(env)} }, slices.Concat(
-	resource.Of(notes, routes(resource.Routes{
-		Path: "/v1/event/{eventId}/notes", ID: "noteId", One: "Note", Many: "Notes", Paged: true, Patch: true,
+	resource.Of(memos, routes(resource.Routes{
+		Path: "/v1/event/{eventId}/memos", ID: "memoId", One: "Memo", Many: "Memos", Paged: true, Patch: true,
 	}), (*service).store),
 	resource.Of(topics, routes(resource.Routes{Path: topicPath, ID: "topicId", One: "Topic", Many: "Topics"}), (*service).store),
 	resource.Of(replies, routes(resource.Routes{
@@ -138,7 +138,9 @@ type subject struct {
 	// wrong are values by the field that the refusal names.
 	wrong []wrong
 	// What the kind has.
-	paged, patch, restore, unique, parent, published bool
+	paged, patch, restore, unique, parent bool
+	// publishes names the published change of a verb.
+	publishes map[record.Verb]string
 }
 
 // wrong is a body with a mistake, and the field that the refusal names.
@@ -175,12 +177,12 @@ var subjects = []subject{
 		change: object{"description": nil}, wrong: wrongPersonas(),
 	},
 	{
-		kind: "note", title: "Note", id: "noteId", group: testGroup, path: ofEvent("notes"), required: []string{"text"},
+		kind: "memo", title: "Memo", id: "memoId", group: testGroup, path: ofEvent("memos"), required: []string{"text"},
 		body: object{"text": "One", "colour": "red"}, change: object{"colour": "blue"},
 		wrong: []wrong{
 			{"text", object{"text": ""}}, {"text", object{"text": 1}}, {"text", object{"text": nil}}, {"colour", object{"colour": "One"}},
 		},
-		paged: true, patch: true, restore: true, unique: true, published: true,
+		paged: true, patch: true, restore: true, unique: true, publishes: memos.Publishes,
 	},
 	{
 		kind: "topic", title: "Topic", id: "topicId", group: testGroup, path: ofOrganization(""), required: []string{"title"},

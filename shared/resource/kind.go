@@ -21,7 +21,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Name is the kind in keys and changes, for example rule. Title and Many name a record and
 	// all records in messages, for example Rule and rules.
 	Name, Title, Many string
-	// Max is how many records of the kind an owner may have.
+	// Max is how many records of the kind an owner may have. A list without pages answers all
+	// of them, each up to maxBytes, so Max is about 200 there.
 	Max int
 	// Parent is the kind of the record that records of this kind belong to; nil for records
 	// of an event or organization.
@@ -36,8 +37,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// share; empty for a record without a value. Nil for a kind without unique values.
 	Unique      func(P) string
 	UniqueField string
-	// Publishes names the published change of a verb. A verb without a name goes into the
-	// audit trail alone.
+	// Publishes names the published change of a verb, for example "note.updated". Every write
+	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
 }
 

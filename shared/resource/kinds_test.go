@@ -96,7 +96,7 @@ func wrongPersonas() []wrong {
 
 // TestARecordHasABoundedSize in all.
 func TestARecordHasABoundedSize(t *testing.T) {
-	forKinds(t, func(s subject) bool { return s.kind == "note" }, func(t *testing.T, d *desk) {
+	forKinds(t, func(s subject) bool { return s.kind == "memo" }, func(t *testing.T, d *desk) {
 		refused(t, d.create(400, object{"text": strings.Repeat("x", 25<<10)}), "VALIDATION_ERROR", "")
 		id := d.made(strings.Repeat("x", 23<<10))
 		refused(t, d.put(400, id, object{"text": strings.Repeat("é", 13<<10)}), "VALIDATION_ERROR", "")
@@ -253,7 +253,7 @@ func TestPagesOfRecords(t *testing.T) {
 			string(d.Call(t, 200, http.MethodGet, d.collection(), nil).Body))
 		var made []string
 		for i := range 5 {
-			made = append(made, d.made(fmt.Sprint("Note ", i)))
+			made = append(made, d.made(fmt.Sprint("Memo ", i)))
 		}
 		require.Equal(t, made, ids(read("").Results))
 		second := read("?page=2&pageSize=2")

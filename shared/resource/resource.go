@@ -1,9 +1,9 @@
-// Package resource stores small records: a rule of an event, a placement of a draft. A
+// Package resource stores small records, for example the rules and personas of an event. A
 // Kind declares a record and the rules of the record. The package creates, lists, changes,
 // deletes and restores the records of every kind in the same way, and Of makes the routes.
 //
-// Each write is a single transaction: the record, the number of records, the hold of a unique
-// value and the change record. Small records are no settings: every request of an event
+// Each write is a single transaction: the record, the hold of a unique value, the change record,
+// and, unless the write is an update, the number of records. Small records are no settings: every request of an event
 // relies on the partition of the settings, so small records stay outside.
 //
 // Read resource.go, kind.go, collection.go, storage.go, stored.go; then body.go and routes.go

@@ -52,7 +52,8 @@ type Writer struct {
 }
 
 // Writes completes the body of a change and returns its items: body, row, version of the
-// row's shard, items of the contacts whose roles change, change record.
+// row's shard, items of the contacts whose roles change, change record. Announcements for more
+// than 80 contacts are written at once, before the transaction.
 func (w Writer) Writes(ctx context.Context, now wire.Time, c Change) ([]table.Write, error) {
 	b, version := c.After, int64(0)
 	b.UpdatedAt = Later(now, c.Before)
@@ -71,7 +72,7 @@ func (w Writer) Writes(ctx context.Context, now wire.Time, c Change) ([]table.Wr
 	if err != nil {
 		return nil, err
 	}
-	people, err := w.people(ctx, c)
+	people, err := w.peopleOrAnnounce(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +80,14 @@ func (w Writer) Writes(ctx context.Context, now wire.Time, c Change) ([]table.Wr
 	return append(append(catalogue.Write(w.Place.Rows(), b.ID, item, version, row), people...), w.record(ctx, c).Write()), nil
 }
 
-// people returns the writes of the items of contacts whose roles change. If the transaction
-// has no room for all of them, people announces the others at once.
-func (w Writer) people(ctx context.Context, c Change) ([]table.Write, error) {
+// peopleOrAnnounce returns the writes of the items of contacts whose roles change. If the
+// transaction has no room for all of them, it writes announcements for the others at once.
+func (w Writer) peopleOrAnnounce(ctx context.Context, c Change) ([]table.Write, error) {
 	before := person.Roles{}
 	if c.Before != nil {
 		before = c.Before.Roles()
 	}
-	ahead, together, err := w.Place.Items(c.After).Changes(before, c.After.Roles())
+	ahead, together, err := w.Place.PersonSession(c.After).Changes(before, c.After.Roles())
 	if err != nil {
 		return nil, err
 	}

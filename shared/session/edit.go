@@ -59,14 +59,18 @@ func (e *Edit) Resolve(people *People, got write.Items) (*Resolved, error) {
 	return r, nil
 }
 
-// Update returns the change that writes the draft into a session, at the time now.
+// Update returns the change that writes the draft into a session, at the time now. It refuses
+// a session that becomes too large.
 func (r *Resolved) Update(got write.Items, before *Body, now wire.Time) (Change, error) {
 	if err := r.People.AddFrom(got, before); err != nil {
 		return Change{}, err
 	}
 	c := Updated(before)
 	var err error
-	c.Fields, err = r.apply(c.After, now)
+	if c.Fields, err = r.apply(c.After, now); err != nil {
+		return Change{}, err
+	}
+	_, err = encode(c.After) // A session that is too large is refused before an old version.
 	return c, err
 }
 

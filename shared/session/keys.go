@@ -58,8 +58,8 @@ func (p Place) Rows() catalogue.Source {
 	return catalogue.Source{Rows: p.prefix() + "#RS", Versions: p.prefix() + "#V", Family: rowFamily, Shards: shards}
 }
 
-// Items returns the session b as package person writes items for its contacts.
-func (p Place) Items(b *Body) person.Session {
+// PersonSession returns the session b as package person writes items for its contacts.
+func (p Place) PersonSession(b *Body) person.Session {
 	return person.Session{Org: p.Org, Event: p.Event, ID: b.ID, Version: b.Version, Created: b.CreatedAt.UnixMilli()}
 }
 

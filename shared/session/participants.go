@@ -23,7 +23,7 @@ type entry struct {
 	inviteSent, custom bool
 }
 
-// participantsValid finds the role of each entry.
+// participantsValid finds the role of each entry and collects the participants in e.
 func participantsValid(e *Edit, _ *Body) error {
 	for i, entry := range e.draft.Participants.Value {
 		role, err := roleOf(entry, e.refs[i].Entry, e.set.Roles)

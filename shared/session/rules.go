@@ -19,11 +19,13 @@ type rule func(e *Edit, b *Body) error
 
 // The tables list the rules in the order of refusals, which is part of the API. An operation
 // checks draftRules once, before it reads its records, and foundRules in each plan. An update
-// goes on with updateFeatureRules, the 404 of the session and recordRules; a create with
-// recordRules, and then with parentRules if the draft names a parent, featureRules otherwise.
+// goes on with updateFeatureRules, the 404 of the session, recordRules, the size of the session
+// and the version that the client has seen. A create goes on with recordRules, the size, then
+// parentRules if the draft names a parent, featureRules otherwise, and the cap on the number of
+// sessions. A delete compares the version first.
 // The rules of one value are beside the value: of participants in participants.go, of custom
-// fields in package field, of the whole record's size in record.go. participantsValid also
-// collects the participants of the draft.
+// fields in package field, of the size in record.go, of the version in package write, of the
+// cap in package caps.
 var (
 	// draftRules need the draft and the event's settings alone. The session is empty.
 	draftRules = []rule{
@@ -106,7 +108,8 @@ func customStatusAgrees(e *Edit, _ *Body) error {
 	return nil
 }
 
-// timesInOrder checks the times as they will be after the write.
+// timesInOrder checks the times of b after the write. As a draftRule it compares the sent times
+// alone.
 func timesInOrder(e *Edit, b *Body) error {
 	starts, ends := b.StartsAt, b.EndsAt
 	e.draft.StartsAt.IntoPointer(&starts)

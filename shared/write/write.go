@@ -37,10 +37,9 @@ type Op interface {
 	// for the keys of Reads.
 	Touches(got Items) []string
 	// Plan applies the rules to the items. It may read more itself, and announce a large write
-	// beforehand. In a bulk it may run
-	// at the same time as the Plan of other operations. After table.ErrStale everything
-	// is read and planned again; any other error ends the operation and is returned
-	// unchanged.
+	// beforehand. In a bulk it may run at the same time as the Plan of other operations. After
+	// table.ErrStale everything is read and planned again; any other error ends the operation
+	// and is returned unchanged.
 	Plan(ctx context.Context, got Items) (*Plan, error)
 }
 

@@ -100,7 +100,7 @@ func (o *addItemsOnce) More(got write.Items) (keys []table.Key) {
 		return nil
 	}
 	for contact := range b.Roles() {
-		keys = append(keys, o.place.Items(b).Key(contact))
+		keys = append(keys, o.place.PersonSession(b).Key(contact))
 	}
 	return keys
 }
@@ -116,7 +116,7 @@ func (o *addItemsOnce) Plan(_ context.Context, got write.Items) (*write.Plan, er
 	if err != nil {
 		return nil, err
 	}
-	missing, err := o.place.Items(b).Missing(b.Roles(), got)
+	missing, err := o.place.PersonSession(b).Missing(b.Roles(), got)
 	if err != nil || len(missing) == 0 {
 		return &write.Plan{Answer: false}, err
 	}

@@ -29,7 +29,8 @@ func (st *Store) Update(ctx context.Context, c *auth.Caller, to Target, d *sessi
 	return write.Run[*view.Session](ctx, st.Table, op)
 }
 
-// guarded returns the request of a change; 400 for a malformed guard.
+// guarded returns the request of a change; 400 for a null updated_at. The route has
+// refused a malformed If-Match (api.Revision).
 func (st *Store) guarded(ctx context.Context, c *auth.Caller, guard write.Guard, x view.Expand) (*request, error) {
 	if err := guard.Validate(); err != nil {
 		return nil, err

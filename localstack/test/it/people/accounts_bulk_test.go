@@ -135,6 +135,7 @@ func TestAccountBodiesUpToTheirLimits(t *testing.T) {
 				values[s.field(fmt.Sprint("Note ", i), "wysiwyg", object{"scope": scope})] = strings.Repeat("x", 60_000)
 			}
 			it.RequireInvalid(t, s.put(400, id, object{"custom_fields": values}), "")
+			it.RequireInvalid(t, s.put(400, id, object{"custom_fields": values, "updated_at": "2020-01-01T00:00:00Z"}), "")
 			it.RequireInvalid(t, s.create(400, object{"name": "C", "custom_fields": values}), "")
 			s.bulk(it.Updating(id, object{"custom_fields": values})).Failed(t, 0, "VALIDATION_ERROR", "")
 		}

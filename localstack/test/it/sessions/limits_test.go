@@ -64,6 +64,8 @@ func TestARecordOfAtMost150KB(t *testing.T) {
 	it.RequireInvalid(t, refusal, "")
 	require.NotContains(t, refusal, "details", "the record has no field")
 	require.Nil(t, d.Get(200, made)["description"])
+	stale := object{"description": strings.Repeat("y", 40_000), "updated_at": "2020-01-01T00:00:00Z"}
+	it.RequireInvalid(t, d.Put(400, made, stale), "")
 	o := d.Bulk(it.Updating(made, object{"description": strings.Repeat("y", 40_000)}), it.Updating(made, object{"capacity": 1}))
 	o.Failed(t, 0, "VALIDATION_ERROR", "")
 	o.Data(t, 1)
