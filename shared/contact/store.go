@@ -64,24 +64,20 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 	return page.New(q.Page, total, shown), nil
 }
 
-const (
-	// maxTries is how often the holder of an address is looked for while that is
-	// changing.
-	maxTries = 12
-	maxPause = 50 * time.Millisecond
-)
+// lookups are the tries to find the holder of an address that is changing.
+var lookups = table.Retry{Tries: 12, First: 50 * time.Millisecond, Max: 50 * time.Millisecond}
 
 // ByAddress finds the contact with an address, in any case; a party without a Body for a
 // free address.
 func (st *Store) ByAddress(ctx context.Context, c *auth.Caller, address string) (party.Party, error) {
 	key := ByEmail(c.Org.ID, address)
-	for range maxTries {
+	for _, err := range lookups.Each(ctx) {
+		if err != nil {
+			return party.Party{}, err
+		}
 		p, err := st.at(ctx, c, key)
 		if !errors.Is(err, table.ErrStale) {
 			return p, err
-		}
-		if err := table.Pause(ctx, maxPause); err != nil {
-			return party.Party{}, err
 		}
 	}
 	return party.Party{}, fmt.Errorf("contact: the holder of an address keeps changing: %w", apierr.Unavailable())

@@ -138,7 +138,7 @@ func (s storage[T]) Writes(ctx context.Context, step record.Step[T], _ write.Ite
 	}
 	beside := s.family.beside(ctx, step)
 	if step.Verb == record.Created {
-		return append([]table.Write{table.Insert(item).Or(errTaken), table.Insert(s.family.entry(step.After))}, beside...), nil
+		return append([]table.Write{table.Insert(item).Or(errTaken), table.Insert(s.family.entry(step.After)).Or(errTaken)}, beside...), nil
 	}
 	replace := table.Replace(item, step.Was.Version)
 	if facts.isOrganization() {

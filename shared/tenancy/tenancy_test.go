@@ -52,6 +52,13 @@ func fieldOf(t *testing.T, err error) any {
 	return refused.Details["field"]
 }
 
+// TestAnIDInTheListIsTaken, also without its organization: a restore may have lost that.
+func TestAnIDInTheListIsTaken(t *testing.T) {
+	s, _ := newStore(t, "us")
+	require.NoError(t, s.Table.Transact(t.Context(), table.Insert(tenancy.ListLine(1))))
+	require.Equal(t, int64(2), organization(t, s).ID)
+}
+
 func TestRegionsGiveDifferentIDs(t *testing.T) {
 	us, _ := newStore(t, "us")
 	eu, _ := newStore(t, "eu")
