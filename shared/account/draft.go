@@ -77,8 +77,8 @@ func (d *Draft) required() error {
 	return nil
 }
 
-// named returns the contacts that the draft names.
-func (d *Draft) named() contact.Refs {
+// references returns the entries of Contacts as references.
+func (d *Draft) references() contact.Refs {
 	refs := make(contact.Refs, len(d.Contacts.Value))
 	for i, r := range d.Contacts.Value {
 		refs[i] = contact.Ref{Entry: fmt.Sprintf("contacts[%d]", i), ID: r.ContactID, Email: r.Email}
@@ -89,7 +89,7 @@ func (d *Draft) named() contact.Refs {
 // primary reports whether a contact is the account's primary one.
 func primary(r party.Relation) bool { return r.IsPrimary }
 
-// relations returns the contacts of the draft, found in the order of refs.
+// relations returns the sent relations to the contacts found, which are in the order of refs.
 func (d *Draft) relations(found []party.Party) ([]party.Relation, error) {
 	relations := make([]party.Relation, len(found))
 	for i, p := range found {

@@ -39,7 +39,7 @@ func (rules) Check(d *Draft, create bool) (*party.Draft, error) {
 		}
 		d.Existing = d.AccountID.Value
 	}
-	d.refs = d.named()
+	d.refs = d.references()
 	return &d.Draft, d.check()
 }
 
@@ -76,12 +76,12 @@ func (r rules) More(o *operation, got write.Items) []table.Key {
 // Touches returns nothing beside the account.
 func (rules) Touches(*operation, write.Items) []string { return nil }
 
-// Verify returns the contacts that the draft names. It refuses contacts that are not on the
-// event, and a create that names an account unknown to the caller.
-func (r rules) Verify(ctx context.Context, o *operation, got write.Items) ([]party.Relation, error) {
-	named, err := r.named(o, got)
+// Verify returns the list of contacts in the draft. It refuses contacts that are not on the
+// event, and a create with the account_id of an account unknown to the caller.
+func (r rules) Verify(ctx context.Context, o *operation, got write.Items) (party.Contacts, error) {
+	list, err := r.list(o, got)
 	if err != nil || !o.Creates() || !o.Sent.AccountID.Sent {
-		return named, err
+		return list, err
 	}
 	p, err := r.store.Found(r.Caller, got, o.ID)
 	if err != nil {
@@ -94,11 +94,11 @@ func (r rules) Verify(ctx context.Context, o *operation, got write.Items) ([]par
 	if err == nil && !known {
 		err = apierr.Invalid("account_id", "There is no such account.")
 	}
-	return named, err
+	return list, err
 }
 
-// named returns the contacts that the draft names; nil for a draft without contacts.
-func (r rules) named(o *operation, got write.Items) ([]party.Relation, error) {
+// list returns the list of contacts in the draft; nil for a draft without a list.
+func (r rules) list(o *operation, got write.Items) (party.Contacts, error) {
 	if o.Sent == nil || !o.Sent.Contacts.Sent {
 		return nil, nil
 	}
@@ -106,7 +106,38 @@ func (r rules) named(o *operation, got write.Items) ([]party.Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.Sent.relations(found)
+	sent, err := o.Sent.relations(found)
+	if err != nil {
+		return nil, err
+	}
+	return sentContacts{r, got, sent}, nil
+}
+
+// sentContacts is the list of contacts in a draft (party.Contacts).
+type sentContacts struct {
+	rules
+	got  write.Items
+	sent []party.Relation
+}
+
+// After returns the sent contacts. Stored contacts that are deleted from the event keep their
+// position: the client cannot see them.
+func (l sentContacts) After(before party.Party) ([]party.Relation, error) {
+	relations := l.sent
+	if before.Here == nil {
+		return relations, nil
+	}
+	for i, old := range before.Here.Relations {
+		p, err := l.store.Contacts.Found(l.Caller, l.got, old.ContactID)
+		if err != nil {
+			return nil, err
+		}
+		if !p.Holds(contact.Role) && len(relations) < maxStored {
+			old.IsPrimary = old.IsPrimary && !slices.ContainsFunc(relations, primary)
+			relations = slices.Insert(relations, min(i, len(relations)), old)
+		}
+	}
+	return relations, nil
 }
 
 // known reports whether the caller may know an account: the account has a role on an event
@@ -139,26 +170,6 @@ func (r rules) Taker(_ context.Context, o *operation, got write.Items) (party.Pa
 		err = apierr.Conflict(codeRole, "The account is "+r.Role+" of the event already.").Field("account_id").With("id", p.ID)
 	}
 	return p, err
-}
-
-// Relations returns the contacts that the draft names. Stored contacts that are deleted from
-// the event keep their position: the client cannot see them.
-func (r rules) Relations(got write.Items, named []party.Relation, before party.Party) ([]party.Relation, error) {
-	relations := named
-	if before.Here == nil {
-		return relations, nil
-	}
-	for i, old := range before.Here.Relations {
-		p, err := r.store.Contacts.Found(r.Caller, got, old.ContactID)
-		if err != nil {
-			return nil, err
-		}
-		if !p.Holds(contact.Role) && len(relations) < maxStored {
-			old.IsPrimary = old.IsPrimary && !slices.ContainsFunc(relations, primary)
-			relations = slices.Insert(relations, min(i, len(relations)), old)
-		}
-	}
-	return relations, nil
 }
 
 // Also returns no writes.

@@ -37,10 +37,10 @@ type Operation struct {
 	// Description is a paragraph for the document, in Markdown; it may be empty.
 	Description string
 
-	hidden      bool  // left out of the document
-	clientCache bool  // the client may cache the answer
-	daily       bool  // counts against Env.DailyWrites
-	versioned   bool  // the answer has an ETag
+	hidden      bool // left out of the document
+	clientCache bool // the client may cache the answer
+	daily       bool // counts against Env.DailyWrites
+	versioned   bool // the answer has an ETag
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }

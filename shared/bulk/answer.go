@@ -31,7 +31,7 @@ func (r *Response[T, E]) show(ctx context.Context, operations []Operation, entri
 		}
 	}
 	r.Stats = Stats{Total: len(results), Succeeded: len(results) - len(r.refused), Failed: len(r.refused)}
-	return r.fill(size.NewRoom(ctx), results)
+	return r.fill(size.NewSpace(ctx), results)
 }
 
 // echo shortens a word of the client.
@@ -57,13 +57,14 @@ func (r *Response[T, E]) refusal(index int, err error) *apierr.Error {
 func (r *Response[T, E]) Causes() []error { return r.causes }
 
 // fill writes brief errors, then their long parts, then records into the answer while there
-// is room. Records omit parts, all the same ones, until every record has room.
-func (r *Response[T, E]) fill(room size.Room, results []write.Result) error {
-	if err := r.fillErrors(&room); err != nil {
+// is space. Records omit parts, all the same ones, until every record has space.
+func (r *Response[T, E]) fill(space size.Space, results []write.Result) error {
+	if err := r.fillErrors(&space); err != nil {
 		return err
 	}
+	texts := make([]Text[T], len(results))
 	for detail := size.Full; detail <= size.Alone; detail++ {
-		if fits, err := r.fillRecords(results, room, detail); err != nil || fits {
+		if fits, err := r.fillRecords(space, results, texts, detail); err != nil || fits {
 			return err
 		}
 	}
@@ -71,8 +72,8 @@ func (r *Response[T, E]) fill(room size.Room, results []write.Result) error {
 }
 
 // fillErrors shows the errors, the first of them with full messages and options, and takes
-// their room.
-func (r *Response[T, E]) fillErrors(room *size.Room) error {
+// their space.
+func (r *Response[T, E]) fillErrors(space *size.Space) error {
 	for i := range r.Results {
 		if e, ok := r.refused[i]; ok {
 			r.put(i, brief(e))
@@ -80,7 +81,7 @@ func (r *Response[T, E]) fillErrors(room *size.Room) error {
 			if err != nil {
 				return fmt.Errorf("bulk: encode error %d: %w", i, err)
 			}
-			room.Take(text)
+			space.Take(text)
 		}
 	}
 	for _, i := range r.long() {
@@ -89,10 +90,10 @@ func (r *Response[T, E]) fillErrors(room *size.Room) error {
 		if err != nil {
 			return fmt.Errorf("bulk: encode options %d: %w", i, err)
 		}
-		if !room.Fits(text) {
+		if !space.Fits(text) {
 			return nil
 		}
-		room.Take(text)
+		space.Take(text)
 		r.put(i, e)
 	}
 	return nil
@@ -128,9 +129,11 @@ func (r *Response[T, E]) long() (indexes []int) {
 // shower is a record that is rendered late. Show returns nil if there is no memory left.
 type shower interface{ Show(size.Detail) any }
 
-// fillRecords writes the records at a Detail while there is room, and reports whether all
-// records fit.
-func (r *Response[T, E]) fillRecords(results []write.Result, room size.Room, detail size.Detail) (fits bool, err error) {
+// fillRecords writes the records at a Detail while there is space, and reports whether all of
+// them fit. texts keeps what it encodes. A record without memory is left out.
+func (r *Response[T, E]) fillRecords(
+	space size.Space, results []write.Result, texts []Text[T], detail size.Detail,
+) (fits bool, err error) {
 	for i := range r.Results {
 		r.Results[i].Data = nil
 	}
@@ -138,28 +141,27 @@ func (r *Response[T, E]) fillRecords(results []write.Result, room size.Room, det
 		if result.Err != nil || result.Answer == nil {
 			continue
 		}
-		text, err := encoded(result.Answer, detail)
-		if err != nil {
+		if texts[i], err = encoded(texts[i], result.Answer, detail); err != nil {
 			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
 		}
-		if text == nil || !room.Fits(text) {
+		if !space.Fits(texts[i]) {
 			return false, nil
 		}
-		room.Take(text)
-		r.Results[i].Data = text
+		space.Take(texts[i])
+		r.Results[i].Data = texts[i]
 	}
 	return true, nil
 }
 
-// encoded encodes a record at a Detail; nil if there is no memory left.
-func encoded(answer any, detail size.Detail) ([]byte, error) {
+// encoded encodes a record at a Detail; nil if there is no memory left. It returns before for a
+// record that omits no more than before.
+func encoded(before []byte, answer any, detail size.Detail) ([]byte, error) {
 	if later, ok := answer.(shower); ok {
 		if answer = later.Show(detail); answer == nil {
 			return nil, nil
 		}
-	}
-	if record, ok := answer.(size.Record); ok {
-		record.Reduce(detail)
+	} else if record, ok := answer.(size.Reducer); ok && !record.Reduce(detail) && before != nil {
+		return before, nil
 	}
 	return wire.Encode(answer)
 }

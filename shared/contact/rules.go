@@ -96,7 +96,7 @@ func (r rules) Touches(o *operation, got write.Items) []string {
 }
 
 // Verify refuses nothing: contacts have no contacts.
-func (rules) Verify(context.Context, *operation, write.Items) ([]party.Relation, error) {
+func (rules) Verify(context.Context, *operation, write.Items) (party.Contacts, error) {
 	return nil, nil
 }
 
@@ -130,11 +130,6 @@ func taken(p party.Party) error {
 			Field(email).With("id", p.ID).With("deleted", true)
 	}
 	return apierr.Conflict(codeDuplicate, "There is a contact with this e-mail address on the event already.").Field(email).With("id", p.ID)
-}
-
-// Relations returns nil: contacts have no contacts.
-func (rules) Relations(write.Items, []party.Relation, party.Party) ([]party.Relation, error) {
-	return nil, nil
 }
 
 // Also returns the writes that give the contact a new address and free the old address.

@@ -43,21 +43,21 @@ func (st *Store) Show(c *auth.Caller, set *settings.Snapshot, translated bool, p
 // long (gaps.md section 1).
 var Longest = []string{"about", "custom_fields"}
 
-// Detail says how much a session shows of a contact: Translated adds translated_fields,
+// Parts says which parts of a contact a session shows: Translated adds translated_fields,
 // Brief leaves out Longest.
-type Detail struct{ Translated, Brief bool }
+type Parts struct{ Translated, Brief bool }
 
 // Profile shows a contact as part of a session.
-func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, d Detail, p party.Party) Profile {
+func (st *Store) Profile(c *auth.Caller, set *settings.Snapshot, parts Parts, p party.Party) Profile {
 	fields := ofProfile
-	if d.Brief {
+	if parts.Brief {
 		fields = ofBrief
 	}
-	v, o := st.viewer(c, set, d.Translated), head(p, fields)
-	if d.Translated {
+	v, o := st.viewer(c, set, parts.Translated), head(p, fields)
+	if parts.Translated {
 		o.Add("translated_fields", v.Translations(p))
 	}
-	if !d.Brief {
+	if !parts.Brief {
 		o.Add("custom_fields", v.CustomFields(p))
 	}
 	return Profile{o}

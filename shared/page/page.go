@@ -56,18 +56,18 @@ func Slice[T any](q Query, all []T) *Of[T] {
 	return New(q, len(all), all[start:min(start+q.PageSize, len(all))])
 }
 
-// Items returns the results, records as size.Record (size.Page).
+// Items returns the results (size.Page).
 func (o *Of[T]) Items() []any {
 	items := make([]any, len(o.Results))
 	for i := range o.Results {
-		if items[i] = o.Results[i]; !isRecord(items[i]) {
+		if items[i] = o.Results[i]; !isReducer(items[i]) {
 			items[i] = &o.Results[i]
 		}
 	}
 	return items
 }
 
-func isRecord(result any) bool {
-	_, ok := result.(size.Record)
+func isReducer(result any) bool {
+	_, ok := result.(size.Reducer)
 	return ok
 }

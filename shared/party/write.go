@@ -29,15 +29,13 @@ type Rules[D any] interface {
 	More(o *Operation[D], got write.Items) []table.Key
 	// Touches returns names to wait for, beside the party's id (write.Op).
 	Touches(o *Operation[D], got write.Items) []string
-	// Verify returns the contacts that a draft names, nil if it names none, and the 400 of a
-	// draft that the items contradict. It runs before the operation knows whether the party
-	// exists.
-	Verify(ctx context.Context, o *Operation[D], got write.Items) ([]Relation, error)
+	// Verify returns the list of contacts in a draft, nil for a draft without a list, and the
+	// 400 of a draft that the items contradict. It runs before the operation knows whether the
+	// party exists.
+	Verify(ctx context.Context, o *Operation[D], got write.Items) (Contacts, error)
 	// Taker returns the party to which a create gives the role, without a Body for a new
 	// record. It returns the 409 of a party that has the role, or had it and was deleted.
 	Taker(ctx context.Context, o *Operation[D], got write.Items) (Party, error)
-	// Relations returns the contacts of an account after a draft that names contacts.
-	Relations(got write.Items, named []Relation, before Party) ([]Relation, error)
 	// Also returns the writes of other items in the same transaction.
 	Also(ctx context.Context, o *Operation[D], got write.Items, before, after Party) ([]table.Write, error)
 	// Show renders the party as it is after the write.
@@ -45,6 +43,12 @@ type Rules[D any] interface {
 	// Stored renders parties that were ever associated with the event, deleted or not, by
 	// id. It answers a request that was done before.
 	Stored(ctx context.Context, ids []string) (map[string]any, error)
+}
+
+// Contacts is the list of contacts in the draft of an account. After returns the contacts of
+// the account after the write.
+type Contacts interface {
+	After(before Party) ([]Relation, error)
 }
 
 // Request is a request that writes parties of one kind in one role.
@@ -222,14 +226,14 @@ func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, 
 	if err := field.CheckMembers(got, o.members); err != nil {
 		return nil, err
 	}
-	named, err := o.rules.Verify(ctx, o, got)
+	contacts, err := o.rules.Verify(ctx, o, got)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.edit.checkFeatures(); err != nil {
 		return nil, err
 	}
-	s, err := o.step(ctx, got, named)
+	s, err := o.step(ctx, got, contacts)
 	if err != nil {
 		return nil, err
 	}
@@ -250,10 +254,10 @@ func (o *Operation[D]) Plan(ctx context.Context, got write.Items) (*write.Plan, 
 	return &write.Plan{Writes: append(writes, also...), Answer: answer}, err
 }
 
-// step changes the party in memory. named are the contacts that the draft names.
-func (o *Operation[D]) step(ctx context.Context, got write.Items, named []Relation) (*step, error) {
+// step changes the party in memory.
+func (o *Operation[D]) step(ctx context.Context, got write.Items, contacts Contacts) (*step, error) {
 	if o.Creates() {
-		return o.enroll(ctx, got, named)
+		return o.enroll(ctx, got, contacts)
 	}
 	before, err := o.store.Found(o.Caller, got, o.ID)
 	if err != nil {
@@ -270,7 +274,7 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items, named []Relati
 	role := Role{Since: before.Here.Roles[o.Role].Since}
 	switch o.verb {
 	case updated:
-		err = o.apply(got, s, named)
+		err = o.apply(s, contacts)
 	case deleted:
 		role.DeletedAt = &s.now
 		s.leave(role)
@@ -281,7 +285,7 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items, named []Relati
 }
 
 // enroll gives the role to the party that the rules find, or to a new record.
-func (o *Operation[D]) enroll(ctx context.Context, got write.Items, named []Relation) (*step, error) {
+func (o *Operation[D]) enroll(ctx context.Context, got write.Items, contacts Contacts) (*step, error) {
 	before, err := o.rules.Taker(ctx, o, got)
 	if err != nil {
 		return nil, err
@@ -300,7 +304,7 @@ func (o *Operation[D]) enroll(ctx context.Context, got write.Items, named []Rela
 		s.verb = associated
 	}
 	s.take(Role{Since: s.now})
-	return s, o.apply(got, s, named)
+	return s, o.apply(s, contacts)
 }
 
 func (o *Operation[D]) newStep(before, after Party) *step {
@@ -312,10 +316,10 @@ func (o *Operation[D]) newStep(before, after Party) *step {
 }
 
 // apply writes the draft into the party.
-func (o *Operation[D]) apply(got write.Items, s *step, named []Relation) error {
+func (o *Operation[D]) apply(s *step, contacts Contacts) error {
 	s.edits = true
-	if named != nil {
-		relations, err := o.rules.Relations(got, named, s.before)
+	if contacts != nil {
+		relations, err := contacts.After(s.before)
 		if err != nil {
 			return err
 		}

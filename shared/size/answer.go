@@ -19,18 +19,18 @@ type Answer struct {
 	Gzip []byte
 }
 
-// Encode encodes an answer, small enough for the client of the context. A Record that is too
+// Encode encodes an answer, small enough for the client of the context. A Reducer that is too
 // large omits parts, and so does a Page of one result. Encode refuses a Page of several results
 // with a 400 that names a page size that fits, and another long answer with a 400. It returns
 // the answer to a write in any case.
 func Encode(ctx context.Context, answer any) (*Answer, error) {
-	client, record := Of(ctx), recordOf(answer)
+	client, reducer := Of(ctx), reducerOf(answer)
 	for detail := Full; ; {
 		encoded, limit, err := client.encode(answer)
 		if err != nil || len(encoded.JSON) <= limit {
 			return encoded, err
 		}
-		if detail = reduce(record, detail); detail <= Alone {
+		if detail = reduce(reducer, detail); detail <= Alone {
 			continue
 		}
 		if page, ok := answer.(Page); ok {
@@ -43,9 +43,9 @@ func Encode(ctx context.Context, answer any) (*Answer, error) {
 	}
 }
 
-// recordOf returns the record of an answer: the answer or the only result of a page, since a
+// reducerOf returns the Reducer of an answer: the answer or the only result of a page, since a
 // client cannot ask for a smaller page; nil for other answers.
-func recordOf(answer any) Record {
+func reducerOf(answer any) Reducer {
 	if page, ok := answer.(Page); ok {
 		items := page.Items()
 		if len(items) != 1 {
@@ -53,15 +53,15 @@ func recordOf(answer any) Record {
 		}
 		answer = items[0]
 	}
-	record, _ := answer.(Record)
-	return record
+	reducer, _ := answer.(Reducer)
+	return reducer
 }
 
-// reduce reduces a record to the next Detail that omits more, and returns it. It returns more
-// than Alone if nothing is left to omit.
-func reduce(record Record, detail Detail) Detail {
+// reduce reduces a record to the next Detail that omits more, and returns the Detail. It
+// returns more than Alone if nothing is left to omit.
+func reduce(reducer Reducer, detail Detail) Detail {
 	for detail++; detail <= Alone; detail++ {
-		if record != nil && record.Reduce(detail) {
+		if reducer != nil && reducer.Reduce(detail) {
 			return detail
 		}
 	}
@@ -94,22 +94,37 @@ func escaped(text []byte) int {
 // portion returns how many of n bytes fit into limit, if all n bytes take encoded bytes.
 func portion(n, limit, encoded int) int { return int(int64(n) * int64(limit) / int64(encoded)) }
 
-// tooManyResults returns the 400 for a page with a larger size than limit.
+// tooManyResults returns the 400 for a page with a larger size than limit. The limit of a client
+// without gzip depends on the results of a page, so they are weighed one by one.
 func tooManyResults(ctx context.Context, page Page, limit int) error {
-	var sizes []int
+	client := Of(ctx)
+	if !client.Gzip {
+		limit = Plain
+	}
+	var weights []int
 	for _, item := range page.Items() {
 		text, err := wire.Encode(item)
 		if err != nil {
 			return fmt.Errorf("size: encode result: %w", err)
 		}
-		sizes = append(sizes, len(text)+len(","))
+		weights = append(weights, client.weigh(text)+len(","))
 	}
-	return TooLong(ctx, sizes, limit-pageFrame)
+	return TooLong(ctx, weights, limit-pageFrame)
+}
+
+// weigh returns the bytes of JSON text. For a client without gzip, text with more escapes than
+// a Lambda has room for counts more, so that every text up to Plain is small enough.
+func (c Client) weigh(text []byte) int {
+	if c.Gzip {
+		return len(text)
+	}
+	return max(len(text), portion(escaped(text), Plain, Payload))
 }
 
 // TooLong returns the 400 for a page whose results together are larger than limit. weights are
-// the sizes of the results, in the unit of limit. The message names the largest page size that
-// fits for any selection of the results.
+// the sizes of the results, in the unit of limit. The message names the largest page size with
+// which any selection of the results stays within the limit. With gzip the limit follows from
+// the compression of this page, so another page may need a smaller size.
 func TooLong(ctx context.Context, weights []int, limit int) *apierr.Error {
 	client := Of(ctx)
 	return apierr.Invalid(client.PageSize, "%s Ask again with a %s of %d or less.",
@@ -137,22 +152,22 @@ func message(limit int) string {
 	return "The answer would be larger than 30 MB, or 4.3 MB compressed."
 }
 
-// Room is the room left in the answer of a bulk, in bytes of JSON and in escaped bytes.
-type Room struct{ plain, escaped int }
+// Space is the space left in the answer of a bulk, in bytes of JSON and in escaped bytes.
+type Space struct{ plain, escaped int }
 
-// NewRoom returns the room for the records and errors of a bulk.
-func NewRoom(ctx context.Context) Room {
+// NewSpace returns the space for the records and errors of a bulk.
+func NewSpace(ctx context.Context) Space {
 	if Of(ctx).Gzip {
-		return Room{plain: Plain - bulkFrame, escaped: math.MaxInt}
+		return Space{plain: Plain - bulkFrame, escaped: math.MaxInt}
 	}
-	return Room{plain: Plain - bulkFrame, escaped: Payload - bulkFrame}
+	return Space{plain: Plain - bulkFrame, escaped: Payload - bulkFrame}
 }
 
-// Fits reports whether there is room for text.
-func (r *Room) Fits(text []byte) bool { return len(text) <= r.plain && escaped(text) <= r.escaped }
+// Fits reports whether there is space for text.
+func (s *Space) Fits(text []byte) bool { return len(text) <= s.plain && escaped(text) <= s.escaped }
 
-// Take takes the room of text, and more room than there is for text that does not fit.
-func (r *Room) Take(text []byte) {
-	r.plain -= len(text)
-	r.escaped -= escaped(text)
+// Take takes the space of text, and more space than there is for text that does not fit.
+func (s *Space) Take(text []byte) {
+	s.plain -= len(text)
+	s.escaped -= escaped(text)
 }

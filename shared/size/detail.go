@@ -16,11 +16,11 @@ const (
 	Alone
 )
 
-// Record is a record that can omit parts. Reduce renders the record at the Detail, which is
-// never lower than before, and lists the parts left out in the property omitted. Reduce
-// reports whether it has omitted more than before.
-type Record interface{ Reduce(to Detail) bool }
+// Reducer is an answer with one record that can omit parts. Reduce renders the record at the
+// Detail, and lists the parts left out in the property omitted. A Detail that is not higher
+// than before changes nothing. Reduce reports whether it has omitted more than before.
+type Reducer interface{ Reduce(to Detail) bool }
 
-// Page is a page of results. Items returns the results in order; records are returned as
-// Record.
+// Page is a page of results. Items returns the results in order; a result that can be reduced
+// is returned as a Reducer.
 type Page interface{ Items() []any }

@@ -1,5 +1,6 @@
-// Package size has the policy for long answers (gaps.md section 1, "Long answers"): this file
-// has the limits, detail.go has what a long answer omits, and answer.go applies both.
+// Package size has the policy for long answers (gaps.md section 1, "Long answers"). This file
+// has the limits, detail.go the order in which a long answer omits parts, and answer.go applies
+// both.
 package size
 
 import "context"
@@ -22,13 +23,13 @@ const (
 const (
 	// pageFrame is the largest size of a page without its results, in bytes.
 	pageFrame = 1 << 10
-	// bulkFrame is the room in the answer of a bulk for all except records and errors, in
+	// bulkFrame is the space in the answer of a bulk for all except records and errors, in
 	// bytes.
 	bulkFrame = 100 << 10
 	// BulkWord is the largest length of an unknown action in the answer of a bulk, in
 	// characters.
 	BulkWord = 100
-	// BulkMessage is the largest message of an error in the answer of a bulk without room for
+	// BulkMessage is the largest message of an error in the answer of a bulk without space for
 	// more, in bytes.
 	BulkMessage = 2 << 10
 	// Biographies is the largest size of the texts about the contacts of an account in the

@@ -2,6 +2,7 @@ package size_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestTheMessageNamesTheLargestPageThatFits(t *testing.T) {
 	}
 }
 
-// text is a record of a given size, and of a hundredth from a Detail on.
+// text is a Reducer of a given size, and of a hundredth from a Detail on.
 type text struct {
 	Text    string
 	Omitted []string
@@ -31,6 +32,22 @@ func (r *text) Reduce(to size.Detail) bool {
 	}
 	r.Text, r.Omitted = r.Text[:len(r.Text)/100], []string{"text"}
 	return true
+}
+
+// TestThePageSizeFitsAnySelection of results: those with many quotes take more of a Lambda.
+func TestThePageSizeFitsAnySelection(t *testing.T) {
+	quotes, plain := strings.Repeat(`"`, 60_000), strings.Repeat("x", 120_000)
+	var all []string
+	for range 50 {
+		all = append(all, quotes, plain)
+	}
+	ctx := size.With(context.Background(), size.Client{PageSize: "pageSize"})
+	_, err := size.Encode(ctx, page.New(page.Query{Page: 1, PageSize: 100}, 100, all))
+	require.ErrorContains(t, err, "Ask again with a pageSize of 24 or less.")
+	for n, fits := range map[int]bool{24: true, 33: false} {
+		_, err := size.Encode(ctx, page.New(page.Query{Page: 1, PageSize: n}, n, slices.Repeat([]string{quotes}, n)))
+		require.Equal(t, fits, err == nil, "%d results", n)
+	}
 }
 
 func TestALongRecordOmitsParts(t *testing.T) {
@@ -48,8 +65,8 @@ func TestALongRecordOmitsParts(t *testing.T) {
 	}
 }
 
-// TestQuotesTakeTheRoomOfTwo has an answer within 5 MB that the result of a Lambda has not.
-func TestQuotesTakeTheRoomOfTwo(t *testing.T) {
+// TestQuotesTakeTheSpaceOfTwo has an answer within 5 MB that the result of a Lambda has not.
+func TestQuotesTakeTheSpaceOfTwo(t *testing.T) {
 	answer := func() *text { return &text{Text: strings.Repeat(`"`, 2<<20), from: size.Brief} }
 	got, err := size.Encode(context.Background(), answer())
 	require.NoError(t, err)
@@ -57,19 +74,19 @@ func TestQuotesTakeTheRoomOfTwo(t *testing.T) {
 	got, err = size.Encode(size.With(context.Background(), size.Client{Gzip: true}), answer())
 	require.NoError(t, err)
 	require.Contains(t, string(got.JSON), "Omitted\":null")
-	room := size.NewRoom(context.Background())
-	require.False(t, room.Fits(got.JSON))
-	room = size.NewRoom(size.With(context.Background(), size.Client{Gzip: true}))
-	require.True(t, room.Fits(got.JSON))
+	space := size.NewSpace(context.Background())
+	require.False(t, space.Fits(got.JSON))
+	space = size.NewSpace(size.With(context.Background(), size.Client{Gzip: true}))
+	require.True(t, space.Fits(got.JSON))
 }
 
-func TestARoomIsUsedUp(t *testing.T) {
-	room, megabyte := size.NewRoom(context.Background()), []byte(strings.Repeat("a", 1<<20))
+func TestSpaceIsUsedUp(t *testing.T) {
+	space, megabyte := size.NewSpace(context.Background()), []byte(strings.Repeat("a", 1<<20))
 	for range 4 {
-		require.True(t, room.Fits(megabyte))
-		room.Take(megabyte)
+		require.True(t, space.Fits(megabyte))
+		space.Take(megabyte)
 	}
-	require.False(t, room.Fits(megabyte))
+	require.False(t, space.Fits(megabyte))
 }
 
 func TestALongAnswerOfAnotherKind(t *testing.T) {

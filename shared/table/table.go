@@ -47,8 +47,8 @@ var (
 	ErrTooBig = errors.New("table: transaction too big")
 )
 
-// Client is the part of DynamoDB that Table uses: *dynamodb.Client, or a door of package
-// faulty.
+// Client is the part of DynamoDB that Table uses: *dynamodb.Client, or a door of
+// localstack/local/faulty.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)

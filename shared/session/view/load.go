@@ -20,7 +20,7 @@ const maxChunk = 500
 // Load reads everything that the sessions of bodies show: the sessions and parties that they
 // name. It refuses a page that would be too long.
 func Load(ctx context.Context, r Request, bodies ...*session.Body) (*Loaded, error) {
-	l := &Loaded{Request: r, bodies: bodies, profiles: map[detailed]wire.Object{}, summaries: map[detailed]account.Summary{}}
+	l := &Loaded{Request: r, bodies: bodies, profiles: map[profile]wire.Object{}, summaries: map[summary]account.Summary{}}
 	if l.People == nil {
 		l.People = r.Parties.People(r.Caller, r.Expand.TranslatedFields)
 	}
@@ -129,8 +129,8 @@ func (l *Loaded) checkSize(ctx context.Context) error {
 	return nil
 }
 
-// begin sets the Detail to begin with: size.Brief for a long answer. It reports whether the
-// answer is long.
+// begin sets the Detail to begin with: size.Brief for a long answer, and less where the people
+// were loaded without translations. It reports whether the answer is long.
 func (l *Loaded) begin() (long bool) {
 	length := 0
 	for _, bytes := range l.sizes {
@@ -139,6 +139,9 @@ func (l *Loaded) begin() (long bool) {
 	l.detail = size.Full
 	if long = length > size.Uncompressed || l.People.Brief(); long {
 		l.detail = size.Brief
+	}
+	if l.People.Brief() && l.Expand.TranslatedFields {
+		l.detail = size.Unexpanded
 	}
 	return long
 }

@@ -89,28 +89,30 @@ func (l *Loaded) legacy(all []shownParticipant, core string) []Person {
 	return people
 }
 
-// profile renders a contact, once for the whole answer at each Detail.
+// profile renders a contact, once for the whole answer with the same parts.
 func (l *Loaded) profile(id string) wire.Object {
-	key := detailed{l.detail, id}
+	key := profile{id, contact.Parts{Translated: l.Expand.TranslatedFields, Brief: l.detail >= size.Brief}}
 	shown, ok := l.profiles[key]
 	if !ok {
 		p, _ := l.People.Contacts.Holder(id, contact.Role)
-		detail := contact.Detail{Translated: l.Expand.TranslatedFields, Brief: l.detail >= size.Brief}
-		shown = l.Parties.Contacts.Profile(l.Caller, l.Settings, detail, p).Object
+		shown = l.Parties.Contacts.Profile(l.Caller, l.Settings, key.Parts, p).Object
 		l.profiles[key] = shown
 	}
 	return shown
 }
 
-// accounts renders the accounts of ids that hold the role on the event.
+// accounts renders the accounts of ids that hold the role on the event; none at size.Alone.
 func (l *Loaded) accounts(role string, ids []string) []account.Summary {
 	all := []account.Summary{}
+	if l.detail >= size.Alone {
+		return all
+	}
 	for _, id := range ids {
 		p, ok := l.People.Accounts.Holder(id, role)
 		if !ok {
 			continue
 		}
-		key := detailed{l.detail, role + id}
+		key := summary{id, role, l.Expand.TranslatedFields}
 		shown, ok := l.summaries[key]
 		if !ok {
 			shown = l.Parties.Accounts.Summary(l.Caller, l.Settings, role, l.Expand.TranslatedFields, p)

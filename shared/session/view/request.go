@@ -16,6 +16,7 @@ import (
 
 	"lectern/shared/account"
 	"lectern/shared/auth"
+	"lectern/shared/contact"
 	"lectern/shared/session"
 	"lectern/shared/settings"
 	"lectern/shared/size"
@@ -72,13 +73,19 @@ type Loaded struct {
 	// detail is the Detail to begin with. sizes are the estimated bytes of each session.
 	detail size.Detail
 	sizes  []int
-	// profiles and summaries are the rendered contacts by id, and accounts by role and id.
-	profiles  map[detailed]wire.Object
-	summaries map[detailed]account.Summary
+	// profiles and summaries are the rendered contacts and accounts.
+	profiles  map[profile]wire.Object
+	summaries map[summary]account.Summary
 }
 
-// detailed is the key of something rendered at a Detail.
-type detailed struct {
-	size.Detail
-	key string
+// profile is the key of a rendered contact.
+type profile struct {
+	id string
+	contact.Parts
+}
+
+// summary is the key of a rendered account.
+type summary struct {
+	id, role   string
+	translated bool
 }

@@ -25,7 +25,7 @@ type Session struct {
 	Subsessions []Subsession `json:"subsessions" doc:"Minimal by default; in full with expand=subsession_details."`
 	Omitted     []string     `json:"omitted,omitzero" doc:"Paths of properties that are left out because the answer would be too long; absent otherwise."`
 
-	// from has what body shows, detail is how much of it is shown.
+	// from renders the session of body again, at a higher Detail than detail.
 	from   *Loaded
 	body   *session.Body
 	detail size.Detail

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
@@ -30,18 +29,18 @@ func (l *Loaded) render(b *session.Body, detail size.Detail) *Session {
 		at.Expand = Expand{}
 	}
 	shown := at.session(b)
-	if detail >= size.Alone {
-		shown.Subsessions, shown.Sponsors, shown.Exhibitors = []Subsession{}, []account.Summary{}, []account.Summary{}
-	}
 	shown.Omitted = l.omitted(b, detail)
 	shown.from, shown.body, shown.detail = l, b, detail
 	return shown
 }
 
-// session renders a session in full.
+// session renders a session at the Detail of l.
 func (l *Loaded) session(b *session.Body) *Session {
 	shown := &Session{Core: l.core(b), Details: l.details(b), Subsessions: []Subsession{}}
 	l.showPeople(b, &shown.Core, &shown.Details)
+	if l.detail >= size.Alone {
+		return shown
+	}
 	for _, sub := range l.subsessions(b) {
 		entry := Subsession{Core: l.core(sub)}
 		if l.Expand.SubsessionDetails {
@@ -203,6 +202,7 @@ func (l *Loaded) omitted(b *session.Body, detail size.Detail) (paths []string) {
 	subs, people := l.subsessions(b), l.peopleLists(b)
 	if detail >= size.Brief {
 		paths = append(paths, below(people, contact.Longest...)...)
+		paths = append(paths, l.accountFields(b, detail)...)
 	}
 	if detail >= size.Unexpanded {
 		paths = append(paths, l.expanded(people, len(subs) > 0)...)
@@ -213,6 +213,28 @@ func (l *Loaded) omitted(b *session.Body, detail size.Detail) (paths []string) {
 		}
 	}
 	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// accountFields lists the custom fields of accounts, if accounts were loaded without custom
+// fields for lack of memory.
+func (l *Loaded) accountFields(b *session.Body, detail size.Detail) (paths []string) {
+	if !l.People.Accounts.Exceeded() {
+		return nil
+	}
+	shows := func(prefix string, b *session.Body) {
+		for name, ids := range map[string][]string{"sponsors": b.SponsorIDs, "exhibitors": b.ExhibitorIDs} {
+			if len(ids) > 0 {
+				paths = append(paths, prefix+name+".custom_fields")
+			}
+		}
+	}
+	shows("", b)
+	if l.Expand.SubsessionDetails && detail < size.Unexpanded {
+		for _, sub := range l.subsessions(b) {
+			shows("subsessions.", sub)
+		}
+	}
 	return paths
 }
 

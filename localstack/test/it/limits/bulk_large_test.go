@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/api/encode"
 )
 
 // maxJSON is how many bytes of JSON an answer may have, and maxReturn how many
@@ -71,6 +72,12 @@ func (w *kindClient) leavesOut(text string) {
 		}
 	}
 	require.Less(w.T, shown, 100)
+	if text == `"` {
+		packed := w.bulkAnswer("", operations, "Accept", "*/*", "Accept-Encoding", "gzip")
+		plain, err := encode.Gunzip(packed.Body)
+		require.NoError(w.T, err)
+		require.Greater(w.T, bytes.Count(plain, []byte(`"data":`)), shown, "escapes count for a client without gzip alone")
+	}
 	require.Equal(w.T, "99", w.get(200, ids[99])[w.TextField], "what is not shown is done all the same")
 }
 
@@ -87,6 +94,9 @@ func TestAWriteIsNeverRefusedForTheSizeOfItsAnswer(t *testing.T) {
 	require.Len(t, changed.List("subsessions"), 50)
 	o := d.Do(200, "POST", "/sessions/bulk?"+expand, object{"operations": []object{it.Updating(parent, object{"capacity": 6})}})
 	require.Equal(t, "success", o.List("results")[0]["status"])
+	omitted := o.List("results")[0]["data"].(object)["omitted"]
+	require.Contains(t, omitted, "subsessions.custom_fields", "the expansion")
+	require.NotContains(t, omitted, "subsessions", "no more than has to be")
 	require.Equal(t, 6.0, d.Get(200, parent)["capacity"])
 	for _, page := range []entity{
 		d.Do(200, "POST", "/sessions", object{"expand": []string{"subsession_details"}}), d.Do(200, "GET", "/sessions?"+expand, nil),

@@ -169,6 +169,7 @@ func TestTranslationsThatAreNotShownTakeNoRoom(t *testing.T) {
 	s := it.NewPeople(it.NewClient(t, "translated_fields"))
 	long := strings.Repeat("x", 62_000)
 	texts := object{"de": object{"about": long}, "fr": object{"about": long}}
+	var all []object
 	for part := range 18 {
 		operations, people := make([]object, 30), make([]object, 30)
 		for i := range operations {
@@ -178,6 +179,7 @@ func TestTranslationsThatAreNotShownTakeNoRoom(t *testing.T) {
 		}
 		s.BulkUnder("/contacts/bulk", "", operations...)
 		s.Create(200, object{"title": fmt.Sprint(part), "participants": people})
+		all = append(all, people...)
 	}
 	for _, shown := range s.List().Results {
 		for _, person := range shown.List("participants") {
@@ -185,6 +187,17 @@ func TestTranslationsThatAreNotShownTakeNoRoom(t *testing.T) {
 		}
 	}
 	namesASize(s, s.Do(400, http.MethodGet, "/sessions?expand=translated_fields", nil))
+	parent := s.Create(200, object{"title": "All"}).ID()
+	for people := range slices.Chunk(all, 90) {
+		s.Create(200, object{"title": "Part", "parent_session_id": parent, "participants": people})
+	}
+	whole := s.Get(200, parent, "expand=translated_fields")
+	require.Contains(t, whole["omitted"], "subsessions.participants.translated_fields")
+	for _, sub := range whole.List("subsessions") {
+		for _, person := range sub.List("participants") {
+			require.NotContains(t, person, "translated_fields", "no empty list stands for what was not loaded")
+		}
+	}
 }
 
 // TestAParentOfFiveThousandSpeakersIsAnswered: 50 subsessions of 100 people whose names

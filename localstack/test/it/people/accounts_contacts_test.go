@@ -181,6 +181,10 @@ func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
 	made := entity(d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), object{"name": "A", "contacts": contacts}).JSON(t))
 	read := entity(d.Call(t, 200, "GET", d.EventPath("/sponsors/"+made.ID()), nil).JSON(t))
 	require.Equal(t, made["contacts"], read["contacts"])
+	require.Equal(t, []any{"contacts.about"}, read["omitted"])
+	both := entity(d.Call(t, 200, "GET", d.EventPath("/sponsors/"+made.ID()+"?expand=translated_fields"), nil).JSON(t))
+	require.Equal(t, []any{"contacts.about"}, both["omitted"], "an expansion is omitted after that, and only where needed")
+	require.Contains(t, both, "translated_fields")
 	require.Len(t, read.List("contacts"), 100)
 	for _, c := range read.List("contacts") {
 		require.Nil(t, c["about"])
