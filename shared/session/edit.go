@@ -126,10 +126,12 @@ func (u *Unnumbered) Adopt(parent *Body) ([]Change, error) {
 	return []Change{made, adopting}, nil
 }
 
+func (b *Body) has(id string) bool { return b.ID == id }
+
 // Relist takes a deleted subsession from the list of the parent b, or puts a restored
 // subsession back.
 func (b *Body) Relist(sub *Body) error {
-	b.Subsessions = slices.DeleteFunc(b.Subsessions, func(id string) bool { return id == sub.ID })
+	b.Subsessions = slices.DeleteFunc(b.Subsessions, sub.has)
 	if sub.DeletedAt != nil {
 		return nil
 	}

@@ -53,11 +53,13 @@ func (p Parties) people(c *auth.Caller, translated bool, contacts, accounts part
 
 // loader returns a Loader that leaves out the longest fields beyond size.Loaded.
 func loader(c *auth.Caller, translated bool, store *party.Store, read party.Reader) *party.Loader {
-	brief := slices.DeleteFunc(slices.Clone(store.Kind.Fields), func(name string) bool { return slices.Contains(contact.Longest, name) })
+	brief := slices.DeleteFunc(slices.Clone(store.Kind.Fields), isLongest)
 	return party.NewLoader(c, store, read, party.Portion{
 		Translated: translated, Brief: brief, Budget: size.Loaded, Weigh: party.Party.Size,
 	})
 }
+
+func isLongest(name string) bool { return slices.Contains(contact.Longest, name) }
 
 // Validated validates the contacts and accounts in memory, and returns an empty People that
 // takes only validated rows from memory: rows that another request loads later may be older
