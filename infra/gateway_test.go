@@ -44,6 +44,9 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			require.Equal(t, want.status, got.StatusCode, kind)
 			require.Equal(t, want.wait, got.ResponseParameters["gatewayresponse.header.Retry-After"], kind)
 			delete(got.ResponseParameters, "gatewayresponse.header.Retry-After")
+			challenge := map[string]string{"UNAUTHORIZED": "'Bearer'"}[kind]
+			require.Equal(t, challenge, got.ResponseParameters["gatewayresponse.header.WWW-Authenticate"], kind)
+			delete(got.ResponseParameters, "gatewayresponse.header.WWW-Authenticate")
 			require.Equal(t, ofTheService(t), got.ResponseParameters, kind)
 			var e map[string]string
 			require.NoError(t, json.Unmarshal([]byte(got.ResponseTemplates["application/json"]), &e), kind)

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"lectern/shared/api"
@@ -91,6 +92,9 @@ func (a answer) header() map[string]any {
 	}
 	for name := range a.err.Header {
 		all[header+name] = "'" + a.err.Header.Get(name) + "'"
+	}
+	if a.err.Status == http.StatusUnauthorized {
+		all[header+api.HeaderChallenge] = "'" + api.Challenge + "'"
 	}
 	if a.wait > 0 {
 		all[header+"Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"

@@ -181,7 +181,7 @@ func (x *exchange) fail(res *response) {
 		res.header[name] = values
 	}
 	if e.Status == http.StatusUnauthorized {
-		res.header.Set("WWW-Authenticate", "Bearer")
+		res.header.Set(HeaderChallenge, Challenge)
 	}
 	res.header.Set("Content-Type", "application/json")
 	res.status = e.Status
@@ -213,6 +213,13 @@ var exposed = strings.Join([]string{
 	"ETag", headerRequestID, headerReplayed, "Retry-After",
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 }, ", ")
+
+// HeaderChallenge and Challenge are the header of every 401. API Gateway renames the header in
+// the answers of functions, so the gateway's own 401 sends the header itself.
+const (
+	HeaderChallenge = "WWW-Authenticate"
+	Challenge       = "Bearer"
+)
 
 // CommonHeader returns the headers of every answer except X-Request-Id. The gateway sends
 // them too, with the answers that it gives itself. Any origin may call, because a browser

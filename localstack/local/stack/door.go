@@ -29,6 +29,13 @@ const (
 	timeout    = 29 * time.Second // API Gateway's limit of one request.
 )
 
+// The header that the gateway renames in the answers of functions, and the new name. The
+// gateway's own answers keep the header.
+const (
+	headerChallenge = "Www-Authenticate"
+	headerRenamed   = "X-Amzn-Remapped-Www-Authenticate"
+)
+
 // door takes HTTP requests and answers like API Gateway: each request becomes a proxy event of
 // a REST API with payload format 1.0 for the group's Lambda handler.
 type door struct {
@@ -160,7 +167,7 @@ func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
 	}
 	header := w.Header()
 	for name, values := range answer.MultiValueHeaders {
-		header[name] = values
+		header[renamed(name)] = values
 	}
 	if len(body) > 0 {
 		header.Set("Content-Length", strconv.Itoa(len(body)))
@@ -168,6 +175,15 @@ func write(w http.ResponseWriter, answer events.APIGatewayProxyResponse) error {
 	w.WriteHeader(answer.StatusCode)
 	_, _ = w.Write(body) // A client that has gone needs no answer.
 	return nil
+}
+
+// renamed returns the name under which the gateway sends a header of a function's answer.
+func renamed(name string) string {
+	name = http.CanonicalHeaderKey(name)
+	if name == headerChallenge {
+		return headerRenamed
+	}
+	return name
 }
 
 // refuse sends the gateway's own answer, with the body and headers declared in infra. id is

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
@@ -30,4 +32,27 @@ func TestARefusalAtTheDoorHasTheHeadersOfTheService(t *testing.T) {
 	want.Del("Content-Security-Policy")
 	require.Equal(t, want, ofDoor.Header())
 	require.JSONEq(t, ofService.Body.String(), ofDoor.Body.String())
+}
+
+// TestTheDoorRenamesTheHeaderOfAFunctions401 as API Gateway does, however the function writes
+// the name, and leaves every other header alone.
+func TestTheDoorRenamesTheHeaderOfAFunctions401(t *testing.T) {
+	for _, name := range []string{"WWW-Authenticate", "Www-Authenticate", "www-authenticate"} {
+		env := api.Env{Now: time.Now, NewID: func() string { return "id" }, Log: slog.New(slog.DiscardHandler)}
+		d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
+			return func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+				return events.APIGatewayProxyResponse{
+					StatusCode: http.StatusUnauthorized, MultiValueHeaders: map[string][]string{name: {"Bearer", "Basic"}, "Etag": {"1"}},
+				}, nil
+			}
+		})
+		server := httptest.NewServer(d)
+		answer, err := http.Get(server.URL)
+		server.Close()
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, []string{"Bearer", "Basic"}, answer.Header.Values("x-amzn-Remapped-WWW-Authenticate"), name)
+		require.Empty(t, answer.Header.Values("WWW-Authenticate"), name)
+		require.Equal(t, "1", answer.Header.Get("ETag"), name)
+	}
 }

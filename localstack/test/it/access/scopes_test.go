@@ -221,8 +221,25 @@ func checkRefusal(t *testing.T, op api.Operation, answer stacktest.Answer, reaso
 		require.Equal(t, hidden[it.OfOrganization(op)], body["message"])
 	}
 	require.Equal(t, wanted, body)
-	require.Equal(t, answer.Status == http.StatusUnauthorized, answer.Header.Get("WWW-Authenticate") != "")
+	require.Equal(t, answer.Status == http.StatusUnauthorized, challenge(answer) != "")
 	require.NotEmpty(t, answer.Header.Get("X-Request-Id"))
+}
+
+// challenge returns the header of a 401 under the name that API Gateway gives it, or, from an
+// emulator that renames nothing, under its own.
+func challenge(answer stacktest.Answer) string {
+	return cmp.Or(answer.Header.Get("x-amzn-Remapped-WWW-Authenticate"), answer.Header.Get("WWW-Authenticate"))
+}
+
+// TestTheGatewayRenamesTheHeaderOfA401: a client gets the body of a 401 as the service wrote
+// it, and the header under another name.
+func TestTheGatewayRenamesTheHeaderOfA401(t *testing.T) {
+	s := stacktest.Start(t)
+	s.NeedsGateway(t, "renames no header")
+	answer := s.As("").Call(t, http.StatusUnauthorized, http.MethodGet, "/v1/events", nil)
+	require.Equal(t, "UNAUTHORIZED", answer.JSON(t)["code"])
+	require.Equal(t, "Bearer", answer.Header.Get("x-amzn-Remapped-WWW-Authenticate"))
+	require.Empty(t, answer.Header.Get("WWW-Authenticate"))
 }
 
 // TestSignInRefusalsLookAlike: nobody learns from a 401 which tokens exist.
