@@ -35,7 +35,8 @@ func ownAnswers() []answer {
 	missing, refused := apierr.NotFound("Route"), apierr.Forbidden("", "This request is not allowed.")
 	many, busy := apierr.TooManyRequests("Too many requests. Please try again later."), apierr.Unavailable()
 	return []answer{
-		{kind: "DEFAULT_4XX", err: apierr.Invalid("", "The request could not be read.")},
+		// The gateway may use DEFAULT_4XX, with 413, for a body that Lambda does not take.
+		{kind: "DEFAULT_4XX", err: apierr.Invalid("", "The request was refused before it reached the service.")},
 		{kind: "DEFAULT_5XX", err: apierr.Internal()},
 		{kind: "REQUEST_TOO_LARGE", status: 413, err: apierr.TooLargeForGateway()},
 		{kind: "UNSUPPORTED_MEDIA_TYPE", status: 415, err: apierr.UnsupportedMediaType()},

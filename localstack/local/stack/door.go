@@ -67,7 +67,7 @@ func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-		d.refuse(w, d.newID(), apierr.TooLargeForGateway())
+		refuseLength(w)
 		return
 	}
 	if err != nil {
@@ -184,6 +184,14 @@ func renamed(name string) string {
 		return headerRenamed
 	}
 	return name
+}
+
+// refuseLength answers a body over maxBody as the servers before the API do: with a text, and
+// without an id or any header of the API. No gateway response applies.
+func refuseLength(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain")
+	w.WriteHeader(http.StatusRequestEntityTooLarge)
+	_, _ = fmt.Fprintf(w, "HTTP content length exceeded %d bytes.", maxBody) // A client that has gone needs no answer.
 }
 
 // refuse sends the gateway's own answer, with the body and headers declared in infra. id is

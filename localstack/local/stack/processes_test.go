@@ -129,11 +129,27 @@ func TestBodiesThatDoNotFitIntoALambda(t *testing.T) {
 	status, text := answered(t, url, strings.Repeat("x", 4*mega))
 	require.Equal(t, http.StatusOK, status)
 	require.Equal(t, strconv.Itoa((4*mega+2)/3*4), text)
-	for _, size := range []int{5 * mega, 11 * mega} {
+	for _, size := range []int{5 * mega, maxBody} {
 		status, text = answered(t, url, strings.Repeat("x", size))
 		require.Equal(t, http.StatusRequestEntityTooLarge, status)
 		require.Contains(t, text, "PAYLOAD_TOO_LARGE")
 		require.Contains(t, text, `"The request body is too large."`)
+	}
+}
+
+// TestABodyBeyondTheGatewayIsNotAnsweredByTheAPI: its servers answer with a text, which has
+// neither an id nor a header of the API.
+func TestABodyBeyondTheGatewayIsNotAnsweredByTheAPI(t *testing.T) {
+	answer, err := http.Post(startProcesses(t)+"/size", "application/json", strings.NewReader(strings.Repeat("x", maxBody+1)))
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusRequestEntityTooLarge, answer.StatusCode)
+	require.Equal(t, "HTTP content length exceeded 10485760 bytes.", string(text))
+	require.Equal(t, "text/plain", answer.Header.Get("Content-Type"))
+	for _, name := range []string{"X-Request-Id", "Access-Control-Allow-Origin", "Strict-Transport-Security"} {
+		require.Empty(t, answer.Header.Get(name), name)
 	}
 }
 

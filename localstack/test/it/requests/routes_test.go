@@ -107,11 +107,12 @@ func TestBodySizesAndTypes(t *testing.T) {
 	s.Call(t, http.StatusOK, http.MethodPost, create, padded(mega))
 	s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, create, padded(mega+1))
 	s.Call(t, http.StatusBadRequest, http.MethodPost, bulk, padded(4*mega))
-	s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(5*mega+1))
-	beyond := s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(10*mega+kilo))
-	require.Equal(t, "PayloadTooLargeError", beyond.JSON(t)["name"])
-	require.NotEmpty(t, beyond.Header.Get("X-Request-Id"))
-	require.Equal(t, "*", beyond.Header.Get("Access-Control-Allow-Origin"))
+	above := s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(5*mega+1))
+	require.Equal(t, "PayloadTooLargeError", above.JSON(t)["name"])
+	require.NotEmpty(t, above.Header.Get("X-Request-Id"))
+	require.Equal(t, "*", above.Header.Get("Access-Control-Allow-Origin"))
+	// Servers before the API answer such a body, and not in the API's shape.
+	s.Call(t, http.StatusRequestEntityTooLarge, http.MethodPost, bulk, padded(10*mega+kilo))
 
 	for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "json", ""} {
 		answer := s.Call(t, http.StatusUnsupportedMediaType, http.MethodPost, create, stacktest.WithHeaders(`{"title": "A"}`, "Content-Type", kind))
