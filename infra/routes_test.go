@@ -128,18 +128,19 @@ func TestTheGatewayPassesBytesAndNothingIsMocked(t *testing.T) {
 
 // A route that is taken out of the description is gone with the next deployment, and
 // whatever the description does not say is lost with it, so all of the API's own
-// properties that an import writes stand there too. An import changes neither the kind of
-// an endpoint nor the tags.
+// properties that an import writes stand there too. The kind of endpoint is a parameter of
+// the import, whose default is EDGE. An import does not change the tags.
 func TestTheDescriptionReplacesWhatWasThere(t *testing.T) {
 	for _, service := range []template{ofDefaults(t)["Lectern-us-Service"], ofEverything(t)["Lectern-us-Service"]} {
 		properties := service.one(t, "AWS::ApiGateway::RestApi").Properties
 		require.Equal(t, "overwrite", properties["Mode"])
 		require.Equal(t, map[string]any{"Types": []any{"REGIONAL"}}, properties["EndpointConfiguration"])
+		require.Equal(t, map[string]any{"endpointConfigurationTypes": "REGIONAL"}, properties["Parameters"])
 		b := bodyOf(t, service)
 		require.Equal(t, []any{b.Info.Title, []any{b.BinaryMediaTypes[0]}}, []any{properties["Name"], properties["BinaryMediaTypes"]})
 		require.Equal(t, []string{"lectern-us", "The API of Lectern us"}, []string{b.Info.Title, b.Info.Description})
 		require.Len(t, b.Answers, 16)
-		require.Subset(t, []string{"Body", "Mode", "EndpointConfiguration", "Name", "BinaryMediaTypes", "Tags"},
+		require.Subset(t, []string{"Body", "Mode", "Parameters", "EndpointConfiguration", "Name", "BinaryMediaTypes", "Tags"},
 			slices.Collect(maps.Keys(properties)))
 		require.Empty(t, service.of("AWS::ApiGateway::GatewayResponse"))
 	}

@@ -33,7 +33,9 @@ func New(in *stack.Stack, groups []api.Group, functions []function.Function) *Ga
 		ApiDefinition: awsapigateway.ApiDefinition_FromInline(document(in.Region, groups, uris)),
 		EndpointTypes: &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		// A path that is missing in the description is removed from the API.
-		Mode:                        awsapigateway.RestApiMode_OVERWRITE,
+		Mode: awsapigateway.RestApiMode_OVERWRITE,
+		// The import replaces the kind of endpoint too, and its default is EDGE.
+		Parameters:                  &map[string]*string{"endpointConfigurationTypes": jsii.String(string(awsapigateway.EndpointType_REGIONAL))},
 		BinaryMediaTypes:            jsii.Strings(allMedia),
 		CloudWatchRole:              &c.CloudWatchRole,
 		CloudWatchRoleRemovalPolicy: cloudWatchRolePolicy(c),
