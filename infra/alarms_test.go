@@ -92,7 +92,7 @@ func TestAlarmsMayPublishToTheTopic(t *testing.T) {
 			"Principal": map[string]any{"Service": "cloudwatch.amazonaws.com"},
 			"Condition": map[string]any{
 				"StringEquals": map[string]any{"aws:SourceAccount": "123456789012"},
-				"ArnLike":      map[string]any{"aws:SourceArn": "arn:${AWS::Partition}:cloudwatch:" + awsRegion + ":123456789012:alarm:*"},
+				"ArnLike":      map[string]any{"aws:SourceArn": "arn:aws:cloudwatch:" + awsRegion + ":123456789012:alarm:*"},
 			},
 		}}, allowed)
 	}

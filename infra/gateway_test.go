@@ -181,7 +181,7 @@ func TestTheFirewallBlocksAnAddressAndNothingElse(t *testing.T) {
 	}, acl)
 	require.Equal(t, map[string]any{
 		"WebACLArn": "${" + service.id(t, "AWS::WAFv2::WebACL") + ".Arn}",
-		"ResourceArn": "arn:${AWS::Partition}:apigateway:us-west-2::/restapis/${" + service.id(t, "AWS::ApiGateway::RestApi") +
+		"ResourceArn": "arn:aws:apigateway:us-west-2::/restapis/${" + service.id(t, "AWS::ApiGateway::RestApi") +
 			"}/stages/${" + service.id(t, "AWS::ApiGateway::Stage") + "}",
 	}, written(service.one(t, "AWS::WAFv2::WebACLAssociation").Properties))
 }

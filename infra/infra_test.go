@@ -45,6 +45,8 @@ type template struct {
 		Export any
 	}
 	text string
+	// tags are the stack's own.
+	tags map[string]*string
 }
 
 type resource struct {
@@ -104,7 +106,8 @@ func appOf(t *testing.T, context map[string]any) awscdk.App {
 	t.Helper()
 	dist, err := standIns()
 	require.NoError(t, err)
-	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false)})
+	flags := flagsOf(t)
+	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
 	c, err := config.Read(context)
 	require.NoError(t, err)
 	require.NoError(t, build(app, c, functions.Groups, dist))
@@ -120,7 +123,7 @@ func synthesized(t *testing.T, context map[string]any) map[string]template {
 		require.NoError(t, err)
 		var made template
 		require.NoError(t, json.Unmarshal(text, &made))
-		made.text = string(text)
+		made.text, made.tags = string(text), *stack.Tags()
 		all[*stack.StackName()] = made
 	}
 	return all
@@ -243,6 +246,7 @@ func TestAFunctionThatIsNotBuiltIsNamed(t *testing.T) {
 
 func TestTagsAreOnEveryKindOfResource(t *testing.T) {
 	for _, stack := range ofEverything(t) {
+		require.Equal(t, map[string]*string{"team": jsii.String("programme")}, stack.tags)
 		for id, r := range stack.Resources {
 			switch r.Type {
 			case "AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::ApiGateway::RestApi":

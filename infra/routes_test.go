@@ -156,7 +156,7 @@ func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 		names = append(names, strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-"))
 		require.Equal(t, "lambda:InvokeFunction", p.Properties["Action"], id)
 		require.Equal(t, "apigateway.amazonaws.com", p.Properties["Principal"], id)
-		require.Regexp(t, `^arn:\$\{AWS::Partition\}:execute-api:us-east-1:\$\{AWS::AccountId\}:\$\{Api[0-9A-F]{8}\}/live/\*/\*$`,
+		require.Regexp(t, `^arn:aws:execute-api:us-east-1:\$\{AWS::AccountId\}:\$\{Api[0-9A-F]{8}\}/live/\*/\*$`,
 			written(p.Properties["SourceArn"]), id)
 		require.Len(t, p.Properties, 4, id)
 	}

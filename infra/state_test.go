@@ -54,7 +54,7 @@ func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
 	}
 	require.Equal(t, map[string]any{"Version": "2012-10-17", "Statement": []any{map[string]any{
 		"Effect": "Allow", "Action": "kms:*", "Resource": "*",
-		"Principal": map[string]any{"AWS": "arn:${AWS::Partition}:iam::123456789012:root"},
+		"Principal": map[string]any{"AWS": "arn:aws:iam::123456789012:root"},
 	}}}, written(key.Properties["KeyPolicy"]))
 	require.Equal(t, "KMS", state.one(t, "AWS::DynamoDB::Table").Properties["SSESpecification"].(map[string]any)["SSEType"])
 

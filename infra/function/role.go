@@ -3,6 +3,7 @@ package function
 import (
 	"cmp"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
@@ -42,7 +43,11 @@ func newRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
 // around values that only a deployment knows.
 func finding(in *stack.Stack, service, name string) string {
 	account := cmp.Or(in.Config.Account, "<AWS::AccountId>")
-	return "Resource::arn:<AWS::Partition>:" + service + ":" + in.Region.AWSRegion + ":" + account + ":" + name
+	partition := *in.Scope.Partition()
+	if *awscdk.Token_IsUnresolved(partition) { // The CDK does not know the region.
+		partition = "<AWS::Partition>"
+	}
+	return "Resource::arn:" + partition + ":" + service + ":" + in.Region.AWSRegion + ":" + account + ":" + name
 }
 
 // streams returns the pattern of the streams of a function's own log.

@@ -33,8 +33,14 @@ func New(app awscdk.App, c *config.Config, region config.Region, kind Kind) *Sta
 	if c.Account != "" {
 		env.Account = &c.Account
 	}
+	tags := map[string]*string{}
+	for key, value := range c.Tags {
+		tags[key] = &value
+	}
 	scope := awscdk.NewStack(app, jsii.String("Lectern-"+region.Name+"-"+kind.Name), &awscdk.StackProps{
 		Env: env, Description: &kind.Description, TerminationProtection: &kind.Protected,
+		// CloudFormation copies a stack's tags to resources that the CDK cannot tag.
+		Tags: &tags,
 		// The template has every route, and may have a million bytes.
 		SuppressTemplateIndentation: jsii.Bool(true),
 	})
