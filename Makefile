@@ -78,11 +78,13 @@ lint: setup $(GOLANGCI) ## Check form, imports and known mistakes.
 build: setup ## Build bin/lectern.
 	@go build -buildvcs=false -o bin/lectern ./localstack
 
+# Lambda runs a binary as another user than the owner, so the mode does not follow the umask.
 .PHONY: functions
 functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 	@CGO_ENABLED=0 go build -buildvcs=false -trimpath -tags lambda.norpc -ldflags '-s -w' -o .local/build/$(TARGET)/ ./functions/bootstrap/...
 	@for binary in .local/build/$(TARGET)/*; do to=dist/$(TARGET)/$${binary##*/}; \
-		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || cp $$binary $$to/bootstrap; } || exit 1; done
+		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || install -m 755 $$binary $$to/bootstrap; } && \
+		chmod 755 $$to/bootstrap || exit 1; done
 
 PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 

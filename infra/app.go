@@ -44,13 +44,23 @@ func build(app awscdk.App, c *config.Config, groups []api.Group, dist string) er
 // goarch maps an architecture of Lambda to GOARCH.
 var goarch = map[string]string{"arm64": "arm64", "x86_64": "amd64"}
 
-// checkBinaries returns an error that names each function without a binary.
+// executable has the permissions that a binary needs. Lambda starts the binary as a user who
+// does not own the file, with the mode that the file has here.
+const executable os.FileMode = 0o555
+
+// checkBinaries returns an error that names each function without a binary that Lambda can
+// start.
 func checkBinaries(folder string, specs []function.Spec) error {
-	var missing []error
+	var mistakes []error
 	for _, f := range specs {
-		if _, err := os.Stat(filepath.Join(folder, f.Name, "bootstrap")); err != nil {
-			missing = append(missing, fmt.Errorf("infra: %s is not built (make release): %w", f.Name, err))
+		file, err := os.Stat(filepath.Join(folder, f.Name, "bootstrap"))
+		switch {
+		case err != nil:
+			mistakes = append(mistakes, fmt.Errorf("infra: %s is not built (make release): %w", f.Name, err))
+		case file.Mode()&executable != executable:
+			mistakes = append(mistakes, fmt.Errorf("infra: %s cannot be started by every user (make release, or chmod 755): its mode is %s",
+				f.Name, file.Mode()))
 		}
 	}
-	return errors.Join(missing...)
+	return errors.Join(mistakes...)
 }

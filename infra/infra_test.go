@@ -96,6 +96,9 @@ var standIns = sync.OnceValues(func() (string, error) {
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(arch+" "+f.Name), 0o755)
 			}
+			if err == nil {
+				err = os.Chmod(filepath.Join(folder, "bootstrap"), 0o755) // Whatever the umask.
+			}
 		}
 	}
 	return dist, err
@@ -242,6 +245,22 @@ func TestAFunctionThatIsNotBuiltIsNamed(t *testing.T) {
 	for _, f := range all {
 		require.ErrorContains(t, err, "infra: "+f.Name+" is not built")
 	}
+}
+
+// The package of a function has the mode of the file, and Lambda starts the file as a user
+// who does not own it.
+func TestAFunctionThatOthersCannotStartIsNamed(t *testing.T) {
+	folder := t.TempDir()
+	binary := filepath.Join(folder, "root", "bootstrap")
+	require.NoError(t, os.Mkdir(filepath.Dir(binary), 0o755))
+	require.NoError(t, os.WriteFile(binary, nil, 0o700))
+	specs := []function.Spec{{Name: "root"}}
+	for _, mode := range []os.FileMode{0o700, 0o750, 0o744, 0o711, 0o644} {
+		require.NoError(t, os.Chmod(binary, mode))
+		require.ErrorContains(t, checkBinaries(folder, specs), "infra: root cannot be started by every user", mode)
+	}
+	require.NoError(t, os.Chmod(binary, 0o755))
+	require.NoError(t, checkBinaries(folder, specs))
 }
 
 func TestTagsAreOnEveryKindOfResource(t *testing.T) {

@@ -59,9 +59,10 @@ func (r release) functions(changed ...string) string {
 		to := r.path("functions/" + one.Name() + "/bootstrap")
 		if slices.Contains(changed, one.Name()) {
 			r.build(to, "./functions/bootstrap/"+one.Name(), "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w")
-			continue
+		} else {
+			require.NoError(r.t, copied(stack.Binary(of, one.Name()), to))
 		}
-		require.NoError(r.t, copied(stack.Binary(of, one.Name()), to))
+		require.NoError(r.t, os.Chmod(to, 0o755)) // The app takes no other, whatever the umask.
 	}
 	return r.path("functions")
 }
