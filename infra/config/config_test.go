@@ -88,6 +88,22 @@ func TestADomainNeedsANameAndACertificate(t *testing.T) {
 	}
 }
 
+// Two regions in one AWS region would both set the account's role for logs there.
+func TestTwoRegionsAreNotInOneAWSRegion(t *testing.T) {
+	at := func(region string) map[string]any { return map[string]any{"awsRegion": region} }
+	for _, context := range []map[string]any{
+		{"us": at("eu-west-1"), "eu": at("eu-west-1")},
+		{"us": at("eu-central-1")},
+		{"eu": `{"awsRegion": "us-east-1"}`, "regions": "eu"},
+	} {
+		_, err := Read(context)
+		require.ErrorContains(t, err, "\n  us.awsRegion is that of eu, and each region needs its own: ")
+		require.Equal(t, 1, strings.Count(err.Error(), "\n"), "the only mistake: %s", err)
+	}
+	_, err := Read(map[string]any{"us": at("eu-central-1"), "eu": at("us-east-1")})
+	require.NoError(t, err)
+}
+
 // unchanged returns the fields with the same value in two structs of a type.
 func unchanged(a, b any) (names []string) {
 	va, vb := reflect.ValueOf(a), reflect.ValueOf(b)

@@ -88,7 +88,9 @@ func (r *reader) firewallRate(key string) int {
 	return n
 }
 
-// regions reads the names of the regions to deploy, and the options of all regions.
+// regions reads the names of the regions to deploy, and the options of all regions. It refuses
+// two regions in one AWS region, also if only one is deployed now: an AWS region has one role
+// for the logs of API Gateway, which both stacks would set.
 func (r *reader) regions(key string) (chosen []Region) {
 	names := slices.Sorted(maps.Keys(awsRegions))
 	asked := strings.Split(r.text(key, strings.Join(names, ","), "text such as us,eu", anyText), ",")
@@ -97,8 +99,13 @@ func (r *reader) regions(key string) (chosen []Region) {
 			r.mistake(key, "has no region %q, only %s", name, strings.Join(names, ", "))
 		}
 	}
+	owners := map[string]string{}
 	for _, name := range names {
 		region := r.region(name)
+		if owner, taken := owners[region.AWSRegion]; taken {
+			r.mistake(name+".awsRegion", "is that of %s, and each region needs its own: %s", owner, region.AWSRegion)
+		}
+		owners[region.AWSRegion] = name
 		if slices.Contains(asked, name) {
 			chosen = append(chosen, region)
 		}
