@@ -1,6 +1,7 @@
 // Command lectern runs the whole service on one machine: both regions, each with an engine
 // and data of its own. It starts, finds, fills and stops the local service; the rules of the
-// API are elsewhere. Each command has a file: up.go, demo.go, operator.go, stop.go, verify.go.
+// API are elsewhere. Each command has a file: up.go, demo.go, operator.go, stop.go, verify.go,
+// preflight.go.
 package main
 
 import (
@@ -33,6 +34,6 @@ func command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	data := root.PersistentFlags().String("data", ".local", "folder that keeps the data")
-	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data))
+	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data), preflightCommand())
 	return root
 }

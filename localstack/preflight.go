@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lectern/localstack/cloud/preflight"
+	"lectern/localstack/cloud/target"
+	"lectern/localstack/local/datadir"
+)
+
+// preflightOptions holds the flags of `lectern preflight`.
+type preflightOptions struct{ region, config string }
+
+// preflightCommand declares `lectern preflight`.
+func preflightCommand() *cobra.Command {
+	o := &preflightOptions{}
+	c := &cobra.Command{
+		Use:   "preflight",
+		Short: "Check that an AWS account is ready for the deployment of a region.",
+		Long: "Read the account of the environment's credentials, in the AWS region that cdk.json gives the region, and print what\n" +
+			"the deployment needs: concurrent executions, API Gateway's role for logs and limits of requests, the domain's\n" +
+			"certificate. Nothing is written. It needs lambda:GetAccountSettings, apigateway:GET and acm:DescribeCertificate, and\n" +
+			"ends with status 1 if a check failed. Options of the CDK's command line (-c) are not known to it.",
+		Args: cobra.NoArgs,
+		RunE: o.run,
+	}
+	c.Flags().StringVar(&o.region, "region", datadir.Names[0], "us or eu")
+	c.Flags().StringVar(&o.config, "config", "cdk.json", "file with the configuration of the deployment")
+	return c
+}
+
+// run does the checks and prints the findings.
+func (o *preflightOptions) run(c *cobra.Command, _ []string) error {
+	settings, err := preflight.ReadSettings(o.config, o.region)
+	if err != nil {
+		return err
+	}
+	config, err := target.Region{AWSRegion: settings.AWSRegion}.Config(c.Context())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.OutOrStdout(), "%s in %s\n", settings.Region, settings.AWSRegion)
+	failed, err := preflight.Print(c.OutOrStdout(), preflight.Run(c.Context(), config, settings))
+	if err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("the account is not ready, checks failed: %d", failed)
+	}
+	return nil
+}
