@@ -234,7 +234,7 @@ func (x *exchange) plainPath() string {
 // handle calls the handler of the route. If the idempotency key has a finished request, the
 // handler shows the records that were written then.
 func (x *exchange) handle() error {
-	x.ctx = size.With(x.ctx, size.Client{Gzip: x.takesGzip(), PageSize: x.endpoint.pageSize(), Writes: x.writes()})
+	x.ctx = size.With(x.ctx, size.Client{Gzip: x.takesGzip(), PageSize: x.pageSize(), Writes: x.writes()})
 	x.endpoint.run(x.humaContext())
 	if x.err == nil || x.key == nil || x.key.Replays() {
 		return x.err

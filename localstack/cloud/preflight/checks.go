@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// unreserved is the number of concurrent executions of an account that Lambda keeps from
-	// being reserved. An account with fewer answers a small crowd of clients with 500.
+	// unreserved is the number of concurrent executions that Lambda lets no function reserve.
+	// An account with fewer answers a small crowd of clients with 500.
 	unreserved = 100
-	// renewal is the time before the end of a certificate in which ACM should have renewed it.
+	// renewal is the time before the end of a certificate by which ACM renews the certificate.
 	renewal = 30 * 24 * time.Hour
 )
 
-// concurrency checks how many instances of functions the account may have at once.
+// concurrency checks the number of instances of functions that the account may have.
 func (c check) concurrency(ctx context.Context) Finding {
 	const subject = "concurrent executions"
 	account, err := lambda.NewFromConfig(c.config).GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
@@ -68,8 +68,8 @@ func (c check) gateway(ctx context.Context) []Finding {
 	return findings
 }
 
-// role checks the role with which API Gateway writes logs; empty if the account has none. The
-// account has one for each AWS region.
+// role checks the role by which API Gateway writes logs. An account has one role for each AWS
+// region, or an empty ARN.
 func (c check) role(arn string) Finding {
 	const subject = "role for logs"
 	own := strings.Contains(arn, "/Lectern-"+c.settings.Region+"-Service-")
@@ -80,7 +80,8 @@ func (c check) role(arn string) Finding {
 	case c.settings.CloudWatchRole && arn == "":
 		return Finding{OK, subject, "the account has none, and the deployment creates it"}
 	case arn == "":
-		return Finding{Failed, subject, "the account has none, and cloudWatchRole is false, so the stage cannot be created: remove cloudWatchRole"}
+		return Finding{Failed, subject, "the account has none, and cloudWatchRole is false, so the stage cannot be created: " +
+			"remove cloudWatchRole"}
 	default:
 		return Finding{OK, subject, arn}
 	}
@@ -97,10 +98,11 @@ func (c check) throttle(rate float64, burst int) Finding {
 	return Finding{OK, subject, has}
 }
 
-// certificate checks that the certificate of the domain can be used.
+// certificate checks that the domain's certificate is issued for the domain.
 func (c check) certificate(ctx context.Context) Finding {
 	const subject = "certificate"
-	answer, err := acm.NewFromConfig(c.config).DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &c.settings.CertificateARN})
+	in := &acm.DescribeCertificateInput{CertificateArn: &c.settings.CertificateARN}
+	answer, err := acm.NewFromConfig(c.config).DescribeCertificate(ctx, in)
 	if err != nil {
 		return unread(subject, "acm:DescribeCertificate", err)
 	}
@@ -116,7 +118,8 @@ func (c check) certificate(ctx context.Context) Finding {
 		return Finding{Failed, subject, fmt.Sprintf("it is not for %s, only for %s", c.settings.Domain,
 			strings.Join(found.SubjectAlternativeNames, ", "))}
 	case found.NotAfter != nil && found.NotAfter.Before(c.now.Add(renewal)):
-		return Finding{Warning, subject, fmt.Sprintf("it ends on %s, and was not renewed: look at its DNS record", found.NotAfter.Format(time.DateOnly))}
+		return Finding{Warning, subject, fmt.Sprintf("it ends on %s, and was not renewed: look at its DNS record",
+			found.NotAfter.Format(time.DateOnly))}
 	default:
 		return Finding{OK, subject, "issued for " + c.settings.Domain}
 	}

@@ -1,6 +1,6 @@
-// Package preflight checks an AWS account before the first deployment of a region: what the
-// account lacks, or has too little of, is told before CloudFormation or the first clients
-// find it. It only reads. Read preflight.go first, then checks.go; settings.go reads cdk.json.
+// Package preflight checks an AWS account before the first deployment of a region, so that
+// missing resources and low limits are found before CloudFormation or clients fail. The
+// package writes nothing. Read preflight.go first, then checks.go; settings.go reads cdk.json.
 package preflight
 
 import (
@@ -15,22 +15,24 @@ import (
 // State is the result of a check.
 type State string
 
-// OK needs nothing. Warning needs a decision. Failed stops the deployment, or the service.
+// The states of a finding: OK needs nothing, Warning needs a decision, Failed stops the
+// deployment or the service.
 const (
 	OK      State = "ok"
 	Warning State = "warning"
 	Failed  State = "failed"
 )
 
-// Finding is what a check found, with what to do about it.
+// Finding holds the result of a check.
 type Finding struct {
 	State State
-	// Subject names what was checked.
+	// Subject names the checked setting of the account.
 	Subject string
-	Text    string
+	// Text has the value of the setting, and the cure for a warning or a failure.
+	Text string
 }
 
-// check holds what the checks need.
+// check holds the input of the checks.
 type check struct {
 	settings Settings
 	config   aws.Config
@@ -63,5 +65,6 @@ func Print(w io.Writer, findings []Finding) (failed int, err error) {
 
 // unread returns the finding of a check that could not read the account.
 func unread(subject, action string, err error) Finding {
-	return Finding{Failed, subject, fmt.Sprintf("not checked, since %s did not answer; look at the credentials and the permission: %v", action, err)}
+	return Finding{Failed, subject, fmt.Sprintf("not checked, since %s did not answer; look at the credentials and the permission: %v",
+		action, err)}
 }

@@ -8,10 +8,10 @@ import (
 	"lectern/localstack/local/stack"
 )
 
-// Settings holds the options of a deployment that the account must have room for, with the
-// defaults of the app (infra/config).
+// Settings holds the options of a deployment that depend on the account, with the defaults of
+// the app (infra/config).
 type Settings struct {
-	// Region is us or eu, AWSRegion the AWS region.
+	// Region is us or eu.
 	Region, AWSRegion string
 	// Reserved is the number of instances reserved for each function; 0 reserves none.
 	Reserved int
@@ -19,16 +19,16 @@ type Settings struct {
 	ThrottleRate, ThrottleBurst int
 	// CloudWatchRole reports whether the deployment creates the role for logs.
 	CloudWatchRole bool
-	// Domain is the API's own host and CertificateARN its certificate; both are empty without
-	// the option.
+	// Domain is the API's own host, and CertificateARN the host's certificate; both are empty
+	// without the option.
 	Domain, CertificateARN string
 }
 
 // values are the keys of an object in cdk.json. A number may be text, and an object too.
 type values map[string]json.RawMessage
 
-// ReadSettings reads the settings of a region from a file such as cdk.json. The app checks the
-// whole configuration; ReadSettings refuses only what it cannot read.
+// ReadSettings reads the settings of a region from a file such as cdk.json. ReadSettings
+// refuses a value of the wrong type; the app checks the whole configuration.
 func ReadSettings(file, region string) (s Settings, err error) {
 	text, err := os.ReadFile(file) //nolint:gosec // the caller names it
 	if err != nil {
@@ -76,8 +76,8 @@ func settings(context values, region string) (Settings, error) {
 	return s, nil
 }
 
-// take decodes the value of a key, if it has one. Text is decoded again where something else
-// is wanted.
+// take decodes the value of a key into a variable, which keeps its default without a value.
+// Text is decoded again for a variable of another type.
 func (v values) take(key string, into any) error {
 	raw, given := v[key]
 	if !given {
