@@ -3,6 +3,7 @@
 package root
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -77,14 +78,31 @@ type entry struct {
 	Documentation string `json:"documentation"`
 }
 
-// entry returns the name of the service and the paths of its description.
-func (s *service) entry(context.Context, *struct{}) (*entry, error) {
-	return &entry{Name: "Lectern", Version: "1.0", Region: s.region, Description: "/openapi.json", Documentation: "/docs"}, nil
+// entry returns the name of the service and the paths of its description. A relative path would
+// be wrong here, since the address of the entry may end without a slash.
+func (s *service) entry(ctx context.Context, _ *struct{}) (*entry, error) {
+	base := api.BasePath(ctx)
+	return &entry{
+		Name: "Lectern", Version: "1.0", Region: s.region,
+		Description: base + "/openapi.json", Documentation: base + "/docs",
+	}, nil
 }
 
-// document returns the OpenAPI document.
-func (*service) document(context.Context, *struct{}) (*api.File, error) {
-	return &api.File{Type: "application/json", Body: document}, nil
+// document returns the OpenAPI document with the addresses of the caller.
+func (*service) document(ctx context.Context, _ *struct{}) (*api.File, error) {
+	return &api.File{Type: "application/json", Body: documentBelow(api.BasePath(ctx))}, nil
+}
+
+// documentBelow returns the document with a base path before its addresses: the server, and the
+// endpoints of OAuth, which clients resolve from the host and not from the server.
+func documentBelow(base string) []byte {
+	if base == "" {
+		return document
+	}
+	// No text of the document contains these, because a quote inside a text is escaped. The name
+	// of a stage (infra/config) needs no escape.
+	below := bytes.ReplaceAll(document, []byte(`"url": "/"`), []byte(`"url": "`+base+`"`))
+	return bytes.ReplaceAll(below, []byte(`Url": "/`), []byte(`Url": "`+base+`/`))
 }
 
 type health struct {
@@ -103,6 +121,8 @@ const startScript = `Scalar.createApiReference('#reference', {
   showDeveloperTools: 'never', hideClientButton: true, persistAuth: false
 })`
 
+// page has addresses relative to its own, /docs: they need no base path, since the service
+// answers 404 to /docs/.
 const page = `<!doctype html>
 <html lang="en">
 <head>

@@ -1,16 +1,21 @@
 package root
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -34,6 +39,89 @@ func TestTheEntrySaysWhereToReadOn(t *testing.T) {
 	require.JSONEq(t, `{"name":"Lectern","version":"1.0","region":"us","description":"/openapi.json","documentation":"/docs"}`, got.Body.String())
 	require.JSONEq(t, `{"status":"ok"}`, call(t, "GET", "/health").Body.String())
 	require.Equal(t, string(document), call(t, "GET", "/openapi.json").Body.String())
+}
+
+// below answers a GET of API Gateway below the stage live. The headers are names and values in
+// turn.
+func below(t *testing.T, path string, headers ...string) events.APIGatewayProxyResponse {
+	t.Helper()
+	request := events.APIGatewayProxyRequest{
+		HTTPMethod: http.MethodGet, Path: path, MultiValueHeaders: map[string][]string{},
+		RequestContext: events.APIGatewayProxyRequestContext{Stage: "live", Path: "/live" + path},
+	}
+	for i := 0; i < len(headers); i += 2 {
+		request.MultiValueHeaders[headers[i]] = []string{headers[i+1]}
+	}
+	env := api.Env{Region: "us", Now: time.Now, NewID: uuid.NewString, Log: slog.New(slog.DiscardHandler)}
+	answer, err := api.Proxy(Group.Handler(env))(t.Context(), request)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	return answer
+}
+
+func TestTheEntryBelowAStage(t *testing.T) {
+	require.JSONEq(t, `{"name":"Lectern","version":"1.0","region":"us","description":"/live/openapi.json","documentation":"/live/docs"}`,
+		below(t, "/").Body)
+}
+
+// TestTheDocumentBelowAStageDiffersInItsAddressesAlone, and the document at the root stays the
+// golden one after it.
+func TestTheDocumentBelowAStageDiffersInItsAddressesAlone(t *testing.T) {
+	want := strings.Split(string(document), "\n")
+	text := below(t, "/openapi.json").Body
+	got := strings.Split(text, "\n")
+	require.Len(t, got, len(want))
+	var changed []string
+	for i := range want {
+		if got[i] != want[i] {
+			changed = append(changed, strings.TrimSpace(got[i]))
+		}
+	}
+	require.Equal(t, []string{
+		`"authorizationUrl": "/live/oauth/authorize",`, `"refreshUrl": "/live/oauth/token",`, `"tokenUrl": "/live/oauth/token"`, `"url": "/live"`,
+	}, changed)
+
+	packed := below(t, "/openapi.json", "Accept", "*/*", "Accept-Encoding", "gzip")
+	require.True(t, packed.IsBase64Encoded)
+	require.Equal(t, []string{"gzip"}, packed.MultiValueHeaders["Content-Encoding"])
+	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(packed.Body)))
+	require.NoError(t, err)
+	all, err := io.ReadAll(unpacked)
+	require.NoError(t, err)
+	require.Equal(t, text, string(all))
+
+	require.Equal(t, string(document), call(t, "GET", "/openapi.json").Body.String())
+}
+
+// TestEveryAddressOfTheDocumentIsRendered, also one that a later change of the document adds.
+func TestEveryAddressOfTheDocumentIsRendered(t *testing.T) {
+	var described any
+	require.NoError(t, json.Unmarshal([]byte(below(t, "/openapi.json").Body), &described))
+	found := addresses(described)
+	require.Len(t, found, 4)
+	for _, address := range found {
+		require.Regexp(t, "^/live(/|$)", address)
+	}
+}
+
+// addresses returns the texts in a value of JSON that begin with a slash. Keys of objects are no
+// addresses: the paths of the operations are relative to the server.
+func addresses(value any) (found []string) {
+	switch value := value.(type) {
+	case string:
+		if strings.HasPrefix(value, "/") {
+			return []string{value}
+		}
+	case []any:
+		for _, v := range value {
+			found = append(found, addresses(v)...)
+		}
+	case map[string]any:
+		for _, v := range value {
+			found = append(found, addresses(v)...)
+		}
+	}
+	return found
 }
 
 func TestPathsOfOtherGroupsAreKnown(t *testing.T) {

@@ -174,9 +174,34 @@ func (g fromGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(fromGateway{h})
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		if base := basePath(r); base != "" {
+			ctx = context.WithValue(ctx, basePathKey{}, base)
+		}
 		r.Path = safePath(r.Path)
 		return adapter.ProxyWithContext(ctx, r)
 	}
+}
+
+type basePathKey struct{}
+
+// BasePath returns what the caller's address has before the paths of the API: /live below the
+// stage live, nothing at a domain of the API and on one machine. A link of an answer begins
+// with the base path.
+func BasePath(ctx context.Context) string {
+	base, _ := ctx.Value(basePathKey{}).(string)
+	return base
+}
+
+// basePath returns the base path of an event: the path in the gateway's context without the
+// path of the request. It returns nothing but the stage or "", so a client cannot choose it.
+func basePath(r events.APIGatewayProxyRequest) string {
+	// At the root, only one of the two paths may end with a slash.
+	whole, below := strings.TrimSuffix(r.RequestContext.Path, "/"), strings.TrimSuffix(r.Path, "/")
+	base, found := strings.CutSuffix(whole, below)
+	if !found || base != "/"+r.RequestContext.Stage {
+		return ""
+	}
+	return base
 }
 
 // safePath returns a valid encoded path unchanged, and encodes any other path. The adapter

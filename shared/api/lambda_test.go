@@ -39,6 +39,42 @@ func TestARequestHasTheGatewaysIDUnlessItsClientGaveOne(t *testing.T) {
 	}
 }
 
+func TestTheBasePathIsTheStageOfTheGatewaysContextAlone(t *testing.T) {
+	var got string
+	proxy := Proxy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = BasePath(r.Context())
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	for _, c := range []struct{ stage, whole, path, want string }{
+		{"live", "/live/docs", "/docs", "/live"},
+		{"live", "/live/", "/", "/live"},
+		{"live", "/live", "/", "/live"},
+		{"live", "/live/a%20b", "/a%20b", "/live"},
+		{"live", "/live/live", "/live", "/live"},
+		{"live", "/docs", "/docs", ""},           // at a domain
+		{"live", "/live/docs", "/live/docs", ""}, // at a domain
+		{"live", "/", "/", ""},
+		{"live", "//evil.example/docs", "/docs", ""}, // of no gateway
+		{"live", "/live//evil.example/docs", "/docs", ""},
+		{"live", "/live/../docs", "/docs", ""},
+		{"live", "", "/docs", ""},
+		{"", "", "/", ""},
+		{"", "/docs", "/docs", ""},
+	} {
+		_, err := proxy(t.Context(), events.APIGatewayProxyRequest{
+			HTTPMethod: http.MethodGet, Path: c.path,
+			MultiValueHeaders: map[string][]string{
+				"Host": {"evil.example"}, "X-Forwarded-Prefix": {"/evil"}, "X-Forwarded-Host": {"evil.example"},
+				"Forwarded": {"host=evil.example"}, "X-Original-URL": {"/evil/docs"},
+				"X-GoLambdaProxy-ApiGw-Context": {`{"stage": "evil", "path": "/evil/docs"}`},
+			},
+			RequestContext: events.APIGatewayProxyRequestContext{Stage: c.stage, Path: c.whole},
+		})
+		require.NoError(t, err)
+		require.Equal(t, c.want, got, "%+v", c)
+	}
+}
+
 func TestSafePathKeepsWhatIsEncodedAndEncodesTheRest(t *testing.T) {
 	for given, want := range map[string]string{
 		"/v1/events": "/v1/events", "/a%3Fb": "/a%3Fb", "/a?b": "/a%3Fb", "/50%": "/50%25", "/a b": "/a%20b", "/a#b": "/a%23b", "/é": "/é",
