@@ -12,11 +12,13 @@ import (
 
 	"lectern/localstack/cloud/target"
 	"lectern/localstack/local/datadir"
+	"lectern/localstack/test/stacktest"
 )
 
 // TestTheTourOfTheREADME does what the README says, word by word, and holds the
 // statuses to those it names: on a service of its own, or on the deployed one that
-// the environment names, whose addresses and tokens are then all that differs.
+// the environment names, whose addresses and tokens are then all that differs. There, the links
+// of the entry and of the reference page must lead on below the stage.
 func TestTheTourOfTheREADME(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
@@ -30,6 +32,9 @@ func TestTheTourOfTheREADME(t *testing.T) {
 		printed, err := run(t, "demo", "--deployed", "--data", data)
 		require.NoError(t, err, printed)
 		require.NoError(t, os.Rename(filepath.Join(data, deployedName, datadir.EnvName), filepath.Join(data, datadir.EnvName)))
+		for _, region := range regions {
+			stacktest.SiteOf(t, region).FollowAll(t)
+		}
 	} else {
 		upOn(t, data)
 	}

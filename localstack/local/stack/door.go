@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -40,6 +41,9 @@ const (
 // a REST API with payload format 1.0 for the group's Lambda handler.
 type door struct {
 	router router
+	// stage is the stage that paths begin with; empty for paths without a stage, as at a domain
+	// of the API.
+	stage string
 	// patience limits the wait for an answer.
 	patience time.Duration
 	newID    func() string
@@ -65,6 +69,11 @@ func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *
 
 // ServeHTTP answers a request.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	path, found := d.below(r.URL.EscapedPath())
+	if !found {
+		refuseStage(w)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		refuseLength(w)
@@ -73,7 +82,6 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // The client has gone before it sent its body.
 	}
-	path := r.URL.EscapedPath()
 	to := d.router.find(r.Method, path)
 	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
 	defer cancel()
@@ -104,7 +112,8 @@ func failed(err error) *apierr.Error {
 	return e
 }
 
-// event returns the request in API Gateway's form. The path stays encoded, the query is
+// event returns the request in API Gateway's form. path is the path without the stage; the
+// context of the event has the whole path. The path stays encoded, the query is
 // decoded, and the body is base64 because the API declares every media type as binary.
 func (d *door) event(r *http.Request, path string, to route, body []byte) events.APIGatewayProxyRequest {
 	r.Header["Host"] = []string{r.Host}
@@ -118,11 +127,11 @@ func (d *door) event(r *http.Request, path string, to route, body []byte) events
 		Body:                            base64.StdEncoding.EncodeToString(body),
 		IsBase64Encoded:                 len(body) > 0,
 		RequestContext: events.APIGatewayProxyRequestContext{
-			Stage:            "local",
+			Stage:            cmp.Or(d.stage, noStage),
 			RequestID:        d.newID(),
 			ResourcePath:     to.template,
 			HTTPMethod:       r.Method,
-			Path:             path,
+			Path:             r.URL.EscapedPath(),
 			Protocol:         r.Proto,
 			RequestTimeEpoch: d.now().UnixMilli(),
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},

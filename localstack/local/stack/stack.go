@@ -36,6 +36,9 @@ type Config struct {
 	Table string
 	// Dir is the folder for the data; empty keeps the data in memory.
 	Dir string
+	// Stage serves below a stage, as API Gateway does for an API without a domain of its own;
+	// empty serves at the root.
+	Stage string
 	// AdminURL is Env.AdminURL.
 	AdminURL string
 	// Log gets a line for each request; nil drops the lines.
@@ -66,7 +69,7 @@ type Stack struct {
 // Instance is the service with a separate door and memory, like a single Lambda instance of
 // each group. Instances of a stack share only the table.
 type Instance struct {
-	// URL is the base address, for example http://127.0.0.1:8080.
+	// URL is the base address, for example http://127.0.0.1:8080, with the stage if any.
 	URL string
 	// Env is the environment of the groups, if the groups run in this process.
 	Env       api.Env
@@ -149,8 +152,11 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		p = s.processes()
 		function, do = p.group, p.operator()
 	}
-	i := &Instance{URL: "http://" + listener.Addr().String(), Env: env, do: do, processes: p, server: &http.Server{
-		Handler:           newDoor(env, functions.Groups, function),
+	d := newDoor(env, functions.Groups, function)
+	d.stage = s.config.Stage
+	url := "http://" + listener.Addr().String() + stagePath(d.stage)
+	i := &Instance{URL: url, Env: env, do: do, processes: p, server: &http.Server{
+		Handler:           d,
 		ReadHeaderTimeout: timeout,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    maxHeaders,

@@ -15,6 +15,7 @@ import (
 // Option changes how Start starts a region.
 type Option struct {
 	region   string
+	stage    string
 	features []string
 	wrap     func(table.Client) table.Client
 	asAWS    bool
@@ -24,6 +25,10 @@ type Option struct {
 
 // InRegion chooses a region other than us.
 func InRegion(name string) Option { return Option{region: name} }
+
+// BelowStage serves the region below a stage of API Gateway, as without a domain. The deployed
+// service keeps its own address.
+func BelowStage(name string) Option { return Option{stage: name} }
 
 // Features switches features of the event on. The event has no others.
 func Features(names ...string) Option { return Option{features: names} }
@@ -52,6 +57,9 @@ func all(options []Option) Option {
 		if o.region != "" {
 			merged.region = o.region
 		}
+		if o.stage != "" {
+			merged.stage = o.stage
+		}
 		if o.wrap != nil {
 			merged.wrap = o.wrap
 		}
@@ -69,7 +77,7 @@ func all(options []Option) Option {
 
 // config returns how the region starts on this machine.
 func (o Option) config() stack.Config {
-	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Wrap: o.wrap}
+	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap}
 	if o.asAWS {
 		c.Wrap = o.client
 	}

@@ -1,6 +1,6 @@
 // Package stacktest starts a region for a test: the real engine and handlers, with an
-// organization, an event and a token. Its only check of the API is the status of an answer.
-// The same tests run against the groups' binaries or a deployed region (backend.go).
+// organization, an event and a token. Its only checks of the API are the status of an answer, and
+// that links lead on (Site). The same tests run against the groups' binaries or a deployed region (backend.go).
 package stacktest
 
 import (
