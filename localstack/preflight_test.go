@@ -24,7 +24,7 @@ func TestPreflightEndsWithAnErrorOnlyIfACheckFailed(t *testing.T) {
 	t.Cleanup(account.Close)
 	for name, value := range map[string]string{
 		"AWS_ENDPOINT_URL": account.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_PROFILE": "",
 	} {
 		t.Setenv(name, value)
 	}

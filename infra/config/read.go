@@ -103,7 +103,9 @@ func (r *reader) regions(key string) (chosen []Region) {
 	for _, name := range names {
 		region := r.region(name)
 		if owner, taken := owners[region.AWSRegion]; taken {
-			r.mistake(name+".awsRegion", "is that of %s, and each region needs its own: %s", owner, region.AWSRegion)
+			r.mistake(name+".awsRegion",
+				"is that of %s, and each region needs its own: %s. Set another one for %s or %s, also if that is not deployed",
+				owner, region.AWSRegion, owner, name)
 		}
 		owners[region.AWSRegion] = name
 		if slices.Contains(asked, name) {

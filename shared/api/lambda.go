@@ -185,7 +185,7 @@ func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) 
 type basePathKey struct{}
 
 // BasePath returns what the caller's address has before the paths of the API: /live below the
-// stage live, nothing at a domain of the API and on one machine. A link of an answer begins
+// stage live, nothing at a domain of the API. A link of an answer begins
 // with the base path.
 func BasePath(ctx context.Context) string {
 	base, _ := ctx.Value(basePathKey{}).(string)

@@ -144,6 +144,9 @@ func (r *Response[T, E]) fillRecords(
 		if texts[i], err = encoded(texts[i], result.Answer, detail); err != nil {
 			return false, fmt.Errorf("bulk: encode answer %d: %w", i, err)
 		}
+		if texts[i] == nil {
+			continue
+		}
 		if !space.Fits(texts[i]) {
 			return false, nil
 		}

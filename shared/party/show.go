@@ -46,7 +46,7 @@ func (s *Shown) RecordID() string { return s.id }
 // omitted is the property that lists the paths left out of a long answer.
 const omitted = "omitted"
 
-// Reduce shortens the party to a Detail (size.Record).
+// Reduce shortens the party to a Detail (size.Reducer).
 func (s *Shown) Reduce(to size.Detail) (less bool) {
 	for len(s.reductions) > 0 && s.reductions[0].from <= to {
 		next := s.reductions[0]

@@ -113,7 +113,7 @@ func tooManyResults(ctx context.Context, page Page, limit int) error {
 }
 
 // weigh returns the bytes of JSON text. For a client without gzip, text with more escapes than
-// a Lambda has room for counts more, so that every text up to Plain is small enough.
+// a Lambda has space for counts more, so that every text up to Plain is small enough.
 func (c Client) weigh(text []byte) int {
 	if c.Gzip {
 		return len(text)

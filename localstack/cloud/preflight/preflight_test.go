@@ -64,6 +64,8 @@ func (a account) serve(t *testing.T) {
 		_, _ = io.WriteString(w, answer)
 	}))
 	t.Cleanup(server.Close)
+	t.Setenv("AWS_PROFILE", "")
+	t.Setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "")
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")

@@ -27,9 +27,9 @@ func (r *Reservation) take(bytes int64) (fits bool) {
 }
 
 // Answer is the answer of one operation of a bulk: a session that is rendered once the
-// bulk's answer has room for it.
+// bulk's answer has space for it.
 type Answer struct {
-	// loaded is nil if the budget has no room for the session.
+	// loaded is nil if the budget is used up.
 	loaded      *Loaded
 	body        *session.Body
 	reservation *Reservation

@@ -184,7 +184,7 @@ func (r *Request) admin(b *session.Body) *string {
 	return &link
 }
 
-// Reduce renders the session at a Detail (size.Record).
+// Reduce renders the session at a Detail (size.Reducer).
 func (s *Session) Reduce(to size.Detail) (less bool) {
 	if to <= s.detail {
 		return false
@@ -199,7 +199,7 @@ func (l *Loaded) omitted(b *session.Body, detail size.Detail) (paths []string) {
 	if detail == size.Full {
 		return nil
 	}
-	subs, people := l.subsessions(b), l.peopleLists(b)
+	subs, people := l.subsessions(b), l.peopleLists(b, detail)
 	if detail >= size.Brief {
 		paths = append(paths, below(people, contact.Longest...)...)
 		paths = append(paths, l.accountFields(b, detail)...)
@@ -238,13 +238,16 @@ func (l *Loaded) accountFields(b *session.Body, detail size.Detail) (paths []str
 	return paths
 }
 
-// peopleLists are the properties of a session that show people.
-func (l *Loaded) peopleLists(b *session.Body) (lists []string) {
+// peopleLists are the properties of a session that show people at a Detail.
+func (l *Loaded) peopleLists(b *session.Body, detail size.Detail) (lists []string) {
 	if len(b.Participants) > 0 {
 		lists = append(lists, "participants.", "speakers.", "chairpersons.", "moderators.")
 	}
 	if slices.ContainsFunc(l.subsessions(b), func(sub *session.Body) bool { return len(sub.Participants) > 0 }) {
 		lists = append(lists, "subsessions.participants.", "subsessions.speakers.")
+		if l.Expand.SubsessionDetails && detail < size.Unexpanded {
+			lists = append(lists, "subsessions.chairpersons.", "subsessions.moderators.")
+		}
 	}
 	return lists
 }
@@ -256,6 +259,9 @@ func (l *Loaded) expanded(people []string, subsessions bool) (paths []string) {
 	}
 	if l.Expand.Composition {
 		paths = append(paths, "composition")
+		if subsessions {
+			paths = append(paths, "subsessions.composition")
+		}
 	}
 	if l.Expand.SubsessionDetails && subsessions {
 		paths = append(paths, below([]string{"subsessions."}, names(reflect.TypeFor[Details]())...)...)

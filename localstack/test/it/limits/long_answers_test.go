@@ -3,6 +3,7 @@ package limits_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -82,6 +83,15 @@ func TestASessionOfHeavyPeopleIsShownInBrief(t *testing.T) {
 		require.Len(t, shown.List("speakers"), 30)
 		require.Equal(t, "Ropes", shown.List("sponsors")[0]["description"])
 	}
+	chairs := make([]object, len(people))
+	for i, person := range people {
+		chairs[i] = object{"contact_id": person["contact_id"], "email": person["email"], "core_role": "chairperson"}
+		maps.DeleteFunc(chairs[i], func(_ string, value any) bool { return value == nil })
+	}
+	s.Create(200, object{"title": "Part", "parent_session_id": made.ID(), "participants": chairs})
+	whole := s.Get(200, made.ID(), "expand=subsession_details")
+	require.NotContains(t, whole.List("subsessions")[0].List("chairpersons")[0], "about")
+	require.Contains(t, whole["omitted"], "subsessions.chairpersons.about")
 	few := s.Create(200, object{"title": "Few", "participants": people[:2]})
 	require.NotContains(t, few, "omitted")
 	require.Equal(t, "y", few.List("participants")[0]["about"])
