@@ -81,10 +81,10 @@ type entry struct {
 // entry returns the name of the service and the paths of its description. A relative path would
 // be wrong here, since the address of the entry may end without a slash.
 func (s *service) entry(ctx context.Context, _ *struct{}) (*entry, error) {
-	base := api.BasePath(ctx)
+	below := api.BasePath(ctx)
 	return &entry{
 		Name: "Lectern", Version: "1.0", Region: s.region,
-		Description: base + "/openapi.json", Documentation: base + "/docs",
+		Description: below + "/openapi.json", Documentation: below + "/docs",
 	}, nil
 }
 
@@ -93,16 +93,16 @@ func (*service) document(ctx context.Context, _ *struct{}) (*api.File, error) {
 	return &api.File{Type: "application/json", Body: documentBelow(api.BasePath(ctx))}, nil
 }
 
-// documentBelow returns the document with a base path before its addresses: the server, and the
+// documentBelow returns the document with the base path before its addresses: the server, and the
 // endpoints of OAuth, which clients resolve from the host and not from the server.
-func documentBelow(base string) []byte {
-	if base == "" {
+func documentBelow(path string) []byte {
+	if path == "" {
 		return document
 	}
 	// No text of the document contains these, because a quote inside a text is escaped. The name
 	// of a stage (infra/config) needs no escape.
-	below := bytes.ReplaceAll(document, []byte(`"url": "/"`), []byte(`"url": "`+base+`"`))
-	return bytes.ReplaceAll(below, []byte(`Url": "/`), []byte(`Url": "`+base+`/`))
+	below := bytes.ReplaceAll(document, []byte(`"url": "/"`), []byte(`"url": "`+path+`"`))
+	return bytes.ReplaceAll(below, []byte(`Url": "/`), []byte(`Url": "`+path+`/`))
 }
 
 type health struct {
@@ -117,12 +117,15 @@ func (*service) health(context.Context, *struct{}) (*health, error) {
 // startScript starts Scalar. Scalar must not use other services: no fonts, no telemetry, no proxy
 // and no assistant.
 const startScript = `Scalar.createApiReference('#reference', {
-  url: 'openapi.json', withDefaultFonts: false, telemetry: false, agent: { disabled: true },
+  url: document.getElementById('reference').dataset.document, withDefaultFonts: false, telemetry: false, agent: { disabled: true },
   showDeveloperTools: 'never', hideClientButton: true, persistAuth: false
 })`
 
-// page has addresses relative to its own, /docs: they need no base path, since the service
-// answers 404 to /docs/.
+// base stands in a page for the base path of the caller's address.
+const base = "{base}"
+
+// page begins each address with base. An address relative to the page would be wrong at
+// /docs/, which is the same page as /docs.
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -132,8 +135,8 @@ const page = `<!doctype html>
 <title>Lectern API reference</title>
 </head>
 <body>
-<div id="reference"></div>
-<script src="docs/scalar.js"></script>
+<div id="reference" data-document="{base}/openapi.json"></div>
+<script src="{base}/docs/scalar.js"></script>
 <script>` + startScript + `</script>
 </body>
 </html>
@@ -145,7 +148,7 @@ const missing = `<!doctype html>
 <body>
 <h1>The reference page is not part of this build</h1>
 <p>Its script is fetched by <code>make setup</code>; build again after that.
-The description itself is at <a href="openapi.json">openapi.json</a>.</p>
+The description itself is at <a href="{base}/openapi.json">openapi.json</a>.</p>
 </body>
 </html>
 `
@@ -161,12 +164,13 @@ func policy() string {
 }
 
 // reference returns the reference page, or another page if the build has no script.
-func (s *service) reference(context.Context, *struct{}) (*api.File, error) {
-	file := &api.File{Type: "text/html; charset=utf-8", Body: []byte(page), Policy: policy()}
+func (s *service) reference(ctx context.Context, _ *struct{}) (*api.File, error) {
+	text := page
 	if _, err := fs.Stat(s.files, scalarScript); err != nil {
-		file.Body = []byte(missing)
+		text = missing
 	}
-	return file, nil
+	body := strings.ReplaceAll(text, base, api.BasePath(ctx))
+	return &api.File{Type: "text/html; charset=utf-8", Body: []byte(body), Policy: policy()}, nil
 }
 
 // script returns the script of the reference page.

@@ -43,7 +43,10 @@ func TestMethodsOfAPath(t *testing.T) {
 		{s.path("/notes/create"), "GET", 405, "POST, OPTIONS"},
 		{"/nothing", "OPTIONS", 204, "OPTIONS"},
 		{"/nothing", "DELETE", 404, ""},
-		{"/open/", "GET", 404, ""},
+		{"/open/", "GET", 200, ""},
+		{s.path("/notes/" + kept + "/"), "PATCH", 405, "GET, PUT, DELETE, HEAD, OPTIONS"},
+		{"/open//", "GET", 404, ""},
+		{"/open%2F", "GET", 404, ""},
 		{"//open", "GET", 404, ""},
 		{"/x/../open", "GET", 404, ""},
 	} {

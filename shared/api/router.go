@@ -129,6 +129,7 @@ func (m methods) names() (all []string) {
 
 // ServeHTTP serves a request and logs it in one line.
 func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = withoutSlash(r)
 	x := p.begin(r)
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		p.mux.ServeHTTP(nil, x.r)
@@ -137,6 +138,19 @@ func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.refuse(nil)
 	}
 	x.log(x.respond(w))
+}
+
+// withoutSlash returns the request without the slash at the end of its path, which the service
+// ignores as API Gateway does (gaps.md section 1). An encoded slash belongs to a segment.
+func withoutSlash(r *http.Request) *http.Request {
+	encoded, ok := strings.CutSuffix(r.URL.EscapedPath(), "/")
+	if !ok || encoded == "" {
+		return r
+	}
+	without, address := *r, *r.URL
+	address.Path, address.RawPath = strings.TrimSuffix(r.URL.Path, "/"), encoded
+	without.URL = &address
+	return &without
 }
 
 // refuse answers OPTIONS on a path with these methods, and refuses other methods.

@@ -68,10 +68,10 @@ func (n *node) child(segment string) *node {
 	return n.literals[segment]
 }
 
-// find returns the route of a request for a method and an encoded path. Undeclared routes go
-// to the root group as the gateway's {proxy+}.
+// find returns the route of a request for a method and an encoded path, with or without a slash
+// at its end. Undeclared routes go to the root group as the gateway's {proxy+}.
 func (r *router) find(method, path string) route {
-	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
 	if at := r.tree.find(segments); at != nil && at.groups[method] != nil {
 		return route{at.groups[method], at.template, parameters(at.template, segments)}
 	}

@@ -34,6 +34,8 @@ func TestRouter(t *testing.T) {
 		{"GET", "/", "root", "/", map[string]string{}},
 		{"GET", "/v1/events", "events", "/v1/events", map[string]string{}},
 		{"HEAD", "/v1/events", "events", "/v1/events", map[string]string{}},
+		{"GET", "/v1/events/", "events", "/v1/events", map[string]string{}},
+		{"GET", "/v1/event/7/content/x/last/", "content", "/v1/event/{eventId}/content/{kind}/last", map[string]string{"eventId": "7", "kind": "x"}},
 		{"POST", "/v1/event/7/sessions", "sessions", "/v1/event/{eventId}/sessions", map[string]string{"eventId": "7"}},
 		{"POST", "/v1/event/7/sessions/create", "writes", "/v1/event/{eventId}/sessions/create", map[string]string{"eventId": "7"}},
 		{"GET", "/v1/event/7/sessions/a%20b", "sessions", "/v1/event/{eventId}/sessions/{sessionId}", map[string]string{"eventId": "7", "sessionId": "a b"}},
@@ -42,7 +44,7 @@ func TestRouter(t *testing.T) {
 		// What is left goes to the root group: unknown paths, wrong methods, empty variables.
 		{"POST", "/", "root", "/", nil},
 		{"DELETE", "/v1/events", "root", "/{proxy+}", map[string]string{"proxy": "v1/events"}},
-		{"GET", "/v1/events/", "root", "/{proxy+}", map[string]string{"proxy": "v1/events/"}},
+		{"GET", "/v1/events//", "root", "/{proxy+}", map[string]string{"proxy": "v1/events//"}},
 		{"GET", "/v1/event//sessions/x", "root", "/{proxy+}", map[string]string{"proxy": "v1/event//sessions/x"}},
 		{"OPTIONS", "/v1/events", "root", "/{proxy+}", map[string]string{"proxy": "v1/events"}},
 	} {

@@ -70,10 +70,10 @@ func (s Site) Follow(t testing.TB, from, link string) (address string, content [
 	return to.String(), content
 }
 
-// Links of the reference page: the script's, and the document's in the call that starts it.
+// Links of the reference page: the script's, and the document's, which the script reads.
 var (
 	scriptLink   = regexp.MustCompile(`<script src="([^"]+)"`)
-	documentLink = regexp.MustCompile(`url: '([^']+)'`)
+	documentLink = regexp.MustCompile(`data-document="([^"]+)"`)
 )
 
 // FollowAll follows every link from the entry on: to the document, the reference page, the page's
@@ -86,6 +86,8 @@ func (s Site) FollowAll(t testing.TB) (entry, document []byte) {
 	decode(t, entry, &links)
 	from, document := s.Follow(t, at, links.Description)
 	page, text := s.Follow(t, at, links.Documentation)
+	_, same := s.Follow(t, at, links.Documentation+"/")
+	require.Equal(t, string(text), string(same), "a trailing slash changes nothing")
 	_, script := s.Follow(t, page, only(t, scriptLink, text))
 	require.Greater(t, len(script), 1<<20)
 	again, shown := s.Follow(t, page, only(t, documentLink, text))

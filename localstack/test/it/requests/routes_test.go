@@ -18,13 +18,33 @@ import (
 func TestUnknownRoutes(t *testing.T) {
 	s := stacktest.Start(t)
 	for _, path := range []string{
-		"/v1", "/v1/", "/v2/events", "/v1/events/", "/v1//events", "//v1/events", "/v1/event", "/v1/event/{event}",
+		"/v1", "/v1/", "/v2/events", "/v1/events//", "/v1/events%2F", "/v1//events", "//v1/events", "/v1/event", "/v1/event/{event}",
 		"/v1/event/{event}/nothing", "/v1/event/{event}/sessions/create/more", "/v1/./events", "/%2e%2e/v1/events", "/v1/events%3Fpage=1",
 	} {
 		answer := s.Call(t, http.StatusNotFound, http.MethodGet, strings.ReplaceAll(path, "{event}", fmt.Sprint(s.Event)), nil)
 		require.Equal(t, "NotFoundError", answer.JSON(t)["name"], path)
 		require.Equal(t, "application/json", answer.Header.Get("Content-Type"), path)
 	}
+}
+
+// TestATrailingSlashIsIgnored by every method, and by the limiter, which counts the request for
+// the same route.
+func TestATrailingSlashIsIgnored(t *testing.T) {
+	s := stacktest.Start(t)
+	track := s.Call(t, http.StatusOK, http.MethodPost, s.EventPath("/tracks/create/"), map[string]any{"name": "Ropes"}).JSON(t)
+	id, _ := track["id"].(string)
+	plain, slash := s.EventPath("/tracks"), s.EventPath("/tracks/")
+	require.JSONEq(t, string(s.Call(t, http.StatusOK, http.MethodGet, plain, nil).Body), string(s.Call(t, http.StatusOK, http.MethodGet, slash, nil).Body))
+	s.Call(t, http.StatusOK, http.MethodGet, slash+"?page=1", nil)
+	s.Call(t, http.StatusOK, http.MethodPut, slash+id+"/", map[string]any{"name": "Knots"})
+	s.Call(t, http.StatusOK, http.MethodHead, slash, nil)
+	require.Equal(t, "GET, POST, HEAD, OPTIONS", s.Call(t, http.StatusMethodNotAllowed, http.MethodPatch, slash, nil).Header.Get("Allow"))
+	require.Empty(t, s.As("").Call(t, http.StatusNoContent, http.MethodOptions, slash, nil).Body)
+	s.As("").Call(t, http.StatusUnauthorized, http.MethodGet, slash, nil)
+	few := s.As(s.TokenWith(t, map[string]any{"scopes": stacktest.Scopes, "limit": 2}))
+	few.Call(t, http.StatusOK, http.MethodGet, plain, nil)
+	few.Call(t, http.StatusOK, http.MethodGet, slash, nil)
+	few.Call(t, http.StatusTooManyRequests, http.MethodGet, slash, nil)
 }
 
 func TestWrongMethods(t *testing.T) {

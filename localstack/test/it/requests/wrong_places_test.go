@@ -12,7 +12,7 @@ func TestWrongPlaces(t *testing.T) {
 	var all []mistake
 	for _, path := range []string{
 		"/v1", "/v1/", "/v1/nothing", "/v2/events", "/v1/event", "/v1/event/1", "/v1/event/1/nothing", "/sessions/" + w.session + "/nothing",
-		"/sessions/", "/sessions//fields", "/tracks/" + w.track + "/restore", "/v1/events/", "/v1//events", "/sessions/create/more", "/sessions/..%2f", "/sessions/%2e%2e",
+		"/sessions//", "/sessions//fields", "/tracks/" + w.track + "/restore", "/v1/events//", "/v1//events", "/sessions/create/more", "/sessions/..%2f", "/sessions/%2e%2e",
 	} {
 		for _, method := range []string{"GET", "POST", "PUT", "DELETE"} {
 			all = append(all, mistake{method, path, nil, 404, "", "", nil})
