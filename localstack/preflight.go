@@ -20,9 +20,10 @@ func preflightCommand() *cobra.Command {
 		Use:   "preflight",
 		Short: "Check that an AWS account is ready for the deployment of a region.",
 		Long: "Read the account of the environment's credentials, in the AWS region that cdk.json gives the region, and print what\n" +
-			"the deployment needs: concurrent executions, API Gateway's role for logs and limits of requests, the domain's\n" +
-			"certificate. Nothing is written. It needs lambda:GetAccountSettings, apigateway:GET and acm:DescribeCertificate, and\n" +
-			"ends with status 1 if a check failed. Options of the CDK's command line (-c) are not known to it.",
+			"the deployment needs: the account itself, concurrent executions, API Gateway's role for logs and limits of requests,\n" +
+			"the domain's certificate. Nothing is written. It needs lambda:GetAccountSettings, apigateway:GET and, for the options\n" +
+			"that ask for them, lambda:GetFunctionConcurrency and acm:DescribeCertificate. It ends with status 1 if a check failed.\n" +
+			"Options of the CDK's command line (-c) are not known to it.",
 		Args: cobra.NoArgs,
 		RunE: o.run,
 	}
@@ -33,16 +34,16 @@ func preflightCommand() *cobra.Command {
 
 // run does the checks and prints the findings.
 func (o *preflightOptions) run(c *cobra.Command, _ []string) error {
-	settings, err := preflight.ReadSettings(o.config, o.region)
+	deployment, err := preflight.Read(o.config, o.region)
 	if err != nil {
 		return err
 	}
-	config, err := target.Region{AWSRegion: settings.AWSRegion}.Config(c.Context())
+	with, err := target.Region{AWSRegion: deployment.At.AWSRegion}.Config(c.Context())
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s in %s\n", settings.Region, settings.AWSRegion)
-	failed, err := preflight.Print(c.OutOrStdout(), preflight.Run(c.Context(), config, settings))
+	fmt.Fprintf(c.OutOrStdout(), "%s in %s\n", o.region, deployment.At.AWSRegion)
+	failed, err := preflight.Print(c.OutOrStdout(), preflight.Run(c.Context(), with, deployment))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestPreflightEndsWithAnErrorOnlyIfACheckFailed(t *testing.T) {
 			_, _ = io.WriteString(w, `{"throttleSettings": {"rateLimit": 10000, "burstLimit": 5000}}`)
 			return
 		}
-		_, _ = io.WriteString(w, `{"AccountLimit": {"ConcurrentExecutions": 10}}`)
+		_, _ = io.WriteString(w, `{"AccountLimit": {"ConcurrentExecutions": 10, "UnreservedConcurrentExecutions": 10}}`)
 	}))
 	t.Cleanup(account.Close)
 	for name, value := range map[string]string{
@@ -43,7 +43,7 @@ func TestPreflightEndsWithAnErrorOnlyIfACheckFailed(t *testing.T) {
 		require.True(t, strings.HasPrefix(out.String(), "eu in eu-central-1\n"), out.String())
 		if failure == "" {
 			require.NoError(t, err)
-			require.Contains(t, out.String(), "\nwarning  concurrent executions: the account has 10: ")
+			require.Contains(t, out.String(), "\nwarning  concurrent executions: the account has 10, 10 of them unreserved: ")
 			continue
 		}
 		require.EqualError(t, err, failure)

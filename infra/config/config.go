@@ -1,8 +1,7 @@
-// Package config reads the configuration of a deployment from the context of the CDK.
+// Package config reads the configuration of a deployment from the context of the CDK. It knows
+// no construct of the CDK, so that programs without the CDK read the same configuration.
 // Read config.go first, then read.go; reader.go takes typed values from a context.
 package config
-
-import "github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 
 // Config holds every option, set in cdk.json below context or on the command line with
 // -c. Every key may be left out; the default is in parentheses.
@@ -33,8 +32,9 @@ type Config struct {
 	// in one instance of a function, by "searchUnits" (60000); 0 means any number. The
 	// first search of the largest organization takes about 25,000.
 	SearchUnits int
-	// Retention is the time that logs are kept, by "logRetentionDays" (90).
-	Retention awslogs.RetentionDays
+	// RetentionDays is the time that logs are kept, by "logRetentionDays" (90): a number of
+	// days that CloudWatch has a retention for.
+	RetentionDays int
 	// ThrottleRate and ThrottleBurst limit each method of a path, in requests a second and
 	// in requests at once, by "throttleRate" (500) and "throttleBurst" (1000): with a
 	// thousand instances, five hundred a second leave two seconds for each. The account

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/stretchr/testify/require"
 )
 
@@ -17,7 +16,7 @@ func TestWithoutAContextEverythingHasADefault(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &Config{
 		Regions: []Region{{Name: "eu", AWSRegion: "eu-central-1"}, {Name: "us", AWSRegion: "us-east-1"}},
-		Arch:    "arm64", Stage: "live", Retention: awslogs.RetentionDays_THREE_MONTHS,
+		Arch:    "arm64", Stage: "live", RetentionDays: 90,
 		ThrottleRate: 500, ThrottleBurst: 1000, CloudWatchRole: true, SearchUnits: 60_000, Tags: map[string]string{},
 	}, c)
 }
@@ -33,7 +32,7 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:4566", c.Endpoint)
 	require.Equal(t, []int{10_000, 20}, []int{c.DailyWrites, c.ThrottleRate})
 	require.Equal(t, []bool{true, false}, []bool{c.CustomerKey, c.CloudWatchRole})
-	require.Equal(t, awslogs.RetentionDays_ONE_WEEK, c.Retention)
+	require.Equal(t, 7, c.RetentionDays)
 	require.Equal(t, map[string]string{"team": "programme"}, c.Tags)
 }
 

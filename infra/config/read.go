@@ -8,20 +8,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 )
 
 // awsRegions maps each region to the default region of AWS. Organizations and events take
 // ids from ranges that are fixed for these regions (package tenancy).
 var awsRegions = map[string]string{"us": "us-east-1", "eu": "eu-central-1"}
 
-// retentions maps a number of days to the retention of a log.
-var retentions = map[int]awslogs.RetentionDays{
-	1: awslogs.RetentionDays_ONE_DAY, 7: awslogs.RetentionDays_ONE_WEEK, 14: awslogs.RetentionDays_TWO_WEEKS,
-	30: awslogs.RetentionDays_ONE_MONTH, 60: awslogs.RetentionDays_TWO_MONTHS, 90: awslogs.RetentionDays_THREE_MONTHS,
-	180: awslogs.RetentionDays_SIX_MONTHS, 365: awslogs.RetentionDays_ONE_YEAR, 731: awslogs.RetentionDays_TWO_YEARS,
-}
+// retentions are the numbers of days that a log can be kept.
+var retentions = []int{1, 7, 14, 30, 60, 90, 180, 365, 731}
 
 // Read reads the configuration from a context. The error names every mistake.
 func Read(context map[string]any) (*Config, error) {
@@ -35,7 +29,7 @@ func Read(context map[string]any) (*Config, error) {
 
 		DailyWrites:   r.number("dailyWrites", 0, 0, 1e9),
 		SearchUnits:   r.number("searchUnits", 60_000, 0, 1e9),
-		Retention:     r.retention("logRetentionDays", 90),
+		RetentionDays: r.retention("logRetentionDays", 90),
 		ThrottleRate:  r.number("throttleRate", 500, 1, 1_000_000),
 		ThrottleBurst: r.number("throttleBurst", 1000, 1, 1_000_000),
 		Concurrency:   r.number("reservedConcurrency", 0, 0, 10_000),
@@ -69,13 +63,13 @@ func isEmail(text string) bool {
 	return err == nil && address.Address == text
 }
 
-// retention reads a number of days that CloudWatch has a retention for.
-func (r *reader) retention(key string, fallback int) awslogs.RetentionDays {
+// retention reads one of retentions.
+func (r *reader) retention(key string, fallback int) int {
 	days := r.number(key, fallback, 1, 3653)
-	if _, ok := retentions[days]; !ok {
-		r.mistake(key, "is none of %v: %d", slices.Sorted(maps.Keys(retentions)), days)
+	if !slices.Contains(retentions, days) {
+		r.mistake(key, "is none of %v: %d", retentions, days)
 	}
-	return retentions[days]
+	return days
 }
 
 // firewallRate reads 0 or a limit that AWS allows in a rate rule.

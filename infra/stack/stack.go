@@ -55,9 +55,10 @@ func (s *Stack) Output(name, description string, value *string) {
 // Log creates the log of a function, or of the gateway. The log is deleted with the stack:
 // everything that must be kept is in the change records of the table.
 func (s *Stack) Log(name string) awslogs.LogGroup {
-	return awslogs.NewLogGroup(s.Scope, jsii.String("Log-"+name), &awslogs.LogGroupProps{
+	log := awslogs.NewLogGroup(s.Scope, jsii.String("Log-"+name), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(s.Region.LogName(name)),
-		Retention:     s.Config.Retention,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
+	log.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(s.Config.RetentionDays))
+	return log
 }

@@ -1,15 +1,19 @@
 // Package preflight checks an AWS account before the first deployment of a region, so that
 // missing resources and low limits are found before CloudFormation or clients fail. The
-// package writes nothing. Read preflight.go first, then checks.go; settings.go reads cdk.json.
+// package writes nothing. Read preflight.go first, then checks.go.
 package preflight
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"lectern/infra/config"
 )
 
 // State is the result of a check.
@@ -32,19 +36,51 @@ type Finding struct {
 	Text string
 }
 
-// check holds the input of the checks.
-type check struct {
-	settings Settings
-	config   aws.Config
-	now      time.Time
+// Deployment is the configuration of a region to check.
+type Deployment struct {
+	*config.Config
+	At config.Region
 }
 
-// Run does all checks of a region with the credentials and the AWS region of config.
-func Run(ctx context.Context, config aws.Config, settings Settings) []Finding {
-	c := check{settings, config, time.Now()}
-	findings := []Finding{c.concurrency(ctx)}
+// Read reads the configuration of a region from a file such as cdk.json, as the app reads it.
+// The error names every mistake, or a region that the file does not deploy.
+func Read(file, region string) (d Deployment, err error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the caller names it
+	if err != nil {
+		return d, fmt.Errorf("preflight: %w", err)
+	}
+	var app struct {
+		Context map[string]any `json:"context"`
+	}
+	if err := json.Unmarshal(text, &app); err != nil {
+		return d, fmt.Errorf("preflight: %s: %w", file, err)
+	}
+	if d.Config, err = config.Read(app.Context); err != nil {
+		return d, fmt.Errorf("preflight: %s: %w", file, err)
+	}
+	for _, at := range d.Regions {
+		if at.Name == region {
+			d.At = at
+			return d, nil
+		}
+	}
+	return d, fmt.Errorf("preflight: %s deploys no region %q", file, region)
+}
+
+// check holds the input of the checks.
+type check struct {
+	Deployment
+	aws aws.Config
+	now time.Time
+}
+
+// Run does all checks of a deployment with the credentials and the AWS region of an AWS
+// configuration.
+func Run(ctx context.Context, with aws.Config, d Deployment) []Finding {
+	c := check{d, with, time.Now()}
+	findings := []Finding{c.account(ctx), c.concurrency(ctx)}
 	findings = append(findings, c.gateway(ctx)...)
-	if settings.CertificateARN != "" {
+	if c.At.Domain != nil {
 		findings = append(findings, c.certificate(ctx))
 	}
 	return findings

@@ -15,14 +15,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
-	"lectern/infra/config"
 	"lectern/localstack/cloud/target"
 )
 
 const arn = "arn:aws:acm:us-west-2:123456789012:certificate/1"
 
 // account is an AWS account as its APIs show it: JSON answers, empty for one that is refused.
-type account struct{ lambda, gateway, certificate string }
+type account struct {
+	lambda, gateway, certificate string
+	// reserved has the instances that functions reserve, by their names.
+	reserved map[string]int
+}
 
 // sound is an account with nothing to find.
 func sound() account {
@@ -47,6 +50,18 @@ func (a account) serve(t *testing.T) {
 			return strings.Contains(r.Header.Get("Authorization"), "/us-west-2/"+service+"/aws4_request")
 		}
 		var answer string
+		name, of := strings.CutPrefix(r.URL.Path, "/2019-09-30/functions/")
+		if function, asked := strings.CutSuffix(name, "/concurrency"); of && asked {
+			n, exists := a.reserved[function]
+			if !exists {
+				w.Header().Set("X-Amzn-Errortype", "ResourceNotFoundException")
+				w.WriteHeader(http.StatusNotFound)
+			}
+			answer = fmt.Sprintf(`{"ReservedConcurrentExecutions": %d}`, n)
+		}
+		if r.URL.Path == "/" && strings.Contains(string(text), "Action=GetCallerIdentity") && signed("sts") {
+			answer = "<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>"
+		}
 		switch r.Method + " " + r.URL.Path + " " + r.Header.Get("X-Amz-Target") {
 		case "GET /2016-08-19/account-settings/ ", "GET /2016-08-19/account-settings ":
 			answer = map[bool]string{true: a.lambda}[signed("lambda")]
@@ -77,12 +92,12 @@ func (a account) serve(t *testing.T) {
 func (a account) found(t *testing.T, context string) (lines []string, failed int) {
 	t.Helper()
 	a.serve(t)
-	settings, err := ReadSettings(file(t, context), "us")
+	deployment, err := Read(file(t, context), "us")
 	require.NoError(t, err)
-	config, err := target.Region{AWSRegion: settings.AWSRegion}.Config(t.Context())
+	with, err := target.Region{AWSRegion: deployment.At.AWSRegion}.Config(t.Context())
 	require.NoError(t, err)
 	var out strings.Builder
-	failed, err = Print(&out, Run(t.Context(), config, settings))
+	failed, err = Print(&out, Run(t.Context(), with, deployment))
 	require.NoError(t, err)
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"), failed
 }
@@ -96,6 +111,8 @@ func file(t *testing.T, context string) string {
 }
 
 const (
+	reserved50 = `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": 50}`
+
 	west   = `{"us": {"awsRegion": "us-west-2"}}`
 	domain = `{"us": {"awsRegion": "us-west-2", "domain": {"name": "api.example.org", "certificateArn": "` + arn + `"}}}`
 )
@@ -104,14 +121,15 @@ func TestASoundAccountIsReady(t *testing.T) {
 	lines, failed := sound().found(t, domain)
 	require.Zero(t, failed)
 	require.Equal(t, []string{
-		"ok       concurrent executions: the account has 1000",
+		"ok       account: 123456789012",
+		"ok       concurrent executions: the account has 1000, 1000 of them unreserved",
 		"ok       role for logs: the account has none, and the deployment creates it",
 		"ok       requests: the account may have 10000 a second and 5000 at once",
 		"ok       certificate: issued for api.example.org",
 	}, lines)
 	lines, failed = sound().found(t, west)
 	require.Zero(t, failed)
-	require.Len(t, lines, 3, "without a domain there is no certificate")
+	require.Len(t, lines, 4, "without a domain there is no certificate")
 }
 
 // Each finding names what to do, in the keys of cdk.json and the words of AWS.
@@ -121,7 +139,18 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 		change(&a)
 		return a
 	}
-	few := with(func(a *account) { a.lambda = `{"AccountLimit": {"ConcurrentExecutions": 10}}` })
+	few := with(func(a *account) {
+		a.lambda = `{"AccountLimit": {"ConcurrentExecutions": 10, "UnreservedConcurrentExecutions": 10}}`
+	})
+	shared := with(func(a *account) {
+		a.lambda = `{"AccountLimit": {"ConcurrentExecutions": 1000, "UnreservedConcurrentExecutions": 200}}`
+	})
+	deployed := with(func(a *account) {
+		a.lambda, a.reserved = shared.lambda, map[string]int{"lectern-us-operator": 50, "other": 700}
+		for _, group := range functions.Groups {
+			a.reserved["lectern-us-"+group.Name] = 50
+		}
+	})
 	role := func(arn string) account {
 		return with(func(a *account) {
 			a.gateway = `{"cloudwatchRoleArn": "` + arn + `", "throttleSettings": {"rateLimit": 2500, "burstLimit": 1250}}`
@@ -138,9 +167,14 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 		line    string
 		says    []string
 	}{
-		"a new account":  {few, west, "warning  concurrent", []string{"has 10:", "500", "--region us-west-2", "--desired-value 1000"}},
+		"a new account":  {few, west, "warning  concurrent", []string{"has 10, 10 of them unreserved:", "500", "--region us-west-2", "--desired-value 1000"}},
 		"reserved":       {sound(), `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": "60"}`, "failed   concurrent", []string{fmt.Sprint(" needs ", needed), "reservedConcurrency"}},
-		"fits":           {sound(), `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": 50}`, "ok       concurrent", nil},
+		"by others":      {shared, reserved50, "failed   concurrent", []string{"has 200 for it"}},
+		"by itself":      {deployed, reserved50, "ok       concurrent", []string{fmt.Sprint("has ", 200+50*(len(functions.Groups)+1))}},
+		"not by others":  {shared, west, "ok       concurrent", []string{"200 of them unreserved"}},
+		"fits":           {sound(), reserved50, "ok       concurrent", nil},
+		"other account":  {sound(), `{"account": "210987654321", "us": {"awsRegion": "us-west-2"}}`, "failed   account", []string{"123456789012", "210987654321"}},
+		"this account":   {sound(), `{"account": "123456789012", "us": {"awsRegion": "us-west-2"}}`, "ok       account: 123456789012", nil},
 		"own role":       {role("arn:aws:iam::1:role/Lectern-us-Service-ApiCloudWatchRole1"), west, "ok       role", nil},
 		"other role":     {role("arn:aws:iam::1:role/other"), west, "warning  role", []string{"arn:aws:iam::1:role/other", "cloudWatchRole"}},
 		"kept role":      {role("arn:aws:iam::1:role/other"), `{"us": {"awsRegion": "us-west-2"}, "cloudWatchRole": false}`, "ok       role", nil},
@@ -166,36 +200,18 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 	}
 }
 
-// The app and this check read the same file, and have the same defaults.
-func TestTheSettingsAreThoseOfTheApp(t *testing.T) {
-	everything, err := os.ReadFile("../../../infra/testdata/everything.json")
-	require.NoError(t, err)
-	for _, context := range []string{`{}`, string(everything)} {
-		var values map[string]any
-		require.NoError(t, json.Unmarshal([]byte(context), &values))
-		app, err := config.Read(values)
-		require.NoError(t, err)
-		for _, at := range app.Regions {
-			want := Settings{Region: at.Name, AWSRegion: at.AWSRegion, Reserved: app.Concurrency, CloudWatchRole: app.CloudWatchRole,
-				ThrottleRate: app.ThrottleRate, ThrottleBurst: app.ThrottleBurst}
-			if at.Domain != nil {
-				want.Domain, want.CertificateARN = at.Domain.Name, at.Domain.CertificateARN
-			}
-			got, err := ReadSettings(file(t, context), at.Name)
-			require.NoError(t, err)
-			require.Equal(t, want, got)
-		}
-	}
-}
-
+// The file is read as the app reads it: every mistake is named, and an unknown key is one.
 func TestAConfigurationThatCannotBeReadIsNamed(t *testing.T) {
-	_, err := ReadSettings(file(t, `{"reservedConcurrency": "many"}`), "us")
-	require.ErrorContains(t, err, "reservedConcurrency: ")
-	_, err = ReadSettings(file(t, `{}`), "mars")
-	require.ErrorContains(t, err, `there is no region "mars"`)
-	_, err = ReadSettings(filepath.Join(t.TempDir(), "cdk.json"), "us")
+	_, err := Read(file(t, `{"reservedConcurrency": "many", "adminURL": "x"}`), "us")
+	require.ErrorContains(t, err, "reservedConcurrency is not a number")
+	require.ErrorContains(t, err, "adminURL is unknown")
+	_, err = Read(file(t, `{"regions": "eu"}`), "us")
+	require.ErrorContains(t, err, `deploys no region "us"`)
+	_, err = Read(filepath.Join(t.TempDir(), "cdk.json"), "us")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	got, err := ReadSettings(file(t, `{"us": "{\"awsRegion\": \"us-west-2\"}"}`), "us")
+	got, err := Read(file(t, `{"us": "{\"awsRegion\": \"us-west-2\"}"}`), "us")
 	require.NoError(t, err)
-	require.Equal(t, "us-west-2", got.AWSRegion)
+	require.Equal(t, "us-west-2", got.At.AWSRegion)
+	_, err = Read("../../../cdk.json", "eu")
+	require.NoError(t, err)
 }
