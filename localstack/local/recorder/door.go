@@ -3,29 +3,31 @@ package recorder
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
 	"time"
 )
 
 // headerTime limits the time for the header of a call.
 const headerTime = 10 * time.Second
 
-// Door receives the calls of the functions of a stack and forwards them to the engine.
+// Door receives the calls of the functions of a stack and forwards them to the engine of the
+// call's service.
 type Door struct {
 	// URL is the address.
 	URL      string
 	recorder *Recorder
 	server   *http.Server
-	forward  *httputil.ReverseProxy
+	// engines has the engine of each service that has an engine here.
+	engines map[string]*httputil.ReverseProxy
 }
 
-// Open opens a door to the engine at an address.
+// Open opens a door to the engine of DynamoDB at an address.
 func (r *Recorder) Open(engine string) (*Door, error) {
 	address, err := url.Parse(engine)
 	if err != nil {
@@ -35,12 +37,12 @@ func (r *Recorder) Open(engine string) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recorder: %w", err)
 	}
-	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, forward: &httputil.ReverseProxy{
+	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, engines: map[string]*httputil.ReverseProxy{dynamoDB: {
 		Rewrite:   to{address}.rewrite,
 		Transport: &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
 		// Without an answer of the engine, the function gets no answer.
 		ErrorHandler: abort,
-	}}
+	}}}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: headerTime}
 	go func() { _ = d.server.Serve(listener) }() // It ends with Close.
 	return d, nil
@@ -49,7 +51,9 @@ func (r *Recorder) Open(engine string) (*Door, error) {
 // to is the engine that calls are forwarded to.
 type to struct{ engine *url.URL }
 
-// rewrite sends a call to the engine, with the Host that the function has signed.
+// rewrite sends a call to the engine, with the Host that the function has signed. The engine
+// of DynamoDB does not check the signature, which has the path with the function's name. An
+// engine that does needs calls without this name.
 func (t to) rewrite(p *httputil.ProxyRequest) {
 	p.Out.URL.Scheme, p.Out.URL.Host, p.Out.URL.Path, p.Out.Host = t.engine.Scheme, t.engine.Host, "/", p.In.Host
 }
@@ -74,22 +78,35 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // The function has gone before it sent its call.
 	}
-	group, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	all, err := needed(group, r.Header.Get("X-Amz-Target"), body)
+	call, all, err := read(r, body)
 	if err != nil {
-		refuse(w, "SerializationException", err.Error())
+		refuse(w, call.service, "SerializationException", err.Error())
 		return
 	}
 	if p := d.recorder.note(all); p != nil {
-		refuse(w, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
+		refuse(w, call.service, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
+		return
+	}
+	engine := d.engines[call.service]
+	if engine == nil {
+		refuse(w, call.service, "NotImplemented", call.service+" has no engine on this machine")
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	d.forward.ServeHTTP(w, r)
+	engine.ServeHTTP(w, r)
 }
 
-// refuse answers with an error in DynamoDB's form.
-func refuse(w http.ResponseWriter, name, message string) {
+// refuse answers with an error in the form of the service: XML for S3, JSON for all others.
+func refuse(w http.ResponseWriter, service, name, message string) {
+	if service == s3 {
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(http.StatusBadRequest)
+		_ = xml.NewEncoder(w).Encode(struct { // A function that has gone needs no answer.
+			XMLName       xml.Name `xml:"Error"`
+			Code, Message string
+		}{Code: name, Message: message})
+		return
+	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
 	w.WriteHeader(http.StatusBadRequest)
 	_ = json.NewEncoder(w).Encode(map[string]string{ //nolint:errchkjson // a function that has gone needs no answer

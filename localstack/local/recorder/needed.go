@@ -1,7 +1,6 @@
 package recorder
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 )
@@ -34,34 +33,31 @@ var partActions = map[string]string{
 	"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem",
 }
 
-// needed returns the permissions for a call of a function. target is the call's X-Amz-Target.
-func needed(group, target string, body []byte) ([]Permission, error) {
-	_, action, _ := strings.Cut(target, ".")
+// items returns the permissions for a call of DynamoDB.
+func items(s sent) ([]Permission, error) {
 	var c call
-	if err := json.Unmarshal(body, &c); err != nil {
+	if err := s.decode(&c); err != nil {
 		return nil, err
 	}
 	var all []Permission
 	for _, parts := range c.TransactItems {
 		for kind, part := range parts {
-			all = append(all, permission(group, partActions[kind], either(part.Key, part.Item)))
+			all = append(all, s.permission(partActions[kind], either(part.Key, part.Item).pattern()))
 		}
 	}
 	for _, request := range c.RequestItems {
 		for _, key := range request.Keys {
-			all = append(all, permission(group, action, key))
+			all = append(all, s.permission(s.action, key.pattern()))
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, permission(group, action, either(c.queried(), either(c.Key, c.Item))))
+		all = append(all, s.permission(s.action, either(c.queried(), either(c.Key, c.Item)).pattern()))
 	}
 	return all, nil
 }
 
-// permission returns the permission for an action on the item with a key.
-func permission(group, action string, key item) Permission {
-	return Permission{group, "dynamodb:" + action, pattern(key[partitionKey].S)}
-}
+// pattern returns the pattern for the item's partition key.
+func (i item) pattern() string { return pattern(i[partitionKey].S, "#") }
 
 // queried returns the key of the partition that a query reads.
 func (c call) queried() item {
@@ -80,11 +76,11 @@ func either(a, b item) item {
 	return b
 }
 
-// pattern returns the pattern for a partition key: the text up to the first #, and a star.
-func pattern(key string) string {
-	first, _, more := strings.Cut(key, "#")
+// pattern returns the pattern for a key: the text up to the first separator, and a star.
+func pattern(key, separator string) string {
+	first, _, more := strings.Cut(key, separator)
 	if more {
-		first += "#"
+		first += separator
 	}
 	return first + "*"
 }

@@ -1,7 +1,9 @@
-// Package recorder stands between functions and the DynamoDB engine, notes the permission that
-// each call needs, and can refuse a permission like AWS. The recorder reads the calls on the
-// wire below the SDK, so it sees everything that a function's own binary sends, retries too,
-// and the deployed code contains no part of it.
+// Package recorder stands between functions and the services of AWS that they call, notes the
+// permission that each call needs, and can refuse a permission like AWS. The recorder knows
+// DynamoDB, S3, SQS, EventBridge and Secrets Manager by the signature of a call, and refuses
+// every other call. Only DynamoDB has an engine on one machine. The recorder reads the calls on
+// the wire below the SDK, so it sees everything that a function's own binary sends, retries
+// too, and the deployed code contains no part of it.
 package recorder
 
 import (
@@ -17,8 +19,10 @@ type Permission struct {
 	Group string
 	// Action is the IAM action. A transaction needs the actions of its parts.
 	Action string
-	// Pattern matches the partition key of the call: the text up to the first #, and a star;
-	// only a star for a call without a key.
+	// Pattern names the resource of the call. For DynamoDB it matches the partition key: the
+	// text up to the first #, and a star; only a star for a call without a key. For S3 it is
+	// the same of the object's key up to the first slash. For SQS, EventBridge and Secrets
+	// Manager it is the name of the queue, bus or secret.
 	Pattern string
 }
 

@@ -117,9 +117,10 @@ func TestWhatIsKeptInAFile(t *testing.T) {
 // TestTheWireStaysAsItWas: the engine is sent, and the function gets, the same bytes.
 func TestTheWireStaysAsItWas(t *testing.T) {
 	const sent, answer = `{"TableName": "t",  "Key": {"PK": {"S": "O#1"}}}`, `{"Item" : {}}`
+	const signed = "AWS4-HMAC-SHA256 Credential=key/20270501/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
 	far := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body) // What is missing is seen below.
-		if string(body) != sent || r.URL.Path != "/" || r.Header.Get("Authorization") != "signed" || r.Header.Get("X-Forwarded-For") != "" {
+		if string(body) != sent || r.URL.Path != "/" || r.Header.Get("Authorization") != signed || r.Header.Get("X-Forwarded-For") != "" {
 			w.WriteHeader(http.StatusTeapot)
 		}
 		w.Header().Set("X-Amz-Crc32", "7")
@@ -132,7 +133,7 @@ func TestTheWireStaysAsItWas(t *testing.T) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door.Address("talks")+"/", strings.NewReader(sent))
 		require.NoError(t, err)
 		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.GetItem")
-		request.Header.Set("Authorization", "signed")
+		request.Header.Set("Authorization", signed)
 		return http.DefaultClient.Do(request)
 	}
 	got, err := call()

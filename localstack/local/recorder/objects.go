@@ -1,0 +1,50 @@
+package recorder
+
+import (
+	"slices"
+	"strings"
+)
+
+// objectActions has the IAM actions of the calls of S3 for an object, by method and
+// subresource.
+var objectActions = map[string]string{
+	"GET": "GetObject", "GET versionId": "GetObjectVersion", "GET uploadId": "ListMultipartUploadParts",
+	"HEAD": "GetObject", "HEAD versionId": "GetObjectVersion",
+	// The parts of an upload, its start and its end need the action of a whole object.
+	"PUT": "PutObject", "PUT partNumber uploadId": "PutObject", "PUT tagging": "PutObjectTagging",
+	"POST uploads": "PutObject", "POST uploadId": "PutObject",
+	"DELETE": "DeleteObject", "DELETE versionId": "DeleteObjectVersion", "DELETE uploadId": "AbortMultipartUpload",
+}
+
+// plain has the parameters that ask for no other action.
+var plain = []string{"x-id", "max-parts", "part-number-marker"}
+
+// Headers of S3 that ask for a further action.
+const (
+	headerTags = "X-Amz-Tagging"
+	headerCopy = "X-Amz-Copy-Source"
+)
+
+// objects returns the permissions for a call of S3. The pattern is the text of the object's key
+// up to the first slash, and a star. A call for a whole bucket is unknown: no function may list
+// a bucket.
+func objects(c sent) ([]Permission, error) {
+	_, key, _ := strings.Cut(c.path, "/")
+	call := []string{c.Method}
+	for name := range c.URL.Query() {
+		if !slices.Contains(plain, name) {
+			call = append(call, name)
+		}
+	}
+	slices.Sort(call[1:])
+	action := objectActions[strings.Join(call, " ")]
+	// The source of a copy needs a permission too, and a copy ends at 5 GB.
+	if action == "" || key == "" || c.Header.Get(headerCopy) != "" {
+		return nil, c.unknown()
+	}
+	all := []Permission{c.permission(action, pattern(key, "/"))}
+	if c.Header.Get(headerTags) != "" {
+		all = append(all, c.permission("PutObjectTagging", pattern(key, "/")))
+	}
+	return all, nil
+}
