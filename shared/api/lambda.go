@@ -37,7 +37,8 @@ type config struct {
 	dailyWrites int64
 	// searchUnits is LECTERN_SEARCH_UNITS, Env.SearchUnits; optional.
 	searchUnits int64
-	// endpoint is AWS_ENDPOINT_URL, set by an emulator.
+	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
+	// AWS_ENDPOINT_URL_DYNAMODB, or else AWS_ENDPOINT_URL, as in the SDK.
 	endpoint string
 }
 
@@ -49,7 +50,7 @@ func configured(getenv func(string) string) (config, error) {
 		region:    vars.required("LECTERN_REGION"),
 		awsRegion: vars.required("AWS_REGION"),
 		adminURL:  vars.address("LECTERN_ADMIN_URL"),
-		endpoint:  vars.address("AWS_ENDPOINT_URL"),
+		endpoint:  cmp.Or(vars.address("AWS_ENDPOINT_URL_DYNAMODB"), vars.address("AWS_ENDPOINT_URL")),
 
 		dailyWrites: vars.count("LECTERN_DAILY_WRITES"),
 		searchUnits: vars.count("LECTERN_SEARCH_UNITS"),

@@ -21,6 +21,14 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000}, c)
+
+	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"
+	c, err = configured(func(name string) string { return set[name] })
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:8000", c.endpoint, "the address of all services is not that of DynamoDB")
+	set["AWS_ENDPOINT_URL_DYNAMODB"] = "engine"
+	_, err = configured(func(name string) string { return set[name] })
+	require.ErrorContains(t, err, "AWS_ENDPOINT_URL_DYNAMODB is not an address")
 }
 
 func TestARequestHasTheGatewaysIDUnlessItsClientGaveOne(t *testing.T) {

@@ -123,16 +123,22 @@ func TestOpenIgnoresTheEnvironmentOfALocalEngine(t *testing.T) {
 }
 
 // TestOpenTakesTheEnvironmentOfAWS is the way of a Lambda, and of an emulator that
-// is named to it by AWS_ENDPOINT_URL.
+// is named to it by AWS_ENDPOINT_URL. AWS_ENDPOINT_URL_DYNAMODB comes before it.
 func TestOpenTakesTheEnvironmentOfAWS(t *testing.T) {
 	_, name := open(t)
-	t.Setenv("AWS_ENDPOINT_URL", endpoint)
 	t.Setenv("AWS_REGION", region)
 	t.Setenv("AWS_ACCESS_KEY_ID", "key")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
-	client, err := table.Open(t.Context(), table.Config{})
-	require.NoError(t, err)
-	insert(t, table.New(client, name), item("a"))
+	use := func(id string) {
+		client, err := table.Open(t.Context(), table.Config{})
+		require.NoError(t, err)
+		insert(t, table.New(client, name), item(id))
+	}
+	t.Setenv("AWS_ENDPOINT_URL", endpoint)
+	use("a")
+	t.Setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint)
+	use("b")
 }
 
 // TestCallsKeepTheirConnection makes calls one after another; each finds the

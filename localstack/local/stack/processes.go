@@ -89,7 +89,8 @@ func (s *Stack) Function(name string) *runtimeapi.Function { return s.processes(
 func (p *processes) function(name string) *runtimeapi.Function {
 	f := runtimeapi.New(runtimeapi.Config{
 		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
-		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL="+p.engine(name)),
+		// The engine serves DynamoDB alone, so a client of another service must not call it.
+		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name)),
 	})
 	p.functions = append(p.functions, f)
 	return f
