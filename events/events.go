@@ -1,0 +1,63 @@
+// Package events declares what happens after a write: the workers, which are Lambdas that no
+// request invokes, and the rules by which the bus sends changes to queues. Both lists are data.
+// The CDK app makes from them what is deployed. Both are empty so far: a change is stored with
+// its write (shared/change), and nothing reads the stream of the table. Read events.go, then
+// check.go.
+package events
+
+import "lectern/shared/table"
+
+// Source is the kind of source whose records invoke a worker.
+type Source string
+
+// The kinds of sources.
+const (
+	// Stream is the stream of the table, filtered by NewChanges.
+	Stream Source = "stream"
+	// Queue is a queue of SQS.
+	Queue Source = "queue"
+	// Schedule is a schedule of EventBridge.
+	Schedule Source = "schedule"
+	// Log is a log group of the service.
+	Log Source = "log"
+)
+
+// Worker describes a Lambda that no request invokes.
+type Worker struct {
+	// Name is the name of the function and of its folder with the binary.
+	Name string
+	// Memory is in MB, Seconds limits an invocation.
+	Memory, Seconds int
+	Source          Source
+	// From names the source: the queue, the expression of the schedule, or the end of the
+	// log group's name. It is empty for Stream, as a region has one table.
+	From string
+}
+
+// Workers lists the workers of a region.
+var Workers []Worker
+
+// Pattern selects records by their fields, in the form that EventBridge and Lambda use: a field
+// has a Pattern of the fields within, or the values of which the record must have one.
+type Pattern map[string]any
+
+// Rule sends the events on the bus that match a pattern to a queue. A rule is for a consumer,
+// never for one endpoint of a customer: a bus holds 300 rules.
+type Rule struct {
+	// Name is the end of the rule's name in a region.
+	Name    string
+	Pattern Pattern
+	// Queue is the queue of a worker.
+	Queue string
+}
+
+// Rules lists the rules of a region's bus.
+var Rules []Rule
+
+// NewChanges selects the new change records in the stream of the table. A write puts four to
+// eight items; without the filter, each would invoke the reader of the stream. Only a change
+// record has the mark (decision 16).
+var NewChanges = Pattern{
+	"eventName": []string{"INSERT"},
+	"dynamodb":  Pattern{"NewImage": Pattern{"k": Pattern{"S": []string{table.KindChange}}}},
+}

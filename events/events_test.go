@@ -1,0 +1,53 @@
+package events
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheListsAreWellFormed(t *testing.T) {
+	require.NoError(t, Check(Workers, Rules))
+	require.True(t, NewChanges.complete())
+}
+
+func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
+	require.NoError(t, Check([]Worker{
+		{"publisher", 256, 60, Stream, ""}, {"matcher", 512, 30, Queue, "webhooks"},
+		{"sweeper", 256, 50, Schedule, "rate(1 minute)"}, {"ingester", 128, 900, Log, "api"},
+	}, []Rule{{"webhooks", Pattern{"detail-type": []string{"session.updated"}}, "webhooks"}}))
+
+	fits := Pattern{"source": []string{"lectern"}}
+	err := Check([]Worker{
+		{"publisher", 256, 60, Stream, "us"}, {"publisher", 64, 0, "table", ""}, {"Big", 20_000, 901, Queue, ""},
+		{"sweeper", 256, 60, Schedule, ""},
+	}, []Rule{
+		{"a-b", nil, "webhooks"}, {"inner", Pattern{"detail": Pattern{}}, ""}, {"none", Pattern{"source": []string{}}, ""},
+		{"text", Pattern{"source": "lectern"}, ""}, {"twice", fits, ""}, {"twice", fits, ""},
+	})
+	require.Equal(t, []string{
+		"worker publisher reads the stream of the table, which has no name",
+		"worker publisher needs a name of its own",
+		"worker publisher has a memory that Lambda does not offer",
+		"worker publisher has a time that Lambda does not offer",
+		"worker publisher has no known source",
+		"worker Big needs a name of its own",
+		"worker Big has a memory that Lambda does not offer",
+		"worker Big has a time that Lambda does not offer",
+		"worker Big needs the name of its queue",
+		"worker sweeper needs its schedule",
+		"rule a-b needs a name of its own",
+		"rule a-b has a field without a value in its pattern",
+		"rule a-b has a queue that no worker reads",
+		"rule inner has a field without a value in its pattern",
+		"rule inner has a queue that no worker reads",
+		"rule none has a field without a value in its pattern",
+		"rule none has a queue that no worker reads",
+		"rule text has a field without a value in its pattern",
+		"rule text has a queue that no worker reads",
+		"rule twice has a queue that no worker reads",
+		"rule twice needs a name of its own",
+		"rule twice has a queue that no worker reads",
+	}, strings.Split(strings.ReplaceAll(err.Error(), "events: ", ""), "\n"))
+}
