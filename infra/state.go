@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/config"
@@ -14,10 +16,11 @@ import (
 // maximum of DynamoDB.
 const recoveryDays = 35
 
-// newState creates the stack of the table. No later deployment deletes the table: stack and
-// table are protected against deletion, and a deleted stack leaves the table behind.
+// newState creates the stack of the data: the table, the secret and, if configured, the
+// backup. No later deployment deletes the table: stack and table are protected against
+// deletion, and a deleted stack leaves table, secret, key and vault behind.
 func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
-	in := stack.New(app, c, region, stack.Kind{Name: "State", Description: "Lectern " + region.Name + ": the table", Protected: true})
+	in := stack.New(app, c, region, stack.Kind{Name: "State", Description: "Lectern " + region.Name + ": the data", Protected: true})
 	props := &awsdynamodb.TableProps{
 		TableName:    jsii.String(region.OwnTable()),
 		PartitionKey: &awsdynamodb.Attribute{Name: jsii.String("PK"), Type: awsdynamodb.AttributeType_STRING},
@@ -32,9 +35,11 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 		RemovalPolicy:       awscdk.RemovalPolicy_RETAIN,
 		Encryption:          awsdynamodb.TableEncryption_DEFAULT,
 	}
+	var key awskms.IKey
 	if c.CustomerKey {
+		key = newKey(in)
 		props.Encryption = awsdynamodb.TableEncryption_CUSTOMER_MANAGED
-		props.EncryptionKey = newKey(in)
+		props.EncryptionKey = key
 	}
 	table := awsdynamodb.NewTable(in.Scope, jsii.String("Table"), props)
 	// Output and table need different ids in the stack, but the output is called Table.
@@ -42,7 +47,48 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 		Value: table.TableName(), Description: jsii.String("The table's name"),
 	})
 	out.OverrideLogicalId(jsii.String("Table"))
+	publishStream(in, table)
+	newSecret(in, key)
+	if region.Backup != nil {
+		newBackup(in, key)
+	}
 	return in.Scope
+}
+
+// publishStream puts the ARN of the table's stream into a parameter, which the stack of
+// service reads at each deployment. An export would tie the stacks, and a restored table
+// could not replace the table.
+func publishStream(in *stack.Stack, table awsdynamodb.Table) {
+	awsssm.NewStringParameter(in.Scope, jsii.String("Stream"), &awsssm.StringParameterProps{
+		ParameterName: jsii.String(in.Region.StreamParameter()), StringValue: table.TableStreamArn(),
+		Description: jsii.String("The stream of the table of Lectern " + in.Region.Name),
+	})
+}
+
+// newSecret creates the secret from which the functions that sign and encrypt will derive their
+// keys. No function reads it yet. A deleted stack leaves the secret behind, since a table is
+// of no use without the keys of its data. A change of GenerateSecretString would replace the
+// value, so it must never change. A backup in another AWS region has a replica of the secret
+// beside it.
+func newSecret(in *stack.Stack, key awskms.IKey) {
+	props := &awssecretsmanager.CfnSecretProps{
+		Name:        jsii.String(in.Region.SecretName()),
+		Description: jsii.String("The keys of Lectern " + in.Region.Name + " are derived from this. It belongs to the backup of the table."),
+		GenerateSecretString: &awssecretsmanager.CfnSecret_GenerateSecretStringProperty{
+			SecretStringTemplate: jsii.String("{}"), GenerateStringKey: jsii.String("master"),
+			PasswordLength: jsii.Number(64), ExcludePunctuation: jsii.Bool(true),
+		},
+	}
+	if key != nil {
+		props.KmsKeyId = key.KeyArn()
+	}
+	if in.Region.Backup != nil {
+		props.ReplicaRegions = &[]any{&awssecretsmanager.CfnSecret_ReplicaRegionProperty{Region: jsii.String(in.Region.Backup.AWSRegion())}}
+	}
+	secret := awssecretsmanager.NewCfnSecret(in.Scope, jsii.String("Keys"), props)
+	secret.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
+	stack.Accept(secret, "AwsSolutions-SMG4", "A rotation by time would replace the value, and what the former value "+
+		"has signed and encrypted could not be read again.")
 }
 
 // newKey creates the account's own key of the table. Functions use the key by its alias, so

@@ -13,7 +13,7 @@ import (
 func TestTheTableIsSafe(t *testing.T) {
 	for _, at := range []string{"us", "eu"} {
 		state := ofDefaults(t)["Lectern-"+at+"-State"]
-		require.Len(t, state.Resources, 1)
+		require.Len(t, state.Resources, 3)
 		table := state.one(t, "AWS::DynamoDB::Table")
 		require.Equal(t, []string{"Retain", "Retain"}, []string{table.DeletionPolicy, table.UpdateReplacePolicy})
 		require.Equal(t, map[string]any{
@@ -39,6 +39,69 @@ func TestTheStackOfStateIsProtected(t *testing.T) {
 	app := appOf(t, map[string]any{"regions": "us"})
 	for _, stack := range *app.Synth(nil).Stacks() {
 		require.Equal(t, *stack.StackName() == "Lectern-us-State", *stack.TerminationProtection(), *stack.StackName())
+	}
+}
+
+// TestTheStreamIsFoundByAParameter: no export ties the stacks, so a restored table can take
+// the place of the table.
+func TestTheStreamIsFoundByAParameter(t *testing.T) {
+	for _, at := range []string{"us", "eu"} {
+		state := ofDefaults(t)["Lectern-"+at+"-State"]
+		parameter := state.one(t, "AWS::SSM::Parameter").Properties
+		require.Equal(t, "/lectern/"+at+"/stream", parameter["Name"])
+		require.Equal(t, "String", parameter["Type"])
+		require.Equal(t, "${"+state.id(t, "AWS::DynamoDB::Table")+".StreamArn}", written(parameter["Value"]))
+	}
+}
+
+// TestTheSecretIsMadeOnce: CloudFormation makes a new value if a property of its generation
+// changes, and what the former value has signed and encrypted is lost. So these properties
+// stay as they are, for every deployment and every option.
+func TestTheSecretIsMadeOnce(t *testing.T) {
+	generated := map[string]any{
+		"SecretStringTemplate": "{}", "GenerateStringKey": "master", "PasswordLength": 64.0, "ExcludePunctuation": true,
+	}
+	for _, at := range []string{"us", "eu"} {
+		for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+			secret := all["Lectern-"+at+"-State"].one(t, "AWS::SecretsManager::Secret")
+			require.Equal(t, []string{"Retain", "Retain"}, []string{secret.DeletionPolicy, secret.UpdateReplacePolicy})
+			require.Equal(t, "lectern/"+at+"/keys", secret.Properties["Name"])
+			require.Equal(t, generated, secret.Properties["GenerateSecretString"])
+			require.NotContains(t, all["Lectern-"+at+"-Service"].text, "secretsmanager", "no function may read it")
+		}
+	}
+	plainly := ofDefaults(t)["Lectern-us-State"].one(t, "AWS::SecretsManager::Secret").Properties
+	require.NotContains(t, plainly, "KmsKeyId")
+	require.NotContains(t, plainly, "ReplicaRegions")
+	state := ofEverything(t)["Lectern-us-State"]
+	guarded := state.one(t, "AWS::SecretsManager::Secret").Properties
+	require.Equal(t, "${"+state.id(t, "AWS::KMS::Key")+".Arn}", written(guarded["KmsKeyId"]))
+	require.Equal(t, []any{map[string]any{"Region": "us-east-1"}}, guarded["ReplicaRegions"])
+}
+
+func TestABackupIsCopiedElsewhereEachDay(t *testing.T) {
+	require.NotContains(t, ofDefaults(t)["Lectern-us-State"].text, "AWS::Backup")
+	for at, regions := range map[string][]string{"us": {"us-west-2", "us-east-1"}, "eu": {"eu-west-1", "eu-central-1"}} {
+		state := ofEverything(t)["Lectern-"+at+"-State"]
+		vault := state.one(t, "AWS::Backup::BackupVault")
+		require.Equal(t, []string{"Retain", "Retain"}, []string{vault.DeletionPolicy, vault.UpdateReplacePolicy})
+		require.Equal(t, "lectern-"+at, vault.Properties["BackupVaultName"])
+		require.Equal(t, "${"+state.id(t, "AWS::KMS::Key")+".Arn}", written(vault.Properties["EncryptionKeyArn"]))
+		days := map[string]any{"DeleteAfterDays": 90.0}
+		require.Equal(t, map[string]any{"BackupPlanName": "lectern-" + at, "BackupPlanRule": []any{map[string]any{
+			"RuleName": "daily", "TargetBackupVault": "${" + state.id(t, "AWS::Backup::BackupVault") + "}",
+			"ScheduleExpression": "cron(0 3 * * ? *)", "Lifecycle": days,
+			"CopyActions": []any{map[string]any{
+				"DestinationBackupVaultArn": "arn:aws:backup:" + regions[1] + ":123456789012:backup-vault:lectern-" + at, "Lifecycle": days,
+			}},
+		}}}, written(state.one(t, "AWS::Backup::BackupPlan").Properties["BackupPlan"]))
+		selection := written(state.one(t, "AWS::Backup::BackupSelection").Properties).(map[string]any)
+		require.Equal(t, "${"+state.id(t, "AWS::Backup::BackupPlan")+"}", selection["BackupPlanId"])
+		require.Equal(t, map[string]any{
+			"SelectionName": "table", "IamRoleArn": "${" + state.id(t, "AWS::IAM::Role") + ".Arn}",
+			// The table that is served.
+			"Resources": []any{"arn:aws:dynamodb:" + regions[0] + ":123456789012:table/lectern-" + at + "-restored"},
+		}, selection["BackupSelection"])
 	}
 }
 

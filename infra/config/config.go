@@ -3,6 +3,8 @@
 // Read config.go first, then read.go; reader.go takes typed values from a context.
 package config
 
+import "strings"
+
 // Config holds every option, set in cdk.json below context or on the command line with
 // -c. Every key may be left out; the default is in parentheses.
 type Config struct {
@@ -70,6 +72,12 @@ type Region struct {
 	// RestoredTable is a table restored from a backup, by "restoredTable". The functions
 	// use that table in place of the table of the stack.
 	RestoredTable string
+	// RestoredStreamARN is the stream of RestoredTable, by "restoredStreamArn". A worker that
+	// reads the stream of the table needs it.
+	RestoredStreamARN string
+	// Backup copies the table elsewhere each day, an object by "backup"; nil without the
+	// option.
+	Backup *Backup
 	// AlarmTopicARN is an SNS topic that receives alarms, by "alarmTopicArn". The topic's
 	// own policy has to let cloudwatch.amazonaws.com publish.
 	AlarmTopicARN string
@@ -88,6 +96,17 @@ type Domain struct {
 	ZoneID, ZoneName string
 }
 
+// Backup holds the options of the daily backup and of its copy.
+type Backup struct {
+	// VaultARN is the backup vault for the copies, in another AWS region, by "vaultArn".
+	VaultARN string
+	// Days is the time that a backup and its copy are kept, by "days" (35).
+	Days int
+}
+
+// AWSRegion returns the AWS region of the vault.
+func (b Backup) AWSRegion() string { return strings.Split(b.VaultARN, ":")[3] }
+
 // Prefix returns the start of the names of the region's resources.
 func (r Region) Prefix() string { return "lectern-" + r.Name }
 
@@ -104,6 +123,13 @@ func (r Region) Table() string {
 	}
 	return r.OwnTable()
 }
+
+// StreamParameter returns the name of the parameter that has the ARN of the stream of the
+// table in the stack of state.
+func (r Region) StreamParameter() string { return "/lectern/" + r.Name + "/stream" }
+
+// SecretName returns the name of the secret from which all keys of the region are derived.
+func (r Region) SecretName() string { return "lectern/" + r.Name + "/keys" }
 
 // LogName returns the name of the log of a function, or of the gateway.
 func (r Region) LogName(of string) string { return "/lectern/" + r.Name + "/" + of }

@@ -41,8 +41,8 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
 		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
 		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1, "tags": "team", "adminURL": "https://example.org",
-		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
-		"eu": map[string]any{"domain": map[string]any{
+		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
+		"eu": map[string]any{"backup": map[string]any{"days": 0, "region": "eu-west-1"}, "domain": map[string]any{
 			"name": "https://example.org", "hostedZoneId": "Z1", "certificate": "x",
 			"certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
 		}},
@@ -56,7 +56,8 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "searchUnits", "logRetentionDays", "throttleRate", "throttleBurst",
 		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole", "tags", "adminURL",
-		"us.awsRegion", "us.restoredTable", "us.alarmTopicArn", "us.table", "us.table:", "us.@table",
+		"us.awsRegion", "us.restoredTable", "us.restoredStreamArn", "us.restoredStreamArn", "eu.backup.vaultArn", "eu.backup.days", "eu.backup.region",
+		"us.alarmTopicArn", "us.table", "us.table:", "us.@table",
 		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",
 	}, names, err.Error())
 }
@@ -84,6 +85,49 @@ func TestADomainNeedsANameAndACertificate(t *testing.T) {
 			continue
 		}
 		require.ErrorContains(t, err, "us.domain.hostedZoneName is not the zone of")
+	}
+}
+
+// Functions would read the changes of another table than the one that they serve.
+func TestAStreamIsThatOfTheRestoredTable(t *testing.T) {
+	const of = "arn:aws:dynamodb:us-east-1:123456789012:table/lectern-us-2/stream/2027-05-01T00:00:00.000"
+	at := func(table, stream string) error {
+		_, err := Read(map[string]any{"us": map[string]any{"restoredTable": table, "restoredStreamArn": stream}})
+		return err
+	}
+	require.NoError(t, at("lectern-us-2", of))
+	for _, wrong := range []error{
+		at("lectern-us-3", of), at("lectern-us-2", strings.Replace(of, "us-east-1", "us-west-2", 1)),
+		at("lectern-us-2", strings.TrimSuffix(of, "2027-05-01T00:00:00.000")), at("lectern-us.2", of),
+	} {
+		require.ErrorContains(t, wrong, "us.restoredStreamArn is not the ARN of a stream of lectern-us")
+	}
+	_, err := Read(map[string]any{"us": map[string]any{"restoredStreamArn": of}})
+	require.ErrorContains(t, err, "us.restoredStreamArn is the stream of a restored table: give restoredTable too")
+}
+
+func TestACopyStaysInItsJurisdiction(t *testing.T) {
+	for _, one := range []struct{ region, awsRegion, copy, mistake string }{
+		{"eu", "eu-central-1", "eu-west-1", ""},
+		{"us", "us-east-1", "us-west-2", ""},
+		{"us", "ca-central-1", "ca-west-1", ""},
+		{"eu", "eu-central-1", "eu-central-1", "is in eu-central-1, as the table is"},
+		{"eu", "eu-central-1", "us-east-1", "must not leave its jurisdiction (eu)"},
+		{"eu", "eu-central-1", "eu-west-2", "must not leave its jurisdiction (eu)"},
+		{"eu", "eu-central-1", "eu-central-2", "must not leave its jurisdiction (eu)"},
+		{"us", "us-east-1", "us-gov-west-1", "must not leave its jurisdiction (us)"},
+		{"us", "us-east-1", "eu-west-1", "must not leave its jurisdiction (us)"},
+	} {
+		c, err := Read(map[string]any{"regions": one.region, one.region: map[string]any{"awsRegion": one.awsRegion,
+			"backup": map[string]any{"vaultArn": "arn:aws:backup:" + one.copy + ":123456789012:backup-vault:lectern"}}})
+		if one.mistake != "" {
+			require.ErrorContains(t, err, "\n  "+one.region+".backup.vaultArn is in "+one.copy, one.copy)
+			require.ErrorContains(t, err, one.mistake, one.copy)
+			continue
+		}
+		require.NoError(t, err, one.copy)
+		require.Equal(t, 35, c.Regions[0].Backup.Days)
+		require.Equal(t, one.copy, c.Regions[0].Backup.AWSRegion())
 	}
 }
 

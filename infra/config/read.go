@@ -117,6 +117,10 @@ func (r *reader) region(name string) Region {
 		AWSRegion:     options.text("awsRegion", awsRegions[name], "an AWS region", matches(`[a-z]{2}(-[a-z]+)+-[0-9]`)),
 		RestoredTable: options.text("restoredTable", "", "a table's name", matches(`[A-Za-z0-9_.-]{3,255}`)),
 	}
+	region.RestoredStreamARN = options.streamOf(region)
+	if backup, given := options.object("backup"); given {
+		region.Backup = backup.backup(region.AWSRegion)
+	}
 	region.AlarmTopicARN = options.arn("alarmTopicArn", "sns", region.AWSRegion)
 	if domain, given := options.object("domain"); given {
 		region.Domain = domain.domain(region.AWSRegion)

@@ -15,14 +15,11 @@ import (
 // tablePolicy allows a function its actions on the table. Requests of all these actions name
 // keys, so the condition refuses every other item; a request without keys would pass.
 func tablePolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
-	table := in.Scope.FormatArn(&awscdk.ArnComponents{
-		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(in.Region.Table()),
-	})
 	policy := awsiam.NewPolicyDocument(nil)
 	for _, s := range statements(spec.permissions) {
 		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions:   jsii.Strings(s.actions...),
-			Resources: &[]*string{table},
+			Resources: &[]*string{in.TableARN()},
 			Conditions: &map[string]any{
 				"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": s.patterns},
 			},

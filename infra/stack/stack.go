@@ -47,6 +47,13 @@ func New(app awscdk.App, c *config.Config, region config.Region, kind Kind) *Sta
 	return &Stack{scope, c, region}
 }
 
+// TableARN returns the ARN of the table that the functions use.
+func (s *Stack) TableARN() *string {
+	return s.Scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(s.Region.Table()),
+	})
+}
+
 // Output shows a value to the operator after a deployment.
 func (s *Stack) Output(name, description string, value *string) {
 	awscdk.NewCfnOutput(s.Scope, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
