@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
 	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/gateway"
@@ -18,27 +20,52 @@ import (
 
 // build creates the stacks of every configured region. dist is the folder of the functions'
 // binaries, dist/linux-<architecture>/<function>/bootstrap.
-func build(app awscdk.App, c *config.Config, groups []api.Group, dist string) error {
+func build(app awscdk.App, c *config.Config, groups []api.Group, workers []events.Worker, dist string) error {
 	specs, err := function.Specs(groups)
 	if err != nil {
+		return err
+	}
+	workerSpecs, err := function.WorkerSpecs(workers)
+	if err != nil {
+		return err
+	}
+	if err := checkStreams(c, workerSpecs); err != nil {
 		return err
 	}
 	if err := gateway.CheckPaths(groups); err != nil {
 		return err
 	}
 	binaries := cmp.Or(c.Functions, filepath.Join(dist, "linux-"+goarch[c.Arch]))
-	if err := checkBinaries(binaries, specs); err != nil {
+	if err := checkBinaries(binaries, slices.Concat(specs, workerSpecs)); err != nil {
 		return err
 	}
 	for key, value := range c.Tags {
 		awscdk.Tags_Of(app).Add(&key, &value, nil)
 	}
-	s := &service{groups, specs, binaries}
+	s := &service{groups, specs, workerSpecs, binaries}
 	for _, region := range c.Regions {
 		state := newState(app, c, region)
 		s.stack(app, c, region).AddStackDependency(state, jsii.String("The functions use the table by its name."))
 	}
 	return nil
+}
+
+// checkStreams refuses a restored table without the ARN of its stream, if a worker reads the
+// stream: the parameter has the stream of another table.
+func checkStreams(c *config.Config, workers []function.Spec) error {
+	var mistakes []error
+	for _, region := range c.Regions {
+		if region.RestoredTable == "" || region.RestoredStreamARN != "" {
+			continue
+		}
+		for _, w := range workers {
+			if w.ReadsStream {
+				mistakes = append(mistakes, fmt.Errorf("infra: %s.restoredStreamArn is missing: %s reads the stream of %s",
+					region.Name, w.Name, region.RestoredTable))
+			}
+		}
+	}
+	return errors.Join(mistakes...)
 }
 
 // goarch maps an architecture of Lambda to GOARCH.

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 	"lectern/infra/config"
 	"lectern/infra/function"
@@ -39,8 +40,9 @@ func TestMain(m *testing.M) {
 
 // template is a stack as CloudFormation gets it.
 type template struct {
-	Resources map[string]resource
-	Outputs   map[string]struct {
+	Parameters map[string]map[string]any
+	Resources  map[string]resource
+	Outputs    map[string]struct {
 		Value  any
 		Export any
 	}
@@ -113,15 +115,21 @@ func appOf(t *testing.T, context map[string]any) awscdk.App {
 	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
 	c, err := config.Read(context)
 	require.NoError(t, err)
-	require.NoError(t, build(app, c, functions.Groups, dist))
+	require.NoError(t, build(app, c, functions.Groups, events.Workers, dist))
 	return app
 }
 
 // synthesized gives the templates of a context by the names of their stacks.
 func synthesized(t *testing.T, context map[string]any) map[string]template {
 	t.Helper()
+	return readTemplates(t, appOf(t, context))
+}
+
+// readTemplates gives the templates of an app by the names of their stacks.
+func readTemplates(t *testing.T, app awscdk.App) map[string]template {
+	t.Helper()
 	all := map[string]template{}
-	for _, stack := range *appOf(t, context).Synth(nil).Stacks() {
+	for _, stack := range *app.Synth(nil).Stacks() {
 		text, err := json.Marshal(stack.Template())
 		require.NoError(t, err)
 		var made template

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
 	"lectern/functions"
 	"lectern/infra/config"
 )
@@ -31,7 +32,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if err := build(app, c, functions.Groups, "dist"); err != nil {
+	if err := build(app, c, functions.Groups, events.Workers, "dist"); err != nil {
 		return err
 	}
 	app.Synth(nil)

@@ -16,6 +16,8 @@ import (
 type service struct {
 	groups []api.Group
 	specs  []function.Spec
+	// workers are the functions that no request invokes.
+	workers []function.Spec
 	// binaries is the folder of the functions' binaries.
 	binaries string
 }
@@ -38,6 +40,9 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 		address = g.AddDomain()
 	}
 	function.ScheduleMaintenance(in, functions)
+	for _, spec := range s.workers {
+		functions = append(functions, function.NewStreamReader(in, spec, s.binaries))
+	}
 	observe.Add(in, functions, g)
 
 	in.Output("Address", "Where the API is", address)

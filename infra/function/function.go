@@ -48,7 +48,9 @@ type Spec struct {
 	Name string
 	// Memory is in MB.
 	Memory, Seconds int
-	permissions     []permission
+	// ReadsStream is for a worker that the stream of the table invokes.
+	ReadsStream bool
+	permissions []permission
 }
 
 // Specs lists the functions of the groups, and the operator's. The error names each

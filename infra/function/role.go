@@ -16,7 +16,10 @@ func newRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
 	if spec.UsesTable() {
 		policies["table"] = tablePolicy(in, spec)
 	}
-	usesKey := in.Config.CustomerKey && spec.UsesTable()
+	if spec.ReadsStream {
+		policies["stream"] = streamPolicy(in)
+	}
+	usesKey := in.Config.CustomerKey && (spec.UsesTable() || spec.ReadsStream)
 	if usesKey {
 		policies["key"] = keyPolicy(in, spec)
 	}

@@ -17,6 +17,8 @@ type Stack struct {
 	Scope  awscdk.Stack
 	Config *config.Config
 	Region config.Region
+	// stream is the parameter of StreamARN.
+	stream awscdk.CfnParameter
 }
 
 // Kind describes a stack.
@@ -44,7 +46,7 @@ func New(app awscdk.App, c *config.Config, region config.Region, kind Kind) *Sta
 		// The template has every route, and may have a million bytes.
 		SuppressTemplateIndentation: jsii.Bool(true),
 	})
-	return &Stack{scope, c, region}
+	return &Stack{Scope: scope, Config: c, Region: region}
 }
 
 // TableARN returns the ARN of the table that the functions use.
@@ -52,6 +54,22 @@ func (s *Stack) TableARN() *string {
 	return s.Scope.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("dynamodb"), Resource: jsii.String("table"), ResourceName: jsii.String(s.Region.Table()),
 	})
+}
+
+// StreamARN returns the ARN of the stream of the table that the functions use. For the table of
+// the stack of state it is a parameter of the template, which CloudFormation resolves at each
+// deployment. A template may not have the parameter without a use.
+func (s *Stack) StreamARN() *string {
+	if s.Region.RestoredTable != "" {
+		return &s.Region.RestoredStreamARN
+	}
+	if s.stream == nil {
+		s.stream = awscdk.NewCfnParameter(s.Scope, jsii.String("StreamArn"), &awscdk.CfnParameterProps{
+			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(s.Region.StreamParameter()),
+			Description: jsii.String("The parameter with the stream of the table"),
+		})
+	}
+	return s.stream.ValueAsString()
 }
 
 // Output shows a value to the operator after a deployment.
