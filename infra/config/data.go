@@ -13,7 +13,7 @@ func (r *reader) streamOf(region Region) string {
 	}
 	return r.text(key, "", "the ARN of a stream of "+region.RestoredTable+" in "+region.AWSRegion,
 		matches(`arn:aws[a-z-]*:dynamodb:`+regexp.QuoteMeta(region.AWSRegion)+`:[0-9]{12}:table/`+
-			regexp.QuoteMeta(region.RestoredTable)+`/stream/[0-9T:.-]+`))
+			regexp.QuoteMeta(region.RestoredTable)+`/stream/[0-9TZ:.-]+`))
 }
 
 // backup reads the options of the daily backup of a region in awsRegion. The copy must be in
