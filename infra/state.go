@@ -91,7 +91,7 @@ func newSecret(in *stack.Stack, key awskms.IKey) {
 		"has signed and encrypted could not be read again.")
 }
 
-// newKey creates the account's own key of the table. Functions use the key by its alias, so
+// newKey creates the account's own key of the data. Functions use the key by its alias, so
 // their stack needs no value of this stack. A deleted stack leaves key and alias behind:
 // without the alias no function may use the key, and so cannot read the table.
 func newKey(in *stack.Stack) awskms.IKey {

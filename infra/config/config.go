@@ -1,6 +1,6 @@
 // Package config reads the configuration of a deployment from the context of the CDK. It knows
 // no construct of the CDK, so that programs without the CDK read the same configuration.
-// Read config.go first, then read.go; reader.go takes typed values from a context.
+// Read config.go first, then read.go and data.go; reader.go takes typed values from a context.
 package config
 
 import "strings"
@@ -52,8 +52,8 @@ type Config struct {
 	// FirewallRate is the number of requests in five minutes from one address; the
 	// firewall refuses more. By "firewallRate"; 0 means no firewall.
 	FirewallRate int
-	// CustomerKey encrypts the table with a key of the account, by "customerKey" (false:
-	// with a key of DynamoDB).
+	// CustomerKey encrypts table, secret and backup with a key of the account, by
+	// "customerKey" (false: with keys of AWS).
 	CustomerKey bool
 	// CloudWatchRole creates the role by which the region's API Gateway writes logs, by
 	// "cloudWatchRole" (true). The account has one such role a region: use false if the

@@ -1,6 +1,7 @@
 // Package function describes the Lambdas: a function for each group and the operator's
 // function, each with a role, a log and an environment. Read function.go first, then
-// permissions.go, policies.go and role.go; schedule.go starts maintenance.
+// permissions.go, policies.go and role.go; schedule.go starts maintenance, stream.go makes the
+// functions that the stream of the table invokes.
 package function
 
 import (
