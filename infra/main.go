@@ -1,7 +1,8 @@
 // Command infra is the CDK app that describes Lectern on AWS: for each region a stack of
 // state with the data, and a stack of service with everything else. Regions share nothing.
 // The CDK's command line starts the app (cdk.json); config/config.go lists the options. Read
-// app.go, then state.go, backup.go and service.go; the folders hold the parts of a stack by subject.
+// app.go, then state.go, backup.go and service.go; the folders hold the parts of a stack by
+// subject.
 package main
 
 import (
