@@ -2,17 +2,25 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+	"lectern/infra/function"
 )
 
-// watched tells in lines what is counted in logs, what raises alarms and what is shown.
-func watched(t *testing.T, service template) (lines []string) {
+// watched tells in lines which logs there are, what is counted in logs, what raises alarms and
+// what is shown.
+func watched(t *testing.T, title string, service template) (lines []string) {
 	t.Helper()
-	add := func(kind, name string, what any) { lines = append(lines, kind+"\t"+name+"\t"+plain(t, what)) }
+	add := func(kind, name string, what any) {
+		lines = append(lines, title+"\t"+kind+"\t"+name+"\t"+plain(t, what))
+	}
+	for _, log := range service.of("AWS::Logs::LogGroup") {
+		add("log", log.Properties["LogGroupName"].(string), without(log.Properties, "LogGroupName", "Tags"))
+	}
 	for _, alarm := range service.of("AWS::CloudWatch::Alarm") {
 		add("alarm", alarm.Properties["AlarmName"].(string), without(alarm.Properties, "AlarmName", "AlarmActions", "AlarmDescription", "Tags"))
 	}
@@ -22,23 +30,35 @@ func watched(t *testing.T, service template) (lines []string) {
 		what["LogGroupName"] = log.Properties["LogGroupName"]
 		add("filter", filter.Properties["FilterName"].(string), what)
 	}
-	var dashboard struct {
-		Widgets []struct {
-			Properties struct {
-				Title, Region string
-				Metrics       [][]any
-			}
-		}
+	for _, budget := range service.of("AWS::Budgets::Budget") {
+		add("budget", budget.Properties["Budget"].(map[string]any)["BudgetName"].(string), without(budget.Properties))
 	}
-	text := written(service.one(t, "AWS::CloudWatch::Dashboard").Properties["DashboardBody"]).(string)
-	require.NoError(t, json.Unmarshal([]byte(text), &dashboard))
-	for i, w := range dashboard.Widgets {
+	for _, w := range widgets(t, service) {
 		for _, metric := range w.Properties.Metrics {
-			add(fmt.Sprintf("shown %d", i+1), w.Properties.Title+", "+w.Properties.Region, metric)
+			add("shown", w.Properties.Title+", "+w.Properties.Region, metric)
 		}
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// widget is a graph of a dashboard.
+type widget struct {
+	Properties struct {
+		Title, Region string
+		Metrics       [][]any
+	}
+}
+
+// widgets gives the graphs of the stack's dashboards.
+func widgets(t *testing.T, service template) (all []widget) {
+	t.Helper()
+	for _, dashboard := range service.of("AWS::CloudWatch::Dashboard") {
+		var body struct{ Widgets []widget }
+		require.NoError(t, json.Unmarshal([]byte(written(dashboard.Properties["DashboardBody"]).(string)), &body))
+		all = append(all, body.Widgets...)
+	}
+	return all
 }
 
 // without is properties but for some, as text where CloudFormation fills something in.
@@ -52,11 +72,92 @@ func without(properties map[string]any, some ...string) map[string]any {
 	return rest
 }
 
-// Every function, the table and the API are watched, in both regions alike.
+// Functions, table and API are watched, in both regions alike.
 func TestWhatIsWatchedIsGolden(t *testing.T) {
-	lines := watched(t, ofDefaults(t)["Lectern-us-Service"])
+	lines := slices.Concat(watched(t, "defaults", ofDefaults(t)["Lectern-us-Service"]), watched(t, "everything", ofEverything(t)["Lectern-us-Service"]))
 	golden(t, "watched.golden.txt", lines)
-	require.Equal(t, inEurope(lines), watched(t, ofDefaults(t)["Lectern-eu-Service"]))
+	eu := slices.Concat(watched(t, "defaults", ofDefaults(t)["Lectern-eu-Service"]), watched(t, "everything", ofEverything(t)["Lectern-eu-Service"]))
+	require.Equal(t, inEurope(lines), eu)
+}
+
+// An alarm costs 0.10 a month for each of its metrics.
+func TestFewAlarmsAreAtMostSeventeenOfOneMetricEach(t *testing.T) {
+	few := synthesized(t, map[string]any{"us": map[string]any{"domain": map[string]any{
+		"name": "api.example.org", "certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1"}}})
+	alarms := few["Lectern-us-Service"].of("AWS::CloudWatch::Alarm")
+	require.LessOrEqual(t, len(alarms), 17)
+	require.Len(t, few["Lectern-eu-Service"].of("AWS::CloudWatch::Alarm"), len(alarms)-1, "without a certificate")
+	for id, alarm := range alarms {
+		require.NotContains(t, alarm.Properties, "Metrics", id)
+	}
+}
+
+func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
+	few, each := map[string]bool{}, map[string]bool{}
+	for _, alarm := range ofDefaults(t)["Lectern-us-Service"].of("AWS::CloudWatch::Alarm") {
+		few[alarm.Properties["AlarmName"].(string)] = true
+	}
+	for _, alarm := range ofEverything(t)["Lectern-us-Service"].of("AWS::CloudWatch::Alarm") {
+		each[alarm.Properties["AlarmName"].(string)] = true
+	}
+	for name := range few {
+		ofAll := name == "lectern-us-functions-fail" || name == "lectern-us-functions-throttled"
+		require.Equal(t, !ofAll, each[name], name)
+	}
+	for _, g := range append(groupNames(), function.Operator) {
+		for _, kind := range []string{"fails", "throttled", "slow"} {
+			require.True(t, each["lectern-us-"+g+"-"+kind], g+" "+kind)
+			require.False(t, few["lectern-us-"+g+"-"+kind], g+" "+kind)
+		}
+	}
+}
+
+func groupNames() (names []string) {
+	for _, g := range functions.Groups {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+// A log of the class for infrequent access has no metric filters, and CloudFormation cannot
+// change the class of a log.
+func TestOnlyTheAccessLogIsOfTheCheapClass(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	classes := map[any]any{}
+	for _, log := range service.of("AWS::Logs::LogGroup") {
+		classes[log.Properties["LogGroupName"]] = log.Properties["LogGroupClass"]
+	}
+	require.Equal(t, map[any]any{"/lectern/us/api": nil, "/lectern/us/operator": nil, "/lectern/us/access": "INFREQUENT_ACCESS"}, classes)
+	for id, filter := range service.of("AWS::Logs::MetricFilter") {
+		log := service.Resources[filter.Properties["LogGroupName"].(map[string]any)["Ref"].(string)]
+		require.NotContains(t, log.Properties, "LogGroupClass", id)
+	}
+}
+
+func TestADashboardIsAChoiceOfAtMostFiftyMetrics(t *testing.T) {
+	require.Empty(t, ofDefaults(t)["Lectern-us-Service"].of("AWS::CloudWatch::Dashboard"))
+	shown := 0
+	for _, w := range widgets(t, ofEverything(t)["Lectern-us-Service"]) {
+		shown += len(w.Properties.Metrics)
+	}
+	require.Positive(t, shown)
+	require.LessOrEqual(t, shown, 50)
+}
+
+func TestABudgetTellsTheAddressOfAlarms(t *testing.T) {
+	require.Empty(t, ofDefaults(t)["Lectern-us-Service"].of("AWS::Budgets::Budget"))
+	for at, awsRegion := range map[string]string{"us": "us-west-2", "eu": "eu-west-1"} {
+		budget := ofEverything(t)["Lectern-"+at+"-Service"].one(t, "AWS::Budgets::Budget").Properties
+		require.Equal(t, map[string]any{
+			"BudgetName": "lectern-" + at, "BudgetType": "COST", "TimeUnit": "MONTHLY",
+			"BudgetLimit": map[string]any{"Amount": 50.0, "Unit": "USD"}, "CostFilters": map[string]any{"Region": []any{awsRegion}},
+		}, budget["Budget"])
+		notifications := budget["NotificationsWithSubscribers"].([]any)
+		require.Len(t, notifications, 2)
+		for _, n := range notifications {
+			require.Equal(t, []any{map[string]any{"SubscriptionType": "EMAIL", "Address": "ops@example.org"}}, n.(map[string]any)["Subscribers"])
+		}
+	}
 }
 
 func TestEveryAlarmSaysWhatItIs(t *testing.T) {

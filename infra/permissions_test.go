@@ -61,7 +61,9 @@ func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-func TestEveryFunctionHasARoleAndALogOfItsOwn(t *testing.T) {
+// The functions of the API share a log. Each writes into the streams that Lambda names after it,
+// and so not into those of a function whose name begins with the same letters.
+func TestEveryFunctionHasARoleAndStreamsOfItsOwn(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
 	all := policies(t, service)
 	require.Len(t, all, len(functions.Groups)+1)
@@ -70,13 +72,19 @@ func TestEveryFunctionHasARoleAndALogOfItsOwn(t *testing.T) {
 		role := service.Resources[f.Properties["Role"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
 		require.Equal(t, f.Properties["FunctionName"], role.Properties["RoleName"], id)
 		log := service.Resources[f.Properties["LoggingConfig"].(map[string]any)["LogGroup"].(map[string]any)["Ref"].(string)]
-		require.Equal(t, "/lectern/us/"+name, log.Properties["LogGroupName"], id)
+		group := "/lectern/us/api"
+		if name == "operator" {
+			group = "/lectern/us/operator"
+		}
+		require.Equal(t, group, log.Properties["LogGroupName"], id)
+		logging := f.Properties["LoggingConfig"].(map[string]any)
+		require.Equal(t, []any{"JSON", "WARN", nil}, []any{logging["LogFormat"], logging["SystemLogLevel"], logging["ApplicationLogLevel"]}, id)
 		logs := 0
 		for _, s := range all[name] {
 			if strings.Contains(plain(t, s["Action"]), "logs:") {
 				logs++
 				require.Equal(t, []any{"logs:CreateLogStream", "logs:PutLogEvents"}, many(s["Action"]))
-				require.Contains(t, plain(t, s["Resource"]), ":log-group:/lectern/us/"+name+`:log-stream:*"`)
+				require.Contains(t, plain(t, s["Resource"]), ":log-group:"+group+":log-stream:*/lectern-us-"+name+`[*"`)
 			}
 		}
 		require.Equal(t, 1, logs, name)

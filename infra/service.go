@@ -27,9 +27,10 @@ type service struct {
 // restored table can replace the table of the stack of state.
 func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
 	in := stack.New(app, c, region, stack.Kind{Name: "Service", Description: "Lectern " + region.Name + ": the service"})
+	logs := function.NewLogs(in)
 	functions := make([]function.Function, len(s.specs))
 	for i, spec := range s.specs {
-		functions[i] = function.New(in, spec, s.binaries)
+		functions[i] = function.New(in, spec, logs, s.binaries)
 	}
 	g := gateway.New(in, s.groups, functions)
 	if c.FirewallRate > 0 {
@@ -41,9 +42,9 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 	}
 	function.ScheduleMaintenance(in, functions)
 	for _, spec := range s.workers {
-		functions = append(functions, function.NewStreamReader(in, spec, s.binaries))
+		functions = append(functions, function.NewStreamReader(in, spec, logs, s.binaries))
 	}
-	observe.Add(in, functions, g)
+	observe.Add(in, observe.Parts{Functions: functions, Logs: logs, API: g.API})
 
 	in.Output("Address", "Where the API is", address)
 	in.Output("ApiId", "The API's id", g.API.RestApiId())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"lectern/localstack/local/datadir"
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
+	"lectern/shared/api"
 )
 
 const (
@@ -186,7 +186,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	if s.log, err = os.OpenFile(filepath.Join(folder, logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return fmt.Errorf("open the log: %w", err)
 	}
-	log := slog.New(slog.NewJSONHandler(s.log, nil))
+	log := api.NewLog(s.log)
 	config := stack.Config{
 		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
 	}

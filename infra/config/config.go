@@ -49,6 +49,14 @@ type Config struct {
 	Concurrency int
 	// AlarmEmail receives alarms, by "alarmEmail"; empty sends no e-mail.
 	AlarmEmail string
+	// EachAlarm creates the alarms of each function and of each kind of call to the table, by
+	// "alarms": few (the default) or each.
+	EachAlarm bool
+	// Dashboard creates a dashboard in each region, by "dashboard" (false).
+	Dashboard bool
+	// MonthlyBudget is the cost of an AWS region of the account in US dollars a month; at more
+	// than that, AWS writes to AlarmEmail. By "monthlyBudget"; 0 means no budget.
+	MonthlyBudget int
 	// FirewallRate is the number of requests in five minutes from one address; the
 	// firewall refuses more. By "firewallRate"; 0 means no firewall.
 	FirewallRate int
@@ -131,5 +139,6 @@ func (r Region) StreamParameter() string { return "/lectern/" + r.Name + "/strea
 // SecretName returns the name of the secret from which all keys of the region are derived.
 func (r Region) SecretName() string { return "lectern/" + r.Name + "/keys" }
 
-// LogName returns the name of the log of a function, or of the gateway.
+// LogName returns the name of a log: of the API's functions, the operator's function, or the
+// gateway.
 func (r Region) LogName(of string) string { return "/lectern/" + r.Name + "/" + of }

@@ -36,12 +36,19 @@ func Read(context map[string]any) (*Config, error) {
 		AlarmEmail:    r.text("alarmEmail", "", "an e-mail address", isEmail),
 		FirewallRate:  r.firewallRate("firewallRate"),
 
+		EachAlarm:     r.text("alarms", "few", "few or each", matches(`few|each`)) == "each",
+		Dashboard:     r.boolean("dashboard", false),
+		MonthlyBudget: r.number("monthlyBudget", 0, 0, 1e9),
+
 		CustomerKey:    r.boolean("customerKey", false),
 		CloudWatchRole: r.boolean("cloudWatchRole", true),
 		Functions:      r.text("functions", "", "a folder", anyText),
 	}
 	c.Regions = r.regions("regions")
 	c.Tags = r.tags("tags")
+	if c.MonthlyBudget > 0 && c.AlarmEmail == "" {
+		r.mistake("monthlyBudget", "needs alarmEmail, the address to write to")
+	}
 	r.unknown()
 	if len(*r.mistakes) > 0 {
 		return nil, errors.New("infra: wrong configuration:\n  " + strings.Join(*r.mistakes, "\n  "))

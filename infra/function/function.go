@@ -1,7 +1,7 @@
 // Package function describes the Lambdas: a function for each group and the operator's
-// function, each with a role, a log and an environment. Read function.go first, then
-// permissions.go, policies.go and role.go; schedule.go starts maintenance, stream.go makes the
-// functions that the stream of the table invokes.
+// function, each with a role and an environment, and their logs. Read function.go first, then
+// logs.go, permissions.go, policies.go and role.go; schedule.go starts maintenance, stream.go
+// makes the functions that the stream of the table invokes.
 package function
 
 import (
@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/stack"
@@ -79,14 +78,12 @@ func newSpec(name string, seconds int) Spec {
 type Function struct {
 	Spec
 	Lambda awslambda.Function
-	Log    awslogs.LogGroup
 }
 
-// New creates a function with a role and a log in the stack. binaries is the folder of the
-// binaries, <name>/bootstrap.
-func New(in *stack.Stack, spec Spec, binaries string) Function {
-	name := in.Region.Prefix() + "-" + spec.Name
-	log := in.Log(spec.Name)
+// New creates a function with a role in the stack. The function writes into one of the logs.
+// binaries is the folder of the binaries, <name>/bootstrap.
+func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
+	name := spec.fullName(in)
 	props := &awslambda.FunctionProps{
 		FunctionName: &name,
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
@@ -96,8 +93,13 @@ func New(in *stack.Stack, spec Spec, binaries string) Function {
 		MemorySize:   jsii.Number(spec.Memory),
 		Timeout:      awscdk.Duration_Seconds(jsii.Number(spec.Seconds)),
 		Role:         newRole(in, spec, name),
-		LogGroup:     log,
-		Environment:  environment(in, spec),
+		LogGroup:     logs.of(spec),
+		// Lambda's own lines about each invocation are at the level INFO. Lines about an
+		// invocation that failed, or ran out of time or memory, are at WARN. The level of the
+		// service's own lines is the default, INFO: none is below.
+		LoggingFormat:    awslambda.LoggingFormat_JSON,
+		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
+		Environment:      environment(in, spec),
 		// The log line of a request has the calls, round trips and times of a trace.
 		Tracing: awslambda.Tracing_DISABLED,
 	}
@@ -111,8 +113,11 @@ func New(in *stack.Stack, spec Spec, binaries string) Function {
 		// A command sent without waiting for the answer must not run twice.
 		props.RetryAttempts = jsii.Number(0)
 	}
-	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props), log}
+	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props)}
 }
+
+// fullName returns the name of the function in AWS.
+func (s Spec) fullName(in *stack.Stack) string { return in.Region.Prefix() + "-" + s.Name }
 
 // environment returns the variables that shared/api reads.
 func environment(in *stack.Stack, spec Spec) *map[string]*string {

@@ -52,7 +52,7 @@ func statements(all []permission) (made []statement) {
 	return made
 }
 
-// logPolicy allows a function to write into its own log.
+// logPolicy allows a function to write into its own streams of its log.
 func logPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
 	own := in.Scope.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("logs"), Resource: jsii.String("log-group"), ResourceName: jsii.String(streams(in, spec)),

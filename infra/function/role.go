@@ -29,7 +29,7 @@ func newRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
 		Description:    jsii.String("What the function " + name + " may do"),
 		InlinePolicies: &policies,
 	})
-	stack.Accept(role, stack.RuleWildcards, "A log's streams are named by Lambda; the log is the function's own.",
+	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
 		finding(in, "logs", "log-group:"+streams(in, spec)))
 	if usesKey {
 		findings := []string{finding(in, "kms", "key/*")}
@@ -51,9 +51,4 @@ func finding(in *stack.Stack, service, name string) string {
 		partition = "<AWS::Partition>"
 	}
 	return "Resource::arn:" + partition + ":" + service + ":" + in.Region.AWSRegion + ":" + account + ":" + name
-}
-
-// streams returns the pattern of the streams of a function's own log.
-func streams(in *stack.Stack, spec Spec) string {
-	return in.Region.LogName(spec.Name) + ":log-stream:*"
 }

@@ -34,8 +34,8 @@ func WorkerSpecs(workers []events.Worker) (specs []Spec, err error) {
 // NewStreamReader creates a function that the stream of the table invokes with new change
 // records. A batch that fails is divided, to find the record that fails. This record is tried
 // again until the stream drops it after a day, and holds up the records behind it.
-func NewStreamReader(in *stack.Stack, spec Spec, binaries string) Function {
-	f := New(in, spec, binaries)
+func NewStreamReader(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
+	f := New(in, spec, logs, binaries)
 	awslambda.NewCfnEventSourceMapping(in.Scope, jsii.String("Stream-"+spec.Name), &awslambda.CfnEventSourceMappingProps{
 		FunctionName:               f.Lambda.FunctionName(),
 		EventSourceArn:             in.StreamARN(),

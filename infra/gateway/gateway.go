@@ -43,7 +43,7 @@ func New(in *stack.Stack, groups []api.Group, functions []function.Function) *Ga
 			StageName:            &c.Stage,
 			ThrottlingRateLimit:  jsii.Number(c.ThrottleRate),
 			ThrottlingBurstLimit: jsii.Number(c.ThrottleBurst),
-			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(in.Log("gateway")),
+			AccessLogDestination: awsapigateway.NewLogGroupLogDestination(in.CheapLog("access")),
 			AccessLogFormat:      awsapigateway.AccessLogFormat_Custom(jsii.String(accessLine())),
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
 		},

@@ -1,9 +1,11 @@
 package observe
 
 import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/stack"
 )
@@ -21,11 +23,10 @@ type threshold struct{ value, periods float64 }
 // atOnce raises an alarm at the first event.
 var atOnce = threshold{1, 1}
 
-// raise creates an alarm on a metric.
+// raise creates an alarm on a metric. CloudWatch bills each metric of an alarm, so an alarm that
+// adds up the metrics of several functions would cost as much as an alarm for each.
 func (a *alarms) raise(name, description string, metric awscloudwatch.IMetric, at threshold) {
-	alarm := awscloudwatch.NewAlarm(a.in.Scope, jsii.String("Alarm-"+name), &awscloudwatch.AlarmProps{
-		AlarmName:          jsii.String(a.in.Region.Prefix() + "-" + name),
-		AlarmDescription:   &description,
+	a.add(name, description, &awscloudwatch.AlarmProps{
 		Metric:             metric,
 		Threshold:          &at.value,
 		EvaluationPeriods:  &at.periods,
@@ -33,8 +34,33 @@ func (a *alarms) raise(name, description string, metric awscloudwatch.IMetric, a
 		// Without requests there are no values, and no alarm.
 		TreatMissingData: awscloudwatch.TreatMissingData_NOT_BREACHING,
 	})
+}
+
+// add creates an alarm with a name and a description.
+func (a *alarms) add(name, description string, props *awscloudwatch.AlarmProps) {
+	props.AlarmName, props.AlarmDescription = jsii.String(a.in.Region.Prefix()+"-"+name), &description
+	alarm := awscloudwatch.NewAlarm(a.in.Scope, jsii.String("Alarm-"+name), props)
 	if len(a.actions) > 0 {
 		alarm.AddAlarmAction(a.actions...)
+	}
+}
+
+// functions watches the functions together. The metrics are of all functions in the account's
+// AWS region, because AWS has no metric of a part of them.
+func (a *alarms) functions(m *metrics) {
+	a.raise("functions-fail", "A function of the account in this AWS region ended with an error, or ran out of time or memory.",
+		m.failed, atOnce)
+	a.raise("functions-throttled", "A function of the account in this AWS region was not invoked: all instances that it may have, "+
+		"or that the account has, were busy.", m.throttled, atOnce)
+}
+
+// each watches each function and each kind of call to the table.
+func (a *alarms) each(functions []function.Function, m *metrics) {
+	for _, f := range functions {
+		a.function(f)
+	}
+	for _, call := range calls {
+		a.raise("table-fails-"+call, "The table failed 5 calls of "+call+" or more in five minutes.", m.failing[call], threshold{5, 1})
 	}
 }
 
@@ -59,13 +85,11 @@ func (a *alarms) gateway(m *metrics) {
 		"longer.", m.latency, threshold{5000, 3})
 }
 
-// table watches the table. Throttled calls are retried, so only many raise an alarm.
+// table watches the throttles of the table. Throttled calls are retried, so only many raise an
+// alarm. Calls that fail are retried too; when retries end, the answers raise busy or api-fails.
 func (a *alarms) table(m *metrics) {
 	a.raise("table-throttles-reads", "The table throttled 100 reads or more in five minutes.", m.throttledReads, threshold{100, 1})
 	a.raise("table-throttles-writes", "The table throttled 100 writes or more in five minutes.", m.throttledWrites, threshold{100, 1})
-	for _, call := range calls {
-		a.raise("table-fails-"+call, "The table failed 5 calls of "+call+" or more in five minutes.", m.failing[call], threshold{5, 1})
-	}
 }
 
 // signals watches the log lines of the functions; see docs/operations.md, "When something is
@@ -77,4 +101,25 @@ func (a *alarms) signals(m *metrics) {
 	a.raise("versions-disagree", "What was read disagreed with its version until the request was given "+
 		"up.", m.signals["VersionsDisagree"], atOnce)
 	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
+	a.raise("operator-used", "Somebody sent the operator's function a command other than maintain.", m.signals["OperatorUsed"], atOnce)
+}
+
+// renewalDays is the number of days before the end of a certificate in which AWS has failed to
+// renew it: the renewal begins 60 days before the end.
+const renewalDays = 30
+
+// certificate watches the end of the certificate of the API's own host. AWS publishes the number
+// of days twice a day, and none after the end; the alarm then stays.
+func (a *alarms) certificate(of *config.Domain) {
+	a.add("certificate-ends", "The certificate of "+of.Name+" ends in 30 days or less and was not renewed.", &awscloudwatch.AlarmProps{
+		Metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String("AWS/CertificateManager"), MetricName: jsii.String("DaysToExpiry"),
+			DimensionsMap: &map[string]*string{"CertificateArn": &of.CertificateARN},
+			Statistic:     jsii.String("Minimum"), Period: awscdk.Duration_Days(jsii.Number(1)),
+		}),
+		Threshold:          jsii.Number(renewalDays),
+		EvaluationPeriods:  jsii.Number(1),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_OR_EQUAL_TO_THRESHOLD,
+		TreatMissingData:   awscloudwatch.TreatMissingData_IGNORE,
+	})
 }

@@ -7,19 +7,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/jsii-runtime-go"
 
-	"lectern/infra/function"
 	"lectern/infra/stack"
 )
 
-// newDashboard creates a dashboard of the alarms' metrics and the load of the region.
-func newDashboard(in *stack.Stack, functions []function.Function, m *metrics) {
-	var invoked, failed, slow []awscloudwatch.IMetric
-	for _, f := range functions {
-		invoked = append(invoked, f.Lambda.MetricInvocations(labelled("Sum", f.Name)))
-		failed = append(failed, f.Lambda.MetricErrors(labelled("Sum", f.Name+" "+
-			"errors")), f.Lambda.MetricThrottles(labelled("Sum", f.Name+" throttles")))
-		slow = append(slow, f.Lambda.MetricDuration(labelled("p99", f.Name)))
-	}
+// newDashboard creates a dashboard of the alarms' metrics and the load of the region. It shows
+// totals and no metrics of single functions, because AWS bills a dashboard with more than 50
+// metrics differently.
+func newDashboard(in *stack.Stack, m *metrics) {
 	logged := make([]awscloudwatch.IMetric, 0, len(m.signals))
 	for _, name := range slices.Sorted(maps.Keys(m.signals)) {
 		logged = append(logged, m.signals[name])
@@ -32,16 +26,11 @@ func newDashboard(in *stack.Stack, functions []function.Function, m *metrics) {
 		DashboardName: jsii.String(in.Region.Prefix()),
 		Widgets: &[]*[]awscloudwatch.IWidget{
 			{graph("Requests and 5xx", m.requests, m.faults), graph("Latency of the API, p99, ms", m.latency)},
-			{graph("Invocations", invoked...), graph("Time of functions, p99, ms", slow...)},
-			{graph("Functions: errors and throttles", failed...), graph("Told by logs", logged...)},
+			{graph("Functions: invocations, most at once", m.invoked, m.running), graph("Time of functions, p99, ms", m.duration)},
+			{graph("Functions: errors and throttles", m.failed, m.throttled), graph("Told by logs", logged...)},
 			{graph("Units of the table", m.read, m.written), graph("Table: throttled, failed, conflicts", table...)},
 		},
 	})
-}
-
-// labelled returns a statistic with a label on the dashboard.
-func labelled(statistic, label string) *awscloudwatch.MetricOptions {
-	return &awscloudwatch.MetricOptions{Statistic: &statistic, Label: &label, Period: period()}
 }
 
 // graph returns a graph over half a row of the dashboard.

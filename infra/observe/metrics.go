@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
+	command "lectern/functions/operator"
 	"lectern/infra/config"
 	"lectern/infra/function"
-	"lectern/infra/gateway"
 )
 
 // calls lists the calls of shared/table.
@@ -21,20 +22,25 @@ type signal struct {
 	name string
 	// pattern finds the lines.
 	pattern awslogs.IFilterPattern
-	// from reports whether a function can write a line of this kind.
-	from func(function.Function) bool
+	// api and operator report whether the functions of the API and the operator's function
+	// write lines of this kind.
+	api, operator bool
 }
 
 // signals lists the signals of docs/operations.md, "When something is wrong".
 func signals() []signal {
 	busy := awslogs.FilterPattern_NumberValue(jsii.String("$.status"), jsii.String("="), jsii.Number(503))
 	disagree := awslogs.FilterPattern_Any(text("error", "*disagree*"), text("error", "*do not agree*"), text("metric", "shard_mismatch"))
-	failed := awslogs.FilterPattern_All(text("command", "maintain"), text("level", "ERROR"))
+	failed := awslogs.FilterPattern_All(text("command", command.Maintain), text("level", "ERROR"))
+	// The schedule sends maintain every hour.
+	used := awslogs.FilterPattern_All(text("command", "*"), awslogs.FilterPattern_StringValue(
+		jsii.String("$.command"), jsii.String("!="), jsii.String(command.Maintain)))
 	return []signal{
-		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), function.Function.CountsRequests},
-		{"Busy", busy, function.Function.Authenticates},
-		{"VersionsDisagree", disagree, reads},
-		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), maintains},
+		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), true, false},
+		{"Busy", busy, true, false},
+		{"VersionsDisagree", disagree, true, true},
+		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), false, true},
+		{"OperatorUsed", used, false, true},
 	}
 }
 
@@ -43,14 +49,10 @@ func text(field, pattern string) awslogs.JsonPattern {
 	return awslogs.FilterPattern_StringValue(jsii.String("$."+field), jsii.String("="), &pattern)
 }
 
-// maintains reports whether the function does maintenance.
-func maintains(f function.Function) bool { return f.Name == function.Operator }
-
-// reads reports whether the function reads records.
-func reads(f function.Function) bool { return maintains(f) || f.Authenticates() }
-
-// metrics holds the metrics of gateway, table and logs.
+// metrics holds the metrics of functions, gateway, table and logs.
 type metrics struct {
+	// Metrics of all functions in the account's AWS region.
+	invoked, failed, throttled, running, duration          awscloudwatch.IMetric
 	requests, faults, latency                              awscloudwatch.IMetric
 	read, written, throttledReads, throttledWrites, losing awscloudwatch.IMetric
 	// failing has a metric for each of calls.
@@ -60,9 +62,14 @@ type metrics struct {
 }
 
 // newMetrics declares the metrics of a region.
-func newMetrics(at config.Region, functions []function.Function, g *gateway.Gateway) *metrics {
-	stage := g.API.DeploymentStage()
+func newMetrics(at config.Region, of Parts) *metrics {
+	stage := of.API.DeploymentStage()
 	m := &metrics{
+		invoked:         awslambda.Function_MetricAllInvocations(over("Sum")),
+		failed:          awslambda.Function_MetricAllErrors(over("Sum")),
+		throttled:       awslambda.Function_MetricAllThrottles(over("Sum")),
+		running:         awslambda.Function_MetricAllConcurrentExecutions(over("Maximum")),
+		duration:        awslambda.Function_MetricAllDuration(over("p99")),
 		requests:        stage.MetricCount(over("Sum")),
 		faults:          stage.MetricServerError(over("Sum")),
 		latency:         stage.MetricLatency(over("p99")),
@@ -78,7 +85,7 @@ func newMetrics(at config.Region, functions []function.Function, g *gateway.Gate
 		m.failing[call] = tableMetric(at, "SystemErrors", call)
 	}
 	for _, s := range signals() {
-		m.signals[s.name] = newSignal(at, functions, s)
+		m.signals[s.name] = newSignal(at, of.Logs, s)
 	}
 	return m
 }
@@ -96,17 +103,21 @@ func tableMetric(at config.Region, name, call string) awscloudwatch.IMetric {
 	})
 }
 
-// newSignal counts the lines of a signal in the logs of all functions as one metric.
-func newSignal(at config.Region, functions []function.Function, s signal) awscloudwatch.IMetric {
+// newSignal counts the lines of a signal in the logs as one metric.
+func newSignal(at config.Region, in function.Logs, s signal) awscloudwatch.IMetric {
 	namespace := "Lectern/" + at.Name
-	for _, f := range functions {
-		if s.from(f) {
-			f.Log.AddMetricFilter(jsii.String(s.name), &awslogs.MetricFilterOptions{
-				FilterName:      jsii.String(fmt.Sprintf("%s-%s-%s", at.Prefix(), f.Name, s.name)),
-				FilterPattern:   s.pattern,
-				MetricNamespace: &namespace, MetricName: jsii.String(s.name), MetricValue: jsii.String("1"),
-			})
-		}
+	count := func(log awslogs.LogGroup, name string) {
+		log.AddMetricFilter(jsii.String(s.name), &awslogs.MetricFilterOptions{
+			FilterName:      jsii.String(fmt.Sprintf("%s-%s-%s", at.Prefix(), name, s.name)),
+			FilterPattern:   s.pattern,
+			MetricNamespace: &namespace, MetricName: jsii.String(s.name), MetricValue: jsii.String("1"),
+		})
+	}
+	if s.api {
+		count(in.API, function.API)
+	}
+	if s.operator {
+		count(in.Operator, function.Operator)
 	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace: &namespace, MetricName: &s.name, Statistic: jsii.String("Sum"), Period: period(),

@@ -1,9 +1,10 @@
-// Package observe watches a region: metrics, alarms and a dashboard. Read observe.go first,
-// then metrics.go, alarms.go and dashboard.go.
+// Package observe watches a region: metrics, alarms, a dashboard and a budget. Read observe.go
+// first, then metrics.go, alarms.go, dashboard.go and budget.go.
 package observe
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -12,21 +13,38 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/function"
-	"lectern/infra/gateway"
 	"lectern/infra/stack"
 )
 
-// Add creates the alarms of functions, API and table, and a dashboard of the same metrics.
-func Add(in *stack.Stack, functions []function.Function, g *gateway.Gateway) {
-	watched := newMetrics(in.Region, functions, g)
+// Parts has the parts of a stack that are watched.
+type Parts struct {
+	Functions []function.Function
+	Logs      function.Logs
+	API       awsapigateway.SpecRestApi
+}
+
+// Add creates the alarms of functions, API, table and certificate, and by choice a dashboard of
+// the same metrics and a budget.
+func Add(in *stack.Stack, of Parts) {
+	watched := newMetrics(in.Region, of)
 	a := &alarms{in, alarmActions(in)}
-	for _, f := range functions {
-		a.function(f)
+	if in.Config.EachAlarm {
+		a.each(of.Functions, watched)
+	} else {
+		a.functions(watched)
 	}
 	a.gateway(watched)
 	a.table(watched)
 	a.signals(watched)
-	newDashboard(in, functions, watched)
+	if in.Region.Domain != nil {
+		a.certificate(in.Region.Domain)
+	}
+	if in.Config.Dashboard {
+		newDashboard(in, watched)
+	}
+	if in.Config.MonthlyBudget > 0 {
+		newBudget(in)
+	}
 }
 
 // alarmActions returns the notifications of an alarm: to the configured topic, and to the

@@ -77,11 +77,22 @@ func (s *Stack) Output(name, description string, value *string) {
 	awscdk.NewCfnOutput(s.Scope, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
 }
 
-// Log creates the log of a function, or of the gateway. The log is deleted with the stack:
-// everything that must be kept is in the change records of the table.
-func (s *Stack) Log(name string) awslogs.LogGroup {
+// Log creates a log. The log is deleted with the stack: everything that must be kept is in the
+// change records of the table. The class is not in the template, because CloudFormation cannot
+// change the class of an existing log.
+func (s *Stack) Log(name string) awslogs.LogGroup { return s.log(name, "") }
+
+// CheapLog creates a log of the class for infrequent access, at half the price of a line. Metric
+// filters cannot read the log; Logs Insights can.
+func (s *Stack) CheapLog(name string) awslogs.LogGroup {
+	return s.log(name, awslogs.LogGroupClass_INFREQUENT_ACCESS)
+}
+
+// log creates a log of a class; empty means the standard class.
+func (s *Stack) log(name string, class awslogs.LogGroupClass) awslogs.LogGroup {
 	log := awslogs.NewLogGroup(s.Scope, jsii.String("Log-"+name), &awslogs.LogGroupProps{
 		LogGroupName:  jsii.String(s.Region.LogName(name)),
+		LogGroupClass: class,
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
 	log.Node().DefaultChild().(awslogs.CfnLogGroup).SetRetentionInDays(jsii.Number(s.Config.RetentionDays))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -50,7 +49,7 @@ func start(t *testing.T) *stack {
 	log := new(bytes.Buffer)
 	s := &stack{log: log, client: client, env: api.Env{
 		Region: "us", Table: table.New(client, tableName), Now: time.Now, NewID: uuid.NewString,
-		Log: slog.New(slog.NewJSONHandler(log, nil)), Memory: new(api.Memory),
+		Log: api.NewLog(log), Memory: new(api.Memory),
 	}}
 	s.settle(t)
 	server := httptest.NewServer(group.Handler(s.env))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -96,7 +97,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 	if err != nil {
 		return Env{}, err
 	}
-	t, log := table.New(client, c.table), slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	t, log := table.New(client, c.table), NewLog(os.Stdout)
 	t.Log = log
 	return Env{
 		Region:   c.region,
@@ -110,6 +111,18 @@ func (c config) env(ctx context.Context) (Env, error) {
 		DailyWrites: c.dailyWrites,
 		SearchUnits: c.searchUnits,
 	}, nil
+}
+
+// NewLog returns a log that writes lines as JSON. The time of a line is its "timestamp": Lambda's
+// log format JSON takes time and level from the fields "timestamp" and "level". A line without
+// them gets a time and the level INFO from Lambda.
+func NewLog(to io.Writer) *slog.Logger {
+	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey && len(groups) == 0 {
+			a.Key = "timestamp"
+		}
+		return a
+	}}))
 }
 
 // FromEnvironment returns the Env of the environment variables. It is for Lambdas that are not
@@ -127,7 +140,7 @@ func FromEnvironment(ctx context.Context) (Env, error) {
 func Serve(g Group) {
 	c, err := configured(os.Getenv)
 	if err != nil {
-		slog.Error("wrong configuration", "error", err)
+		NewLog(os.Stdout).Error("wrong configuration", "error", err)
 		os.Exit(1)
 	}
 	handler := sync.OnceValues(groupConfig{g, c}.handler)

@@ -232,7 +232,10 @@ func TestOneLineIsLoggedARequest(t *testing.T) {
 	lines := s.lines(t)
 	require.Len(t, lines, 3)
 	lines = lines[1:]
-	delete(lines[0], "time")
+	at, err := time.Parse(time.RFC3339, lines[0]["timestamp"].(string))
+	require.NoError(t, err, "Lambda takes the time of a line from it")
+	require.WithinDuration(t, time.Now(), at, time.Minute)
+	delete(lines[0], "timestamp")
 	delete(lines[0], "ms")
 	require.Equal(t, map[string]any{
 		"level": "INFO", "msg": "request", "request_id": "request-1", "method": "GET", "status": 200.0,

@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
+	"os"
 	"sync"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -27,7 +27,7 @@ func main() { lambda.Start(invoke) }
 func invoke(ctx context.Context, payload json.RawMessage) (any, error) {
 	s, err := service()
 	if err != nil {
-		slog.ErrorContext(ctx, "cannot begin", "error", err)
+		api.NewLog(os.Stdout).ErrorContext(ctx, "cannot begin", "error", err)
 		return nil, operator.ErrFailed
 	}
 	return s.Invoke(ctx, payload)

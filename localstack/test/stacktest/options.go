@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
-	"log/slog"
 	"os"
 
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
+	"lectern/shared/api"
 	"lectern/shared/table"
 )
 
@@ -82,7 +82,7 @@ func (o Option) config() stack.Config {
 		c.Wrap = o.client
 	}
 	if o.log != nil {
-		c.Log, c.Output = slog.New(slog.NewJSONHandler(o.log, nil)), o.log
+		c.Log, c.Output = api.NewLog(o.log), o.log
 	}
 	return c
 }
