@@ -3,18 +3,62 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-const (
-	measured = "../../docs/performance.md"
-	shown    = "../../docs/operations.md"
-)
+const shown = "../../docs/operations.md"
+
+var project = sources{"../../docs/performance.md", "../../infra/testdata/watched.golden.txt"}
+
+// costs is the model of the project's files.
+func costs(t *testing.T) model {
+	t.Helper()
+	c, err := project.model()
+	require.NoError(t, err)
+	return c
+}
+
+func TestTheGoalsAreMet(t *testing.T) {
+	require.NoError(t, costs(t).judge())
+}
+
+func TestAGoalThatIsMissedIsNamed(t *testing.T) {
+	c := costs(t)
+	c.shape.alarms = 65
+	c.shape.dashboards = 1
+	err := c.judge()
+	require.EqualError(t, err, "cost: a month without requests costs 10.35 in us, and the goal is 5.00\n"+
+		"cost: a month without requests costs 10.45 in eu, and the goal is 5.00")
+	path := filepath.Join(t.TempDir(), "watched.txt")
+	lines := strings.Repeat("defaults\talarm\tname\t{}\n", 45)
+	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
+	into := filepath.Join(t.TempDir(), "operations.md")
+	require.NoError(t, os.WriteFile(into, []byte(begin+end), 0o600))
+	require.ErrorContains(t, run(sources{project.measured, path}, into), "a month without requests costs")
+	text, err := os.ReadFile(into)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "45 alarms", "the document shows what is too dear")
+}
+
+func TestTheShapeIsCountedByOptions(t *testing.T) {
+	s, err := readShape("defaults\talarm\ta\t{}\ndefaults\tfilter\ta\t{}\ndefaults\tlog\ta\t{}\n" +
+		"everything\talarm\tb\t{}\neverything\talarm\ta-certificate-ends\t{}\neverything\tshown\ta\t{}\n")
+	require.NoError(t, err)
+	require.Equal(t, shape{alarms: 1, logs: 1, filters: 1, each: 1}, s)
+	s, err = readShape("defaults\talarm\ta\t{}\ndefaults\tshown\ta\t{}\ndefaults\tshown\tb\t{}\n")
+	require.NoError(t, err)
+	require.InDelta(t, 1, s.dashboards, 0)
+	_, err = readShape("")
+	require.EqualError(t, err, "cost: no alarm among the watched things")
+	_, err = readShape("alarm\ta")
+	require.EqualError(t, err, "cost: not a line of a watched thing: alarm\ta")
+}
 
 func TestOperationsShowsWhatTheFiguresCost(t *testing.T) {
-	tables, err := computed(measured)
+	tables, err := costs(t).render()
 	require.NoError(t, err)
 	text, err := os.ReadFile(shown)
 	require.NoError(t, err)
@@ -57,20 +101,21 @@ func TestFiguresAreReadByHeadingAndOperation(t *testing.T) {
 }
 
 func TestARowThatIsMissingIsNamed(t *testing.T) {
-	_, err := render(nil)
+	_, err := model{}.render()
 	require.EqualError(t, err, `cost: no row "GET a session with its people" below "1,000 sessions, 1,000 contacts"`)
 }
 
 func TestAMillionRequestsAreCountedByHand(t *testing.T) {
 	f := figure{trips: 4, read: 9, written: 15, ms: 10.24}
-	p := prices{readUnits: 0.1, writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, requests: 3, logged: 0.5, out: 0.1}
+	p := prices{readUnits: 0.1, writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, requests: 3, logged: 0.5, loggedCheap: 0.25, out: 0.1}
 	require.InDelta(t, 56, billed(f), 0) // 10.24 * 1769 / 512 + 4 * 5 is 55.38.
-	got := cost(kind{answer: giga/million - headers, line: 1}, f, p)
+	got := cost(kind{answer: 2*giga/million - headers, packed: giga/million - headers, line: 1}, f, p)
 	require.InDelta(t, 15.9, got.table, 1e-9)
 	require.InDelta(t, 0.2+0.28, got.compute, 1e-9) // 56,000 s with half a GB.
 	require.InDelta(t, 3, got.gateway, 0)
-	require.InDelta(t, 0.5*(1+accessLine+reportLines+entries*entry)*million/giga, got.logs, 1e-9)
+	require.InDelta(t, (0.5*(1+entry)+0.25*(accessLine+entry))*million/giga, got.logs, 1e-9)
 	require.InDelta(t, 0.1, got.out, 1e-9)
+	require.InDelta(t, 0.2, got.plain, 1e-9)
 	require.InDelta(t, got.table+got.compute+got.gateway+got.logs+got.out, got.total(), 1e-9)
 }
 
@@ -92,15 +137,12 @@ func TestLimitsAreCountedByHand(t *testing.T) {
 }
 
 func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
-	text, err := os.ReadFile(measured)
-	require.NoError(t, err)
-	all, err := figures(string(text))
-	require.NoError(t, err)
+	c := costs(t)
 	for _, p := range regions {
-		idle, err := monthly(load{}, all, p)
+		idle, err := c.monthly(load{}, p)
 		require.NoError(t, err)
-		require.InDelta(t, alarms*p.alarm+dashboards*p.dashboard+keptGB*(p.storage+p.backup), idle.total(), 1e-9)
-		busy, err := monthly(load{perHour: 1000}, all, p)
+		require.InDelta(t, c.shape.alarms*p.alarm+c.shape.dashboards*p.dashboard+p.secret+keptGB*(p.storage+p.backup), idle.total(), 1e-9)
+		busy, err := c.monthly(load{perHour: 1000}, p)
 		require.NoError(t, err)
 		require.Greater(t, busy.total(), idle.total())
 	}
@@ -109,25 +151,22 @@ func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
 func TestTheTablesAreReplacedAndNothingElse(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "operations.md")
 	require.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"old\n"+end+"after\n"), 0o600))
-	require.NoError(t, run(measured, path))
+	require.NoError(t, run(project, path))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	tables, err := computed(measured)
+	tables, err := costs(t).render()
 	require.NoError(t, err)
 	require.Equal(t, "before\n"+begin+tables+end+"after\n", string(text))
 
 	require.NoError(t, os.WriteFile(path, []byte("no place\n"), 0o600))
-	require.ErrorContains(t, run(measured, path), "has no place for the tables")
+	require.ErrorContains(t, run(project, path), "has no place for the tables")
 }
 
 func TestFirstSearchesCostMore(t *testing.T) {
-	text, err := os.ReadFile(measured)
+	c := costs(t)
+	warm, err := c.monthly(load{perHour: 10}, regions[0])
 	require.NoError(t, err)
-	all, err := figures(string(text))
-	require.NoError(t, err)
-	warm, err := monthly(load{perHour: 10}, all, regions[0])
-	require.NoError(t, err)
-	cold, err := monthly(load{perHour: 10, cold: 1}, all, regions[0])
+	cold, err := c.monthly(load{perHour: 10, cold: 1}, regions[0])
 	require.NoError(t, err)
 	searches := 7300 * (0.25*295 + 0.1499*217)
 	require.InDelta(t, searches/million*regions[0].readUnits, cold.table-warm.table, 1e-9)

@@ -1,7 +1,8 @@
 // Command cost computes the cost of the service on AWS: for a million requests of a kind, and
 // for a month at several loads. Units and milliseconds are from docs/performance.md, list
-// prices from prices.go, and assumptions from model.go. It prints the tables of
-// docs/operations.md, or writes them into the document.
+// prices from prices.go, the alarms and logs of a region from the golden file of infra, and
+// assumptions from model.go. It prints the tables of docs/operations.md, or writes them into the
+// document. It fails when a goal (goals.go) is missed.
 package main
 
 import (
@@ -13,25 +14,41 @@ import (
 )
 
 func main() {
-	measured := flag.String("figures", "docs/performance.md", "the document with the measured figures")
+	var from sources
+	flag.StringVar(&from.measured, "figures", "docs/performance.md", "the document with the measured figures")
+	flag.StringVar(&from.watched, "shape", "infra/testdata/watched.golden.txt", "the list of a region's logs, filters and alarms")
 	into := flag.String("into", "", "the document whose tables are replaced, such as docs/operations.md; none to print them")
 	flag.Parse()
-	if err := run(*measured, *into); err != nil {
+	if err := run(from, *into); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run prints the tables, or writes them into a document.
-func run(measured, into string) error {
-	tables, err := computed(measured)
+// sources names the files that the costs are computed from.
+type sources struct{ measured, watched string }
+
+// run prints the tables, or writes them into a document, and then returns an error if a goal is
+// missed.
+func run(from sources, into string) error {
+	c, err := from.model()
+	if err != nil {
+		return err
+	}
+	tables, err := c.render()
 	if err != nil {
 		return err
 	}
 	if into == "" {
-		_, err := fmt.Fprint(os.Stdout, tables)
-		return err
+		_, err = fmt.Fprint(os.Stdout, tables)
+	} else {
+		err = write(tables, into)
 	}
+	return errors.Join(err, c.judge())
+}
+
+// write replaces the tables of a document.
+func write(tables, into string) error {
 	text, err := os.ReadFile(into)
 	if err != nil {
 		return fmt.Errorf("cost: %w", err)
@@ -43,17 +60,21 @@ func run(measured, into string) error {
 	return os.WriteFile(into, []byte(replaced), 0o644) //nolint:gosec // a document for everyone
 }
 
-// computed returns the tables for the figures of a document.
-func computed(measured string) (string, error) {
-	text, err := os.ReadFile(measured)
+// model reads the files.
+func (s sources) model() (c model, err error) {
+	measured, err := os.ReadFile(s.measured)
 	if err != nil {
-		return "", fmt.Errorf("cost: %w", err)
+		return c, fmt.Errorf("cost: %w", err)
 	}
-	all, err := figures(string(text))
+	watched, err := os.ReadFile(s.watched)
 	if err != nil {
-		return "", err
+		return c, fmt.Errorf("cost: %w", err)
 	}
-	return render(all)
+	if c.figures, err = figures(string(measured)); err != nil {
+		return c, err
+	}
+	c.shape, err = readShape(string(watched))
+	return c, err
 }
 
 // Lines of a document around the tables.

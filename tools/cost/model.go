@@ -1,10 +1,6 @@
 package main
 
-import (
-	"math"
-
-	"lectern/functions"
-)
+import "math"
 
 // Assumptions without a measurement. The tables show all of them.
 const (
@@ -17,19 +13,16 @@ const (
 	tripMS = 5
 	// headers is the size in bytes of an answer's status line and headers.
 	headers = 700
-	// entry is the number of bytes that CloudWatch adds to each line of a log, and entries the
-	// number of lines of a request: the function's line, the gateway's line and three lines of
-	// Lambda.
-	entry, entries = 26, 5
-	// accessLine is the size in bytes of the gateway's line, reportLines the size of Lambda's
-	// lines.
-	accessLine, reportLines = 250, 250
+	// entry is the number of bytes that CloudWatch adds to each line of a log. A request has the
+	// function's line and the gateway's line. Lambda writes none about an invocation that
+	// succeeds (infra/function).
+	entry = 26
+	// accessLine is the size in bytes of the gateway's line.
+	accessLine = 250
 	// retention is the number of days that logs are kept, the default of the deployment.
 	retention = 90
-	// dashboards is the number of dashboards of a region, alarmsEach the number of alarms for
-	// each function, and alarmsBeside the number of other alarms.
-	dashboards               = 1
-	alarmsEach, alarmsBeside = 3, 14
+	// secrets is the number of secrets of a region.
+	secrets = 1
 	// keptGB is the size of the table before the first write.
 	keptGB = 1
 	// hours is the number of hours of a month.
@@ -40,11 +33,16 @@ const (
 	kiloGB  = 1 << 20 // so many KB are a GB
 )
 
-// alarms is the number of alarms of a region. Each group has a function, and the operator too.
-var alarms = float64(alarmsEach*(len(functions.Groups)+1) + alarmsBeside)
+// model computes costs from the measured figures and the shape of a region.
+type model struct {
+	// figures are by the size of the data, then by the operation.
+	figures map[string]map[string]figure
+	shape   shape
+}
 
 // perMillion is the cost of a million requests, by item of the bill.
-type perMillion struct{ table, compute, gateway, logs, out float64 }
+// plain is out for clients that do not take gzip, and not in the sum.
+type perMillion struct{ table, compute, gateway, logs, out, plain float64 }
 
 // total returns the sum.
 func (c perMillion) total() float64 { return c.table + c.compute + c.gateway + c.logs + c.out }
@@ -55,17 +53,19 @@ func billed(f figure) float64 {
 	return math.Ceil(f.ms*wholeCPU/memory + f.trips*tripMS)
 }
 
-// lines returns the bytes that a request adds to the logs.
-func lines(k kind) float64 { return k.line + accessLine + reportLines + entries*entry }
+// lines returns the bytes that a request adds to the log of the functions and to the gateway's.
+func lines(k kind) (api, access float64) { return k.line + entry, accessLine + entry }
 
 // cost returns the cost of a million requests of a kind in a region.
 func cost(k kind, f figure, p prices) perMillion {
+	api, access := lines(k)
 	return perMillion{
 		table:   f.read*p.readUnits + f.written*p.writeUnits,
 		compute: p.invocations + million*billed(f)/1000*memory/1024*p.gbSecond,
 		gateway: p.requests,
-		logs:    million * lines(k) / giga * p.logged,
-		out:     million * (k.answer + headers) / giga * p.out,
+		logs:    million * (api*p.logged + access*p.loggedCheap) / giga,
+		out:     million * (k.packed + headers) / giga * p.out,
+		plain:   million * (k.answer + headers) / giga * p.out,
 	}
 }
 
@@ -87,12 +87,12 @@ func (m month) total() float64 { return m.perMillion.total() + m.stored + m.kept
 type load struct{ perHour, cold float64 }
 
 // monthly returns the cost of a month of the mix at a load.
-func monthly(at load, all map[string]map[string]figure, p prices) (m month, err error) {
-	m.fixed = alarms*p.alarm + dashboards*p.dashboard
+func (c model) monthly(at load, p prices) (m month, err error) {
+	m.fixed = c.shape.alarms*p.alarm + c.shape.dashboards*p.dashboard + secrets*p.secret
 	m.gb = keptGB
 	logGB := 0.0
 	for _, k := range kinds {
-		f, err := k.figure(all)
+		f, err := k.figure(c.figures)
 		if err != nil {
 			return m, err
 		}
@@ -104,7 +104,8 @@ func monthly(at load, all map[string]map[string]figure, p prices) (m month, err 
 		m.logs += times * one.logs
 		m.out += times * one.out
 		m.gb += 12 * requests * k.stored / kiloGB
-		logGB += requests * lines(k) / giga
+		api, access := lines(k)
+		logGB += requests * (api + access) / giga
 	}
 	m.stored = m.gb * (p.storage + p.backup)
 	m.kept = logGB * retention / 30 * p.logKept
@@ -112,9 +113,9 @@ func monthly(at load, all map[string]map[string]figure, p prices) (m month, err 
 }
 
 // average returns the units of an average request of the mix, and in ms the billed time.
-func average(all map[string]map[string]figure) (mean figure, err error) {
+func (c model) average() (mean figure, err error) {
 	for _, k := range kinds {
-		f, err := k.figure(all)
+		f, err := k.figure(c.figures)
 		if err != nil {
 			return mean, err
 		}

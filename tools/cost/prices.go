@@ -20,12 +20,15 @@ type prices struct {
 	gbSecond, invocations float64
 	// requests is for a million calls of a REST API, up to 333 million a month.
 	requests float64
-	// logged is for a GB written to CloudWatch Logs, logKept for a GB kept for a month.
-	logged, logKept float64
+	// logged is for a GB written to CloudWatch Logs, loggedCheap for a GB of the class for
+	// infrequent access, logKept for a GB of either kept for a month. AWS announced the class
+	// at half the price; the list of eu-central-1 was not looked up.
+	logged, loggedCheap, logKept float64
 	// out is for a GB sent to the internet, up to ten terabytes a month.
 	out float64
-	// alarm and dashboard are for a month.
-	alarm, dashboard float64
+	// alarm, dashboard and secret are for a month, an alarm of one metric. A dashboard of at most
+	// 50 metrics is free for the first three of an account; the list price is counted.
+	alarm, dashboard, secret float64
 	// firewall is for a web ACL with a rule for a month, inspected for a million requests.
 	firewall, inspected float64
 	// key is for a customer's own KMS key for a month.
@@ -38,14 +41,14 @@ var regions = []prices{
 		name: "us", aws: "us-east-1",
 		readUnits: 0.125, writeUnits: 0.625, storage: 0.25, backup: 0.20,
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.50,
-		logged: 0.50, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3,
+		logged: 0.50, loggedCheap: 0.25, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1,
 	},
 	{
 		name: "eu", aws: "eu-central-1",
 		readUnits: 0.1525, writeUnits: 0.7625, storage: 0.306, backup: 0.2448,
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.70,
-		logged: 0.63, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3,
+		logged: 0.63, loggedCheap: 0.315, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1,
 	},
 }

@@ -10,11 +10,11 @@ import (
 var loads = []load{{0, 0}, {10, 1}, {1_000, 0.1}, {100_000, 0.01}}
 
 // render returns the tables as Markdown.
-func render(all map[string]map[string]figure) (string, error) {
+func (c model) render() (string, error) {
 	var b strings.Builder
-	assumptions(&b)
-	for _, part := range []func(*strings.Builder, map[string]map[string]figure) error{byKind, byMonth, byQuota} {
-		if err := part(&b, all); err != nil {
+	c.assumptions(&b)
+	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, c.byMonth, c.byQuota} {
+		if err := part(&b); err != nil {
 			return "", err
 		}
 	}
@@ -22,8 +22,7 @@ func render(all map[string]map[string]figure) (string, error) {
 }
 
 // assumptions writes the assumptions.
-func assumptions(b *strings.Builder) {
-	us := regions[0]
+func (c model) assumptions(b *strings.Builder) {
 	var shares, cold []string
 	for _, k := range kinds {
 		if k.cold > 0 {
@@ -37,16 +36,16 @@ func assumptions(b *strings.Builder) {
 		fmt.Sprintf("Prices: AWS's list of %s, in US dollars, without tax, free allowances and discounts.", priceDate),
 		"Units: those of [performance](performance.md), events of " + usual + " unless the row says otherwise; a write in a " +
 			"transaction counts twice in them, as on the bill.",
+		fmt.Sprintf("The limiter counts in advance for a token with a limit of 2,000 or more, as the token of the figures. A token with "+
+			"the default limit costs 1 write unit more for each counted request, %g a million in us.", regions[0].writeUnits),
 		fmt.Sprintf("Lambda: arm64, %d MB. Nothing was measured on AWS: a request is billed for the median of one client on the "+
 			"development machine times %d/%d, since so much memory has that part of a processor, and %d ms for each round trip to "+
 			"DynamoDB. Cold starts are left out.", memory, wholeCPU, memory, tripMS),
-		fmt.Sprintf("Logs: the measured line, %d bytes of the gateway's access log, %d of Lambda's own lines; kept %d "+
-			"days.", accessLine, reportLines, retention),
-		fmt.Sprintf("Data out: the measured answer, not compressed, and %d bytes of headers. Clients that take gzip pay much less of "+
-			"it.", headers),
-		fmt.Sprintf("Without requests: %g alarms, %d dashboard, a table of %d GB with point-in-time recovery. A key of one's own adds "+
-			"%.2f; a firewall %.2f and %.2f per million requests. The table's stream costs nothing until something reads it.",
-			alarms, dashboards, keptGB, us.key, us.firewall, us.inspected),
+		fmt.Sprintf("Logs: the measured line, and %d bytes of the gateway's access log at half the price; no line of Lambda about an "+
+			"invocation that succeeds; kept %d days.", accessLine, retention),
+		fmt.Sprintf("Data out: the answer with gzip, as measured with the demo conference, and %d bytes of headers. The last column has "+
+			"it for clients that do not take gzip.", headers),
+		c.withoutRequests(),
 		fmt.Sprintf("The first search of an event by a new instance reads more units: %s. It is assumed that all searches are such at "+
 			"10 requests an hour, a tenth at 1,000 and a hundredth at 100,000.", strings.Join(cold, ", ")),
 		fmt.Sprintf("A month has %d hours. Its requests: %s. Storage is that after a year of the load, since change records stay: at "+
@@ -56,38 +55,49 @@ func assumptions(b *strings.Builder) {
 	}
 }
 
+// withoutRequests returns the assumption about a month without requests.
+func (c model) withoutRequests() string {
+	us := regions[0]
+	return fmt.Sprintf("Without requests: %g alarms, %g dashboards, %d secret, a table of %d GB with point-in-time recovery. %g logs "+
+		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
+		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, a firewall %.2f and %.2f "+
+		"per million requests; a budget nothing. The table's stream costs nothing until something reads it.",
+		c.shape.alarms, c.shape.dashboards, secrets, keptGB, c.shape.logs, c.shape.filters,
+		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected)
+}
+
 // byKind writes the cost of a million requests of each kind, with parts for the first region.
-func byKind(b *strings.Builder, all map[string]map[string]figure) error {
+func (c model) byKind(b *strings.Builder) error {
 	fmt.Fprintf(b, "\n**A million requests**, parts in %s\n\n", regions[0].name)
 	fmt.Fprint(b, "| request | RCU | WCU | Lambda ms | DynamoDB | Lambda | gateway | logs | data out |")
 	for _, p := range regions {
 		fmt.Fprintf(b, " **in all, %s** |", p.name)
 	}
-	fmt.Fprintf(b, "\n|%s\n", strings.Repeat("---|", 9+len(regions)))
+	fmt.Fprintf(b, " data out without gzip |\n|%s\n", strings.Repeat("---|", 10+len(regions)))
 	for _, k := range kinds {
-		f, err := k.figure(all)
+		f, err := k.figure(c.figures)
 		if err != nil {
 			return err
 		}
-		c := cost(k, f, regions[0])
+		one := cost(k, f, regions[0])
 		fmt.Fprintf(b, "| %s | %g | %g | %g | %.2f | %.2f | %.2f | %.2f | %.2f |",
-			k.name, f.read, f.written, billed(f), c.table, c.compute, c.gateway, c.logs, c.out)
+			k.name, f.read, f.written, billed(f), one.table, one.compute, one.gateway, one.logs, one.out)
 		for _, p := range regions {
 			fmt.Fprintf(b, " %.2f |", cost(k, f, p).total())
 		}
-		fmt.Fprintln(b)
+		fmt.Fprintf(b, " %.2f |\n", one.plain)
 	}
 	return nil
 }
 
 // byMonth writes the cost of a month in each region at each load.
-func byMonth(b *strings.Builder, all map[string]map[string]figure) error {
+func (c model) byMonth(b *strings.Builder) error {
 	for _, p := range regions {
 		fmt.Fprintf(b, "\n**A month in %s**, %s\n\n| requests an hour | DynamoDB | Lambda | gateway | logs | data out | table kept | "+
 			"logs kept | fixed | in all |\n", p.name, p.aws)
 		fmt.Fprintf(b, "|%s\n", strings.Repeat("---|", 10))
 		for _, at := range loads {
-			m, err := monthly(at, all, p)
+			m, err := c.monthly(at, p)
 			if err != nil {
 				return err
 			}

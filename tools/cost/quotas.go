@@ -42,8 +42,8 @@ var quotas = []quota{
 }
 
 // byQuota writes the number of requests of the mix a second that reach each limit.
-func byQuota(b *strings.Builder, all map[string]map[string]figure) error {
-	mean, err := average(all)
+func (c model) byQuota(b *strings.Builder) error {
+	mean, err := c.average()
 	if err != nil {
 		return err
 	}

@@ -69,10 +69,10 @@ func person(i int) object {
 }
 
 // request sends a request of a kind.
-func (p *programme) request(t *testing.T, name string) stacktest.Answer {
+func (p *programme) request(t *testing.T, name string, headers ...string) stacktest.Answer {
 	t.Helper()
 	send := func(method, path string, body any) stacktest.Answer {
-		return p.Call(t, 200, method, p.EventPath(path), body)
+		return p.Call(t, 200, method, p.EventPath(path), stacktest.WithHeaders(body, headers...))
 	}
 	onTrack := object{"filters": object{"trackIds": []string{p.track}}}
 	switch name {
@@ -107,5 +107,9 @@ func TestAnswersAndLogLinesHaveTheSizesOfTheTable(t *testing.T) {
 		line := log.Line(t, answer.Header.Get("X-Request-Id"))
 		require.InEpsilon(t, k.answer, len(answer.Body), near, "%s: answer", k.name)
 		require.InEpsilon(t, k.line, len(line), near, "%s: log line", k.name)
+		// These texts repeat themselves, so most answers are smaller with gzip than real ones.
+		packed := p.request(t, k.name, "Accept", "*/*", "Accept-Encoding", "gzip")
+		require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"), k.name)
+		require.LessOrEqual(t, float64(len(packed.Body)), k.packed*(1+near), "%s: answer with gzip", k.name)
 	}
 }

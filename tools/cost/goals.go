@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// goal is a cost with an upper limit.
+type goal struct {
+	name string
+	// most is the limit in US dollars; 0 means that the cost is shown and not judged.
+	most float64
+	cost func(model, prices) (float64, error)
+}
+
+// goals lists the goals.
+var goals = []goal{
+	{"a month without requests", 5, idle},
+	{"a million times \"" + single + "\", beside the gateway", 1.50, besideGateway(single)},
+	{"a million times \"" + withPeople + "\" (five records), beside the gateway", 0, besideGateway(withPeople)},
+}
+
+// idle returns the cost of a month without requests.
+func idle(c model, p prices) (float64, error) {
+	m, err := c.monthly(load{}, p)
+	return m.total(), err
+}
+
+// besideGateway returns the cost of a million requests of a kind without the price of API
+// Gateway.
+func besideGateway(name string) func(model, prices) (float64, error) {
+	return func(c model, p prices) (float64, error) {
+		for _, k := range kinds {
+			if k.name == name {
+				f, err := k.figure(c.figures)
+				if err != nil {
+					return 0, err
+				}
+				one := cost(k, f, p)
+				return one.total() - one.gateway, nil
+			}
+		}
+		return 0, fmt.Errorf("cost: no kind %q", name)
+	}
+}
+
+// byGoal writes the goals with their costs.
+func (c model) byGoal(b *strings.Builder) error {
+	fmt.Fprint(b, "\n**Goals**, in US dollars\n\n| what | at most |")
+	for _, p := range regions {
+		fmt.Fprintf(b, " %s |", p.name)
+	}
+	fmt.Fprintf(b, "\n|%s\n", strings.Repeat("---|", 2+len(regions)))
+	for _, g := range goals {
+		most := "not judged"
+		if g.most > 0 {
+			most = fmt.Sprintf("%.2f", g.most)
+		}
+		fmt.Fprintf(b, "| %s | %s |", g.name, most)
+		for _, p := range regions {
+			spent, err := g.cost(c, p)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(b, " %.2f |", spent)
+		}
+		fmt.Fprintln(b)
+	}
+	return nil
+}
+
+// judge returns an error that names each goal that is missed in a region.
+func (c model) judge() error {
+	var missed []error
+	for _, g := range goals {
+		for _, p := range regions {
+			spent, err := g.cost(c, p)
+			if err == nil && g.most > 0 && spent > g.most {
+				err = fmt.Errorf("cost: %s costs %.2f in %s, and the goal is %.2f", g.name, spent, p.name, g.most)
+			}
+			missed = append(missed, err)
+		}
+	}
+	return errors.Join(missed...)
+}
