@@ -42,7 +42,8 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	_, err := Read(map[string]any{
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
 		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
-		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1, "alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
+		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1,
+		"alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
 		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
 		"eu": map[string]any{"backup": map[string]any{"days": 0, "region": "eu-west-1"}, "domain": map[string]any{
 			"name": "https://example.org", "hostedZoneId": "Z1", "certificate": "x",
@@ -57,7 +58,8 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "searchUnits", "logRetentionDays", "throttleRate", "throttleBurst",
-		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole", "alarms", "dashboard", "monthlyBudget", "tags", "adminURL",
+		"reservedConcurrency", "alarmEmail", "firewallRate", "customerKey", "cloudWatchRole",
+		"alarms", "dashboard", "monthlyBudget", "tags", "adminURL",
 		"us.awsRegion", "us.restoredTable", "us.restoredStreamArn", "us.restoredStreamArn", "eu.backup.vaultArn", "eu.backup.days", "eu.backup.region",
 		"us.alarmTopicArn", "us.table", "us.table:", "us.@table",
 		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",
