@@ -101,7 +101,7 @@ func (a *alarms) signals(m *metrics) {
 	a.raise("versions-disagree", "What was read disagreed with its version until the request was given "+
 		"up.", m.signals["VersionsDisagree"], atOnce)
 	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
-	a.raise("operator-used", "Somebody sent the operator's function a command other than maintain.", m.signals["OperatorUsed"], atOnce)
+	a.raise("operator-used", "The operator's function got a command other than maintain.", m.signals["OperatorUsed"], atOnce)
 }
 
 // renewalDays is the number of days before the end of a certificate in which AWS has failed to
