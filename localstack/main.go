@@ -1,7 +1,7 @@
 // Command lectern runs the whole service on one machine: both regions, each with an engine
 // and data of its own. It starts, finds, fills and stops the local service; the rules of the
 // API are elsewhere. Each command has a file: up.go, demo.go, operator.go, stop.go, verify.go,
-// preflight.go.
+// preflight.go, smoke.go.
 package main
 
 import (
@@ -34,6 +34,6 @@ func command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	data := root.PersistentFlags().String("data", ".local", "folder that keeps the data")
-	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data), preflightCommand())
+	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data), preflightCommand(), smokeCommand())
 	return root
 }

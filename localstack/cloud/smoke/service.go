@@ -1,0 +1,277 @@
+package smoke
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/apigateway"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	alarms "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	logs "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"lectern/functions/operator"
+	"lectern/localstack/cloud/preflight"
+	"lectern/shared/apierr"
+)
+
+// settingsOf returns the settings of a function.
+func (r *run) settingsOf(ctx context.Context, function string) (*lambda.GetFunctionConfigurationOutput, error) {
+	in := &lambda.GetFunctionConfigurationInput{FunctionName: &function}
+	out, err := lambda.NewFromConfig(r.config).GetFunctionConfiguration(ctx, in)
+	if err != nil {
+		return nil, unread("lambda:GetFunctionConfiguration", err)
+	}
+	return out, nil
+}
+
+// roleOf returns the ARN of a function's role.
+func (r *run) roleOf(ctx context.Context, function string) (string, error) {
+	settings, err := r.settingsOf(ctx, function)
+	if err != nil || settings.Role == nil {
+		return "", errors.Join(err, fmt.Errorf("%s has no role", function))
+	}
+	return *settings.Role, nil
+}
+
+// logOf returns the log group of a function.
+func (r *run) logOf(ctx context.Context, function string) (string, error) {
+	settings, err := r.settingsOf(ctx, function)
+	if err != nil {
+		return "", err
+	}
+	if settings.LoggingConfig == nil || settings.LoggingConfig.LogGroup == nil {
+		return "", fmt.Errorf("%s has no log group of its own", function)
+	}
+	return *settings.LoggingConfig.LogGroup, nil
+}
+
+// functions checks that every function is ready.
+func (r *run) functions(ctx context.Context) (string, error) {
+	names := r.names()
+	for _, name := range names {
+		settings, err := r.settingsOf(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		if settings.State != types.StateActive || settings.LastUpdateStatus != types.LastUpdateStatusSuccessful {
+			return "", fmt.Errorf("%s is %s, its last update %s", name, settings.State, settings.LastUpdateStatus)
+		}
+	}
+	return fmt.Sprintf("all %d are active", len(names)), nil
+}
+
+// concurrency compares the reserved instances with the configuration, and prints the account's.
+func (r *run) concurrency(ctx context.Context) (string, error) {
+	client := lambda.NewFromConfig(r.config)
+	for _, name := range r.names() {
+		out, err := client.GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &name})
+		if err != nil {
+			return "", unread("lambda:GetFunctionConcurrency", err)
+		}
+		reserved := 0
+		if out.ReservedConcurrentExecutions != nil {
+			reserved = int(*out.ReservedConcurrentExecutions)
+		}
+		if reserved != r.Settings.Reserved {
+			return "", fmt.Errorf("%s has %d reserved instances, and reservedConcurrency is %d", name, reserved, r.Settings.Reserved)
+		}
+	}
+	return fmt.Sprintf("%d for each function, as configured", r.Settings.Reserved), nil
+}
+
+// stage compares the limits of requests at the stage with the configuration.
+func (r *run) stage(ctx context.Context) (string, error) {
+	api, stage, err := r.address(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, err := apigateway.NewFromConfig(r.config).GetStage(ctx, &apigateway.GetStageInput{RestApiId: &api, StageName: &stage})
+	if err != nil {
+		return "", unread("apigateway:GET on the stage", err)
+	}
+	every, found := out.MethodSettings["*/*"]
+	if !found || int(every.ThrottlingRateLimit) != r.Settings.ThrottleRate || int(every.ThrottlingBurstLimit) != r.Settings.ThrottleBurst {
+		return "", fmt.Errorf("the stage %s allows %.0f a second and %d at once, and the configuration %d and %d", stage,
+			every.ThrottlingRateLimit, every.ThrottlingBurstLimit, r.Settings.ThrottleRate, r.Settings.ThrottleBurst)
+	}
+	return fmt.Sprintf("%d requests a second and %d at once for each method, as configured",
+		r.Settings.ThrottleRate, r.Settings.ThrottleBurst), nil
+}
+
+// address returns the ids of API and stage: of the emulator's address, of AWS's default address,
+// or of the mapping of a domain.
+func (r *run) address(ctx context.Context) (api, stage string, err error) {
+	at, err := url.Parse(r.Region.URL)
+	if err != nil {
+		return "", "", err
+	}
+	path := strings.Split(strings.Trim(at.Path, "/"), "/")
+	id, rest, _ := strings.Cut(at.Hostname(), ".")
+	switch {
+	case emulated.MatchString(r.Region.URL):
+		return path[1], path[2], nil
+	case strings.HasPrefix(rest, "execute-api."):
+		return id, path[0], nil
+	}
+	host := at.Hostname()
+	out, err := apigateway.NewFromConfig(r.config).GetBasePathMappings(ctx, &apigateway.GetBasePathMappingsInput{DomainName: &host})
+	if err != nil {
+		return "", "", unread("apigateway:GET on the domain", err)
+	}
+	for _, mapping := range out.Items {
+		if mapping.RestApiId != nil && mapping.Stage != nil {
+			return *mapping.RestApiId, *mapping.Stage, nil
+		}
+	}
+	return "", "", fmt.Errorf("the domain %s leads to no stage", host)
+}
+
+// certificate checks the certificate of the domain.
+func (r *run) certificate(ctx context.Context) (string, error) {
+	if r.Settings.CertificateARN == "" {
+		return "", leftOut("the region has no domain")
+	}
+	for _, f := range preflight.Run(ctx, r.config, r.Settings) {
+		if f.Subject != "certificate" {
+			continue
+		}
+		if f.State == preflight.Failed {
+			return "", errors.New(f.Text)
+		}
+		return f.Text, nil
+	}
+	return "", errors.New("the certificate was not read")
+}
+
+// alarms checks that the region has alarms, and that none is raised.
+func (r *run) alarms(ctx context.Context) (string, error) {
+	prefix := r.prefix() + "-"
+	in := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &prefix}
+	pages := cloudwatch.NewDescribeAlarmsPaginator(cloudwatch.NewFromConfig(r.config), in)
+	states, raised := map[alarms.StateValue]int{}, []string{}
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", unread("cloudwatch:DescribeAlarms", err)
+		}
+		for _, alarm := range page.MetricAlarms {
+			states[alarm.StateValue]++
+			if alarm.StateValue == alarms.StateValueAlarm {
+				raised = append(raised, *alarm.AlarmName)
+			}
+		}
+	}
+	switch {
+	case len(states) == 0:
+		return "", fmt.Errorf("no alarm begins with %s", prefix)
+	case len(raised) > 0:
+		return "", fmt.Errorf("raised: %s", strings.Join(raised, ", "))
+	}
+	return fmt.Sprintf("none is raised: %d are ok, %d have no data yet",
+		states[alarms.StateValueOk], states[alarms.StateValueInsufficientData]), nil
+}
+
+// arrival waits until the line of a request is in the log.
+func (r *run) arrival(ctx context.Context) (string, error) {
+	const patience, pause = time.Minute, 3 * time.Second
+	if r.lastRequest == "" {
+		return "", errors.New("no search was answered")
+	}
+	group, err := r.logOf(ctx, r.function("sessions"))
+	if err != nil {
+		return "", err
+	}
+	pattern := fmt.Sprintf(`{ $.request_id = "%s" }`, r.lastRequest)
+	for began := time.Now(); ; {
+		events, err := r.events(ctx, group, &pattern)
+		if err != nil {
+			return "", err
+		}
+		if len(events) > 0 {
+			return fmt.Sprintf("the line of request %s is in %s", r.lastRequest, group), nil
+		}
+		if time.Since(began) > patience {
+			return "", fmt.Errorf("the line of request %s is not in %s after %s", r.lastRequest, group, patience)
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// events returns events of a log group since the start of the run, of at most maxPages pages.
+func (r *run) events(ctx context.Context, group string, pattern *string) ([]logs.FilteredLogEvent, error) {
+	since := r.began.Add(-maxSkew).UnixMilli()
+	pages := cloudwatchlogs.NewFilterLogEventsPaginator(cloudwatchlogs.NewFromConfig(r.config),
+		&cloudwatchlogs.FilterLogEventsInput{LogGroupName: &group, StartTime: &since, FilterPattern: pattern})
+	var all []logs.FilteredLogEvent
+	for n := 0; pages.HasMorePages() && n < maxPages; n++ {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, unread("logs:FilterLogEvents", err)
+		}
+		all = append(all, page.Events...)
+	}
+	return all, nil
+}
+
+// maxPages limits the pages of a log that are read.
+const maxPages = 5
+
+// platform lists the beginnings of the lines that Lambda itself writes.
+var platform = []string{"START ", "END ", "REPORT ", "INIT_START "}
+
+// lines checks that the log of the searches has no lines but those of the service, and of
+// Lambda about invocations.
+func (r *run) lines(ctx context.Context) (string, error) {
+	group, err := r.logOf(ctx, r.function("sessions"))
+	if err != nil {
+		return "", err
+	}
+	events, err := r.events(ctx, group, nil)
+	if err != nil {
+		return "", err
+	}
+	own, ofLambda := 0, 0
+	for _, event := range events {
+		switch text := strings.TrimSpace(*event.Message); {
+		case startsWith(text, platform):
+			ofLambda++
+		case json.Valid([]byte(text)) && !strings.Contains(text, `"errorType"`):
+			own++
+		default:
+			return "", fmt.Errorf("%s has the line %s", group, start([]byte(text)))
+		}
+	}
+	return fmt.Sprintf("%d lines of functions and %d of Lambda, no others", own, ofLambda), nil
+}
+
+// startsWith reports whether the text begins with a prefix of the list.
+func startsWith(text string, prefixes []string) bool {
+	for _, prefix := range prefixes {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// refusals checks that the operator's function refuses in the API's shape.
+func (r *run) refusals(ctx context.Context) (string, error) {
+	err := r.operate(ctx, "organization-show", object{"org_id": 1 << 50}, nil)
+	refused := (*apierr.Error)(nil)
+	if !errors.As(err, &refused) {
+		return "", fmt.Errorf("an unknown organization is answered with %w", err)
+	}
+	return fmt.Sprintf("%d %s; there are %d commands", refused.Status, refused.Code, len(operator.Commands())), nil
+}
