@@ -2,6 +2,7 @@ package smoke
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,7 +33,7 @@ func (r *run) recovery(ctx context.Context) (string, error) {
 		return "", unread("dynamodb:DescribeContinuousBackups", err)
 	}
 	if out.ContinuousBackupsDescription == nil || out.ContinuousBackupsDescription.PointInTimeRecoveryDescription == nil {
-		return "", fmt.Errorf("point-in-time recovery is not described")
+		return "", errors.New("point-in-time recovery is not described")
 	}
 	recovery := out.ContinuousBackupsDescription.PointInTimeRecoveryDescription
 	days := int32(0)
