@@ -95,11 +95,17 @@ test-processes: functions ## Run the integration tests against the Lambdas' own 
 
 .PHONY: app
 app: setup $(CDK)
-	@env -u GOOS -u GOARCH go build -buildvcs=false -o bin/infra ./infra
+	@env -u GOOS -u GOARCH CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '-s -w' -o bin/infra ./infra
+
+# The name of the release, and the folder for its archive: the same commit gives the same bytes.
+VERSION = $(shell git describe --tags --always --abbrev=12 --dirty=-changed)
+RELEASES ?= releases
 
 .PHONY: release
-release: app ## Build what is deployed to AWS: the Lambdas for arm64, or GOARCH, and the CDK app.
+release: app ## Build what is deployed to AWS, the Lambdas for arm64 or GOARCH and the CDK app, and an archive of both.
 	@$(MAKE) --no-print-directory functions GOOS=linux GOARCH=$(or $(GOARCH),arm64)
+	@env -u GOOS -u GOARCH go run ./tools/release -version "$(VERSION)" -arch $(or $(GOARCH),arm64) -out "$(RELEASES)" \
+		-time "$(shell git log -1 --format=%ct || echo 0)"
 
 # The emulator runs functions on this machine.
 .PHONY: test-deploy
