@@ -82,25 +82,25 @@ func (r release) write() (string, error) {
 		return "", err
 	}
 	target := filepath.Join(r.out, name)
-	sum := sha256.New()
-	if err := replace(target, func(w io.Writer) error { return r.pack(io.MultiWriter(w, sum), folder, files) }); err != nil {
+	sum, err := r.save(target, folder, files)
+	if err != nil {
 		return "", err
 	}
-	line := fmt.Sprintf("%x  %s\n", sum.Sum(nil), name)
+	line := fmt.Sprintf("%x  %s\n", sum, name)
 	return target, os.WriteFile(target+".sha256", []byte(line), document)
 }
 
-// replace writes a file by another name first, so that no part of an archive has its name.
-func replace(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".release-")
+// save writes the archive and returns its checksum. The file has another name until it is whole.
+func (r release) save(name, folder string, files []file) ([]byte, error) {
+	f, err := os.CreateTemp(r.out, ".release-")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer func() { _ = os.Remove(f.Name()) }() // It has another name now, or is in the way.
-	if err := errors.Join(write(f), f.Chmod(document), f.Close()); err != nil {
-		return err
+	sum := sha256.New()
+	if err := errors.Join(r.pack(io.MultiWriter(f, sum), folder, files), f.Chmod(document), f.Close()); err != nil {
+		return nil, errors.Join(err, os.Remove(f.Name()))
 	}
-	return os.Rename(f.Name(), name)
+	return sum.Sum(nil), os.Rename(f.Name(), name)
 }
 
 // files reads the files of the release, in the order of the archive. The first has the checksums

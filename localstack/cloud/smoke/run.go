@@ -48,7 +48,7 @@ func newRun(ctx context.Context, o Options) (*run, error) {
 		return nil, err
 	}
 	client := &http.Client{
-		Timeout:       35 * time.Second,
+		Timeout:       time.Minute,
 		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: together, IdleConnTimeout: 2 * time.Second},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
