@@ -46,11 +46,11 @@ func (o *smokeOptions) run(c *cobra.Command, _ []string) error {
 	if !found {
 		return fmt.Errorf("%s does not say where the region %s is", target.Env, o.region)
 	}
-	settings, err := preflight.ReadSettings(o.config, o.region)
+	made, err := preflight.Read(o.config, o.region)
 	if err != nil {
 		return err
 	}
-	results, err := smoke.Run(c.Context(), c.OutOrStdout(), smoke.Options{Region: region, Settings: settings})
+	results, err := smoke.Run(c.Context(), c.OutOrStdout(), smoke.Options{Region: region, Made: made})
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (r *run) links(ctx context.Context) (string, error) {
 	if err := a.into(&entry); err != nil {
 		return "", err
 	}
-	if entry.Region != r.Settings.Region {
+	if entry.Region != r.Made.At.Name {
 		return "", fmt.Errorf("the entry names the region %q", entry.Region)
 	}
 	var document struct{ Servers []struct{ URL string } }

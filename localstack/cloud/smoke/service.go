@@ -80,11 +80,11 @@ func (r *run) concurrency(ctx context.Context) (string, error) {
 		if out.ReservedConcurrentExecutions != nil {
 			reserved = int(*out.ReservedConcurrentExecutions)
 		}
-		if reserved != r.Settings.Reserved {
-			return "", fmt.Errorf("%s has %d reserved instances, and reservedConcurrency is %d", name, reserved, r.Settings.Reserved)
+		if reserved != r.Made.Concurrency {
+			return "", fmt.Errorf("%s has %d reserved instances, and reservedConcurrency is %d", name, reserved, r.Made.Concurrency)
 		}
 	}
-	return fmt.Sprintf("%d for each function, as configured", r.Settings.Reserved), nil
+	return fmt.Sprintf("%d for each function, as configured", r.Made.Concurrency), nil
 }
 
 // stage compares the limits of requests at the stage with the configuration.
@@ -98,12 +98,12 @@ func (r *run) stage(ctx context.Context) (string, error) {
 		return "", unread("apigateway:GET on the stage", err)
 	}
 	every, found := out.MethodSettings["*/*"]
-	if !found || int(every.ThrottlingRateLimit) != r.Settings.ThrottleRate || int(every.ThrottlingBurstLimit) != r.Settings.ThrottleBurst {
+	if !found || int(every.ThrottlingRateLimit) != r.Made.ThrottleRate || int(every.ThrottlingBurstLimit) != r.Made.ThrottleBurst {
 		return "", fmt.Errorf("the stage %s allows %.0f a second and %d at once, and the configuration %d and %d", stage,
-			every.ThrottlingRateLimit, every.ThrottlingBurstLimit, r.Settings.ThrottleRate, r.Settings.ThrottleBurst)
+			every.ThrottlingRateLimit, every.ThrottlingBurstLimit, r.Made.ThrottleRate, r.Made.ThrottleBurst)
 	}
 	return fmt.Sprintf("%d requests a second and %d at once for each method, as configured",
-		r.Settings.ThrottleRate, r.Settings.ThrottleBurst), nil
+		r.Made.ThrottleRate, r.Made.ThrottleBurst), nil
 }
 
 // address returns the ids of API and stage: of the emulator's address, of AWS's default address,
@@ -136,10 +136,10 @@ func (r *run) address(ctx context.Context) (api, stage string, err error) {
 
 // certificate checks the certificate of the domain.
 func (r *run) certificate(ctx context.Context) (string, error) {
-	if r.Settings.CertificateARN == "" {
+	if r.Made.At.Domain == nil {
 		return "", leftOut("the region has no domain")
 	}
-	for _, f := range preflight.Run(ctx, r.config, r.Settings) {
+	for _, f := range preflight.Run(ctx, r.config, r.Made) {
 		if f.Subject != "certificate" {
 			continue
 		}

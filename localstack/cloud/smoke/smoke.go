@@ -57,8 +57,8 @@ func (reason leftOut) Error() string { return string(reason) }
 // Options says what to check.
 type Options struct {
 	Region target.Region
-	// Settings are the settings that the deployment was made with.
-	Settings preflight.Settings
+	// Made is the configuration that the deployment was made with.
+	Made preflight.Deployment
 }
 
 // Run does all checks of a region, prints a line for each, and returns the results. The error is
@@ -69,7 +69,7 @@ func Run(ctx context.Context, w io.Writer, o Options) ([]Result, error) {
 		return nil, err
 	}
 	p := printer{w: w}
-	p.line("%s at %s\n", o.Settings.Region, o.Region.URL)
+	p.line("%s at %s\n", o.Made.At.Name, o.Region.URL)
 	within, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if err := r.begin(within); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/smithy-go/encoding/cbor"
 	"github.com/stretchr/testify/require"
 
+	"lectern/infra/config"
 	"lectern/localstack/cloud/preflight"
 	"lectern/localstack/cloud/target"
 )
@@ -64,7 +65,7 @@ func (a account) on(t *testing.T) *run {
 	const name, at = "lectern-us", "us-east-1"
 	r, err := newRun(t.Context(), Options{
 		target.Region{URL: server.URL, Operator: name + "-operator", Table: name, AWSRegion: at, Endpoint: server.URL},
-		preflight.Settings{Region: "us", AWSRegion: at, ThrottleRate: 500, ThrottleBurst: 1000},
+		preflight.Deployment{Config: &config.Config{ThrottleRate: 500, ThrottleBurst: 1000}, At: config.Region{Name: "us", AWSRegion: at}},
 	})
 	require.NoError(t, err)
 	return r

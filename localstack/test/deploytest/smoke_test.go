@@ -19,10 +19,10 @@ func TestTheOperatorsChecksPass(t *testing.T) {
 	regions, err := target.Emulated()
 	require.NoError(t, err)
 	for _, name := range slices.Sorted(maps.Keys(regions)) {
-		settings, err := preflight.ReadSettings("../../../cdk.json", name)
+		made, err := preflight.Read("../../../cdk.json", name)
 		require.NoError(t, err)
 		var out strings.Builder
-		results, err := smoke.Run(t.Context(), &out, smoke.Options{Region: regions[name], Settings: settings})
+		results, err := smoke.Run(t.Context(), &out, smoke.Options{Region: regions[name], Made: made})
 		require.NoError(t, err)
 		t.Log(out.String())
 		require.Zero(t, smoke.Count(results, smoke.Failed), out.String())
