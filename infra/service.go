@@ -28,9 +28,9 @@ type service struct {
 func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
 	in := stack.New(app, c, region, stack.Kind{Name: "Service", Description: "Lectern " + region.Name + ": the service"})
 	logs := function.NewLogs(in)
-	functions := make([]function.Function, len(s.specs))
-	for i, spec := range s.specs {
-		functions[i] = function.New(in, spec, logs, s.binaries)
+	functions := make([]function.Function, 0, len(s.specs)+len(s.workers))
+	for _, spec := range s.specs {
+		functions = append(functions, function.New(in, spec, logs, s.binaries))
 	}
 	g := gateway.New(in, s.groups, functions)
 	if c.FirewallRate > 0 {

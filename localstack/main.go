@@ -34,6 +34,7 @@ func command() *cobra.Command {
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	data := root.PersistentFlags().String("data", ".local", "folder that keeps the data")
-	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data), preflightCommand(), smokeCommand())
+	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data),
+		preflightCommand(), smokeCommand())
 	return root
 }

@@ -84,8 +84,8 @@ func (c check) reserved(ctx context.Context, free int) Finding {
 	if free >= needed {
 		return Finding{OK, subject, fmt.Sprintf("reservedConcurrency needs %d, and the account has %d for it", needed, free)}
 	}
-	return Finding{Failed, subject, fmt.Sprintf("reservedConcurrency needs %d (%d for each of %d functions, and %d unreserved), and the account "+
-		"has %d for it: lower it, or ask AWS for more: %s", needed, c.Concurrency, len(names), unreserved, free, c.increase(needed))}
+	return Finding{Failed, subject, fmt.Sprintf("reservedConcurrency needs %d (%d for each of %d functions, and %d unreserved), and the "+
+		"account has %d for it: lower it, or ask AWS for more: %s", needed, c.Concurrency, len(names), unreserved, free, c.increase(needed))}
 }
 
 // increase returns the command that asks AWS for more concurrent executions.

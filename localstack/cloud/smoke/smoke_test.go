@@ -71,7 +71,7 @@ func (a account) on(t *testing.T) *run {
 	return r
 }
 
-// does does a check as on AWS.
+// does runs a check as on AWS.
 func does(t *testing.T, a account, run func(*run, context.Context) (string, error)) Result {
 	t.Helper()
 	return a.on(t).check(t.Context(), check{name: "it", shows: "something", run: run})
