@@ -121,14 +121,17 @@ func (c *checker) number(s *huma.Schema, n json.Number, at path) (any, error) {
 	}
 	switch {
 	case s.Minimum != nil && f < *s.Minimum:
-		return nil, refuse(at, "must be at least %v.", *s.Minimum)
+		return nil, refuse(at, "must be at least %s.", digits(*s.Minimum))
 	case s.Maximum != nil && f > *s.Maximum:
-		return nil, refuse(at, "must be at most %v.", *s.Maximum)
+		return nil, refuse(at, "must be at most %s.", digits(*s.Maximum))
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(f)):
 		return nil, refuse(at, "must be one of %s.", list(s.Enum))
 	}
 	return n, nil
 }
+
+// digits returns a number in decimal digits, without an exponent.
+func digits(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // integer returns n without a fraction or exponent: Go does not decode 1191.0 as an integer.
 func (c *checker) integer(s *huma.Schema, n json.Number, f float64, at path) (json.Number, error) {

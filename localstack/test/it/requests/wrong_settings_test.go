@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"lectern/localstack/test/it"
 )
 
@@ -20,6 +22,7 @@ func TestWrongMetadata(t *testing.T) {
 			{"name", object{"name": strings.Repeat("x", 256)}}, {"name", object{"name": []string{"x"}}}, {"name", `{"name":"a\u0000"}`},
 			{"order", object{"name": "x", "order": -1}}, {"order", object{"name": "x", "order": "1"}}, {"order", object{"name": "x", "order": 1.5}},
 			{"order", object{"name": "x", "order": nil}}, {"order", `{"name":"x","order":99999999999999999999}`},
+			{"order", object{"name": "x", "order": 1_000_001}},
 			{"translations", object{"name": "x", "translations": nil}}, {"translations", object{"name": "x", "translations": "x"}},
 		}
 		switch kind {
@@ -58,6 +61,15 @@ func TestWrongMetadata(t *testing.T) {
 		mistake{"PUT", "/rooms/" + w.track, object{"name": "x"}, 404, "", "", nil},
 	)
 	w.makes(all)
+}
+
+// TestALimitIsNamedInDigits, not with an exponent.
+func TestALimitIsNamedInDigits(t *testing.T) {
+	d := it.NewClient(t)
+	for order, message := range map[int]string{1_000_001: "order must be at most 1000000.", -1: "order must be at least 0."} {
+		refusal := d.Do(400, "POST", "/rooms/create", object{"name": "x", "order": order})
+		require.Equal(t, message, refusal.Text("message"))
+	}
 }
 
 // first is the id of the first entry of a kind that is not built in.
