@@ -86,7 +86,7 @@ func (refs Refs) Among(st *Store, c *auth.Caller, got write.Items) ([]party.Part
 			return nil, err
 		}
 		if !p.Holds(Role) {
-			return nil, party.NotOnEvent(ref.Field())
+			return nil, party.NotOnEvent(ref.Field(), Role)
 		}
 		found[i] = p
 	}

@@ -120,8 +120,10 @@ func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map
 // Title returns the name of a role in errors.
 func Title(role string) string { return strings.ToUpper(role[:1]) + role[1:] }
 
-// NotOnEvent returns the 400 of a property that names a party outside the event.
-func NotOnEvent(field string) error { return apierr.Invalid(field, "%s is not on this event.", field) }
+// NotOnEvent returns the 400 of a property that names a party without the role on the event.
+func NotOnEvent(field, role string) error {
+	return apierr.Invalid(field, "There is no such %s on this event.", role)
+}
 
 // Events returns the events on which a party holds a role and that the caller may see.
 func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (events []int64, err error) {

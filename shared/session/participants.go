@@ -111,7 +111,7 @@ func accountsOnEvent(r *Resolved, got write.Items) error {
 		}
 		for i, id := range list.sent.Value {
 			if _, ok := r.People.Accounts.Holder(id, list.role); !ok {
-				return party.NotOnEvent(list.entry(i))
+				return party.NotOnEvent(list.entry(i), list.role)
 			}
 		}
 	}
