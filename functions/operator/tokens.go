@@ -127,8 +127,7 @@ func (s *Service) listTokens(ctx context.Context, in *InOrganization) (results[*
 func (s *Service) checkToken(ctx context.Context, org int64, in TokenOptions) error {
 	for i, scope := range in.Scopes.Value {
 		if !slices.Contains(auth.AllScopes, scope) {
-			field := element("scopes", i)
-			return apierr.Invalid(field, "%s must be one of %s.", field, auth.AllScopes)
+			return apierr.OneOf(element("scopes", i), auth.AllScopes...)
 		}
 	}
 	if in.ExpiresAt.Has() && !in.ExpiresAt.Value.After(s.env.Now()) {

@@ -5,6 +5,7 @@ package apierr
 import (
 	"fmt"
 	"net/http"
+	"strings"
 )
 
 // Codes of errors, for programs (spec.md section 7). The packages of records define the codes
@@ -85,6 +86,15 @@ func (e *Error) With(key string, value any) *Error {
 // it, or empty for the whole body.
 func Invalid(field, format string, args ...any) *Error {
 	return newError(http.StatusBadRequest, "ValidationError", codeValidation, fmt.Sprintf(format, args...)).Field(field)
+}
+
+// OneOf returns the 400 for a value that is none of the options.
+func OneOf[S ~string](field string, options ...S) *Error {
+	names := make([]string, len(options))
+	for i, option := range options {
+		names[i] = string(option)
+	}
+	return Invalid(field, "%s must be one of %s.", field, strings.Join(names, ", "))
 }
 
 // TypeMismatch returns the 400 for a value that does not match the type of a custom field. For

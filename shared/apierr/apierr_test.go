@@ -16,6 +16,7 @@ func TestEveryErrorHasACode(t *testing.T) {
 		"FIELD_NOT_FOUND":        apierr.FieldNotFound("level"),
 		"NOT_FOUND":              apierr.NotFound("Session"),
 		"BUILT_IN":               apierr.Conflict("BUILT_IN", "no"),
+		"LIMIT_REACHED":          apierr.LimitReached("sessions", 3, "no"),
 		"STALE_UPDATE":           apierr.Stale("2026-11-21T09:38:00.123Z", `"2"`),
 		"UNAUTHORIZED":           apierr.Unauthorized(),
 		"INSUFFICIENT_SCOPE":     apierr.Forbidden("log_export_only", "no"),
@@ -32,6 +33,12 @@ func TestEveryErrorHasACode(t *testing.T) {
 		require.Equal(t, e.Name, e.Err)
 		require.GreaterOrEqual(t, e.Status, 400)
 	}
+}
+
+func TestOptionsAreSeparatedByCommas(t *testing.T) {
+	e := apierr.OneOf("role", "admin", "member")
+	require.Equal(t, "role must be one of admin, member.", e.Message)
+	require.Equal(t, "role", e.Details["field"])
 }
 
 // The gateway encodes a body as base64 in the event of a function. So its limits do not count

@@ -45,7 +45,7 @@ func (m *Member) check() error {
 		return apierr.Invalid("email", "email must be an e-mail address.")
 	}
 	if !slices.Contains(Roles, m.Role) {
-		return apierr.Invalid("role", "role must be one of %v.", Roles)
+		return apierr.OneOf("role", Roles...)
 	}
 	if m.Role != RoleEventOnly && len(m.EventIDs) > 0 {
 		return apierr.Invalid("event_ids", "event_ids are for a member with the role %s.", RoleEventOnly)
@@ -90,7 +90,7 @@ func (t *Token) checkScopes() error {
 			return apierr.Invalid("event_ids", "event_ids are not for a token of kind %s.", t.Kind)
 		}
 	default:
-		return apierr.Invalid("kind", "kind must be one of %v.", []Kind{KindAPI, KindLegacy, KindLogExport})
+		return apierr.OneOf("kind", KindAPI, KindLegacy, KindLogExport)
 	}
 	return nil
 }
