@@ -135,7 +135,7 @@ func (b *Body) Relist(sub *Body) error {
 	if sub.DeletedAt != nil {
 		return nil
 	}
-	if err := (&Edit{}).check(restoreRules, b); err != nil {
+	if err := (*Edit)(nil).check(restoreRules, b); err != nil {
 		return err
 	}
 	b.Subsessions = append(b.Subsessions, sub.ID)

@@ -40,7 +40,7 @@ var (
 	recordRules = []rule{unchanged, timesInOrder, statusRequired}
 	// parentRules compare the draft of a subsession with the parent, nil for an unknown one.
 	parentRules = slices.Concat([]rule{parentAdopts, parentHasRoom, abstractOfParent}, featureRules, []rule{parentNotDeleted})
-	// restoreRules are for the parent of a subsession that is restored.
+	// restoreRules are for the parent of a subsession that is restored, without an Edit.
 	restoreRules = []rule{parentNotDeleted, parentHasRoom}
 )
 
