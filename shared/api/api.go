@@ -1,7 +1,7 @@
 // Package api serves typed handlers over HTTP. A route is declared as one line of data, and
 // every request goes through the same pipeline (design.md section 2). The package defines the
 // order of refusals, the headers, the shape of errors and the OpenAPI document. It uses
-// callers, rate limits and idempotency keys, but no records.
+// callers, the snapshot of settings, rate limits and idempotency keys, but no records.
 //
 // Read route.go, router.go, pipeline.go, answer.go; then limit.go, adapter.go (huma),
 // document.go and lambda.go.

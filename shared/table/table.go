@@ -1,9 +1,10 @@
 // Package table reads and writes the DynamoDB table of a region: keys, items, strongly
-// consistent reads, counters and transactions, with one policy for retries. Only this package
-// imports the DynamoDB SDK. The meaning of an item, and every key below an organization or
-// an event, belongs to the record packages.
+// consistent reads, counters and transactions, with one policy for retries. Of the service, only
+// this package imports the DynamoDB SDK. The meaning of an item, and every key below an
+// organization or an event, belongs to the record packages.
 //
-// Read table.go, item.go, read.go, query.go, write.go, transact.go, retry.go.
+// Read table.go, item.go, read.go, query.go, write.go, transact.go, retry.go; then count.go and
+// deflate.go.
 package table
 
 import (
