@@ -1,5 +1,6 @@
 // Package gateway describes the REST API before the functions: its routes and own answers,
-// its host and its firewall. Read gateway.go first, then routes.go and answers.go.
+// its host and its firewall. Read gateway.go, routes.go, answers.go; then accesslog.go,
+// domain.go and firewall.go.
 package gateway
 
 import (

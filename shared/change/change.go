@@ -1,7 +1,7 @@
 // Package change stores a change record with each write of a record, in the same
 // transaction. Change records are the audit trail, the outbox and the feed (design.md
 // section 6, decision 16). The context carries the actor. Publishing is not part of
-// this package. Read change.go, hours.go, values.go.
+// this package. Read change.go, hours.go, values.go, context.go.
 package change
 
 import (

@@ -1,6 +1,10 @@
 // Package it holds what the integration tests of all areas share: clients of the API's
 // operations, drafts, checks of answers, and access to the table. Each folder below is an
-// area, a test package of its own. Read client.go first, then records.go.
+// area, a test package of its own.
+//
+// Read client.go, records.go, bulk.go. operations.go describes routes. contacts.go,
+// programme.go and settings.go are clients of an area. engine.go reads the table, doors.go
+// wraps its client, and draw.go has sizes and random choices for the batteries.
 package it
 
 import (
