@@ -1,19 +1,17 @@
 package resource_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/change"
@@ -24,8 +22,8 @@ func TestARecordIsCreatedReadChangedAndDeleted(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		require.Empty(t, d.all())
 		answer := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
-		made := answer.JSON(t)
-		id := text(made, "id")
+		made := entity(answer.JSON(t))
+		id := made.ID()
 		require.NoError(t, uuid.Validate(id))
 		for name, value := range d.body {
 			require.Equal(t, value, made[name], name)
@@ -34,27 +32,27 @@ func TestARecordIsCreatedReadChangedAndDeleted(t *testing.T) {
 		require.NotContains(t, made, "deleted_at")
 		require.NotContains(t, made, "_")
 		require.Equal(t, made, d.get(200, id))
-		require.Equal(t, []object{made}, d.all())
+		require.Equal(t, []entity{made}, d.all())
 		second := d.made("Second")
-		require.Equal(t, []string{id, second}, ids(d.all()), "the first made comes first")
+		require.Equal(t, []string{id, second}, it.Texts(d.all(), "id"), "the first made comes first")
 
 		changed := d.put(200, id, d.change)
-		require.Greater(t, text(changed, "updated_at"), text(made, "updated_at"))
+		require.Greater(t, changed.Text("updated_at"), made.Text("updated_at"))
 		want := maps.Clone(made)
 		maps.Copy(want, d.change)
 		want["updated_at"] = changed["updated_at"]
 		require.Equal(t, want, changed, "what is not sent stays")
 		require.Equal(t, changed, d.get(200, id))
 		again := d.put(200, id, changed)
-		require.Greater(t, text(again, "updated_at"), text(changed, "updated_at"))
+		require.Greater(t, again.Text("updated_at"), changed.Text("updated_at"))
 		again["updated_at"] = changed["updated_at"]
 		require.Equal(t, changed, again, "what was read can be sent back")
 
 		gone := d.remove(200, id)
 		require.NotEmpty(t, gone["deleted_at"])
 		require.Equal(t, gone["deleted_at"], gone["updated_at"])
-		require.Equal(t, id, text(gone, "id"))
-		require.Equal(t, []string{second}, ids(d.all()))
+		require.Equal(t, id, gone.ID())
+		require.Equal(t, []string{second}, it.Texts(d.all(), "id"))
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 			refusal := d.Call(t, 404, method, d.at(id), map[bool]any{true: object{}}[method == http.MethodPut]).JSON(t)
 			require.Equal(t, d.title+" not found", refusal["message"])
@@ -65,7 +63,7 @@ func TestARecordIsCreatedReadChangedAndDeleted(t *testing.T) {
 func TestTheETagOfARecord(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		made := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
-		path, tag := d.at(text(made.JSON(t), "id")), made.Header.Get("ETag")
+		path, tag := d.at(entity(made.JSON(t)).ID()), made.Header.Get("ETag")
 		require.NotEmpty(t, tag)
 		require.Equal(t, tag, d.Call(t, 200, http.MethodGet, path, nil).Header.Get("ETag"))
 		d.Call(t, 304, http.MethodGet, path, stacktest.WithHeaders(nil, "If-None-Match", tag))
@@ -79,70 +77,61 @@ func TestTheETagOfARecord(t *testing.T) {
 func TestAStaleChangeIsRefused(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		made := d.Call(t, 200, http.MethodPost, d.collection()+"/create", d.body)
-		seen, tag := made.JSON(t), made.Header.Get("ETag")
-		path := d.at(text(seen, "id"))
-		now := d.Call(t, 200, http.MethodPut, path, with(d.change, "updated_at", seen["updated_at"]))
+		seen, tag := entity(made.JSON(t)), made.Header.Get("ETag")
+		path := d.at(seen.ID())
+		now := d.Call(t, 200, http.MethodPut, path, it.Merged(d.change, object{"updated_at": seen["updated_at"]}))
 		for _, c := range []struct {
 			method string
 			body   any
 			tag    string
 		}{
-			{http.MethodPut, with(d.change, "updated_at", seen["updated_at"]), ""},
+			{http.MethodPut, it.Merged(d.change, object{"updated_at": seen["updated_at"]}), ""},
 			{http.MethodPut, d.change, tag}, {http.MethodPut, d.change, `"99"`},
-			{http.MethodPut, with(d.change, "updated_at", now.JSON(t)["updated_at"]), tag}, {http.MethodDelete, nil, tag},
+			{http.MethodPut, it.Merged(d.change, object{"updated_at": now.JSON(t)["updated_at"]}), tag}, {http.MethodDelete, nil, tag},
 		} {
 			answer := d.Call(t, 409, c.method, path, stacktest.WithHeaders(c.body, "If-Match", c.tag))
-			refusal := answer.JSON(t)
+			refusal := entity(answer.JSON(t))
 			require.Equal(t, "STALE_UPDATE", refusal["code"])
 			require.Equal(t, now.JSON(t)["updated_at"], refusal["details"].(object)["updated_at"])
 			require.Equal(t, `"2"`, answer.Header.Get("ETag"))
 		}
-		refused(t, d.put(400, text(seen, "id"), with(d.change, "updated_at", "yesterday")), "VALIDATION_ERROR", "updated_at")
-		refused(t, d.put(400, text(seen, "id"), with(d.change, "updated_at", nil)), "VALIDATION_ERROR", "updated_at")
-		refused(t, d.put(400, text(seen, "id"), d.change, "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
-		refused(t, d.remove(400, text(seen, "id"), "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
-		require.Equal(t, now.JSON(t), d.get(200, text(seen, "id")))
+		it.RequireError(t, d.put(400, seen.ID(), it.Merged(d.change, object{"updated_at": "yesterday"})), "VALIDATION_ERROR", "updated_at")
+		it.RequireError(t, d.put(400, seen.ID(), it.Merged(d.change, object{"updated_at": nil})), "VALIDATION_ERROR", "updated_at")
+		it.RequireError(t, d.put(400, seen.ID(), d.change, "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
+		it.RequireError(t, d.remove(400, seen.ID(), "If-Match", "no tag"), "VALIDATION_ERROR", "If-Match")
+		require.Equal(t, entity(now.JSON(t)), d.get(200, seen.ID()))
 	})
 }
-
-// with is a body with one more property.
-func with(body object, name string, value any) object {
-	all := maps.Clone(body)
-	all[name] = value
-	return all
-}
-
-const key = "Idempotency-Key"
 
 func TestARepeatedCreateShowsTheRecordAsItIsNow(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		create := func(at *desk, body object) stacktest.Answer {
-			return at.Call(t, 200, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(body, key, "k"))
+			return at.Call(t, 200, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(body, it.KeyHeader, "k"))
 		}
 		first := create(d, d.body)
 		require.Empty(t, first.Header.Get("Idempotent-Replayed"))
-		for _, at := range []*desk{d, d.door(func(*api.Env) {})} {
+		for _, at := range []*desk{d, d.instance(func(*api.Env) {})} {
 			again := create(at, d.body)
 			require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
 			require.Equal(t, string(first.Body), string(again.Body))
 			require.Equal(t, first.Header.Get("ETag"), again.Header.Get("ETag"))
 		}
 		require.Len(t, d.all(), 1)
-		require.Equal(t, "IDEMPOTENCY_KEY_REUSED", d.create(422, d.fresh("Other"), key, "k")["code"])
-		id := text(first.JSON(t), "id")
-		require.Equal(t, d.put(200, id, d.change), create(d, d.body).JSON(t))
+		require.Equal(t, "IDEMPOTENCY_KEY_REUSED", d.create(422, d.fresh("Other"), it.KeyHeader, "k")["code"])
+		id := entity(first.JSON(t)).ID()
+		require.Equal(t, d.put(200, id, d.change), entity(create(d, d.body).JSON(t)))
 		gone := d.remove(200, id)
-		require.Equal(t, gone, create(d, d.body).JSON(t))
+		require.Equal(t, gone, entity(create(d, d.body).JSON(t)))
 		require.Empty(t, d.all())
 	})
 }
 
 func TestOneOfSimultaneousCreatesUnderAKeyIsDone(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
-		other := d.door(func(*api.Env) {})
+		other := d.instance(func(*api.Env) {})
 		answers := together(t, 12, func(i int) (stacktest.Answer, error) {
 			at := []*desk{d, other}[i%2]
-			return at.Send(t, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(d.body, key, "k"))
+			return at.Send(t, http.MethodPost, at.collection()+"/create", stacktest.WithHeaders(d.body, it.KeyHeader, "k"))
 		})
 		for _, answer := range answers {
 			require.Equal(t, 200, answer.Status, string(answer.Body))
@@ -156,11 +145,7 @@ func TestOneOfSimultaneousCreatesUnderAKeyIsDone(t *testing.T) {
 func together(t *testing.T, n int, send func(i int) (stacktest.Answer, error)) []stacktest.Answer {
 	t.Helper()
 	answers, errs := make([]stacktest.Answer, n), make([]error, n)
-	var group sync.WaitGroup
-	for i := range n {
-		group.Go(func() { answers[i], errs[i] = send(i) })
-	}
-	group.Wait()
+	it.Concurrently(n, func(i int) { answers[i], errs[i] = send(i) })
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
@@ -195,7 +180,7 @@ func TestSimultaneousChangesAllCount(t *testing.T) {
 // TestTheNumberOfRecordsIsBounded exactly, also for simultaneous requests.
 func TestTheNumberOfRecordsIsBounded(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
-		d = d.door(func(env *api.Env) { env.MostRecords = 3 })
+		d = d.instance(func(env *api.Env) { env.MostRecords = 3 })
 		first, second := d.made("1"), d.made("2")
 		answers := together(t, 6, func(i int) (stacktest.Answer, error) {
 			return d.Send(t, http.MethodPost, d.collection()+"/create", d.fresh(fmt.Sprint("more ", i)))
@@ -220,7 +205,6 @@ func TestTheNumberOfRecordsIsBounded(t *testing.T) {
 
 func TestEveryChangeHasARecord(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
-		began := time.Now()
 		id := d.made("One")
 		d.put(200, id, d.change)
 		d.remove(200, id)
@@ -230,7 +214,7 @@ func TestEveryChangeHasARecord(t *testing.T) {
 			verbs = append(verbs, "restored")
 		}
 		d.put(404, uuid.NewString(), d.change)
-		records := changes(t, d, began)
+		records := changes(t, d)
 		require.Len(t, records, len(verbs))
 		sequence := int64(0)
 		for i, r := range records {
@@ -238,7 +222,7 @@ func TestEveryChangeHasARecord(t *testing.T) {
 			require.Equal(t, []any{d.kind, id, int64(i + 1), d.Org}, []any{r.Type, r.RecordID, r.Version, r.Org})
 			require.Equal(t, change.Actor{Type: change.ActorToken, ID: d.Member, Token: r.Actor.Token}, r.Actor)
 			require.NotEmpty(t, r.RequestID)
-			require.Equal(t, strings.Contains(d.collection(), "/event/"), r.Event == d.Event)
+			require.Equal(t, d.event(), r.Event)
 			name := d.publishes[record.Verb(verbs[i])]
 			if name == "" {
 				require.Empty(t, r.Kinds)
@@ -260,24 +244,10 @@ func fields(r change.Record) (names []string) {
 	return names
 }
 
-// changes reads the change records of the kind since a time, by version.
-func changes(t *testing.T, d *desk, began time.Time) (all []change.Record) {
+// changes returns the change records of the kind, by version.
+func changes(t *testing.T, d *desk) []change.Record {
 	t.Helper()
-	partitions := map[string]bool{}
-	for bucket := range change.Buckets {
-		partitions[change.Partition(d.Org, began, bucket)] = true
-		partitions[change.Partition(d.Org, time.Now(), bucket)] = true
-	}
-	for pk := range partitions {
-		for stored, err := range d.Table(t).Between(t.Context(), pk, "0", "~") {
-			require.NoError(t, err)
-			var r change.Record
-			require.NoError(t, json.Unmarshal(stored.Data, &r))
-			if r.Type == d.kind {
-				all = append(all, r)
-			}
-		}
-	}
+	all := slices.DeleteFunc(it.ChangesOf(t, d.Stack), func(r change.Record) bool { return r.Type != d.kind })
 	slices.SortFunc(all, func(a, b change.Record) int { return int(a.Version - b.Version) })
 	return all
 }
@@ -286,14 +256,14 @@ func changes(t *testing.T, d *desk, began time.Time) (all []change.Record) {
 func TestAForeignRecordIsUnknown(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		others := []*desk{d.as(d.NewOrganization(t))}
-		if strings.Contains(d.collection(), "/event/") {
+		if d.event() != 0 {
 			others = append(others, d.as(d.In(d.NewEvent(t))))
 		}
 		own := d.made("Own")
 		for _, other := range others {
-			other.topic = other.newTopic("Elsewhere")
+			other.owner = other.newParent("Elsewhere")
 			foreign, unknown := other.made("Foreign"), uuid.NewString()
-			require.Equal(t, []string{own}, ids(d.all()))
+			require.Equal(t, []string{own}, it.Texts(d.all(), "id"))
 			for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
 				body := map[bool]any{true: d.change}[method == http.MethodPut]
 				want := d.Call(t, 404, method, d.at(unknown), body)
@@ -308,14 +278,6 @@ func TestAForeignRecordIsUnknown(t *testing.T) {
 				d.Call(t, 404, http.MethodGet, other.at(foreign), nil)
 			}
 		}
-		require.Equal(t, own, text(d.get(200, own), "id"))
+		require.Equal(t, own, d.get(200, own).ID())
 	})
-}
-
-// refused checks the code of a refusal, and the field that it names.
-func refused(t *testing.T, answer object, code, field string) {
-	t.Helper()
-	require.Equal(t, code, answer["code"], answer)
-	details, _ := answer["details"].(object)
-	require.Equal(t, field, text(details, "field"), answer)
 }
