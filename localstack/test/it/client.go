@@ -176,12 +176,6 @@ func (d *Client) NewSubsession(parent, title string, more ...Object) Entity {
 	return d.Create(200, Merged(Object{"title": title, "parent_session_id": parent}, more...))
 }
 
-// ReadSession sends GET /sessions/{id} and returns the whole answer.
-func (d *Client) ReadSession(status int, id string, header ...string) stacktest.Answer {
-	d.T.Helper()
-	return d.Call(d.T, status, http.MethodGet, d.EventPath("/sessions/"+id), stacktest.WithHeaders(nil, header...))
-}
-
 // Link returns the input of a command that links two sessions.
 func Link(target, source, relationship string) Object {
 	return Object{"target_id": target, "source_id": source, "relationship_type": relationship}

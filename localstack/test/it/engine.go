@@ -64,17 +64,24 @@ type inBytes struct {
 	B string `json:"b"`
 }
 
-// Dump reads the whole table.
-func (e Engine) Dump(t *testing.T) Dump {
+// items reads all items of the table.
+func (e Engine) items(t *testing.T) (all []Attributes) {
 	t.Helper()
-	all := Dump{}
 	pages := dynamodb.NewScanPaginator(e.Client, &dynamodb.ScanInput{TableName: &e.Table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		require.NoError(t, err)
-		for _, item := range page.Items {
-			all.Add(t, item)
-		}
+		all = append(all, page.Items...)
+	}
+	return all
+}
+
+// Dump returns the items of the whole table.
+func (e Engine) Dump(t *testing.T) Dump {
+	t.Helper()
+	all := Dump{}
+	for _, item := range e.items(t) {
+		all.Add(t, item)
 	}
 	return all
 }
@@ -144,16 +151,11 @@ func (l DumpLine) Item() (Attributes, error) {
 	return item, nil
 }
 
-// Scan reads all items of the table, sorted by key.
+// Scan returns all items of the table as lines, sorted by key.
 func (e Engine) Scan(t *testing.T) (lines []DumpLine) {
 	t.Helper()
-	pages := dynamodb.NewScanPaginator(e.Client, &dynamodb.ScanInput{TableName: &e.Table, ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		require.NoError(t, err)
-		for _, item := range page.Items {
-			lines = append(lines, lineOf(t, item))
-		}
+	for _, item := range e.items(t) {
+		lines = append(lines, lineOf(t, item))
 	}
 	slices.SortFunc(lines, func(a, b DumpLine) int {
 		return cmp.Or(cmp.Compare(a.text("PK"), b.text("PK")), cmp.Compare(a.text("SK"), b.text("SK")))

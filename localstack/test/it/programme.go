@@ -92,12 +92,6 @@ func (c *Programme) SetPeople(title string, people ...string) {
 	c.Put(200, c.Held[title].ID(), Object{"participants": ParticipantsOf(people)})
 }
 
-// NewCustomRole creates a custom role and returns its id.
-func (c *Programme) NewCustomRole(name, core string) string {
-	c.T.Helper()
-	return c.NewRole(name, core).ID()
-}
-
 // SessionIDs returns the ids of sessions, oldest first.
 func (c *Programme) SessionIDs(titles ...string) []any {
 	var all []Entity

@@ -68,7 +68,7 @@ func items(e it.Engine, t *testing.T) (n int) {
 func TestWhatWasDeletedIsPurgedAfterThirtyDays(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0", "participant_roles")
 	c.AddPeople("Ann", "Bob", "Cid")
-	role, unused := c.NewCustomRole("Pilot", "speaker"), c.NewCustomRole("Nobody", "speaker")
+	role, unused := c.NewRole("Pilot", "speaker").ID(), c.NewRole("Nobody", "speaker").ID()
 	a := c.AddSession("A", nil, "Ann speaker", "Bob moderator")
 	kept := c.AddSession("Kept", nil, "Bob speaker", "Cid pilot")
 	parent := c.AddSession("Parent", nil)

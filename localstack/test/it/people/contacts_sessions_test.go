@@ -23,7 +23,7 @@ func anywhere(c *it.Programme, status int, id string) entity {
 func TestSessionsOfAContact(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0")
 	c.AddPeople("Ann", "Bob", "Eve")
-	c.NewCustomRole("Panelist", "speaker")
+	c.NewRole("Panelist", "speaker")
 	maybe := c.NewEntry("statuses", "Maybe", object{"status": "accept_queue"}).ID()
 	main := c.AddSession("Main", object{"status": "pending"}, "Ann panelist", "Ann moderator", "Bob speaker")
 	c.AddSession("Part", object{"parent_session_id": main}, "Ann speaker")

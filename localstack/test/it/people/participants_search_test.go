@@ -17,7 +17,7 @@ import (
 func TestParticipantsHaveAllTheirRoles(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0", "participant_roles")
 	c.AddPeople("Ann", "Bob", "Cid", "Eve")
-	panelist := c.NewCustomRole("Panelist", "speaker")
+	panelist := c.NewRole("Panelist", "speaker").ID()
 	main := c.AddSession("Main", nil, "Bob panelist", "Ann moderator", "Ann speaker")
 	c.AddSession("Part", object{"parent_session_id": main}, "Ann speaker")
 	c.AddSession("Abstract", object{"is_abstract": true}, "Ann speaker", "Bob chairperson")
@@ -68,7 +68,7 @@ func TestRolesStandLast(t *testing.T) {
 func TestRoleIDsAreHiddenOnOlderEvents(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0")
 	c.AddPeople("Ann", "Bob")
-	host := c.NewCustomRole("Host", "moderator")
+	host := c.NewRole("Host", "moderator").ID()
 	c.AddSession("A", nil, "Ann host", "Bob speaker")
 	shown := c.GetParticipant(200, "Ann").List("roles")
 	require.Equal(t, []any{nil}, it.Column(shown, "roleId"))
@@ -84,7 +84,7 @@ func TestRoleIDsAreHiddenOnOlderEvents(t *testing.T) {
 func TestParticipantsByRole(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0")
 	c.AddPeople("Ann", "Bob", "Cid")
-	panelist := c.NewCustomRole("Panelist", "speaker")
+	panelist := c.NewRole("Panelist", "speaker").ID()
 	c.AddSession("A", nil, "Ann speaker", "Bob moderator")
 	c.AddSession("B", nil, "Ann moderator", "Cid panelist")
 	ids := c.RoleIDs()
@@ -229,7 +229,7 @@ func TestDeletedPeopleAreHidden(t *testing.T) {
 func TestParticipantRolesAreListedInOrder(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0")
 	require.Equal(t, []string{"Speaker", "Chairperson", "Moderator"}, it.Texts(c.ListSettings("/participant-roles"), "name"))
-	host := c.NewCustomRole("Host", "moderator")
+	host := c.NewRole("Host", "moderator").ID()
 	c.Command("participant-role-update", object{"role_id": host, "order": 0})
 	roles := c.ListSettings("/participant-roles")
 	require.Equal(t, []string{"Host", "Speaker", "Chairperson", "Moderator"}, it.Texts(roles, "name"))

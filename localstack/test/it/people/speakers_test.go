@@ -26,7 +26,7 @@ func lineup(t *testing.T) *it.Programme {
 	t.Helper()
 	c := it.NewProgramme(t, "sessions_2_0")
 	c.AddPeople("Ann", "Bob", "Cid", "Dan", "Eve", "Fay", "Gus", "Hal", "Ida")
-	c.NewCustomRole("Panelist", "speaker")
+	c.NewRole("Panelist", "speaker")
 	main := c.AddSession("Main", nil, "Ann speaker", "Bob moderator", "Cid chairperson", "Dan panelist")
 	c.AddSession("Part", object{"parent_session_id": main}, "Fay speaker")
 	c.AddSession("Abstract", object{"is_abstract": true}, "Gus speaker")
@@ -69,7 +69,7 @@ func TestSpeakersAreShownAsContacts(t *testing.T) {
 func TestADeletedCustomRoleIsTheOneItStandsFor(t *testing.T) {
 	c := it.NewProgramme(t, "sessions_2_0", "participant_roles")
 	c.AddPeople("Dan", "Eve")
-	panelist := c.NewCustomRole("Panelist", "speaker")
+	panelist := c.NewRole("Panelist", "speaker").ID()
 	c.AddSession("A", nil, "Dan panelist", "Dan speaker")
 	c.AddSession("B", nil, "Dan panelist")
 	c.AddSession("C", nil, "Eve panelist")

@@ -47,7 +47,7 @@ func TestASessionIsReadByItsIDInAnyCase(t *testing.T) {
 func TestGetIsKeptByTheClientWithAnETag(t *testing.T) {
 	d := it.NewClient(t)
 	id := d.NewSessions("A")[0]
-	first := d.ReadSession(200, id)
+	first := d.CallSession(200, "GET", id, nil)
 	etag := first.Header.Get("ETag")
 	require.Regexp(t, `^"1\.[^"]+"$`, etag, "the version and a hash of the answer")
 	require.Equal(t, "private, max-age=180", first.Header.Get("Cache-Control"))
@@ -56,12 +56,12 @@ func TestGetIsKeptByTheClientWithAnETag(t *testing.T) {
 		require.Contains(t, vary, name)
 	}
 	for _, known := range []string{etag, "W/" + etag, `"x", ` + etag, "*"} {
-		answer := d.ReadSession(304, id, "If-None-Match", known)
+		answer := d.CallSession(304, "GET", id, nil, "If-None-Match", known)
 		require.Empty(t, answer.Body)
 		require.Equal(t, etag, answer.Header.Get("ETag"))
 	}
 	for _, other := range []string{`"1"`, `"1.x"`, `"x"`, strings.Trim(etag, `"`)} {
-		d.ReadSession(200, id, "If-None-Match", other)
+		d.CallSession(200, "GET", id, nil, "If-None-Match", other)
 	}
 	expanded := d.Call(t, 200, "GET", d.EventPath("/sessions/"+id+"?expand=composition"), stacktest.WithHeaders(nil, "If-None-Match", etag))
 	require.NotEqual(t, etag, expanded.Header.Get("ETag"), "another answer of the same version")
@@ -69,10 +69,10 @@ func TestGetIsKeptByTheClientWithAnETag(t *testing.T) {
 
 	changed := d.Call(t, 200, "PUT", d.EventPath("/sessions/"+id), object{"title": "B"})
 	require.True(t, strings.HasPrefix(changed.Header.Get("ETag"), `"2.`), "a write answers the new tag")
-	answer := d.ReadSession(200, id, "If-None-Match", etag)
+	answer := d.CallSession(200, "GET", id, nil, "If-None-Match", etag)
 	require.Equal(t, changed.Header.Get("ETag"), answer.Header.Get("ETag"))
 	require.Equal(t, string(changed.Body), string(answer.Body))
-	d.ReadSession(304, id, "If-None-Match", changed.Header.Get("ETag"))
+	d.CallSession(304, "GET", id, nil, "If-None-Match", changed.Header.Get("ETag"))
 
 	head := d.Call(t, 200, "HEAD", d.EventPath("/sessions/"+id), nil)
 	require.Empty(t, head.Body)
@@ -83,9 +83,9 @@ func TestAParentsAnswerChangesWithItsSubsessions(t *testing.T) {
 	d := it.NewClient(t)
 	parent := d.NewSessions("Parent")[0]
 	sub := d.NewSubsession(parent, "Part").ID()
-	etag := d.ReadSession(200, parent).Header.Get("ETag")
+	etag := d.CallSession(200, "GET", parent, nil).Header.Get("ETag")
 	d.Put(200, sub, object{"title": "Part 2"})
-	changed := d.ReadSession(200, parent, "If-None-Match", etag).Header.Get("ETag")
+	changed := d.CallSession(200, "GET", parent, nil, "If-None-Match", etag).Header.Get("ETag")
 	require.NotEqual(t, etag, changed, "the subsession's title is in the answer")
 	d.Do(200, "PUT", "/sessions/"+parent, object{"capacity": 1}, "If-Match", etag)
 }
@@ -95,12 +95,12 @@ func TestReadsAreLimitedAndSearchesAreNot(t *testing.T) {
 	id := d.NewSessions("A")[0]
 	few := d.WithToken(d.TokenWith(t, object{"scopes": []string{"read:sessions"}, "limit": 2}))
 	for _, left := range []string{"1", "0"} {
-		answer := few.ReadSession(200, id)
+		answer := few.CallSession(200, "GET", id, nil)
 		require.Equal(t, "2", answer.Header.Get("RateLimit-Limit"))
 		require.Equal(t, left, answer.Header.Get("RateLimit-Remaining"))
 		require.NotEmpty(t, answer.Header.Get("RateLimit-Reset"))
 	}
-	refusal := few.ReadSession(429, id)
+	refusal := few.CallSession(429, "GET", id, nil)
 	require.NotEmpty(t, refusal.Header.Get("Retry-After"))
 	require.Equal(t, "TooManyRequestsError", refusal.JSON(t)["error"])
 	few.Search(object{})
