@@ -62,7 +62,7 @@ func (v *viewer) show(p party.Party) *Account {
 	if !v.readsContacts {
 		return &Account{v.Finish(head(p), p, v.role, nil)}
 	}
-	return &Account{v.Finish(head(p), p, v.role, func(brief bool) any { return v.related(p, brief) })}
+	return &Account{v.Finish(head(p), p, v.role, v.related(p))}
 }
 
 // related returns the ids of the contacts that accounts name, each once.
@@ -79,19 +79,30 @@ func related(accounts ...party.Party) []string {
 	return slices.Sorted(maps.Keys(ids))
 }
 
-// related shows the contacts of an account that are on the event, the primary contact
-// first; without about where brief is set.
-func (v *viewer) related(p party.Party, brief bool) []Related {
-	shown := []Related{}
+// contacts are the contacts of an account (party.ContactList).
+type contacts []Related
+
+// Len returns the number of contacts.
+func (c contacts) Len() int { return len(c) }
+
+// Brief returns the contacts without about.
+func (c contacts) Brief() any {
+	brief := slices.Clone(c)
+	for i := range brief {
+		brief[i].About = wire.Opt[string]{}
+	}
+	return brief
+}
+
+// related shows the contacts of an account that are on the event, the primary contact first.
+func (v *viewer) related(p party.Party) contacts {
+	shown := contacts{}
 	for _, r := range p.Here.Relations {
 		person, there := v.contacts.Holder(r.ContactID, contact.Role)
 		if !there {
 			continue
 		}
 		entry := relation(person, r)
-		if brief {
-			entry.About = wire.Opt[string]{}
-		}
 		if r.IsPrimary {
 			shown = slices.Insert(shown, 0, entry)
 		} else {

@@ -67,12 +67,17 @@ type freeText struct {
 	_    struct{} `json:"-" additionalProperties:"true"`
 }
 
-// check refuses parameters that a rule of the type cannot have. Parameters of an unknown
-// type are bounded only.
-func (c Config) check(kind string) error {
+// checkLength refuses parameters of more than maxConfig.
+func (c Config) checkLength() error {
 	if len(c) > maxConfig {
 		return apierr.Invalid("config", "config must not be longer than %d bytes.", maxConfig)
 	}
+	return nil
+}
+
+// check refuses parameters that a rule of the type cannot have. Parameters of an unknown
+// type are bounded only.
+func (c Config) check(kind string) error {
 	if check := configs[kind]; check != nil {
 		return check(c)
 	}

@@ -31,6 +31,9 @@ type RuleDraft struct {
 // Rules is the kind of the rules.
 var Rules = &resource.Kind[Rule, *Rule, RuleDraft]{Name: "rule", Title: "Rule", Many: "rules", Max: 200}
 
+// Check refuses parameters that are too long, whatever the rule's type.
+func (d RuleDraft) Check() error { return d.Config.Value.checkLength() }
+
 // Apply writes the draft into the rule.
 func (d RuleDraft) Apply(e resource.Edit[*Rule]) error {
 	r := e.Record

@@ -144,7 +144,7 @@ func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // ignores as API Gateway does (gaps.md section 1). An encoded slash belongs to a segment.
 func withoutSlash(r *http.Request) *http.Request {
 	encoded, ok := strings.CutSuffix(r.URL.EscapedPath(), "/")
-	if !ok || encoded == "" {
+	if !ok || strings.HasSuffix(encoded, "/") || encoded == "" {
 		return r
 	}
 	without, address := *r, *r.URL

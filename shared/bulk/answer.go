@@ -63,7 +63,7 @@ func (r *Response[T, E]) fill(space size.Space, results []write.Result) error {
 		return err
 	}
 	texts := make([]Text[T], len(results))
-	for detail := size.Full; detail <= size.Alone; detail++ {
+	for detail := size.Full; detail <= size.Bare; detail++ {
 		if fits, err := r.fillRecords(space, results, texts, detail); err != nil || fits {
 			return err
 		}

@@ -107,9 +107,7 @@ func (c Change) apply(d *Definition) error {
 	if c.Multiple.Sent && c.Multiple.Value != d.Multiple {
 		return apierr.Invalid("multiple", "multiple of a field cannot change; it is %t.", d.Multiple)
 	}
-	if err := c.rename(d); err != nil {
-		return err
-	}
+	c.rename(d)
 	if c.Options.Has() {
 		d.Options = append([]string{}, c.Options.Value...)
 	}
@@ -119,15 +117,19 @@ func (c Change) apply(d *Definition) error {
 	return d.checkOptions()
 }
 
-// rename sets the public name from Name or PublicName.
-func (c Change) rename(d *Definition) error {
+// check returns the 400 of a body that is wrong whatever the field.
+func (c Change) check() error {
 	if c.Name.Has() && c.PublicName.Has() && c.Name.Value != c.PublicName.Value {
 		return apierr.Invalid("public_name", "public_name and name must be the same when both are sent.")
 	}
+	return nil
+}
+
+// rename sets the public name from Name or PublicName.
+func (c Change) rename(d *Definition) {
 	for _, name := range []wire.Opt[string]{c.Name, c.PublicName} {
 		if name.Has() {
 			d.PublicName = name.Value
 		}
 	}
-	return nil
 }

@@ -22,7 +22,8 @@ var phone = regexp.MustCompile(`^[0-9+(][0-9 ().,/+#*x-]*$`)
 
 func isPhone(s string) bool { return phone.MatchString(s) && strings.ContainsAny(s, "0123456789") }
 
-func isAddress(s string) bool {
+// IsAddress reports whether s is an http or https address.
+func IsAddress(s string) bool {
 	u, err := url.Parse(s)
 	return err == nil && !strings.ContainsFunc(s, unicode.IsSpace) && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
 }

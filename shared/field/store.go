@@ -75,6 +75,9 @@ func (s Store) mayWrite(d *Definition) error {
 
 // Update changes the definition of an id.
 func (s Store) Update(ctx context.Context, id string, c Change, ifMatch string) (*Definition, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
 	seen := c.SeenAt
 	if !seen.Sent {
 		seen = c.SeenAtToo

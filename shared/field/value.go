@@ -51,7 +51,7 @@ var rules = map[Type]rule{
 	Wysiwyg:   text(limits[Wysiwyg]),
 	Email:     formatted("an e-mail address", isEmail),
 	Phone:     formatted("a phone number", isPhone),
-	File:      formatted("an http or https address", isAddress),
+	File:      formatted("an http or https address", IsAddress),
 	Countries: formatted("an ISO 3166-1 country code", isCountry),
 	Languages: languageCode,
 	Date:      formatted("a date in the form YYYY-MM-DD", isDate),

@@ -139,13 +139,18 @@ func (s *Set) List() []*Entry {
 	return s.list
 }
 
-// next returns the order of a new entry that has no order, after all other entries.
+// next returns the order of a new entry that has no order, after all other entries. Entries with
+// the largest order stand in the order of their creation.
 func (s *Set) next() int {
 	if list := s.List(); len(list) > 0 {
-		return list[len(list)-1].Order + 1
+		return min(list[len(list)-1].Order+1, maxOrder)
 	}
 	return firstOrder
 }
 
-// firstOrder is the order of the first entry of a kind.
-const firstOrder = 1
+const (
+	// firstOrder is the order of the first entry of a kind.
+	firstOrder = 1
+	// maxOrder is the largest order, as the schema of Draft says.
+	maxOrder = 1_000_000
+)

@@ -42,7 +42,7 @@ func (s Store) Create(ctx context.Context, c Change) (*Entry, error) {
 	e := &Entry{ID: s.NewID(), EventID: s.Caller.Event.ID, Order: s.Siblings.next()}
 	if s.Kind == StatusKind {
 		all := s.Statuses.All()
-		e.Order = all[len(all)-1].Order + 1
+		e.Order = min(all[len(all)-1].Order+1, maxOrder)
 		e.CreatedByID, e.CreatedByName = s.Caller.Member.ID, s.Caller.Member.Name
 	}
 	if err := s.apply(c, e); err != nil {
@@ -54,10 +54,10 @@ func (s Store) Create(ctx context.Context, c Change) (*Entry, error) {
 // Update changes an entry. It adds to the errors of Create a 404 for an unknown entry, and a
 // 409 for a guard that fails and for a built-in status.
 func (s Store) Update(ctx context.Context, id string, c Change, g write.Guard) (*Entry, error) {
-	if err := s.refuseBuiltIn(id); err != nil {
+	if err := s.check(c); err != nil {
 		return nil, err
 	}
-	if err := s.check(c); err != nil {
+	if err := s.refuseBuiltIn(id); err != nil {
 		return nil, err
 	}
 	edit := func(e *Entry) error { return s.apply(c, e) }

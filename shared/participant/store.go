@@ -53,7 +53,7 @@ const (
 // Create adds a custom role. It returns a 400 for a draft that breaks a rule, a 403 without
 // the Sessions 2.0 feature, and a 409 for a name that is taken.
 func (s Store) Create(ctx context.Context, draft Draft) (*Role, error) {
-	r := &Role{ID: s.NewID(), IsCustom: true, Order: s.Roles.all[len(s.Roles.all)-1].Order + 1, CoreRole: draft.CoreRole.Value}
+	r := &Role{ID: s.NewID(), IsCustom: true, Order: min(s.Roles.all[len(s.Roles.all)-1].Order+1, maxOrder), CoreRole: draft.CoreRole.Value}
 	if !slices.Contains([]string{Speaker, Chairperson, Moderator}, r.CoreRole) {
 		return nil, apierr.Invalid("core_role", "core_role must be %s, %s or %s.", Speaker, Chairperson, Moderator)
 	}

@@ -115,11 +115,16 @@ func Optional(b *Body, name string) any {
 	return nil
 }
 
+// ContactList has the contacts that an account shows. Brief returns them without about.
+type ContactList interface {
+	Len() int
+	Brief() any
+}
+
 // Finish returns the party that begins with o and ends with the common properties:
 // translations, custom fields, the contacts of an account, the deep link, and the time when
-// the role was deleted. contacts renders the contacts, without about if brief is set; nil
-// for a party without contacts.
-func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief bool) any) Shown {
+// the role was deleted. contacts is nil for a party that shows none.
+func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts ContactList) Shown {
 	shown := Shown{Object: o, id: p.ID, version: p.Revision()}
 	if v.CustomFirst || !v.Translated {
 		shown.Add("custom_fields", v.CustomFields(p))
@@ -132,9 +137,10 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts func(brief
 		shown.Add("custom_fields", v.CustomFields(p))
 	}
 	if contacts != nil {
-		shown.Add("contacts", contacts(false))
-		brief := reduction{size.Brief, "contacts", "contacts.about", func() any { return contacts(true) }}
-		shown.reductions = slices.Insert(shown.reductions, 0, brief)
+		shown.Add("contacts", contacts)
+	}
+	if contacts != nil && contacts.Len() > 0 {
+		shown.reductions = slices.Insert(shown.reductions, 0, reduction{size.Brief, "contacts", "contacts.about", contacts.Brief})
 	}
 	shown.Add("admin_url", v.admin(p))
 	if p.Here != nil {

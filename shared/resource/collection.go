@@ -83,6 +83,9 @@ func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	if r, err := records.Replay(ctx); r != nil || err != nil {
 		return r, err
 	}
+	if err := check(draft); err != nil {
+		return nil, err
+	}
 	r := P(new(R))
 	r.header().ID = c.NewID()
 	if err := c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true}); err != nil {
@@ -112,6 +115,11 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 			return r, err
 		}
 	}
+	if ch.Draft != nil {
+		if err := check(*ch.Draft); err != nil {
+			return nil, err
+		}
+	}
 	edit := func(r *R) error {
 		if ch.Draft == nil {
 			return nil
@@ -125,8 +133,10 @@ func (c Collection[R, P, D]) records(force bool) record.Records[R] {
 	return record.Records[R]{Table: c.Table, Now: c.Now, Storage: storage[R, P, D]{c, force}}
 }
 
-// maxBytes bounds the JSON of a record, so that the largest list of a kind without pages is
-// below the 5 MB of an answer.
+// maxBytes bounds the JSON of a record. A list without pages is answered without compression if
+// all its records together have 3 MB of JSON: each quote and backslash counts twice on the way
+// through Lambda (size.Payload). So a kind of 200 records without pages must bound its records
+// to half of maxBytes, as rules do with their parameters.
 const maxBytes = 24 << 10
 
 // apply writes a draft into a record. It returns the 400 of a draft that breaks a rule, and

@@ -52,6 +52,18 @@ func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
 // times, each time on a fresh record.
 type Draft[P any] interface{ Apply(Edit[P]) error }
 
+// Checked is a Draft with a rule about the body alone. Check returns the 400 of a property that
+// breaks the rule, before anything is read: such a 400 comes before the 404 of a missing record.
+type Checked interface{ Check() error }
+
+// check returns the error of a draft that is Checked.
+func check(draft any) error {
+	if d, ok := draft.(Checked); ok {
+		return d.Check()
+	}
+	return nil
+}
+
 // Edit is a record that is being created or changed.
 type Edit[P any] struct {
 	Owner

@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -56,13 +55,12 @@ func (e *Edit) check(rules []rule, b *Body) error {
 
 func textsValid(e *Edit, _ *Body) error {
 	d := e.draft
-	u, err := url.Parse(d.ExternalURL.Value)
 	switch {
 	case d.Title.Sent && strings.TrimSpace(d.Title.Value) == "":
 		return apierr.Invalid("title", "title must not be blank.")
 	case len(d.Description.Value) > maxDescription:
 		return apierr.Invalid("description", "description must not be longer than %d bytes.", maxDescription)
-	case d.ExternalURL.Has() && (err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http"):
+	case d.ExternalURL.Has() && !field.IsAddress(d.ExternalURL.Value):
 		return apierr.Invalid("external_url", "external_url must be an http or https address.")
 	}
 	return nil

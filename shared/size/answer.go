@@ -30,7 +30,7 @@ func Encode(ctx context.Context, answer any) (*Answer, error) {
 		if err != nil || len(encoded.JSON) <= limit {
 			return encoded, err
 		}
-		if detail = reduce(reducer, detail); detail <= Alone {
+		if detail = reduce(reducer, detail); detail <= Bare {
 			continue
 		}
 		if page, ok := answer.(Page); ok {
@@ -58,9 +58,9 @@ func reducerOf(answer any) Reducer {
 }
 
 // reduce reduces a record to the next Detail that omits more, and returns the Detail. It
-// returns more than Alone if nothing is left to omit.
+// returns more than Bare if nothing is left to omit.
 func reduce(reducer Reducer, detail Detail) Detail {
-	for detail++; detail <= Alone; detail++ {
+	for detail++; detail <= Bare; detail++ {
 		if reducer != nil && reducer.Reduce(detail) {
 			return detail
 		}

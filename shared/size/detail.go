@@ -11,9 +11,10 @@ const (
 	Brief
 	// Unexpanded omits expansions, too.
 	Unexpanded
-	// Alone omits the records that the record contains, too. Every record is small enough
-	// then.
+	// Alone omits the records that the record contains, too, but for its people.
 	Alone
+	// Bare omits its people, too. Every record is small enough then.
+	Bare
 )
 
 // Reducer is an answer with one record that can omit parts. Reduce renders the record at the

@@ -51,7 +51,7 @@ func TestThePageSizeFitsAnySelection(t *testing.T) {
 }
 
 func TestALongRecordOmitsParts(t *testing.T) {
-	for detail := size.Brief; detail <= size.Alone; detail++ {
+	for detail := size.Brief; detail <= size.Bare; detail++ {
 		for _, answer := range []any{
 			&text{Text: strings.Repeat("a", size.Plain), from: detail},
 			page.New(page.Query{Page: 1, PageSize: 1}, 1, []*text{{Text: strings.Repeat("a", size.Plain), from: detail}}),

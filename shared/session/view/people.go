@@ -42,9 +42,13 @@ func (l *Loaded) participants(b *session.Body) (all []shownParticipant) {
 	return all
 }
 
-// showPeople renders the people and accounts of b into the core and, if shown, the details.
+// showPeople renders the people and accounts of b into the core and, if shown, the details; no
+// people at size.Bare.
 func (l *Loaded) showPeople(b *session.Body, core *Core, details *Details) {
 	all := l.participants(b)
+	if l.detail >= size.Bare {
+		all = nil
+	}
 	core.Participants, core.Speakers = make([]Person, len(all)), l.legacy(all, participant.Speaker)
 	for i, p := range all {
 		core.Participants[i] = l.participant(p)

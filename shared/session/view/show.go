@@ -9,6 +9,7 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/metadata"
+	"lectern/shared/participant"
 	"lectern/shared/session"
 	"lectern/shared/size"
 )
@@ -205,11 +206,16 @@ func (l *Loaded) omitted(b *session.Body, detail size.Detail) (paths []string) {
 		paths = append(paths, l.accountFields(b, detail)...)
 	}
 	if detail >= size.Unexpanded {
-		paths = append(paths, l.expanded(people, len(subs) > 0)...)
+		paths = append(paths, l.expanded(b, people, len(subs) > 0)...)
 	}
 	for name, entries := range map[string]int{"subsessions": len(subs), "sponsors": len(b.SponsorIDs), "exhibitors": len(b.ExhibitorIDs)} {
 		if detail >= size.Alone && entries > 0 {
 			paths = append(paths, name)
+		}
+	}
+	if detail >= size.Bare {
+		for _, list := range listsOf(l.participants(b), true) {
+			paths = append(paths, strings.TrimSuffix(list, "."))
 		}
 	}
 	slices.Sort(paths)
@@ -240,22 +246,43 @@ func (l *Loaded) accountFields(b *session.Body, detail size.Detail) (paths []str
 
 // peopleLists are the properties of a session that show people at a Detail.
 func (l *Loaded) peopleLists(b *session.Body, detail size.Detail) (lists []string) {
-	if len(b.Participants) > 0 {
-		lists = append(lists, "participants.", "speakers.", "chairpersons.", "moderators.")
+	lists = listsOf(l.participants(b), true)
+	for _, sub := range l.subsessions(b) {
+		details := l.Expand.SubsessionDetails && detail < size.Unexpanded
+		lists = append(lists, below([]string{"subsessions."}, listsOf(l.participants(sub), details)...)...)
 	}
-	if slices.ContainsFunc(l.subsessions(b), func(sub *session.Body) bool { return len(sub.Participants) > 0 }) {
-		lists = append(lists, "subsessions.participants.", "subsessions.speakers.")
-		if l.Expand.SubsessionDetails && detail < size.Unexpanded {
-			lists = append(lists, "subsessions.chairpersons.", "subsessions.moderators.")
+	return lists
+}
+
+// listsOf are the properties of a session that show these participants, with or without those of
+// its details.
+func listsOf(all []shownParticipant, details bool) (lists []string) {
+	if len(all) > 0 {
+		lists = []string{"participants."}
+	}
+	for _, list := range []struct {
+		core, name string
+		details    bool
+	}{
+		{participant.Speaker, "speakers.", false}, {participant.Chairperson, "chairpersons.", true}, {participant.Moderator, "moderators.", true},
+	} {
+		holds := func(p shownParticipant) bool { return p.role.CoreRole == list.core }
+		if slices.ContainsFunc(all, holds) && (details || !list.details) {
+			lists = append(lists, list.name)
 		}
 	}
 	return lists
 }
 
-// expanded lists the paths that the request's expansions add.
-func (l *Loaded) expanded(people []string, subsessions bool) (paths []string) {
+// expanded lists the paths that the request's expansions add to the session of b.
+func (l *Loaded) expanded(b *session.Body, people []string, subsessions bool) (paths []string) {
 	if l.Expand.TranslatedFields {
-		paths = append(below(append(people, "sponsors.", "exhibitors."), "translated_fields"), "translated_fields")
+		for name, ids := range map[string][]string{"sponsors.": b.SponsorIDs, "exhibitors.": b.ExhibitorIDs} {
+			if len(ids) > 0 {
+				people = append(people, name)
+			}
+		}
+		paths = append(below(people, "translated_fields"), "translated_fields")
 	}
 	if l.Expand.Composition {
 		paths = append(paths, "composition")

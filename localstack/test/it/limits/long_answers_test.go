@@ -240,3 +240,25 @@ func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 	outcome := s.Bulk(it.Updating(parent, object{"title": "C"}))
 	require.Equal(t, "success", outcome.Results[0]["status"])
 }
+
+// TestASessionIsShownWithoutPeopleIfTheyAreTooLong: a character without a sign of its own is six
+// bytes of JSON, and Lambda escapes its backslash once more.
+func TestASessionIsShownWithoutPeopleIfTheyAreTooLong(t *testing.T) {
+	s := it.NewPeople(it.NewClient(t))
+	long := strings.Repeat("\x01", 255)
+	body := object{}
+	for _, name := range []string{"first_name", "last_name", "title", "company_name", "address_line_1", "address_line_2", "address_city",
+		"address_state", "address_postal_code", "website_url", "facebook_url", "linkedin_url", "twitter_url", "instagram_url",
+		"snapchat_username", "tiktok_username"} {
+		body[name] = long
+	}
+	people := s.AddHeavyPeople(100, body)
+	made := s.Create(200, object{"title": "A", "participants": people})
+	for _, shown := range []entity{made, s.Get(200, made.ID()), s.Put(200, made.ID(), object{"title": "B"})} {
+		require.Empty(t, shown.List("participants"))
+		require.Empty(t, shown.List("speakers"))
+		require.Subset(t, shown["omitted"], []any{"participants", "speakers"})
+		require.NotContains(t, shown["omitted"], "moderators")
+	}
+	require.Len(t, packed(s.Client, 200, http.MethodGet, "/sessions/"+made.ID(), nil).List("participants"), 100)
+}

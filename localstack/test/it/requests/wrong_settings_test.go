@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
@@ -70,6 +71,35 @@ func TestALimitIsNamedInDigits(t *testing.T) {
 		refusal := d.Do(400, "POST", "/rooms/create", object{"name": "x", "order": order})
 		require.Equal(t, message, refusal.Text("message"))
 	}
+}
+
+// TestTheBodyIsRefusedBeforeTheRecord: what is wrong whatever the record is a 400 before the 404
+// of an unknown record and the 409 of one that is built in.
+func TestTheBodyIsRefusedBeforeTheRecord(t *testing.T) {
+	w := newTargets(t)
+	unknown := uuid.NewString()
+	two := object{"name": "A", "public_name": "B"}
+	all := []mistake{
+		bad("PUT", "/fields/"+unknown, two, "public_name"),
+		bad("PUT", "/rules/"+unknown, object{"config": object{"text": strings.Repeat("x", 13_000)}}, "config"),
+		bad("PUT", "/statuses/"+w.BuiltInStatus("accepted"), object{"translations": object{"xx": object{"nope": "x"}}}, "translations.xx.nope"),
+	}
+	w.makes(all)
+}
+
+// TestTheOrderAfterTheLargest is the largest: an entry can be sent back as it was read.
+func TestTheOrderAfterTheLargest(t *testing.T) {
+	d := it.NewClient(t, "sessions_2_0")
+	for _, path := range []string{"/rooms", "/statuses"} {
+		d.Do(200, "POST", path+"/create", object{"name": "First", "order": 1_000_000})
+		next := d.Do(200, "POST", path+"/create", object{"name": "Second"})
+		require.Equal(t, 1_000_000.0, next["order"], path)
+		d.Do(200, "PUT", path+"/"+next.ID(), object{"order": next["order"]})
+	}
+	role := object{"org_id": d.Org, "event_id": d.Event, "name": "First", "core_role": "speaker", "order": 1_000_000}
+	d.Operator(t, "participant-role-create", role)
+	delete(role, "order")
+	require.Equal(t, 1_000_000.0, d.Operator(t, "participant-role-create", it.Merged(role, object{"name": "Second"}))["order"])
 }
 
 // first is the id of the first entry of a kind that is not built in.
