@@ -44,6 +44,8 @@ type door struct {
 	// stage is the stage that paths begin with; empty for paths without a stage, as at a domain
 	// of the API.
 	stage string
+	// routes, unless nil, collects the routes of the requests.
+	routes *Routes
 	// patience limits the wait for an answer.
 	patience time.Duration
 	newID    func() string
@@ -83,6 +85,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // The client has gone before it sent its body.
 	}
 	to := d.router.find(r.Method, path)
+	d.routes.note(r.Method, to.template)
 	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
 	defer cancel()
 	event := d.event(r, path, to, body)

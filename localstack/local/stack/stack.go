@@ -17,7 +17,6 @@ import (
 	"github.com/google/uuid"
 
 	"lectern/functions"
-	"lectern/functions/operator"
 	"lectern/localstack/local/engine"
 	"lectern/localstack/local/recorder"
 	"lectern/shared/api"
@@ -48,8 +47,14 @@ type Config struct {
 	// binaries; nil drops the output.
 	Functions string
 	Output    io.Writer
-	// Recorder stands between the functions and the engine; nil for a direct connection.
+	// Apart gives each function in this process a memory and a table client of its own, as on
+	// Lambda. Otherwise the functions share both, which takes less memory.
+	Apart bool
+	// Recorder stands between the functions and the engine; nil for a direct connection. In
+	// this process it sees the calls of functions that are Apart.
 	Recorder *recorder.Recorder
+	// Routes, unless nil, collects the routes of the requests.
+	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes
 	// faults; nil for a direct connection.
 	Wrap func(table.Client) table.Client
@@ -71,7 +76,8 @@ type Stack struct {
 type Instance struct {
 	// URL is the base address, for example http://127.0.0.1:8080, with the stage if any.
 	URL string
-	// Env is the environment of the groups, if the groups run in this process.
+	// Env is an environment for groups of the test in this process. The groups of the instance
+	// share it unless they are Apart.
 	Env       api.Env
 	do        func(context.Context, string, json.RawMessage) (any, error)
 	server    *http.Server
@@ -146,16 +152,16 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL = s.config.AdminURL
-	function, p := inProcess(env), (*processes)(nil)
-	do := operator.New(env).Do
+	here, p := inProcess{s, env}, (*processes)(nil)
+	function, operator := here.group, here.operator
 	if s.config.Functions != "" {
 		p = s.processes()
-		function, do = p.group, p.operator()
+		function, operator = p.group, p.operator
 	}
 	d := newDoor(env, functions.Groups, function)
-	d.stage = s.config.Stage
+	d.stage, d.routes = s.config.Stage, s.config.Routes
 	url := "http://" + listener.Addr().String() + stagePath(d.stage)
-	i := &Instance{URL: url, Env: env, do: do, processes: p, server: &http.Server{
+	i := &Instance{URL: url, Env: env, do: operator(), processes: p, server: &http.Server{
 		Handler:           d,
 		ReadHeaderTimeout: timeout,
 		IdleTimeout:       2 * time.Minute,
@@ -185,11 +191,6 @@ func (i *Instance) Stop(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("stack: %w", err), i.server.Close())
 	}
 	return nil
-}
-
-// inProcess returns the Lambdas of groups in this process.
-func inProcess(env api.Env) func(api.Group) lambda {
-	return func(g api.Group) lambda { return api.Proxy(g.Handler(env)) }
 }
 
 // Stop stops the engine. Stop the instances before.

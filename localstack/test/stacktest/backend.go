@@ -50,8 +50,8 @@ func newBackend(t testing.TB, o Option) backend {
 		if c.Wrap != nil {
 			leaveOut(t, "it stands between the service and its table")
 		}
-		c.Recorder = record(t)
 	}
+	record(t, &c)
 	running, err := stack.Start(context.Background(), c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop()) })

@@ -77,7 +77,7 @@ func all(options []Option) Option {
 
 // config returns how the region starts on this machine.
 func (o Option) config() stack.Config {
-	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap}
+	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true}
 	if o.asAWS {
 		c.Wrap = o.client
 	}

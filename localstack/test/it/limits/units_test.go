@@ -34,8 +34,8 @@ func TestUnitsOfASingleRead(t *testing.T) {
 func TestUnitsOfACreate(t *testing.T) {
 	log := &stacktest.Log{}
 	s := it.NewPeople(&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t})
-	s.Inside(t, "a function that runs alone has not read the token before its first create")
 	body := object{"title": "A", "participants": s.AddSpeakers(2)}
+	s.Create(200, body)
 	read, fewest, written := make([]float64, 5), math.Inf(1), math.Inf(1)
 	for try := range read {
 		request := fmt.Sprint("create-", try)
@@ -45,8 +45,7 @@ func TestUnitsOfACreate(t *testing.T) {
 		fewest, written = min(fewest, read[try]), min(written, line["wcu"].(float64))
 	}
 	require.Equal(t, 13.0, written)
-	require.Equal(t, []float64{fewest, fewest, fewest, fewest}, read[1:])
-	require.LessOrEqual(t, read[0], fewest+2)
+	require.Equal(t, []float64{fewest, fewest, fewest, fewest, fewest}, read)
 }
 
 // TestUnitsUnderAKey: a key costs two units more, and a bulk's two for each transaction.
