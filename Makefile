@@ -111,6 +111,7 @@ release: app ## Build what is deployed to AWS, the Lambdas for arm64 or GOARCH a
 .PHONY: test-deploy
 test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the integration tests there.
 	go run ./localstack/cloud/deploy .ci/deployed
+	go run ./localstack/cloud/deploy -every-option .ci/named TestTheTourOfTheREADME ./localstack
 
 # LocalStack runs functions in containers, on Linux. No run of this is on record.
 LOCALSTACK := docker compose --file localstack/docker-compose.yml

@@ -1,7 +1,7 @@
 // Command deploy deploys the service to an emulator of AWS, runs a command against the
 // service and takes everything down again:
 //
-//	deploy [-endpoint URL] [-functions FOLDER] COMMAND [ARGUMENT...]
+//	deploy [-endpoint URL] [-functions FOLDER] [-every-option] COMMAND [ARGUMENT...]
 //
 // The command finds LECTERN_DEPLOYED in its environment (package target). Without an
 // endpoint, deploy starts ministack. It exits with the command's status, or with 1 after
@@ -31,6 +31,7 @@ func main() {
 	flag.StringVar(&o.endpoint, "endpoint", "", "address of an emulator that runs, such as LocalStack; ministack is started without")
 	flag.StringVar(&o.program, "ministack", ".local/emulator/bin/ministack", "ministack's program")
 	flag.StringVar(&o.functions, "functions", "", "folder of the functions; those built for this machine without")
+	flag.BoolVar(&o.everyOption, "every-option", false, "deploy with every option on instead of the defaults")
 	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs, logs and the emulator's files")
 	flag.Parse()
 	o.command = flag.Args()
@@ -46,6 +47,7 @@ func main() {
 // options holds the flags and the command.
 type options struct {
 	endpoint, program, functions, out string
+	everyOption                       bool
 	command                           []string
 }
 
@@ -72,7 +74,7 @@ func (o options) run(ctx context.Context) (status int, err error) {
 	}
 	defer func() { err = errors.Join(err, e.Stop()) }()
 	progress(began, "the emulator answers at %s", e.URL)
-	app := emulator.App{Root: root, Functions: o.functions, Out: out, Log: os.Stderr}
+	app := emulator.App{Root: root, Functions: o.functions, EveryOption: o.everyOption, Out: out, Log: os.Stderr}
 	if err := e.Bootstrap(ctx, app); err != nil {
 		return 0, err
 	}

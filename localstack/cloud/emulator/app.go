@@ -17,16 +17,21 @@ import (
 	"lectern/localstack/local/stack"
 )
 
-// account is the number of an emulator's account.
-const account = "000000000000"
+// account is the number of an emulator's account; appProgram is the app of cdk.json.
+const (
+	account    = "000000000000"
+	appProgram = "bin/infra"
+)
 
 // App is the CDK app to deploy to an emulator.
 type App struct {
 	// Root is the project's folder, with cdk.json, bin/infra, infra/node_modules and the
 	// functions in dist.
 	Root string
-	// Program is the app's binary; empty means the binary of cdk.json.
+	// Program is the app's binary; empty means bin/infra, as in cdk.json.
 	Program string
+	// EveryOption deploys with every option of infra/testdata/everything.json.
+	EveryOption bool
 	// Out is the folder for templates and outputs.
 	Out string
 	// Functions is the folder of the functions' binaries; empty means the project's binaries
@@ -51,8 +56,14 @@ func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
 // Deploy deploys all stacks of both regions and returns the addresses. An emulator changes the
 // address of an API with every deployment.
 func (e *Emulator) Deploy(ctx context.Context, a App) (target.Regions, error) {
-	outputs := filepath.Join(a.Out, "outputs.json")
-	args := []string{"deploy", "--all", "--progress", "events", "--require-approval", "never", "--outputs-file", outputs}
+	outputs, assembly := filepath.Join(a.Out, "outputs.json"), filepath.Join(a.Out, "cdk.out")
+	if err := a.synth(ctx, e.URL, assembly); err != nil {
+		return nil, err
+	}
+	if err := strip(assembly, Lacking); err != nil {
+		return nil, err
+	}
+	args := []string{"deploy", "--app", assembly, "--all", "--progress", "events", "--require-approval", "never", "--outputs-file", outputs}
 	if err := a.cdk(ctx, e.URL, args...); err != nil {
 		return nil, err
 	}
@@ -78,21 +89,33 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (target.Regions, error) {
 	return regions, nil
 }
 
-// cdk runs the pinned CDK with the project's app against the emulator. At the end of ctx the
-// CDK is killed, and the app ends by itself within seconds.
+// synth writes the app's templates into a folder, for the emulator. At the end of ctx the app
+// ends by itself within seconds.
+func (a App) synth(ctx context.Context, endpoint, folder string) error {
+	arch := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
+	values, err := a.context(endpoint, arch, cmp.Or(a.Functions, filepath.Join(a.Root, stack.Binaries())))
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("emulator: %w", err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("emulator: %w", err)
+	}
+	cmd := exec.CommandContext(ctx, cmp.Or(a.Program, filepath.Join(a.Root, appProgram))) //nolint:gosec // the project's own app
+	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log
+	cmd.Env = append(plain(), "CDK_OUTDIR="+folder, "CDK_CONTEXT_JSON="+string(text))
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("emulator: synthesize: %w", err)
+	}
+	return nil
+}
+
+// cdk runs the pinned CDK against the emulator. At the end of ctx the CDK is killed.
 func (a App) cdk(ctx context.Context, endpoint string, args ...string) error {
-	context := map[string]string{
-		"endpoint": endpoint, "arch": map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH],
-		"functions": cmp.Or(a.Functions, filepath.Join(a.Root, stack.Binaries())),
-	}
-	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices",
-		"--output", filepath.Join(a.Out, "cdk.out")}
-	if a.Program != "" {
-		all = append(all, "--app", a.Program)
-	}
-	for _, name := range slices.Sorted(maps.Keys(context)) {
-		all = append(all, "--context", name+"="+context[name])
-	}
+	all := []string{filepath.Join(a.Root, "infra/node_modules/aws-cdk/bin/cdk"), "--no-notices"}
 	cmd := exec.CommandContext(ctx, "node", append(all, args...)...) //nolint:gosec // the project's own tool
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log
 	cmd.Env = append(plain(), "AWS_ENDPOINT_URL="+endpoint, "AWS_ENDPOINT_URL_S3="+endpoint, "AWS_REGION=us-east-1",
