@@ -20,7 +20,8 @@ SCALAR := functions/root/assets/scalar.js.gz
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
 # Two packages at a time: the integration tests start an engine each.
-TEST := go test -p 2 -timeout 20m $(if $(wildcard $(IMPORT)),,-skip TestImportGoogleIO)
+# Four tests of a package at a time: most wait for an engine.
+TEST := go test -p 2 -parallel 4 -timeout 20m $(if $(wildcard $(IMPORT)),,-skip TestImportGoogleIO)
 
 .PHONY: help
 help: ## List the targets.
@@ -89,7 +90,7 @@ functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 
 .PHONY: test-processes
-test-processes: functions ## Run the integration tests against the Lambdas' own binaries.
+test-processes: functions ## Run the tests marked Everywhere against the Lambdas' own binaries.
 	$(PROCESSES) $(TEST) -count 1 ./localstack/test/it/...
 	$(PROCESSES) .ci/named TestUpRunsTheFunctionsAsProcesses ./localstack
 
@@ -109,7 +110,7 @@ release: app ## Build what is deployed to AWS, the Lambdas for arm64 or GOARCH a
 
 # The emulator runs functions on this machine.
 .PHONY: test-deploy
-test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the integration tests there.
+test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the tests marked Everywhere there.
 	go run ./localstack/cloud/deploy .ci/deployed
 	go run ./localstack/cloud/deploy -every-option .ci/named TestTheTourOfTheREADME ./localstack
 
@@ -127,9 +128,11 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 	.ci/engines
 
 .PHONY: soak
-soak: build functions python ## Run the tests and the fuzzing of the API at their long sizes, for hours.
+soak: build app functions emulator python ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
 	LECTERN_AS_AWS=1 go test -p 1 -count 1 -timeout 1h ./localstack/test/it/...
+	LECTERN_WHOLE=1 $(MAKE) --no-print-directory test-processes
+	LECTERN_WHOLE=1 $(MAKE) --no-print-directory test-deploy
 	LECTERN_LONG=1 $(PROCESSES) .ci/named TestNoFunctionHasAPermissionTooMany -timeout 2h ./localstack/test/it/access
 	SCHEMATHESIS_EXAMPLES=500 .ci/schemathesis
 

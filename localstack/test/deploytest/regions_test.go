@@ -13,6 +13,7 @@ import (
 // TestTheRegionsKnowNothingOfEachOther makes the same in both regions and asks each for
 // what is the other's.
 func TestTheRegionsKnowNothingOfEachOther(t *testing.T) {
+	stacktest.Everywhere(t)
 	us, eu := stacktest.Start(t, stacktest.InRegion("us")), stacktest.Start(t, stacktest.InRegion("eu"))
 	require.NotEqual(t, us.Event, eu.Event)
 	for _, pair := range [][2]*stacktest.Stack{{us, eu}, {eu, us}} {

@@ -19,6 +19,7 @@ import (
 // fails, and nothing else, until it is back. So all other tests here run under the roles
 // of the template.
 func TestAFunctionIsHeldToItsRole(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	create := func(status int) {
 		s.Call(t, status, http.MethodPost, s.EventPath("/sessions/create"), map[string]any{"title": "Under a role"})

@@ -13,6 +13,7 @@ import (
 // TestAnUpgradeInUseLosesNothing deploys another release of the functions that clients
 // write and read by, while they do.
 func TestAnUpgradeInUseLosesNothing(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Features("sessions_2_0"))
 	before := fill(t, s)
 	r := newRelease(t, "shared/api/answer.go", "private, max-age=180", "private, max-age=179")
@@ -30,6 +31,7 @@ func TestAnUpgradeInUseLosesNothing(t *testing.T) {
 // the API another address then, which clients take from where the deployment wrote it;
 // on AWS the address stays.
 func TestAChangedRouteLosesNothing(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Features("sessions_2_0"))
 	before := fill(t, s)
 	const health = `api.Get("getHealth", "/health", (*service).health, auth.Public, api.Hidden),`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,20 +35,24 @@ func newBackend(t testing.TB, o Option) backend {
 	c := o.config()
 	regions, err := target.Emulated()
 	require.NoError(t, err)
+	c.Functions = os.Getenv(EnvFunctions)
+	if regions != nil || c.Functions != "" {
+		onlyMarked(t)
+	}
 	if regions != nil {
 		if c.Wrap != nil || c.Log != nil || o.load != nil {
 			leaveOut(t, "it says how the service is started")
 		}
 		region, ok := regions[c.Region]
 		require.True(t, ok, "the region %s is not deployed", c.Region)
-		runParallel(t)
+		beside(t)
 		return backend{deployed: &region}
 	}
-	c.Functions = os.Getenv(EnvFunctions)
-	if c.Functions != "" {
-		if c.Wrap != nil {
-			leaveOut(t, "it stands between the service and its table")
-		}
+	if c.Functions != "" && c.Wrap != nil {
+		leaveOut(t, "it stands between the service and its table")
+	}
+	if !o.alone {
+		beside(t)
 	}
 	record(t, &c)
 	running, err := stack.Start(context.Background(), c)
@@ -59,19 +62,6 @@ func newBackend(t testing.TB, o Option) backend {
 		require.NoError(t, o.load(t.Context(), running.EngineURL, running.TableName()))
 	}
 	return backend{stack: running, inProcess: c.Functions == ""}
-}
-
-// parallel holds the tests that already run in parallel.
-var parallel sync.Map
-
-// runParallel lets tests of the deployed service run in parallel. Each has its own
-// organization, and spends most of its time waiting.
-func runParallel(t testing.TB) {
-	t.Helper()
-	test, ok := t.(*testing.T)
-	if _, twice := parallel.LoadOrStore(t, true); ok && !twice {
-		test.Parallel()
-	}
 }
 
 // do runs an operator command.

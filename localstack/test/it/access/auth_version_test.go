@@ -84,6 +84,7 @@ func callsFor(s *stacktest.Stack, key table.Key) bool {
 
 // TestOrganizationsAreListed: by id, in pages.
 func TestOrganizationsAreListed(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	ids := []int64{s.Org}
 	for range 6 {

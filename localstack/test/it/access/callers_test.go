@@ -49,6 +49,7 @@ func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 // TestATokenStandsInItsOwnHeader: an API token counts in x-access-token, also
 // beside an Authorization header, and not as a bearer.
 func TestATokenStandsInItsOwnHeader(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	s.Call(t, 200, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer nonsense"))
 	s.As("").Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer "+s.Token))

@@ -41,6 +41,7 @@ func TestTokensAreShownOnce(t *testing.T) {
 // TestKindsOfTokens: the kind follows from the scopes unless it is given, and a
 // token with scopes never becomes a legacy one, which may read more.
 func TestKindsOfTokens(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	create := func(more map[string]any) map[string]any {
 		t.Helper()
@@ -98,6 +99,7 @@ func TestEventsAreChangedInPart(t *testing.T) {
 
 // TestMembersLeaveAndComeBack: a removed member is not changed until restored.
 func TestMembersLeaveAndComeBack(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	made := s.Operator(t, "member-create", map[string]any{"org_id": s.Org, "name": "M", "email": "m@example.org"})
 	id := map[string]any{"org_id": s.Org, "user_id": made["id"]}
@@ -134,6 +136,7 @@ func TestConnectorFieldsAreReadOnly(t *testing.T) {
 
 // TestConnectorFieldsAreTheOperators: theirs alone, also to change and delete.
 func TestConnectorFieldsAreTheOperators(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	event := map[string]any{"org_id": s.Org, "event_id": s.Event}
 	owned := s.Operator(t, "connector-field-create", it.Merged(event, map[string]any{
@@ -236,6 +239,7 @@ func TestVersionsThatDisagreeAreInTheOperatorsLog(t *testing.T) {
 // TestParticipantRoles: custom ones need the Sessions 2.0 feature, stand behind
 // the built-in ones and go again; the built-in ones stay.
 func TestParticipantRoles(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	event := map[string]any{"org_id": s.Org, "event_id": s.Event}
 	host := it.Merged(event, map[string]any{"name": "Host", "core_role": "moderator"})

@@ -49,6 +49,7 @@ func revocations(s *stacktest.Stack, member, token any, elsewhere int64) []revoc
 // TestRevocationMatrix: after an operator's command is answered, no instance serves what
 // it forbids, however lately it served the token; and what is allowed again is served.
 func TestRevocationMatrix(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	instances := []*stacktest.Stack{s, s.Instance(t), s.Instance(t)}
 	elsewhere := s.NewEvent(t)

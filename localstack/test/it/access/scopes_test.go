@@ -314,6 +314,7 @@ func TestScopesFollowTheToken(t *testing.T) {
 // TestEventsOfLimitedCallers: the list of events has those alone that both the
 // token and its owner are open for.
 func TestEventsOfLimitedCallers(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	second := s.NewEvent(t)
 	seen := func(token string) (ids []int64) {

@@ -151,6 +151,7 @@ func rank(op api.Operation) int {
 // TestIdempotencyKeysOfTenants: a key means nothing to another organization, to
 // another token, or on another event.
 func TestIdempotencyKeysOfTenants(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	callers := []*stacktest.Stack{s, s.NewOrganization(t), s.As(s.NewToken(t, stacktest.Scopes...)), s.In(s.NewEvent(t))}
 	ids := map[any]int{} // the caller that made each

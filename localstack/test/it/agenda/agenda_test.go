@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // ruleShape and personaShape are the properties of a rule and of a persona (gaps.md 4).
@@ -25,6 +26,7 @@ func rule(d *it.Client, status int, kind string, config any) entity {
 }
 
 func TestRulesOfAnEvent(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	require.Equal(t, "[]", string(d.Call(t, 200, http.MethodGet, d.EventPath("/rules"), nil).Body))
 	plain := d.Do(200, http.MethodPost, "/rules/create", object{"name": "Rooms", "type": "no_room_overlap"})

@@ -34,6 +34,7 @@ func newDemo(t *testing.T) (*it.Client, func() demo.Made) {
 // TestDemo makes the demo conference, a part of it again, and looks at what it
 // promises to have.
 func TestDemo(t *testing.T) {
+	stacktest.Everywhere(t)
 	d, fill := newDemo(t)
 	require.Zero(t, fill(), "it is all there")
 	require.Len(t, d.SearchAllPages("/sessions", object{}), 150)

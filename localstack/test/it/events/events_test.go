@@ -58,6 +58,7 @@ func TestEventsHaveTheirShape(t *testing.T) {
 
 // TestEventsArePagedOldestFirst: made one after the other, ties by id.
 func TestEventsArePagedOldestFirst(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	s.Operator(t, "event-update", map[string]any{"org_id": s.Org, "event_id": s.Event, "name": "0"})
 	for i := 1; i < 7; i++ {

@@ -31,6 +31,7 @@ var keyed = []it.Request{
 // TestWritesAreReplayedOnEveryInstance: the same record again; one key serves each path
 // for itself.
 func TestWritesAreReplayedOnEveryInstance(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	second := s.Instance(t)
 	for _, r := range keyed {

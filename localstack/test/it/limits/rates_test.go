@@ -27,6 +27,7 @@ func fresh(t *testing.T, s *stacktest.Stack, limit int) *stacktest.Stack {
 // TestLimitHeaders: the headers of spec.md section 8 beside those of the IETF
 // draft, on answers of every kind; nothing on what is not limited.
 func TestLimitHeaders(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := fresh(t, stacktest.Start(t), 0)
 	for i, c := range []struct {
 		status       int
@@ -59,6 +60,7 @@ func TestLimitHeaders(t *testing.T) {
 
 // TestRefusalsByTheLimit: body and headers of a 429.
 func TestRefusalsByTheLimit(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := fresh(t, stacktest.Start(t), 1)
 	s.Call(t, 200, "GET", s.EventPath("/rooms"), nil)
 	for range 2 {
@@ -77,6 +79,7 @@ func TestRefusalsByTheLimit(t *testing.T) {
 // TestBucketsAreCountedApart: a category's limit blocks no other, and a bulk is
 // one request.
 func TestBucketsAreCountedApart(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := fresh(t, stacktest.Start(t), 1)
 	operations := []map[string]any{}
 	for i := range 5 {

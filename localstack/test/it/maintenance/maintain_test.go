@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -117,6 +118,7 @@ func TestMaintainLeavesOutWhatNoCallEnds(t *testing.T) {
 
 // TestMaintainByTheOperatorsFunction: as the schedule invokes it, and from the beginning.
 func TestMaintainByTheOperatorsFunction(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	require.EqualValues(t, 0, d.Operator(t, "maintain", object{})["organizations"])
 	var done map[string]any

@@ -13,6 +13,7 @@ import (
 
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/repair"
 	"lectern/shared/table"
 )
@@ -79,6 +80,7 @@ func TestShardRepairMendsWhatSearchesRefuse(t *testing.T) {
 // TestALineOfNoOrganization is left out of organization-list, and shard-repair removes it
 // as it puts a line that is missing.
 func TestALineOfNoOrganization(t *testing.T) {
+	stacktest.Everywhere(t)
 	s, e := it.StartWithEngine(t, nil)
 	other := s.NewOrganization(t)
 	key := table.Key{PK: "R#org", SK: "0000000000000000777"}

@@ -10,9 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 func TestAccountBulkMixesOperationsInOrder(t *testing.T) {
+	stacktest.Everywhere(t)
 	inBothRoles(t, func(t *testing.T, s *accountClient) {
 		ids, second := s.named("A", "B"), s.other().named("C")[0]
 		o := s.bulk(
@@ -78,6 +80,7 @@ func TestAccountBulkOperationsSeeEarlierOnes(t *testing.T) {
 }
 
 func TestAccountBulkRelatesContacts(t *testing.T) {
+	stacktest.Everywhere(t)
 	inBothRoles(t, func(t *testing.T, s *accountClient) {
 		ann, far := s.NewContact("ann@example.org").ID(), s.elsewhere().NewContact("far@example.org").ID()
 		id := s.named("A")[0]

@@ -1,11 +1,13 @@
 package people_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // at is the caller limited to the events.
@@ -45,6 +47,23 @@ func TestAnAccountOfAnotherEventTakesARole(t *testing.T) {
 		require.Equal(t, here, s.get(200, made.ID()), "the role here stays")
 		there.other().isUnknown(there.other().get(404, made.ID()))
 		require.Equal(t, "B", there.restore(200, made.ID())["name"])
+	})
+}
+
+// TestAnAccountThatIsWrittenElsewhereIsChangedHere: as often as it was, a change here that
+// leaves the values of this event alone is checked against those that it has read.
+func TestAnAccountThatIsWrittenElsewhereIsChangedHere(t *testing.T) {
+	stacktest.Everywhere(t)
+	inBothRoles(t, func(t *testing.T, s *accountClient) {
+		there := s.elsewhere()
+		booth := there.field("Booth", "text")
+		made := s.create(200, object{"name": "A"})
+		there.takes(200, made.ID())
+		for i := range 5 {
+			there.put(200, made.ID(), object{"custom_fields": object{booth: fmt.Sprint(i)}})
+		}
+		require.Equal(t, "B", s.put(200, made.ID(), object{"name": "B"})["name"])
+		require.Equal(t, "4", there.get(200, made.ID()).FieldValue(booth))
 	})
 }
 

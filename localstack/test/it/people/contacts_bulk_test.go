@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 func TestBulkOfContactsMixesOperationsInOrder(t *testing.T) {
+	stacktest.Everywhere(t)
 	p := NewContacts(t)
 	there := p.InNewEvent()
 	elsewhere := there.WithAddresses("known@x.org")[0]
@@ -46,6 +48,7 @@ func TestBulkOfContactsMixesOperationsInOrder(t *testing.T) {
 
 // TestBulkOperationsSeeEarlierOnesOfAnAddress: who takes and who leaves one.
 func TestBulkOperationsSeeEarlierOnesOfAnAddress(t *testing.T) {
+	stacktest.Everywhere(t)
 	p := NewContacts(t)
 	ids := p.WithAddresses("a@x.org", "b@x.org", "c@x.org", "d@x.org")
 	o := p.Bulk(

@@ -7,12 +7,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/stacktest"
 )
 
 // TestATagOfAnotherEventStandsForTheRecordToo: however often the values of an event and
 // the record were written, a tag that was read on one event is stale on the other as soon
 // as the record has changed.
 func TestATagOfAnotherEventStandsForTheRecordToo(t *testing.T) {
+	stacktest.Everywhere(t)
 	p := NewContacts(t)
 	there := p.InNewEvent()
 	seat := there.NewField("Seat", "text")

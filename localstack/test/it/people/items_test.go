@@ -35,6 +35,7 @@ func titlesOf(c *it.Programme, name string) []string {
 
 // TestAnItemFollowsTheRolesOfAPerson: it is written when they change and else left alone.
 func TestAnItemFollowsTheRolesOfAPerson(t *testing.T) {
+	stacktest.Everywhere(t)
 	c := it.NewProgramme(t, "sessions_2_0")
 	c.AddPeople("Ann", "Bob")
 	a := c.AddSession("A", nil, "Ann speaker", "Ann moderator", "Bob speaker")

@@ -14,6 +14,7 @@ import (
 
 // TestEveryLinkLeadsOn at the root, as at a domain of the API. The document is the golden one.
 func TestEveryLinkLeadsOn(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	s.NeedsDoor(t, "the gateway serves below its stage")
 	entry, document := s.Site(t).FollowAll(t)
@@ -23,6 +24,7 @@ func TestEveryLinkLeadsOn(t *testing.T) {
 
 // TestEveryLinkLeadsOnBelowAStage, as without a domain of the API.
 func TestEveryLinkLeadsOnBelowAStage(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.BelowStage("live"))
 	site := s.Site(t)
 	address, err := url.Parse(site.URL)
@@ -39,6 +41,7 @@ func TestEveryLinkLeadsOnBelowAStage(t *testing.T) {
 }
 
 func TestNoHeaderOfAClientMovesTheLinks(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.BelowStage("live"))
 	answer := s.Call(t, http.StatusOK, http.MethodGet, "/", stacktest.WithHeaders(nil, "X-Forwarded-Prefix", "/evil", "X-Forwarded-Host", "evil.example",
 		"Forwarded", "host=evil.example", "X-GoLambdaProxy-ApiGw-Context", `{"stage": "evil", "path": "/evil/"}`))

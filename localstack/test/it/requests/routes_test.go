@@ -16,6 +16,7 @@ import (
 )
 
 func TestUnknownRoutes(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, path := range []string{
 		"/v1", "/v1/", "/v2/events", "/v1/events//", "//", "/v1/events%2F", "/v1//events", "//v1/events", "/v1/event", "/v1/event/{event}",
@@ -48,6 +49,7 @@ func TestATrailingSlashIsIgnored(t *testing.T) {
 }
 
 func TestWrongMethods(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, c := range []struct{ method, path, allow string }{
 		{http.MethodPost, "/v1/events", "GET, HEAD, OPTIONS"},
@@ -62,6 +64,7 @@ func TestWrongMethods(t *testing.T) {
 
 // TestAMethodThatHTTPDoesNotKnow does not pass a gateway.
 func TestAMethodThatHTTPDoesNotKnow(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	s.NeedsDoor(t, "the gateway answers methods that it does not know by itself")
 	answer := s.As("").Call(t, http.StatusMethodNotAllowed, "BREW", "/health", nil)
@@ -69,6 +72,7 @@ func TestAMethodThatHTTPDoesNotKnow(t *testing.T) {
 }
 
 func TestHead(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, path := range []string{"/", "/health", "/docs", "/openapi.json", "/v1/events", s.EventPath("/tracks")} {
 		get := s.Call(t, http.StatusOK, http.MethodGet, path, nil)
@@ -81,6 +85,7 @@ func TestHead(t *testing.T) {
 }
 
 func TestOptionsAndOtherOrigins(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	preflight := s.As("").Call(t, http.StatusNoContent, http.MethodOptions, s.EventPath("/sessions"), stacktest.WithHeaders(nil,
 		"Origin", "https://app.example", "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "x-access-token"))
@@ -121,6 +126,7 @@ func TestTheLargestBulk(t *testing.T) {
 }
 
 func TestBodySizesAndTypes(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	create, bulk := s.EventPath("/sessions/create"), s.EventPath("/sessions/bulk")
 	const kilo = 1 << 10
@@ -144,6 +150,7 @@ func TestBodySizesAndTypes(t *testing.T) {
 }
 
 func TestGzip(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	plain := s.Call(t, http.StatusOK, http.MethodGet, "/openapi.json", nil)
 	require.Empty(t, plain.Header.Get("Content-Encoding"))
@@ -172,6 +179,7 @@ func unpacked(t *testing.T, body []byte) string {
 }
 
 func TestRequestID(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, path := range []string{"/v1/events", "/nothing"} {
 		sent, err := s.Send(t, http.MethodGet, path, stacktest.WithHeaders(nil, "X-Request-Id", "client-7:a.b"))
@@ -188,6 +196,7 @@ func TestRequestID(t *testing.T) {
 }
 
 func TestPathsStayEncoded(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, id := range []string{"a%20b", "a%3Fb", "a%25e", "%C3%A9", "a%23b", "%FF"} {
 		requireOneSegment(t, s, id)
@@ -202,12 +211,14 @@ func requireOneSegment(t *testing.T, s *stacktest.Stack, id string) {
 }
 
 func TestAnEncodedSlashDoesNotPartAPath(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	s.NeedsGateway(t, "decodes a path before it looks for its route")
 	requireOneSegment(t, s, "a%2Fb")
 }
 
 func TestReferencePageIsServedFromHereAlone(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	page := s.As("").Call(t, http.StatusOK, http.MethodGet, "/docs", nil)
 	require.Contains(t, page.Header.Get("Content-Type"), "text/html")
@@ -227,6 +238,7 @@ func TestReferencePageIsServedFromHereAlone(t *testing.T) {
 }
 
 func TestEveryErrorIsJSON(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	var shape struct {
 		Name    string `json:"name"`

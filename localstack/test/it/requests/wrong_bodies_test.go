@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // nested is a property x of arrays, so deep with the object around it.
@@ -15,6 +16,7 @@ func nestedTo(depth int) string {
 // TestWrongBytes sends what is no JSON object of ours to routes of every group
 // that takes a body.
 func TestWrongBytes(t *testing.T) {
+	stacktest.Everywhere(t)
 	w := newTargets(t)
 	rule := w.NewEntry("rules", "Rule", object{"type": "room_capacity"}).ID()
 	routes := []struct{ method, path, name string }{

@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 func TestBulkMixesOperationsInOrder(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	ids := d.NewSessions("A", "B", "C")
 	o := d.Bulk(
@@ -42,6 +44,7 @@ func TestBulkMixesOperationsInOrder(t *testing.T) {
 }
 
 func TestBulkOperationsSeeEarlierOnesOnTheSameRecord(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	ids := d.NewSessions("A", "B")
 	before := d.Get(200, ids[0])
@@ -77,6 +80,7 @@ func TestBulkOperationsSeeEarlierOnesOnTheSameRecord(t *testing.T) {
 }
 
 func TestBulkChainsThroughOneParent(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	ids := d.NewSessions("Parent", "Other")
 	kept, gone := d.NewSubsession(ids[0], "kept").ID(), d.NewSubsession(ids[0], "gone").ID()

@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // TestParticipantsReplaceTheListAndKeepTheirEntries: matched by contact and role,
 // an entry keeps its id, and of its acceptance what is not sent.
 func TestParticipantsReplaceTheListAndKeepTheirEntries(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := it.NewPeople(it.NewClient(t, "speaker_acceptance"), "Ann", "Bob", "Cem")
 	const first, second = "2027-01-01T10:00:00.000Z", "2027-02-01T10:00:00.000Z"
 	made := s.Create(200, object{"title": "A", "participants": []object{

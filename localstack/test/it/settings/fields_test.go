@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 const fieldShape = "contains_pii createdAt field_source field_type id internal_name module_id multiple options public_name scope updatedAt"
@@ -31,6 +32,7 @@ func owned(d *it.Client, name string) string {
 }
 
 func TestFieldsOfEveryType(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	for _, kind := range types {
 		made := d.DefineField(200, object{"name": "The " + kind, "type": kind})

@@ -27,6 +27,7 @@ var shapes = map[metadata.Kind]struct{ listed, written string }{
 }
 
 func TestEntriesOfEveryKind(t *testing.T) {
+	stacktest.Everywhere(t)
 	all := it.NewClient(t)
 	for _, kind := range metadata.Kinds {
 		t.Run(string(kind), func(t *testing.T) {
