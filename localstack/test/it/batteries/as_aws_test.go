@@ -68,7 +68,7 @@ func (d *awsDoors) start(t *testing.T) *stacktest.Stack {
 func TestSearchOracleAsOnAWS(t *testing.T) {
 	seed, doors := it.Seed(t), &awsDoors{}
 	few := faulty.Partitions{Reads: 8, Writes: 4, Clock: faulty.Clock{Now: (&bursts{}).now}}
-	oracle(t, seed, it.Size(2_500, 20_000), doors.wrap(few, faulty.Config{Seed: seed, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5}))
+	oracle(t, seed, it.Size(1_000, 20_000), doors.wrap(few, faulty.Config{Seed: seed, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5}))
 	doors.met(t)
 	throttled := doors.partitions.Total()
 	require.Positive(t, min(throttled.ReadThrottles, throttled.WriteThrottles))

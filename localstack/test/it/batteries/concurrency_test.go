@@ -66,7 +66,7 @@ type tallied struct {
 func countUp(t *testing.T, places []*stacktest.Stack, k it.Kind, guard func(stacktest.Answer, map[string]any) []string) {
 	t.Helper()
 	path := places[0].EventPath(k.Path(it.MustCreate(t, places[0], k.CreatePath(), k.Draft("0"))))
-	rounds := it.Size(3, 30)
+	rounds := it.Size(2, 30)
 	all := &tallied{won: map[int64]int{}}
 	it.Concurrently(writers, func(client int) {
 		for done := 0; done < rounds && !t.Failed(); {
@@ -132,7 +132,7 @@ func oneWinnerAVersion(t *testing.T, s *stacktest.Stack) {
 	names := slices.Sorted(maps.Keys(guards))
 	for _, k := range it.Kinds {
 		path := s.EventPath(k.Path(it.MustCreate(t, s, k.CreatePath(), k.Draft("Contended"))))
-		for round := range it.Size(5, 50) {
+		for round := range it.Size(2, 50) {
 			seen := s.Call(t, 200, "GET", path, nil)
 			var mu sync.Mutex
 			statuses := map[int]int{}
@@ -172,7 +172,7 @@ func writeApart(t *testing.T, places []*stacktest.Stack, k it.Kind) {
 	s := places[0]
 	names := fieldsOfWriters(t, s, k)
 	path := s.EventPath(k.Path(it.MustCreate(t, s, k.CreatePath(), k.Draft("Shared"))))
-	rounds := it.Size(10, 50)
+	rounds := it.Size(4, 50)
 	var mu sync.Mutex
 	versions := map[int64]int{}
 	it.Concurrently(writers, func(client int) {
@@ -225,7 +225,7 @@ func TestOneCreateAKey(t *testing.T) { oneCreateAKey(t, stacktest.Start(t)) }
 func oneCreateAKey(t *testing.T, s *stacktest.Stack) {
 	t.Helper()
 	places := []*stacktest.Stack{s, s.Instance(t)}
-	rounds := it.Size(3, 30)
+	rounds := it.Size(1, 30)
 	for _, k := range it.Kinds {
 		for path, body := range map[string]func() any{
 			k.CreatePath(): func() any { return k.Draft("Once") },

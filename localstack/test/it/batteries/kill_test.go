@@ -22,7 +22,7 @@ const killClients = 8
 // TestKill kills the service and its engine at random moments of a write load
 // and starts them again. What was acknowledged must be there, what was not must
 // be there whole or not at all, and a repeated request must not be done twice.
-func TestKill(t *testing.T) { kill(t, it.Size(10, 100)) }
+func TestKill(t *testing.T) { kill(t, it.Size(4, 100)) }
 
 // kill has so many rounds, with flags for the program.
 func kill(t *testing.T, rounds int, flags ...string) {

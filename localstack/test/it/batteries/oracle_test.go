@@ -28,7 +28,7 @@ const (
 // and holds every answer against what the writes have made of the event; now and
 // then all is compared with a naive read of the whole table.
 func TestSearchOracle(t *testing.T) {
-	oracle(t, it.Seed(t), it.Size(2000, 20_000), nil)
+	oracle(t, it.Seed(t), it.Size(800, 20_000), nil)
 }
 
 // TestSearchOracleBehindFaults is the same where transactions conflict, calls
@@ -37,7 +37,7 @@ func TestSearchOracle(t *testing.T) {
 func TestSearchOracleBehindFaults(t *testing.T) {
 	seed := it.Seed(t)
 	var door *faulty.Door
-	oracle(t, seed, it.Size(2000, 20_000), func(inner table.Client) table.Client {
+	oracle(t, seed, it.Size(800, 20_000), func(inner table.Client) table.Client {
 		door = faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
 		return door
 	})

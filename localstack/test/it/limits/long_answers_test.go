@@ -148,11 +148,13 @@ func TestABulkOfHeavyPeopleIsAnswered(t *testing.T) {
 	it.RequireInvalid(t, stacktest.Call[entity](s.Stack, 400, http.MethodPost, s.EventPath("/sessions"), object{}), "pageSize")
 }
 
-// TestContactsOfAccountsAreShownWhole whatever else there is of them.
+// TestContactsOfAccountsAreShownWhole whatever else there is of them: the contacts of an account
+// have more custom fields than an answer may have bytes, also at the short size of fifty.
 func TestContactsOfAccountsAreShownWhole(t *testing.T) {
 	s, fields := heavy(t)
+	n := it.Size(50, 90)
 	for _, name := range []string{"A", "B"} {
-		people := make([]object, 90)
+		people := make([]object, n)
 		for i := range people {
 			people[i] = object{"email": fmt.Sprintf("%s%d@example.org", name, i)}
 		}
@@ -168,7 +170,7 @@ func TestContactsOfAccountsAreShownWhole(t *testing.T) {
 	page := stacktest.Call[it.Page](s.Stack, 200, http.MethodPost, s.EventPath("/sponsors"), object{})
 	require.Len(t, page.Results, 2)
 	for _, account := range page.Results {
-		require.Equal(t, slices.Repeat([]string{"y"}, 90), it.Texts(account.List("contacts"), "about"))
+		require.Equal(t, slices.Repeat([]string{"y"}, n), it.Texts(account.List("contacts"), "about"))
 		require.Equal(t, s.Do(200, http.MethodGet, "/sponsors/"+account.ID(), nil), account)
 	}
 }
@@ -211,7 +213,8 @@ func TestTranslationsThatAreNotShownTakeNoRoom(t *testing.T) {
 }
 
 // TestAParentOfFiveThousandSpeakersIsAnswered: 50 subsessions of 100 people whose names
-// are as long as can be are more than 30 MB. The parent is shown without them.
+// are as long as can be are more than 30 MB. The parent is shown without them. The short size
+// asks for fewer forms of it, since each is made from all of them.
 func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 	s := it.NewPeople(it.NewClient(t, "speaker_acceptance"))
 	name := strings.Repeat("ä", 255)
@@ -227,16 +230,18 @@ func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 		s.Bulk(part...)
 	}
 	const expand = "expand=subsession_details"
-	for _, shown := range []entity{
-		s.Get(200, parent), s.Get(200, parent, expand), s.Put(200, parent, object{"title": "B"}), s.List("page_size=1").Results[0],
-		s.List("page_size=25", expand).Results[0], packed(s.Client, 200, http.MethodGet, "/sessions/"+parent, nil),
-	} {
+	forms := []entity{s.Get(200, parent, expand), packed(s.Client, 200, http.MethodGet, "/sessions/"+parent, nil)}
+	if it.Size(0, 1) == 1 {
+		forms = append(forms, s.Get(200, parent), s.Put(200, parent, object{"title": "B"}),
+			s.List("page_size=1").Results[0], s.List("page_size=25", expand).Results[0])
+	}
+	for _, shown := range forms {
 		inBrief(t, shown)
 		require.Empty(t, shown.List("subsessions"))
 		require.Contains(t, shown["omitted"], "subsessions")
 		require.Equal(t, name, shown.List("participants")[0]["last_name"])
 	}
-	require.Contains(t, s.Get(200, parent, expand)["omitted"], "subsessions.status")
+	require.Contains(t, forms[0]["omitted"], "subsessions.status")
 	outcome := s.Bulk(it.Updating(parent, object{"title": "C"}))
 	require.Equal(t, "success", outcome.Results[0]["status"])
 }

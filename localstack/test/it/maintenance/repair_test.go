@@ -145,7 +145,7 @@ func TestShardRepairBesideWriters(t *testing.T) {
 	store := repair.Store{Table: s.Table(t), Now: time.Now, Region: "us", Settle: 200 * time.Millisecond}
 	in := repair.Input{OrgID: d.Org, EventID: d.Event, Family: repair.Sessions, IDs: ids}
 	mended := 0
-	for range it.Size(6, 60) {
+	for range it.Size(3, 60) {
 		e.Add(t, firstIn(e, t, table.Event(d.Org, d.Event)+"#V", "S#"), "v", 1)
 		done, err := store.Run(t.Context(), in)
 		require.NoError(t, err)
