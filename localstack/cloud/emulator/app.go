@@ -43,7 +43,11 @@ type App struct {
 
 // Bootstrap prepares the account for the app, in both regions.
 func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
-	args := []string{"bootstrap"}
+	assembly, err := a.synth(ctx, e.URL)
+	if err != nil {
+		return err
+	}
+	args := []string{"bootstrap", "--app", assembly}
 	for _, region := range slices.Sorted(maps.Keys(stack.Regions)) {
 		args = append(args, "aws://"+account+"/"+stack.Regions[region])
 	}
@@ -56,13 +60,11 @@ func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
 // Deploy deploys all stacks of both regions and returns the addresses. An emulator changes the
 // address of an API with every deployment.
 func (e *Emulator) Deploy(ctx context.Context, a App) (target.Regions, error) {
-	outputs, assembly := filepath.Join(a.Out, "outputs.json"), filepath.Join(a.Out, "cdk.out")
-	if err := a.synth(ctx, e.URL, assembly); err != nil {
+	assembly, err := a.synth(ctx, e.URL)
+	if err != nil {
 		return nil, err
 	}
-	if err := strip(assembly, Lacking); err != nil {
-		return nil, err
-	}
+	outputs := filepath.Join(a.Out, "outputs.json")
 	args := []string{"deploy", "--app", assembly, "--all", "--progress", "events", "--require-approval", "never", "--outputs-file", outputs}
 	if err := a.cdk(ctx, e.URL, args...); err != nil {
 		return nil, err
@@ -89,28 +91,29 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (target.Regions, error) {
 	return regions, nil
 }
 
-// synth writes the app's templates into a folder, for the emulator. At the end of ctx the app
-// ends by itself within seconds.
-func (a App) synth(ctx context.Context, endpoint, folder string) error {
+// synth writes the app's templates for the emulator and returns their folder. At the end of ctx
+// the app ends by itself within seconds.
+func (a App) synth(ctx context.Context, endpoint string) (folder string, err error) {
+	folder = filepath.Join(a.Out, "cdk.out")
 	arch := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
 	values, err := a.context(endpoint, arch, cmp.Or(a.Functions, filepath.Join(a.Root, stack.Binaries())))
 	if err != nil {
-		return err
+		return "", err
 	}
 	text, err := json.Marshal(values)
 	if err != nil {
-		return fmt.Errorf("emulator: %w", err)
+		return "", fmt.Errorf("emulator: %w", err)
 	}
 	if err := os.RemoveAll(folder); err != nil {
-		return fmt.Errorf("emulator: %w", err)
+		return "", fmt.Errorf("emulator: %w", err)
 	}
 	cmd := exec.CommandContext(ctx, cmp.Or(a.Program, filepath.Join(a.Root, appProgram))) //nolint:gosec // the project's own app
 	cmd.Dir, cmd.Stdout, cmd.Stderr = a.Root, a.Log, a.Log
 	cmd.Env = append(plain(), "CDK_OUTDIR="+folder, "CDK_CONTEXT_JSON="+string(text))
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("emulator: synthesize: %w", err)
+		return "", fmt.Errorf("emulator: synthesize: %w", err)
 	}
-	return nil
+	return folder, strip(folder, Lacking)
 }
 
 // cdk runs the pinned CDK against the emulator. At the end of ctx the CDK is killed.

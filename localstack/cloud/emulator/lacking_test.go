@@ -27,8 +27,8 @@ func TestStripTakesResourcesOfTheTypesAlone(t *testing.T) {
 	require.Equal(t, other, string(text))
 }
 
-// TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and a
-// table that would have to be there already.
+// TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and what
+// would have to be there already: a table, and the zone of a host.
 func TestEveryOptionIsThatOfTheAppsTests(t *testing.T) {
 	app := App{Root: "../../..", EveryOption: true}
 	got, err := app.context("http://127.0.0.1:1", "arm64", "dist")
@@ -46,7 +46,8 @@ func TestEveryOptionIsThatOfTheAppsTests(t *testing.T) {
 		require.Equal(t, aws, of["awsRegion"])
 		require.NotContains(t, of, "restoredTable")
 		require.Contains(t, of["alarmTopicArn"], "arn:aws:sns:"+aws+":"+account+":")
-		require.Contains(t, of, "domain")
+		require.Contains(t, of["domain"], "certificateArn")
+		require.NotContains(t, of["domain"], "hostedZoneId")
 	}
 	app.EveryOption = false
 	got, err = app.context("http://127.0.0.1:1", "arm64", "dist")

@@ -36,8 +36,8 @@ func (a App) context(endpoint, arch, functions string) (map[string]any, error) {
 	return all, nil
 }
 
-// options returns every option of the app's tests, in the emulator's account and regions. A
-// table that was restored is left out: it exists before its service.
+// options returns every option of the app's tests, in the emulator's account and regions. The
+// restored table and the zone of the host are left out: both exist before a service.
 func (a App) options() (map[string]any, error) {
 	var all map[string]any
 	if err := a.read(everyOption, &all); err != nil {
@@ -50,6 +50,10 @@ func (a App) options() (map[string]any, error) {
 			return nil, fmt.Errorf("emulator: %s has no awsRegion for %s", everyOption, name)
 		}
 		delete(region, "restoredTable")
+		if domain, ok := region["domain"].(map[string]any); ok {
+			delete(domain, "hostedZoneId")
+			delete(domain, "hostedZoneName")
+		}
 		text, err := json.Marshal(region)
 		if err != nil {
 			return nil, err
