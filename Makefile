@@ -49,6 +49,10 @@ test-area: setup ## Run the integration tests of one area: make test-area AREA=s
 	@[ -n "$(AREA)" ] && [ -d localstack/test/it/$(AREA) ] || { echo "AREA is one of: $(notdir $(patsubst %/,%,$(wildcard localstack/test/it/*/)))" >&2; exit 1; }
 	$(TEST) $(ARGS) ./localstack/test/it/$(AREA)
 
+.PHONY: quick
+quick: setup ## Check what a change since main touches, in two minutes.
+	go run ./tools/quick
+
 .PHONY: bench
 bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench

@@ -36,7 +36,7 @@ func newBackend(t testing.TB, o Option) backend {
 	regions, err := target.Emulated()
 	require.NoError(t, err)
 	c.Functions = os.Getenv(EnvFunctions)
-	if regions != nil || c.Functions != "" {
+	if regions != nil || c.Functions != "" || os.Getenv(EnvMarked) != "" {
 		onlyMarked(t)
 	}
 	if regions != nil {

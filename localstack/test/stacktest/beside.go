@@ -7,9 +7,13 @@ import (
 	"testing"
 )
 
-// EnvWhole makes all tests run against the groups' binaries and against a deployed service,
-// not only those that are marked with Everywhere.
-const EnvWhole = "LECTERN_WHOLE"
+const (
+	// EnvWhole makes all tests run against the groups' binaries and against a deployed service,
+	// not only those that are marked with Everywhere.
+	EnvWhole = "LECTERN_WHOLE"
+	// EnvMarked makes the marked tests alone run in this process too.
+	EnvMarked = "LECTERN_MARKED"
+)
 
 // marked holds the names of the tests that are marked with Everywhere.
 var marked sync.Map

@@ -1,0 +1,101 @@
+// Command quick checks what a change touches, within two minutes: it vets the changed packages,
+// runs their unit tests and those of the packages that import them, and the integration tests
+// of the changed groups. A change of a shared package runs the tests of every area that are
+// marked Everywhere. The change is what differs from the branch main, committed or not.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "quick:", err)
+		os.Exit(1)
+	}
+}
+
+// run finds the change, and runs every step of its plan, also after one has failed.
+func run() (failed error) {
+	files, err := changed()
+	if err != nil {
+		return err
+	}
+	packages, err := list()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	for _, s := range plan(files, packages) {
+		fmt.Println("==", s)
+		cmd := exec.Command("go", s.args...) //nolint:gosec,noctx // the project's own packages
+		cmd.Env = append(os.Environ(), s.env...)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		if err := cmd.Run(); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", s, err))
+		}
+	}
+	fmt.Printf("== %d changed files checked in %.0f s\n", len(files), time.Since(began).Seconds())
+	return failed
+}
+
+// changed returns the files that differ from main, or from the last commit where no branch main
+// is, and the files that git does not know yet.
+func changed() ([]string, error) {
+	base, err := output("git", "merge-base", "HEAD", "main")
+	if err != nil {
+		base = "HEAD"
+	}
+	differing, err := output("git", "diff", "--name-only", strings.TrimSpace(base))
+	if err != nil {
+		return nil, err
+	}
+	unknown, err := output("git", "ls-files", "--others", "--exclude-standard")
+	return strings.Fields(differing + unknown), err
+}
+
+// list returns the packages of the project.
+func list() (all []pkg, err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	text, err := output("go", "list", "-json=ImportPath,Dir,Imports,TestImports,XTestImports", "./...")
+	if err != nil {
+		return nil, err
+	}
+	for decoder := json.NewDecoder(strings.NewReader(text)); ; {
+		var p struct {
+			ImportPath, Dir                    string
+			Imports, TestImports, XTestImports []string
+		}
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		folder, err := filepath.Rel(root, p.Dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pkg{p.ImportPath, filepath.ToSlash(folder), slices.Concat(p.Imports, p.TestImports, p.XTestImports)})
+	}
+}
+
+// output runs a command and returns what it prints.
+func output(name string, args ...string) (string, error) {
+	text, err := exec.Command(name, args...).Output() //nolint:gosec,noctx // the tool's own commands
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", name, args[0], err)
+	}
+	return string(text), nil
+}

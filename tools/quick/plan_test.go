@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions"
+)
+
+// project is a part of the project's packages.
+var project = []pkg{
+	{"lectern/functions", "functions", []string{"lectern/functions/sessions"}},
+	{"lectern/functions/sessions", "functions/sessions", []string{"lectern/shared/session"}},
+	{"lectern/infra", "infra", []string{"lectern/functions"}},
+	{"lectern/localstack/local/stack", "localstack/local/stack", []string{"lectern/functions", "lectern/shared/session"}},
+	{"lectern/localstack/test/it", "localstack/test/it", nil},
+	{"lectern/localstack/test/it/people", "localstack/test/it/people", []string{"lectern/localstack/test/it"}},
+	{"lectern/shared/session", "shared/session", nil},
+}
+
+// commands are the steps of a change of files.
+func commands(files ...string) (all []string) {
+	for _, s := range plan(files, project) {
+		all = append(all, s.String())
+	}
+	return all
+}
+
+const marked = "LECTERN_MARKED=1 go test -parallel 4 ./localstack/test/it/..."
+
+func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
+	require.Empty(t, commands("README.md", "docs/performance.md"))
+	require.Equal(t, []string{
+		"go vet lectern/functions/sessions", "go test lectern/functions lectern/functions/sessions",
+		"go test -parallel 4 lectern/localstack/test/it/sessions",
+	}, commands("functions/sessions/get.go"))
+	require.Equal(t, []string{
+		"go vet lectern/shared/session", "go test lectern/functions/sessions lectern/shared/session", marked,
+	}, commands("shared/session/testdata/one.json"))
+	require.Equal(t, []string{
+		"go vet lectern/functions lectern/infra", "go test lectern/functions lectern/infra",
+	}, commands("functions/testdata/routes.golden.txt"))
+	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -parallel 4 lectern/localstack/test/it/people"},
+		commands("localstack/test/it/people/items_test.go"))
+	require.Equal(t, []string{"go vet lectern/localstack/test/it", marked}, commands("localstack/test/it/client.go"))
+}
+
+func TestEveryGroupHasAnArea(t *testing.T) {
+	for _, group := range functions.Groups {
+		require.DirExists(t, "../../"+tests+"/"+areas[group.Name], group.Name)
+	}
+	for group := range areas {
+		_, err := os.Stat("../../functions/" + group)
+		require.NoError(t, err)
+	}
+}
