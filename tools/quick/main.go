@@ -1,12 +1,15 @@
 // Command quick checks what a change touches, within two minutes: it vets the changed packages,
 // runs their unit tests and those of the packages that import them, and the integration tests
 // of the changed groups. A change of a shared package runs the tests of every area that are
-// marked Everywhere. The change is what differs from the branch main, committed or not.
+// marked Everywhere. The change is what differs from the branch main, committed or not:
+//
+//	quick [-base COMMIT]
 package main
 
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -18,15 +21,17 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	base := flag.String("base", "main", "the branch or commit that the change is compared with")
+	flag.Parse()
+	if err := run(*base); err != nil {
 		fmt.Fprintln(os.Stderr, "quick:", err)
 		os.Exit(1)
 	}
 }
 
 // run finds the change, and runs every step of its plan, also after one has failed.
-func run() (failed error) {
-	files, err := changed()
+func run(base string) (failed error) {
+	files, err := changed(base)
 	if err != nil {
 		return err
 	}
@@ -48,14 +53,14 @@ func run() (failed error) {
 	return failed
 }
 
-// changed returns the files that differ from main, or from the last commit where no branch main
-// is, and the files that git does not know yet.
-func changed() ([]string, error) {
-	base, err := output("git", "merge-base", "HEAD", "main")
+// changed returns the files that differ from where the work left the base, or from the last
+// commit where the base is unknown, and the files that git does not know yet.
+func changed(base string) ([]string, error) {
+	from, err := output("git", "merge-base", "HEAD", base)
 	if err != nil {
-		base = "HEAD"
+		from = "HEAD"
 	}
-	differing, err := output("git", "diff", "--name-only", strings.TrimSpace(base))
+	differing, err := output("git", "diff", "--name-only", strings.TrimSpace(from))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 const permissionsFile = "../../../../infra/testdata/permissions.golden.txt"
 
 // TestNoFunctionHasAPermissionTooMany takes from a function one of its permissions,
-// drawn, and runs the tests in an order that is drawn too: the first one of those that
+// drawn, and runs the tests that are marked Everywhere in an order that is drawn too: the first one of those that
 // call the function and need it must fail. Tests that do not call it cannot. The short
 // size takes from one function what each request needs, so that a test soon fails.
 func TestNoFunctionHasAPermissionTooMany(t *testing.T) {
