@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
+	"lectern/localstack/test/stacktest"
 )
 
 // project is a part of the project's packages.
@@ -28,7 +29,7 @@ func commands(files ...string) (all []string) {
 	return all
 }
 
-const marked = "LECTERN_MARKED=1 go test -parallel 4 ./localstack/test/it/..."
+const marked = stacktest.EnvMarked + "=1 go test -parallel 4 ./localstack/test/it/..."
 
 func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	require.Empty(t, commands("README.md", "docs/performance.md"))

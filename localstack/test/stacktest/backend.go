@@ -134,10 +134,10 @@ func (s *Stack) NeedsGateway(t testing.TB, flaw string) {
 }
 
 // StartsItself leaves a test that starts the program out of runs against binaries or a
-// deployed service, where the test would only run a second time.
+// deployed service, where the test would only run a second time, and of runs of marked tests.
 func StartsItself(t testing.TB) {
 	t.Helper()
-	if os.Getenv(EnvFunctions) != "" || os.Getenv(target.Env) != "" {
+	if os.Getenv(EnvFunctions) != "" || os.Getenv(target.Env) != "" || os.Getenv(EnvMarked) != "" {
 		leaveOut(t, "it starts the service itself")
 	}
 }
