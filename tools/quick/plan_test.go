@@ -29,21 +29,21 @@ func commands(files ...string) (all []string) {
 	return all
 }
 
-const marked = stacktest.EnvMarked + "=1 go test -parallel 4 ./localstack/test/it/..."
+const marked = stacktest.EnvMarked + "=1 go test -vet=off -parallel 4 ./localstack/test/it/..."
 
 func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	require.Empty(t, commands("README.md", "docs/performance.md"))
 	require.Equal(t, []string{
-		"go vet lectern/functions/sessions", "go test lectern/functions lectern/functions/sessions",
-		"go test -parallel 4 lectern/localstack/test/it/sessions",
+		"go vet lectern/functions/sessions", "go test -vet=off lectern/functions lectern/functions/sessions",
+		"go test -vet=off -parallel 4 lectern/localstack/test/it/sessions",
 	}, commands("functions/sessions/get.go"))
 	require.Equal(t, []string{
-		"go vet lectern/shared/session", "go test lectern/functions/sessions lectern/shared/session", marked,
+		"go vet lectern/shared/session", "go test -vet=off lectern/functions/sessions lectern/shared/session", marked,
 	}, commands("shared/session/testdata/one.json"))
 	require.Equal(t, []string{
-		"go vet lectern/functions lectern/infra", "go test lectern/functions lectern/infra",
+		"go vet lectern/functions lectern/infra", "go test -vet=off lectern/functions lectern/infra",
 	}, commands("functions/testdata/routes.golden.txt"))
-	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -parallel 4 lectern/localstack/test/it/people"},
+	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -vet=off -parallel 4 lectern/localstack/test/it/people"},
 		commands("localstack/test/it/people/items_test.go"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it", marked}, commands("localstack/test/it/client.go"))
 }
