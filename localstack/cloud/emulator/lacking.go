@@ -10,7 +10,7 @@ import (
 
 // Lacking lists the types of resources that the app declares and ministack refuses. Deploy
 // leaves them out of the templates, so that they do not decide what the app declares.
-var Lacking = []string{"AWS::WAFv2::WebACLAssociation"}
+var Lacking = []string{"AWS::Backup::BackupSelection", "AWS::Budgets::Budget", "AWS::WAFv2::WebACLAssociation"}
 
 // template is the part of a CloudFormation template that resources may be taken from. Its
 // other parts stay as they are.

@@ -50,6 +50,7 @@ func (a App) options() (map[string]any, error) {
 			return nil, fmt.Errorf("emulator: %s has no awsRegion for %s", everyOption, name)
 		}
 		delete(region, "restoredTable")
+		delete(region, "restoredStreamArn")
 		if domain, ok := region["domain"].(map[string]any); ok {
 			delete(domain, "hostedZoneId")
 			delete(domain, "hostedZoneName")
@@ -59,7 +60,8 @@ func (a App) options() (map[string]any, error) {
 			return nil, err
 		}
 		var moved map[string]any
-		if err := json.Unmarshal([]byte(strings.ReplaceAll(string(text), before, aws)), &moved); err != nil {
+		// The two AWS regions change places: the copy of the backup stays in another one.
+		if err := json.Unmarshal([]byte(strings.NewReplacer(before, aws, aws, before).Replace(string(text))), &moved); err != nil {
 			return nil, err
 		}
 		all[name] = moved
