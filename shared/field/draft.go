@@ -74,15 +74,19 @@ func (draft Draft) definition(id string) (*Definition, error) {
 const maxOptions = 64 << 10
 
 func (d *Definition) checkOptions() error {
+	if len(d.Options) > 0 && d.Type != Dropdown {
+		return apierr.Invalid("options", "Only a dropdown has options.")
+	}
+	return checkLength(d.Options)
+}
+
+func checkLength(options []string) error {
 	total := 0
-	for _, option := range d.Options {
+	for _, option := range options {
 		total += len(option)
 	}
-	switch {
-	case total > maxOptions:
+	if total > maxOptions {
 		return apierr.Invalid("options", "options must not be longer than %d bytes together.", maxOptions)
-	case total > 0 && d.Type != Dropdown:
-		return apierr.Invalid("options", "Only a dropdown has options.")
 	}
 	return nil
 }
@@ -117,12 +121,12 @@ func (c Change) apply(d *Definition) error {
 	return d.checkOptions()
 }
 
-// check returns the 400 of a body that is wrong whatever the field.
+// check returns the 400 of a change that no field could have.
 func (c Change) check() error {
 	if c.Name.Has() && c.PublicName.Has() && c.Name.Value != c.PublicName.Value {
 		return apierr.Invalid("public_name", "public_name and name must be the same when both are sent.")
 	}
-	return nil
+	return checkLength(c.Options.Value)
 }
 
 // rename sets the public name from Name or PublicName.

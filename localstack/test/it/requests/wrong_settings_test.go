@@ -1,6 +1,7 @@
 package requests_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -78,9 +79,7 @@ func TestALimitIsNamedInDigits(t *testing.T) {
 func TestTheBodyIsRefusedBeforeTheRecord(t *testing.T) {
 	w := newTargets(t)
 	unknown := uuid.NewString()
-	two := object{"name": "A", "public_name": "B"}
 	all := []mistake{
-		bad("PUT", "/fields/"+unknown, two, "public_name"),
 		bad("PUT", "/rules/"+unknown, object{"config": object{"text": strings.Repeat("x", 13_000)}}, "config"),
 		bad("PUT", "/statuses/"+w.BuiltInStatus("accepted"), object{"translations": object{"xx": object{"nope": "x"}}}, "translations.xx.nope"),
 	}
@@ -111,6 +110,14 @@ func (w *targets) first(kind string) string {
 	var entries []entity
 	w.Call(w.T, 200, "GET", w.EventPath("/"+kind), nil).Into(w.T, &entries)
 	return entries[0].ID()
+}
+
+// longOptions are options that are too long together.
+func longOptions() (all []string) {
+	for i := range 300 {
+		all = append(all, fmt.Sprintf("%0255d", i))
+	}
+	return all
 }
 
 func TestWrongFields(t *testing.T) {
@@ -146,6 +153,13 @@ func TestWrongFields(t *testing.T) {
 		bad("DELETE", "/fields/1", nil, "fieldId"), mistake{"PUT", "/fields/" + w.nobody, object{"name": "x"}, 404, "", "", nil},
 		mistake{"DELETE", "/fields/" + w.nobody, nil, 404, "", "", nil}, mistake{"DELETE", "/fields/" + w.track, nil, 404, "", "", nil},
 	)
+	standard := w.SearchSettings("/fields", object{}).Results[0].ID()
+	all = append(all, mistake{"PUT", "/fields/" + standard, object{"name": "x"}, 409, "BUILT_IN", "", nil})
+	for _, id := range []string{w.noteID, w.nobody, standard} {
+		all = append(all, eachOf("PUT", "/fields/"+id, []wrongBody{
+			{"public_name", object{"name": "x", "public_name": "y"}}, {"options", object{"options": longOptions()}},
+		})...)
+	}
 	searches := []wrongBody{
 		{"filters.module", object{"filters": object{"module": "event"}}}, {"filters.source", object{"filters": object{"source": "salesforce"}}},
 		{"filters.scope", object{"filters": object{"scope": "world"}}}, {"filters.type", object{"filters": object{"type": "text"}}},
