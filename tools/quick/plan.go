@@ -47,40 +47,71 @@ func (s step) String() string {
 
 // plan returns the steps that check a change of files.
 func plan(files []string, packages []pkg) (steps []step) {
-	touched := map[string]bool{}
-	for _, file := range files {
-		if p, ok := holder(file, packages); ok {
-			touched[p.name] = true
-		}
-		if slices.Contains(routes, file) {
-			touched["lectern/infra"] = true
-		}
-	}
-	unit, whole := map[string]bool{}, map[string]bool{}
-	shared := false
+	c := change{touched: touched(files, packages), unit: map[string]bool{}, areas: map[string]bool{}}
 	for _, p := range packages {
-		in := touched[p.name]
-		switch {
-		case in && under(p.folder, tests):
-			whole[p.name] = p.folder != tests
-			shared = shared || p.folder == tests
-		case in || !slices.ContainsFunc(slow, func(s string) bool { return under(p.folder, s) }) && importsAny(p, touched):
-			unit[p.name] = true
-		}
-		shared = shared || in && (under(p.folder, "shared") || under(p.folder, "localstack/local"))
-		if group, ok := strings.CutPrefix(p.folder, "functions/"); ok && in && areas[group] != "" {
-			whole["lectern/"+tests+"/"+areas[group]] = true
-		}
+		c.look(p)
 	}
-	maps.DeleteFunc(whole, func(_ string, run bool) bool { return !run })
-	steps = add(steps, touched, "vet")
+	steps = add(steps, c.touched, "vet")
 	// What has changed is vetted already.
-	steps = add(steps, unit, "test", "-vet=off")
-	steps = add(steps, whole, "test", "-vet=off", "-parallel", "4")
-	if shared {
+	steps = add(steps, c.unit, "test", "-vet=off")
+	steps = add(steps, c.areas, "test", "-vet=off", "-parallel", "4")
+	if c.shared {
 		steps = append(steps, step{[]string{"test", "-vet=off", "-parallel", "4", "./" + tests + "/..."}, []string{onlyMarked}})
 	}
 	return steps
+}
+
+// touched returns the names of the packages that have one of the files.
+func touched(files []string, packages []pkg) map[string]bool {
+	names := map[string]bool{}
+	for _, file := range files {
+		if p, ok := holder(file, packages); ok {
+			names[p.name] = true
+		}
+		if slices.Contains(routes, file) {
+			names["lectern/infra"] = true
+		}
+	}
+	return names
+}
+
+// change is what a change touches.
+type change struct {
+	// touched are the changed packages. unit are the packages whose unit tests run, areas those
+	// of the integration tests that run.
+	touched, unit, areas map[string]bool
+	// shared reports whether every area uses what has changed.
+	shared bool
+}
+
+// look adds what the change asks of a package.
+func (c *change) look(p pkg) {
+	if c.touched[p.name] {
+		c.changed(p)
+	} else if !p.slow() && importsAny(p, c.touched) {
+		c.unit[p.name] = true
+	}
+}
+
+// changed adds what a changed package asks for.
+func (c *change) changed(p pkg) {
+	group, _ := strings.CutPrefix(p.folder, "functions/")
+	if areas[group] != "" {
+		c.areas["lectern/"+tests+"/"+areas[group]] = true
+	}
+	c.shared = c.shared || p.folder == tests || under(p.folder, "shared") || under(p.folder, "localstack/local")
+	switch {
+	case p.folder == tests:
+	case under(p.folder, tests):
+		c.areas[p.name] = true
+	default:
+		c.unit[p.name] = true
+	}
+}
+
+// slow reports whether the tests of the package take long.
+func (p pkg) slow() bool {
+	return slices.ContainsFunc(slow, func(folder string) bool { return under(p.folder, folder) })
 }
 
 // add adds a step for packages, if there are any.

@@ -77,7 +77,7 @@ func (a App) options() (map[string]any, error) {
 
 // read reads a JSON file of the project.
 func (a App) read(name string, into any) error {
-	text, err := os.ReadFile(filepath.Join(a.Root, name))
+	text, err := os.ReadFile(filepath.Join(a.Root, name)) //nolint:gosec // a file of the project
 	if err != nil {
 		return fmt.Errorf("emulator: %w", err)
 	}

@@ -84,5 +84,6 @@ func (r *recording) keep(folder string) error {
 	defer r.keeping.Unlock()
 	name := filepath.Join(folder, fmt.Sprintf("%s-%d", filepath.Base(os.Args[0]), os.Getpid()))
 	routes := strings.Join(append(r.routes.Seen(), ""), "\n")
+	//nolint:gosec // the developer names the folder
 	return errors.Join(r.permissions.Keep(name+".permissions"), os.WriteFile(name+".routes", []byte(routes), 0o600))
 }
