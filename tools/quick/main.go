@@ -1,7 +1,7 @@
-// Command quick checks what a change touches, within two minutes: it vets the changed packages,
-// runs their unit tests and those of the packages that import them, and the integration tests
-// of the changed groups. A change of a shared package runs the tests of every area that are
-// marked Everywhere. The change is what differs from the branch main, committed or not:
+// Command quick checks a change in minutes: it vets the changed packages, runs the unit tests of
+// these and of the importing packages, and the integration tests of the changed groups. After a
+// change of a shared package, quick runs the tests of all areas with the mark Everywhere. The
+// change has all differences from the branch main, committed or not:
 //
 //	quick [-base COMMIT]
 package main

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// areas are the integration tests of a group, by the folder of the group.
+// areas maps the folder of a group to the folder of the integration tests.
 var areas = map[string]string{
 	"agendaplanning": "agenda", "events": "events", "operator": "access", "root": "requests",
 	"sessions": "sessions", "sessionwrites": "sessions",
@@ -23,13 +23,13 @@ const tests = "localstack/test/it"
 // not imported so that this command is built without the project.
 const onlyMarked = "LECTERN_MARKED=1"
 
-// slow are folders whose tests take long: they are tested only if they have changed themselves.
+// slow lists folders with long tests. Only a change inside runs the tests of such a folder.
 var slow = []string{"infra", "localstack", "tools", "shared/catalogue", "shared/change", "shared/resource", "shared/write"}
 
-// routes are the files from which infra makes the API.
+// routes lists the files from which infra makes the API.
 var routes = []string{"functions/functions.go", "functions/testdata/routes.golden.txt"}
 
-// pkg is a package of the project, with what it and its tests import.
+// pkg is a package of the project, with the imports of code and tests.
 type pkg struct {
 	name, folder string
 	imports      []string
@@ -52,7 +52,7 @@ func plan(files []string, packages []pkg) (steps []step) {
 		c.look(p)
 	}
 	steps = add(steps, c.touched, "vet")
-	// What has changed is vetted already.
+	// The step above has vetted the changed packages.
 	steps = add(steps, c.unit, "test", "-vet=off")
 	steps = add(steps, c.areas, "test", "-vet=off", "-parallel", "4")
 	if c.shared {
@@ -61,7 +61,7 @@ func plan(files []string, packages []pkg) (steps []step) {
 	return steps
 }
 
-// touched returns the names of the packages that have one of the files.
+// touched returns the names of the packages with a changed file.
 func touched(files []string, packages []pkg) map[string]bool {
 	names := map[string]bool{}
 	for _, file := range files {
@@ -75,16 +75,15 @@ func touched(files []string, packages []pkg) map[string]bool {
 	return names
 }
 
-// change is what a change touches.
+// change has the names of packages: touched of the changed packages, unit of packages with unit
+// tests to run, areas of integration tests to run.
 type change struct {
-	// touched are the changed packages. unit are the packages whose unit tests run, areas those
-	// of the integration tests that run.
 	touched, unit, areas map[string]bool
-	// shared reports whether every area uses what has changed.
+	// shared reports whether all areas use a changed package.
 	shared bool
 }
 
-// look adds what the change asks of a package.
+// look adds a package to unit or areas, if the change asks for a run of the tests.
 func (c *change) look(p pkg) {
 	if c.touched[p.name] {
 		c.changed(p)
@@ -93,7 +92,7 @@ func (c *change) look(p pkg) {
 	}
 }
 
-// changed adds what a changed package asks for.
+// changed adds a changed package, and the area of a changed group.
 func (c *change) changed(p pkg) {
 	group, _ := strings.CutPrefix(p.folder, "functions/")
 	if areas[group] != "" {
@@ -111,7 +110,12 @@ func (c *change) changed(p pkg) {
 
 // slow reports whether the tests of the package take long.
 func (p pkg) slow() bool {
-	return slices.ContainsFunc(slow, func(folder string) bool { return under(p.folder, folder) })
+	for _, folder := range slow {
+		if under(p.folder, folder) {
+			return true
+		}
+	}
+	return false
 }
 
 // add adds a step for packages, if there are any.
@@ -122,20 +126,27 @@ func add(steps []step, packages map[string]bool, args ...string) []step {
 	return append(steps, step{args: append(args, slices.Sorted(maps.Keys(packages))...)})
 }
 
-// holder returns the package whose folder, or a folder below it, has the file.
+// holder returns the package of a file: the package of the nearest folder above.
 func holder(file string, packages []pkg) (found pkg, ok bool) {
 	for folder := path.Dir(file); folder != "."; folder = path.Dir(folder) {
-		if i := slices.IndexFunc(packages, func(p pkg) bool { return p.folder == folder }); i >= 0 {
-			return packages[i], true
+		for _, p := range packages {
+			if p.folder == folder {
+				return p, true
+			}
 		}
 	}
 	return pkg{}, false
 }
 
-// under reports whether a folder is another, or below it.
+// under reports whether a folder equals another folder or lies below.
 func under(folder, of string) bool { return folder == of || strings.HasPrefix(folder, of+"/") }
 
 // importsAny reports whether the package imports one of the others.
 func importsAny(p pkg, others map[string]bool) bool {
-	return slices.ContainsFunc(p.imports, func(name string) bool { return others[name] })
+	for _, name := range p.imports {
+		if others[name] {
+			return true
+		}
+	}
+	return false
 }
