@@ -30,8 +30,8 @@ func watched(t *testing.T, title string, service template) (lines []string) {
 		what["LogGroupName"] = log.Properties["LogGroupName"]
 		add("filter", filter.Properties["FilterName"].(string), what)
 	}
-	for _, budget := range service.of("AWS::Budgets::Budget") {
-		add("budget", budget.Properties["Budget"].(map[string]any)["BudgetName"].(string), without(budget.Properties))
+	for id, budget := range service.of("AWS::Budgets::Budget") {
+		add("budget", id, without(budget.Properties))
 	}
 	for _, w := range widgets(t, service) {
 		for _, metric := range w.Properties.Metrics {
@@ -151,7 +151,7 @@ func TestABudgetTellsTheAddressOfAlarms(t *testing.T) {
 	for at, awsRegion := range map[string]string{"us": "us-west-2", "eu": "eu-west-1"} {
 		budget := ofEverything(t)["Lectern-"+at+"-Service"].one(t, "AWS::Budgets::Budget").Properties
 		require.Equal(t, map[string]any{
-			"BudgetName": "lectern-" + at, "BudgetType": "COST", "TimeUnit": "MONTHLY",
+			"BudgetType": "COST", "TimeUnit": "MONTHLY",
 			"BudgetLimit": map[string]any{"Amount": 50.0, "Unit": "USD"}, "CostFilters": map[string]any{"Region": []any{awsRegion}},
 		}, budget["Budget"])
 		notifications := budget["NotificationsWithSubscribers"].([]any)

@@ -49,7 +49,10 @@ func run(base string) (failed error) {
 			failed = errors.Join(failed, fmt.Errorf("%s: %w", s, err))
 		}
 	}
-	fmt.Fprintf(os.Stdout, "== %d changed files checked in %.0f s\n", len(files), time.Since(began).Seconds())
+	for _, file := range unchecked(files, packages) {
+		fmt.Fprintln(os.Stdout, "== not checked:", file)
+	}
+	fmt.Fprintf(os.Stdout, "== %d files differ from %s, checked in %.0f s\n", len(files), base, time.Since(began).Seconds())
 	return failed
 }
 

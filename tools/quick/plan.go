@@ -27,7 +27,7 @@ const onlyMarked = "LECTERN_MARKED=1"
 var slow = []string{"infra", "localstack", "tools", "shared/catalogue", "shared/change", "shared/resource", "shared/write"}
 
 // routes lists the files from which infra makes the API.
-var routes = []string{"functions/functions.go", "functions/testdata/routes.golden.txt"}
+var routes = []string{"functions/functions.go", "functions/testdata/routes.golden.txt", "cdk.json"}
 
 // pkg is a package of the project, with the imports of code and tests.
 type pkg struct {
@@ -48,6 +48,7 @@ func (s step) String() string {
 // plan returns the steps that check a change of files.
 func plan(files []string, packages []pkg) (steps []step) {
 	c := change{touched: touched(files, packages), unit: map[string]bool{}, areas: map[string]bool{}}
+	c.shared = slices.Contains(files, "go.mod") || slices.Contains(files, "go.sum")
 	for _, p := range packages {
 		c.look(p)
 	}
@@ -59,6 +60,17 @@ func plan(files []string, packages []pkg) (steps []step) {
 		steps = append(steps, step{[]string{"test", "-vet=off", "-parallel", "4", "./" + tests + "/..."}, []string{onlyMarked}})
 	}
 	return steps
+}
+
+// unchecked returns the files that no step checks.
+func unchecked(files []string, packages []pkg) (left []string) {
+	for _, file := range files {
+		_, held := holder(file, packages)
+		if !held && !slices.Contains(routes, file) && file != "go.mod" && file != "go.sum" {
+			left = append(left, file)
+		}
+	}
+	return left
 }
 
 // touched returns the names of the packages with a changed file.
@@ -94,8 +106,7 @@ func (c *change) look(p pkg) {
 
 // changed adds a changed package, and the area of a changed group.
 func (c *change) changed(p pkg) {
-	group, _ := strings.CutPrefix(p.folder, "functions/")
-	if areas[group] != "" {
+	if group, ok := strings.CutPrefix(p.folder, "functions/"); ok && areas[group] != "" {
 		c.areas["lectern/"+tests+"/"+areas[group]] = true
 	}
 	c.shared = c.shared || p.folder == tests || under(p.folder, "shared") || under(p.folder, "localstack/local")

@@ -33,6 +33,9 @@ const marked = stacktest.EnvMarked + "=1 go test -vet=off -parallel 4 ./localsta
 
 func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	require.Empty(t, commands("README.md", "docs/performance.md"))
+	require.Equal(t, []string{"README.md"}, unchecked([]string{"README.md", "go.mod", "cdk.json", "infra/app.go"}, project))
+	require.Equal(t, []string{marked}, commands("go.sum"))
+	require.Equal(t, []string{"go vet lectern/infra", "go test -vet=off lectern/infra"}, commands("cdk.json"))
 	require.Equal(t, []string{
 		"go vet lectern/functions/sessions", "go test -vet=off lectern/functions lectern/functions/sessions",
 		"go test -vet=off -parallel 4 lectern/localstack/test/it/sessions",
@@ -50,6 +53,7 @@ func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 
 func TestEveryGroupHasAnArea(t *testing.T) {
 	for _, group := range functions.Groups {
+		require.NotEmpty(t, areas[group.Name], group.Name)
 		require.DirExists(t, "../../"+tests+"/"+areas[group.Name], group.Name)
 	}
 	for group := range areas {

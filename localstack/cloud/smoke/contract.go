@@ -29,7 +29,7 @@ func (r *run) latency(ctx context.Context) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		times[i], r.lastRequest = a.took, a.header.Get("X-Request-Id")
+		times[i], r.lastRequest, r.lastAnswer = a.took, a.header.Get("X-Request-Id"), time.Now()
 	}
 	rest := slices.Sorted(slices.Values(times[1:]))
 	return fmt.Sprintf("the first search took %d ms (cold, if no instance was running), the median of the next %d is %d ms",
@@ -127,7 +127,7 @@ func (r *run) refused(ctx context.Context, status int, name string, c call) (ans
 
 // unknownRoute asks for paths that the API does not have.
 func (r *run) unknownRoute(ctx context.Context) (string, error) {
-	for _, path := range []string{"/v2/events", "/v1/events/", "/nothing"} {
+	for _, path := range []string{"/v2/events", "/v1/events//", "/nothing"} {
 		if _, err := r.refused(ctx, http.StatusNotFound, "NotFoundError", r.get(path)); err != nil {
 			return "", err
 		}

@@ -35,8 +35,10 @@ type run struct {
 	tokens   []int64
 	sessions []string
 
-	// lastRequest is the request id of the last answer of the function sessions.
+	// lastRequest is the request id of the last answer of the function sessions, and lastAnswer
+	// the time of that answer.
 	lastRequest string
+	lastAnswer  time.Time
 	// sent and received count requests and bytes of answers, written the created records.
 	sent, received, written atomic.Int64
 }

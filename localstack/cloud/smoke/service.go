@@ -151,7 +151,8 @@ func (r *run) certificate(ctx context.Context) (string, error) {
 	return "", errors.New("the certificate was not read")
 }
 
-// alarms checks that the region has alarms, and that none is raised.
+// alarms checks that the region has alarms, and that none is raised but operator-used: the
+// commands of this run raise that alarm.
 func (r *run) alarms(ctx context.Context) (string, error) {
 	prefix := r.prefix() + "-"
 	in := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &prefix}
@@ -164,7 +165,7 @@ func (r *run) alarms(ctx context.Context) (string, error) {
 		}
 		for _, alarm := range page.MetricAlarms {
 			states[alarm.StateValue]++
-			if alarm.StateValue == alarms.StateValueAlarm {
+			if alarm.StateValue == alarms.StateValueAlarm && *alarm.AlarmName != prefix+"operator-used" {
 				raised = append(raised, *alarm.AlarmName)
 			}
 		}
@@ -209,11 +210,12 @@ func (r *run) arrival(ctx context.Context) (string, error) {
 	}
 }
 
-// events returns events of a log group since the start of the run, of at most maxPages pages.
+// events returns events of a log group around the last search, of at most maxPages pages: all
+// functions of the API write into the group.
 func (r *run) events(ctx context.Context, group string, pattern *string) ([]logs.FilteredLogEvent, error) {
-	since := r.began.Add(-maxSkew).UnixMilli()
+	since, until := r.lastAnswer.Add(-maxSkew).UnixMilli(), r.lastAnswer.Add(maxSkew).UnixMilli()
 	pages := cloudwatchlogs.NewFilterLogEventsPaginator(cloudwatchlogs.NewFromConfig(r.config),
-		&cloudwatchlogs.FilterLogEventsInput{LogGroupName: &group, StartTime: &since, FilterPattern: pattern})
+		&cloudwatchlogs.FilterLogEventsInput{LogGroupName: &group, StartTime: &since, EndTime: &until, FilterPattern: pattern})
 	var all []logs.FilteredLogEvent
 	for n := 0; pages.HasMorePages() && n < maxPages; n++ {
 		page, err := pages.NextPage(ctx)
@@ -228,7 +230,7 @@ func (r *run) events(ctx context.Context, group string, pattern *string) ([]logs
 // maxPages limits the pages of a log that are read.
 const maxPages = 5
 
-// platform lists the beginnings of the lines that Lambda itself writes.
+// platform lists the beginnings of the lines that an emulator writes about invocations.
 var platform = []string{"START ", "END ", "REPORT ", "INIT_START "}
 
 // lines checks that the log of the searches has no lines but those of the service, and of
@@ -252,6 +254,9 @@ func (r *run) lines(ctx context.Context) (string, error) {
 		default:
 			return "", fmt.Errorf("%s has the line %s", group, start([]byte(text)))
 		}
+	}
+	if own == 0 {
+		return "", fmt.Errorf("%s has no line of a function", group)
 	}
 	return fmt.Sprintf("%d lines of functions and %d of Lambda, no others", own, ofLambda), nil
 }

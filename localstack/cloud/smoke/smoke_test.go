@@ -192,11 +192,14 @@ func TestTheKeyIsSimulatedWithServiceAndAlias(t *testing.T) {
 }
 
 // alarmsIn answers DescribeAlarms with an alarm in each state.
-func alarmsIn(states ...string) http.HandlerFunc {
+func alarmsIn(states ...string) http.HandlerFunc { return alarmsOf("busy", states...) }
+
+// alarmsOf answers with alarms of a name in these states.
+func alarmsOf(name string, states ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		list := cbor.List{}
 		for _, state := range states {
-			list = append(list, cbor.Map{"AlarmName": cbor.String("lectern-us-busy"), "StateValue": cbor.String(state)})
+			list = append(list, cbor.Map{"AlarmName": cbor.String("lectern-us-" + name), "StateValue": cbor.String(state)})
 		}
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
@@ -208,6 +211,7 @@ func TestARaisedAlarmFails(t *testing.T) {
 	need(t, OK, "1 are ok, 2 have no data yet",
 		does(t, account{"DescribeAlarms": alarmsIn("OK", "INSUFFICIENT_DATA", "INSUFFICIENT_DATA")}, (*run).alarms))
 	need(t, Failed, "raised: lectern-us-busy", does(t, account{"DescribeAlarms": alarmsIn("OK", "ALARM")}, (*run).alarms))
+	need(t, OK, "none is raised", does(t, account{"DescribeAlarms": alarmsOf("operator-used", "OK", "ALARM")}, (*run).alarms))
 	need(t, Failed, "no alarm begins with lectern-us-", does(t, account{"DescribeAlarms": alarmsIn()}, (*run).alarms))
 }
 

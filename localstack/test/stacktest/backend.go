@@ -51,9 +51,7 @@ func newBackend(t testing.TB, o Option) backend {
 	if c.Functions != "" && c.Wrap != nil {
 		leaveOut(t, "it stands between the service and its table")
 	}
-	if !o.alone {
-		beside(t)
-	}
+	beside(t)
 	record(t, &c)
 	running, err := stack.Start(context.Background(), c)
 	require.NoError(t, err)

@@ -21,7 +21,6 @@ type Option struct {
 	asAWS    bool
 	load     func(ctx context.Context, url, table string) error
 	log      io.Writer
-	alone    bool
 }
 
 // InRegion chooses a region other than us.
@@ -48,10 +47,6 @@ func OnTable(load func(ctx context.Context, url, table string) error) Option {
 // WithLog writes the service's log lines to a writer.
 func WithLog(to io.Writer) Option { return Option{log: to} }
 
-// Alone keeps a test from running beside others on this machine: it measures, or changes what
-// the process shares.
-func Alone() Option { return Option{alone: true} }
-
 // EnvAsAWS makes every test start its regions with AsAWS.
 const EnvAsAWS = "LECTERN_AS_AWS"
 
@@ -75,7 +70,7 @@ func all(options []Option) Option {
 			merged.log = o.log
 		}
 		merged.features = append(merged.features, o.features...)
-		merged.asAWS, merged.alone = merged.asAWS || o.asAWS, merged.alone || o.alone
+		merged.asAWS = merged.asAWS || o.asAWS
 	}
 	return merged
 }

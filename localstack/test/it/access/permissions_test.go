@@ -67,7 +67,7 @@ func areas(t *testing.T, r *rand.Rand) []string {
 func failsWithout(t *testing.T, without recorder.Permission, r *rand.Rand) {
 	t.Helper()
 	for _, area := range areas(t, r) {
-		run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-timeout=20m", fmt.Sprint("-shuffle=", r.Uint32()),
+		run := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-failfast", "-parallel=1", "-timeout=20m", fmt.Sprint("-shuffle=", r.Uint32()),
 			"-skip="+flag.Lookup("test.skip").Value.String(), area)
 		run.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 			return strings.HasPrefix(variable, stacktest.EnvRecord+"=") || strings.HasPrefix(variable, it.EnvLong+"=")
