@@ -19,7 +19,7 @@ func TestUnknownRoutes(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
 	for _, path := range []string{
-		"/v1", "/v1/", "/v2/events", "/v1/events//", "//", "/v1/events%2F", "/v1//events", "//v1/events", "/v1/event", "/v1/event/{event}",
+		"/v1", "/v1/", "/v2/events", "/v1/events//", "//", "/v1//events", "//v1/events", "/v1/event", "/v1/event/{event}",
 		"/v1/event/{event}/nothing", "/v1/event/{event}/sessions/create/more", "/v1/./events", "/%2e%2e/v1/events", "/v1/events%3Fpage=1",
 	} {
 		answer := s.Call(t, http.StatusNotFound, http.MethodGet, strings.ReplaceAll(path, "{event}", fmt.Sprint(s.Event)), nil)
@@ -215,6 +215,7 @@ func TestAnEncodedSlashDoesNotPartAPath(t *testing.T) {
 	s := stacktest.Start(t)
 	s.NeedsGateway(t, "decodes a path before it looks for its route")
 	requireOneSegment(t, s, "a%2Fb")
+	s.Call(t, http.StatusNotFound, http.MethodGet, "/v1/events%2F", nil)
 }
 
 func TestReferencePageIsServedFromHereAlone(t *testing.T) {
