@@ -41,3 +41,15 @@ var Groups = []api.Group{
 	agendaplanning.Group,
 	root.Group,
 }
+
+// Operator is the name of the only function without a group. It does an operator's commands.
+const Operator = "operator"
+
+// Names lists the functions: the operator's and those of all groups.
+func Names() []string {
+	names := []string{Operator}
+	for _, group := range Groups {
+		names = append(names, group.Name)
+	}
+	return names
+}

@@ -2,13 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
 	"lectern/events"
@@ -27,15 +23,11 @@ func withReader(t *testing.T, context map[string]any) template {
 	all, err := function.Specs(functions.Groups)
 	require.NoError(t, err)
 	for _, f := range append(all, function.Spec{Name: reader.Name}) {
-		binary := filepath.Join(context["functions"].(string), f.Name, "bootstrap")
-		require.NoError(t, os.Mkdir(filepath.Dir(binary), 0o755))
-		require.NoError(t, os.WriteFile(binary, []byte(f.Name), 0o755))
-		require.NoError(t, os.Chmod(binary, 0o755)) // Whatever the umask.
+		require.NoError(t, standIn(context["functions"].(string), f.Name, f.Name))
 	}
 	c, err := config.Read(context)
 	require.NoError(t, err)
-	flags := flagsOf(t)
-	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
+	app := newApp(t)
 	require.NoError(t, build(app, c, functions.Groups, []events.Worker{reader}, ""))
 	return readTemplates(t, app)["Lectern-us-Service"]
 }

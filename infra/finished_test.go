@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
@@ -70,11 +68,9 @@ func finished(t *testing.T, context map[string]any) template {
 		specs = append(specs, s)
 	}
 	for _, s := range specs {
-		require.NoError(t, os.Mkdir(filepath.Join(dist, s.Name), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dist, s.Name, "bootstrap"), []byte(s.Name), 0o755))
+		require.NoError(t, standIn(dist, s.Name, s.Name))
 	}
-	flags := flagsOf(t)
-	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
+	app := newApp(t)
 	c, err := config.Read(context)
 	require.NoError(t, err)
 	(&service{groups, specs, nil, dist}).stack(app, c, c.Regions[len(c.Regions)-1])

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -91,28 +92,37 @@ var standIns = sync.OnceValues(func() (string, error) {
 	all, err := function.Specs(functions.Groups)
 	for _, arch := range goarch {
 		for _, f := range all {
-			folder := filepath.Join(dist, "linux-"+arch, f.Name)
-			if err == nil {
-				err = os.MkdirAll(folder, 0o755)
-			}
-			if err == nil {
-				err = os.WriteFile(filepath.Join(folder, "bootstrap"), []byte(arch+" "+f.Name), 0o755)
-			}
-			if err == nil {
-				err = os.Chmod(filepath.Join(folder, "bootstrap"), 0o755) // Whatever the umask.
-			}
+			err = errors.Join(err, standIn(filepath.Join(dist, "linux-"+arch), f.Name, arch+" "+f.Name))
 		}
 	}
 	return dist, err
 })
+
+// standIn writes a stand-in for the binary of a function.
+func standIn(dist, name, text string) error {
+	binary := filepath.Join(dist, name, "bootstrap")
+	if err := os.MkdirAll(filepath.Dir(binary), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(binary, []byte(text), 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(binary, 0o755) // Whatever the umask.
+}
+
+// newApp gives an app with the feature flags of cdk.json and nothing else.
+func newApp(t *testing.T) awscdk.App {
+	t.Helper()
+	flags := flagsOf(t)
+	return awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
+}
 
 // appOf describes the app with a context, which need not be sound on AWS.
 func appOf(t *testing.T, context map[string]any) awscdk.App {
 	t.Helper()
 	dist, err := standIns()
 	require.NoError(t, err)
-	flags := flagsOf(t)
-	app := awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
+	app := newApp(t)
 	c, err := config.Read(context)
 	require.NoError(t, err)
 	require.NoError(t, build(app, c, functions.Groups, events.Workers, dist))

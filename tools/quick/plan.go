@@ -48,7 +48,7 @@ func (s step) String() string {
 // plan returns the steps that check a change of files.
 func plan(files []string, packages []pkg) (steps []step) {
 	c := change{touched: touched(files, packages), unit: map[string]bool{}, areas: map[string]bool{}}
-	c.shared = slices.Contains(files, "go.mod") || slices.Contains(files, "go.sum")
+	c.shared = slices.ContainsFunc(files, isModule)
 	for _, p := range packages {
 		c.look(p)
 	}
@@ -62,11 +62,14 @@ func plan(files []string, packages []pkg) (steps []step) {
 	return steps
 }
 
+// isModule reports whether a file lists the libraries, which every package may use.
+func isModule(file string) bool { return file == "go.mod" || file == "go.sum" }
+
 // unchecked returns the files that no step checks.
 func unchecked(files []string, packages []pkg) (left []string) {
 	for _, file := range files {
 		_, held := holder(file, packages)
-		if !held && !slices.Contains(routes, file) && file != "go.mod" && file != "go.sum" {
+		if !held && !slices.Contains(routes, file) && !isModule(file) {
 			left = append(left, file)
 		}
 	}

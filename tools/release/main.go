@@ -110,11 +110,7 @@ func (r release) files() ([]file, error) {
 		{"LICENSE", document, nil}, {"bin/infra", program, nil}, {"cdk.json", document, nil},
 		{"infra/package-lock.json", document, nil}, {"infra/package.json", document, nil},
 	}
-	names := []string{"operator"} // It has no group.
-	for _, group := range functions.Groups {
-		names = append(names, group.Name)
-	}
-	for _, name := range names {
+	for _, name := range functions.Names() {
 		files = append(files, file{path.Join("dist", "linux-"+r.arch, name, "bootstrap"), program, nil})
 	}
 	var sums bytes.Buffer

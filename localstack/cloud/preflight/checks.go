@@ -66,11 +66,9 @@ func (c check) concurrency(ctx context.Context) Finding {
 // becomes free too.
 func (c check) reserved(ctx context.Context, free int) Finding {
 	const subject = "concurrent executions"
-	names := []string{c.At.Prefix() + "-operator"}
-	for _, group := range functions.Groups {
-		names = append(names, c.At.Prefix()+"-"+group.Name)
-	}
-	for _, name := range names {
+	names := functions.Names()
+	for _, function := range names {
+		name := c.At.Prefix() + "-" + function
 		own, err := lambda.NewFromConfig(c.aws).GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &name})
 		if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
 			continue

@@ -74,16 +74,24 @@ type check struct {
 	now time.Time
 }
 
+// newCheck returns the input of the checks, at the time now.
+func newCheck(with aws.Config, d Deployment) check { return check{d, with, time.Now()} }
+
 // Run does all checks of a deployment with the credentials and the AWS region of an AWS
 // configuration.
 func Run(ctx context.Context, with aws.Config, d Deployment) []Finding {
-	c := check{d, with, time.Now()}
+	c := newCheck(with, d)
 	findings := []Finding{c.account(ctx), c.concurrency(ctx)}
 	findings = append(findings, c.gateway(ctx)...)
 	if c.At.Domain != nil {
 		findings = append(findings, c.certificate(ctx))
 	}
 	return findings
+}
+
+// Certificate does the check of the certificate of a deployment with a domain.
+func Certificate(ctx context.Context, with aws.Config, d Deployment) Finding {
+	return newCheck(with, d).certificate(ctx)
 }
 
 // Print writes a line for each finding, and returns the number of failed checks.

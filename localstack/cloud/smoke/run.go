@@ -127,18 +127,18 @@ func (r *run) operate(ctx context.Context, command string, input object, into an
 
 // names returns the names of all functions of the region in AWS.
 func (r *run) names() (all []string) {
-	for _, group := range functions.Groups {
-		all = append(all, r.function(group.Name))
+	for _, name := range functions.Names() {
+		all = append(all, r.function(name))
 	}
-	return append(all, r.Region.Operator)
+	return all
 }
 
-// function returns the name of a group's function in AWS. The operator's name has the prefix of
-// all names.
-func (r *run) function(group string) string { return r.prefix() + "-" + group }
+// function returns the name of a function in AWS.
+func (r *run) function(name string) string { return r.prefix() + "-" + name }
 
-// prefix returns the start of the names of the region's resources.
-func (r *run) prefix() string { return strings.TrimSuffix(r.Region.Operator, "-operator") }
+// prefix returns the start of the names of the region's resources, the operator's function among
+// them.
+func (r *run) prefix() string { return strings.TrimSuffix(r.Region.Operator, "-"+functions.Operator) }
 
 // unread returns the error of a call to AWS. A call that the credentials do not allow leaves the
 // check out.

@@ -139,16 +139,11 @@ func (r *run) certificate(ctx context.Context) (string, error) {
 	if r.Made.At.Domain == nil {
 		return "", leftOut("the region has no domain")
 	}
-	for _, f := range preflight.Run(ctx, r.config, r.Made) {
-		if f.Subject != "certificate" {
-			continue
-		}
-		if f.State == preflight.Failed {
-			return "", errors.New(f.Text)
-		}
-		return f.Text, nil
+	found := preflight.Certificate(ctx, r.config, r.Made)
+	if found.State == preflight.Failed {
+		return "", errors.New(found.Text)
 	}
-	return "", errors.New("the certificate was not read")
+	return found.Text, nil
 }
 
 // alarms checks that the region has alarms, and that none is raised but operator-used: the

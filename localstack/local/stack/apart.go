@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lectern/functions"
 	"lectern/functions/operator"
 	"lectern/shared/api"
 	"lectern/shared/table"
@@ -23,7 +24,7 @@ func (p inProcess) group(g api.Group) lambda { return api.Proxy(g.Handler(p.envO
 
 // operator does commands like the operator's own function.
 func (p inProcess) operator() func(context.Context, string, json.RawMessage) (any, error) {
-	return operator.New(p.envOf(operatorName)).Do
+	return operator.New(p.envOf(functions.Operator)).Do
 }
 
 // envOf returns the environment of a function. With Config.Apart, functions share neither

@@ -40,9 +40,6 @@ type processes struct {
 	functions []*runtimeapi.Function
 }
 
-// operatorName is the name of the operator's function. The operator is not a group.
-const operatorName = "operator"
-
 // Binaries returns the folder, relative to the project, that make functions fills for this
 // machine.
 func Binaries() string { return filepath.Join("dist", runtime.GOOS+"-"+runtime.GOARCH) }
@@ -55,11 +52,7 @@ func (c *Config) built() error {
 	if c.Functions == "" {
 		return nil
 	}
-	names := []string{operatorName}
-	for _, group := range functions.Groups {
-		names = append(names, group.Name)
-	}
-	for _, name := range names {
+	for _, name := range functions.Names() {
 		if _, err := os.Stat(Binary(c.Functions, name)); err != nil {
 			return fmt.Errorf("stack: make functions builds the functions' binaries: %w", err)
 		}
@@ -120,7 +113,7 @@ func (p *processes) group(g api.Group) lambda {
 
 // operator does commands like the operator's own function.
 func (p *processes) operator() func(context.Context, string, json.RawMessage) (any, error) {
-	f := p.function(operatorName)
+	f := p.function(functions.Operator)
 	return func(ctx context.Context, command string, input json.RawMessage) (any, error) {
 		payload, err := json.Marshal(operator.Invocation{Command: command, Input: input})
 		if err != nil {
