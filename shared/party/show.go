@@ -138,9 +138,9 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts ContactLis
 	}
 	if contacts != nil {
 		shown.Add("contacts", contacts)
-	}
-	if contacts != nil && contacts.Len() > 0 {
-		shown.reductions = slices.Insert(shown.reductions, 0, reduction{size.Brief, "contacts", "contacts.about", contacts.Brief})
+		if contacts.Len() > 0 {
+			shown.reductions = slices.Insert(shown.reductions, 0, reduction{size.Brief, "contacts", "contacts.about", contacts.Brief})
+		}
 	}
 	shown.Add("admin_url", v.admin(p))
 	if p.Here != nil {
