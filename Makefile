@@ -133,7 +133,15 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 
 .PHONY: soak
 soak: build app functions emulator python ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
+	@$(MAKE) --no-print-directory -j 2 soak-long soak-everywhere
+
+# The two halves of soak, for two cores.
+.PHONY: soak-long
+soak-long:
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+
+.PHONY: soak-everywhere
+soak-everywhere:
 	LECTERN_AS_AWS=1 go test -p 1 -count 1 -timeout 1h ./localstack/test/it/...
 	LECTERN_WHOLE=1 $(MAKE) --no-print-directory test-processes
 	LECTERN_WHOLE=1 $(MAKE) --no-print-directory test-deploy
