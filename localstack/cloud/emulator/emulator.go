@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	host = "127.0.0.1"
+	loopback = "127.0.0.1"
 	// startTime limits a start, answerTime a single answer, and stopTime the end before a
 	// kill.
 	startTime, answerTime, stopTime = time.Minute, 5 * time.Second, 10 * time.Second
@@ -49,6 +49,8 @@ type Emulator struct {
 	child *child.Process
 	// temporary is the folder of temporary files, for example functions' code.
 	temporary string
+	// doors end the doors of AtDomains.
+	doors []func() error
 }
 
 // At returns the running emulator at an address.
@@ -93,8 +95,8 @@ func run(ctx context.Context, program, dir, temporary string, port int) (*Emulat
 	cmd.Stdout, cmd.Stderr = log, log
 	edition := rand.Text()
 	cmd.Env = append(plain(), "TMPDIR="+temporary, "S3_DATA_DIR="+filepath.Join(temporary, "s3"), "MINISTACK_EDITION="+edition,
-		"BIND_HOST="+host, "MINISTACK_HOST="+host, "GATEWAY_PORT="+strconv.Itoa(port), "AUTH=true", "LOG_LEVEL=WARNING")
-	e := At("http://" + net.JoinHostPort(host, strconv.Itoa(port)))
+		"BIND_HOST="+loopback, "MINISTACK_HOST="+loopback, "GATEWAY_PORT="+strconv.Itoa(port), "AUTH=true", "LOG_LEVEL=WARNING")
+	e := At("http://" + net.JoinHostPort(loopback, strconv.Itoa(port)))
 	e.temporary = temporary
 	if e.child, err = child.Start(cmd); err != nil {
 		return nil, err
@@ -145,13 +147,17 @@ func (e *Emulator) edition(ctx context.Context) string {
 	return state.Edition
 }
 
-// Stop ends a started emulator with its functions' processes, waits for the end, and removes
-// the temporary files.
-func (e *Emulator) Stop() error {
-	if e.child == nil {
-		return nil
+// Stop ends the doors, and a started emulator with its functions' processes. It waits for the
+// end, and removes the temporary files.
+func (e *Emulator) Stop() (err error) {
+	for _, end := range e.doors {
+		err = errors.Join(err, end())
 	}
-	return errors.Join(e.child.Stop(stopTime), os.RemoveAll(e.temporary)) //nolint:gosec // Start made it in the caller's folder
+	e.doors = nil
+	if e.child == nil {
+		return err
+	}
+	return errors.Join(err, e.child.Stop(stopTime), os.RemoveAll(e.temporary)) //nolint:gosec // Start made it in the caller's folder
 }
 
 // plain returns this process's environment without variables that name an account, a region or

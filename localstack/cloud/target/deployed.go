@@ -14,8 +14,10 @@ const Env = "LECTERN_DEPLOYED"
 
 // Region has the addresses of a region.
 type Region struct {
-	// URL is the base address for paths of the API.
-	URL string `json:"url"`
+	// URL is the base address for paths of the API. It leads to the host Domain of the API, or
+	// below the stage if Domain is empty.
+	URL    string `json:"url"`
+	Domain string `json:"domain,omitempty"`
 	// Operator is the name of the operator's function, Table the name of the table.
 	Operator string `json:"operator"`
 	Table    string `json:"table"`
