@@ -25,7 +25,11 @@ var Keys = []keys.Pattern{
 	{Name: "requests", PK: "o#Y#<yyyymmddhh>#<0..7>", SK: "<id>", Expires: true},
 	{Name: "hour of requests", PK: "o#Y", SK: "<yyyymmddhh>"},
 	{Name: "ingested requests", PK: "o#Y#<hash>", SK: "-", Expires: true},
+	{Name: "wrong secrets of a minute", PK: "o#Y#W#<window>", SK: "-", Expires: true},
 }
+
+// Message is the message of the log line of a request.
+const Message = "request"
 
 // Entry is one request.
 type Entry struct {
@@ -34,7 +38,8 @@ type Entry struct {
 	At        wire.Time `json:"at"`
 	Method    string    `json:"method"`
 	// Path is the path of the route with the ids of the request, without query; empty for a
-	// path without a route.
+	// path without a route. A request that was refused before its ids were checked has their
+	// names in braces.
 	Path         string `json:"path,omitempty"`
 	Status       int    `json:"status"`
 	Milliseconds int64  `json:"ms"`
