@@ -1,8 +1,8 @@
 // Package events declares what happens after a write: the workers, which are Lambdas that no
 // request invokes, and the rules by which the bus sends changes to queues. Both lists are data.
-// The CDK app makes from them what is deployed. Both are empty so far: a change is stored with
-// its write (shared/change), and nothing reads the stream of the table. Read events.go, then
-// check.go.
+// The CDK app makes from them what is deployed. No rule exists so far: a change is stored with
+// its write (shared/change), and nothing reads the stream of the table. The ingester stores the
+// log of requests; its package is below this one. Read events.go, then check.go.
 package events
 
 import "lectern/shared/table"
@@ -34,8 +34,13 @@ type Worker struct {
 	From string
 }
 
+// Ingester is the name of the worker that stores the log of requests (events/ingester).
+const Ingester = "ingester"
+
 // Workers lists the workers of a region.
-var Workers []Worker
+var Workers = []Worker{
+	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
+}
 
 // Pattern selects records by their fields, in the form that EventBridge and Lambda use: a field
 // has a Pattern of the fields within, or the values of which the record must have one.

@@ -3,6 +3,7 @@
 package functions
 
 import (
+	workers "lectern/events"
 	"lectern/functions/agendaplanning"
 	"lectern/functions/contacts"
 	"lectern/functions/contactwrites"
@@ -42,14 +43,17 @@ var Groups = []api.Group{
 	root.Group,
 }
 
-// Operator is the name of the only function without a group. It does an operator's commands.
+// Operator is the name of the function that does an operator's commands. It has no group.
 const Operator = "operator"
 
-// Names lists the functions: the operator's and those of all groups.
+// Names lists the functions: the operator's, those of all groups, and the workers.
 func Names() []string {
 	names := []string{Operator}
 	for _, group := range Groups {
 		names = append(names, group.Name)
+	}
+	for _, worker := range workers.Workers {
+		names = append(names, worker.Name)
 	}
 	return names
 }

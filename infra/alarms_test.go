@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
-	"lectern/infra/function"
 )
 
 // watched tells in lines which logs there are, what is counted in logs, what raises alarms and
@@ -106,19 +105,12 @@ func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
 		ofAll := name == "lectern-us-functions-fail" || name == "lectern-us-functions-throttled"
 		require.Equal(t, !ofAll, each[name], name)
 	}
-	for _, g := range append(groupNames(), function.Operator) {
+	for _, g := range functions.Names() {
 		for _, kind := range []string{"fails", "throttled", "slow"} {
 			require.True(t, each["lectern-us-"+g+"-"+kind], g+" "+kind)
 			require.False(t, few["lectern-us-"+g+"-"+kind], g+" "+kind)
 		}
 	}
-}
-
-func groupNames() (names []string) {
-	for _, g := range functions.Groups {
-		names = append(names, g.Name)
-	}
-	return names
 }
 
 // A log of the class for infrequent access has no metric filters, and CloudFormation cannot
@@ -129,7 +121,9 @@ func TestOnlyTheAccessLogIsOfTheCheapClass(t *testing.T) {
 	for _, log := range service.of("AWS::Logs::LogGroup") {
 		classes[log.Properties["LogGroupName"]] = log.Properties["LogGroupClass"]
 	}
-	require.Equal(t, map[any]any{"/lectern/us/api": nil, "/lectern/us/operator": nil, "/lectern/us/access": "INFREQUENT_ACCESS"}, classes)
+	require.Equal(t, map[any]any{
+		"/lectern/us/api": nil, "/lectern/us/operator": nil, "/lectern/us/workers": nil, "/lectern/us/access": "INFREQUENT_ACCESS",
+	}, classes)
 	for id, filter := range service.of("AWS::Logs::MetricFilter") {
 		log := service.Resources[filter.Properties["LogGroupName"].(map[string]any)["Ref"].(string)]
 		require.NotContains(t, log.Properties, "LogGroupClass", id)

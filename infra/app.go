@@ -59,7 +59,7 @@ func checkStreams(c *config.Config, workers []function.Spec) error {
 			continue
 		}
 		for _, w := range workers {
-			if w.ReadsStream {
+			if w.Source == events.Stream {
 				mistakes = append(mistakes, fmt.Errorf("infra: %s.restoredStreamArn is missing: %s reads the stream of %s",
 					region.Name, w.Name, region.RestoredTable))
 			}

@@ -13,7 +13,7 @@ import (
 	"lectern/infra/function"
 )
 
-// reader is a worker of a test. No worker exists so far.
+// reader is a worker of a test. No worker reads the stream so far.
 var reader = events.Worker{Name: "reader", Memory: 256, Seconds: 60, Source: events.Stream}
 
 // withReader gives the stack of service of us with the worker.
@@ -102,6 +102,8 @@ func TestWhatTheTemplatesLackIsRefused(t *testing.T) {
 	sweeper := events.Worker{Name: "sweeper", Memory: 256, Seconds: 50, Source: events.Schedule, From: "rate(1 minute)"}
 	_, err := function.WorkerSpecs([]events.Worker{sweeper})
 	require.EqualError(t, err, "infra: sweeper: the templates have no source schedule")
+	_, err = function.WorkerSpecs([]events.Worker{{Name: "reader", Memory: 256, Seconds: 60, Source: events.Log, From: "operator"}})
+	require.EqualError(t, err, "infra: reader: the templates have no subscription of the log operator")
 	_, err = function.WorkerSpecs([]events.Worker{reader, reader})
 	require.EqualError(t, err, "events: worker reader needs a name of its own")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 	"lectern/infra/config"
 	"lectern/infra/function"
@@ -67,13 +68,15 @@ func finished(t *testing.T, context map[string]any) template {
 		}
 		specs = append(specs, s)
 	}
-	for _, s := range specs {
+	workers, err := function.WorkerSpecs(events.Workers)
+	require.NoError(t, err)
+	for _, s := range slices.Concat(specs, workers) {
 		require.NoError(t, standIn(dist, s.Name, s.Name))
 	}
 	app := newApp(t)
 	c, err := config.Read(context)
 	require.NoError(t, err)
-	(&service{groups, specs, nil, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
+	(&service{groups, specs, workers, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
 	return readTemplates(t, app)["Lectern-us-Service"]
 }
 
@@ -167,6 +170,8 @@ func TestMoreGroupsCostNothingIdle(t *testing.T) {
 		"AWS::ApiGateway::Account", "AWS::ApiGateway::Deployment", "AWS::ApiGateway::RestApi", "AWS::ApiGateway::Stage", "AWS::CDK::Metadata",
 		"AWS::Events::Rule", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig",
 		"AWS::Lambda::Function", "AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter",
+		// Nothing polls the queue of what failed.
+		"AWS::Logs::SubscriptionFilter", "AWS::SQS::Queue", "AWS::SQS::QueuePolicy",
 	}
 	for id, r := range then.Resources {
 		_, priced := idle[r.Type]

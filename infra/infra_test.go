@@ -86,13 +86,25 @@ func (t template) id(test *testing.T, kind string) string {
 	return slices.Collect(maps.Keys(all))[0]
 }
 
-// standIns is a folder with an empty binary for every function. None is run.
+// logical gives the id of the resource of a type with a property.
+func (t template) logical(test *testing.T, kind, property string, value any) string {
+	test.Helper()
+	for id, r := range t.of(kind) {
+		if r.Properties[property] == value {
+			return id
+		}
+	}
+	require.Fail(test, "no such resource", "%s %v", kind, value)
+	return ""
+}
+
+// standIns is a folder with a stand-in for the binary of every function. None is run.
 var standIns = sync.OnceValues(func() (string, error) {
 	dist := filepath.Join(scratch, "dist")
-	all, err := function.Specs(functions.Groups)
+	var err error
 	for _, arch := range goarch {
-		for _, f := range all {
-			err = errors.Join(err, standIn(filepath.Join(dist, "linux-"+arch), f.Name, arch+" "+f.Name))
+		for _, name := range functions.Names() {
+			err = errors.Join(err, standIn(filepath.Join(dist, "linux-"+arch), name, arch+" "+name))
 		}
 	}
 	return dist, err

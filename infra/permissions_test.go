@@ -66,15 +66,15 @@ func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 func TestEveryFunctionHasARoleAndStreamsOfItsOwn(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
 	all := policies(t, service)
-	require.Len(t, all, len(functions.Groups)+1)
+	require.Len(t, all, len(functions.Names()))
 	for id, f := range service.of("AWS::Lambda::Function") {
 		name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")
 		role := service.Resources[f.Properties["Role"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
 		require.Equal(t, f.Properties["FunctionName"], role.Properties["RoleName"], id)
 		log := service.Resources[f.Properties["LoggingConfig"].(map[string]any)["LogGroup"].(map[string]any)["Ref"].(string)]
-		group := "/lectern/us/api"
-		if name == "operator" {
-			group = "/lectern/us/operator"
+		group, own := map[string]string{"operator": "/lectern/us/operator", "ingester": "/lectern/us/workers"}[name]
+		if !own {
+			group = "/lectern/us/api"
 		}
 		require.Equal(t, group, log.Properties["LogGroupName"], id)
 		logging := f.Properties["LoggingConfig"].(map[string]any)

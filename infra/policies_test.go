@@ -118,6 +118,8 @@ func grants(t *testing.T, stack template) (all []grant) {
 			add("key policy", r.Properties["KeyPolicy"])
 		case "AWS::SNS::TopicPolicy":
 			add("topic policy", r.Properties["PolicyDocument"])
+		case "AWS::SQS::QueuePolicy":
+			add("queue policy", r.Properties["PolicyDocument"])
 		case "AWS::Lambda::Permission":
 			all = append(all, grant{of, "permission", written(r.Properties).(map[string]any)})
 		default:

@@ -40,10 +40,10 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 	if region.Domain != nil {
 		address = g.AddDomain()
 	}
-	function.ScheduleMaintenance(in, functions)
 	for _, spec := range s.workers {
-		functions = append(functions, function.NewStreamReader(in, spec, logs, s.binaries))
+		functions = append(functions, function.NewWorker(in, spec, logs, s.binaries))
 	}
+	function.ScheduleMaintenance(in, functions)
 	observe.Add(in, observe.Parts{Functions: functions, Logs: logs, API: g.API})
 
 	in.Output("Address", "Where the API is", address)

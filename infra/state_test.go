@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 	"lectern/infra/function"
 )
@@ -123,8 +125,10 @@ func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
 
 	specs, err := function.Specs(functions.Groups)
 	require.NoError(t, err)
+	workers, err := function.WorkerSpecs(events.Workers)
+	require.NoError(t, err)
 	all := policies(t, service)
-	for _, spec := range specs {
+	for _, spec := range slices.Concat(specs, workers) {
 		name := spec.Name
 		text := plain(t, all[name])
 		require.Equal(t, spec.UsesTable(), strings.Contains(text, "kms:"), name)

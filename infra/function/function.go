@@ -1,7 +1,7 @@
-// Package function describes the Lambdas: a function for each group and the operator's
-// function, each with a role and an environment, and their logs. Read function.go first, then
-// logs.go, permissions.go, policies.go and role.go; schedule.go starts maintenance, stream.go
-// makes the functions that the stream of the table invokes.
+// Package function describes the Lambdas: a function for each group, the operator's function and
+// the workers, each with a role and an environment, and their logs. Read function.go first, then
+// logs.go, permissions.go, policies.go and role.go; schedule.go starts maintenance, worker.go,
+// stream.go and subscription.go make the workers.
 package function
 
 import (
@@ -12,13 +12,15 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
 	"lectern/infra/stack"
 	"lectern/shared/api"
 )
 
-// Operator is the name of the only function without a route.
+// Operator is the name of the function that does an operator's commands.
 const Operator = "operator"
 
 // Memory of a function, in MB. The processor time of a function grows with its memory.
@@ -44,12 +46,12 @@ const (
 
 // Spec describes a function.
 type Spec struct {
-	// Name is the name of a group, or Operator.
+	// Name is the name of a group, Operator, or the name of a worker.
 	Name string
 	// Memory is in MB.
 	Memory, Seconds int
-	// ReadsStream is for a worker that the stream of the table invokes.
-	ReadsStream bool
+	// Source is the source of a worker; empty for other functions.
+	Source      events.Source
 	permissions []permission
 }
 
@@ -78,12 +80,16 @@ func newSpec(name string, seconds int) Spec {
 type Function struct {
 	Spec
 	Lambda awslambda.Function
+	// Dead is the queue of the events that the function has failed to handle; nil for most
+	// functions.
+	Dead awssqs.Queue
 }
 
 // New creates a function with a role in the stack. The function writes into one of the logs.
 // binaries is the folder of the binaries, <name>/bootstrap.
 func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
 	name := spec.fullName(in)
+	dead := newDeadQueue(in, spec)
 	props := &awslambda.FunctionProps{
 		FunctionName: &name,
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
@@ -92,7 +98,7 @@ func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
 		Architecture: awslambda.Architecture_ARM_64(),
 		MemorySize:   jsii.Number(spec.Memory),
 		Timeout:      awscdk.Duration_Seconds(jsii.Number(spec.Seconds)),
-		Role:         newRole(in, spec, name),
+		Role:         newRole(in, spec, dead),
 		LogGroup:     logs.of(spec),
 		// Lambda's own lines about each invocation are at the level INFO. Lines about an
 		// invocation that failed, or ran out of time or memory, are at WARN. The level of the
@@ -113,7 +119,7 @@ func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
 		// A command sent without waiting for the answer must not run twice.
 		props.RetryAttempts = jsii.Number(0)
 	}
-	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props)}
+	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props), dead}
 }
 
 // fullName returns the name of the function in AWS.

@@ -91,6 +91,9 @@ var declared = map[string]struct {
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
+	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands
+	// in events.Workers.
+	"ingester": {permissions: change},
 	// operator has no route and counts no requests.
 	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
 }

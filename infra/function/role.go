@@ -5,21 +5,28 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
 	"lectern/infra/stack"
 )
 
-// newRole creates the function's own role, without managed policies.
-func newRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
+// newRole creates the function's own role, without managed policies. dead is the queue of the
+// events that the function has failed to handle, or nil.
+func newRole(in *stack.Stack, spec Spec, dead awssqs.Queue) awsiam.Role {
+	name := spec.fullName(in)
 	policies := map[string]awsiam.PolicyDocument{"log": logPolicy(in, spec)}
 	if spec.UsesTable() {
 		policies["table"] = tablePolicy(in, spec)
 	}
-	if spec.ReadsStream {
+	if spec.Source == events.Stream {
 		policies["stream"] = streamPolicy(in)
 	}
-	usesKey := in.Config.CustomerKey && (spec.UsesTable() || spec.ReadsStream)
+	if dead != nil {
+		policies["dead"] = deadPolicy(dead)
+	}
+	usesKey := in.Config.CustomerKey && (spec.UsesTable() || spec.Source == events.Stream)
 	if usesKey {
 		policies["key"] = keyPolicy(in, spec)
 	}

@@ -2,7 +2,6 @@ package function
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -16,25 +15,10 @@ import (
 // atOnce is the number of changes in an invocation by the stream.
 const atOnce = 100
 
-// WorkerSpecs lists the functions of the workers. The error names each worker that the
-// templates have no source for: only the stream of the table is a source so far.
-func WorkerSpecs(workers []events.Worker) (specs []Spec, err error) {
-	for _, w := range workers {
-		if w.Source != events.Stream {
-			err = errors.Join(err, fmt.Errorf("infra: %s: the templates have no source %s", w.Name, w.Source))
-		}
-		specs = append(specs, Spec{
-			Name: w.Name, Memory: w.Memory, Seconds: w.Seconds, ReadsStream: w.Source == events.Stream,
-			permissions: declared[w.Name].permissions,
-		})
-	}
-	return specs, errors.Join(err, events.Check(workers, nil))
-}
-
-// NewStreamReader creates a function that the stream of the table invokes with new change
+// newStreamReader creates a function that the stream of the table invokes with new change
 // records. A batch that fails is divided, to find the record that fails. This record is tried
 // again until the stream drops it after a day, and holds up the records behind it.
-func NewStreamReader(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
+func newStreamReader(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
 	f := New(in, spec, logs, binaries)
 	awslambda.NewCfnEventSourceMapping(in.Scope, jsii.String("Stream-"+spec.Name), &awslambda.CfnEventSourceMappingProps{
 		FunctionName:               f.Lambda.FunctionName(),

@@ -104,6 +104,14 @@ func (a *alarms) signals(m *metrics) {
 	a.raise("operator-used", "The operator's function got a command other than maintain.", m.signals["OperatorUsed"], atOnce)
 }
 
+// dead watches the queue of the events that a function has failed to handle. The alarm stays
+// until the queue is empty.
+func (a *alarms) dead(f function.Function) {
+	a.raise(function.Dead, "The function "+f.Name+" failed three times to handle an event. The queue "+
+		a.in.Region.Prefix()+"-"+function.Dead+" has the event.",
+		f.Dead.MetricApproximateNumberOfMessagesVisible(over("Maximum")), atOnce)
+}
+
 // renewalDays is the number of days before the end of a certificate in which AWS has failed to
 // renew it: the renewal begins 60 days before the end.
 const renewalDays = 30

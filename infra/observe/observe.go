@@ -23,7 +23,7 @@ type Parts struct {
 	API       awsapigateway.SpecRestApi
 }
 
-// Add creates the alarms of functions, API, table and certificate, and by choice a dashboard of
+// Add creates the alarms of functions, API, table, queues and certificate, and by choice a dashboard of
 // the same metrics and a budget.
 func Add(in *stack.Stack, of Parts) {
 	watched := newMetrics(in.Region, of)
@@ -36,6 +36,11 @@ func Add(in *stack.Stack, of Parts) {
 	a.gateway(watched)
 	a.table(watched)
 	a.signals(watched)
+	for _, f := range of.Functions {
+		if f.Dead != nil {
+			a.dead(f)
+		}
+	}
 	if in.Region.Domain != nil {
 		a.certificate(in.Region.Domain)
 	}
