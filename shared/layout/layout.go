@@ -17,6 +17,7 @@ import (
 	"lectern/shared/person"
 	"lectern/shared/programme"
 	"lectern/shared/ratelimit"
+	"lectern/shared/requestlog"
 	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/table"
@@ -28,7 +29,7 @@ var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
 	session.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
-	change.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
+	change.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )
 
 var set = keys.NewSet(Keys)

@@ -42,6 +42,7 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"N": func(o *Organization, _ raw.Partition, item raw.Item) { o.runningNumbers[item.PK] = item.Count },
 	"H": (*Organization).addChange,
 	"X": (*Organization).addSecurityEvent,
+	"Y": (*Organization).addRequests,
 	"I": (*Organization).addAnswer,
 }
 

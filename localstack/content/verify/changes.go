@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/google/uuid"
 
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/change"
 	"lectern/shared/purge"
 	"lectern/shared/repair"
+	"lectern/shared/requestlog"
 	"lectern/shared/table"
 )
 
@@ -54,6 +58,29 @@ func (o *Organization) addChange(at raw.Partition, item raw.Item) {
 	if strings.HasSuffix(r.Action, "."+purge.Purged) {
 		o.purged[record] = true
 	}
+}
+
+// addRequests adds a pack of the log of requests, or the item of an hour with packs. The marks of
+// ingested requests and the numbers of wrong secrets are only for the ingester.
+func (o *Organization) addRequests(at raw.Partition, item raw.Item) {
+	switch {
+	case at.Rest == "":
+		o.ingestHours[item.SK] = true
+		return
+	case item.SK == "-":
+		return
+	}
+	var p requestlog.Pack
+	if !o.read(item, "pack of requests", &p) {
+		return
+	}
+	id, err := uuid.Parse(item.SK)
+	p.ID, p.Org, p.At = item.SK, o.id, time.Unix(id.Time().UnixTime())
+	if err != nil || id.String() != item.SK || p.Key() != item.Key {
+		o.problemf("a pack of requests stands in the wrong place")
+	}
+	hour, _, _ := strings.Cut(at.Rest, "#")
+	o.ingestedHours[hour] = true
 }
 
 // addPersonal adds a change record beside a person or company. Releases without nonces wrote
@@ -150,6 +177,11 @@ func (o *Organization) checkChanges() {
 		if !o.hourItems[hour] {
 			o.problemf("the hour %s has change records and no item", hour)
 			o.addRepair(o.key, repair.Lists, repair.HourID(hour))
+		}
+	}
+	for _, hour := range sortedKeys(o.ingestedHours) {
+		if !o.ingestHours[hour] {
+			o.problemf("the hour %s has requests and no item", hour)
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 // oneOfEach is a table with few records, of every kind.
 func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	t.Helper()
-	s := stacktest.Start(t, stacktest.Features(demo.Features...))
+	s := stacktest.Start(t, stacktest.Features(demo.Features...), stacktest.Ingesting())
 	role := map[string]any{"org_id": s.Org, "event_id": s.Event}
 	maps.Copy(role, demo.Role)
 	s.Operator(t, "participant-role-create", role)
@@ -46,6 +46,7 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	made("sessions", map[string]any{"title": "A talk", "sponsor_ids": []string{company}, "participants": []any{map[string]any{"contact_id": person, "core_role": "speaker"}}})
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
+	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
 	require.NoError(t, err)

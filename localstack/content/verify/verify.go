@@ -69,6 +69,8 @@ type Organization struct {
 	purged map[string]bool
 	// hourItems has the hours with an item, changedHours the hours with change records.
 	hourItems, changedHours map[string]bool
+	// ingestHours and ingestedHours are the same for the log of requests.
+	ingestHours, ingestedHours map[string]bool
 	// personItems are the items of persons, by event and session, then by contact.
 	personItems map[string]map[string]person.Item
 	// personItemsComplete means that every session must have items of persons, and rowsCounted
@@ -119,7 +121,7 @@ func NewOrganization(id int64) *Organization {
 		small: map[string]smallRecord{}, surplus: map[string]map[string]int{},
 		holds: map[string]string{}, expectedHolds: map[string]string{}, runningNumbers: map[string]int64{},
 		changes: map[string][]changeSummary{}, personal: map[string][]string{}, purged: map[string]bool{},
-		hourItems: map[string]bool{}, changedHours: map[string]bool{},
+		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
 	}
 	for _, kind := range kinds {

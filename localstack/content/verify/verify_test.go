@@ -31,7 +31,7 @@ func filled(t *testing.T) (client *dynamodb.Client, name string) {
 // filledStack is filled with the caller who filled it.
 func filledStack(t *testing.T) (s *stacktest.Stack, client *dynamodb.Client, name string) {
 	t.Helper()
-	s = stacktest.Start(t, stacktest.Features(demo.Features...))
+	s = stacktest.Start(t, stacktest.Features(demo.Features...), stacktest.Ingesting())
 	at := map[string]any{"org_id": s.Org, "event_id": s.Event}
 	role := maps.Clone(at)
 	maps.Copy(role, demo.Role)
@@ -45,7 +45,9 @@ func filledStack(t *testing.T) (s *stacktest.Stack, client *dynamodb.Client, nam
 	}
 	link["relationship_type"] = "merged_session"
 	s.Operator(t, "session-link", link)
-	s.Call(t, 200, "POST", s.EventPath("/fields/create"), map[string]any{"name": "Global", "type": "text", "module_id": "contact", "scope": "global"})
+	field := s.Call(t, 200, "POST", s.EventPath("/fields/create"),
+		map[string]any{"name": "Global", "type": "text", "module_id": "contact", "scope": "global"})
+	s.Requests(t, field)
 	s.NewOrganization(t)
 	address, name := s.Engine(t)
 	client, err = table.Open(t.Context(), table.Config{Endpoint: address})
@@ -184,6 +186,10 @@ func TestEveryDamageIsFound(t *testing.T) {
 		{"change of an account", "", remove, "changes beside it"},
 		{"change of a member", "", remove, "changes beside it"},
 		{"hour of change records", "", remove, "has change records and no item"},
+		{"hour of requests", "", remove, "has requests and no item"},
+		{"requests", "", swapped(`{`, `[`), "a pack of requests cannot be read"},
+		{"requests", "", func(i *raw.Item) { i.SK = "0" + i.SK[1:] + "0" }, "a pack of requests stands in the wrong place"},
+		{"requests", "", func(i *raw.Item) { i.SK = "1" + i.SK[1:] }, "a pack of requests stands in the wrong place"},
 		{"change record", "", func(i *raw.Item) { i.Kind = "" }, "is marked"},
 		{"contact", "", func(i *raw.Item) { i.Kind = "c" }, "is marked as a change record"},
 	} {

@@ -78,15 +78,20 @@ func (s *Stack) processes() *processes {
 // function.
 func (s *Stack) Function(name string) *runtimeapi.Function { return s.processes().function(name) }
 
-// function returns the function with a name, without a process.
+// function returns the function with a name, without a process. stop closes the function.
 func (p *processes) function(name string) *runtimeapi.Function {
-	f := runtimeapi.New(runtimeapi.Config{
+	f := p.open(name)
+	p.functions = append(p.functions, f)
+	return f
+}
+
+// open returns the function with a name, without a process. The caller closes the function.
+func (p *processes) open(name string) *runtimeapi.Function {
+	return runtimeapi.New(runtimeapi.Config{
 		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
 		// The engine serves DynamoDB alone, so a client of another service must not call it.
 		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name)),
 	})
-	p.functions = append(p.functions, f)
-	return f
 }
 
 // group returns the Lambda of a group.

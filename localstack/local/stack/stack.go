@@ -53,6 +53,9 @@ type Config struct {
 	// Recorder stands between the functions and the engine; nil for a direct connection. In
 	// this process it sees the calls of functions that are Apart.
 	Recorder *recorder.Recorder
+	// Ingest stores the log of requests, as the subscription of the log does on AWS. Without it,
+	// the table has no items but those of the requests.
+	Ingest bool
 	// Routes, unless nil, collects the routes of the requests.
 	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes
@@ -82,6 +85,8 @@ type Instance struct {
 	do        func(context.Context, string, json.RawMessage) (any, error)
 	server    *http.Server
 	processes *processes
+	// ingesting stores the log of requests; nil without Config.Ingest.
+	ingesting *ingesting
 }
 
 // Start starts the engine and creates a missing table. Serve starts the service.
@@ -153,15 +158,18 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL = s.config.AdminURL
 	here, p := inProcess{s, env}, (*processes)(nil)
-	function, operator := here.group, here.operator
 	if s.config.Functions != "" {
 		p = s.processes()
+	}
+	ingest := s.ingest(&here, p)
+	function, operator := here.group, here.operator
+	if p != nil {
 		function, operator = p.group, p.operator
 	}
 	d := newDoor(env, functions.Groups, function)
 	d.stage, d.routes = s.config.Stage, s.config.Routes
 	url := "http://" + listener.Addr().String() + stagePath(d.stage)
-	i := &Instance{URL: url, Env: env, do: operator(), processes: p, server: &http.Server{
+	i := &Instance{URL: url, Env: env, do: operator(), processes: p, ingesting: ingest, server: &http.Server{
 		Handler:           d,
 		ReadHeaderTimeout: timeout,
 		IdleTimeout:       2 * time.Minute,
@@ -182,15 +190,20 @@ func (i *Instance) Do(ctx context.Context, command string, input json.RawMessage
 	return json.Marshal(answer)
 }
 
-// Stop waits for open requests, no longer than ctx allows, and closes the door.
+// Stop waits for open requests, no longer than ctx allows, closes the door, and stores the rest of
+// the log of requests.
 func (i *Instance) Stop(ctx context.Context) error {
+	var err error
+	if failed := i.server.Shutdown(ctx); failed != nil {
+		err = errors.Join(fmt.Errorf("stack: %w", failed), i.server.Close())
+	}
 	if i.processes != nil {
-		defer i.processes.stop()
+		i.processes.stop()
 	}
-	if err := i.server.Shutdown(ctx); err != nil {
-		return errors.Join(fmt.Errorf("stack: %w", err), i.server.Close())
+	if i.ingesting != nil {
+		err = errors.Join(err, i.ingesting.stop(ctx))
 	}
-	return nil
+	return err
 }
 
 // Stop stops the engine. Stop the instances before.

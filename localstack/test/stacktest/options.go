@@ -21,6 +21,7 @@ type Option struct {
 	asAWS    bool
 	load     func(ctx context.Context, url, table string) error
 	log      io.Writer
+	ingest   bool
 }
 
 // InRegion chooses a region other than us.
@@ -47,6 +48,9 @@ func OnTable(load func(ctx context.Context, url, table string) error) Option {
 // WithLog writes the service's log lines to a writer.
 func WithLog(to io.Writer) Option { return Option{log: to} }
 
+// Ingesting stores the log of requests. A deployed service always does.
+func Ingesting() Option { return Option{ingest: true} }
+
 // EnvAsAWS makes every test start its regions with AsAWS.
 const EnvAsAWS = "LECTERN_AS_AWS"
 
@@ -71,13 +75,14 @@ func all(options []Option) Option {
 		}
 		merged.features = append(merged.features, o.features...)
 		merged.asAWS = merged.asAWS || o.asAWS
+		merged.ingest = merged.ingest || o.ingest
 	}
 	return merged
 }
 
 // config returns how the region starts on this machine.
 func (o Option) config() stack.Config {
-	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true}
+	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest}
 	if o.asAWS {
 		c.Wrap = o.client
 	}
