@@ -27,6 +27,20 @@ func TestStripTakesResourcesOfTheTypesAlone(t *testing.T) {
 	require.Equal(t, other, string(text))
 }
 
+func TestStripTakesThePatternsOfSubscriptions(t *testing.T) {
+	folder := t.TempDir()
+	name := filepath.Join(folder, "A.template.json")
+	require.NoError(t, os.WriteFile(name, []byte(`{"Resources": {
+		"Lines": {"Type": "AWS::Logs::SubscriptionFilter", "Properties": {"FilterPattern": "{ $.a = 1 }", "LogGroupName": "a"}},
+		"Count": {"Type": "AWS::Logs::MetricFilter", "Properties": {"FilterPattern": "{ $.a = 1 }"}}}}`), 0o600))
+	require.NoError(t, strip(folder, nil))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Resources": {
+		"Lines": {"Type": "AWS::Logs::SubscriptionFilter", "Properties": {"FilterPattern": "", "LogGroupName": "a"}},
+		"Count": {"Type": "AWS::Logs::MetricFilter", "Properties": {"FilterPattern": "{ $.a = 1 }"}}}}`, string(text))
+}
+
 // TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and what
 // would have to be there already: a table, and the zone of a host.
 func TestEveryOptionIsThatOfTheAppsTests(t *testing.T) {
