@@ -75,15 +75,20 @@ func (s *Stack) Instance(t testing.TB) *Stack {
 	}
 	instance, err := s.backend.stack.Serve(anyPort)
 	require.NoError(t, err)
-	t.Cleanup(func() {
-		client.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), stopTime)
-		defer cancel()
-		require.NoError(t, instance.Stop(ctx))
-	})
 	other := *s
 	other.t, other.URL, other.backend.instance = t, instance.URL, instance
+	t.Cleanup(func() { other.Stop(t) })
 	return &other
+}
+
+// Stop stops the instance, once it has answered the open requests. The end of the test does the
+// same.
+func (s *Stack) Stop(t testing.TB) {
+	t.Helper()
+	client.CloseIdleConnections()
+	ctx, cancel := context.WithTimeout(context.Background(), stopTime)
+	defer cancel()
+	require.NoError(t, s.backend.instance.Stop(ctx))
 }
 
 // As returns the same caller with another token; an empty token sends none.
