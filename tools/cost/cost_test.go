@@ -109,7 +109,7 @@ func TestAMillionRequestsAreCountedByHand(t *testing.T) {
 	f := figure{trips: 4, read: 9, written: 15, ms: 10.24}
 	p := prices{readUnits: 0.1, writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, requests: 3, logged: 0.5, loggedCheap: 0.25, out: 0.1}
 	require.InDelta(t, 56, billed(f), 0) // 10.24 * 1769 / 512 + 4 * 5 is 55.38.
-	got := cost(kind{answer: 2*giga/million - headers, packed: giga/million - headers, line: 1}, f, p)
+	got := cost(kind{answer: 2*giga/million - headers, packed: giga/million - headers, line: 1}, f, p, delivery{})
 	require.InDelta(t, 15.9, got.table, 1e-9)
 	require.InDelta(t, 0.2+0.28, got.compute, 1e-9) // 56,000 s with half a GB.
 	require.InDelta(t, 3, got.gateway, 0)
@@ -117,6 +117,15 @@ func TestAMillionRequestsAreCountedByHand(t *testing.T) {
 	require.InDelta(t, 0.1, got.out, 1e-9)
 	require.InDelta(t, 0.2, got.plain, 1e-9)
 	require.InDelta(t, got.table+got.compute+got.gateway+got.logs+got.out, got.total(), 1e-9)
+}
+
+func TestDeliveriesAreCountedByHand(t *testing.T) {
+	p := prices{writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, logged: 0.5}
+	// 10,000 deliveries: 12 units each, 500 s with a quarter of a GB, and a line each.
+	want := 0.12 + 0.002 + 0.00125 + 10_000*0.5*(ingestLine+entry)/giga
+	require.InDelta(t, want, delivery{requests: 100, units: 12}.cost(p), 1e-9)
+	one := cost(kind{}, figure{}, p, delivery{requests: 100, units: 12})
+	require.InDelta(t, want, one.logs-cost(kind{}, figure{}, p, delivery{}).logs, 1e-9)
 }
 
 func TestLimitsAreCountedByHand(t *testing.T) {
@@ -139,10 +148,10 @@ func TestLimitsAreCountedByHand(t *testing.T) {
 func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
 	c := costs(t)
 	for _, p := range regions {
-		idle, err := c.monthly(load{}, p)
+		idle, err := c.monthly(load{in: alone}, p)
 		require.NoError(t, err)
 		require.InDelta(t, c.shape.alarms*p.alarm+c.shape.dashboards*p.dashboard+p.secret+keptGB*(p.storage+p.backup), idle.total(), 1e-9)
-		busy, err := c.monthly(load{perHour: 1000}, p)
+		busy, err := c.monthly(load{perHour: 1000, in: alone}, p)
 		require.NoError(t, err)
 		require.Greater(t, busy.total(), idle.total())
 	}
@@ -164,9 +173,9 @@ func TestTheTablesAreReplacedAndNothingElse(t *testing.T) {
 
 func TestFirstSearchesCostMore(t *testing.T) {
 	c := costs(t)
-	warm, err := c.monthly(load{perHour: 10}, regions[0])
+	warm, err := c.monthly(load{perHour: 10, in: alone}, regions[0])
 	require.NoError(t, err)
-	cold, err := c.monthly(load{perHour: 10, cold: 1}, regions[0])
+	cold, err := c.monthly(load{perHour: 10, cold: 1, in: alone}, regions[0])
 	require.NoError(t, err)
 	searches := 7300 * (0.25*295 + 0.1499*217)
 	require.InDelta(t, searches/million*regions[0].readUnits, cold.table-warm.table, 1e-9)

@@ -23,7 +23,7 @@ var goals = []goal{
 
 // idle returns the cost of a month without requests.
 func idle(c model, p prices) (float64, error) {
-	m, err := c.monthly(load{}, p)
+	m, err := c.monthly(loads[0], p)
 	return m.total(), err
 }
 
@@ -37,7 +37,7 @@ func besideGateway(name string) func(model, prices) (float64, error) {
 				if err != nil {
 					return 0, err
 				}
-				one := cost(k, f, p)
+				one := cost(k, f, p, full)
 				return one.total() - one.gateway, nil
 			}
 		}

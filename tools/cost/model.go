@@ -56,14 +56,15 @@ func billed(f figure) float64 {
 // lines returns the bytes that a request adds to the log of the functions and to the gateway's.
 func lines(k kind) (api, access float64) { return k.line + entry, accessLine + entry }
 
-// cost returns the cost of a million requests of a kind in a region.
-func cost(k kind, f figure, p prices) perMillion {
+// cost returns the cost of a million requests of a kind in a region. Their lines come to the
+// ingester in deliveries.
+func cost(k kind, f figure, p prices, in delivery) perMillion {
 	api, access := lines(k)
 	return perMillion{
 		table:   f.read*p.readUnits + f.written*p.writeUnits,
 		compute: p.invocations + million*billed(f)/1000*memory/1024*p.gbSecond,
 		gateway: p.requests,
-		logs:    million * (api*p.logged + access*p.loggedCheap) / giga,
+		logs:    million*(api*p.logged+access*p.loggedCheap)/giga + in.cost(p),
 		out:     million * (k.packed + headers) / giga * p.out,
 		plain:   million * (k.answer + headers) / giga * p.out,
 	}
@@ -82,9 +83,12 @@ type month struct {
 // total returns the sum.
 func (m month) total() float64 { return m.perMillion.total() + m.stored + m.kept + m.fixed }
 
-// load is the number of requests of a region an hour, and the part of searches that are the
-// first of a new instance.
-type load struct{ perHour, cold float64 }
+// load is the number of requests of a region an hour, the part of searches that are the first of
+// a new instance, and the deliveries to the ingester.
+type load struct {
+	perHour, cold float64
+	in            delivery
+}
 
 // monthly returns the cost of a month of the mix at a load.
 func (c model) monthly(at load, p prices) (m month, err error) {
@@ -97,13 +101,13 @@ func (c model) monthly(at load, p prices) (m month, err error) {
 			return m, err
 		}
 		requests := at.perHour * hours * k.share / 100
-		one, times := cost(k, f, p), requests/million
+		one, times := cost(k, f, p, at.in), requests/million
 		m.table += times * (one.table + at.cold*k.cold*p.readUnits)
 		m.compute += times * one.compute
 		m.gateway += times * one.gateway
 		m.logs += times * one.logs
 		m.out += times * one.out
-		m.gb += 12 * requests * k.stored / kiloGB
+		m.gb += 12 * requests * (k.stored + at.in.kb/at.in.requests) / kiloGB
 		api, access := lines(k)
 		logGB += requests * (api + access) / giga
 	}

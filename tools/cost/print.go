@@ -6,8 +6,8 @@ import (
 )
 
 // loads lists the loads of the tables; the first is an idle service. A busy service is assumed
-// to have few first searches of a new instance.
-var loads = []load{{0, 0}, {10, 1}, {1_000, 0.1}, {100_000, 0.01}}
+// to have few first searches of a new instance, and several requests in a delivery.
+var loads = []load{{0, 0, alone}, {10, 1, alone}, {1_000, 0.1, alone}, {100_000, 0.01, busy}}
 
 // render returns the tables as Markdown.
 func (c model) render() (string, error) {
@@ -43,6 +43,7 @@ func (c model) assumptions(b *strings.Builder) {
 			"DynamoDB. Cold starts are left out.", memory, wholeCPU, memory, tripMS),
 		fmt.Sprintf("Logs: the measured line, and %d bytes of the gateway's access log at half the price; no line of Lambda about an "+
 			"invocation that succeeds; kept %d days.", accessLine, retention),
+		ingested(),
 		fmt.Sprintf("Data out: the answer with gzip, as measured with the demo conference, and %d bytes of headers. The last column has "+
 			"it for clients that do not take gzip.", headers),
 		c.withoutRequests(),
@@ -55,13 +56,25 @@ func (c model) assumptions(b *strings.Builder) {
 	}
 }
 
+// ingested returns the assumption about the log of requests, which is part of the cost of logs.
+func ingested() string {
+	us := regions[0]
+	return fmt.Sprintf("The log of requests is counted with the logs: an invocation of the ingester for each delivery of lines, %d ms "+
+		"with %d MB, and %g write units for a delivery of one line, %g for %g lines, %g for %g. That is %.2f, %.2f and %.2f for a "+
+		"million requests in us. A delivery is assumed to have one line up to 1,000 requests an hour, %g at 100,000, and %g in the "+
+		"table of a million requests; how many lines CloudWatch delivers at once was not seen on AWS. The pack is stored for a year.",
+		ingestMS, ingestMemory, alone.units, busy.units, busy.requests, full.units, full.requests,
+		alone.cost(us), busy.cost(us), full.cost(us), busy.requests, full.requests)
+}
+
 // withoutRequests returns the assumption about a month without requests.
 func (c model) withoutRequests() string {
 	us := regions[0]
 	return fmt.Sprintf("Without requests: %g alarms, %g dashboards, %d secret, a table of %d GB with point-in-time recovery. %g logs "+
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
 		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, a firewall %.2f and %.2f "+
-		"per million requests; a budget nothing. The table's stream costs nothing until something reads it.",
+		"per million requests; a budget nothing. The table's stream costs nothing until something reads it, and nothing polls the queue "+
+		"of the ingester.",
 		c.shape.alarms, c.shape.dashboards, secrets, keptGB, c.shape.logs, c.shape.filters,
 		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected)
 }
@@ -79,11 +92,11 @@ func (c model) byKind(b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		one := cost(k, f, regions[0])
+		one := cost(k, f, regions[0], full)
 		fmt.Fprintf(b, "| %s | %g | %g | %g | %.2f | %.2f | %.2f | %.2f | %.2f |",
 			k.name, f.read, f.written, billed(f), one.table, one.compute, one.gateway, one.logs, one.out)
 		for _, p := range regions {
-			fmt.Fprintf(b, " %.2f |", cost(k, f, p).total())
+			fmt.Fprintf(b, " %.2f |", cost(k, f, p, full).total())
 		}
 		fmt.Fprintf(b, " %.2f |\n", one.plain)
 	}

@@ -111,7 +111,7 @@ func file(t *testing.T, context string) string {
 }
 
 const (
-	reserved50 = `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": 50}`
+	reserved20 = `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": 20}`
 
 	west   = `{"us": {"awsRegion": "us-west-2"}}`
 	domain = `{"us": {"awsRegion": "us-west-2", "domain": {"name": "api.example.org", "certificateArn": "` + arn + `"}}}`
@@ -146,9 +146,9 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 		a.lambda = `{"AccountLimit": {"ConcurrentExecutions": 1000, "UnreservedConcurrentExecutions": 200}}`
 	})
 	deployed := with(func(a *account) {
-		a.lambda, a.reserved = shared.lambda, map[string]int{"lectern-us-operator": 50, "other": 700}
-		for _, group := range functions.Groups {
-			a.reserved["lectern-us-"+group.Name] = 50
+		a.lambda, a.reserved = shared.lambda, map[string]int{"other": 700}
+		for _, name := range functions.Names() {
+			a.reserved["lectern-us-"+name] = 20
 		}
 	})
 	role := func(arn string) account {
@@ -160,7 +160,7 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 		return with(func(a *account) { a.certificate = certificate(status, end, names...) })
 	}
 	later, soon := time.Now().Add(90*24*time.Hour), time.Now().Add(10*24*time.Hour)
-	needed := 100 + 60*(len(functions.Groups)+1)
+	needed := 100 + 60*len(functions.Names())
 	for name, c := range map[string]struct {
 		of      account
 		context string
@@ -169,10 +169,10 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 	}{
 		"a new account":  {few, west, "warning  concurrent", []string{"has 10, 10 of them unreserved:", "500", "--region us-west-2", "--desired-value 1000"}},
 		"reserved":       {sound(), `{"us": {"awsRegion": "us-west-2"}, "reservedConcurrency": "60"}`, "failed   concurrent", []string{fmt.Sprint(" needs ", needed), "reservedConcurrency"}},
-		"by others":      {shared, reserved50, "failed   concurrent", []string{"has 200 for it"}},
-		"by itself":      {deployed, reserved50, "ok       concurrent", []string{fmt.Sprint("has ", 200+50*(len(functions.Groups)+1))}},
+		"by others":      {shared, reserved20, "failed   concurrent", []string{"has 200 for it"}},
+		"by itself":      {deployed, reserved20, "ok       concurrent", []string{fmt.Sprint("has ", 200+20*len(functions.Names()))}},
 		"not by others":  {shared, west, "ok       concurrent", []string{"200 of them unreserved"}},
-		"fits":           {sound(), reserved50, "ok       concurrent", nil},
+		"fits":           {sound(), reserved20, "ok       concurrent", nil},
 		"other account":  {sound(), `{"account": "210987654321", "us": {"awsRegion": "us-west-2"}}`, "failed   account", []string{"123456789012", "210987654321"}},
 		"this account":   {sound(), `{"account": "123456789012", "us": {"awsRegion": "us-west-2"}}`, "ok       account: 123456789012", nil},
 		"own role":       {role("arn:aws:iam::1:role/Lectern-us-Service-ApiCloudWatchRole1"), west, "ok       role", nil},
