@@ -43,7 +43,7 @@ type Subscription struct {
 	// dropped is the number of dropped lines that the log does not have yet.
 	dropped atomic.Int64
 	// stopping is closed by Stop, done after the last delivery. abandon ends the deliveries.
-	stop           sync.Once
+	once           sync.Once
 	stopping, done chan struct{}
 	abandon        context.CancelFunc
 }
@@ -79,7 +79,7 @@ func (s *Subscription) Write(p []byte) (int, error) {
 
 // Stop delivers the lines that wait, no longer than ctx allows.
 func (s *Subscription) Stop(ctx context.Context) error {
-	s.stop.Do(func() { close(s.stopping) })
+	s.once.Do(s.stop)
 	defer s.abandon()
 	select {
 	case <-s.done:
@@ -88,6 +88,9 @@ func (s *Subscription) Stop(ctx context.Context) error {
 		return fmt.Errorf("subscription: lines of requests were not delivered: %w", ctx.Err())
 	}
 }
+
+// stop makes run end.
+func (s *Subscription) stop() { close(s.stopping) }
 
 // run delivers batches until Stop, and then the lines that still wait.
 func (s *Subscription) run(ctx context.Context) {
