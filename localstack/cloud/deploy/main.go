@@ -31,7 +31,8 @@ func main() {
 	flag.StringVar(&o.endpoint, "endpoint", "", "address of an emulator that runs, such as LocalStack; ministack is started without")
 	flag.StringVar(&o.program, "ministack", ".local/emulator/bin/ministack", "ministack's program")
 	flag.StringVar(&o.functions, "functions", "", "folder of the functions; those built for this machine without")
-	flag.BoolVar(&o.everyOption, "every-option", false, "deploy with every option on instead of the defaults, and run the command at the domains")
+	flag.BoolVar(&o.everyOption, "every-option", false,
+		"deploy with every option on instead of the defaults, and run the command at the domains")
 	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs, logs and the emulator's files")
 	flag.Parse()
 	o.command = flag.Args()
