@@ -26,6 +26,7 @@ type open struct {
 // the lines. The same lines give the same batches and hashes. r counts the lines left out.
 func batches(lines []string, r *result) (all []requestlog.Batch) {
 	var started []*open
+	var number uint16
 	last := map[int64]*open{}
 	for _, text := range lines {
 		found, err := read(text)
@@ -44,7 +45,9 @@ func batches(lines []string, r *result) (all []requestlog.Batch) {
 	}
 	for _, b := range started {
 		b.lines.Sum(b.Hash[:0])
+		b.Number = number
 		all = append(all, b.Batch)
+		number++
 	}
 	return all
 }

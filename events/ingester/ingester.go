@@ -72,8 +72,7 @@ type result struct {
 func (i *Ingester) Ingest(ctx context.Context, lines []string) error {
 	var r result
 	var failed []error
-	for n, b := range batches(lines, &r) {
-		b.Number = n
+	for _, b := range batches(lines, &r) {
 		if err := i.store(ctx, b, &r); err != nil {
 			failed = append(failed, err)
 		}

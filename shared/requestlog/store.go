@@ -26,7 +26,7 @@ type Batch struct {
 	// Hash is a hash of the requests as the source sent them. Store stores a hash once.
 	Hash [sha256.Size]byte
 	// Number orders the batches of one millisecond.
-	Number int
+	Number uint16
 }
 
 // errStored is the error of a transaction with a hash that is stored already.
@@ -63,11 +63,14 @@ func hourKey(p Pack) table.Key {
 	return table.Key{PK: hour[:last], SK: hour[last+1:]}
 }
 
+// maxNumber is the largest number of a batch in an id. Later batches of a delivery begin again.
+const maxNumber = 0xfff
+
 // packID returns a UUID of version 7: the millisecond of the ingestion, the number of the batch,
 // and the hash instead of random bits.
 func packID(b Batch, at time.Time) string {
 	u := b.Hash
-	binary.BigEndian.PutUint64(u[:8], uint64(at.UnixMilli())<<16|0x7000|uint64(b.Number)&0xfff)
+	binary.BigEndian.PutUint64(u[:8], uint64(at.UnixMilli())<<16|0x7000|uint64(b.Number&maxNumber))
 	u[8] = u[8]&0x3f | 0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[0:4], u[4:6], u[6:8], u[8:10], u[10:16])
 }

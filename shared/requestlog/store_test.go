@@ -23,7 +23,7 @@ const org = 7
 var at = time.Date(2027, 5, 1, 9, 59, 59, 999_400_000, time.UTC)
 
 // batch has one request.
-func batch(number int, id string) requestlog.Batch {
+func batch(number uint16, id string) requestlog.Batch {
 	e := requestlog.Entry{RequestID: id, At: wire.At(at), Method: "GET", Status: 200}
 	return requestlog.Batch{Org: org, Entries: []requestlog.Entry{e}, Hash: sha256.Sum256([]byte(id)), Number: number}
 }
@@ -33,7 +33,7 @@ func TestPacksAreInTheOrderOfIngestion(t *testing.T) {
 	log := tabletest.Start(t)
 	log.Now = func() time.Time { return at }
 	var want []string
-	for i := range 60 {
+	for i := range uint16(60) {
 		id := fmt.Sprint("request-", i)
 		stored, err := requestlog.Store(t.Context(), log, batch(i%20, id), at.Add(time.Duration(i/20)*time.Millisecond))
 		require.NoError(t, err)
