@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +22,10 @@ import (
 
 	"lectern/localstack/cloud/target"
 	"lectern/localstack/local/datadir"
+	"lectern/localstack/local/stack"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/requestlog"
+	"lectern/shared/table"
 )
 
 // runMain makes the test's own program be lectern, so that the tests run it as
@@ -151,6 +155,26 @@ func total(t *testing.T, variables map[string]string, region string) float64 {
 	return found["pagination"].(map[string]any)["totalResults"].(float64)
 }
 
+// logged gives the last request in the log of an organization, but for reads: a start reads to
+// check its token.
+func logged(t *testing.T, data, region, org string) requestlog.Entry {
+	t.Helper()
+	state, err := datadir.Find(data)
+	require.NoError(t, err)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: state.Regions[region].Engine})
+	require.NoError(t, err)
+	id, err := strconv.ParseInt(org, 10, 64)
+	require.NoError(t, err)
+	var all []requestlog.Entry
+	for _, p := range stacktest.Packs(t, table.New(client, stack.TableName(region)), id) {
+		all = append(all, p.Entries...)
+	}
+	slices.SortStableFunc(all, func(a, b requestlog.Entry) int { return a.At.Compare(b.At.Time) })
+	all = slices.DeleteFunc(all, func(e requestlog.Entry) bool { return e.Method == http.MethodGet })
+	require.NotEmpty(t, all)
+	return all[len(all)-1]
+}
+
 func TestUpServesBothRegionsAndKeepsTheirData(t *testing.T) {
 	data := t.TempDir()
 	first, variables := upOn(t, data)
@@ -168,6 +192,8 @@ func TestUpServesBothRegionsAndKeepsTheirData(t *testing.T) {
 	first.end(t, syscall.SIGTERM)
 
 	second, again := upOn(t, data)
+	last := logged(t, data, "eu", again["LECTERN_EU_ORG"])
+	require.Equal(t, "POST /v1/event/"+again["LECTERN_EU_EVENT"]+"/sessions/create", last.Method+" "+last.Path, "the stop has stored the log")
 	for _, region := range []string{"US", "EU"} {
 		for _, name := range []string{"TOKEN", "ORG", "EVENT"} {
 			require.Equal(t, variables["LECTERN_"+region+"_"+name], again["LECTERN_"+region+"_"+name])
@@ -200,27 +226,32 @@ func TestUpWithoutTheFunctionsBinaries(t *testing.T) {
 	require.Contains(t, printed, "make functions")
 }
 
+// binaries gives the names of the functions that run as children of a process, in order. A thread
+// or child that has just ended has none.
+func binaries(parent int) (run []string) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", parent)) // The pattern is well formed.
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for pid := range strings.FieldsSeq(string(text)) {
+			binary, _ := os.Readlink("/proc/" + pid + "/exe")
+			if filepath.Base(binary) == "bootstrap" {
+				run = append(run, filepath.Base(filepath.Dir(binary)))
+			}
+		}
+	}
+	slices.Sort(run)
+	return run
+}
+
 // TestUpRunsTheFunctionsAsProcesses: a group's once it is asked, as children that end
 // with the service.
 func TestUpRunsTheFunctionsAsProcesses(t *testing.T) {
 	stacktest.NeedsBinaries(t)
 	p, variables := upOn(t, t.TempDir(), "--no-demo", "--processes="+os.Getenv(stacktest.EnvFunctions))
 	require.Zero(t, total(t, variables, "EU"))
-	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.cmd.Process.Pid))
-	require.NoError(t, err)
-	var run []string
-	for _, list := range lists {
-		text, err := os.ReadFile(list)
-		require.NoError(t, err)
-		for pid := range strings.FieldsSeq(string(text)) {
-			binary, err := os.Readlink("/proc/" + pid + "/exe")
-			require.NoError(t, err)
-			if filepath.Base(binary) == "bootstrap" {
-				run = append(run, filepath.Base(filepath.Dir(binary)))
-			}
-		}
-	}
-	require.ElementsMatch(t, []string{"events", "events", "sessions"}, run, "both regions have answered, and one was asked for sessions")
+	require.Eventually(t, func() bool {
+		return slices.Equal(binaries(p.cmd.Process.Pid), []string{"events", "events", "ingester", "ingester", "sessions"})
+	}, 30*time.Second, 50*time.Millisecond, "both regions have answered and stored their log, and one was asked for sessions")
 	p.end(t, syscall.SIGTERM)
 }
 
