@@ -3,8 +3,8 @@
 // this package imports the DynamoDB SDK. The meaning of an item, and every key below an
 // organization or an event, belongs to the record packages.
 //
-// Read table.go, item.go, read.go, query.go, write.go, transact.go, retry.go; then count.go and
-// deflate.go.
+// Read table.go, item.go, read.go, query.go, write.go, transact.go, retry.go; then count.go,
+// numbers.go and deflate.go.
 package table
 
 import (
@@ -75,11 +75,16 @@ type Table struct {
 	lenient bool
 	// marked has the keys of the marks that this process has put.
 	marked *lru.Cache[Key, struct{}]
+	// reserves has numbers of counters that this process has taken ahead.
+	reserves *lru.Cache[Key, *reserve]
 }
 
 // New returns the Table of the DynamoDB table called name.
 func New(c Client, name string) *Table {
-	return &Table{Now: time.Now, client: c, name: name, marked: lru.New[Key, struct{}](maxMarks)}
+	return &Table{
+		Now: time.Now, client: c, name: name,
+		marked: lru.New[Key, struct{}](maxMarks), reserves: lru.New[Key, *reserve](maxReserves),
+	}
 }
 
 // Lenient returns the Table for a reader that judges damaged items. An item whose data cannot

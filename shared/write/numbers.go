@@ -49,11 +49,11 @@ func (m *Number) Take(ctx context.Context) (int64, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.first == 0 {
-		last, err := n.table.Add(ctx, n.key, n.count)
+		first, err := n.table.Numbers(ctx, n.key, n.count)
 		if err != nil {
 			return 0, err
 		}
-		n.first = last - n.count + 1
+		n.first = first
 	}
 	return n.first + m.at, nil
 }

@@ -2,6 +2,7 @@ package people_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,13 +98,15 @@ func TestAnUpdateNamesItsOwnAccountOnly(t *testing.T) {
 func TestAccountsOfOneNameAreUnrelated(t *testing.T) {
 	inBothRoles(t, func(t *testing.T, s *accountClient) {
 		first, again, third := s.create(200, object{"name": "Acme"}), s.create(200, object{"name": "Acme"}), s.other().create(200, object{"name": "Acme"})
-		require.Equal(t, []string{"ACCT-1", "ACCT-2", "ACCT-3"}, it.Texts([]entity{first, again, third}, "friendly_id"))
-		require.Equal(t, []any{1.0, 2.0, 3.0}, it.Column([]entity{first, again, third}, "friendly_id_raw"))
+		require.Equal(t, []string{"ACCT-1", "ACCT-2"}, it.Texts([]entity{first, again}, "friendly_id"))
+		require.Equal(t, []any{1.0, 2.0}, it.Column([]entity{first, again}, "friendly_id_raw"))
 		require.Equal(t, []entity{first, again}, s.search(object{}).Results)
 		require.Equal(t, []entity{third}, s.other().search(object{}).Results)
 		s.remove(200, again.ID())
-		require.Equal(t, "ACCT-4", s.create(200, object{"name": "Acme"})["friendly_id"], "numbers are never reused")
-		require.Equal(t, "ACCT-5", s.elsewhere().create(200, object{"name": "Acme"})["friendly_id"], "they are the organization's")
+		later := []entity{first, again, third, s.create(200, object{"name": "Acme"}), s.elsewhere().create(200, object{"name": "Acme"})}
+		numbers := it.Texts(later, "friendly_id")
+		slices.Sort(numbers)
+		require.Len(t, slices.Compact(numbers), len(later), "numbers are the organization's, and never reused")
 	})
 }
 
