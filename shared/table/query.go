@@ -41,7 +41,18 @@ func (t *Table) items(ctx context.Context, in *dynamodb.QueryInput, l limits) it
 // Page returns the first page of Between: up to 1 MB in one call. If there is more, last is the
 // last sort key that was read.
 func (t *Table) Page(ctx context.Context, pk, from, to string) (items []Item, more bool, last string, err error) {
+	return t.page(ctx, t.between(pk, from, to))
+}
+
+// Some returns the first items of Between as Page does, at most limit of them.
+func (t *Table) Some(ctx context.Context, pk, from, to string, limit int) (items []Item, more bool, last string, err error) {
 	in := t.between(pk, from, to)
+	in.Limit = aws.Int32(int32(limit)) //nolint:gosec // callers want some items, not billions
+	return t.page(ctx, in)
+}
+
+// page returns the items of one call.
+func (t *Table) page(ctx context.Context, in *dynamodb.QueryInput) (items []Item, more bool, last string, err error) {
 	if items, err = t.query(ctx, in, paged); err != nil || len(in.ExclusiveStartKey) == 0 {
 		return items, false, "", err
 	}

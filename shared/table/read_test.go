@@ -126,6 +126,17 @@ func TestBetweenReadsAllPages(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, more)
 	require.Empty(t, last)
+
+	some, more, last, err := tbl.Some(t.Context(), "O#1", keys[7].SK, "9", 5)
+	require.NoError(t, err)
+	require.True(t, more)
+	require.Equal(t, keys[11].SK, last)
+	require.Equal(t, page[7:12], some)
+	some, more, last, err = tbl.Some(t.Context(), "O#1", keys[298].SK, "9", 5)
+	require.NoError(t, err)
+	require.False(t, more)
+	require.Empty(t, last)
+	require.Len(t, some, 2)
 }
 
 func TestBetweenStopsWithItsReader(t *testing.T) {
