@@ -151,10 +151,14 @@ func (r Record) Key() table.Key {
 	return table.Key{PK: Partition(r.Org, r.At.Time, bucket), SK: r.ID}
 }
 
+// Root returns the beginning of the partitions of an organization's changes, and the partition of
+// the hours with changes.
+func Root(org int64) string { return table.Org(org) + "#H" }
+
 // Partition returns the partition of an organization's changes in the hour of at, for a
 // bucket from 0 to Buckets-1.
 func Partition(org int64, at time.Time, bucket int) string {
-	return table.Org(org) + "#H#" + at.UTC().Format(hourForm) + "#" + strconv.Itoa(bucket)
+	return Root(org) + "#" + at.UTC().Format(hourForm) + "#" + strconv.Itoa(bucket)
 }
 
 // id returns a UUID of version 7, with a hash of record and version instead of

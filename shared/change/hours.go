@@ -17,7 +17,7 @@ const hourForm = "2006010215"
 // Hour returns the key of the item of an hour in which an organization has change
 // records. A reader of the feed leaves out hours without an item.
 func Hour(org int64, at time.Time) table.Key {
-	return table.Key{PK: table.Org(org) + "#H", SK: at.UTC().Format(hourForm)}
+	return table.Key{PK: Root(org), SK: at.UTC().Format(hourForm)}
 }
 
 // Commit does all writes or none, as table.Transact does. It first puts the items of the

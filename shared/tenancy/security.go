@@ -45,10 +45,13 @@ func (e SecurityEvent) Key() table.Key {
 	return table.Key{PK: SecurityPartition(e.Org, e.At.Time), SK: e.ID + "#" + e.Action}
 }
 
+// SecurityRoot returns the beginning of the partitions of an organization's security events.
+func SecurityRoot(org int64) string { return table.Org(org) + "#X" }
+
 // SecurityPartition returns the partition of an organization's security events in the
 // month of at, ordered by time.
 func SecurityPartition(org int64, at time.Time) string {
-	return table.Org(org) + "#X#" + at.UTC().Format("200601")
+	return SecurityRoot(org) + "#" + at.UTC().Format("200601")
 }
 
 // secure returns the writes of the security events of a change.

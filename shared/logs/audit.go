@@ -1,0 +1,132 @@
+package logs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lectern/shared/change"
+	"lectern/shared/feed"
+	"lectern/shared/table"
+)
+
+// audit is the audit trail, in order of time and id.
+type audit struct {
+	Reader
+	Query
+}
+
+// recordsAtOnce is the number of change records whose values are read in one batch.
+const recordsAtOnce = 100
+
+func (a audit) log() (feed.Log, int) {
+	// A little more than an eighth of a page from each partition mostly fills the page.
+	first := a.Limit/feed.Buckets + a.Limit/32 + feed.Buckets
+	return feed.Log{Table: a.Table, Root: change.Root(a.Org.ID), Hourly: true, First: first}, recordsAtOnce
+}
+
+func (a audit) bounds(horizon time.Time) (from, to string) { return a.keys(horizon) }
+
+// record is a change record with its values as they are stored.
+type record struct {
+	change.Record
+	Values []value `json:"values"`
+}
+
+type value struct {
+	Field string          `json:"field"`
+	New   json.RawMessage `json:"new"`
+}
+
+func decode(item table.Item) (r record, err error) {
+	if err := json.Unmarshal(item.Data, &r); err != nil {
+		return r, fmt.Errorf("logs: decode change record %s: %w", item.SK, err)
+	}
+	return r, nil
+}
+
+// expand returns an event for each value of a change, and a single event for a change without
+// values. The values of a purged person are gone.
+func (a audit) expand(ctx context.Context, items []table.Item) ([]expansion, error) {
+	records := make([]record, len(items))
+	beside := map[int]table.Key{}
+	for i, item := range items {
+		var err error
+		if records[i], err = decode(item); err != nil {
+			return nil, err
+		}
+		if key, ok := a.valuesOf(records[i]); ok {
+			beside[i] = key
+		}
+	}
+	keys := make([]table.Key, 0, len(beside))
+	for _, key := range beside {
+		keys = append(keys, key)
+	}
+	whole, err := a.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]expansion, len(items))
+	for i, item := range items {
+		all[i].bytes = len(item.Data)
+		if stored, ok := whole[beside[i]]; ok {
+			if records[i], err = decode(stored); err != nil {
+				return nil, err
+			}
+			all[i].bytes += len(stored.Data)
+		}
+		all[i].events = a.events(records[i])
+	}
+	return all, nil
+}
+
+// valuesOf returns the key of the whole record of a person or company. It reports false for a
+// record with its values in the feed, as first releases wrote all, and for a first version, which
+// has no values.
+func (a audit) valuesOf(r record) (table.Key, bool) {
+	partition := a.Personal[r.Type]
+	if partition == nil || r.Nonce == "" || r.Version == 1 {
+		return table.Key{}, false
+	}
+	return change.PersonalKey(partition(a.Org.ID, r.RecordID), r.ID), true
+}
+
+// events returns the events of a change.
+func (a audit) events(r record) []Event {
+	event := Event{
+		Stream: Audit, OccurredAt: r.At, Action: r.Action, Outcome: success, OrganizationID: a.Org.ID, EventID: known(r.Event),
+		Target: Target{Type: known(r.Type), ID: known(r.RecordID)},
+	}
+	event.Actor, event.Token = by(r.Actor)
+	all := make([]Event, max(len(r.Values), 1))
+	for n := range all {
+		all[n] = event
+		all[n].ID = fmt.Sprintf("%s-%04d", r.ID, n)
+		if n == len(r.Values) {
+			break
+		}
+		all[n].Target.Field = &r.Values[n].Field
+		if !a.HideValues {
+			all[n].Target.NewValue = shown(r.Values[n].New)
+		}
+	}
+	return all
+}
+
+// hashLength is the length of the hash of a cut value.
+const hashLength = 64
+
+// shown returns a value as JSON. Of a cut value it returns the text, or nil if only the hash is
+// kept.
+func shown(stored json.RawMessage) any {
+	var cut change.Cut
+	switch err := json.Unmarshal(stored, &cut); {
+	case err != nil || len(cut.SHA256) != hashLength:
+		return stored
+	case cut.Text == "":
+		return nil
+	}
+	return cut.Text
+}
