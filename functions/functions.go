@@ -12,6 +12,7 @@ import (
 	"lectern/functions/exhibitors"
 	"lectern/functions/exhibitorwrites"
 	"lectern/functions/fieldwrites"
+	"lectern/functions/logexport"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
@@ -40,6 +41,7 @@ var Groups = []api.Group{
 	fieldwrites.Group,
 	metadatawrites.Group,
 	agendaplanning.Group,
+	logexport.Group,
 	root.Group,
 }
 

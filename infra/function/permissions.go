@@ -89,6 +89,7 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
+	"logexport":       {withSettings, slices.Concat(read, limit)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands
