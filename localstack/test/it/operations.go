@@ -13,6 +13,7 @@ import (
 	"lectern/functions"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
+	"lectern/shared/auth"
 )
 
 // Kind describes one of the four records that share bulk, versions and soft delete.
@@ -152,6 +153,16 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 		path += "?email=" + record
 	}
 	return Request{op.Method, path, bodyOf(op)}
+}
+
+// CallerOf returns the caller with a token that has a scope of the operation. Only a log export
+// token has auth.ReadAuditLogs, and it has no other scope.
+func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Stack {
+	t.Helper()
+	if !slices.Contains(op.Scopes, auth.ReadAuditLogs) {
+		return s
+	}
+	return s.As(s.TokenWith(t, map[string]any{"kind": "log_export"}))
 }
 
 // bodyOf returns a body that the operation accepts.

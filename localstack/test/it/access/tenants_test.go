@@ -130,7 +130,7 @@ func TestNothingLeaks(t *testing.T) {
 	slices.SortStableFunc(ordered, func(a, b api.Operation) int { return cmp.Compare(rank(a), rank(b)) })
 	for _, op := range ordered {
 		asked := it.RequestFor(op, s, own.records[op.ID])
-		got := asked.Send(t, s)
+		got := asked.Send(t, it.CallerOf(t, op, s))
 		require.True(t, rank(op) > 0 || got.Status < 300, "%s: %d", asked, got.Status)
 		for _, found := range pattern.FindAllString(string(got.Body), -1) {
 			owner := secrets[found]
