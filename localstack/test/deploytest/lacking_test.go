@@ -13,10 +13,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/cloud/emulator"
 	"lectern/localstack/cloud/target"
+	"lectern/localstack/test/stacktest"
 )
 
 // TestTheEmulatorStillRefusesWhatIsLeftOutForIt: a type that the emulator has learned goes from
@@ -28,6 +30,35 @@ func TestTheEmulatorStillRefusesWhatIsLeftOutForIt(t *testing.T) {
 		status, answer := createStack(t, regions["us"], fmt.Sprintf(`{"Resources": {"Only": {"Type": %q}}}`, kind))
 		require.Equal(t, http.StatusBadRequest, status, "the emulator has %s now: take it from emulator.Lacking: %s", kind, answer)
 		require.Contains(t, answer, "Unrecognized resource types: ["+kind+"]")
+	}
+}
+
+// TestTheEmulatorStillKnowsNoPatternOfFields: once it does, subscriptions keep their patterns.
+func TestTheEmulatorStillKnowsNoPatternOfFields(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := stacktest.Start(t)
+	regions, err := target.Emulated()
+	require.NoError(t, err)
+	config, err := regions["us"].Config(t.Context())
+	require.NoError(t, err)
+	logs := cloudwatchlogs.NewFromConfig(config)
+	found, err := logs.DescribeSubscriptionFilters(t.Context(), &cloudwatchlogs.DescribeSubscriptionFiltersInput{LogGroupName: aws.String("/lectern/us/api")})
+	require.NoError(t, err)
+	require.Len(t, found.SubscriptionFilters, 1)
+	of := found.SubscriptionFilters[0]
+	with := func(pattern string) {
+		_, err := logs.PutSubscriptionFilter(t.Context(), &cloudwatchlogs.PutSubscriptionFilterInput{
+			LogGroupName: of.LogGroupName, FilterName: of.FilterName, DestinationArn: of.DestinationArn, FilterPattern: &pattern,
+		})
+		require.NoError(t, err)
+	}
+	with(`{ $.msg = "request" }`)
+	defer with("")
+	missing := s.Call(t, 200, http.MethodGet, "/v1/events", nil)
+	time.Sleep(2 * time.Second) // The emulator writes the line after the answer.
+	with("")
+	for _, e := range s.Requests(t, s.Call(t, 200, http.MethodGet, "/v1/events", nil)) {
+		require.NotEqual(t, missing.Header.Get(stacktest.RequestID), e.RequestID, "the emulator knows patterns of fields: leave them in the templates")
 	}
 }
 
