@@ -133,7 +133,7 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 
 .PHONY: soak
 soak: build app functions emulator python ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
-	@$(MAKE) --no-print-directory -j 2 soak-long soak-everywhere
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target soak-long soak-everywhere
 
 # The two halves of soak, for two cores.
 .PHONY: soak-long

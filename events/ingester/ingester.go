@@ -46,7 +46,7 @@ func New(t *table.Table, now func() time.Time, log *slog.Logger) *Ingester {
 const messageOfControl = "CONTROL_MESSAGE"
 
 // Invoke stores the lines of an event of a log subscription. After an error, a repetition of the
-// same event stores what is missing.
+// same event stores the missing requests.
 func (i *Ingester) Invoke(ctx context.Context, event events.CloudwatchLogsEvent) error {
 	data, err := event.AWSLogs.Parse()
 	if err != nil {
@@ -62,7 +62,7 @@ func (i *Ingester) Invoke(ctx context.Context, event events.CloudwatchLogsEvent)
 	return i.Ingest(ctx, lines)
 }
 
-// result counts what became of the lines.
+// result counts the lines by their outcome.
 type result struct {
 	packs, stored, repeated, overLimit, unowned, foreign, damaged int
 }

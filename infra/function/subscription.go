@@ -68,7 +68,7 @@ func newDeadQueue(in *stack.Stack, spec Spec) awssqs.Queue {
 	return queue
 }
 
-// deadPolicy allows Lambda to send what a function has failed to handle to a queue.
+// deadPolicy allows Lambda to send events that a function has failed to handle to a queue.
 func deadPolicy(queue awssqs.Queue) awsiam.PolicyDocument {
 	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions: jsii.Strings("sqs:SendMessage"), Resources: &[]*string{queue.QueueArn()},

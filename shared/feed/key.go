@@ -42,7 +42,7 @@ func (l Log) period(key string) string {
 	return at.UTC().Format(l.form())
 }
 
-// start returns the begin of a period.
+// start returns the time at which a period begins.
 func (l Log) start(period string) time.Time {
 	at, _ := time.Parse(l.form(), period) // The service writes no other form.
 	return at

@@ -17,12 +17,17 @@ type audit struct {
 	Query
 }
 
-// recordsAtOnce is the number of change records whose values are read in one batch.
-const recordsAtOnce = 100
+const (
+	// recordsAtOnce is the number of change records whose values are read in one batch.
+	recordsAtOnce = 50
+	// mostFirst limits the change records of the first call of a partition: a record has up to
+	// 100 KB, and a page may need few.
+	mostFirst = 40
+)
 
 func (a audit) log() (feed.Log, int) {
 	// A little more than an eighth of a page from each partition mostly fills the page.
-	first := a.Limit/feed.Buckets + a.Limit/32 + feed.Buckets
+	first := min(a.Limit/feed.Buckets+a.Limit/32+feed.Buckets, mostFirst)
 	return feed.Log{Table: a.Table, Root: change.Root(a.Org.ID), Hourly: true, First: first}, recordsAtOnce
 }
 
@@ -71,26 +76,39 @@ func (a audit) expand(ctx context.Context, items []table.Item) ([]expansion, err
 	all := make([]expansion, len(items))
 	for i, item := range items {
 		all[i].bytes = len(item.Data)
-		if stored, ok := whole[beside[i]]; ok {
-			if records[i], err = decode(stored); err != nil {
+		if key, ok := beside[i]; ok {
+			if records[i], err = valued(records[i], whole[key]); err != nil {
 				return nil, err
 			}
-			all[i].bytes += len(stored.Data)
+			all[i].bytes += len(whole[key].Data)
 		}
 		all[i].events = a.events(records[i])
 	}
 	return all, nil
 }
 
-// valuesOf returns the key of the whole record of a person or company. It reports false for a
-// record with its values in the feed, as first releases wrote all, and for a first version, which
-// has no values.
+// valuesOf returns the key of the item beside the person or company that a change is about. It
+// reports false for other records, and for a first version, which has no values.
 func (a audit) valuesOf(r record) (table.Key, bool) {
 	partition := a.Personal[r.Type]
-	if partition == nil || r.Nonce == "" || r.Version == 1 {
+	if partition == nil || r.Version == 1 {
 		return table.Key{}, false
 	}
 	return change.PersonalKey(partition(a.Org.ID, r.RecordID), r.ID), true
+}
+
+// valued returns a change about a person or company with its values, from the item beside the
+// person; without values after a purge, which removes that item. First releases wrote records
+// without a nonce: the values are in the feed, and only contacts have an item, with a hash.
+func valued(r record, beside table.Item) (record, error) {
+	switch {
+	case beside.PK == "":
+		r.Values = nil
+		return r, nil
+	case r.Nonce == "":
+		return r, nil
+	}
+	return decode(beside)
 }
 
 // events returns the events of a change.

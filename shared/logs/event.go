@@ -64,7 +64,7 @@ type Token struct {
 	Name *string `json:"name" doc:"The token's present name."`
 }
 
-// Source is the sender of a request.
+// Source is the sender of a request. Both values are null in other streams than api_request.
 type Source struct {
 	IP        *string `json:"ip"`
 	UserAgent *string `json:"user_agent"`

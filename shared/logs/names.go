@@ -16,24 +16,21 @@ type names struct {
 }
 
 // addNames adds the present names of members and tokens, and makes the owner of its token the
-// actor of a request. One batch reads all, a second the owners that only the tokens name.
+// actor of a request. One batch reads all, a second the owners that only the tokens name. The
+// names of a damaged record stay null.
 func (r Reader) addNames(ctx context.Context, org int64, events []Event) error {
 	n := names{org, map[table.Key]table.Item{}}
 	if err := n.load(ctx, r.Table, events); err != nil {
 		return err
 	}
 	for i := range events {
-		if err := n.addToken(&events[i]); err != nil {
-			return err
-		}
+		n.addToken(&events[i])
 	}
 	if err := n.load(ctx, r.Table, events); err != nil {
 		return err
 	}
 	for i := range events {
-		if err := n.addMember(&events[i]); err != nil {
-			return err
-		}
+		n.addMember(&events[i])
 	}
 	return nil
 }
@@ -77,32 +74,30 @@ func (n names) member(e Event) (key table.Key) {
 
 // addToken adds the name of the token, and to a request the owner. A request with a wrong secret
 // may be of anybody.
-func (n names) addToken(e *Event) error {
+func (n names) addToken(e *Event) {
 	item := n.items[n.token(*e)]
 	if item.PK == "" {
-		return nil
+		return
 	}
 	token, err := tenancy.Tokens.Decode(item)
 	if err != nil {
-		return err
+		return
 	}
 	e.Token.Name = &token.Name
 	if forged := e.Reason != nil && *e.Reason == string(auth.ReasonWrongSecret); e.Stream == Requests && !forged {
 		e.Actor.ID = &token.UserID
 	}
-	return nil
 }
 
 // addMember adds the name and the address of the actor.
-func (n names) addMember(e *Event) error {
+func (n names) addMember(e *Event) {
 	item := n.items[n.member(*e)]
 	if item.PK == "" {
-		return nil
+		return
 	}
 	member, err := tenancy.Members.Decode(item)
 	if err != nil {
-		return err
+		return
 	}
 	e.Actor.Name, e.Actor.Email = &member.Name, &member.Email
-	return nil
 }

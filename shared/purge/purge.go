@@ -70,7 +70,7 @@ type Store struct {
 type run struct {
 	Store
 	org, event int64
-	// now is the time of all removals. Deletions earlier than before are purged.
+	// now is the time of the run. Deletions earlier than before are purged.
 	now, before time.Time
 }
 
@@ -155,6 +155,6 @@ func begin(ctx context.Context, until time.Time) error {
 // version. The change record is published as nothing: clients were told of the deletion.
 func (r *run) record(ctx context.Context, kind, id string, version int64) change.Record {
 	return change.New(ctx, change.Record{
-		At: wire.At(r.now), Org: r.org, Event: r.event, Action: kind + "." + Purged, Type: kind, RecordID: id, Version: version + 1,
+		At: wire.At(r.Now()), Org: r.org, Event: r.event, Action: kind + "." + Purged, Type: kind, RecordID: id, Version: version + 1,
 	})
 }

@@ -16,8 +16,9 @@ import (
 )
 
 // keepMark is how long the hash of ingested requests, and the number of wrong secrets of a minute,
-// are kept. A source of requests repeats a delivery for less than a day.
-const keepMark = 48 * time.Hour
+// are kept. A source of requests repeats a delivery for less than a day, and the queue of failed
+// deliveries keeps them for 14 days.
+const keepMark = 15 * 24 * time.Hour
 
 // Batch has requests of one organization, as they came from a source.
 type Batch struct {

@@ -73,7 +73,7 @@ func TestABatchIsStoredOnce(t *testing.T) {
 	require.Equal(t, at.Add(365*24*time.Hour).Unix(), item.Expires)
 	mark, err := log.Get(t.Context(), table.Key{PK: fmt.Sprintf("O#%d#Y#%x", org, b.Hash), SK: "-"})
 	require.NoError(t, err)
-	require.Equal(t, at.Add(48*time.Hour).Unix(), mark.Expires)
+	require.Equal(t, at.Add(15*24*time.Hour).Unix(), mark.Expires)
 }
 
 // TestReservationsOfAMinuteAddUpToTheLimit, with many ingesters at once.

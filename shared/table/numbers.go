@@ -31,7 +31,8 @@ func newReserve() *reserve { return &reserve{lock: make(chan struct{}, 1)} }
 
 // Numbers returns the first of n numbers in a row, from the counter under key. No number is
 // returned twice, by any Table. A busy Table takes numbers ahead, and so writes the counter
-// seldom. Numbers that it took and did not need for a moment are left out. Numbers that the
+// seldom. Numbers that it took and did not need for a moment are left out, and so are those that
+// are fewer than n. Numbers that the
 // Table has are returned without a wait for the context's gate (Gated): they cost no write.
 func (t *Table) Numbers(ctx context.Context, key Key, n int64) (first int64, err error) {
 	r := t.reserves.GetOrPut(key, 1, newReserve)

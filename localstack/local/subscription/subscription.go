@@ -62,7 +62,8 @@ func Start(deliver Deliver, log *slog.Logger) *Subscription {
 // selected is part of each line about a request, and of no other line.
 var selected = []byte(`"msg":"` + requestlog.Message + `"`)
 
-// Write takes whole lines, and returns at once. It takes no lines after Stop.
+// Write takes whole lines, and returns at once. Lines that come while Stop waits may be left
+// undelivered.
 func (s *Subscription) Write(p []byte) (int, error) {
 	for line := range bytes.Lines(p) {
 		if !bytes.Contains(line, selected) {

@@ -69,8 +69,8 @@ func Packs(t testing.TB, log *table.Table, org int64) (all []requestlog.Pack) {
 	return all
 }
 
-// logTable returns the table with the log of requests: that of a deployed region too, since no
-// caller reads the log by the API.
+// logTable returns the table with the log of requests: that of a deployed region too, since the API
+// shows a request only a minute later.
 func (s *Stack) logTable(t testing.TB) *table.Table {
 	t.Helper()
 	region := s.backend.deployed

@@ -192,7 +192,7 @@ func TestAnOldOrganizationWaitsForMaintenance(t *testing.T) {
 }
 
 // TestChangesOfFormerReleases have their values in the feed, those of people too. Beside a person
-// is only a hash.
+// is only a hash, which a purge removes.
 func TestChangesOfFormerReleases(t *testing.T) {
 	d := it.NewClient(t)
 	r := change.New(t.Context(), change.Record{At: wireAt(time.Now()), Org: d.Org, Action: "contact.updated", Type: "contact", RecordID: it.UnknownID,
@@ -203,6 +203,10 @@ func TestChangesOfFormerReleases(t *testing.T) {
 	events := newExporter(d).all(audit, 1000)
 	i := slices.IndexFunc(events, func(event entity) bool { return event.At("target.id") == it.UnknownID })
 	require.Equal(t, "Dr", events[i].At("target.new_value"))
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Delete(pointer.Key)))
+	events = newExporter(d).all(audit, 1000)
+	require.Nil(t, events[i].At("target.new_value"), "the values of a purged person are not shown")
+	require.Nil(t, events[i].At("target.field"))
 }
 
 // TestALogOf2000Changes is read by pages of 1000, over hours and in order.

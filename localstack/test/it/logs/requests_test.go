@@ -3,6 +3,7 @@ package logs_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -11,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/requestlog"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
@@ -43,6 +46,26 @@ func putPack(d *it.Client, at time.Time, entries ...requestlog.Entry) string {
 	item := table.Item{Key: p.Key(), Version: 1, Data: data, Expires: at.Add(requestlog.Keep).Unix()}
 	require.NoError(d.T, tab.Transact(d.T.Context(), table.Insert(item)))
 	return p.ID
+}
+
+// TestARequestIsExported: a request over HTTP passes the log line, the ingester and the table, and
+// is read with the token's owner; so is a refused one.
+func TestARequestIsExported(t *testing.T) {
+	d := &it.Client{Stack: stacktest.Start(t, stacktest.Ingesting()), T: t}
+	d.Inside(t, "the clock of the export is ahead")
+	read := d.Call(t, 200, http.MethodGet, d.EventPath("/tracks"), nil)
+	refused := d.As(d.Forged(t)).Call(t, 401, http.MethodGet, "/v1/events", nil)
+	d.Requests(t, read, refused)
+	found := map[any]entity{}
+	for _, event := range newExporter(d).all(requests, 1000) {
+		found[event.At("target.id")] = event
+	}
+	shown := found[read.Header.Get(stacktest.RequestID)]
+	require.Equal(t, "GET "+d.EventPath("/tracks"), shown["action"])
+	require.EqualValues(t, d.Member, shown.At("actor.id"))
+	require.Equal(t, "127.0.0.1", shown.At("source.ip"))
+	shown = found[refused.Header.Get(stacktest.RequestID)]
+	require.Equal(t, []any{"failure", "wrong_secret", nil}, []any{shown["outcome"], shown["reason"], shown.At("actor.id")})
 }
 
 // TestTheShapeOfARequest has the owner of the token as its actor.
@@ -153,4 +176,19 @@ func TestALongPackIsReadByParts(t *testing.T) {
 	require.Equal(t, first+"-0000", got[0])
 	require.Equal(t, first+"-1499", got[1499])
 	require.Equal(t, second+"-0000", got[1500])
+}
+
+// TestADamagedTokenHoldsUpNoPage: only its name is missing.
+func TestADamagedTokenHoldsUpNoPage(t *testing.T) {
+	d := it.NewClient(t)
+	made := d.Operator(t, "token-create", object{"org_id": d.Org, "user_id": d.Member, "name": "Import", "scopes": []string{"read:events"}})
+	entry := entryAt(time.Now(), 200)
+	entry.Token = int64(made["id"].(float64))
+	putPack(d, time.Now(), entry)
+	e := newExporter(d)
+	require.Equal(t, "Import", e.all(requests, 10)[0].At("token.name"))
+	key := table.Key{PK: tenancy.TokenPK(d.Org, entry.Token), SK: "-"}
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(table.Item{Key: key, Version: 9, Data: []byte("{")})))
+	shown := e.all(requests, 10)[0]
+	require.Equal(t, []any{entry.RequestID, nil, nil}, []any{shown.At("target.id"), shown.At("token.name"), shown.At("actor.id")})
 }
