@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,8 +34,10 @@ const (
 	// refusedTime limits the tries of a call that DynamoDB throttles or refuses for a
 	// conflict: a partition without units, or an item with many writers, needs seconds.
 	refusedTime = 5 * time.Second
-	// maxPause is the longest pause between two tries.
-	maxPause = 400 * time.Millisecond
+	// maxPause is the longest pause between two tries. After a conflict it is shorter: with
+	// long pauses, a writer of an item with many writers waits while new writers are served.
+	maxPause      = 400 * time.Millisecond
+	conflictPause = 100 * time.Millisecond
 	// LongestWrite is the longest time of a write with all its tries. Leases count on
 	// LongestWrite.
 	LongestWrite = refusedTime + maxPause + tryTime
@@ -42,6 +45,28 @@ const (
 
 // calls are the tries of a call. persist ends them.
 var calls = Retry{First: 10 * time.Millisecond, Max: maxPause}
+
+// longest returns the longest pause before a try, after the error of the try before.
+func longest(try int, before error) time.Duration {
+	if isTransactionConflict(before) {
+		return min(calls.longest(try), conflictPause)
+	}
+	return calls.longest(try)
+}
+
+// isTransactionConflict reports whether DynamoDB refused a call for a transaction with the same
+// item, and not for a throttle.
+func isTransactionConflict(err error) bool {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		conflict := (*types.TransactionConflictException)(nil)
+		return errors.As(err, &conflict)
+	}
+	return !slices.ContainsFunc(cancelled.CancellationReasons, func(reason types.CancellationReason) bool {
+		code := aws.ToString(reason.Code)
+		return code != reasonNone && code != reasonConflict
+	})
+}
 
 // limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
 type limits struct{ try, refused time.Duration }
@@ -99,7 +124,12 @@ func isRefused(err error) bool {
 // the last try.
 func persist(ctx context.Context, doing string, l limits, try func() error) error {
 	began, lost := time.Now(), 0
-	for _, err := range calls.Each(ctx) {
+	var before error
+	for n := 0; ; n++ {
+		err := ctx.Err()
+		if n > 0 {
+			err = Pause(ctx, longest(n, before))
+		}
 		if err == nil {
 			err = try()
 		}
@@ -116,8 +146,8 @@ func persist(ctx context.Context, doing string, l limits, try func() error) erro
 		if lost == maxTries || time.Since(began) > last {
 			return fmt.Errorf("table: %s: %w: %w", doing, ErrBusy, err)
 		}
+		before = err
 	}
-	return nil // calls have no end of their own.
 }
 
 // Retry limits the tries of a read or write that meets concurrent writes. Before each try
@@ -131,6 +161,9 @@ type Retry struct {
 // doublings is the number of doublings that reach the Max of any Retry.
 const doublings = 10
 
+// longest returns the longest pause before a try.
+func (r Retry) longest(try int) time.Duration { return min(r.First<<min(try-1, doublings), r.Max) }
+
 // Each yields the number of each try, from 0, after the pause. It ends with the context's
 // error after the caller is gone.
 func (r Retry) Each(ctx context.Context) iter.Seq2[int, error] {
@@ -138,7 +171,7 @@ func (r Retry) Each(ctx context.Context) iter.Seq2[int, error] {
 		for try := 0; r.Tries == 0 || try < r.Tries; try++ {
 			err := ctx.Err()
 			if try > 0 {
-				err = Pause(ctx, min(r.First<<min(try-1, doublings), r.Max))
+				err = Pause(ctx, r.longest(try))
 			}
 			if !yield(try, err) || err != nil {
 				return

@@ -25,12 +25,13 @@ const (
 const (
 	reasonNone      = "None"
 	reasonCondition = "ConditionalCheckFailed"
+	reasonConflict  = "TransactionConflict"
 )
 
 // passing are the reasons after which the same transaction may succeed.
 var passing = map[string]bool{
 	reasonNone:                      true,
-	"TransactionConflict":           true,
+	reasonConflict:                  true,
 	"ThrottlingError":               true,
 	"ProvisionedThroughputExceeded": true,
 }
