@@ -62,10 +62,13 @@ func isTransactionConflict(err error) bool {
 		conflict := (*types.TransactionConflictException)(nil)
 		return errors.As(err, &conflict)
 	}
-	return !slices.ContainsFunc(cancelled.CancellationReasons, func(reason types.CancellationReason) bool {
-		code := aws.ToString(reason.Code)
-		return code != reasonNone && code != reasonConflict
-	})
+	return !slices.ContainsFunc(cancelled.CancellationReasons, isOther)
+}
+
+// isOther reports whether a write failed for another reason than a conflict.
+func isOther(reason types.CancellationReason) bool {
+	code := aws.ToString(reason.Code)
+	return code != reasonNone && code != reasonConflict
 }
 
 // limits are the times of a call: of one try, and of all tries that DynamoDB refuses.
