@@ -12,9 +12,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
+	"lectern/shared/feed"
 	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -117,9 +117,8 @@ func nonce() string {
 	return hex.EncodeToString(random)
 }
 
-// Buckets is the number of partitions for the changes of an organization's hour. A
-// partition takes about 500 writes a second.
-const Buckets = 8
+// Buckets is the number of partitions for the changes of an organization's hour.
+const Buckets = feed.Buckets
 
 // Feed are the keys of the change records.
 var Feed = keys.Pattern{Name: "change record", PK: "o#H#<yyyymmddhh>#<0..7>", SK: "<change>"}
@@ -146,10 +145,7 @@ func (r Record) PersonalWrites(pk string) []table.Write {
 func PersonalKey(pk, id string) table.Key { return table.Key{PK: pk, SK: "H#" + id} }
 
 // Key returns the key of the record in the feed.
-func (r Record) Key() table.Key {
-	bucket := int(r.ID[len(r.ID)-1]) % Buckets
-	return table.Key{PK: Partition(r.Org, r.At.Time, bucket), SK: r.ID}
-}
+func (r Record) Key() table.Key { return feed.Key(Root(r.Org), r.ID, r.At.Time) }
 
 // Root returns the beginning of the partitions of an organization's changes, and the partition of
 // the hours with changes.
@@ -158,7 +154,7 @@ func Root(org int64) string { return table.Org(org) + "#H" }
 // Partition returns the partition of an organization's changes in the hour of at, for a
 // bucket from 0 to Buckets-1.
 func Partition(org int64, at time.Time, bucket int) string {
-	return Root(org) + "#" + at.UTC().Format(hourForm) + "#" + strconv.Itoa(bucket)
+	return feed.Partition(Root(org), at, bucket)
 }
 
 // id returns a UUID of version 7, with a hash of record and version instead of

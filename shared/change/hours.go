@@ -2,23 +2,18 @@ package change
 
 import (
 	"context"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"lectern/shared/feed"
 	"lectern/shared/table"
 )
 
-// hourForm is the form of an hour in keys.
-const hourForm = "2006010215"
-
 // Hour returns the key of the item of an hour in which an organization has change
 // records. A reader of the feed leaves out hours without an item.
-func Hour(org int64, at time.Time) table.Key {
-	return table.Key{PK: Root(org), SK: at.UTC().Format(hourForm)}
-}
+func Hour(org int64, at time.Time) table.Key { return feed.Hour(Root(org), at) }
 
 // Commit does all writes or none, as table.Transact does. It first puts the items of the
 // hours of the change records, so that every hour with a change record has its
@@ -28,18 +23,11 @@ func Commit(ctx context.Context, t *table.Table, writes ...table.Write) error {
 		if w.Kind() != table.KindChange {
 			continue
 		}
-		if err := t.Mark(ctx, hourOf(w.Key())); err != nil {
+		if err := t.Mark(ctx, feed.HourOf(w.Key())); err != nil {
 			return err
 		}
 	}
 	return t.Transact(ctx, writes...)
-}
-
-// hourOf returns the key of the hour's item for the key of a change record.
-func hourOf(key table.Key) table.Key {
-	hour := key.PK[:strings.LastIndexByte(key.PK, '#')]
-	last := strings.LastIndexByte(hour, '#')
-	return table.Key{PK: hour[:last], SK: hour[last+1:]}
 }
 
 // hoursAtOnce is how many hours FillHours looks at in parallel.

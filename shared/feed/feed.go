@@ -1,4 +1,4 @@
-// Package feed reads the logs of an organization whose items are spread over partitions: a
+// Package feed places and reads the logs of an organization whose items are spread over partitions: a
 // partition or eight of each hour or month. It merges the partitions of a period in the order of
 // the sort keys, which begin with a UUID that is ordered by time. The content of an item belongs
 // to other packages.
@@ -14,9 +14,6 @@ import (
 
 	"lectern/shared/table"
 )
-
-// Buckets is the number of partitions of an hour.
-const Buckets = 8
 
 // Log is the place of the items.
 type Log struct {

@@ -6,9 +6,9 @@ package requestlog
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
+	"lectern/shared/feed"
 	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -18,7 +18,7 @@ import (
 const Keep = 365 * 24 * time.Hour
 
 // Buckets is the number of partitions for the packs of an organization's hour.
-const Buckets = 8
+const Buckets = feed.Buckets
 
 // Keys are the patterns of the items of the log.
 var Keys = []keys.Pattern{
@@ -66,10 +66,7 @@ type Pack struct {
 func Root(org int64) string { return table.Org(org) + "#Y" }
 
 // Key returns the key of the pack.
-func (p Pack) Key() table.Key {
-	bucket := int(p.ID[len(p.ID)-1]) % Buckets
-	return table.Key{PK: Root(p.Org) + "#" + p.At.UTC().Format("2006010215") + "#" + strconv.Itoa(bucket), SK: p.ID}
-}
+func (p Pack) Key() table.Key { return feed.Key(Root(p.Org), p.ID, p.At) }
 
 // Decode reads a pack from its item.
 func Decode(item table.Item) (Pack, error) {

@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
+	"lectern/shared/feed"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -42,7 +42,7 @@ func Store(ctx context.Context, t *table.Table, b Batch, at time.Time) (bool, er
 	if err != nil {
 		return false, fmt.Errorf("requestlog: encode a pack: %w", err)
 	}
-	if err := t.Mark(ctx, hourKey(p)); err != nil {
+	if err := t.Mark(ctx, feed.HourOf(p.Key())); err != nil {
 		return false, err
 	}
 	mark := table.Item{
@@ -55,13 +55,6 @@ func Store(ctx context.Context, t *table.Table, b Batch, at time.Time) (bool, er
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// hourKey returns the key of the item of the hour in which a pack was ingested.
-func hourKey(p Pack) table.Key {
-	hour := p.Key().PK[:strings.LastIndexByte(p.Key().PK, '#')]
-	last := strings.LastIndexByte(hour, '#')
-	return table.Key{PK: hour[:last], SK: hour[last+1:]}
 }
 
 // maxNumber is the largest number of a batch in an id. Later batches of a delivery begin again.
