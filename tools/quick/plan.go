@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// areas maps the folder of a group to the folder of the integration tests.
-var areas = map[string]string{
-	"agendaplanning": "agenda", "events": "events", "logexport": "logs", "operator": "access", "root": "requests",
-	"sessions": "sessions", "sessionwrites": "sessions",
-	"contacts": "people", "contactwrites": "people", "speakers": "people", "participants": "people",
-	"sponsors": "people", "sponsorwrites": "people", "exhibitors": "people", "exhibitorwrites": "people",
-	"eventsettings": "settings", "fieldwrites": "settings", "metadatawrites": "settings",
+// areas maps the name of a function to the folders of the integration tests.
+var areas = map[string][]string{
+	"agendaplanning": {"agenda"}, "events": {"events"}, "logexport": {"logs"}, "root": {"requests"},
+	"sessions": {"sessions"}, "sessionwrites": {"sessions"},
+	"contacts": {"people"}, "contactwrites": {"people"}, "speakers": {"people"}, "participants": {"people"},
+	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
+	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
+	"operator": {"access", "maintenance"}, "ingester": {"access", "logs"},
 }
 
 // tests is the folder of the areas.
@@ -107,10 +108,15 @@ func (c *change) look(p pkg) {
 	}
 }
 
-// changed adds a changed package, and the area of a changed group.
+// folders lists the folders with the packages of the functions.
+var folders = []string{"functions", "events"}
+
+// changed adds a changed package, and the areas of a changed function.
 func (c *change) changed(p pkg) {
-	if group, ok := strings.CutPrefix(p.folder, "functions/"); ok && areas[group] != "" {
-		c.areas["lectern/"+tests+"/"+areas[group]] = true
+	if folder, name := path.Split(p.folder); slices.Contains(folders, path.Clean(folder)) {
+		for _, area := range areas[name] {
+			c.areas["lectern/"+tests+"/"+area] = true
+		}
 	}
 	c.shared = c.shared || p.folder == tests || under(p.folder, "shared") || under(p.folder, "localstack/local")
 	switch {

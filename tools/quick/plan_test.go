@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +11,7 @@ import (
 
 // project is a part of the project's packages.
 var project = []pkg{
+	{"lectern/events/ingester", "events/ingester", nil},
 	{"lectern/functions", "functions", []string{"lectern/functions/sessions"}},
 	{"lectern/functions/sessions", "functions/sessions", []string{"lectern/shared/session"}},
 	{"lectern/infra", "infra", []string{"lectern/functions"}},
@@ -48,16 +48,19 @@ func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	}, commands("functions/testdata/routes.golden.txt"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -vet=off -parallel 4 lectern/localstack/test/it/people"},
 		commands("localstack/test/it/people/items_test.go"))
+	require.Equal(t, []string{
+		"go vet lectern/events/ingester", "go test -vet=off lectern/events/ingester",
+		"go test -vet=off -parallel 4 lectern/localstack/test/it/access lectern/localstack/test/it/logs",
+	}, commands("events/ingester/batch.go"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it", marked}, commands("localstack/test/it/client.go"))
 }
 
-func TestEveryGroupHasAnArea(t *testing.T) {
-	for _, group := range functions.Groups {
-		require.NotEmpty(t, areas[group.Name], group.Name)
-		require.DirExists(t, "../../"+tests+"/"+areas[group.Name], group.Name)
+func TestEveryFunctionHasAnArea(t *testing.T) {
+	for _, name := range functions.Names() {
+		require.NotEmpty(t, areas[name], name)
+		for _, area := range areas[name] {
+			require.DirExists(t, "../../"+tests+"/"+area, name)
+		}
 	}
-	for group := range areas {
-		_, err := os.Stat("../../functions/" + group)
-		require.NoError(t, err)
-	}
+	require.Len(t, areas, len(functions.Names()))
 }
