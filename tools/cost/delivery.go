@@ -36,3 +36,8 @@ func (d delivery) cost(p prices) float64 {
 		(ingestLine+entry)*p.logged/giga
 	return million / d.requests * invocation
 }
+
+// kept returns the cost of keeping the packs of a million requests in the table for a year.
+func (d delivery) kept(p prices) float64 {
+	return million * d.kb / d.requests / kiloGB * (p.storage + p.backup) * 12
+}

@@ -14,11 +14,12 @@ type goal struct {
 	cost func(model, prices) (float64, error)
 }
 
-// goals lists the goals.
+// goals lists the goals. The log of requests has a table of its own: its cost depends on how many
+// lines CloudWatch delivers at once, which was not seen.
 var goals = []goal{
 	{"a month without requests", 5, idle},
-	{"a million times \"" + single + "\", beside the gateway", 1.50, besideGateway(single)},
-	{"a million times \"" + withPeople + "\" (five records), beside the gateway", 0, besideGateway(withPeople)},
+	{"a million times \"" + single + "\", beside the gateway and the log of requests", 1.50, besideGateway(single)},
+	{"a million times \"" + withPeople + "\" (five records), beside the same", 0, besideGateway(withPeople)},
 }
 
 // idle returns the cost of a month without requests.
@@ -28,7 +29,7 @@ func idle(c model, p prices) (float64, error) {
 }
 
 // besideGateway returns the cost of a million requests of a kind without the price of API
-// Gateway.
+// Gateway and without the log of requests.
 func besideGateway(name string) func(model, prices) (float64, error) {
 	return func(c model, p prices) (float64, error) {
 		for _, k := range kinds {
@@ -37,7 +38,7 @@ func besideGateway(name string) func(model, prices) (float64, error) {
 				if err != nil {
 					return 0, err
 				}
-				one := cost(k, f, p, full)
+				one := cost(k, f, p, delivery{})
 				return one.total() - one.gateway, nil
 			}
 		}

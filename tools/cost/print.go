@@ -13,7 +13,7 @@ var loads = []load{{0, 0, alone}, {10, 1, alone}, {1_000, 0.1, alone}, {100_000,
 func (c model) render() (string, error) {
 	var b strings.Builder
 	c.assumptions(&b)
-	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, c.byMonth, c.byQuota} {
+	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, byDelivery, c.byMonth, c.byQuota} {
 		if err := part(&b); err != nil {
 			return "", err
 		}
@@ -56,15 +56,13 @@ func (c model) assumptions(b *strings.Builder) {
 	}
 }
 
-// ingested returns the assumption about the log of requests, which is part of the cost of logs.
+// ingested returns the assumption about the log of requests.
 func ingested() string {
-	us := regions[0]
-	return fmt.Sprintf("The log of requests is counted with the logs: an invocation of the ingester for each delivery of lines, %d ms "+
-		"with %d MB, and %g write units for a delivery of one line, %g for %g lines, %g for %g. That is %.2f, %.2f and %.2f for a "+
-		"million requests in us. A delivery is assumed to have one line up to 1,000 requests an hour, %g at 100,000, and %g in the "+
-		"table of a million requests; how many lines CloudWatch delivers at once was not seen on AWS. The pack is stored for a year.",
-		ingestMS, ingestMemory, alone.units, busy.units, busy.requests, full.units, full.requests,
-		alone.cost(us), busy.cost(us), full.cost(us), busy.requests, full.requests)
+	return fmt.Sprintf("The log of requests costs an invocation of the ingester for each delivery of lines, %d ms with %d MB, and %g "+
+		"write units for a delivery of one line, %g for %g lines, %g for %g. The months count it with the logs, and the stored packs "+
+		"with the table. A delivery is assumed to have one line up to 1,000 requests an hour, and %g at 100,000; how many lines "+
+		"CloudWatch delivers at once was not seen on AWS.",
+		ingestMS, ingestMemory, alone.units, busy.units, busy.requests, full.units, full.requests, busy.requests)
 }
 
 // withoutRequests returns the assumption about a month without requests.
@@ -81,7 +79,7 @@ func (c model) withoutRequests() string {
 
 // byKind writes the cost of a million requests of each kind, with parts for the first region.
 func (c model) byKind(b *strings.Builder) error {
-	fmt.Fprintf(b, "\n**A million requests**, parts in %s\n\n", regions[0].name)
+	fmt.Fprintf(b, "\n**A million requests**, without the log of requests, parts in %s\n\n", regions[0].name)
 	fmt.Fprint(b, "| request | RCU | WCU | Lambda ms | DynamoDB | Lambda | gateway | logs | data out |")
 	for _, p := range regions {
 		fmt.Fprintf(b, " **in all, %s** |", p.name)
@@ -92,13 +90,30 @@ func (c model) byKind(b *strings.Builder) error {
 		if err != nil {
 			return err
 		}
-		one := cost(k, f, regions[0], full)
+		one := cost(k, f, regions[0], delivery{})
 		fmt.Fprintf(b, "| %s | %g | %g | %g | %.2f | %.2f | %.2f | %.2f | %.2f |",
 			k.name, f.read, f.written, billed(f), one.table, one.compute, one.gateway, one.logs, one.out)
 		for _, p := range regions {
-			fmt.Fprintf(b, " %.2f |", cost(k, f, p, full).total())
+			fmt.Fprintf(b, " %.2f |", cost(k, f, p, delivery{}).total())
 		}
 		fmt.Fprintf(b, " %.2f |\n", one.plain)
+	}
+	return nil
+}
+
+// byDelivery writes the cost of the log of a million requests, by the lines in a delivery.
+func byDelivery(b *strings.Builder) error {
+	fmt.Fprint(b, "\n**The log of a million requests**\n\n| lines in a delivery |")
+	for _, p := range regions {
+		fmt.Fprintf(b, " written, %s | kept for a year, %s |", p.name, p.name)
+	}
+	fmt.Fprintf(b, "\n|%s\n", strings.Repeat("---|", 1+2*len(regions)))
+	for _, d := range []delivery{alone, busy, full} {
+		fmt.Fprintf(b, "| %g |", d.requests)
+		for _, p := range regions {
+			fmt.Fprintf(b, " %.2f | %.2f |", d.cost(p), d.kept(p))
+		}
+		fmt.Fprintln(b)
 	}
 	return nil
 }
