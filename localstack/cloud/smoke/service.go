@@ -35,8 +35,11 @@ func (r *run) settingsOf(ctx context.Context, function string) (*lambda.GetFunct
 // roleOf returns the ARN of a function's role.
 func (r *run) roleOf(ctx context.Context, function string) (string, error) {
 	settings, err := r.settingsOf(ctx, function)
-	if err != nil || settings.Role == nil {
-		return "", errors.Join(err, fmt.Errorf("%s has no role", function))
+	if err != nil {
+		return "", err
+	}
+	if settings.Role == nil {
+		return "", fmt.Errorf("%s has no role", function)
 	}
 	return *settings.Role, nil
 }
