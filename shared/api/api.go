@@ -15,6 +15,7 @@ import (
 
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -40,6 +41,10 @@ type Env struct {
 	// MostRecords lowers the caps on records of a kind (packages caps and resource), for
 	// tests; 0 leaves the caps as they are.
 	MostRecords int64
+	// Keys seals and opens small secrets with the keys of the region.
+	Keys *secret.Keys
+	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
+	LocalReceivers bool
 	// Memory has the values that the groups of one process share; see Shared.
 	Memory *Memory
 }
