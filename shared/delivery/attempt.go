@@ -138,9 +138,10 @@ func (s Store) change(ctx context.Context, w *Work, t Task, edit func(Work) Work
 			return nil, err
 		}
 		if try > 0 {
-			if w, err = s.Open(ctx, t); w == nil || err != nil || !w.Due(t) {
-				return nil, err
-			}
+			w, err = s.Open(ctx, t)
+		}
+		if w == nil || err != nil || !w.Due(t) {
+			return nil, err
 		}
 		after := edit(*w)
 		if err = s.store(ctx, w, &after); !errors.Is(err, table.ErrStale) {

@@ -17,7 +17,7 @@ import (
 // names the record, so that an erasure finds the bodies of a person.
 var (
 	Due  = keys.Pattern{Name: "due item", PK: "D#<minute>#<0..7>", SK: "<id>#<attempt>", Expires: true}
-	Body = keys.Pattern{Name: "webhook body", PK: "o#B#<kind>#<id>", SK: "<change>#<action>", Expires: true}
+	Body = keys.Pattern{Name: "webhook body", PK: "o#B#<kind>#<record>", SK: "<published>", Expires: true}
 )
 
 // Keys are the patterns of the items of deliveries.
