@@ -63,6 +63,8 @@ type Sender struct {
 	now    func() time.Time
 	local  bool
 	client *http.Client
+	// total limits an attempt.
+	total time.Duration
 }
 
 // NewSender returns the sender of a region on the network of this machine.
@@ -70,7 +72,7 @@ func NewSender(env api.Env) *Sender { return NewSenderOn(env, NewNetwork()) }
 
 // NewSenderOn returns the sender of a region on a network.
 func NewSenderOn(env api.Env, n Network) *Sender {
-	return &Sender{Sealer: Sealer{env.Keys}, now: env.Now, local: env.LocalReceivers, client: n.client(env.LocalReceivers)}
+	return &Sender{Sealer{env.Keys}, env.Now, env.LocalReceivers, n.client(env.LocalReceivers), totalTime}
 }
 
 // Send makes one attempt. It returns an error only for a fault of ours, such as keys that cannot
@@ -100,7 +102,7 @@ func (s *Sender) Send(ctx context.Context, r Request) (Answer, error) {
 
 // post sends the request and notes the answer.
 func (s *Sender) post(ctx context.Context, r Request, header http.Header, a *Answer) error {
-	ctx, cancel := context.WithTimeout(ctx, totalTime)
+	ctx, cancel := context.WithTimeout(ctx, s.total)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Endpoint.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -220,8 +222,6 @@ func beginning(body []byte) string {
 func plainError(err error) string {
 	var timeout net.Error
 	var certificate *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var alert tls.AlertError
 	switch {
 	case errors.Is(err, errRefused):
 		return refusedAddress
@@ -229,9 +229,9 @@ func plainError(err error) string {
 		return "The host of the url has no address."
 	case errors.As(err, &certificate):
 		return "The certificate of the receiver is not valid for the url."
-	case errors.As(err, &record), errors.As(err, &alert):
+	case errors.Is(err, http.ErrSchemeMismatch), strings.Contains(err.Error(), "tls: "): // Most errors of TLS have no type.
 		return "The receiver does not speak TLS 1.2 or later."
-	case errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "The receiver did not answer in time: a connection may take 5 seconds, an answer 15."
 	}
 	return "The connection to the receiver failed."
