@@ -145,9 +145,10 @@ func redact(values []change.Value) {
 	}
 }
 
+// withoutQuery returns the JSON of an address without the query.
 func withoutQuery(value any) any {
-	text, ok := value.(string)
-	if !ok {
+	var text string
+	if raw, ok := value.(json.RawMessage); !ok || json.Unmarshal(raw, &text) != nil {
 		return nil
 	}
 	address, _, _ := strings.Cut(text, "?")
