@@ -17,8 +17,9 @@ const (
 		"`totalResults` counts the deliveries up to the end of the page, and one more if there are more."
 	aboutRedeliver = "Makes a delivery due at once, whatever its status: one attempt with the same `webhook-id` and body. " +
 		"A delivery whose body is gone is a 409."
-	aboutReplay = "Makes the deliveries due again whose change was between `since` and `until`, at most 3 days apart: all of them, or those with " +
-		"a status. Each keeps its `webhook-id` and body. The answer says what was asked for; the deliveries follow. For example:\n\n```json\n" +
+	aboutReplay = "Makes the deliveries due again whose change was between `since` and `until`, at most 3 days apart: all of them, " +
+		"or those with a status. Each keeps its `webhook-id` and body. The answer says what was asked for; the deliveries follow. " +
+		"For example:\n\n```json\n" +
 		`{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z", "status": "failed"}` + "\n```"
 	aboutCancel = "Ends a pending delivery: no attempt follows. A delivery that has ended is a 409."
 )

@@ -9,8 +9,9 @@ import (
 	"lectern/shared/wire"
 )
 
-const aboutTypes = "Lists the kinds of change that an endpoint can get, and `webhook.ping`, which `test` sends. Each has the JSON Schema of the body, " +
-	"an example, and the scopes of which a token needs one. New properties may be added to a body; a removal or another name raises `metadata.version`."
+const aboutTypes = "Lists the kinds of change that an endpoint can get, and `webhook.ping`, which `test` sends. Each has the JSON Schema " +
+	"of the body, an example, and the scopes of which a token needs one. New properties may be added to a body; a removal or another " +
+	"name raises `metadata.version`."
 
 // EventType is a kind of change.
 type EventType struct {
@@ -24,7 +25,10 @@ type EventType struct {
 func (s *service) types(_ context.Context, in *page.ListQuery) (*page.Of[EventType], error) {
 	all := make([]EventType, 0, len(schemas.All))
 	for _, t := range schemas.All {
-		e := EventType{Kind: t.Kind, Description: t.Description, Scopes: []string{}, Schema: wire.Raw{RawMessage: t.Schema}, Example: wire.Raw{RawMessage: t.Example}}
+		e := EventType{
+			Kind: t.Kind, Description: t.Description, Scopes: []string{},
+			Schema: wire.Raw{RawMessage: t.Schema}, Example: wire.Raw{RawMessage: t.Example},
+		}
 		if scopes := webhook.ScopesOf(t.Kind); !scopes.IsPublic() {
 			for _, scope := range scopes {
 				e.Scopes = append(e.Scopes, string(scope))

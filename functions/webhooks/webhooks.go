@@ -51,7 +51,9 @@ var (
 )
 
 // says describes an operation as one beyond the contract.
-func says(markdown string) api.Option { return api.Describe("An extension of this service. " + markdown) }
+func says(markdown string) api.Option {
+	return api.Describe("An extension of this service. " + markdown)
+}
 
 const (
 	aboutList = "Lists the webhook endpoints of the organization in the order of their creation. " +
@@ -71,11 +73,12 @@ const (
 		"the stored value. Afterwards the endpoint gets what the token of the update may read, so the token needs a read scope of each kind: " +
 		"otherwise the answer is a 403 `INSUFFICIENT_SCOPE`. An update with `enabled: true` enables an endpoint that the service has disabled. " +
 		"A stale `updated_at` or `If-Match` is a 409. For example:\n\n```json\n" + `{"enabled": false}` + "\n```"
-	aboutDelete = "Answers the endpoint with `deleted_at`. Afterwards the endpoint is not found and gets nothing; its secret and headers are forgotten at once."
-	aboutTest   = "Sends the kind `webhook.ping` to the endpoint, also to one that is disabled or paused, once and without retries. The answer shows " +
-		"what the receiver has answered within 15 seconds, and what was signed. A receiver that fails is no error of the operation: " +
-		"`delivered` is false."
-	aboutRotate = "Gives the endpoint a new secret, which the answer shows, once. For 24 hours the former secret signs beside the new secret. " +
+	aboutDelete = "Answers the endpoint with `deleted_at`. Afterwards the endpoint is not found and gets nothing; " +
+		"its secret and headers are forgotten at once."
+	aboutTest = "Sends the kind `webhook.ping` to the endpoint, also to one that is disabled or paused, once and without retries. " +
+		"The answer shows what the receiver has answered within 15 seconds, and what was signed. " +
+		"A receiver that fails is no error of the operation: `delivered` is false."
+	aboutRotate = "Gives the endpoint a new secret, which the answer shows, once. For 24 hours the former secret signs beside the new one. " +
 		"A request that is repeated under its Idempotency-Key gets the endpoint without the secret."
 )
 
@@ -87,7 +90,8 @@ type service struct {
 }
 
 func start(env api.Env) *service {
-	return &service{Env: env, endpoints: webhook.NewStore(env), sender: webhook.NewSender(env), store: delivery.Store{Table: env.Table, Now: env.Now}}
+	store := delivery.Store{Table: env.Table, Now: env.Now}
+	return &service{Env: env, endpoints: webhook.NewStore(env), sender: webhook.NewSender(env), store: store}
 }
 
 // In names an endpoint.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -75,8 +76,7 @@ func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
 	t.Helper()
 	r := &receiver{}
 	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		body := make([]byte, req.ContentLength)
-		_, _ = req.Body.Read(body)
+		body, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
 		r.requests, r.bodies = append(r.requests, req), append(r.bodies, body)
 		r.mu.Unlock()

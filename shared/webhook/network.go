@@ -32,14 +32,16 @@ var (
 // denied are the address ranges that no receiver has: all of the IANA registries of special
 // addresses, and those of metadata services.
 var denied = prefixes(
-	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", // this network, private, carrier, loopback, link
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", // this network, private, carriers, loopback
+	"169.254.0.0/16", "172.16.0.0/12", // link-local, private
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", // protocols, documentation, AS112, AMT, 6to4
 	"192.168.0.0/16", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", // private, AS112, benchmarks, documentation
 	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // multicast, reserved with broadcast, the metadata of Azure
 	// All outside 2000::/3: unspecified, loopback, IPv4-mapped and -compatible, NAT64, discard, segment routing, unique local, link-local,
 	// site-local, multicast.
 	"::/3", "4000::/2", "8000::/1",
-	"2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20", // protocols with Teredo and ORCHID, documentation, 6to4, AS112
+	"2001::/23", "2001:db8::/32", "2002::/16", // protocols with Teredo and ORCHID, documentation, 6to4
+	"2620:4f:8000::/48", "3fff::/20", // AS112, documentation
 )
 
 func prefixes(texts ...string) []netip.Prefix {

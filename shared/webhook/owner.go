@@ -22,7 +22,7 @@ type owner struct {
 // absent returns why the endpoint gets nothing; empty for an endpoint that gets something.
 func (o *owner) absent() string { return o.gone }
 
-func (o *owner) may(kind string) bool { return o.gone == "" && o.Caller.May(ScopesOf(kind)) == nil }
+func (o *owner) may(kind string) bool { return o.gone == "" && o.May(ScopesOf(kind)) == nil }
 
 // sees reports whether the owner sees an event. An owner that is limited to events does not get
 // changes of records of the organization.

@@ -85,10 +85,6 @@ func (s *Sender) Send(ctx context.Context, r Request) (Answer, error) {
 		return Answer{}, err
 	}
 	a := Answer{Signed: signed}
-	if _, err := checkURL(r.Endpoint.URL, s.local); err != nil {
-		a.Error = refusedAddress
-		return a, nil
-	}
 	err = s.post(ctx, r, header, &a)
 	a.Latency = s.now().Sub(at)
 	if ctx.Err() != nil {
@@ -104,6 +100,9 @@ func (s *Sender) Send(ctx context.Context, r Request) (Answer, error) {
 func (s *Sender) post(ctx context.Context, r Request, header http.Header, a *Answer) error {
 	ctx, cancel := context.WithTimeout(ctx, s.total)
 	defer cancel()
+	if _, err := checkURL(r.Endpoint.URL, s.local); err != nil {
+		return errRefused
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Endpoint.URL, bytes.NewReader(r.Body))
 	if err != nil {
 		return err
@@ -136,7 +135,7 @@ func (s *Sender) header(ctx context.Context, r Request, at time.Time, signed str
 	if err != nil {
 		return nil, err
 	}
-	signature, err := s.signature(ctx, r, at, signed)
+	signature, err := s.signature(ctx, r, p, signed)
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +155,9 @@ func (s *Sender) header(ctx context.Context, r Request, at time.Time, signed str
 
 // signature returns the signatures of a request by the present secret and, for overlap after a
 // rotation, by the former secret too.
-func (s *Sender) signature(ctx context.Context, r Request, at time.Time, signed string) (string, error) {
-	p, err := r.Endpoint.private()
-	if err != nil {
-		return "", err
-	}
+func (s *Sender) signature(ctx context.Context, r Request, p private, signed string) (string, error) {
 	secrets := [][]byte{p.Secret}
-	if rotated := r.Endpoint.SecretRotatedAt; p.Former != nil && rotated != nil && at.Before(rotated.Add(overlap)) {
+	if rotated := r.Endpoint.SecretRotatedAt; p.Former != nil && rotated != nil && s.now().Before(rotated.Add(overlap)) {
 		secrets = append(secrets, p.Former)
 	}
 	all := make([]string, len(secrets))

@@ -93,7 +93,7 @@ func TestTheBeginningOfAnAnswerIsKept(t *testing.T) {
 		"huge":     {strings.Repeat("b", 10<<20), strings.Repeat("b", 2048)},
 	} {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(418)
+			w.WriteHeader(http.StatusTeapot)
 			_, _ = w.Write([]byte(c.body))
 		})
 		e, _ := endpointAt(t, "https://example.com/", nil)

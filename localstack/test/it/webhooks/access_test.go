@@ -87,7 +87,7 @@ func TestEndpointsOfOtherOrganizationsAreNotThere(t *testing.T) {
 	d := newDesk(t)
 	id := d.create(200, draft()).ID()
 	other := *d
-	other.Client = &it.Client{Stack: d.Stack.NewOrganization(t), T: t}
+	other.Client = &it.Client{Stack: d.NewOrganization(t), T: t}
 	require.Empty(t, other.list())
 	for _, answer := range []entity{other.get(404, id), other.put(404, id, object{}), other.remove(404, id), other.rotate(404, id), other.ping(404, id)} {
 		require.Equal(t, "Webhook not found", answer["message"])

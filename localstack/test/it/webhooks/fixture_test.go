@@ -33,7 +33,7 @@ const collection = "/v1/webhooks"
 // clock is the clock of a service: the time of this machine, moved ahead.
 type clock struct{ ahead atomic.Int64 }
 
-func (c *clock) now() time.Time              { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) now() time.Time             { return time.Now().Add(time.Duration(c.ahead.Load())) }
 func (c *clock) moveAhead(by time.Duration) { c.ahead.Add(int64(by)) }
 
 var testKeys = &secret.Keys{Load: func(context.Context) ([]byte, error) { return []byte(strings.Repeat("k", 32)), nil }}

@@ -75,7 +75,7 @@ func verified(t *testing.T, r *receiver, secret any) bool {
 func TestATestSendsAPing(t *testing.T) {
 	d := newDesk(t)
 	r := newReceiver(t, func(w http.ResponseWriter) {
-		w.WriteHeader(202)
+		w.WriteHeader(http.StatusAccepted)
 		_, _ = fmt.Fprint(w, strings.Repeat("thanks", 1000))
 	})
 	made := d.create(200, draft(object{"url": r.URL + "/hook?a=b", "enabled": false}))
@@ -103,7 +103,7 @@ func TestATestSendsAPing(t *testing.T) {
 // TestAPingOfAReceiverThatFailsSaysHow; the operation itself succeeds.
 func TestAPingOfAReceiverThatFailsSaysHow(t *testing.T) {
 	d := newDesk(t)
-	for _, status := range []int{199 + 101, 302, 400, 410, 500, 503} {
+	for _, status := range []int{300, 302, 400, 410, 500, 503} {
 		r := newReceiver(t, func(w http.ResponseWriter) {
 			w.Header().Set("Location", "http://127.0.0.1:1/")
 			w.WriteHeader(status)
