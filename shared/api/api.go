@@ -19,6 +19,9 @@ import (
 	"lectern/shared/table"
 )
 
+// Version is the version of the API (spec.md section 9).
+const Version = "1.0"
+
 // Env is the environment of a group's service in one region.
 type Env struct {
 	// Region is the region's name in tokens, for example us.

@@ -9,7 +9,7 @@ import (
 
 // areas maps the folder of a group to the folder of the integration tests.
 var areas = map[string]string{
-	"agendaplanning": "agenda", "events": "events", "logexport": "logs", "operator": "access", "root": "requests",
+	"agendaplanning": "agenda", "events": "events", "logexport": "logs", "operator": "access", "root": "requests", "webhooks": "webhooks",
 	"sessions": "sessions", "sessionwrites": "sessions",
 	"contacts": "people", "contactwrites": "people", "speakers": "people", "participants": "people",
 	"sponsors": "people", "sponsorwrites": "people", "exhibitors": "people", "exhibitorwrites": "people",
