@@ -151,7 +151,9 @@ func (q *SQS) Delete(ctx context.Context, messages []Received) error {
 // Waiting returns the approximate number of messages that the queue can hand out.
 func (q *SQS) Waiting(ctx context.Context) (int, error) {
 	name := types.QueueAttributeNameApproximateNumberOfMessages
-	answer, err := q.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{name}})
+	answer, err := q.client.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: &q.url, AttributeNames: []types.QueueAttributeName{name},
+	})
 	if err != nil {
 		return 0, fmt.Errorf("bus: count messages: %w", err)
 	}

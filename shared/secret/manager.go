@@ -15,13 +15,13 @@ import (
 const leastKey = 32
 
 var (
-	// ErrUnnamed is returned where the configuration names no secret with a master key.
+	// ErrUnnamed reports that the configuration names no secret with a master key.
 	ErrUnnamed = errors.New("secret: the configuration names no master key")
-	// ErrShort is returned for a master key that is too short.
+	// ErrShort reports a master key below leastKey.
 	ErrShort = errors.New("secret: the master key is too short")
 )
 
-// Manager loads a master key from Secrets Manager. It is safe for concurrent use.
+// Manager loads a master key from Secrets Manager. A Manager is safe for concurrent use.
 type Manager struct {
 	// Secret is the ARN or the name of the secret; empty if the function has no key.
 	Secret string
@@ -29,7 +29,7 @@ type Manager struct {
 	key    []byte
 }
 
-// Load returns the master key. The first success is remembered.
+// Load returns the master key. Load remembers the first success.
 func (m *Manager) Load(ctx context.Context) ([]byte, error) {
 	if m.Secret == "" {
 		return nil, ErrUnnamed

@@ -5,7 +5,7 @@
 // A kill of the process loses no message that the server has accepted.
 //
 // Read bus.go, server.go, calls.go, rules.go, secret.go; then queue.go, journal.go; then sources.go,
-// follower.go, mark.go, teller.go.
+// follower.go, mark.go.
 package bus
 
 import (

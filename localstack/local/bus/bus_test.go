@@ -185,7 +185,7 @@ func TestAHungReceiverLeavesRoom(t *testing.T) {
 	b := open(t, "")
 	release, handled := make(chan struct{}), make(chan string, 1000)
 	var hung, most atomic.Int64
-	handler := func(ctx context.Context, payload json.RawMessage) (json.RawMessage, error) {
+	handler := func(_ context.Context, payload json.RawMessage) (json.RawMessage, error) {
 		var event events.SQSEvent
 		if err := json.Unmarshal(payload, &event); err != nil {
 			return nil, err

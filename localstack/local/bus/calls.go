@@ -229,6 +229,24 @@ func (b *Bus) attributes(in struct {
 	}}, nil
 }
 
+// count returns the numbers of messages that can be handed out, are in flight, and are delayed.
+func (s *queues) count(q *queue) (ready, hidden, delayed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for _, m := range q.all {
+		switch {
+		case m.place < 0 || !m.Due.After(now):
+			ready++
+		case m.inFlight:
+			hidden++
+		default:
+			delayed++
+		}
+	}
+	return ready, hidden, delayed
+}
+
 func (b *Bus) secretValue(in struct {
 	ID string `json:"SecretId"`
 }) (any, error) {

@@ -320,24 +320,6 @@ func (s *queues) due(q *queue) (wait time.Duration, ok bool) {
 	return q.later[0].Due.Sub(s.now()), true
 }
 
-// count returns the numbers of messages that can be handed out, are in flight, and are delayed.
-func (s *queues) count(q *queue) (ready, hidden, delayed int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	for _, m := range q.all {
-		switch {
-		case m.place < 0 || !m.Due.After(now):
-			ready++
-		case m.inFlight:
-			hidden++
-		default:
-			delayed++
-		}
-	}
-	return ready, hidden, delayed
-}
-
 // later is a heap of messages, the first due first.
 type later []*message
 

@@ -52,13 +52,13 @@ func (b *Bus) putEvents(in struct{ Entries []entry }) (any, error) {
 
 // putEvent sends an event to the queues of the rules that match, or refuses the event.
 func (b *Bus) putEvent(e entry) (put, error) {
-	var detail map[string]any
+	detail := object(e.Detail)
 	switch {
 	case e.EventBusName != b.config.prefix():
 		return put{ErrorCode: "InvalidArgument", ErrorMessage: fmt.Sprintf("there is no bus %q", e.EventBusName)}, nil
 	case e.Source == "" || e.DetailType == "":
 		return put{ErrorCode: "InvalidArgument", ErrorMessage: "an event needs a source and a detail-type"}, nil
-	case json.Unmarshal([]byte(e.Detail), &detail) != nil:
+	case detail == nil:
 		return put{ErrorCode: "MalformedDetail", ErrorMessage: "the detail is no JSON object"}, nil
 	}
 	at := b.config.Now()
@@ -71,6 +71,14 @@ func (b *Bus) putEvent(e entry) (put, error) {
 		"time": at.UTC().Format(time.RFC3339), "region": b.config.AWSRegion, "resources": []any{}, "detail": detail,
 	}
 	return put{EventID: id}, b.route(event, e.Detail)
+}
+
+// object returns a JSON object; nil for any other text.
+func object(text string) (decoded map[string]any) {
+	if json.Unmarshal([]byte(text), &decoded) != nil {
+		return nil
+	}
+	return decoded
 }
 
 // route sends an event to the queue of each rule that matches. detail is the detail as it was sent,
