@@ -166,7 +166,7 @@ func (f Family[T]) beside(ctx context.Context, step record.Step[T]) []table.Writ
 		writes = append(writes, table.BumpAuth(org).Or(apierr.NotFound(Organizations.Title)))
 	}
 	if f.Security != nil {
-		writes = append(writes, secure(noted, f.Security(step.Before, step.After))...)
+		writes = append(writes, SecurityWrites(noted, f.Security(step.Before, step.After))...)
 	}
 	return writes
 }

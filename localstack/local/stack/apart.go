@@ -24,7 +24,9 @@ func (p inProcess) group(g api.Group) lambda { return api.Proxy(g.Handler(p.envO
 
 // operator does commands like the operator's own function.
 func (p inProcess) operator() func(context.Context, string, json.RawMessage) (any, error) {
-	return operator.New(p.envOf(functions.Operator)).Do
+	env := p.envOf(functions.Operator)
+	env.Places = p.stack.places(functions.Operator)
+	return operator.New(env).Do
 }
 
 // envOf returns the environment of a function. With Config.Apart, functions share neither
