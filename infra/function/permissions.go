@@ -3,6 +3,7 @@ package function
 import (
 	"slices"
 
+	"lectern/events"
 	"lectern/shared/programme"
 	"lectern/shared/ratelimit"
 	"lectern/shared/tenancy"
@@ -21,6 +22,9 @@ var (
 	organizations = tenancy.Line.Leading()
 )
 
+// due matches the due items of deliveries.
+const due = "D#*"
+
 // updateItem is the action of most writes.
 const updateItem = "UpdateItem"
 
@@ -30,7 +34,7 @@ type permission struct{ action, pattern string }
 
 // writes reports whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1]), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1], plan, sweep[2:]), p)
 }
 
 // Permissions by purpose, in the words of shared/table.
@@ -65,6 +69,10 @@ var (
 	proceed = []permission{{updateItem, organizations}, {"GetItem", organizations}}
 	// strike removes a missing organization from that list, to repair it.
 	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
+	// plan stores the due item of a later attempt.
+	plan = []permission{{"PutItem", due}}
+	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.
+	sweep = []permission{{"Query", due}, {"GetItem", due}, {"PutItem", due}, {updateItem, due}, {"DeleteItem", due}}
 )
 
 // declared lists the memory of each function and its actions on the table. No function may scan
@@ -95,6 +103,15 @@ var declared = map[string]struct {
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands
 	// in events.Workers.
 	"ingester": {permissions: change},
+	// publisher makes no call to the table.
+	events.Publisher: {},
+	// matcher reads who gets a change, and stores bodies and deliveries.
+	events.Matcher: {permissions: slices.Concat(read, change, hold)},
+	// deliverer records attempts, plans the next ones, and disables endpoints.
+	events.Deliverer: {permissions: slices.Concat(read, change, plan)},
+	// sweeper reads the deliveries of a range to be replayed.
+	events.Sweeper: {permissions: slices.Concat(list, []permission{{"GetItem", tenants}}, sweep)},
+	"webhooks":     {withSettings, slices.Concat(write, release, plan)},
 	// operator has no route and counts no requests.
 	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
 }
