@@ -49,7 +49,7 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 	out.OverrideLogicalId(jsii.String("Table"))
 	publish(in, "Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
 	secret := newSecret(in, key)
-	publish(in, "KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.Ref())
+	publish(in, "KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
 	if region.Backup != nil {
 		newBackup(in, key)
 	}

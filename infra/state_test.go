@@ -56,7 +56,7 @@ func TestStreamAndSecretAreFoundByParameters(t *testing.T) {
 		}
 		require.Equal(t, map[any]any{
 			"/lectern/" + at + "/stream": "${" + state.id(t, "AWS::DynamoDB::Table") + ".StreamArn}",
-			"/lectern/" + at + "/keys":   "${" + state.id(t, "AWS::SecretsManager::Secret") + "}",
+			"/lectern/" + at + "/keys":   "${" + state.id(t, "AWS::SecretsManager::Secret") + ".Id}",
 		}, found)
 	}
 }
