@@ -119,7 +119,6 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		"operator": {
 			"LECTERN_BUS": bus, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),
-			"LECTERN_QUEUE_BUS_DEAD": url("bus-dead"), "LECTERN_QUEUE_CHANGES_DEAD": url("changes-dead"),
 		},
 	}
 	for _, f := range service.of("AWS::Lambda::Function") {

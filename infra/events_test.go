@@ -161,7 +161,7 @@ func TestWhatTheTemplatesLackIsRefused(t *testing.T) {
 	c, err := config.Read(map[string]any{})
 	require.NoError(t, err)
 	err = build(nil, c, declarations{functions.Groups, []events.Worker{reader}, nil}, "")
-	for _, queue := range []string{"webhooks", "deliveries", "webhooks-dead", "deliveries-dead", "bus-dead", "changes-dead"} {
+	for _, queue := range []string{"webhooks", "deliveries", "webhooks-dead", "deliveries-dead"} {
 		require.ErrorContains(t, err, "infra: operator uses the queue "+queue+", which no worker has")
 	}
 }

@@ -58,10 +58,9 @@ var used = map[string][]use{
 	events.Deliverer: {attempt, unseal},
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
-	Operator: {
-		publish, send(events.Webhooks), attempt, empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)),
-		empty(bus.Undelivered), empty(bus.Unpublished),
-	},
+	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
+	// messages of the others back.
+	Operator: {publish, send(events.Webhooks), attempt, empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries))},
 }
 
 // CheckUses returns an error that names each queue that a function uses and no worker has.
