@@ -108,7 +108,9 @@ func TestARuleSendsWhatIsPublishedToItsQueue(t *testing.T) {
 // allows it to call, and no other.
 func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 	service := finished(t, nil)
-	url := func(queue string) string { return strings.TrimSuffix(strings.TrimSuffix(arnOf(t, service, queue), ".Arn}"), "}") + "}" }
+	url := func(queue string) string {
+		return "${" + service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-"+queue) + "}"
+	}
 	bus, keys := "${"+service.id(t, "AWS::Events::EventBus")+"}", "${KeysArn}"
 	want := map[string]map[string]any{
 		"publisher": {"LECTERN_BUS": bus},

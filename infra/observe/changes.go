@@ -83,7 +83,8 @@ func (a *alarms) changes(m *changeMetrics) {
 	a.raise("queues-late", "A message of "+strings.Join(m.waiting.names(), " or ")+" was not handled in time.",
 		m.waiting.math("MAX(["+strings.Join(ages, ", ")+"])"), atOnce)
 	a.raise("dead-letters", "A dead-letter queue has messages: "+strings.Join(m.dead.names(), ", ")+".", m.dead.math(m.dead.sum()), atOnce)
-	a.raise("dead-letters-lost", "What could not be handled could not be sent to its dead-letter queue either.", m.lost.math(m.lost.sum()), atOnce)
+	a.raise("dead-letters-lost", "What could not be handled could not be sent to its dead-letter queue either.",
+		m.lost.math(m.lost.sum()), atOnce)
 	for _, name := range m.invoked.names() {
 		a.silent(name, m)
 	}
