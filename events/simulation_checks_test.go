@@ -179,4 +179,3 @@ func (s *simulation) checkFailing(r *receiver) {
 		require.Equal(s, deliverer.ReasonFailing, r.reason)
 	}
 }
-

@@ -41,6 +41,55 @@ func TestStripTakesThePatternsOfSubscriptions(t *testing.T) {
 		"Count": {"Type": "AWS::Logs::MetricFilter", "Properties": {"FilterPattern": "{ $.a = 1 }"}}}}`, string(text))
 }
 
+// stripped gives the resources of a template after strip, as JSON.
+func stripped(t *testing.T, template string) string {
+	t.Helper()
+	folder := t.TempDir()
+	name := filepath.Join(folder, "A.template.json")
+	require.NoError(t, os.WriteFile(name, []byte(`{"Resources": `+template+`}`), 0o600))
+	require.NoError(t, strip(folder, nil))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var whole struct{ Resources json.RawMessage }
+	require.NoError(t, json.Unmarshal(text, &whole))
+	return string(whole.Resources)
+}
+
+func TestStripTakesAlarmsOnExpressionsAlone(t *testing.T) {
+	require.JSONEq(t, `{"One": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Errors"}}}`, stripped(t, `{
+		"One": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Errors"}},
+		"Sum": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{"Id": "a", "Expression": "b + c"}]}}}`))
+}
+
+// TestStripOpensQueuesToCallsWithoutTLS, and to no other caller: what the policy allows stays, and so
+// does what it refuses for another reason. The policies of other resources stay.
+func TestStripOpensQueuesToCallsWithoutTLS(t *testing.T) {
+	const (
+		insecure = `{"Effect": "Deny", "Action": "sqs:*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}}`
+		allowed  = `{"Effect": "Allow", "Action": "sqs:SendMessage", "Condition": {"ArnEquals": {"aws:SourceArn": "rule"}}}`
+		refused  = `{"Effect": "Deny", "Action": "sqs:DeleteMessage"}`
+	)
+	policy := func(kind, statements string) string {
+		return `{"Type": "` + kind + `", "Properties": {"Queues": ["q"], "PolicyDocument": {"Statement": [` + statements + `]}}}`
+	}
+	topic := policy("AWS::SNS::TopicPolicy", insecure)
+	require.JSONEq(t, `{"Some": `+policy(queuePolicies, allowed+","+refused)+`, "Topic": `+topic+`}`, stripped(t,
+		`{"Some": `+policy(queuePolicies, insecure+","+allowed+","+refused)+`, "None": `+policy(queuePolicies, insecure)+`, "Topic": `+topic+`}`))
+}
+
+// TestStripTellsReadersOfAStreamToFailAsAWhole: readers of queues go on to report what failed.
+func TestStripTellsReadersOfAStreamToFailAsAWhole(t *testing.T) {
+	function := func(variables string) string {
+		return `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {` + variables + `}}}}`
+	}
+	mapping := func(id, more string) string {
+		return `{"Type": "` + mappings + `", "Properties": {` + more + `"FunctionName": {"Ref": "` + id + `"}}}`
+	}
+	maps := `, "Stream": ` + mapping("Publisher", `"StartingPosition": "TRIM_HORIZON", `) + `, "Queue": ` + mapping("Matcher", "") + `}`
+	require.JSONEq(t, `{"Publisher": `+function(`"A": "b", "LECTERN_WHOLE_BATCHES": "1"`)+`, "Matcher": `+function("")+maps,
+		stripped(t, `{"Publisher": `+function(`"A": "b"`)+`, "Matcher": `+function("")+maps))
+}
+
 // TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and what
 // would have to be there already: a table, and the zone of a host.
 func TestEveryOptionIsThatOfTheAppsTests(t *testing.T) {
