@@ -3,14 +3,20 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
 	workers "lectern/events"
+	"lectern/events/deliverer"
+	"lectern/events/matcher"
 	"lectern/events/publisher"
+	"lectern/events/sweeper"
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/runtimeapi"
+	"lectern/shared/api"
 	shared "lectern/shared/bus"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -86,11 +92,30 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
+	m, matcherErr := matcher.Start(s.workerEnv(workers.Matcher), s.places(workers.Matcher), "")
+	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
+	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
+	if err := errors.Join(matcherErr, delivererErr, sweeperErr); err != nil {
+		return nil, fmt.Errorf("stack: %w", err)
+	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	return map[string]bus.Handler{
-		workers.Publisher: handler(p.Invoke),
+		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
+		workers.Sweeper: handler(sweep{w}.invoke),
 	}, nil
 }
+
+// workerEnv returns the environment of a worker in this process.
+func (s *Stack) workerEnv(name string) api.Env {
+	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
+	env.AdminURL, env.Keys = s.config.AdminURL, &secret.Keys{Load: s.key.load}
+	return env
+}
+
+// sweep is the handler of the events of the sweeper's schedule, which say nothing.
+type sweep struct{ *sweeper.Sweeper }
+
+func (s sweep) invoke(ctx context.Context, _ json.RawMessage) (any, error) { return nil, s.Invoke(ctx) }
 
 // handler returns the handler of a worker's Invoke.
 func handler[I, O any](invoke func(context.Context, I) (O, error)) bus.Handler {
