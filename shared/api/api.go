@@ -15,6 +15,7 @@ import (
 
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
+	"lectern/shared/bus"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -48,6 +49,9 @@ type Env struct {
 	Keys *secret.Keys
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
+	// Places has the bus and the queues of the region, for the operator's commands. It is nil in
+	// functions that use neither.
+	Places *bus.Places
 	// Memory has the values that the groups of one process share; see Shared.
 	Memory *Memory
 }

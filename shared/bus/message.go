@@ -1,10 +1,13 @@
 // Package bus carries published changes from the stream of the table to the workers: the messages,
 // the bus and the queues. A message has ids, kinds, names of fields and versions, and never a
-// value of a record (design.md section 3). The workers are in events/. Read message.go, then
-// queue.go.
+// value of a record (design.md section 3). The workers are in events/. Read message.go, queue.go,
+// places.go, eventbridge.go, sqs.go.
 package bus
 
 import (
+	"encoding/json"
+	"fmt"
+
 	"lectern/shared/change"
 	"lectern/shared/wire"
 )
@@ -44,4 +47,15 @@ func Messages(r change.Record) []Message {
 		}
 	}
 	return all
+}
+
+// Published returns the message of an event that a rule has sent to a queue.
+func Published(body []byte) (Message, error) {
+	var event struct {
+		Detail Message `json:"detail"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return Message{}, fmt.Errorf("bus: decode an event: %w: %w", ErrPermanent, err)
+	}
+	return event.Detail, nil
 }

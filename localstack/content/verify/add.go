@@ -43,6 +43,8 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"H": (*Organization).addChange,
 	"X": (*Organization).addSecurityEvent,
 	"Y": (*Organization).addRequests,
+	"W": (*Organization).addDelivery,
+	"B": (*Organization).addWebhookBody,
 	"I": (*Organization).addAnswer,
 }
 

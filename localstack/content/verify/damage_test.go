@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,9 +17,12 @@ import (
 	"lectern/localstack/content/demo"
 	"lectern/localstack/content/verify/raw"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/bus"
+	"lectern/shared/delivery"
 	"lectern/shared/layout"
 	"lectern/shared/metadata"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // oneOfEach is a table with few records, of every kind.
@@ -46,11 +50,31 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	made("sessions", map[string]any{"title": "A talk", "sponsor_ids": []string{company}, "participants": []any{map[string]any{"contact_id": person, "core_role": "speaker"}}})
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
+	deliver(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
 	require.NoError(t, err)
 	return client, name
+}
+
+// deliver stores a delivery with its body, and the state of an endpoint.
+func deliver(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
+	const endpoint = "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e30"
+	deliveries := delivery.Store{Table: s.Table(t), Now: time.Now}
+	m := bus.Message{Change: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e31", At: wire.At(time.Now()), Org: s.Org, Kind: "contact.created", Sequence: 1, Type: "contact", RecordID: endpoint}
+	_, err := deliveries.Add(t.Context(), m, []delivery.Target{{Endpoint: endpoint, Form: "thin"}}, emptyBody{})
+	require.NoError(t, err)
+	_, err = deliveries.Learn(t.Context(), s.Org, endpoint, []delivery.Result{{Failed: true}})
+	require.NoError(t, err)
+}
+
+// emptyBody renders a body without content.
+type emptyBody struct{}
+
+func (emptyBody) Render(context.Context, bus.Message, string) ([]byte, error) {
+	return []byte(`{"metadata":{` + delivery.Place), nil
 }
 
 // once is the first item of each kind, by the kind.
