@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // The tests of this file follow changes through the bus, the matcher and the deliverer of a
@@ -23,7 +24,7 @@ const (
 // newRunning returns a caller of a service with its workers.
 func newRunning(t *testing.T) *desk {
 	t.Helper()
-	d := it.NewClient(t)
+	d := &it.Client{Stack: stacktest.Start(t, stacktest.Publishing()), T: t}
 	return &desk{Client: d, clock: new(clock), env: d.Env(t)}
 }
 
@@ -36,29 +37,31 @@ func (d *desk) deliveries(id string, query ...string) it.Page {
 }
 
 // await returns the deliveries of a query once there are n.
-func (d *desk) await(id string, n int, query ...string) []entity {
+func (d *desk) await(id string, n int, query ...string) (all []entity) {
 	d.T.Helper()
-	var p it.Page
-	require.Eventually(d.T, func() bool {
-		p = d.deliveries(id, query...)
-		return len(p.Results) == n
-	}, patience, pause, "%v", query)
-	return p.Results
+	d.eventually(func() bool {
+		all = d.deliveries(id, query...).Results
+		return len(all) == n
+	})
+	return all
 }
 
-// attempted waits until a delivery has n attempts.
-func (d *desk) attempted(id, delivery string, n int) entity {
+// attempted returns a delivery once it has n attempts.
+func (d *desk) attempted(id, delivery string, n int) (found entity) {
 	d.T.Helper()
-	var found entity
-	require.Eventually(d.T, func() bool {
-		for _, shown := range d.deliveries(id).Results {
-			if shown.ID() == delivery {
-				found = shown
-			}
-		}
+	d.eventually(func() bool {
+		found = it.ByID(d.T, d.deliveries(id).Results, delivery)
 		return len(found.List("attempts")) >= n
-	}, patience, pause)
+	})
 	return found
+}
+
+// eventually waits until a condition holds. The condition may end the test.
+func (d *desk) eventually(holds func() bool) {
+	d.T.Helper()
+	for deadline := time.Now().Add(patience); !holds(); time.Sleep(pause) {
+		require.True(d.T, time.Now().Before(deadline), "the condition does not hold")
+	}
 }
 
 func (d *desk) act(status int, id, delivery, act string) entity {
