@@ -1,5 +1,5 @@
 // Package sweeper sends due attempts and the parts of replays from the table to the deliverer
-// (decision 32). A schedule invokes the sweeper each minute, on one machine each second.
+// (decision 33). A schedule invokes the sweeper each minute, on one machine each second.
 package sweeper
 
 import (
