@@ -60,7 +60,7 @@ func start(t *testing.T) *bench {
 	b.Store = delivery.Store{Table: tabletest.Start(t), Now: clock}
 	b.Table.Now = clock
 	b.Deliverer = deliverer.New(deliverer.Config{
-		Table: b.Store.Table, Now: clock, Log: api.NewLog(b.log), Receivers: b, Sender: sender{b}, Deliveries: b,
+		Table: b.Table, Now: clock, Log: api.NewLog(b.log), Receivers: b, Sender: sender{b}, Deliveries: b,
 	})
 	return b
 }
@@ -131,7 +131,7 @@ func (b *bench) invoke(tasks ...delivery.Task) int {
 // show returns the delivery of a task.
 func (b *bench) show(t delivery.Task) *delivery.Work {
 	b.Helper()
-	w, err := b.Store.Open(b.Context(), t)
+	w, err := b.Open(b.Context(), t)
 	require.NoError(b, err)
 	require.NotNil(b, w)
 	return w

@@ -1,7 +1,8 @@
 // Package maintain keeps the table of a region in order. It purges records that were
-// deleted more than 30 days ago, removes the deliveries of deleted webhook endpoints, and writes the items and numbers that earlier releases did
-// not write (decision 19). It goes through the organizations step by step. Each step may be
-// repeated, and may run while the service is in use.
+// deleted more than 30 days ago, removes the deliveries of deleted webhook endpoints, and
+// writes the items and numbers that earlier releases did not write (decision 19). It goes
+// through the organizations step by step. Each step may be repeated, and may run while the
+// service is in use.
 //
 // Read maintain.go, then progress.go.
 package maintain

@@ -112,7 +112,7 @@ func (s *Stack) workerEnv(name string) api.Env {
 	return env
 }
 
-// sweep is the handler of the events of the sweeper's schedule, which say nothing.
+// sweep is the handler of the events of the sweeper's schedule, which have no content.
 type sweep struct{ *sweeper.Sweeper }
 
 func (s sweep) invoke(ctx context.Context, _ json.RawMessage) (any, error) { return nil, s.Invoke(ctx) }

@@ -50,7 +50,7 @@ func TestDeliveriesOfADeletedEndpointAreRemoved(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, report.Failed)
 	for name, id := range ids {
-		kept, _, err := deliveries.List(t.Context(), d.Org, id, delivery.Filter{}, 0, 10)
+		kept, _, err := deliveries.List(t.Context(), d.Org, id, delivery.Filter{}, delivery.Page{Limit: 10})
 		require.NoError(t, err)
 		require.Equal(t, name == "stays", len(kept) == 1, name)
 		state, err := deliveries.ReadState(t.Context(), d.Org, id)
