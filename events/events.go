@@ -1,8 +1,8 @@
 // Package events declares what happens after a write: the workers, which are Lambdas that no
 // request invokes, and the rules by which the bus sends changes to queues. Both lists are data.
-// The CDK app makes from them what is deployed, and localstack/local/bus what runs on one machine.
-// A change is stored with its write (shared/change), and the publisher reads it from the stream of
-// the table (decision 30). Each worker has a package below this one. Read events.go, then check.go.
+// The CDK app deploys both lists, and localstack/local/bus runs them on one machine. A change is
+// stored with its write (shared/change), and the publisher reads the stream of the table
+// (decision 30). Each worker has a package below. Read events.go, then check.go.
 package events
 
 import (

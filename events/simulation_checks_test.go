@@ -46,7 +46,7 @@ func (s *simulation) checkDeliveries(end time.Time) {
 	statuses := map[string]int{}
 	for _, r := range s.receivers.all {
 		ended := 0
-		all, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{}, 0, 1_000_000)
+		all, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{}, delivery.Page{Limit: 1_000_000})
 		require.NoError(s, err)
 		require.False(s, more)
 		for _, d := range all {
@@ -179,4 +179,3 @@ func (s *simulation) checkFailing(r *receiver) {
 		require.Equal(s, deliverer.ReasonFailing, r.reason)
 	}
 }
-

@@ -1,5 +1,5 @@
 // Package deliverer makes the attempts of deliveries: it signs and posts the body, records the
-// outcome, and plans the next attempt (decision 32). What a receiver does is an outcome; only a
+// outcome, and plans the next attempt (decision 33). What a receiver does is an outcome; only a
 // fault of the service is an error.
 //
 // Read deliverer.go first, then attempt.go, then endpoint.go.

@@ -1,5 +1,5 @@
 // Package matcher makes the deliveries of published changes: it finds the endpoints that take a
-// message, stores a delivery for each, and sends the first attempts to the deliverer (decision 32).
+// message, stores a delivery for each, and sends the first attempts to the deliverer (decision 33).
 package matcher
 
 import (

@@ -1,5 +1,5 @@
-// Package sweeper sends what is due to the deliverer: attempts that wait in the table, and the parts
-// of replays (decision 32). A schedule invokes it each minute, on one machine each second.
+// Package sweeper sends due attempts and the parts of replays from the table to the deliverer
+// (decision 33). A schedule invokes the sweeper each minute, on one machine each second.
 package sweeper
 
 import (
@@ -13,12 +13,12 @@ import (
 	"lectern/shared/table"
 )
 
-// most is the time of an invocation after which it begins no further minute and no further part of
-// a replay. The next invocation goes on.
+// most is the time of an invocation after which no further minute and no further part of a replay
+// begins. The next invocation goes on.
 const most = 30 * time.Second
 
-// Sweeper sends what is due. Several may run at once; then something may be sent twice, and the
-// deliverer drops the second.
+// Sweeper sends due items. Several sweepers may run at once and send an item twice; the deliverer
+// drops the second message.
 type Sweeper struct {
 	deliveries bus.Queue
 	store      delivery.Store
@@ -37,7 +37,7 @@ type sweep struct {
 	minutes, tasks, replay int
 }
 
-// Invoke sends what is due, from the first minute that was not swept to now.
+// Invoke sends the due items from the first minute without a finished sweep to now.
 func (s *Sweeper) Invoke(ctx context.Context) error {
 	sw := &sweep{Sweeper: s, until: time.Now().Add(most)}
 	err := sw.run(ctx)
@@ -53,8 +53,8 @@ func (s *Sweeper) Invoke(ctx context.Context) error {
 	return err
 }
 
-// run sweeps minute after minute. A minute that fails does not keep the later ones waiting; the next
-// invocation begins with it.
+// run sweeps minute after minute. A failed minute does not hold up later minutes. The next invocation
+// begins with the failed minute.
 func (s *sweep) run(ctx context.Context) error {
 	progress, ever, err := s.store.Begin(ctx)
 	if err != nil || !ever {
@@ -74,7 +74,7 @@ func (s *sweep) run(ctx context.Context) error {
 	return errors.Join(failed, s.store.Advance(ctx, progress, swept))
 }
 
-// minute sends what is due of a minute, and removes each item after it was sent.
+// minute sends the due items of a minute, and then removes them.
 func (s *sweep) minute(ctx context.Context, minute int64) error {
 	items, err := s.store.DueIn(ctx, minute)
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *sweep) minute(ctx context.Context, minute int64) error {
 	return s.store.Done(ctx, sent)
 }
 
-// part sends the next part of a replay. The item of the part after it is due at once, for this or
-// the next invocation.
+// part sends the next part of a replay, and then puts the item of the following part, which is due
+// at once.
 func (s *sweep) part(ctx context.Context, d delivery.DueItem) error {
 	tasks, next, err := s.store.Part(ctx, d)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s *service) deliveries(ctx context.Context, in *deliveriesInput) (*page.Of
 	}
 	q := in.Query()
 	filter := delivery.Filter{Status: in.Status, Kind: string(in.Kind), Since: timeOf(in.Since), Until: timeOf(in.Until)}
-	some, more, err := s.store.List(ctx, auth.From(ctx).Org.ID, in.ID, filter, q.Offset(), q.PageSize)
+	some, more, err := s.store.List(ctx, auth.From(ctx).Org.ID, in.ID, filter, delivery.Page{Skip: q.Offset(), Limit: q.PageSize})
 	if err != nil {
 		return nil, err
 	}

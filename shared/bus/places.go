@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"lectern/shared/table"
 )
 
 // The environment variables that name the bus and the queues. queuePrefix comes before the name
@@ -47,6 +49,7 @@ type Places struct {
 func Local(c Config) *Places {
 	return &Places{bus: c.Bus, queues: maps.Clone(c.Queues), aws: aws.Config{
 		Region: c.Region, BaseEndpoint: &c.Endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient: table.HTTPClient(nil),
 	}}
 }
 
@@ -57,6 +60,7 @@ func FromEnvironment(ctx context.Context) (*Places, error) {
 	if err != nil {
 		return nil, fmt.Errorf("bus: load AWS configuration: %w", err)
 	}
+	loaded.HTTPClient = table.HTTPClient(loaded.HTTPClient)
 	return &Places{aws: loaded, bus: os.Getenv(busVariable), queues: named(os.Environ())}, nil
 }
 

@@ -192,14 +192,14 @@ func (m made) after(w Work) Work {
 	w.Attempts = append(w.Attempts[:len(w.Attempts):len(w.Attempts)], m.attempt())
 	w.Attempts = w.Attempts[max(0, len(w.Attempts)-maxAttempts):]
 	if m.Mode != Scheduled {
-		w.Hidden.Extra = m.Task.Attempt
+		w.Hidden.Extra = m.Attempt
 		if m.Succeeded() {
 			w.Status, w.NextAttemptAt, w.Hidden.Queued = Delivered, nil, false
 		}
 		return w
 	}
-	w.Hidden.Made, w.NextAttemptAt, w.Hidden.Queued = m.Task.Attempt, nil, false
-	delay, more := Delay(m.Task.Attempt, m.RetryAfter, spread(w.ID, m.Task.Attempt))
+	w.Hidden.Made, w.NextAttemptAt, w.Hidden.Queued = m.Attempt, nil, false
+	delay, more := Delay(m.Attempt, m.RetryAfter, spread(w.ID, m.Attempt))
 	switch {
 	case m.Succeeded():
 		w.Status = Delivered

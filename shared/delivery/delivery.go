@@ -1,10 +1,10 @@
 // Package delivery keeps the deliveries of webhooks: each delivery with its attempts for 30 days,
 // the rendered bodies, and the due items of later attempts (gaps.md section 10, design.md
-// sections 3 and 6, decision 32). The workers in events/ make the attempts.
+// sections 3 and 6, decision 33). The workers in events/ make the attempts.
 //
 // Read delivery.go and keys.go first, then schedule.go and breaker.go, which are plain functions;
-// add.go, attempt.go and state.go for the matcher and the deliverer, due.go and replay.go for the
-// sweeper, list.go and actions.go for the API.
+// add.go, attempt.go and state.go for the matcher and the deliverer, due.go for the sweeper, list.go
+// and actions.go for the API.
 package delivery
 
 import (

@@ -15,10 +15,13 @@ const (
 	maxListed = 5000
 )
 
-// List returns the deliveries of an endpoint that match, the latest first: at most limit of them
-// after skip, and whether more may follow. A list looks at the last 5,000 deliveries before Until
+// Page selects a part of a list: at most Limit deliveries after the first Skip.
+type Page struct{ Skip, Limit int }
+
+// List returns a page of the deliveries of an endpoint that match, the latest first, and reports
+// whether more may follow. A list looks at the last 5,000 deliveries before Until
 // at most; more is true if it did not look at all.
-func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, skip, limit int) (some []Delivery, more bool, err error) {
+func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, p Page) (some []Delivery, more bool, err error) {
 	since, until := f.span(s.Now())
 	left := maxListed
 	for day := until.UTC().Truncate(24 * time.Hour); !day.Add(24 * time.Hour).Before(since); day = day.Add(-24 * time.Hour) {
@@ -36,9 +39,9 @@ func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, s
 			}
 			switch {
 			case !f.matches(&w.Delivery):
-			case skip > 0:
-				skip--
-			case len(some) == limit:
+			case p.Skip > 0:
+				p.Skip--
+			case len(some) == p.Limit:
 				return some, true, nil
 			default:
 				some = append(some, w.Delivery)

@@ -352,7 +352,7 @@ func TestLists(t *testing.T) {
 		}
 	}
 	list := func(f delivery.Filter, skip, limit int) (sequences []int64, more bool) {
-		some, more, err := b.List(t.Context(), org, endpoint, f, skip, limit)
+		some, more, err := b.List(t.Context(), org, endpoint, f, delivery.Page{Skip: skip, Limit: limit})
 		require.NoError(t, err)
 		for _, d := range some {
 			sequences = append(sequences, d.Sequence)

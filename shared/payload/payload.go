@@ -8,7 +8,6 @@ package payload
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"lectern/shared/account"
@@ -112,7 +111,7 @@ func (r *Renderer) metadata(m bus.Message) Metadata {
 	meta := Metadata{
 		Action: m.Kind, EventID: eventOf(m), OrgID: m.Org,
 		ResourceURL: r.APIURL + path(m), Version: version, DateTime: m.At, Sequence: m.Sequence,
-		Changed: slices.Concat([]string{}, m.Fields), ID: place,
+		Changed: append([]string{}, m.Fields...), ID: place,
 	}
 	if m.Actor.ID != 0 {
 		meta.ActorID = &m.Actor.ID

@@ -62,9 +62,12 @@ type Endpoint struct {
 	owner *owner
 }
 
+// Kind is the name of the kind of the endpoints.
+const Kind = "webhook"
+
 // endpoints is the kind of the endpoints.
 var endpoints = &resource.Kind[Endpoint, *Endpoint, edit]{
-	Name: "webhook", Title: "Webhook", Many: "webhooks", Max: Max, Security: securityEvents, Redact: redact,
+	Name: Kind, Title: "Webhook", Many: "webhooks", Max: Max, Security: securityEvents, Redact: redact,
 }
 
 // private is the part of an endpoint that is never shown.

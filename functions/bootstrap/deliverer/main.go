@@ -1,4 +1,4 @@
-// Command bootstrap is the Lambda that attempts deliveries. The queue of deliveries invokes it.
+// Command bootstrap is the Lambda of the deliverer. The queue of deliveries invokes the Lambda.
 package main
 
 import (

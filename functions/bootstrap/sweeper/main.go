@@ -1,4 +1,4 @@
-// Command bootstrap is the Lambda that sends what is due to the deliverer. A schedule invokes it.
+// Command bootstrap is the Lambda of the sweeper. A schedule invokes the Lambda.
 package main
 
 import (
@@ -21,7 +21,7 @@ func start(env api.Env, places *bus.Places) (worker.Invoke[json.RawMessage, any]
 	return sweep{s}.invoke, nil
 }
 
-// sweep is the handler of the schedule's events, which say nothing.
+// sweep is the handler of the schedule's events, which have no content.
 type sweep struct{ *sweeper.Sweeper }
 
 func (s sweep) invoke(ctx context.Context, _ json.RawMessage) (any, error) { return nil, s.Invoke(ctx) }

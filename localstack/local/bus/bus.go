@@ -19,6 +19,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"lectern/events"
 	shared "lectern/shared/bus"
 	"lectern/shared/table"
@@ -66,6 +69,8 @@ type Bus struct {
 	queues *queues
 	server *http.Server
 	told   chan table.Key
+	// wrote gets a value after another process may have written.
+	wrote chan struct{}
 	// running counts the goroutines of the sources. stop ends the sources, abandon their invocations.
 	running       sync.WaitGroup
 	stop, abandon context.CancelFunc
@@ -90,7 +95,8 @@ func Open(c Config) (*Bus, error) {
 	}
 	b := &Bus{
 		URL: "http://" + listener.Addr().String(), config: c, key: key, queues: all, told: make(chan table.Key, maxTold),
-		stop: func() {}, abandon: func() {},
+		wrote: make(chan struct{}, 1),
+		stop:  func() {}, abandon: func() {},
 	}
 	b.server = &http.Server{Handler: b, ReadHeaderTimeout: headerTime}
 	go func() { _ = b.server.Serve(listener) }() // It ends with Stop.
@@ -183,5 +189,47 @@ func (c Config) urlOf(address, name string) string {
 	return address + "/000000000000/" + c.prefix() + "-" + name
 }
 
+// Wrote makes the follower read the feed soon: another process may have written a change.
+func (b *Bus) Wrote() {
+	select {
+	case b.wrote <- struct{}{}:
+	default: // The follower has not read since the last call.
+	}
+}
+
 // Secret returns the name of the secret with the master key of a region.
 func Secret(region string) string { return "lectern/" + region + "/keys" }
+
+// teller tells the follower of the change records that a client writes.
+type teller struct {
+	table.Client
+	told chan<- table.Key
+}
+
+// Tell returns a client that tells the follower of each change record.
+func (b *Bus) Tell(client table.Client) table.Client { return teller{client, b.told} }
+
+// TransactWriteItems forwards the call. It also tells of a transaction without an answer, since the
+// follower looks whether the record exists.
+func (t teller) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
+	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	out, err := t.Client.TransactWriteItems(ctx, in, o...)
+	for _, w := range in.TransactItems {
+		if w.Put == nil || text(w.Put.Item["k"]) != table.KindChange {
+			continue
+		}
+		select {
+		case t.told <- table.Key{PK: text(w.Put.Item["PK"]), SK: text(w.Put.Item["SK"])}:
+		default: // The next read of the feed finds the record.
+		}
+	}
+	return out, err
+}
+
+// text returns the value of an attribute that is a text, or else nothing.
+func text(value types.AttributeValue) string {
+	if t, ok := value.(*types.AttributeValueMemberS); ok {
+		return t.Value
+	}
+	return ""
+}

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	lambda "github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	shared "lectern/shared/bus"
 	"lectern/shared/change"
@@ -37,6 +35,8 @@ const (
 	// slowest is the longest time between two reads, in reads that fail or take long. A read takes
 	// at most a tenth of the time.
 	slowest, share = 10 * time.Second, 10
+	// shortest is the shortest time between two reads while other processes write.
+	shortest = 20 * time.Millisecond
 )
 
 // follower passes the new change records of the table to the publisher. It is told of the records
@@ -49,6 +49,7 @@ type follower struct {
 	now    func() time.Time
 	log    *slog.Logger
 	told   <-chan table.Key
+	wrote  <-chan struct{}
 	// poll is the time between two reads of the feed.
 	poll time.Duration
 	// dead takes a change record that the publisher refuses for good.
@@ -73,7 +74,8 @@ func (b *Bus) newFollower(s Sources) (*follower, error) {
 		return nil, err
 	}
 	return &follower{
-		table: s.Table, region: b.config.Region, dir: b.config.Dir, now: b.config.Now, log: b.config.Log, told: b.told, poll: s.Poll,
+		table: s.Table, region: b.config.Region, dir: b.config.Dir, now: b.config.Now, log: b.config.Log,
+		told: b.told, wrote: b.wrote, poll: s.Poll,
 		dead: b.buryChange, mark: m, kept: m, seen: map[string]bool{}, tries: map[string]int{},
 	}, nil
 }
@@ -89,15 +91,21 @@ func (b *Bus) buryChange(key table.Key) error {
 
 // run follows the table until ctx ends.
 func (f *follower) run(ctx context.Context) {
-	for next := time.Now(); ctx.Err() == nil; {
+	next, earliest := time.Now(), time.Now()
+	for ctx.Err() == nil {
 		timer := time.NewTimer(time.Until(next))
 		select {
 		case key := <-f.told:
 			f.note(f.hear(ctx, f.gather(key)))
+		case <-f.wrote:
+			if f.failing == 0 && earliest.Before(next) {
+				next = earliest
+			}
 		case <-timer.C:
 			start := time.Now()
 			f.note(f.read(ctx))
-			next = time.Now().Add(f.pause(time.Since(start)))
+			took, end := time.Since(start), time.Now()
+			next, earliest = end.Add(f.pause(took)), end.Add(max(took, shortest))
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -306,38 +314,4 @@ func (f *follower) pass(items []table.Item) (done int, err error) {
 		return done, errRefused
 	}
 	return done, nil
-}
-
-// teller tells the follower of the change records that a client writes.
-type teller struct {
-	table.Client
-	told chan<- table.Key
-}
-
-// Tell returns a client that tells the follower of each change record.
-func (b *Bus) Tell(client table.Client) table.Client { return teller{client, b.told} }
-
-// TransactWriteItems forwards the call. It also tells of a transaction without an answer, since the
-// follower looks whether the record exists.
-func (t teller) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput,
-	o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	out, err := t.Client.TransactWriteItems(ctx, in, o...)
-	for _, w := range in.TransactItems {
-		if w.Put == nil || text(w.Put.Item["k"]) != table.KindChange {
-			continue
-		}
-		select {
-		case t.told <- table.Key{PK: text(w.Put.Item["PK"]), SK: text(w.Put.Item["SK"])}:
-		default: // The next read of the feed finds the record.
-		}
-	}
-	return out, err
-}
-
-// text returns the value of an attribute that is a text, or else nothing.
-func text(value types.AttributeValue) string {
-	if t, ok := value.(*types.AttributeValueMemberS); ok {
-		return t.Value
-	}
-	return ""
 }

@@ -251,3 +251,14 @@ func TestAReadOfAnIdleRegionIsCheap(t *testing.T) {
 	require.Eventually(t, func() bool { return door.queries.Load() == 4+feed.Buckets }, soon, time.Millisecond)
 	require.Equal(t, []string{id}, got.missing([]string{id}))
 }
+
+// TestTheFollowerReadsAfterAnotherProcessWrote, long before the next read of the feed.
+func TestTheFollowerReadsAfterAnotherProcessWrote(t *testing.T) {
+	c, got, b := startChanges(t, same), newCollector(), open(t, "")
+	require.NoError(t, b.Run(got.sources(c.Table, time.Hour)))
+	for range 3 {
+		id := []string{c.write(t, b.now())}
+		b.Wrote()
+		require.Eventually(t, func() bool { return len(got.missing(id)) == 0 }, soon, time.Millisecond)
+	}
+}

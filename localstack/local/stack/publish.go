@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// pollHere and pollApart are the times between two reads of the feed: with functions in this
-	// process, which tell the follower of their changes, and with the functions' own binaries.
-	pollHere, pollApart = 2 * time.Second, 250 * time.Millisecond
+	// poll is the time between two reads of the feed. A read also follows soon after a request to
+	// the functions' own binaries; functions in this process tell the follower of their changes.
+	poll = time.Second
 	// mostApart limits the invocations of a worker's own binary at the same time. A function has
 	// at most 16 processes.
 	mostApart = 16
@@ -76,9 +76,9 @@ func (s *Stack) publish(t *table.Table) (err error) {
 	if !s.config.Publish {
 		return nil
 	}
-	sources := bus.Sources{Table: t, Poll: pollHere}
+	sources := bus.Sources{Table: t, Poll: poll}
 	if s.config.Functions != "" {
-		sources.Poll, sources.Most, sources.Handlers = pollApart, mostApart, s.workersApart()
+		sources.Most, sources.Handlers = mostApart, s.workersApart()
 	} else if sources.Handlers, err = s.workersHere(); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Stack) workerEnv(name string) api.Env {
 	return env
 }
 
-// sweep is the handler of the events of the sweeper's schedule, which say nothing.
+// sweep is the handler of the events of the sweeper's schedule, which have no content.
 type sweep struct{ *sweeper.Sweeper }
 
 func (s sweep) invoke(ctx context.Context, _ json.RawMessage) (any, error) { return nil, s.Invoke(ctx) }

@@ -202,6 +202,9 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	d := newDoor(env, functions.Groups, function)
 	d.stage, d.routes = s.config.Stage, s.config.Routes
+	if p != nil && s.config.Publish {
+		d.wrote = s.bus.Wrote
+	}
 	url := "http://" + listener.Addr().String() + stagePath(d.stage)
 	i := &Instance{URL: url, Env: env, do: operator(), processes: p, ingesting: ingest, server: &http.Server{
 		Handler:           d,
