@@ -77,10 +77,10 @@ func TestAThinBodyMatchesTheSchema(t *testing.T) {
 		}
 		compiled := compile(t, described)
 		body := decode(t, described.Example).(object)
-		body["data"] = object{"id": body["data"].(object)["id"], "sourceOfChange": "public_api"}
+		body["data"] = object{"id": body["data"].(object)["id"], "event_id": nil, "org_id": json.Number("3")}
 		body["metadata"].(object)["truncated"] = true
 		require.NoError(t, compiled.Validate(body), described.Kind)
-		body["data"] = object{"id": 7, "sourceOfChange": "public_api"}
+		body["data"] = object{"id": json.Number("7"), "event_id": nil, "org_id": json.Number("3")}
 		require.Error(t, compiled.Validate(body), described.Kind)
 	}
 }
@@ -147,10 +147,11 @@ const ref = "#/components/schemas/"
 var (
 	source = object{"type": "string", "description": "Where the change was made, such as public_api."}
 	thin   = object{
-		"type": "object", "description": "The record's id alone; metadata names the changed fields and the address of the record.",
-		"required": []any{"id", "sourceOfChange"},
+		"type": "object", "description": "The ids alone; metadata names the changed fields and the address of the record.",
+		"required": []any{"id", "event_id", "org_id"},
 		"properties": object{
-			"id": object{"type": "string", "format": "uuid"}, "sourceOfChange": source,
+			"id": object{"type": "string", "format": "uuid"}, "event_id": object{"type": []any{"integer", "null"}},
+			"org_id": object{"type": "integer"}, "sourceOfChange": source,
 		},
 	}
 )

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"lectern/shared/auth"
 	"lectern/shared/bus"
 	"lectern/shared/change"
 	"lectern/shared/resource"
@@ -116,14 +115,6 @@ func (e *Endpoint) May(kind string, event int64) bool {
 
 // Paused reports whether the endpoint gets nothing at all at present.
 func (e *Endpoint) Paused() bool { return e.owner == nil || e.owner.absent() != "" }
-
-// Caller returns the owner as a caller, for whom bodies are rendered; nil for a paused endpoint.
-func (e *Endpoint) Caller() *auth.Caller {
-	if e.Paused() {
-		return nil
-	}
-	return &e.owner.Caller
-}
 
 // securityEvents returns the actions of the security events of a change.
 func securityEvents(before, after *Endpoint) (actions []string) {

@@ -11,6 +11,7 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/webhook"
 )
 
 // The tests of this file follow changes through the bus, the matcher and the deliverer of a
@@ -109,6 +110,51 @@ func TestADeliveryIsListedWithItsAttempt(t *testing.T) {
 	require.Equal(t, shown.ID(), r.headers[0].Get("Webhook-Id"))
 	require.Equal(t, "session.created", r.headers[0].Get("Lectern-Event"))
 	requireBody(t, "session.created", r.bodies[0])
+}
+
+// TestBodiesMatchTheirSchemas in both forms, for every kind that a test can cause at once.
+func TestBodiesMatchTheirSchemas(t *testing.T) {
+	d := newRunning(t)
+	r, _ := switchable(t)
+	for _, payload := range []string{"full", "thin"} {
+		d.create(200, draft(object{"url": r.URL, "events": anyOf(webhook.Kinds), "payload": payload}))
+	}
+	person := d.Do(200, http.MethodPost, "/contacts/create", object{"email": "ada@speakers.example", "first_name": "Ada"}).ID()
+	d.Do(200, http.MethodPut, "/contacts/"+person, object{"first_name": "Ada Maria"})
+	session := d.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": person, "core_role": "speaker"}}}).ID()
+	d.Put(200, session, object{"title": "Another talk", "participants": []any{}})
+	d.Delete(200, session)
+	company := d.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Quay"}).ID()
+	d.Do(200, http.MethodPost, "/exhibitors/create", object{"account_id": company})
+	d.Do(200, http.MethodPut, "/sponsors/"+company, object{"name": "Quay Ltd"})
+	for _, path := range []string{"/exhibitors/" + company, "/sponsors/" + company, "/contacts/" + person} {
+		d.Do(200, http.MethodDelete, path, nil)
+	}
+	want := []string{
+		"contact.created", "contact.deleted", "contact.event.associated", "contact.event.disassociated", "contact.updated",
+		"session.created", "session.deleted", "session.speaker.attached", "session.speaker.detached", "session.updated",
+		"exhibitor.event.associated", "exhibitor.event.disassociated", "sponsor.created", "sponsor.deleted", "sponsor.event.associated", "sponsor.updated",
+	}
+	seen := map[string]int{}
+	d.eventually(func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		seen = map[string]int{}
+		for _, h := range r.headers {
+			seen[h.Get("Lectern-Event")]++
+		}
+		for _, kind := range want {
+			if seen[kind] < 2 {
+				return false
+			}
+		}
+		return true
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, body := range r.bodies {
+		requireBody(t, r.headers[i].Get("Lectern-Event"), body)
+	}
 }
 
 func TestDeliveriesAreFilteredAndPaged(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +15,7 @@ import (
 
 	"lectern/events/schemas"
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/webhook"
 )
 
@@ -98,6 +101,36 @@ func TestATestSendsAPing(t *testing.T) {
 		"resource_url": "/v1/webhooks/" + made.ID(), "datetime": body.At("metadata.datetime"), "sequence": 0.0, "changed": []any{},
 	}, body["metadata"])
 	requireBody(t, webhook.Ping, r.bodies[0])
+}
+
+// TestAPingHasNoKey: a repetition sends another ping, and the document has no header for a key.
+func TestAPingHasNoKey(t *testing.T) {
+	d, r := newDesk(t), newReceiver(t, ok)
+	id := d.create(200, draft(object{"url": r.URL})).ID()
+	ids := map[string]bool{}
+	for range 2 {
+		answer := d.Call(t, 200, http.MethodPost, collection+"/"+id+"/test", stacktest.WithHeaders(nil, it.KeyHeader, "k"))
+		require.Empty(t, answer.Header.Get("Idempotent-Replayed"))
+		ids[entity(answer.JSON(t)).ID()] = true
+	}
+	require.Len(t, ids, 2)
+	require.Len(t, r.bodies, 2)
+	document, err := os.ReadFile("../../../../functions/root/openapi.json")
+	require.NoError(t, err)
+	var described struct {
+		Paths map[string]map[string]struct{ Parameters []struct{ Name string } }
+	}
+	require.NoError(t, json.Unmarshal(document, &described))
+	for path, keyed := range map[string]bool{
+		"/create": true, "/{webhookId}/rotate-secret": true, "/{webhookId}/test": false, "/{webhookId}/deliveries/replay": false,
+		"/{webhookId}/deliveries/{deliveryId}/redeliver": false, "/{webhookId}/deliveries/{deliveryId}/cancel": false,
+	} {
+		names := []string{}
+		for _, p := range described.Paths[collection+path]["post"].Parameters {
+			names = append(names, p.Name)
+		}
+		require.Equal(t, keyed, slices.Contains(names, it.KeyHeader), path)
+	}
 }
 
 // TestAPingOfAReceiverThatFailsSaysHow; the operation itself succeeds.
