@@ -26,7 +26,14 @@ const (
 	// mappings of the stream: ministack takes a report of failed records for a success, and the
 	// records would be lost. So Deploy tells the function to fail as a whole.
 	mappings = "AWS::Lambda::EventSourceMapping"
+	// roles allow the actions of SQS: for ministack a call with several messages is an action of its
+	// own, and for AWS it is not. So Deploy allows both.
+	roles = "AWS::IAM::Role"
 )
+
+// batches has the actions that ministack asks for in a call with several messages, by the action that
+// AWS asks for.
+var batches = map[string]string{"sqs:SendMessage": "sqs:SendMessageBatch", "sqs:DeleteMessage": "sqs:DeleteMessageBatch"}
 
 // wholeBatches is the variable that tells a reader of a stream to fail as a whole.
 const wholeBatches = "LECTERN_WHOLE_BATCHES"
@@ -108,8 +115,38 @@ func (all resources) change(id, kind string) bool {
 		return all.openQueue(id, properties)
 	case kind == mappings && properties["StartingPosition"] != nil:
 		return all.failWhole(properties)
+	case kind == roles:
+		return allowBatches(properties)
 	}
 	return false
+}
+
+// allowBatches allows a role to send and delete several messages in a call if it may do so with one.
+func allowBatches(role object) (changed bool) {
+	policies, _ := role["Policies"].([]any)
+	for _, p := range policies {
+		policy, _ := p.(object)
+		document, _ := policy["PolicyDocument"].(object)
+		statements, _ := document["Statement"].([]any)
+		for _, s := range statements {
+			statement, _ := s.(object)
+			allowed, several := statement["Action"].([]any)
+			if !several {
+				allowed = []any{statement["Action"]}
+			}
+			all := allowed
+			for _, action := range allowed {
+				name, _ := action.(string)
+				if batch, ok := batches[name]; ok {
+					all = append(all, batch)
+				}
+			}
+			if len(all) > len(allowed) {
+				statement["Action"], changed = all, true
+			}
+		}
+	}
+	return changed
 }
 
 // openQueue takes the statements that refuse calls without TLS out of the policy of a queue, and the

@@ -90,6 +90,18 @@ func TestStripTellsReadersOfAStreamToFailAsAWhole(t *testing.T) {
 		stripped(t, `{"Publisher": `+function(`"A": "b"`)+`, "Matcher": `+function("")+maps))
 }
 
+// TestStripAllowsCallsWithSeveralMessages to roles that may send or delete one.
+func TestStripAllowsCallsWithSeveralMessages(t *testing.T) {
+	role := func(actions ...string) string {
+		return `{"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": ` + actions[0] + `, "Resource": "q"}, {"Effect": "Allow", "Action": ` + actions[1] + `, "Resource": "r"}]}}]}}`
+	}
+	require.JSONEq(t, `{"Role": `+role(`["sqs:SendMessage", "sqs:SendMessageBatch"]`, `["sqs:DeleteMessage", "sqs:ReceiveMessage", "sqs:DeleteMessageBatch"]`)+
+		`, "Other": `+role(`"events:PutEvents"`, `["dynamodb:Query"]`)+`}`,
+		stripped(t, `{"Role": `+role(`"sqs:SendMessage"`, `["sqs:DeleteMessage", "sqs:ReceiveMessage"]`)+
+			`, "Other": `+role(`"events:PutEvents"`, `["dynamodb:Query"]`)+`}`))
+}
+
 // TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and what
 // would have to be there already: a table, and the zone of a host.
 func TestEveryOptionIsThatOfTheAppsTests(t *testing.T) {
