@@ -42,9 +42,9 @@ func (v *viewer) load(ctx context.Context, accounts ...party.Party) error {
 }
 
 // written shows an account as the answer to a write, with its contacts among people.
-func (st *Store) written(v *viewer, p party.Party, people map[string]party.Party) *Account {
+func (r rules) written(v *viewer, p party.Party, people map[string]party.Party) *Account {
 	view := *v
-	view.contacts = st.contacts(v.Viewer, nil, size.Biographies)
+	view.contacts = r.store.contacts(v.Viewer, nil, r.biographies)
 	view.contacts.Keep(related(p), people)
 	shown := view.show(p)
 	if view.contacts.Exceeded() {

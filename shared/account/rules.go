@@ -15,17 +15,19 @@ import (
 // codeRole is the code of the 409 for a role that the account has, or had before a delete.
 const codeRole = "DUPLICATE_ROLE"
 
-// Writer returns the writes of a request to accounts in a role.
-func (st *Store) Writer(c *auth.Caller, role string, x party.Expand) *party.Writer[Account, Draft] {
+// writer returns the writes of a request to accounts in a role. biographies is how many bytes of
+// texts about its contacts an account has in the answer.
+func (st *Store) writer(c *auth.Caller, role string, x party.Expand, biographies int) *party.Writer[Account, Draft] {
 	r := st.NewRequest(c, role, x)
-	return &party.Writer[Account, Draft]{Request: r, Rules: rules{r, st}}
+	return &party.Writer[Account, Draft]{Request: r, Rules: rules{r, st, biographies}}
 }
 
 // rules are the rules of accounts: a create may name an existing account, and an account has
 // contacts on the event (party.Rules).
 type rules struct {
 	party.Request
-	store *Store
+	store       *Store
+	biographies int
 }
 
 type operation = party.Operation[Draft]
@@ -187,7 +189,7 @@ func (r rules) Show(o *operation, got write.Items, after party.Party) (any, erro
 		}
 		people[id] = person
 	}
-	return r.store.written(r.store.viewer(r.Caller, o.Set, r.Role, bool(r.Expand)), after, people), nil
+	return r.written(r.store.viewer(r.Caller, o.Set, r.Role, bool(r.Expand)), after, people), nil
 }
 
 // Stored renders the accounts of ids that ever had a role on the caller's event, by id.
@@ -208,7 +210,7 @@ func (r rules) Stored(ctx context.Context, ids []string) (map[string]any, error)
 				return nil, err
 			}
 		}
-		shown[id] = r.store.written(v, p, people)
+		shown[id] = r.written(v, p, people)
 	}
 	return shown, nil
 }

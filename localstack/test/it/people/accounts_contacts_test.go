@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 func TestAccountShowsItsContacts(t *testing.T) {
@@ -163,6 +164,35 @@ func TestADeletedContactIsHiddenUntilItIsRestored(t *testing.T) {
 		s.RestoreRecord("contacts", ann)
 		require.Equal(t, [][]string{{ann, bob}, {ann, bob}}, shown(), "a new list replaces what could be seen")
 	})
+}
+
+// TestAWriteShowsTheTextsThatFit has an account whose contacts say more about themselves than the
+// answer of a bulk keeps of an account, and less than 5 MB.
+func TestAWriteShowsTheTextsThatFit(t *testing.T) {
+	d := it.NewClient(t)
+	var operations, contacts []object
+	for i := range 50 {
+		email := fmt.Sprintf("writer%d@example.org", i)
+		operations = append(operations, object{"action": "create", "data": object{"email": email, "about": strings.Repeat("words ", 8000)}})
+		contacts = append(contacts, object{"email": email})
+	}
+	d.BulkUnder("/contacts/bulk", "", operations...)
+	create := func() entity {
+		body := stacktest.WithHeaders(object{"name": "A", "contacts": contacts}, it.KeyHeader, "k")
+		return d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), body).JSON(t)
+	}
+	made := create()
+	path := d.EventPath("/sponsors/" + made.ID())
+	read := entity(d.Call(t, 200, "GET", path, nil).JSON(t))
+	require.NotContains(t, read, "omitted")
+	require.Len(t, read.List("contacts")[49]["about"], 48_000)
+	require.Equal(t, read, made)
+	require.Equal(t, read, create(), "a repetition of the request")
+	changed := entity(d.Call(t, 200, "PUT", path, object{"description": "New."}).JSON(t))
+	require.Equal(t, read["contacts"], changed["contacts"])
+	inBulk := d.BulkUnder("/sponsors/bulk", "", it.Updating(made.ID(), object{"description": "Newer."})).Data(t, 0)
+	require.Equal(t, []any{"contacts.about"}, inBulk["omitted"])
+	require.Len(t, inBulk.List("contacts"), 50)
 }
 
 // TestAnAccountOfManyWordsCanBeRead has contacts that say more about themselves than an
