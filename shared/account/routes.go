@@ -8,8 +8,8 @@ import (
 	"lectern/shared/bulk"
 	"lectern/shared/page"
 	"lectern/shared/party"
-	"lectern/shared/size"
 	"lectern/shared/ratelimit"
+	"lectern/shared/size"
 )
 
 // Service answers the requests of a group about accounts in one role.

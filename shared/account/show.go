@@ -12,6 +12,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/party"
 	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -62,7 +63,11 @@ func (v *viewer) show(p party.Party) *Account {
 	if !v.readsContacts {
 		return &Account{v.Finish(head(p), p, v.role, nil)}
 	}
-	return &Account{v.Finish(head(p), p, v.role, v.related(p))}
+	shown := &Account{v.Finish(head(p), p, v.role, v.related(p))}
+	if v.contacts.Exceeded() {
+		shown.Reduce(size.Brief)
+	}
+	return shown
 }
 
 // related returns the ids of the contacts that accounts name, each once.

@@ -222,3 +222,33 @@ func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
 	}
 	d.Call(t, 200, "POST", d.EventPath("/sponsors?pageSize=1"), nil)
 }
+
+// TestAccountsOfManyEscapes have contacts with 6 MB of texts, which are 36 MB of JSON: a page of
+// them is refused with a size that is answered.
+func TestAccountsOfManyEscapes(t *testing.T) {
+	d := it.NewClient(t)
+	for _, name := range []string{"A", "B", "C"} {
+		var contacts []object
+		for part := range 4 {
+			operations := make([]object, 25)
+			for i := range operations {
+				email := fmt.Sprintf("%s%d-%d@example.org", name, part, i)
+				operations[i] = it.Creating(object{"email": email, "about": strings.Repeat("\x01", 20_000)})
+				contacts = append(contacts, object{"email": email})
+			}
+			d.BulkUnder("/contacts/bulk", "", operations...)
+		}
+		d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), object{"name": name, "contacts": contacts})
+	}
+	refusal := d.Call(t, 400, "POST", d.EventPath("/sponsors"), object{}).JSON(t)
+	it.RequireInvalid(t, refusal, "pageSize")
+	require.Equal(t, "The answer would be larger than 30 MB; without Accept-Encoding: gzip the limit is 5 MB. Ask again with a pageSize of 1 or less.",
+		refusal["message"])
+	require.Len(t, d.Call(t, 200, "POST", d.EventPath("/sponsors?pageSize=1"), object{}).JSON(t)["results"], 1)
+	packed := func(status int, size string) stacktest.Answer {
+		return d.Call(t, status, "POST", d.EventPath("/sponsors?pageSize="+size), stacktest.WithHeaders(object{}, "Accept", "*/*", "Accept-Encoding", "gzip"))
+	}
+	it.RequireInvalid(t, packed(400, "3").JSON(t), "pageSize")
+	require.Contains(t, string(packed(400, "3").Body), "pageSize of 2 or less")
+	require.Equal(t, "gzip", packed(200, "2").Header.Get("Content-Encoding"))
+}
