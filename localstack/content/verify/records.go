@@ -40,7 +40,7 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 		innerMap(o.surplus, item.PK)[kind]--
 	}
 	if unique := r.Meta.Unique; unique != "" && !deleted {
-		o.expectHold(at.Owner+"#Q#F#"+kind+"#"+at.Rest+"#"+unique, id)
+		o.expectHold(resource.Owner{Org: at.Org, Event: at.EventID(), Parent: at.Rest}.HoldKey(kind, unique), id)
 	}
 }
 
