@@ -50,18 +50,8 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
 	require.NoError(t, err)
+	addSmallRecords(t, s, table.New(client, name))
 	return client, name
-}
-
-// once is the first item of each kind, by the kind.
-func (all items) once() map[string]raw.Item {
-	found := map[string]raw.Item{}
-	for _, item := range all {
-		if kind := item.Pattern().Name; raw.ParsePartition(item.PK).Org != 0 && found[kind].PK == "" {
-			found[kind] = item
-		}
-	}
-	return found
 }
 
 // with is all of it and some more.
@@ -75,10 +65,10 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 	require.Empty(t, whole.problems())
 	kinds := whole.once()
 	for _, p := range layout.Keys {
-		require.True(t, p.Leading() != "O#*" || kinds[p.Name].PK != "", "%s %s", p.Name, p.PK)
+		require.True(t, p.Leading() != "O#*" || kinds[p].PK != "", "%s %s %s", p.Name, p.PK, p.SK)
 	}
 	for kind, one := range kinds {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(kind.Name+" "+kind.PK+" "+kind.SK, func(t *testing.T) {
 			at := slices.Index(whole, one)
 			for _, sk := range []string{"JUNK", "-#", "B#", "E", "E#0x", "H", one.SK + "#", one.SK[:len(one.SK)-1], " " + one.SK} {
 				second := one
@@ -106,14 +96,14 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 	for what, added := range map[string]raw.Item{
 		"a counter of nothing":         {Key: table.Key{PK: "O#1#N#nothing", SK: "-"}, Count: 1},
 		"a counter of no event":        {Key: table.Key{PK: "O#1#E#999#N#session", SK: "-"}, Count: 1},
-		"a list of nothing":            {Key: table.Key{PK: "O#1#L#nothing", SK: kinds["line of a list"].SK}, Version: 1, Data: "1"},
+		"a list of nothing":            {Key: table.Key{PK: "O#1#L#nothing", SK: whole.named(t, "line of a list").SK}, Version: 1, Data: "1"},
 		"a setting of nothing":         {Key: table.Key{PK: "O#1#M", SK: "nothing#1"}, Data: "{}"},
 		"a version of a shard of none": {Key: table.Key{PK: "O#1#V", SK: "S#00"}},
 	} {
 		require.NotEmpty(t, whole.with(added).problems(), what)
 	}
 	moved := slices.Clone(whole)
-	line := slices.Index(moved, kinds["line of a list"])
+	line := slices.Index(moved, whole.named(t, "line of a list"))
 	moved[line].SK = "0" + moved[line].SK[1:13] + moved[line].SK[13:]
 	require.NotEmpty(t, moved.problems(), "a list that is not in the order of creation")
 }
@@ -190,7 +180,7 @@ func damaged(text string) (all []string) {
 func TestAnUnreadableItemIsAProblem(t *testing.T) {
 	client, name := oneOfEach(t)
 	all := read(t, client, name)
-	token := all.once()["token"]
+	token := all.named(t, "token")
 	email := slices.IndexFunc(all, func(i raw.Item) bool { return strings.Contains(i.PK, "#Q#email#") })
 	hold := all[email]
 	put := func(item raw.Item, attribute string, value types.AttributeValue) {
@@ -226,7 +216,7 @@ func TestATTLIsFoundInATable(t *testing.T) {
 	bucket := table.Key{PK: "L#3#entity_reads#1763700000", SK: "-"}
 	_, err := tbl.Add(t.Context(), bucket, 1)
 	require.NoError(t, err)
-	token := read(t, client, name).once()["token"]
+	token := read(t, client, name).named(t, "token")
 	past := table.Item{Key: token.Key, Version: token.Version, Data: []byte(token.Data), Expires: time.Now().Unix() - 1}
 	require.NoError(t, tbl.Transact(t.Context(), table.Replace(past, token.Version)))
 	report, err := Table(t.Context(), client, name)
