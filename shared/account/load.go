@@ -42,7 +42,7 @@ func (v *viewer) load(ctx context.Context, accounts ...party.Party) error {
 	weights := make([]int, len(accounts))
 	for i, p := range accounts {
 		weights[i] = p.Size()
-		for _, r := range p.Here.Relations {
+		for _, r := range p.Association.Relations {
 			weights[i] += overhead + v.contacts.Bytes(r.ContactID)
 		}
 	}

@@ -90,7 +90,7 @@ func (r rules) Verify(ctx context.Context, o *operation, got write.Items) (party
 		return nil, err
 	}
 	known := p.Body != nil
-	if known && p.Here == nil {
+	if known && p.Association == nil {
 		known, err = r.store.known(ctx, r.Caller, p.ID)
 	}
 	if err == nil && !known {
@@ -126,10 +126,10 @@ type sentContacts struct {
 // position: the client cannot see them.
 func (l sentContacts) After(before party.Party) ([]party.Relation, error) {
 	relations := l.sent
-	if before.Here == nil {
+	if before.Association == nil {
 		return relations, nil
 	}
-	for i, old := range before.Here.Relations {
+	for i, old := range before.Association.Relations {
 		p, err := l.store.Contacts.Found(l.Caller, l.got, old.ContactID)
 		if err != nil {
 			return nil, err
@@ -160,10 +160,10 @@ func (r rules) Taker(_ context.Context, o *operation, got write.Items) (party.Pa
 		return party.Party{}, nil
 	}
 	p, err := r.store.Found(r.Caller, got, o.ID)
-	if err != nil || p.Here == nil {
+	if err != nil || p.Association == nil {
 		return p, err
 	}
-	role, had := p.Here.Roles[r.Role]
+	role, had := p.Association.Roles[r.Role]
 	switch {
 	case had && role.DeletedAt != nil:
 		err = apierr.Conflict(codeRole, "The account was deleted as "+r.Role+" of the event. Restore it.").

@@ -74,10 +74,10 @@ func (v *viewer) show(p party.Party) *Account {
 func related(accounts ...party.Party) []string {
 	ids := map[string]bool{}
 	for _, p := range accounts {
-		if p.Here == nil {
+		if p.Association == nil {
 			continue
 		}
-		for _, r := range p.Here.Relations {
+		for _, r := range p.Association.Relations {
 			ids[r.ContactID] = true
 		}
 	}
@@ -102,7 +102,7 @@ func (c contacts) Brief() any {
 // related shows the contacts of an account that are on the event, the primary contact first.
 func (v *viewer) related(p party.Party) contacts {
 	shown := contacts{}
-	for _, r := range p.Here.Relations {
+	for _, r := range p.Association.Relations {
 		person, there := v.contacts.Holder(r.ContactID, contact.Role)
 		if !there {
 			continue
