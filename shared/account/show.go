@@ -103,8 +103,8 @@ func (c contacts) Brief() any {
 func (v *viewer) related(p party.Party) contacts {
 	shown := contacts{}
 	for _, r := range p.Association.Relations {
-		person, there := v.contacts.Holder(r.ContactID, contact.Role)
-		if !there {
+		person, found := v.contacts.Holder(r.ContactID, contact.Role)
+		if !found {
 			continue
 		}
 		entry := relation(person, r)

@@ -263,11 +263,11 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items, contacts Conta
 	if err != nil {
 		return nil, err
 	}
-	there := before.Holds(o.Role)
+	found := before.Holds(o.Role)
 	if o.verb == restored {
-		there = before.Association != nil && before.Association.Roles[o.Role].DeletedAt != nil
+		found = before.Association != nil && before.Association.Roles[o.Role].DeletedAt != nil
 	}
-	if !there {
+	if !found {
 		return nil, NotFound(o.Role)
 	}
 	s := o.newStep(before, before.clone())
