@@ -46,7 +46,7 @@ var ErrPermanent = errors.New("bus: the message cannot be handled")
 // a time.
 func Handle(ctx context.Context, event events.SQSEvent, handle func(context.Context, []byte) error, failed func(id string, err error),
 ) events.SQSEventResponse {
-	var answer events.SQSEventResponse
+	answer := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, m := range event.Records {

@@ -17,6 +17,7 @@ import (
 	"lectern/shared/programme"
 	"lectern/shared/session/view"
 	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -114,7 +115,7 @@ type accountIn struct {
 }
 
 func (a accountIn) show(ctx context.Context, c *auth.Caller, id string) (any, error) {
-	return stored(ctx, a.accounts.Writer(c, a.role, party.Expand(false)).Rules.Stored, id)
+	return stored(ctx, a.accounts.Writer(c, a.role, party.Expand(false), size.Biographies).Rules.Stored, id)
 }
 
 // stored shows a party that holds the role on the event, or held it before a delete; nil for a

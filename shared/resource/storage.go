@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lectern/shared/apierr"
 	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
@@ -182,7 +183,7 @@ func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Wri
 		most = min(most, int(s.Most))
 	}
 	if by > 0 && number >= most {
-		return nil, s.limit(most)
+		return nil, apierr.TooMany(s.kind.Many, number, most)
 	}
 	item := table.Item{Key: s.countKey(), Version: stored.Version + 1, Data: strconv.AppendInt(nil, int64(number+by), 10)}
 	if stored.Version == 0 {
