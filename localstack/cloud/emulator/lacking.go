@@ -35,6 +35,14 @@ const (
 // AWS asks for.
 var batches = map[string]string{"sqs:SendMessage": "sqs:SendMessageBatch", "sqs:DeleteMessage": "sqs:DeleteMessageBatch"}
 
+// functionType has the functions. Those with keys send webhooks, and the receivers of the tests are on
+// this machine.
+const (
+	functionType   = "AWS::Lambda::Function"
+	keysVariable   = "LECTERN_KEYS"
+	localReceivers = "LECTERN_LOCAL_RECEIVERS"
+)
+
 // wholeBatches is the variable that tells a reader of a stream to fail as a whole.
 const wholeBatches = "LECTERN_WHOLE_BATCHES"
 
@@ -117,6 +125,8 @@ func (all resources) change(id, kind string) bool {
 		return all.failWhole(properties)
 	case kind == roles:
 		return allowBatches(properties)
+	case kind == functionType:
+		return set(variablesOf(properties), keysVariable, localReceivers)
 	}
 	return false
 }
@@ -176,11 +186,21 @@ func (all resources) failWhole(mapping object) bool {
 	named, _ := mapping["FunctionName"].(object)
 	id, _ := named["Ref"].(string)
 	properties, _ := all[id]["Properties"].(object)
-	environment, _ := properties["Environment"].(object)
+	return set(variablesOf(properties), "", wholeBatches)
+}
+
+// variablesOf returns the environment of a function; nil without one.
+func variablesOf(function object) object {
+	environment, _ := function["Environment"].(object)
 	variables, _ := environment["Variables"].(object)
-	if variables == nil {
+	return variables
+}
+
+// set sets a variable to 1 in an environment that has another one, or in any for an empty name.
+func set(variables object, with, name string) bool {
+	if variables == nil || with != "" && variables[with] == nil {
 		return false
 	}
-	variables[wholeBatches] = "1"
+	variables[name] = "1"
 	return true
 }

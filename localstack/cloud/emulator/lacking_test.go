@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -75,6 +76,14 @@ func TestStripOpensQueuesToCallsWithoutTLS(t *testing.T) {
 	topic := policy("AWS::SNS::TopicPolicy", insecure)
 	require.JSONEq(t, `{"Some": `+policy(queuePolicies, allowed+","+refused)+`, "Topic": `+topic+`}`, stripped(t,
 		`{"Some": `+policy(queuePolicies, insecure+","+allowed+","+refused)+`, "None": `+policy(queuePolicies, insecure)+`, "Topic": `+topic+`}`))
+}
+
+// TestStripAllowsReceiversOnThisMachine to the functions that send webhooks, which have keys.
+func TestStripAllowsReceiversOnThisMachine(t *testing.T) {
+	const function = `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {%s}}}}`
+	with := func(variables string) string { return fmt.Sprintf(function, variables) }
+	require.JSONEq(t, `{"Deliverer": `+with(`"LECTERN_KEYS": "arn", "LECTERN_LOCAL_RECEIVERS": "1"`)+`, "Sweeper": `+with(`"A": "b"`)+`}`,
+		stripped(t, `{"Deliverer": `+with(`"LECTERN_KEYS": "arn"`)+`, "Sweeper": `+with(`"A": "b"`)+`}`))
 }
 
 // TestStripTellsReadersOfAStreamToFailAsAWhole: readers of queues go on to report what failed.

@@ -154,18 +154,20 @@ func drain(t *testing.T, s *stacktest.Stack, in object) (all []answer) {
 func TestRedrive(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Publishing())
-	dead, err := s.Places(t).Queue(bus.Dead(events.Deliveries))
-	require.NoError(t, err)
-	var posts []bus.Post
-	for n := range 25 {
-		posts = append(posts, bus.Post{Body: fmt.Appendf(nil, `{"dead":%d}`, n), Group: fmt.Sprint("group ", n%3)})
+	for _, queue := range []string{events.Webhooks, events.Deliveries} {
+		dead, err := s.Places(t).Queue(bus.Dead(queue))
+		require.NoError(t, err)
+		var posts []bus.Post
+		for n := range 25 {
+			posts = append(posts, bus.Post{Body: fmt.Appendf(nil, `{"dead":%d}`, n), Group: fmt.Sprint("group ", n%3)})
+		}
+		require.NoError(t, dead.Send(t.Context(), posts...))
+		in := object{"queue": queue, "most": 12}
+		require.Equal(t, object{"queue": queue, "moved": 12.0, "left": 13.0}, s.Operator(t, "redrive", in))
+		delete(in, "most")
+		require.Equal(t, object{"queue": queue, "moved": 13.0, "left": 0.0}, s.Operator(t, "redrive", in))
+		require.Equal(t, object{"queue": queue, "moved": 0.0, "left": 0.0}, s.Operator(t, "redrive", in))
 	}
-	require.NoError(t, dead.Send(t.Context(), posts...))
-	in := object{"queue": events.Deliveries, "most": 12}
-	require.Equal(t, object{"queue": "deliveries", "moved": 12.0, "left": 13.0}, s.Operator(t, "redrive", in))
-	delete(in, "most")
-	require.Equal(t, object{"queue": "deliveries", "moved": 13.0, "left": 0.0}, s.Operator(t, "redrive", in))
-	require.Equal(t, object{"queue": "deliveries", "moved": 0.0, "left": 0.0}, s.Operator(t, "redrive", in))
 	refused := it.RequireOperatorError(t, s, "redrive", object{"queue": "changes"})
 	require.Equal(t, "queue must be one of: deliveries, webhooks.", refused.Message)
 }

@@ -41,7 +41,7 @@ func (s *sender) received(n int) (headers []http.Header, bodies []entity) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.bodies) >= n
-	}, 20*time.Second, 10*time.Millisecond)
+	}, patience, pause)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Len(s.T, s.bodies, n)
@@ -73,6 +73,7 @@ func (s *sender) deliveries(status string) []entity {
 // TestAContactUpdateIsDelivered: one request that changes standard and custom fields gives two
 // deliveries with ids of their own, from the source public_api (spec.md section 6).
 func TestAContactUpdateIsDelivered(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := newSender(t, object{"events": []any{"contact.updated"}}, ok)
 	s.Do(200, http.MethodPost, "/fields/create", object{"name": "Badge", "type": "text", "module_id": "contact"})
 	made := s.NewContact("ada@example.org", object{"first_name": "Ada"})
@@ -93,7 +94,7 @@ func TestAContactUpdateIsDelivered(t *testing.T) {
 	want := append(bytes.TrimSuffix(bytes.TrimSpace(shown.Body), []byte("}")), `,"sourceOfChange":"public_api"},"metadata":`...)
 	require.True(t, bytes.HasPrefix(s.bodies[0], append([]byte(`{"data":`), want...)), "data is what the GET shows: %s", s.bodies[0])
 
-	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 2 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 2 }, patience, pause)
 	for _, d := range s.deliveries("delivered") {
 		require.Len(t, d.List("attempts"), 1)
 		require.Equal(t, 200.0, d.List("attempts")[0]["status"])
@@ -103,15 +104,16 @@ func TestAContactUpdateIsDelivered(t *testing.T) {
 
 // TestARedeliveryIsSentUnchanged, and a replay sends all deliveries of a time again.
 func TestARedeliveryIsSentUnchanged(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := newSender(t, object{"events": []any{"session.created"}, "payload": "thin"}, ok)
 	s.NewSessions("One", "Two")
 	s.received(2)
-	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 2 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 2 }, patience, pause)
 	id := s.deliveries("delivered")[0].ID()
 	s.Client.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/"+id+"/redeliver", nil)
 	s.received(3)
 	s.Client.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/replay", object{
-		"since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "until": time.Now().Add(time.Minute).UTC().Format(time.RFC3339),
+		"since": time.Now().Add(-26 * time.Hour).UTC().Format(time.RFC3339), "until": time.Now().Add(time.Minute).UTC().Format(time.RFC3339),
 	})
 	s.received(5)
 	sent := map[string][]string{}
@@ -128,10 +130,11 @@ func TestARedeliveryIsSentUnchanged(t *testing.T) {
 
 // TestAReceiverThatIsGone is disabled, and its deliveries end.
 func TestAReceiverThatIsGone(t *testing.T) {
+	stacktest.Everywhere(t)
 	s := newSender(t, object{"events": []any{"session.created"}}, func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) })
 	s.NewSessions("One")
 	s.received(1)
-	require.Eventually(t, func() bool { return len(s.deliveries("failed")) == 1 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.deliveries("failed")) == 1 }, patience, pause)
 	shown := s.call(200, http.MethodGet, "/"+s.webhook.ID(), nil)
 	require.Equal(t, false, shown["enabled"])
 	require.Equal(t, "The endpoint answered 410 Gone.", shown["disabled_reason"])
@@ -140,6 +143,7 @@ func TestAReceiverThatIsGone(t *testing.T) {
 // TestAnAttemptFollowsSecondsLater: a receiver that fails once gets the delivery again, under the
 // same id.
 func TestAnAttemptFollowsSecondsLater(t *testing.T) {
+	stacktest.Everywhere(t)
 	first := make(chan bool, 1)
 	first <- true
 	s := newSender(t, object{"events": []any{"session.created"}}, func(w http.ResponseWriter) {
@@ -154,6 +158,24 @@ func TestAnAttemptFollowsSecondsLater(t *testing.T) {
 	headers, _ := s.received(2)
 	require.Equal(t, headers[0].Get("webhook-id"), headers[1].Get("webhook-id"))
 	require.Equal(t, string(s.bodies[0]), string(s.bodies[1]))
-	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 1 }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 1 }, patience, pause)
 	require.Len(t, s.deliveries("delivered")[0].List("attempts"), 2)
+}
+
+// TestTheDeliveriesOfAPausedEndpointWait: they are due an hour later, and not cancelled.
+func TestTheDeliveriesOfAPausedEndpointWait(t *testing.T) {
+	stacktest.Everywhere(t)
+	d := newRunning(t)
+	id, text := d.token(object{"user_id": d.Member, "scopes": []string{"read:sessions", "read:events", "write:events"}})
+	r := newReceiver(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) })
+	made := d.with(text).create(200, draft(object{"url": r.URL, "events": []any{"session.created"}}))
+	s := &sender{Client: d.Client, receiver: r, webhook: made}
+	s.NewSessions("One")
+	s.received(1)
+	d.Operator(t, "token-revoke", object{"org_id": d.Org, "token_id": id})
+	require.Eventually(t, func() bool {
+		next, err := time.Parse(time.RFC3339Nano, s.deliveries("pending")[0]["next_attempt_at"].(string))
+		return err == nil && time.Until(next) > 50*time.Minute
+	}, patience, pause)
+	s.received(1)
 }
