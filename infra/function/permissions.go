@@ -37,7 +37,7 @@ type permission struct{ action, pattern string }
 
 // writes reports whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1], plan, sweep[2:]), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1], plan[1:], sweep[2:]), p)
 }
 
 // Permissions by purpose, in the words of shared/table.
@@ -72,10 +72,10 @@ var (
 	proceed = []permission{{updateItem, organizations}, {getItem, organizations}}
 	// strike removes a missing organization from that list, to repair it.
 	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
-	// plan stores the due item of a later attempt.
-	plan = []permission{{"PutItem", due}}
+	// plan stores the due item of a later attempt, and the mark of the sweeper before the first.
+	plan = []permission{{getItem, due}, {"PutItem", due}, {updateItem, due}}
 	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.
-	sweep = []permission{{"Query", due}, {getItem, due}, {"PutItem", due}, {updateItem, due}, {"DeleteItem", due}}
+	sweep = []permission{{"Query", due}, {getItem, due}, {updateItem, due}, {"DeleteItem", due}}
 )
 
 // declared lists the memory of each function and its actions on the table. No function may scan
@@ -109,11 +109,11 @@ var declared = map[string]struct {
 	// publisher makes no call to the table.
 	events.Publisher: {},
 	// matcher reads who gets a change, and stores bodies and deliveries.
-	events.Matcher: {permissions: slices.Concat(read, change, hold)},
+	events.Matcher: {permissions: slices.Concat(authenticate[:1], list, change[:1])},
 	// deliverer records attempts, plans the next ones, and disables endpoints.
-	events.Deliverer: {permissions: slices.Concat(read, change, plan)},
+	events.Deliverer: {permissions: slices.Concat(authenticate, change, release, plan)},
 	// sweeper reads the deliveries of a range to be replayed.
-	events.Sweeper: {permissions: slices.Concat(list, []permission{{getItem, tenants}}, sweep)},
+	events.Sweeper: {permissions: slices.Concat(list, sweep)},
 	"webhooks":     {withSettings, slices.Concat(write, release, plan)},
 	// operator has no route and counts no requests.
 	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
