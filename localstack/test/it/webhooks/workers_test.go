@@ -78,8 +78,8 @@ func TestAContactUpdateIsDelivered(t *testing.T) {
 	s.Do(200, http.MethodPost, "/fields/create", object{"name": "Badge", "type": "text", "module_id": "contact"})
 	made := s.NewContact("ada@example.org", object{"first_name": "Ada"})
 	path := s.EventPath("/contacts/" + made.ID())
-	s.Client.Call(t, 200, http.MethodPut, path, object{"last_name": "Quay", "custom_fields": object{"badge": "blue"}})
-	shown := s.Client.Call(t, 200, http.MethodGet, path, nil)
+	s.Call(t, 200, http.MethodPut, path, object{"last_name": "Quay", "custom_fields": object{"badge": "blue"}})
+	shown := s.Call(t, 200, http.MethodGet, path, nil)
 
 	headers, bodies := s.received(2)
 	require.Equal(t, []any{"last_name"}, bodies[0].At("metadata.changed"))
@@ -110,9 +110,9 @@ func TestARedeliveryIsSentUnchanged(t *testing.T) {
 	s.received(2)
 	require.Eventually(t, func() bool { return len(s.deliveries("delivered")) == 2 }, patience, pause)
 	id := s.deliveries("delivered")[0].ID()
-	s.Client.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/"+id+"/redeliver", nil)
+	s.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/"+id+"/redeliver", nil)
 	s.received(3)
-	s.Client.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/replay", object{
+	s.Call(t, 200, http.MethodPost, collection+"/"+s.webhook.ID()+"/deliveries/replay", object{
 		"since": time.Now().Add(-26 * time.Hour).UTC().Format(time.RFC3339), "until": time.Now().Add(time.Minute).UTC().Format(time.RFC3339),
 	})
 	s.received(5)
