@@ -72,3 +72,22 @@ func TestListenRefusesASecretOfAnotherForm(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, text, "read the secret")
 }
+
+// TestAWebhookArrives at a receiver on this machine, signed with the secret of the endpoint.
+func TestAWebhookArrives(t *testing.T) {
+	_, variables := upOn(t, t.TempDir(), "--no-demo")
+	var out bytes.Buffer
+	l := &listener{out: &out}
+	server := httptest.NewServer(l)
+	t.Cleanup(server.Close)
+	made := ask(t, variables, "US", http.MethodPost, "/v1/webhooks/create", `{"url": "`+server.URL+`", "events": ["session.created"]}`)
+	verifier, err := standardwebhooks.NewWebhook(made["secret"].(string))
+	require.NoError(t, err)
+	l.verifier = verifier
+	ask(t, variables, "US", http.MethodPost, "/v1/event/{event}/sessions/create", `{"title": "Harbours"}`)
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return strings.Contains(out.String(), " session.created ") && strings.HasSuffix(out.String(), ": verified\n")
+	}, startTime, 10*time.Millisecond)
+}
