@@ -71,8 +71,9 @@ cost: setup ## Compute what the service costs on AWS, from the measured figures,
 	go run ./tools/cost -into docs/operations.md
 
 .PHONY: golden
-golden: setup ## Write the OpenAPI document and the route table again from the code, and print the lines a route.
+golden: setup ## Write the OpenAPI document, the route table and the schemas of webhooks again from the code, and print the lines a route.
 	go test ./functions -update
+	go test ./events/schemas -run TestSchemasAndExamplesAreThoseOfTheDocument -update
 	@go run ./tools/lines
 
 .PHONY: lint

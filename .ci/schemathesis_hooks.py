@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import random
+import time
 
 import requests
 import schemathesis
@@ -19,6 +20,7 @@ HEADERS = {"x-access-token": os.environ["LECTERN_US_TOKEN"]}
 # Only log export tokens may read the logs, 60 times a minute each.
 LOG_TOKENS = itertools.cycle(os.environ["LECTERN_LOG_TOKENS"].split())
 BASE = f"{URL}/v1/event/{EVENT}"
+WEBHOOKS = f"{URL}/v1/webhooks"
 KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses", "rules", "personas")
 REFERENCES = {
     "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
@@ -40,8 +42,8 @@ serial = iter(range(10**9))
 counts = collections.defaultdict(collections.Counter)
 
 
-def post(path, body=None):
-    answer = requests.post(BASE + path, json=body, headers=HEADERS, timeout=30)
+def post(path, body=None, base=BASE):
+    answer = requests.post(base + path, json=body, headers=HEADERS, timeout=30)
     answer.raise_for_status()
     return answer.json()
 
@@ -58,6 +60,8 @@ def make(kind):
         return post("/contacts/create", {"email": address()})["id"]
     if kind == "speakers":
         return make_speaker()["id"]
+    if kind == "webhooks":
+        return make_webhook("https://hooks.invalid/lectern", "session.deleted")
     body = {"name": f"Name {next(serial)}"}
     if kind == "fields":
         body |= {"type": "text", "module_id": "session"}
@@ -84,6 +88,27 @@ def make_room(kind):
         requests.delete(f"{BASE}/{kind}/{record['id']}", headers=HEADERS, timeout=30)
 
 
+def make_webhook(url, kind):
+    """Makes an endpoint, after it has deleted others where the organization has nearly as many as it may have."""
+    listed = requests.get(f"{WEBHOOKS}?page_size=100", headers=HEADERS, timeout=30).json()["results"]
+    if len(listed) >= 18:
+        for other in [r["id"] for r in listed if r["id"] not in (*pool["webhooks"], hook)]:
+            requests.delete(f"{WEBHOOKS}/{other}", headers=HEADERS, timeout=30)
+    return post("/create", {"url": url, "events": [kind]}, WEBHOOKS)["id"]
+
+
+def make_delivery():
+    """Makes a pending delivery: a change for the endpoint whose receiver does not answer."""
+    made = make("sessions")
+    for _ in range(200):
+        listed = requests.get(f"{WEBHOOKS}/{hook}/deliveries?status=pending&page_size=100", headers=HEADERS, timeout=30).json()
+        for delivery in listed["results"]:
+            if delivery["record_id"] == made:
+                return delivery["id"]
+        time.sleep(0.05)
+    raise TimeoutError(f"no delivery of session {made}")
+
+
 def make_speaker():
     """Makes a contact that speaks on a session."""
     person = post("/contacts/create", {"email": address()})
@@ -91,12 +116,14 @@ def make_speaker():
     return person
 
 
-pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers")}
+hook = make_webhook("http://127.0.0.1:9/", "session.created")
+pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
 
 
 def collection(path):
-    return path.split("/")[4]
+    parts = path.split("/")
+    return "webhooks" if parts[2] == "webhooks" else parts[4]
 
 
 def real_id(case, path):
@@ -146,6 +173,19 @@ def mend_party(kind, body, creates):
         name_it(kind, body, creates)
 
 
+def mend_webhook(body):
+    """Puts into the body of an endpoint what its properties take."""
+    if rng.random() >= SHARE_OF_REAL_IDS:
+        return
+    if "url" in body:
+        body["url"] = "https://hooks.invalid/lectern"
+    body.pop("event_ids", None)
+    if "headers" in body:
+        body["headers"] = {"X-Key": "a key"}
+    if "since" in body:
+        body |= {"since": "2027-05-11T14:00:00Z", "until": "2027-05-12T14:00:00Z"}
+
+
 def name_it(kind, body, creates):
     """Leaves an account one of its two ways to be named; account_id is that of the other role."""
     if creates and body.pop("account_id", None) and rng.random() < 0.5:
@@ -181,8 +221,15 @@ def before_call(context, case, kwargs):
         if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
+    if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["webhookId"] = real_id(case, case.operation.path)
+        (case.headers or {}).pop("If-Match", None)
+        if "deliveryId" in parameters:
+            parameters["webhookId"], parameters["deliveryId"] = hook, make_delivery()
     if isinstance(case.body, dict):
         mend(case.body)
+        if collection(case.operation.path) == "webhooks":
+            mend_webhook(case.body)
         if collection(case.operation.path) in ("contacts", *ROLES):
             mend_party(collection(case.operation.path), case.body, case.operation.path.endswith("/create"))
         if case.operation.path.endswith("/fields/{fieldId}"):

@@ -1,11 +1,15 @@
 // Package events declares what happens after a write: the workers, which are Lambdas that no
 // request invokes, and the rules by which the bus sends changes to queues. Both lists are data.
-// The CDK app makes from them what is deployed. No rule exists so far: a change is stored with
-// its write (shared/change), and nothing reads the stream of the table. The ingester stores the
-// log of requests; its package is below this one. Read events.go, then check.go.
+// The CDK app deploys both lists, and localstack/local/bus runs them on one machine. A change is
+// stored with its write (shared/change), and the publisher reads the stream of the table
+// (decision 30). Each worker has a package below. Read events.go, then check.go.
 package events
 
-import "lectern/shared/table"
+import (
+	"lectern/shared/bus"
+	"lectern/shared/table"
+	"lectern/shared/webhook"
+)
 
 // Source is the kind of source whose records invoke a worker.
 type Source string
@@ -34,11 +38,32 @@ type Worker struct {
 	From string
 }
 
-// Ingester is the name of the worker that stores the log of requests (events/ingester).
-const Ingester = "ingester"
+// The names of the workers, each with a package of its name below this one.
+const (
+	// Publisher puts the published kinds of each change on the bus.
+	Publisher = "publisher"
+	// Matcher makes the deliveries of a published change.
+	Matcher = "matcher"
+	// Deliverer attempts deliveries.
+	Deliverer = "deliverer"
+	// Sweeper sends what is due to the deliverer.
+	Sweeper = "sweeper"
+	// Ingester stores the log of requests.
+	Ingester = "ingester"
+)
+
+// The queues of the workers.
+const (
+	Webhooks   = "webhooks"
+	Deliveries = "deliveries"
+)
 
 // Workers lists the workers of a region.
 var Workers = []Worker{
+	{Name: Publisher, Memory: 256, Seconds: 60, Source: Stream},
+	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks},
+	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries},
+	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 
@@ -56,8 +81,10 @@ type Rule struct {
 	Queue string
 }
 
-// Rules lists the rules of a region's bus.
-var Rules []Rule
+// Rules lists the rules of a region's bus. An event on the bus has the kind as its detail-type.
+var Rules = []Rule{
+	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
+}
 
 // NewChanges selects the new change records in the stream of the table. A write puts four to
 // eight items; without the filter, each would invoke the reader of the stream. Only a change

@@ -21,6 +21,7 @@ import (
 	"lectern/functions/speakers"
 	"lectern/functions/sponsors"
 	"lectern/functions/sponsorwrites"
+	"lectern/functions/webhooks"
 	"lectern/shared/api"
 )
 
@@ -41,6 +42,7 @@ var Groups = []api.Group{
 	fieldwrites.Group,
 	metadatawrites.Group,
 	agendaplanning.Group,
+	webhooks.Group,
 	logexport.Group,
 	root.Group,
 }

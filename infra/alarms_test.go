@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 )
 
@@ -81,16 +83,31 @@ func TestWhatIsWatchedIsGolden(t *testing.T) {
 	require.Equal(t, inEurope(lines), in("Lectern-eu-Service"))
 }
 
-// An alarm costs 0.10 a month for each of its metrics.
-func TestFewAlarmsAreAtMostSeventeenOfOneMetricEach(t *testing.T) {
+// metricsOf gives the metrics of an alarm by metric math; none of an alarm on a metric alone.
+func metricsOf(alarm resource) (all []map[string]any) {
+	queries, _ := alarm.Properties["Metrics"].([]any)
+	for _, query := range queries {
+		if stat, ok := query.(map[string]any)["MetricStat"].(map[string]any); ok {
+			all = append(all, stat)
+		}
+	}
+	return all
+}
+
+// An alarm costs 0.10 a month for each of its metrics. Only the alarms about changes have several.
+func TestFewAlarmsAreAtMostSeventeen(t *testing.T) {
 	few := synthesized(t, map[string]any{"us": map[string]any{"domain": map[string]any{
 		"name": "api.example.org", "certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1"}}})
 	alarms := few["Lectern-us-Service"].of("AWS::CloudWatch::Alarm")
 	require.LessOrEqual(t, len(alarms), 17)
 	require.Len(t, few["Lectern-eu-Service"].of("AWS::CloudWatch::Alarm"), len(alarms)-1, "without a certificate")
-	for id, alarm := range alarms {
-		require.NotContains(t, alarm.Properties, "Metrics", id)
+	several := map[string]int{}
+	for _, alarm := range alarms {
+		if n := len(metricsOf(alarm)); n > 0 {
+			several[strings.TrimPrefix(alarm.Properties["AlarmName"].(string), "lectern-us-")] = n
+		}
 	}
+	require.Equal(t, map[string]int{"dead-letters": 5, "dead-letters-lost": 3, "queues-late": 2, "sweeper-silent": 2}, several)
 }
 
 func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
@@ -105,9 +122,14 @@ func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
 		ofAll := name == "lectern-us-functions-fail" || name == "lectern-us-functions-throttled"
 		require.Equal(t, !ofAll, each[name], name)
 	}
+	workers := map[string]bool{}
+	for _, w := range events.Workers {
+		workers[w.Name] = true
+	}
 	for _, g := range functions.Names() {
-		for _, kind := range []string{"fails", "throttled", "slow"} {
-			require.True(t, each["lectern-us-"+g+"-"+kind], g+" "+kind)
+		require.True(t, each["lectern-us-"+g+"-fails"], g)
+		require.Equal(t, !workers[g], each["lectern-us-"+g+"-slow"], g)
+		for _, kind := range []string{"fails", "slow"} {
 			require.False(t, few["lectern-us-"+g+"-"+kind], g+" "+kind)
 		}
 	}

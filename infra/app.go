@@ -12,27 +12,38 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/events"
+	"lectern/infra/bus"
 	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/gateway"
 	"lectern/shared/api"
 )
 
+// declarations has what the service declares as data.
+type declarations struct {
+	groups  []api.Group
+	workers []events.Worker
+	rules   []events.Rule
+}
+
 // build creates the stacks of every configured region. dist is the folder of the functions'
 // binaries, dist/linux-<architecture>/<function>/bootstrap.
-func build(app awscdk.App, c *config.Config, groups []api.Group, workers []events.Worker, dist string) error {
-	specs, err := function.Specs(groups)
+func build(app awscdk.App, c *config.Config, of declarations, dist string) error {
+	specs, err := function.Specs(of.groups)
 	if err != nil {
 		return err
 	}
-	workerSpecs, err := function.WorkerSpecs(workers)
+	workerSpecs, err := function.WorkerSpecs(of.workers, of.rules)
 	if err != nil {
+		return err
+	}
+	if err := function.CheckUses(slices.Concat(specs, workerSpecs), bus.Names(of.workers, of.rules)); err != nil {
 		return err
 	}
 	if err := checkStreams(c, workerSpecs); err != nil {
 		return err
 	}
-	if err := gateway.CheckPaths(groups); err != nil {
+	if err := gateway.CheckPaths(of.groups); err != nil {
 		return err
 	}
 	binaries := cmp.Or(c.Functions, filepath.Join(dist, "linux-"+goarch[c.Arch]))
@@ -42,7 +53,7 @@ func build(app awscdk.App, c *config.Config, groups []api.Group, workers []event
 	for key, value := range c.Tags {
 		awscdk.Tags_Of(app).Add(&key, &value, nil)
 	}
-	s := &service{groups, specs, workerSpecs, binaries}
+	s := &service{of.groups, specs, workerSpecs, of.rules, binaries}
 	for _, region := range c.Regions {
 		state := newState(app, c, region)
 		s.stack(app, c, region).AddStackDependency(state, jsii.String("The functions use the table by its name."))

@@ -36,7 +36,10 @@ func TestEveryGroupIsAFunctionAndSoAreTheOperatorAndTheWorkers(t *testing.T) {
 // gateway waits for 29 seconds.
 func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 	small, large := []any{256.0, "224MiB", 28.0}, []any{512.0, "448MiB", 28.0}
-	want := map[string][]any{"operator": {512.0, "448MiB", 50.0}, "ingester": {256.0, "224MiB", 60.0}}
+	want := map[string][]any{
+		"operator": {512.0, "448MiB", 50.0}, "ingester": {256.0, "224MiB", 60.0}, "publisher": {256.0, "224MiB", 60.0},
+		"matcher": {512.0, "448MiB", 30.0}, "deliverer": {256.0, "224MiB", 60.0}, "sweeper": {256.0, "224MiB", 50.0},
+	}
 	for _, g := range functions.Groups {
 		want[g.Name] = small
 	}

@@ -129,6 +129,9 @@ func newApp(t *testing.T) awscdk.App {
 	return awscdk.NewApp(&awscdk.AppProps{Outdir: jsii.String(t.TempDir()), AnalyticsReporting: jsii.Bool(false), Context: &flags})
 }
 
+// declared has what the service declares.
+var declared = declarations{functions.Groups, events.Workers, events.Rules}
+
 // appOf describes the app with a context, which need not be sound on AWS.
 func appOf(t *testing.T, context map[string]any) awscdk.App {
 	t.Helper()
@@ -137,7 +140,7 @@ func appOf(t *testing.T, context map[string]any) awscdk.App {
 	app := newApp(t)
 	c, err := config.Read(context)
 	require.NoError(t, err)
-	require.NoError(t, build(app, c, functions.Groups, events.Workers, dist))
+	require.NoError(t, build(app, c, declared, dist))
 	return app
 }
 
@@ -284,7 +287,7 @@ func TestAFunctionThatOthersCannotStartIsNamed(t *testing.T) {
 	binary := filepath.Join(folder, "root", "bootstrap")
 	require.NoError(t, os.Mkdir(filepath.Dir(binary), 0o755))
 	require.NoError(t, os.WriteFile(binary, nil, 0o700))
-	specs := []function.Spec{{Name: "root"}}
+	specs := []function.Spec{{Worker: events.Worker{Name: "root"}}}
 	for _, mode := range []os.FileMode{0o700, 0o750, 0o744, 0o711, 0o644} {
 		require.NoError(t, os.Chmod(binary, mode))
 		require.ErrorContains(t, checkBinaries(folder, specs), "infra: root cannot be started by every user", mode)

@@ -42,32 +42,21 @@ func TestTheIngesterDoesNotReadItsOwnLines(t *testing.T) {
 	}
 }
 
-// TestWhatTheIngesterFailsToHandleIsKept in a queue that raises an alarm.
+// TestWhatTheIngesterFailsToHandleIsKept in a dead-letter queue.
 func TestWhatTheIngesterFailsToHandleIsKept(t *testing.T) {
 	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
 		service := all["Lectern-us-Service"]
-		queue := service.id(t, "AWS::SQS::Queue")
+		queue := service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-ingest-dead")
+		require.Equal(t, "Deadingester", digest.ReplaceAllString(queue, ""), "another id would be another queue of the same name")
 		settings := without(service.Resources[queue].Properties, "Tags")
 		require.Equal(t, map[string]any{
 			"QueueName": "lectern-us-ingest-dead", "MessageRetentionPeriod": float64(14 * 24 * 3600), "SqsManagedSseEnabled": true,
 		}, settings)
-		policy := written(service.one(t, "AWS::SQS::QueuePolicy").Properties).(map[string]any)
-		require.Equal(t, []any{"${" + queue + "}"}, policy["Queues"])
-		require.Equal(t, []any{map[string]any{
-			"Effect": "Deny", "Principal": map[string]any{"AWS": "*"}, "Action": "sqs:*", "Resource": "${" + queue + ".Arn}",
-			"Condition": map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}},
-		}}, policy["PolicyDocument"].(map[string]any)["Statement"])
+		require.Empty(t, senders(t, service, queue))
 
 		tries := triesOf(t, service, "ingester")
 		require.Equal(t, map[string]any{"OnFailure": map[string]any{"Destination": "${" + queue + ".Arn}"}}, written(tries["DestinationConfig"]))
 		require.Equal(t, []any{2.0, "$LATEST"}, []any{tries["MaximumRetryAttempts"], tries["Qualifier"]})
-
-		alarm := service.Resources[service.logical(t, "AWS::CloudWatch::Alarm", "AlarmName", "lectern-us-ingest-dead")].Properties
-		require.Equal(t, map[string]any{
-			"Namespace": "AWS/SQS", "MetricName": "ApproximateNumberOfMessagesVisible", "Statistic": "Maximum", "Period": 300.0,
-			"Dimensions": []any{map[string]any{"Name": "QueueName", "Value": "${" + queue + ".QueueName}"}},
-			"Threshold":  1.0, "EvaluationPeriods": 1.0, "ComparisonOperator": "GreaterThanOrEqualToThreshold", "TreatMissingData": "notBreaching",
-		}, without(alarm, "AlarmName", "AlarmDescription", "AlarmActions", "Tags"))
 	}
 }
 
@@ -80,7 +69,7 @@ func TestTheIngesterMayStoreRequestsAndNothingElse(t *testing.T) {
 			actions = append(actions, action.(string))
 		}
 		if strings.Contains(plain(t, s["Action"]), "sqs:") {
-			require.Equal(t, "${"+service.id(t, "AWS::SQS::Queue")+".Arn}", s["Resource"])
+			require.Equal(t, "${"+service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-ingest-dead")+".Arn}", s["Resource"])
 		}
 	}
 	require.ElementsMatch(t, []string{

@@ -33,7 +33,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if err := build(app, c, functions.Groups, events.Workers, "dist"); err != nil {
+	if err := build(app, c, declarations{functions.Groups, events.Workers, events.Rules}, "dist"); err != nil {
 		return err
 	}
 	app.Synth(nil)

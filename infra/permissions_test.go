@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 )
 
@@ -37,28 +38,49 @@ var onItems = []string{
 	"dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem",
 }
 
+// TestThePermissionsAreTheGoldenOnes: the file has what functions call themselves, on the table and on
+// other parts of the region. In the file, the names of these parts are those in us.
 func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 	golden, err := os.ReadFile("testdata/permissions.golden.txt")
 	require.NoError(t, err)
-	for _, at := range []string{"us", "eu"} {
+	want := strings.Split(strings.TrimSpace(string(golden)), "\n")
+	for at, want := range map[string][]string{"us": want, "eu": inEurope(want)} {
+		service := ofDefaults(t)["Lectern-"+at+"-Service"]
 		var lines []string
-		for name, statements := range policies(t, ofDefaults(t)["Lectern-"+at+"-Service"]) {
-			for _, s := range statements {
-				for _, action := range many(s["Action"]) {
-					if !strings.Contains(action.(string), "dynamodb:") {
-						continue
-					}
+		for _, g := range grants(t, service) {
+			name := strings.TrimPrefix(g.of, "lectern-"+at+"-")
+			for _, action := range many(g.statement["Action"]) {
+				switch g.policy {
+				case "table":
 					require.Contains(t, onItems, action)
-					require.Regexp(t, ":table/lectern-"+at+"$", s["Resource"])
-					for _, pattern := range leadingKeys(s) {
+					require.Regexp(t, ":table/lectern-"+at+"$", g.statement["Resource"])
+					for _, pattern := range leadingKeys(g.statement) {
 						lines = append(lines, name+"\t"+action.(string)+"\t"+pattern.(string))
+					}
+				case "calls":
+					for _, part := range many(g.statement["Resource"]) {
+						lines = append(lines, name+"\t"+action.(string)+"\t"+partOf(t, service, part.(string)))
 					}
 				}
 			}
 		}
 		slices.Sort(lines)
-		require.Equal(t, strings.Split(strings.TrimSpace(string(golden)), "\n"), lines)
+		require.Equal(t, want, lines)
 	}
+}
+
+// partOf gives the name of a queue, a bus or a secret by what a policy says of it.
+func partOf(t *testing.T, service template, resource string) string {
+	t.Helper()
+	id := strings.TrimSuffix(strings.Trim(resource, "${}"), ".Arn")
+	for _, property := range []string{"QueueName", "Name"} {
+		if name, ok := service.Resources[id].Properties[property].(string); ok {
+			return name
+		}
+	}
+	name, ok := service.Parameters[id]["Default"].(string)
+	require.True(t, ok, resource)
+	return strings.TrimPrefix(name, "/")
 }
 
 // The functions of the API share a log. Each writes into the streams that Lambda names after it,
@@ -66,15 +88,19 @@ func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 func TestEveryFunctionHasARoleAndStreamsOfItsOwn(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
 	all := policies(t, service)
+	delete(all, "sweeper-schedule") // The role of the schedule.
 	require.Len(t, all, len(functions.Names()))
 	for id, f := range service.of("AWS::Lambda::Function") {
 		name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")
 		role := service.Resources[f.Properties["Role"].(map[string]any)["Fn::GetAtt"].([]any)[0].(string)]
 		require.Equal(t, f.Properties["FunctionName"], role.Properties["RoleName"], id)
 		log := service.Resources[f.Properties["LoggingConfig"].(map[string]any)["LogGroup"].(map[string]any)["Ref"].(string)]
-		group, own := map[string]string{"operator": "/lectern/us/operator", "ingester": "/lectern/us/workers"}[name]
-		if !own {
-			group = "/lectern/us/api"
+		group := "/lectern/us/api"
+		if name == functions.Operator {
+			group = "/lectern/us/operator"
+		}
+		if slices.ContainsFunc(events.Workers, func(w events.Worker) bool { return w.Name == name }) {
+			group = "/lectern/us/workers"
 		}
 		require.Equal(t, group, log.Properties["LogGroupName"], id)
 		logging := f.Properties["LoggingConfig"].(map[string]any)

@@ -175,7 +175,7 @@ func TestTheGatewayAloneInvokesTheGroups(t *testing.T) {
 // other rule may. It is made after all functions.
 func TestTheScheduleMaintains(t *testing.T) {
 	service := ofDefaults(t)["Lectern-us-Service"]
-	made := service.one(t, "AWS::Events::Rule")
+	made := service.Resources[service.logical(t, "AWS::Events::Rule", "Name", "lectern-us-maintain")]
 	rule := made.Properties
 	for id, r := range service.Resources {
 		if r.Type == "AWS::Lambda::Function" {
@@ -188,5 +188,5 @@ func TestTheScheduleMaintains(t *testing.T) {
 	allowed := service.Resources["Scheduleoperator"].Properties
 	require.Equal(t, allowed["FunctionName"], target["Arn"])
 	require.Equal(t, "events.amazonaws.com", allowed["Principal"])
-	require.Equal(t, "${"+service.id(t, "AWS::Events::Rule")+".Arn}", written(allowed["SourceArn"]))
+	require.Equal(t, "${"+service.logical(t, "AWS::Events::Rule", "Name", "lectern-us-maintain")+".Arn}", written(allowed["SourceArn"]))
 }

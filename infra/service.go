@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
+	"lectern/infra/bus"
 	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/gateway"
@@ -16,8 +18,9 @@ import (
 type service struct {
 	groups []api.Group
 	specs  []function.Spec
-	// workers are the functions that no request invokes.
+	// workers are the functions that no request invokes, and rules what the bus sends to them.
 	workers []function.Spec
+	rules   []events.Rule
 	// binaries is the folder of the functions' binaries.
 	binaries string
 }
@@ -27,10 +30,10 @@ type service struct {
 // restored table can replace the table of the stack of state.
 func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
 	in := stack.New(app, c, region, stack.Kind{Name: "Service", Description: "Lectern " + region.Name + ": the service"})
-	logs := function.NewLogs(in)
+	shared := function.Parts{Logs: function.NewLogs(in), Bus: bus.New(in, s.declarations(), s.rules), Binaries: s.binaries}
 	functions := make([]function.Function, 0, len(s.specs)+len(s.workers))
 	for _, spec := range s.specs {
-		functions = append(functions, function.New(in, spec, logs, s.binaries))
+		functions = append(functions, function.New(in, spec, shared))
 	}
 	g := gateway.New(in, s.groups, functions)
 	if c.FirewallRate > 0 {
@@ -41,10 +44,10 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 		address = g.AddDomain()
 	}
 	for _, spec := range s.workers {
-		functions = append(functions, function.NewWorker(in, spec, logs, s.binaries))
+		functions = append(functions, function.NewWorker(in, spec, shared))
 	}
 	function.ScheduleMaintenance(in, functions)
-	observe.Add(in, observe.Parts{Functions: functions, Logs: logs, API: g.API})
+	observe.Add(in, observe.Parts{Functions: functions, Logs: shared.Logs, Bus: shared.Bus, API: g.API})
 
 	in.Output("Address", "Where the API is", address)
 	in.Output("ApiId", "The API's id", g.API.RestApiId())
@@ -53,4 +56,12 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 	in.Output("Region", "Where in AWS the region is", &region.AWSRegion)
 	in.Output("Operator", "The function that does an operator's commands", jsii.String(region.Prefix()+"-"+function.Operator))
 	return in.Scope
+}
+
+// declarations returns the declarations of the workers.
+func (s *service) declarations() (all []events.Worker) {
+	for _, spec := range s.workers {
+		all = append(all, spec.Worker)
+	}
+	return all
 }

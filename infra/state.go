@@ -47,30 +47,28 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 		Value: table.TableName(), Description: jsii.String("The table's name"),
 	})
 	out.OverrideLogicalId(jsii.String("Table"))
-	publishStream(in, table)
-	newSecret(in, key)
+	publish(in, "Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
+	secret := newSecret(in, key)
+	publish(in, "KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
 	if region.Backup != nil {
 		newBackup(in, key)
 	}
 	return in.Scope
 }
 
-// publishStream puts the ARN of the table's stream into a parameter, which the stack of
-// service reads at each deployment. An export would tie the stacks, and a restored table
-// could not replace the table.
-func publishStream(in *stack.Stack, table awsdynamodb.Table) {
-	awsssm.NewStringParameter(in.Scope, jsii.String("Stream"), &awsssm.StringParameterProps{
-		ParameterName: jsii.String(in.Region.StreamParameter()), StringValue: table.TableStreamArn(),
-		Description: jsii.String("The stream of the table of Lectern " + in.Region.Name),
+// publish puts an ARN into a parameter, which the stack of service reads at each deployment. An export
+// would tie the stacks, and a restored table could not replace the table.
+func publish(in *stack.Stack, id, name, description string, arn *string) {
+	awsssm.NewStringParameter(in.Scope, &id, &awsssm.StringParameterProps{
+		ParameterName: &name, StringValue: arn, Description: &description,
 	})
 }
 
-// newSecret creates the secret from which the functions that sign and encrypt will derive their
-// keys. No function reads it yet. A deleted stack leaves the secret behind, since a table is
-// of no use without the keys of its data. A change of GenerateSecretString would replace the
-// value, so it must never change. A backup in another AWS region has a replica of the secret
-// beside it.
-func newSecret(in *stack.Stack, key awskms.IKey) {
+// newSecret creates the secret from which the functions that sign and encrypt derive their
+// keys. A deleted stack leaves the secret behind, since a table is of no use without the keys of
+// its data. A change of GenerateSecretString would replace the value, so it must never change. A
+// backup in another AWS region has a replica of the secret beside it.
+func newSecret(in *stack.Stack, key awskms.IKey) awssecretsmanager.CfnSecret {
 	props := &awssecretsmanager.CfnSecretProps{
 		Name:        jsii.String(in.Region.SecretName()),
 		Description: jsii.String("The keys of Lectern " + in.Region.Name + " are derived from this. It belongs to the backup of the table."),
@@ -89,6 +87,7 @@ func newSecret(in *stack.Stack, key awskms.IKey) {
 	secret.ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN, nil)
 	stack.Accept(secret, "AwsSolutions-SMG4", "A rotation by time would replace the value, and what the former value "+
 		"has signed and encrypted could not be read again.")
+	return secret
 }
 
 // newKey creates the account's own key of the data. Functions use the key by its alias, so

@@ -1,7 +1,7 @@
 // Command lectern runs the whole service on one machine: both regions, each with an engine
 // and data of its own. It starts, finds, fills and stops the local service; the rules of the
 // API are elsewhere. Each command has a file: up.go, demo.go, operator.go, stop.go, verify.go,
-// preflight.go, smoke.go.
+// preflight.go, smoke.go, listen.go.
 package main
 
 import (
@@ -35,6 +35,6 @@ func command() *cobra.Command {
 	}
 	data := root.PersistentFlags().String("data", ".local", "folder that keeps the data")
 	root.AddCommand(upCommand(data), demoCommand(data), operatorCommand(data), stopCommand(data), verifyCommand(data),
-		preflightCommand(), smokeCommand())
+		preflightCommand(), smokeCommand(), listenCommand())
 	return root
 }

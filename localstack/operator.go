@@ -82,13 +82,14 @@ func (o localOperator) Do(ctx context.Context, command string, input json.RawMes
 	return json.Marshal(answer)
 }
 
-// connect returns the operator of the region with the engine at an address.
-func connect(ctx context.Context, region, engine string) (localOperator, error) {
-	client, err := stack.Connect(ctx, region, engine, stack.TableName(region))
+// connect returns the operator of a running region.
+func connect(ctx context.Context, name string, region datadir.Region) (localOperator, error) {
+	client, err := stack.Connect(ctx, name, region.Engine, stack.TableName(name))
 	if err != nil {
 		return localOperator{}, err
 	}
-	env := stack.NewEnv(region, table.New(client, stack.TableName(region)), slog.New(slog.DiscardHandler))
+	env := stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler))
+	env.Places = stack.Places(name, region.Bus)
 	return localOperator{env}, nil
 }
 
@@ -110,11 +111,11 @@ func operatorOf(ctx context.Context, data, name string) (seed.Operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, name, region.Engine)
+	return connect(ctx, name, region)
 }
 
 // runCommand does a command and prints its answer. Maintenance without input starts from the
-// beginning and runs until an answer has no cursor.
+// beginning. Maintenance and republish run until an answer has no cursor.
 func runCommand(ctx context.Context, to seed.Operator, command string, input json.RawMessage, out io.Writer) error {
 	if command == operator.Maintain && string(input) == "{}" {
 		input = json.RawMessage(`{"cursor":{}}`)
@@ -124,17 +125,32 @@ func runCommand(ctx context.Context, to seed.Operator, command string, input jso
 		if err == nil {
 			err = printJSON(out, answer)
 		}
-		if err != nil || command != operator.Maintain {
+		if err != nil {
 			return err
 		}
-		var next maintain.Input
-		if err := json.Unmarshal(answer, &next); err != nil || next.Cursor == nil {
+		if input, err = continued(command, answer); err != nil || input == nil {
 			return err
-		}
-		if input, err = json.Marshal(next); err != nil {
-			return fmt.Errorf("%s: %w", command, err)
 		}
 	}
+}
+
+// continued returns the input that continues after an answer of a command; nil after the last answer.
+func continued(command string, answer json.RawMessage) (json.RawMessage, error) {
+	switch command {
+	case operator.Maintain:
+		var next maintain.Input
+		if err := json.Unmarshal(answer, &next); err != nil || next.Cursor == nil {
+			return nil, err
+		}
+		return json.Marshal(next)
+	case operator.Republish:
+		var next operator.RepublishInput
+		if err := json.Unmarshal(answer, &next); err != nil || next.Cursor == nil {
+			return nil, err
+		}
+		return json.Marshal(next)
+	}
+	return nil, nil
 }
 
 // printJSON writes a value as indented JSON.

@@ -189,7 +189,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	log := api.NewLog(s.log)
 	config := stack.Config{
 		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
-		Ingest: true,
+		Ingest: true, Publish: true,
 	}
 	if o.asAWS {
 		config.Wrap = faulty.AsAWS
@@ -205,8 +205,10 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	s.URL, s.Engine = s.instance.URL, s.stack.EngineURL
-	s.seed.Operator = localOperator{s.instance.Env}
+	s.URL, s.Engine, s.Bus = s.instance.URL, s.stack.EngineURL, s.stack.BusURL
+	env := s.instance.Env
+	env.Places = stack.Places(name, s.Bus)
+	s.seed.Operator = localOperator{env}
 	s.Seed, err = s.seed.Load(ctx)
 	return err
 }

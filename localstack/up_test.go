@@ -250,8 +250,10 @@ func TestUpRunsTheFunctionsAsProcesses(t *testing.T) {
 	p, variables := upOn(t, t.TempDir(), "--no-demo", "--processes="+os.Getenv(stacktest.EnvFunctions))
 	require.Zero(t, total(t, variables, "EU"))
 	require.Eventually(t, func() bool {
-		return slices.Equal(binaries(p.cmd.Process.Pid), []string{"events", "events", "ingester", "ingester", "sessions"})
-	}, 30*time.Second, 50*time.Millisecond, "both regions have answered and stored their log, and one was asked for sessions")
+		return slices.Equal(binaries(p.cmd.Process.Pid), []string{
+			"events", "events", "ingester", "ingester", "publisher", "publisher", "sessions", "sweeper", "sweeper",
+		})
+	}, 30*time.Second, 50*time.Millisecond, "both regions have answered, stored their log and published, and one was asked for sessions")
 	p.end(t, syscall.SIGTERM)
 }
 
@@ -311,6 +313,19 @@ func TestOperatorCommand(t *testing.T) {
 	printed, err = run(t, "operator", "organization-create", "--data", data, "--json", `{"name": ""}`)
 	require.Error(t, err)
 	require.Contains(t, printed, "VALIDATION_ERROR")
+
+	printed, err = run(t, "operator", "republish", "--data", data, "--region", "eu", "--json", `{"since": "2026-01-01T00:00:00Z"}`)
+	require.NoError(t, err, printed)
+	var published struct {
+		Records int
+		Cursor  any
+	}
+	require.NoError(t, json.Unmarshal([]byte(printed), &published), printed)
+	require.Positive(t, published.Records, "the seed's changes")
+	require.Nil(t, published.Cursor)
+	printed, err = run(t, "operator", "redrive", "--data", data, "--json", `{"queue": "webhooks"}`)
+	require.NoError(t, err, printed)
+	require.Contains(t, printed, `"moved": 0`)
 
 	printed, err = run(t, "operator", "organization-create", "--data", data, "--region", "moon")
 	require.Error(t, err)

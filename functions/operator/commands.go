@@ -41,6 +41,8 @@ var commands = []command{
 	define("session-duplicate", "Copy a session.", onEvent((*Service).duplicateSession)),
 	define("shard-repair",
 		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
+	define(Republish, "Publish change records again: of an organization or of all, from a time on, to a cursor.", (*Service).republish),
+	define("redrive", "Move the messages of a queue's dead-letter queue back.", (*Service).redrive),
 	define(Maintain,
 		"Purge what was deleted 30 days ago and write what older releases have not, from a cursor to the next.", (*Service).maintain),
 }

@@ -136,6 +136,9 @@ func (r Region) Table() string {
 // table in the stack of state.
 func (r Region) StreamParameter() string { return "/lectern/" + r.Name + "/stream" }
 
+// SecretParameter returns the name of the parameter that has the ARN of the secret.
+func (r Region) SecretParameter() string { return "/" + r.SecretName() }
+
 // SecretName returns the name of the secret from which all keys of the region are derived.
 func (r Region) SecretName() string { return "lectern/" + r.Name + "/keys" }
 

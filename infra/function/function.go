@@ -1,7 +1,7 @@
 // Package function describes the Lambdas: a function for each group, the operator's function and
 // the workers, each with a role and an environment, and their logs. Read function.go first, then
-// logs.go, permissions.go, policies.go and role.go; schedule.go starts maintenance, worker.go,
-// stream.go and subscription.go make the workers.
+// logs.go, permissions.go, uses.go, policies.go and role.go; schedule.go starts maintenance;
+// worker.go, mappings.go and subscription.go make the workers.
 package function
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/events"
+	"lectern/infra/bus"
 	"lectern/infra/stack"
 	"lectern/shared/api"
 )
@@ -44,15 +45,12 @@ const (
 	operating = 50
 )
 
-// Spec describes a function.
+// Spec describes a function. For a worker, the embedded Worker is its declaration; for the others it
+// has the name of a group or Operator, the memory and the time, and no source.
 type Spec struct {
-	// Name is the name of a group, Operator, or the name of a worker.
-	Name string
-	// Memory is in MB.
-	Memory, Seconds int
-	// Source is the source of a worker; empty for other functions.
-	Source      events.Source
+	events.Worker
 	permissions []permission
+	uses        []use
 }
 
 // Specs lists the functions of the groups, and the operator's. The error names each
@@ -73,39 +71,50 @@ func Specs(groups []api.Group) (specs []Spec, err error) {
 // newSpec describes the function called name, with no memory if the function is not declared.
 func newSpec(name string, seconds int) Spec {
 	d := declared[name]
-	return Spec{Name: name, Memory: d.memory, Seconds: seconds, permissions: d.permissions}
+	return Spec{events.Worker{Name: name, Memory: d.memory, Seconds: seconds}, d.permissions, used[name]}
 }
 
 // Function is a function in a stack.
 type Function struct {
 	Spec
 	Lambda awslambda.Function
-	// Dead is the queue of the events that the function has failed to handle; nil for most
-	// functions.
-	Dead awssqs.Queue
+}
+
+// Parts has what the functions of a stack share.
+type Parts struct {
+	Logs Logs
+	Bus  *bus.Bus
+	// Binaries is the folder of the binaries, <name>/bootstrap.
+	Binaries string
+}
+
+// dead returns the dead-letter queue of a worker; nil for a function without one.
+func (p Parts) dead(spec Spec) awssqs.Queue {
+	if name := bus.Dead(spec.Worker); name != "" {
+		return p.Bus.Queue(name)
+	}
+	return nil
 }
 
 // New creates a function with a role in the stack. The function writes into one of the logs.
-// binaries is the folder of the binaries, <name>/bootstrap.
-func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
+func New(in *stack.Stack, spec Spec, of Parts) Function {
 	name := spec.fullName(in)
-	dead := newDeadQueue(in, spec)
 	props := &awslambda.FunctionProps{
 		FunctionName: &name,
 		Runtime:      awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:      jsii.String("bootstrap"),
-		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(binaries, spec.Name)), nil),
+		Code:         awslambda.Code_FromAsset(jsii.String(filepath.Join(of.Binaries, spec.Name)), nil),
 		Architecture: awslambda.Architecture_ARM_64(),
 		MemorySize:   jsii.Number(spec.Memory),
 		Timeout:      awscdk.Duration_Seconds(jsii.Number(spec.Seconds)),
-		Role:         newRole(in, spec, dead),
-		LogGroup:     logs.of(spec),
+		Role:         newRole(in, spec, of),
+		LogGroup:     of.Logs.of(spec),
 		// Lambda's own lines about each invocation are at the level INFO. Lines about an
 		// invocation that failed, or ran out of time or memory, are at WARN. The level of the
 		// service's own lines is the default, INFO: none is below.
 		LoggingFormat:    awslambda.LoggingFormat_JSON,
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
-		Environment:      environment(in, spec),
+		Environment:      environment(in, spec, of.Bus),
 		// The log line of a request has the calls, round trips and times of a trace.
 		Tracing: awslambda.Tracing_DISABLED,
 	}
@@ -119,14 +128,14 @@ func New(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
 		// A command sent without waiting for the answer must not run twice.
 		props.RetryAttempts = jsii.Number(0)
 	}
-	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props), dead}
+	return Function{spec, awslambda.NewFunction(in.Scope, jsii.String("Function-"+spec.Name), props)}
 }
 
 // fullName returns the name of the function in AWS.
 func (s Spec) fullName(in *stack.Stack) string { return in.Region.Prefix() + "-" + s.Name }
 
-// environment returns the variables that shared/api reads.
-func environment(in *stack.Stack, spec Spec) *map[string]*string {
+// environment returns the variables that the function reads.
+func environment(in *stack.Stack, spec Spec, b *bus.Bus) *map[string]*string {
 	c := in.Config
 	all := map[string]*string{
 		"LECTERN_TABLE":  jsii.String(in.Region.Table()),
@@ -134,6 +143,9 @@ func environment(in *stack.Stack, spec Spec) *map[string]*string {
 		// The limit makes the garbage collector work harder near the end of the memory;
 		// without a limit the heap may grow to twice the size of the live data.
 		"GOMEMLIMIT": jsii.String(strconv.Itoa(spec.Memory*7/8) + "MiB"),
+	}
+	for _, u := range spec.uses {
+		_, all[u.variable()] = u.names(in, b)
 	}
 	if c.AdminURL != "" {
 		all["LECTERN_ADMIN_URL"] = &c.AdminURL

@@ -3,6 +3,7 @@ package function
 import (
 	"slices"
 
+	"lectern/events"
 	"lectern/shared/programme"
 	"lectern/shared/ratelimit"
 	"lectern/shared/tenancy"
@@ -21,8 +22,14 @@ var (
 	organizations = tenancy.Line.Leading()
 )
 
-// updateItem is the action of most writes.
-const updateItem = "UpdateItem"
+// due matches the due items of deliveries.
+const due = "D#*"
+
+// getItem and updateItem are the actions of most reads and writes.
+const (
+	getItem    = "GetItem"
+	updateItem = "UpdateItem"
+)
 
 // permission allows an action on the items with a partition key that matches a pattern. Each
 // part of a transaction needs an action.
@@ -30,14 +37,14 @@ type permission struct{ action, pattern string }
 
 // writes reports whether the action changes an item.
 func (p permission) writes() bool {
-	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1]), p)
+	return slices.Contains(slices.Concat(limit, change, release, count, enroll[:1], proceed[:1], strike[:1], plan[1:], sweep[2:]), p)
 }
 
 // Permissions by purpose, in the words of shared/table.
 var (
 	// authenticate loads organization and event, and token and member in one transaction;
 	// each part of the transaction needs GetItem.
-	authenticate = []permission{{"BatchGetItem", tenants}, {"GetItem", tenants}}
+	authenticate = []permission{{"BatchGetItem", tenants}, {getItem, tenants}}
 	// list reads the entries of a partition.
 	list = []permission{{"Query", tenants}}
 	// read reads records: the rows of a catalogue and the settings of an event, and single
@@ -58,13 +65,17 @@ var (
 	// count takes an id from the region's counter.
 	count = []permission{{updateItem, numbers}}
 	// compare reads that counter, to repair it.
-	compare = []permission{{"GetItem", numbers}}
+	compare = []permission{{getItem, numbers}}
 	// enroll adds a new organization to the region's list, and reads the list.
 	enroll = []permission{{"PutItem", organizations}, {"Query", organizations}}
 	// proceed stores the progress of maintenance beside that list.
-	proceed = []permission{{updateItem, organizations}, {"GetItem", organizations}}
+	proceed = []permission{{updateItem, organizations}, {getItem, organizations}}
 	// strike removes a missing organization from that list, to repair it.
 	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
+	// plan stores the due item of a later attempt, and the mark of the sweeper before the first.
+	plan = []permission{{getItem, due}, {"PutItem", due}, {updateItem, due}}
+	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.
+	sweep = []permission{{"Query", due}, {getItem, due}, {updateItem, due}, {"DeleteItem", due}}
 )
 
 // declared lists the memory of each function and its actions on the table. No function may scan
@@ -95,6 +106,15 @@ var declared = map[string]struct {
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands
 	// in events.Workers.
 	"ingester": {permissions: change},
+	// publisher makes no call to the table.
+	events.Publisher: {},
+	// matcher reads who gets a change, and stores bodies and deliveries.
+	events.Matcher: {permissions: slices.Concat(authenticate[:1], list, change[:1])},
+	// deliverer records attempts, plans the next ones, and disables endpoints.
+	events.Deliverer: {permissions: slices.Concat(authenticate, change, release, plan)},
+	// sweeper reads the deliveries of a range to be replayed.
+	events.Sweeper: {permissions: slices.Concat(list, sweep)},
+	"webhooks":     {withSettings, slices.Concat(write, release, plan)},
 	// operator has no route and counts no requests.
 	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
 }

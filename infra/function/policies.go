@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/events"
 	"lectern/infra/stack"
 )
 
@@ -64,24 +65,37 @@ func logPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
 }
 
 // keyPolicy allows DynamoDB to use the account's key for a function, for reads and, if the
-// function writes, for writes. The condition names the key by its alias, because only the
-// stack of state has the key's id.
+// function writes, for writes; and Secrets Manager to decrypt the secret with it, if the function
+// reads the secret.
 func keyPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
-	actions := []string{"kms:Decrypt", "kms:DescribeKey"}
-	if families := keyFamilies(spec); families != nil {
-		actions = slices.Concat(actions, []string{"kms:Encrypt"}, families)
+	policy := awsiam.NewPolicyDocument(nil)
+	if spec.UsesTable() || spec.Source == events.Stream {
+		actions := []string{"kms:Decrypt", "kms:DescribeKey"}
+		if families := keyFamilies(spec); families != nil {
+			actions = slices.Concat(actions, []string{"kms:Encrypt"}, families)
+		}
+		policy.AddStatements(viaService(in, "dynamodb", actions...))
 	}
+	if spec.usesKeys() {
+		policy.AddStatements(viaService(in, "secretsmanager", "kms:Decrypt"))
+	}
+	return policy
+}
+
+// viaService allows actions on the account's key through a service of AWS. The condition names the
+// key by its alias, because only the stack of state has the key's id.
+func viaService(in *stack.Stack, service string, actions ...string) awsiam.PolicyStatement {
 	keys := in.Scope.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("kms"), Resource: jsii.String("key"), ResourceName: jsii.String("*"),
 	})
-	return policyOf(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions:   jsii.Strings(actions...),
 		Resources: &[]*string{keys},
 		Conditions: &map[string]any{
-			"StringEquals":             map[string]any{"kms:ViaService": "dynamodb." + in.Region.AWSRegion + ".amazonaws.com"},
+			"StringEquals":             map[string]any{"kms:ViaService": service + "." + in.Region.AWSRegion + ".amazonaws.com"},
 			"ForAnyValue:StringEquals": map[string]any{"kms:ResourceAliases": in.Region.KeyAlias()},
 		},
-	}))
+	})
 }
 
 // keyFamilies returns the families of actions on the key that DynamoDB needs to write; nil if

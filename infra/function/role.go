@@ -5,31 +5,16 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/events"
 	"lectern/infra/stack"
 )
 
-// newRole creates the function's own role, without managed policies. dead is the queue of the
-// events that the function has failed to handle, or nil.
-func newRole(in *stack.Stack, spec Spec, dead awssqs.Queue) awsiam.Role {
+// newRole creates the function's own role, without managed policies.
+func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 	name := spec.fullName(in)
-	policies := map[string]awsiam.PolicyDocument{"log": logPolicy(in, spec)}
-	if spec.UsesTable() {
-		policies["table"] = tablePolicy(in, spec)
-	}
-	if spec.Source == events.Stream {
-		policies["stream"] = streamPolicy(in)
-	}
-	if dead != nil {
-		policies["dead"] = deadPolicy(dead)
-	}
-	usesKey := in.Config.CustomerKey && (spec.UsesTable() || spec.Source == events.Stream)
-	if usesKey {
-		policies["key"] = keyPolicy(in, spec)
-	}
+	policies := policies(in, spec, of)
 	role := awsiam.NewRole(in.Scope, jsii.String("Role-"+spec.Name), &awsiam.RoleProps{
 		RoleName:       &name,
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
@@ -38,7 +23,7 @@ func newRole(in *stack.Stack, spec Spec, dead awssqs.Queue) awsiam.Role {
 	})
 	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
 		finding(in, "logs", "log-group:"+streams(in, spec)))
-	if usesKey {
+	if _, usesKey := policies[keyPolicyName]; usesKey {
 		findings := []string{finding(in, "kms", "key/*")}
 		for _, family := range keyFamilies(spec) {
 			findings = append(findings, "Action::"+family)
@@ -47,6 +32,34 @@ func newRole(in *stack.Stack, spec Spec, dead awssqs.Queue) awsiam.Role {
 			"DynamoDB asks for families of actions on it.", findings...)
 	}
 	return role
+}
+
+// keyPolicyName is the name of the policy for the account's key.
+const keyPolicyName = "key"
+
+// policies returns the policies of a function by name: "table" and "calls" for what the function
+// does itself, "stream", "queue" and "dead" for what Lambda does in the name of a worker.
+func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocument {
+	all := map[string]awsiam.PolicyDocument{"log": logPolicy(in, spec)}
+	if spec.UsesTable() {
+		all["table"] = tablePolicy(in, spec)
+	}
+	if len(spec.uses) > 0 {
+		all["calls"] = callPolicy(in, spec, of.Bus)
+	}
+	switch spec.Source {
+	case events.Stream:
+		all["stream"], all["dead"] = streamPolicy(in), deadPolicy(of.dead(spec))
+	case events.Queue:
+		// SQS itself moves messages to the dead-letter queue of a queue.
+		all["queue"] = receivePolicy(of.Bus.Queue(spec.From))
+	case events.Log:
+		all["dead"] = deadPolicy(of.dead(spec))
+	}
+	if in.Config.CustomerKey && (spec.UsesTable() || spec.usesKeys() || spec.Source == events.Stream) {
+		all[keyPolicyName] = keyPolicy(in, spec)
+	}
+	return all
 }
 
 // finding returns a resource of the region in the words of cdk-nag, with angle brackets

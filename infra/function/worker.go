@@ -8,28 +8,21 @@ import (
 	"lectern/infra/stack"
 )
 
-// WorkerSpecs lists the functions of the workers. The error names each worker that the
-// templates have no source for: the stream of the table and the log of the API are sources so
-// far.
-func WorkerSpecs(workers []events.Worker) (specs []Spec, err error) {
+// WorkerSpecs lists the functions of the workers. The error names each mistake in the declarations of
+// workers and rules, and each log that the templates have no subscription of.
+func WorkerSpecs(workers []events.Worker, rules []events.Rule) (specs []Spec, err error) {
 	for _, w := range workers {
-		switch {
-		case w.Source == events.Log && w.From != API:
+		if w.Source == events.Log && w.From != API {
 			err = errors.Join(err, fmt.Errorf("infra: %s: the templates have no subscription of the log %s", w.Name, w.From))
-		case w.Source != events.Stream && w.Source != events.Log:
-			err = errors.Join(err, fmt.Errorf("infra: %s: the templates have no source %s", w.Name, w.Source))
 		}
-		specs = append(specs, Spec{
-			Name: w.Name, Memory: w.Memory, Seconds: w.Seconds, Source: w.Source, permissions: declared[w.Name].permissions,
-		})
+		specs = append(specs, Spec{w, declared[w.Name].permissions, used[w.Name]})
 	}
-	return specs, errors.Join(err, events.Check(workers, nil))
+	return specs, errors.Join(err, events.Check(workers, rules))
 }
 
-// NewWorker creates the function of a worker, and its source.
-func NewWorker(in *stack.Stack, spec Spec, logs Logs, binaries string) Function {
-	if spec.Source == events.Log {
-		return newLogReader(in, spec, logs, binaries)
-	}
-	return newStreamReader(in, spec, logs, binaries)
+// NewWorker creates the function of a worker, and what invokes the function.
+func NewWorker(in *stack.Stack, spec Spec, of Parts) Function {
+	return map[events.Source]func(*stack.Stack, Spec, Parts) Function{
+		events.Stream: newStreamReader, events.Queue: newQueueReader, events.Schedule: newScheduled, events.Log: newLogReader,
+	}[spec.Source](in, spec, of)
 }

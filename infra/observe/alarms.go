@@ -23,8 +23,8 @@ type threshold struct{ value, periods float64 }
 // atOnce raises an alarm at the first event.
 var atOnce = threshold{1, 1}
 
-// raise creates an alarm on a metric. CloudWatch bills each metric of an alarm, so an alarm that
-// adds up the metrics of several functions would cost as much as an alarm for each.
+// raise creates an alarm on a metric, or on the value of an expression with several metrics.
+// CloudWatch bills each metric of an alarm.
 func (a *alarms) raise(name, description string, metric awscloudwatch.IMetric, at threshold) {
 	a.add(name, description, &awscloudwatch.AlarmProps{
 		Metric:             metric,
@@ -64,13 +64,15 @@ func (a *alarms) each(functions []function.Function, m *metrics) {
 	}
 }
 
-// function watches the errors, throttles and time of a function.
+// function watches the errors and throttles of a function, and its time unless it is a worker: a
+// worker may take all of its time, and a worker that is too slow has old messages.
 func (a *alarms) function(f function.Function) {
-	a.raise(f.Name+"-fails", "The function "+f.Name+" ended with an error, or ran out of time or memory.",
-		f.Lambda.MetricErrors(over("Sum")), atOnce)
-	a.raise(f.Name+"-throttled", "The function "+f.Name+" was not invoked: all instances that it may have, or that the account "+
-		"has, were busy.",
-		f.Lambda.MetricThrottles(over("Sum")), atOnce)
+	failing := byName{"errors": f.Lambda.MetricErrors(over("Sum")), "throttles": f.Lambda.MetricThrottles(over("Sum"))}
+	a.raise(f.Name+"-fails", "The function "+f.Name+" ended with an error, or ran out of time or memory, or was not invoked, since "+
+		"all instances that it may have, or that the account has, were busy.", failing.math(failing.sum()), atOnce)
+	if f.Source != "" {
+		return
+	}
 	const near = 0.75
 	a.raise(f.Name+"-slow", "An invocation of "+f.Name+" took three quarters of its time or more.",
 		f.Lambda.MetricDuration(over("Maximum")), threshold{float64(f.Seconds) * 1000 * near, 1})
@@ -102,14 +104,6 @@ func (a *alarms) signals(m *metrics) {
 		"up.", m.signals["VersionsDisagree"], atOnce)
 	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
 	a.raise("operator-used", "The operator's function got a command other than maintain.", m.signals["OperatorUsed"], atOnce)
-}
-
-// dead watches the queue of the events that a function has failed to handle. The alarm stays
-// until the queue is empty.
-func (a *alarms) dead(f function.Function) {
-	a.raise(function.Dead, "The function "+f.Name+" failed three times to handle an event. The queue "+
-		a.in.Region.Prefix()+"-"+function.Dead+" has the event.",
-		f.Dead.MetricApproximateNumberOfMessagesVisible(over("Maximum")), atOnce)
 }
 
 // renewalDays is the number of days before the end of a certificate in which AWS has failed to

@@ -13,7 +13,7 @@ import (
 // newDashboard creates a dashboard of the alarms' metrics and the load of the region. It shows
 // totals and no metrics of single functions, because AWS bills a dashboard with more than 50
 // metrics differently.
-func newDashboard(in *stack.Stack, m *metrics) {
+func newDashboard(in *stack.Stack, m *metrics, c *changeMetrics) {
 	logged := make([]awscloudwatch.IMetric, 0, len(m.signals))
 	for _, name := range slices.Sorted(maps.Keys(m.signals)) {
 		logged = append(logged, m.signals[name])
@@ -29,6 +29,9 @@ func newDashboard(in *stack.Stack, m *metrics) {
 			{graph("Functions: invocations, most at once", m.invoked, m.running), graph("Time of functions, p99, ms", m.duration)},
 			{graph("Functions: errors and throttles", m.failed, m.throttled), graph("Told by logs", logged...)},
 			{graph("Units of the table", m.read, m.written), graph("Table: throttled, failed, conflicts", table...)},
+			{graph("Age of the last change read, ms", c.late.all()...), graph("Age of the oldest message, s", c.waiting.all()...)},
+			{graph("Messages in dead-letter queues", c.dead.all()...), graph("Lost, and runs of schedules", slices.Concat(
+				c.lost.all(), c.invoked.all(), c.failed.all())...)},
 		},
 	})
 }

@@ -1,5 +1,5 @@
 // Package observe watches a region: metrics, alarms, a dashboard and a budget. Read observe.go
-// first, then metrics.go, alarms.go, dashboard.go and budget.go.
+// first, then metrics.go, alarms.go, changes.go, dashboard.go and budget.go.
 package observe
 
 import (
@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssnssubscriptions"
 	"github.com/aws/jsii-runtime-go"
 
+	"lectern/infra/bus"
 	"lectern/infra/function"
 	"lectern/infra/stack"
 )
@@ -20,11 +21,12 @@ import (
 type Parts struct {
 	Functions []function.Function
 	Logs      function.Logs
+	Bus       *bus.Bus
 	API       awsapigateway.SpecRestApi
 }
 
-// Add creates the alarms of functions, API, table, queues and certificate, and by choice a dashboard of
-// the same metrics and a budget.
+// Add creates the alarms of functions, API, table, changes and certificate, and by choice a dashboard
+// of the same metrics and a budget.
 func Add(in *stack.Stack, of Parts) {
 	watched := newMetrics(in.Region, of)
 	a := &alarms{in, alarmActions(in)}
@@ -36,16 +38,13 @@ func Add(in *stack.Stack, of Parts) {
 	a.gateway(watched)
 	a.table(watched)
 	a.signals(watched)
-	for _, f := range of.Functions {
-		if f.Dead != nil {
-			a.dead(f)
-		}
-	}
+	changes := newChangeMetrics(of)
+	a.changes(changes)
 	if in.Region.Domain != nil {
 		a.certificate(in.Region.Domain)
 	}
 	if in.Config.Dashboard {
-		newDashboard(in, watched)
+		newDashboard(in, watched, changes)
 	}
 	if in.Config.MonthlyBudget > 0 {
 		newBudget(in)

@@ -17,8 +17,8 @@ type Stack struct {
 	Scope  awscdk.Stack
 	Config *config.Config
 	Region config.Region
-	// stream is the parameter of StreamARN.
-	stream awscdk.CfnParameter
+	// parameters has the parameters of the template, by their ids.
+	parameters map[string]awscdk.CfnParameter
 }
 
 // Kind describes a stack.
@@ -46,7 +46,7 @@ func New(app awscdk.App, c *config.Config, region config.Region, kind Kind) *Sta
 		// The template has every route, and may have a million bytes.
 		SuppressTemplateIndentation: jsii.Bool(true),
 	})
-	return &Stack{Scope: scope, Config: c, Region: region}
+	return &Stack{Scope: scope, Config: c, Region: region, parameters: map[string]awscdk.CfnParameter{}}
 }
 
 // TableARN returns the ARN of the table that the functions use.
@@ -56,20 +56,30 @@ func (s *Stack) TableARN() *string {
 	})
 }
 
-// StreamARN returns the ARN of the stream of the table that the functions use. For the table of
-// the stack of state it is a parameter of the template, which CloudFormation resolves at each
-// deployment. A template may not have the parameter without a use.
+// StreamARN returns the ARN of the stream of the table that the functions use.
 func (s *Stack) StreamARN() *string {
 	if s.Region.RestoredTable != "" {
 		return &s.Region.RestoredStreamARN
 	}
-	if s.stream == nil {
-		s.stream = awscdk.NewCfnParameter(s.Scope, jsii.String("StreamArn"), &awscdk.CfnParameterProps{
-			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: jsii.String(s.Region.StreamParameter()),
-			Description: jsii.String("The parameter with the stream of the table"),
+	return s.parameter("StreamArn", s.Region.StreamParameter(), "The parameter with the stream of the table")
+}
+
+// SecretARN returns the ARN of the secret that the keys of the region are derived from. The ARN ends
+// with characters that AWS has chosen, so only the stack of state knows it.
+func (s *Stack) SecretARN() *string {
+	return s.parameter("KeysArn", s.Region.SecretParameter(), "The parameter with the secret of the region")
+}
+
+// parameter returns the value of a parameter of Systems Manager that the stack of state writes.
+// CloudFormation resolves the value at each deployment. A template may not have a parameter without
+// a use, so the first use creates it.
+func (s *Stack) parameter(id, name, description string) *string {
+	if s.parameters[id] == nil {
+		s.parameters[id] = awscdk.NewCfnParameter(s.Scope, &id, &awscdk.CfnParameterProps{
+			Type: jsii.String("AWS::SSM::Parameter::Value<String>"), Default: &name, Description: &description,
 		})
 	}
-	return s.stream.ValueAsString()
+	return s.parameters[id].ValueAsString()
 }
 
 // Output shows a value to the operator after a deployment.

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/party"
 	"lectern/shared/ratelimit"
+	"lectern/shared/size"
 )
 
 // Service answers the requests of a group about accounts in one role.
@@ -76,9 +77,9 @@ func (s *Service) get(ctx context.Context, in *getInput) (*Account, error) {
 	return s.Accounts.Get(ctx, auth.From(ctx), s.Role, in.ID, in.Translated())
 }
 
-// writer returns the writes of the request.
+// writer returns the writes of a request with one operation.
 func (s *Service) writer(ctx context.Context, x party.Expanding) *party.Writer[Account, Draft] {
-	return s.Accounts.Writer(auth.From(ctx), s.Role, x.Translated())
+	return s.Accounts.Writer(auth.From(ctx), s.Role, x.Translated(), size.Uncompressed)
 }
 
 type createInput struct {
@@ -129,5 +130,6 @@ type bulkInput struct {
 
 // bulk does up to 100 operations. Each succeeds or fails alone.
 func (s *Service) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[Account, bulk.Failure], error) {
-	return party.Bulk(ctx, s.writer(ctx, in.Expanding), in.Body, bulk.Fail)
+	w := s.Accounts.Writer(auth.From(ctx), s.Role, in.Translated(), size.Biographies)
+	return party.Bulk(ctx, w, in.Body, bulk.Fail)
 }

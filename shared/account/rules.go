@@ -15,17 +15,19 @@ import (
 // codeRole is the code of the 409 for a role that the account has, or had before a delete.
 const codeRole = "DUPLICATE_ROLE"
 
-// Writer returns the writes of a request to accounts in a role.
-func (st *Store) Writer(c *auth.Caller, role string, x party.Expand) *party.Writer[Account, Draft] {
+// Writer returns the writes of a request to accounts in a role. biographies is how many bytes of
+// texts about its contacts an account has in the answer.
+func (st *Store) Writer(c *auth.Caller, role string, x party.Expand, biographies int) *party.Writer[Account, Draft] {
 	r := st.NewRequest(c, role, x)
-	return &party.Writer[Account, Draft]{Request: r, Rules: rules{r, st}}
+	return &party.Writer[Account, Draft]{Request: r, Rules: rules{r, st, biographies}}
 }
 
 // rules are the rules of accounts: a create may name an existing account, and an account has
 // contacts on the event (party.Rules).
 type rules struct {
 	party.Request
-	store *Store
+	store       *Store
+	biographies int
 }
 
 type operation = party.Operation[Draft]
@@ -88,7 +90,7 @@ func (r rules) Verify(ctx context.Context, o *operation, got write.Items) (party
 		return nil, err
 	}
 	known := p.Body != nil
-	if known && p.Here == nil {
+	if known && p.Association == nil {
 		known, err = r.store.known(ctx, r.Caller, p.ID)
 	}
 	if err == nil && !known {
@@ -124,10 +126,10 @@ type sentContacts struct {
 // position: the client cannot see them.
 func (l sentContacts) After(before party.Party) ([]party.Relation, error) {
 	relations := l.sent
-	if before.Here == nil {
+	if before.Association == nil {
 		return relations, nil
 	}
-	for i, old := range before.Here.Relations {
+	for i, old := range before.Association.Relations {
 		p, err := l.store.Contacts.Found(l.Caller, l.got, old.ContactID)
 		if err != nil {
 			return nil, err
@@ -158,10 +160,10 @@ func (r rules) Taker(_ context.Context, o *operation, got write.Items) (party.Pa
 		return party.Party{}, nil
 	}
 	p, err := r.store.Found(r.Caller, got, o.ID)
-	if err != nil || p.Here == nil {
+	if err != nil || p.Association == nil {
 		return p, err
 	}
-	role, had := p.Here.Roles[r.Role]
+	role, had := p.Association.Roles[r.Role]
 	switch {
 	case had && role.DeletedAt != nil:
 		err = apierr.Conflict(codeRole, "The account was deleted as "+r.Role+" of the event. Restore it.").
@@ -187,7 +189,7 @@ func (r rules) Show(o *operation, got write.Items, after party.Party) (any, erro
 		}
 		people[id] = person
 	}
-	return r.store.written(r.store.viewer(r.Caller, o.Set, r.Role, bool(r.Expand)), after, people), nil
+	return r.written(r.store.viewer(r.Caller, o.Set, r.Role, bool(r.Expand)), after, people), nil
 }
 
 // Stored renders the accounts of ids that ever had a role on the caller's event, by id.
@@ -208,7 +210,7 @@ func (r rules) Stored(ctx context.Context, ids []string) (map[string]any, error)
 				return nil, err
 			}
 		}
-		shown[id] = r.store.written(v, p, people)
+		shown[id] = r.written(v, p, people)
 	}
 	return shown, nil
 }

@@ -12,6 +12,7 @@ import (
 	"lectern/shared/field"
 	"lectern/shared/party"
 	"lectern/shared/settings"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -62,17 +63,21 @@ func (v *viewer) show(p party.Party) *Account {
 	if !v.readsContacts {
 		return &Account{v.Finish(head(p), p, v.role, nil)}
 	}
-	return &Account{v.Finish(head(p), p, v.role, v.related(p))}
+	shown := &Account{v.Finish(head(p), p, v.role, v.related(p))}
+	if v.contacts.Exceeded() {
+		shown.Reduce(size.Brief)
+	}
+	return shown
 }
 
 // related returns the ids of the contacts that accounts name, each once.
 func related(accounts ...party.Party) []string {
 	ids := map[string]bool{}
 	for _, p := range accounts {
-		if p.Here == nil {
+		if p.Association == nil {
 			continue
 		}
-		for _, r := range p.Here.Relations {
+		for _, r := range p.Association.Relations {
 			ids[r.ContactID] = true
 		}
 	}
@@ -97,9 +102,9 @@ func (c contacts) Brief() any {
 // related shows the contacts of an account that are on the event, the primary contact first.
 func (v *viewer) related(p party.Party) contacts {
 	shown := contacts{}
-	for _, r := range p.Here.Relations {
-		person, there := v.contacts.Holder(r.ContactID, contact.Role)
-		if !there {
+	for _, r := range p.Association.Relations {
+		person, found := v.contacts.Holder(r.ContactID, contact.Role)
+		if !found {
 			continue
 		}
 		entry := relation(person, r)

@@ -25,7 +25,7 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, role, id string, x par
 		return nil, err
 	}
 	v := st.viewer(c, set, role, bool(x))
-	v.contacts = st.contacts(v.Viewer, st.Contacts.Read, size.Uncompressed)
+	v.contacts = st.contacts(v.Viewer, st.Contacts.Read, size.Uncompressed, size.Of(ctx))
 	if err := v.load(ctx, p); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (st *Store) Search(ctx context.Context, c *auth.Caller, q party.Query, x pa
 		return nil, err
 	}
 	v := st.viewer(c, set, q.Role, bool(x))
-	v.contacts = st.contacts(v.Viewer, contacts, size.Uncompressed)
+	v.contacts = st.contacts(v.Viewer, contacts, size.Uncompressed, size.Of(ctx))
 	if err := v.load(ctx, found...); err != nil {
 		return nil, err
 	}

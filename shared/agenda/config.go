@@ -3,7 +3,10 @@ package agenda
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -66,6 +69,33 @@ type freeText struct {
 	Text string   `json:"text" minLength:"1" maxLength:"3000" pattern:"\\S"`
 	_    struct{} `json:"-" additionalProperties:"true"`
 }
+
+const aboutRules = "A rule says what the schedule of the event should keep. " +
+	"`type` cannot change; `config` has the parameters of the type, and an update replaces it as a whole:\n\n" +
+	"- `no_room_overlap`, `no_participant_overlap`, `room_capacity`: none\n" +
+	"- `min_gap_minutes`: `minutes`, %d to %d\n" +
+	"- `time_window`: `starts` and `ends` such as `09:30`, and `weekdays`, a list of names such as `monday`; without it every day\n" +
+	"- `track_in_one_room`: `track_id`\n" +
+	"- `order`: `before_session_id`, `after_session_id`\n" +
+	"- `free_text`: `text`, up to %s characters\n\n" +
+	"Any other type is kept with any `config` and never evaluated. `config` has at most %s bytes of JSON. " +
+	"A rule may name tracks and sessions that are not there any more."
+
+// AboutRules describes the rules and the limits of their parameters in Markdown.
+func AboutRules() string {
+	return fmt.Sprintf(aboutRules, limit[minGap]("Minutes", "minimum"), limit[minGap]("Minutes", "maximum"),
+		grouped(limit[freeText]("Text", "maxLength")), grouped(maxConfig))
+}
+
+// limit returns the number in a tag of a parameter.
+func limit[T any](field, tag string) int {
+	of, _ := reflect.TypeFor[T]().FieldByName(field)
+	n, _ := strconv.Atoi(of.Tag.Get(tag))
+	return n
+}
+
+// grouped returns a number of thousands with a comma before the last three digits.
+func grouped(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
 
 // checkLength refuses parameters of more than maxConfig.
 func (c Config) checkLength() error {

@@ -15,8 +15,13 @@ import (
 
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
+	"lectern/shared/bus"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
+
+// Version is the version of the API (spec.md section 9).
+const Version = "1.0"
 
 // Env is the environment of a group's service in one region.
 type Env struct {
@@ -40,6 +45,13 @@ type Env struct {
 	// MostRecords lowers the caps on records of a kind (packages caps and resource), for
 	// tests; 0 leaves the caps as they are.
 	MostRecords int64
+	// Keys seals and opens small secrets with the keys of the region.
+	Keys *secret.Keys
+	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
+	LocalReceivers bool
+	// Places has the bus and the queues of the region, for the operator's commands. It is nil in
+	// functions that use neither.
+	Places *bus.Places
 	// Memory has the values that the groups of one process share; see Shared.
 	Memory *Memory
 }

@@ -90,7 +90,7 @@ func Document(groups []Group) ([]byte, error) {
 	target := newTarget(a)
 	doc := target.OpenAPI()
 	doc.Info = &huma.Info{
-		Title: "Lectern", Version: "1.0", Description: description,
+		Title: "Lectern", Version: Version, Description: description,
 		License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 	}
 	doc.Servers = []*huma.Server{{URL: "/", Description: "The region that serves this document."}}

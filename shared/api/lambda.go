@@ -21,6 +21,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 	"github.com/google/uuid"
 
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -38,6 +39,10 @@ type config struct {
 	dailyWrites int64
 	// searchUnits is LECTERN_SEARCH_UNITS, Env.SearchUnits; optional.
 	searchUnits int64
+	// keys is LECTERN_KEYS, the secret with the master key; optional.
+	keys string
+	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
+	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
 	// AWS_ENDPOINT_URL_DYNAMODB, or else AWS_ENDPOINT_URL, as in the SDK.
 	endpoint string
@@ -55,6 +60,9 @@ func configured(getenv func(string) string) (config, error) {
 
 		dailyWrites: vars.count("LECTERN_DAILY_WRITES"),
 		searchUnits: vars.count("LECTERN_SEARCH_UNITS"),
+
+		keys:           getenv("LECTERN_KEYS"),
+		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	return c, errors.Join(vars.mistakes...)
 }
@@ -110,6 +118,9 @@ func (c config) env(ctx context.Context) (Env, error) {
 
 		DailyWrites: c.dailyWrites,
 		SearchUnits: c.searchUnits,
+
+		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
+		LocalReceivers: c.localReceivers,
 	}, nil
 }
 

@@ -41,6 +41,7 @@ type Operation struct {
 	clientCache bool // the client may cache the answer
 	daily       bool // counts against Env.DailyWrites
 	versioned   bool // the answer has an ETag
+	repeatable  bool // ignores an Idempotency-Key
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }
@@ -75,6 +76,10 @@ func ClientCache(o *Operation) { o.clientCache = true }
 // counts as one request.
 func CountsDaily(o *Operation) { o.daily = true }
 
+// Repeatable is for a POST that creates no record: a repetition does the same again. The
+// operation accepts no Idempotency-Key.
+func Repeatable(o *Operation) { o.repeatable = true }
+
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
 
@@ -98,7 +103,9 @@ func (o *Operation) writes() bool { return slices.ContainsFunc(o.Scopes, isWrite
 func isWrite(s auth.Scope) bool { return strings.HasPrefix(string(s), "write:") }
 
 // idempotent reports whether the operation accepts an Idempotency-Key.
-func (o *Operation) idempotent() bool { return o.Method == http.MethodPost && o.writes() }
+func (o *Operation) idempotent() bool {
+	return o.Method == http.MethodPost && o.writes() && !o.repeatable
+}
 
 // Handler is a method expression of the group's service, for example (*service).get. It
 // returns the answer, or nil for None.

@@ -133,6 +133,11 @@ func LimitReached(limit string, most int64, message string) *Error {
 	return Conflict(codeLimit, message).With("limit", limit).With("maximum", most)
 }
 
+// TooMany returns the 409 for a record too many: there are number of a kind, and most allowed.
+func TooMany(kind string, number, most int) *Error {
+	return LimitReached(kind, int64(most), fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", number, kind))
+}
+
 // Stale returns the 409 for a write based on an older version. The details have the current
 // updatedAt. etag is the current ETag, or empty.
 func Stale(updatedAt any, etag string) *Error {

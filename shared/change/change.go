@@ -24,21 +24,24 @@ import (
 const (
 	SourceAPI   = "public_api"
 	SourceAdmin = "admin"
+	// SourceService is the source of a change that the service makes by itself.
+	SourceService = "service"
 )
 
 // Kinds of actors.
 const (
 	ActorToken    = "api_token"
 	ActorOperator = "operator"
+	ActorSystem   = "system"
 )
 
-// Actor made a change: a member through a token, or the operator.
+// Actor made a change: a member through a token, the operator, or the service itself.
 type Actor struct {
 	// Type is one of the Actor constants.
 	Type string `json:"type"`
-	// ID is the member of the token; 0 for the operator.
+	// ID is the member of the token; 0 for other actors.
 	ID int64 `json:"id,omitempty"`
-	// Token is the token's id; 0 for the operator.
+	// Token is the token's id; 0 for other actors.
 	Token int64 `json:"token,omitempty"`
 }
 

@@ -28,3 +28,8 @@ func WithRequest(ctx context.Context, id string) context.Context {
 	o.request = id
 	return context.WithValue(ctx, originKey{}, o)
 }
+
+// AsService returns a context for changes that the service makes by itself.
+func AsService(ctx context.Context) context.Context {
+	return WithActor(ctx, Actor{Type: ActorSystem}, SourceService)
+}

@@ -109,7 +109,7 @@ func (r rules) Taker(ctx context.Context, o *operation, got write.Items) (party.
 	if err != nil || p.Body == nil {
 		return p, err
 	}
-	if p.Here != nil {
+	if p.Association != nil {
 		return p, taken(p)
 	}
 	seen, err := r.store.Sees(ctx, r.Caller, p.ID, Role)
@@ -121,7 +121,7 @@ func (r rules) Taker(ctx context.Context, o *operation, got write.Items) (party.
 
 // taken returns the 409 for a contact that is on the event, or was deleted from the event.
 func taken(p party.Party) error {
-	role, had := p.Here.Roles[Role]
+	role, had := p.Association.Roles[Role]
 	switch {
 	case !had:
 		return nil

@@ -222,10 +222,10 @@ func (s *Set) Members(org int64, module Module, sent map[string]any) map[string]
 // have, or that has left. got has the items of the keys.
 func CheckMembers(got map[table.Key]table.Item, named map[string]table.Key) error {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		switch there, err := isMember(got, named[name]); {
+		switch found, err := isMember(got, named[name]); {
 		case err != nil:
 			return err
-		case !there:
+		case !found:
 			return apierr.TypeMismatch(name, fmt.Sprintf("Field %q must be %s.", name, wantMember))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/delivery"
 	"lectern/shared/field"
 	"lectern/shared/idempotency"
 	"lectern/shared/keys"
@@ -29,7 +30,7 @@ var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
 	session.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
-	change.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
+	change.Keys, delivery.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )
 
 var set = keys.NewSet(Keys)

@@ -1,7 +1,8 @@
 // Package maintain keeps the table of a region in order. It purges records that were
-// deleted more than 30 days ago, and writes the items and numbers that earlier releases did
-// not write (decision 19). It goes through the organizations step by step. Each step may be
-// repeated, and may run while the service is in use.
+// deleted more than 30 days ago, removes the deliveries of deleted webhook endpoints, and
+// writes the items and numbers that earlier releases did not write (decision 19). It goes
+// through the organizations step by step. Each step may be repeated, and may run while the
+// service is in use.
 //
 // Read maintain.go, then progress.go.
 package maintain
@@ -18,12 +19,15 @@ import (
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/delivery"
 	"lectern/shared/programme"
 	"lectern/shared/purge"
+	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/session/store"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
+	"lectern/shared/webhook"
 )
 
 // Cursor is the point from which a call continues. The zero Cursor is the beginning.
@@ -215,7 +219,7 @@ func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool
 		return nil, err
 	}
 	steps := []func(context.Context) (bool, error){
-		r.people, r.rows, r.hours, r.purge(purge.Store.Settings, 0), r.purge(purge.Store.Records, 0),
+		r.people, r.rows, r.hours, r.deliveries, r.purge(purge.Store.Settings, 0), r.purge(purge.Store.Records, 0),
 	}
 	for _, event := range events {
 		for _, part := range purgeParts {
@@ -286,6 +290,20 @@ func (r *run) rows(ctx context.Context) (done bool, err error) {
 		return true, nil
 	}
 	return true, r.update(ctx, markRows)
+}
+
+// deliveries removes what is kept of the deleted webhook endpoints, one endpoint after the other.
+// Deliveries expire after 30 days anyway; a deleted endpoint needs none that long.
+func (r *run) deliveries(ctx context.Context) (done bool, err error) {
+	first := resource.Owner{Org: r.OrgID}.DeletedKey(webhook.Kind, r.After)
+	last := resource.Owner{Org: r.OrgID}.DeletedKey(webhook.Kind, "~")
+	found, _, _, err := r.Table.Some(ctx, first.PK, first.SK, last.SK, 1)
+	if err != nil || len(found) == 0 {
+		return true, err
+	}
+	_, id, _ := resource.KindOf(found[0].Key)
+	r.After = id + " " // No id continues with a space.
+	return false, delivery.Store{Table: r.Table, Now: r.Now}.Forget(ctx, r.OrgID, id)
 }
 
 // hours writes the missing items of the hours of change records, day by day.

@@ -60,9 +60,9 @@ func (st *Store) OfContactAnywhere(ctx context.Context, c *auth.Caller, id strin
 	}
 	callers := make([]*auth.Caller, len(events))
 	for i, event := range events {
-		there := *c
-		there.Event = event
-		callers[i] = &there
+		caller := *c
+		caller.Event = event
+		callers[i] = &caller
 	}
 	l := list{reader: reader{store: st, caller: c, contact: id, callers: callers}, page: p}
 	if err := l.read(ctx); err != nil {

@@ -42,9 +42,9 @@ func (p Party) torn(c *auth.Caller) bool {
 		return false
 	}
 	version := int64(0)
-	if p.Here != nil {
-		version = p.Here.Version
-		if p.Here.With > p.Version {
+	if p.Association != nil {
+		version = p.Association.Version
+		if p.Association.With > p.Version {
 			return true
 		}
 	}
@@ -55,11 +55,11 @@ func (p Party) torn(c *auth.Caller) bool {
 // although the two do not disagree. The record remembers its last four association writes.
 // When all four are younger than two minutes, an older write may be missing.
 func (st *Store) mayBeTorn(p Party) bool {
-	if p.Body == nil || p.Here == nil || len(p.Recent) < maxRecent {
+	if p.Body == nil || p.Association == nil || len(p.Recent) < maxRecent {
 		return false
 	}
 	oldest := p.Recent[len(p.Recent)-1]
-	return p.Here.With < oldest.With && st.Now().UnixMilli()-oldest.At < readTime.Milliseconds()
+	return p.Association.With < oldest.With && st.Now().UnixMilli()-oldest.At < readTime.Milliseconds()
 }
 
 // together reads the parties of ids into found, each as of a single moment.
@@ -99,12 +99,12 @@ func (v views) rows(id string) (record *Row, here *AssociationRow) {
 // since returns how often a party was written after the views were read, below 0 for
 // a party older than the views.
 func (v views) since(p Party) (writes int64) {
-	if p.Body == nil || p.Here == nil {
+	if p.Body == nil || p.Association == nil {
 		return -1
 	}
 	record, here := v.rows(p.ID)
 	if here != nil {
-		writes = p.Here.Version - here.Version
+		writes = p.Association.Version - here.Version
 	}
 	if record != nil && writes == 0 {
 		writes = p.Version - record.Version
@@ -116,7 +116,7 @@ func (v views) since(p Party) (writes int64) {
 func (v views) with(k *Kind, parties []Party) views {
 	associations, records := make([]*AssociationRow, len(parties)), make([]*Row, len(parties))
 	for i, p := range parties {
-		here, record := associationRow(p.Here), k.rowOf(p.Body)
+		here, record := associationRow(p.Association), k.rowOf(p.Body)
 		associations[i], records[i] = &here, &record
 	}
 	return views{records: v.records.With(records), associations: v.associations.With(associations)}

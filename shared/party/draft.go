@@ -102,7 +102,7 @@ func (e edit) check() error {
 	if e.draft.refused != nil {
 		return e.draft.refused
 	}
-	trial := Party{Body: &Body{Values: map[string]string{}}, Here: &Association{}}
+	trial := Party{Body: &Body{Values: map[string]string{}}, Association: &Association{}}
 	return e.apply(trial, wire.Time{})
 }
 
@@ -161,12 +161,12 @@ func (e edit) custom(p Party, now wire.Time) error {
 	if !e.draft.CustomFields.Sent {
 		return nil
 	}
-	all, _, err := e.set.Fields.Apply(e.kind.Module, joint(p.CustomFields, p.Here.CustomFields),
+	all, _, err := e.set.Fields.Apply(e.kind.Module, joint(p.CustomFields, p.Association.CustomFields),
 		e.draft.CustomFields.Value, Location(e.caller), now)
 	if err != nil {
 		return err
 	}
-	p.CustomFields, p.Here.CustomFields = divided(e.set.Fields, all, p.Here.CustomFields)
+	p.CustomFields, p.Association.CustomFields = divided(e.set.Fields, all, p.Association.CustomFields)
 	return nil
 }
 
@@ -180,15 +180,15 @@ func (e edit) translate(p Party) error {
 	if err != nil {
 		return err
 	}
-	local := p.Here.Translations
-	p.Translations, p.Here.Translations = field.Translations{}, field.Translations{}
+	local := p.Association.Translations
+	p.Translations, p.Association.Translations = field.Translations{}, field.Translations{}
 	for language, texts := range all {
 		record, here := divided(e.set.Fields, texts, local[language])
 		if len(record) > 0 {
 			p.Translations[language] = record
 		}
 		if len(here) > 0 {
-			p.Here.Translations[language] = here
+			p.Association.Translations[language] = here
 		}
 	}
 	return nil
@@ -216,10 +216,10 @@ func (a *Association) relate(related []Relation, now wire.Time) {
 func texts(p Party) field.Translations {
 	all := field.Translations{}
 	maps.Copy(all, p.Translations)
-	if p.Here == nil {
+	if p.Association == nil {
 		return all
 	}
-	for language, texts := range p.Here.Translations {
+	for language, texts := range p.Association.Translations {
 		all[language] = joint(all[language], texts)
 	}
 	return all

@@ -147,7 +147,7 @@ func (l *Loader) Holder(id, role string) (Party, bool) {
 func (l *Loader) Bytes(id string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if p := l.loaded[id]; p.Body != nil && p.Here != nil {
+	if p := l.loaded[id]; p.Body != nil && p.Association != nil {
 		return p.bytes
 	}
 	return 0
@@ -162,10 +162,10 @@ func (l *Loader) Exceeded() bool {
 
 // Size returns about how many stored bytes the party was read from.
 func (p Party) Size() int {
-	if p.Here == nil {
+	if p.Association == nil {
 		return p.bytes
 	}
-	return p.bytes + p.Here.bytes
+	return p.bytes + p.Association.bytes
 }
 
 func length(texts field.Translations) (sum int) {
@@ -184,10 +184,10 @@ func (p Party) untranslated() Party {
 		body.bytes, body.Translations = max(body.bytes-length(body.Translations), 0), nil
 		p.Body = &body
 	}
-	if p.Here != nil && p.Here.Translations != nil {
-		here := *p.Here
+	if p.Association != nil && p.Association.Translations != nil {
+		here := *p.Association
 		here.bytes, here.Translations = max(here.bytes-length(here.Translations), 0), nil
-		p.Here = &here
+		p.Association = &here
 	}
 	return p
 }
@@ -207,8 +207,8 @@ func (p Party) only(names []string) Party {
 	only := Party{Body: &Body{
 		ID: p.ID, Number: p.Number, Values: kept, CreatedAt: p.CreatedAt, UpdatedAt: p.Changed(), WrittenAt: p.WrittenAt, bytes: p.Size(),
 	}}
-	if p.Here != nil {
-		only.Here = &Association{ID: p.Here.ID, Event: p.Here.Event, Roles: p.Here.Roles}
+	if p.Association != nil {
+		only.Association = &Association{ID: p.Association.ID, Event: p.Association.Event, Roles: p.Association.Roles}
 	}
 	return only
 }

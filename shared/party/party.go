@@ -117,19 +117,19 @@ type Relation struct {
 	UpdatedAt wire.Time `json:"updated_at"`
 }
 
-// Party is a record with its association with an event. Here is nil on the organization's
+// Party is a record with its association with an event. Association is nil on the organization's
 // level. Parties that were read are shared and must not be changed; change a clone.
 type Party struct {
 	*Body
-	Here *Association
+	Association *Association
 }
 
 // Holds reports whether the party holds the role on the event.
 func (p Party) Holds(role string) bool {
-	if p.Here == nil {
+	if p.Association == nil {
 		return false
 	}
-	held, ok := p.Here.Roles[role]
+	held, ok := p.Association.Roles[role]
 	return ok && held.DeletedAt == nil
 }
 
@@ -146,19 +146,19 @@ func (a *Association) held() (roles []string) {
 // Revision returns the version that the party shows. On an event that is the version of the
 // last write that changed the record or the association.
 func (p Party) Revision() int64 {
-	if p.Here == nil {
+	if p.Association == nil {
 		return p.Version
 	}
-	return max(p.Edited, p.Here.With)
+	return max(p.Edited, p.Association.With)
 }
 
 // Changed returns the time of the last change that the party shows.
 func (p Party) Changed() wire.Time {
 	switch {
-	case p.Here == nil:
+	case p.Association == nil:
 		return p.WrittenAt
-	case p.Here.UpdatedAt.After(p.UpdatedAt.Time):
-		return p.Here.UpdatedAt
+	case p.Association.UpdatedAt.After(p.UpdatedAt.Time):
+		return p.Association.UpdatedAt
 	}
 	return p.UpdatedAt
 }
@@ -201,10 +201,10 @@ func (p Party) clone() Party {
 	body.Active, body.Values = maps.Clone(body.Active), map[string]string{}
 	maps.Copy(body.Values, p.Values)
 	copied := Party{Body: &body}
-	if p.Here != nil {
-		here := *p.Here
+	if p.Association != nil {
+		here := *p.Association
 		here.Roles = maps.Clone(here.Roles)
-		copied.Here = &here
+		copied.Association = &here
 	}
 	return copied
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // step is the change of one party in a write. before has no Body for a new party, and
-// no Here for a party that was never associated with the event.
+// no Association for a party that was never associated with the event.
 type step struct {
 	Request
 	set           *settings.Snapshot
@@ -50,7 +50,7 @@ func (s *step) take(role Role) {
 	}
 	s.after.count(s.Role, 1)
 	s.published = append(s.published, s.Role+onEvent+associated)
-	s.after.Here.Roles[s.Role] = role
+	s.after.Association.Roles[s.Role] = role
 }
 
 // leave takes the role away. The role is published as deleted if the party holds it on no
@@ -60,7 +60,7 @@ func (s *step) leave(role Role) {
 	if s.after.count(s.Role, -1); s.after.Active[s.Role] == 0 {
 		s.published = append(s.published, s.Role+"."+deleted)
 	}
-	s.after.Here.Roles[s.Role] = role
+	s.after.Association.Roles[s.Role] = role
 }
 
 // writes completes the items of the step and returns the transaction: record, row and
@@ -101,7 +101,7 @@ func (s *step) touches() bool {
 	if s.before.Body == nil || !equal(s.before.own(), s.after.own()) {
 		return true
 	}
-	return s.verb == updated && equal(s.before.Here, s.after.Here)
+	return s.verb == updated && equal(s.before.Association, s.after.Association)
 }
 
 // own returns the values of a record, without times and counts of its changes.
@@ -115,15 +115,15 @@ func (b *Body) own() Body {
 // different writes, local adds a condition on the version that was read.
 func (s *step) local() ([]table.Write, error) {
 	org, event, kind := s.Caller.Org.ID, s.Caller.Event.ID, s.store.Kind
-	a, was := s.after.Here, int64(0)
-	if s.before.Here != nil {
-		if equal(s.before.Here, a) {
+	a, was := s.after.Association, int64(0)
+	if s.before.Association != nil {
+		if equal(s.before.Association, a) {
 			if !s.store.mayBeTorn(s.before) {
 				return nil, nil
 			}
 			return []table.Write{table.Version(kind.OnEvent(org, event, a.ID), a.Version)}, nil
 		}
-		was = s.before.Here.Version
+		was = s.before.Association.Version
 	} else {
 		a.CreatedAt, a.RecordCreatedAt = s.now, s.after.CreatedAt
 	}
@@ -186,10 +186,10 @@ func (p Party) customFields() map[string]field.Value {
 	switch {
 	case p.Body == nil:
 		return nil
-	case p.Here == nil:
+	case p.Association == nil:
 		return p.CustomFields
 	}
-	return joint(p.CustomFields, p.Here.CustomFields)
+	return joint(p.CustomFields, p.Association.CustomFields)
 }
 
 // facets returns the rest of a party that a change record compares: standard fields,
@@ -205,13 +205,13 @@ func (p Party) facets() map[string]any {
 	if texts := texts(p); len(texts) > 0 {
 		all["translations"] = texts
 	}
-	if p.Here == nil {
+	if p.Association == nil {
 		return all
 	}
-	if len(p.Here.Relations) > 0 {
-		all["contacts"] = p.Here.Relations
+	if len(p.Association.Relations) > 0 {
+		all["contacts"] = p.Association.Relations
 	}
-	all[roles] = p.Here.held()
+	all[roles] = p.Association.held()
 	return all
 }
 
@@ -233,7 +233,7 @@ func (s *step) kinds(values []change.Value) (kinds []change.Kind) {
 	if len(groups) == 0 && s.verb == updated {
 		groups = [][]string{nil}
 	}
-	for _, role := range s.after.Here.held() {
+	for _, role := range s.after.Association.held() {
 		for _, fields := range groups {
 			kinds = append(kinds, s.after.kind(role+"."+updated, fields))
 		}

@@ -143,8 +143,8 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts ContactLis
 		}
 	}
 	shown.Add("admin_url", v.admin(p))
-	if p.Here != nil {
-		if at := p.Here.Roles[role].DeletedAt; at != nil {
+	if p.Association != nil {
+		if at := p.Association.Roles[role].DeletedAt; at != nil {
 			shown.Add("deleted_at", at)
 		}
 	}
@@ -167,8 +167,8 @@ func (v *Viewer) admin(p Party) *string {
 		return nil
 	}
 	owner := fmt.Sprintf("organization/%d", v.Caller.Org.ID)
-	if p.Here != nil {
-		owner = fmt.Sprintf("event/%d", p.Here.Event)
+	if p.Association != nil {
+		owner = fmt.Sprintf("event/%d", p.Association.Event)
 	}
 	link := fmt.Sprintf("%s/%s/%s/%s", v.AdminURL, owner, v.Collection, p.ID)
 	return &link

@@ -58,7 +58,7 @@ func (st *Store) found(c *auth.Caller, got write.Items, id string) (p Party, err
 		return p, err
 	}
 	if item, ok = got[st.Kind.OnEvent(c.Org.ID, c.Event.ID, id)]; ok {
-		p.Here, err = DecodeAssociation(item)
+		p.Association, err = DecodeAssociation(item)
 	}
 	return p, err
 }
@@ -113,7 +113,7 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id, role string) (Part
 // Read reads parties from the table; it is a Reader.
 func (st *Store) Read(ctx context.Context, c *auth.Caller, wanted []string) (map[string]Party, error) {
 	found, err := st.read(ctx, c, wanted)
-	maps.DeleteFunc(found, func(_ string, p Party) bool { return p.Here == nil })
+	maps.DeleteFunc(found, func(_ string, p Party) bool { return p.Association == nil })
 	return found, err
 }
 
@@ -135,7 +135,7 @@ func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (e
 		if err != nil {
 			return nil, err
 		}
-		if (Party{Here: a}).Holds(role) && c.SeesEvent(a.Event) {
+		if (Party{Association: a}).Holds(role) && c.SeesEvent(a.Event) {
 			events = append(events, a.Event)
 		}
 	}

@@ -263,15 +263,15 @@ func (o *Operation[D]) step(ctx context.Context, got write.Items, contacts Conta
 	if err != nil {
 		return nil, err
 	}
-	there := before.Holds(o.Role)
+	found := before.Holds(o.Role)
 	if o.verb == restored {
-		there = before.Here != nil && before.Here.Roles[o.Role].DeletedAt != nil
+		found = before.Association != nil && before.Association.Roles[o.Role].DeletedAt != nil
 	}
-	if !there {
+	if !found {
 		return nil, NotFound(o.Role)
 	}
 	s := o.newStep(before, before.clone())
-	role := Role{Since: before.Here.Roles[o.Role].Since}
+	role := Role{Since: before.Association.Roles[o.Role].Since}
 	switch o.verb {
 	case updated:
 		err = o.apply(s, contacts)
@@ -296,8 +296,8 @@ func (o *Operation[D]) enroll(ctx context.Context, got write.Items, contacts Con
 	} else if after.Number, err = o.number.Take(ctx); err != nil {
 		return nil, err
 	}
-	if after.Here == nil {
-		after.Here = &Association{ID: after.ID, Event: o.Caller.Event.ID, Roles: map[string]Role{}}
+	if after.Association == nil {
+		after.Association = &Association{ID: after.ID, Event: o.Caller.Event.ID, Roles: map[string]Role{}}
 	}
 	s := o.newStep(before, after)
 	if before.Body != nil {
@@ -323,7 +323,7 @@ func (o *Operation[D]) apply(s *step, contacts Contacts) error {
 		if err != nil {
 			return err
 		}
-		s.after.Here.relate(relations, s.now)
+		s.after.Association.relate(relations, s.now)
 	}
 	return o.edit.apply(s.after, s.now)
 }

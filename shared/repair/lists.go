@@ -96,7 +96,7 @@ func (r *run) list(ctx context.Context, l list) (highest int64, err error) {
 	}
 	r.report.Looked += len(all.records)
 	for _, id := range sorted(all.lines) {
-		if _, there := all.records[id]; there {
+		if _, found := all.records[id]; found {
 			highest = max(highest, id)
 		}
 		damaged := &line{run: r, of: l, id: id}
@@ -126,9 +126,9 @@ func (n *line) mend(ctx context.Context) error {
 // judge finds the damage of the lines of the id, and the writes that mend the lines.
 func (n *line) judge(all *listed) {
 	n.what, n.writes = "", nil
-	record, there := all.records[n.id]
+	record, exists := all.records[n.id]
 	owner, number, want := table.Key{PK: n.of.pk(n.in.OrgID, n.id), SK: "-"}, strconv.FormatInt(n.id, 10), ""
-	if there {
+	if exists {
 		var says struct {
 			CreatedAt wire.Time `json:"created_at"`
 		}
@@ -148,11 +148,11 @@ func (n *line) judge(all *listed) {
 		n.writes = append(n.writes, table.Remove(line.Key, line.Version))
 	}
 	switch {
-	case there && !listed:
+	case exists && !listed:
 		n.what = "the " + n.of.kind + " was not in its list"
 		line := table.Item{Key: table.Key{PK: n.partition(n.of), SK: want}, Version: 1, Data: []byte(number)}
 		n.writes = append(n.writes, table.Put(line), table.Exists(owner))
-	case !there && n.what != "":
+	case !exists && n.what != "":
 		n.writes = append(n.writes, table.Absent(owner))
 	}
 }

@@ -35,13 +35,13 @@ func (d *ownLine) look(ctx context.Context) (sign string, err error) {
 	if err != nil {
 		return "", err
 	}
-	_, there := got[d.owner]
+	_, exists := got[d.owner]
 	line, listed := got[d.is.Key]
-	d.stored, d.stray, d.what = line, listed && !there, ""
+	d.stored, d.stray, d.what = line, listed && !exists, ""
 	switch {
-	case there && !listed:
+	case exists && !listed:
 		d.what = "the organization was not in the region's list"
-	case there && string(line.Data) != string(d.is.Data):
+	case exists && string(line.Data) != string(d.is.Data):
 		d.what = "the line of the organization named another"
 	case d.stray:
 		d.what = "the region's list named an organization that is not there"

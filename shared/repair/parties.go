@@ -69,7 +69,7 @@ func (r *run) lostRecords(ctx context.Context, f family, found map[string]table.
 		return err
 	}
 	for key, id := range keys {
-		if _, there := records[key]; !there {
+		if _, found := records[key]; !found {
 			r.unmended(Note{Where: f.source().Rows, ID: id, What: "the " + f.name() + " is on the event and its record is lost", Do: fromBackup})
 		}
 	}

@@ -175,13 +175,13 @@ func (r *run) ofOrganization(ctx context.Context) error {
 	if err := r.part(ctx, Lists, (*run).ownLine, 0); err != nil {
 		return err
 	}
-	there, err := r.exists(ctx, table.Org(r.in.OrgID))
+	exists, err := r.exists(ctx, table.Org(r.in.OrgID))
 	switch {
 	case err != nil:
 		return err
-	case !there && len(r.report.Mended) > 0:
+	case !exists && len(r.report.Mended) > 0:
 		return nil // Only the line of the organization existed.
-	case !there:
+	case !exists:
 		return apierr.NotFound("Organization")
 	}
 	return errors.Join(
@@ -194,13 +194,13 @@ func (r *run) ofOrganization(ctx context.Context) error {
 
 // ofEvent repairs the records of an event.
 func (r *run) ofEvent(ctx context.Context, event int64) error {
-	there, err := r.exists(ctx, table.Event(r.in.OrgID, event))
+	exists, err := r.exists(ctx, table.Event(r.in.OrgID, event))
 	switch {
 	case err != nil:
 		return err
-	case !there && r.in.EventID == 0:
+	case !exists && r.in.EventID == 0:
 		return nil // The repair of lists has noted the line.
-	case !there:
+	case !exists:
 		return apierr.NotFound("Event")
 	}
 	return errors.Join(

@@ -217,7 +217,7 @@ func (r *run) guests(ctx context.Context, f family, bodies map[string]*session.B
 		return err
 	}
 	for key, g := range named {
-		if _, there := got[key]; !there {
+		if _, found := got[key]; !found {
 			r.unmended(Note{Where: f.source().Rows, ID: g.session,
 				What: "the session names the " + g.who + ", which was purged, or its association with the event is lost",
 				Do:   "nothing where it was purged; else create it on the event again, or take it off the session"})

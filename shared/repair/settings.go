@@ -141,12 +141,12 @@ func (d *stray) look(ctx context.Context) (sign string, err error) {
 	if got, err = d.Table.TransactGet(ctx, []table.Key{d.key, owner}); err != nil {
 		return "", err
 	}
-	body, there := got[owner]
+	body, exists := got[owner]
 	d.held, d.check = got[d.key], table.Absent(owner)
-	if there {
+	if exists {
 		d.check = table.Version(owner, body.Version)
 	}
-	if there && (!json.Valid(body.Data) || d.has(body)) {
+	if exists && (!json.Valid(body.Data) || d.has(body)) {
 		return "", nil // An unreadable record may have the value. settings or compare notes the record.
 	}
 	return fmt.Sprint("held for ", holder, body.Version), nil

@@ -78,10 +78,10 @@ func (d *visits) look(ctx context.Context) (sign string, err error) {
 	if err != nil {
 		return "", err
 	}
-	body, there := got[key]
+	body, found := got[key]
 	d.wrong, d.writes = nil, []table.Write{table.Absent(key)}
 	roles := person.Roles{}
-	if there {
+	if found {
 		b, err := session.Decode(body)
 		if err != nil {
 			return "", nil //nolint:nilerr // compare has noted the session
@@ -104,8 +104,8 @@ func (d *visits) look(ctx context.Context) (sign string, err error) {
 
 // judge compares the item next to a contact with the contact's roles in the session.
 func (d *visits) judge(of person.Session, contact string, roles []string, got map[table.Key]table.Item) error {
-	stored, there := got[of.Key(contact)]
-	if !there && len(roles) == 0 || there && stands(stored, of, roles) {
+	stored, found := got[of.Key(contact)]
+	if !found && len(roles) == 0 || found && stands(stored, of, roles) {
 		return nil
 	}
 	d.wrong = append(d.wrong, contact)

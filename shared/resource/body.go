@@ -1,9 +1,8 @@
 package resource
 
 import (
-	"context"
-
 	"lectern/shared/api"
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/wire"
@@ -18,9 +17,13 @@ type At struct {
 }
 
 // owner returns the owner that the path names, in the caller's organization. The pipeline
-// has checked the event and the organization.
-func (a At) owner(ctx context.Context) Owner {
-	return Owner{Org: auth.From(ctx).Org.ID, Event: a.EventID, Parent: a.ParentID}
+// has checked the event and the organization. A caller who is limited to events gets a 403 for
+// the records of the organization (gaps.md 1).
+func (a At) owner(c *auth.Caller) (Owner, error) {
+	if _, limited := c.Events(); limited && a.EventID == 0 {
+		return Owner{}, apierr.Forbidden("", "This needs a token that is not limited to events.")
+	}
+	return Owner{Org: c.Org.ID, Event: a.EventID, Parent: a.ParentID}, nil
 }
 
 // In is the part of an input that names a record.

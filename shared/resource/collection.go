@@ -3,7 +3,6 @@ package resource
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -150,10 +149,4 @@ func (c Collection[R, P, D]) apply(draft D, e Edit[P]) error {
 		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), maxBytes)
 	}
 	return err
-}
-
-// limit returns the 409 of an owner that has as many records as it may have.
-func (c Collection[R, P, D]) limit(most int) error {
-	return apierr.LimitReached(c.kind.Many, int64(most),
-		fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", most, c.kind.Many))
 }

@@ -37,7 +37,7 @@ func forKinds(t *testing.T, keep func(subject) bool, test func(t *testing.T, d *
 			continue
 		}
 		tested++
-		t.Run(s.kind, func(t *testing.T) {
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(s.path, "/v1/"), "/", "."), func(t *testing.T) {
 			d := (&desk{Stack: region.NewOrganization(t), subject: s, t: t}).instance(func(*api.Env) {})
 			d.owner = d.newParent("Parent")
 			test(t, d)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
 )
@@ -40,6 +41,11 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
+	// Security returns the actions of the security events of a change; before is nil for a new
+	// record. Nil for a kind without security events.
+	Security func(before, after P) []string
+	// Redact takes secret parts out of the values of a change record. Nil keeps all values.
+	Redact func([]change.Value)
 }
 
 // Parent is a Kind of records that own other records.

@@ -244,6 +244,22 @@ func TestPagesOfRecords(t *testing.T) {
 	})
 }
 
+// TestPostOnTheCollectionDoesAsCreate where the routes have it; otherwise it is a 405.
+func TestPostOnTheCollectionDoesAsCreate(t *testing.T) {
+	forKinds(t, func(s subject) bool { return s.post }, func(t *testing.T, d *desk) {
+		first := d.Call(t, 200, http.MethodPost, d.collection(), stacktest.WithHeaders(d.body, it.KeyHeader, "k"))
+		again := d.Call(t, 200, http.MethodPost, d.collection(), stacktest.WithHeaders(d.body, it.KeyHeader, "k"))
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+		require.Equal(t, string(first.Body), string(again.Body))
+		made := entity(first.JSON(t))
+		require.Equal(t, []entity{made, d.get(200, d.made("Second"))}, d.all())
+		it.RequireError(t, d.Call(t, 400, http.MethodPost, d.collection(), d.wrong[0].body).JSON(t), "VALIDATION_ERROR", d.wrong[0].field)
+	})
+	forKinds(t, func(s subject) bool { return !s.post }, func(t *testing.T, d *desk) {
+		d.Call(t, 405, http.MethodPost, d.collection(), d.body)
+	})
+}
+
 func TestPatchDoesAsPut(t *testing.T) {
 	forKinds(t, func(s subject) bool { return s.patch }, func(t *testing.T, d *desk) {
 		made := d.create(200, d.body)

@@ -11,6 +11,7 @@
 package resource
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -102,6 +103,12 @@ func (h *Header) RecordID() string { return h.ID }
 
 // Revision returns the version that an ETag names.
 func (h *Header) Revision() int64 { return h.version }
+
+// Hide stores JSON with the record that no answer and no change record shows.
+func (h *Header) Hide(hidden json.RawMessage) { h.meta.Hidden = hidden }
+
+// Hidden returns the JSON of Hide; nil without any.
+func (h *Header) Hidden() json.RawMessage { return h.meta.Hidden }
 
 func (h *Header) header() *Header { return h }
 

@@ -14,8 +14,10 @@ import (
 
 // Routes names the paths of a kind's records, with scopes and buckets.
 type Routes struct {
-	// Path is the path of the collection. ID is the path's name of a record's id, for example
-	// ruleId, and Parent that of the parent's id; empty without a parent.
+	// Path is the path of the collection. Its prefix names the owner: an event, an organization,
+	// or, without either, the organization of the token. A kind with several prefixes has Routes
+	// for each. ID is the path's name of a record's id, for example ruleId, and Parent that of
+	// the parent's id; empty without a parent.
 	Path, ID, Parent string
 	// One and Many are the names in operation ids, for example Rule and Rules.
 	One, Many string
@@ -24,9 +26,9 @@ type Routes struct {
 	Read, Write    auth.Scopes
 	// Reads and Writes are the buckets.
 	Reads, Writes ratelimit.Bucket
-	// Paged has the list answer in pages, Patch adds PATCH, Restore adds the route that
-	// restores a deleted record.
-	Paged, Patch, Restore bool
+	// Paged has the list answer in pages. Post adds the create as POST on the collection, and
+	// Patch the update as PATCH. Restore adds the route that restores a deleted record.
+	Paged, Post, Patch, Restore bool
 }
 
 // Of returns the routes of a kind: list, create, get, update and delete, and the routes that r
@@ -37,7 +39,8 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	says := func(bucket ratelimit.Bucket, text string) []api.Option {
 		return append(names[:2:2], api.Limit(bucket), api.Describe(text))
 	}
-	one, create := r.Path+"/{"+r.ID+"}", says(r.Writes, r.creates(k.Max, k.Many))
+	one := r.Path + "/{" + r.ID + "}"
+	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
 	update := handler(k, store, all.update)
 	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
 	if r.Paged {
@@ -49,10 +52,13 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	}
 	routes := []api.Route[S]{
 		list,
-		api.Post("create"+r.One, r.Path+"/create", handler(k, store, all.create), r.Write, create...),
+		api.Post("create"+r.One, r.Path+"/create", create, r.Write, creates...),
 		api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, says(r.Reads, r.About)...),
 		api.Put("update"+r.One, one, update, r.Write, says(r.Writes, updates)...),
 		remove,
+	}
+	if r.Post {
+		routes = append(routes, api.Post("post"+r.One, r.Path, create, r.Write, creates...))
 	}
 	if r.Patch {
 		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, says(r.Writes, updates)...))
@@ -82,7 +88,7 @@ func (r Routes) creates(most int, many string) string {
 // located is the pointer to an input that names an owner.
 type located[I any] interface {
 	*I
-	owner(context.Context) Owner
+	owner(*auth.Caller) (Owner, error)
 }
 
 // handler returns the handler that calls do on the records of the owner in the path.
@@ -90,7 +96,11 @@ func handler[S, I, O, R any, L located[I], P Record[R], D Draft[P]](
 	k *Kind[R, P, D], store func(*S) Store, do func(Collection[R, P, D], context.Context, L) (*O, error),
 ) api.Handler[S, I, O] {
 	return func(s *S, ctx context.Context, in *I) (*O, error) {
-		return do(k.Of(store(s), L(in).owner(ctx)), ctx, L(in))
+		o, err := L(in).owner(auth.From(ctx))
+		if err != nil {
+			return nil, err
+		}
+		return do(k.Of(store(s), o), ctx, L(in))
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strconv"
 
+	"lectern/shared/apierr"
 	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 	"lectern/shared/write"
 )
 
@@ -81,13 +83,20 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(stored, held, number, s.parent(step.Verb), []table.Write{noted.Write()}, childless), nil
+	writes := slices.Concat(stored, held, number, s.parent(step.Verb), []table.Write{noted.Write()}, childless)
+	if s.kind.Security != nil {
+		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
+	}
+	return writes, nil
 }
 
 // noted returns the change record. It counts a published change in the record.
 func (s storage[R, P, D]) noted(ctx context.Context, step record.Step[R]) change.Record {
 	h, kind := P(step.After).header(), s.kind
 	values := change.Diff(step.Before, step.After)
+	if kind.Redact != nil {
+		kind.Redact(values)
+	}
 	r := change.Record{
 		At: h.UpdatedAt, Org: s.owner.Org, Event: s.owner.Event, Action: kind.Name + "." + string(step.Verb),
 		Type: kind.Name, RecordID: h.ID, Version: h.version, Values: values,
@@ -174,7 +183,7 @@ func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Wri
 		most = min(most, int(s.Most))
 	}
 	if by > 0 && number >= most {
-		return nil, s.limit(most)
+		return nil, apierr.TooMany(s.kind.Many, number, most)
 	}
 	item := table.Item{Key: s.countKey(), Version: stored.Version + 1, Data: strconv.AppendInt(nil, int64(number+by), 10)}
 	if stored.Version == 0 {

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,12 @@ type Meta struct {
 	// Unique is the value that the record holds, Parent the id of the owning record.
 	Unique string `json:"unique,omitempty"`
 	Parent string `json:"parent,omitempty"`
+	// Hidden is the JSON that the kind keeps and never shows, see Header.Hide.
+	Hidden json.RawMessage `json:"hidden,omitempty"`
+}
+
+func (m Meta) isZero() bool {
+	return m.Sequence == 0 && m.Unique == "" && m.Parent == "" && m.Hidden == nil
 }
 
 // Stored is the part of a stored record that all kinds have.
@@ -49,7 +56,7 @@ const prefix = `{"_":`
 func encode[R any, P Record[R]](key table.Key, r P) (table.Item, error) {
 	h := r.header()
 	item, err := record.Encode(key, h.version, r)
-	if err == nil && h.meta != (Meta{}) {
+	if err == nil && !h.meta.isZero() {
 		var hidden []byte
 		hidden, err = wire.Encode(h.meta)
 		item.Data = slices.Concat([]byte(prefix), hidden, []byte(","), bytes.TrimPrefix(item.Data, []byte("{")))

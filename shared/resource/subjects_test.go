@@ -24,7 +24,8 @@ type (
 )
 
 // The kinds of this test have what no kind of the service uses yet: memos publish changes, and
-// have a unique text, pages, PATCH and restore; topics own replies.
+// have a unique text, pages, PATCH and restore; topics own replies and are created by POST on the
+// collection too; notices have the three prefixes of a path.
 type (
 	memo struct {
 		resource.Header
@@ -47,6 +48,13 @@ type (
 		Text string `json:"text"`
 	}
 	replyDraft struct {
+		Text wire.Opt[string] `json:"text,omitzero" create:"required" minLength:"1" nullable:"false"`
+	}
+	notice struct {
+		resource.Header
+		Text string `json:"text"`
+	}
+	noticeDraft struct {
 		Text wire.Opt[string] `json:"text,omitzero" create:"required" minLength:"1" nullable:"false"`
 	}
 )
@@ -74,6 +82,13 @@ func (d replyDraft) Apply(e resource.Edit[*reply]) error {
 
 func (r *reply) unique() string { return r.Text }
 
+func (d noticeDraft) Apply(e resource.Edit[*notice]) error {
+	d.Text.Into(&e.Record.Text)
+	return nil
+}
+
+func (n *notice) unique() string { return n.Text }
+
 // refuseReplies refuses to delete a topic that has replies.
 func refuseReplies(d resource.Deletion[*topic]) error {
 	if n := d.Children["reply"]; n > 0 {
@@ -95,6 +110,9 @@ var (
 	replies = &resource.Kind[reply, *reply, replyDraft]{
 		Name: "reply", Title: "Reply", Many: "replies", Max: 50, Parent: topics, Unique: (*reply).unique, UniqueField: "text",
 	}
+	notices = &resource.Kind[notice, *notice, noticeDraft]{
+		Name: "notice", Title: "Notice", Many: "notices", Max: 50, Unique: (*notice).unique, UniqueField: "text",
+	}
 )
 
 type service struct{ records resource.Store }
@@ -105,6 +123,10 @@ const (
 	memoPath  = "/v1/event/{eventId}/memos"
 	topicPath = "/v1/organization/{orgId}/topics"
 	replyPath = topicPath + "/{topicId}/replies"
+	// Notices of an event, of an organization, and of the token's organization.
+	eventNotices = "/v1/event/{eventId}/notices"
+	orgNotices   = "/v1/organization/{orgId}/notices"
+	ownNotices   = "/v1/notices"
 )
 
 // routes completes routes with what all test kinds have in common.
@@ -119,10 +141,13 @@ var testGroup = api.NewGroup("Tests", func(env api.Env) *service { return &servi
 	resource.Of(memos, routes(resource.Routes{
 		Path: memoPath, ID: "memoId", One: "Memo", Many: "Memos", Paged: true, Patch: true,
 	}), (*service).store),
-	resource.Of(topics, routes(resource.Routes{Path: topicPath, ID: "topicId", One: "Topic", Many: "Topics"}), (*service).store),
+	resource.Of(topics, routes(resource.Routes{Path: topicPath, ID: "topicId", One: "Topic", Many: "Topics", Post: true}), (*service).store),
 	resource.Of(replies, routes(resource.Routes{
 		Path: replyPath, ID: "replyId", Parent: "topicId", One: "Reply", Many: "Replies",
 	}), (*service).store),
+	resource.Of(notices, routes(resource.Routes{Path: eventNotices, ID: "noticeId", One: "EventNotice", Many: "EventNotices"}), (*service).store),
+	resource.Of(notices, routes(resource.Routes{Path: orgNotices, ID: "noticeId", One: "OrgNotice", Many: "OrgNotices"}), (*service).store),
+	resource.Of(notices, routes(resource.Routes{Path: ownNotices, ID: "noticeId", One: "Notice", Many: "Notices"}), (*service).store),
 ))
 
 // subject is a kind with its routes and bodies.
@@ -147,8 +172,8 @@ type subject struct {
 	unique string
 	// child reports whether a record has a parent record, forced whether a deletion may need
 	// ?force=true.
-	child, forced  bool
-	patch, restore bool
+	child, forced        bool
+	post, patch, restore bool
 	// publishes names the published change of a verb.
 	publishes map[record.Verb]string
 }
@@ -164,6 +189,7 @@ func of[R any, P resource.Record[R], D resource.Draft[P]](k *resource.Kind[R, P,
 	}
 	one := s.path + "/{" + s.id + "}"
 	for _, op := range s.group.Operations {
+		s.post = s.post || op.Method == http.MethodPost && op.Path == s.path
 		s.patch = s.patch || op.Method == http.MethodPatch && op.Path == one
 		s.restore = s.restore || op.Method == http.MethodPost && op.Path == one+"/restore"
 	}
@@ -218,6 +244,16 @@ var subjects = []subject{
 		body: object{"text": "One"}, change: object{"text": "Two"},
 		wrong: []wrong{{"text", object{"text": ""}}},
 	}),
+	noticesAt(eventNotices), noticesAt(orgNotices), noticesAt(ownNotices),
+}
+
+// noticesAt returns the subject of notices with one of their prefixes.
+func noticesAt(path string) subject {
+	return of(notices, subject{
+		group: testGroup, path: path, required: []string{"text"},
+		body: object{"text": "One"}, change: object{"text": "Two"},
+		wrong: []wrong{{"text", object{"text": ""}}},
+	})
 }
 
 // wrongNames are mistakes in a name.

@@ -25,30 +25,30 @@ import (
 	"lectern/shared/wire"
 )
 
-// scene is an organization with one event, and the caller who has just been
+// fixture is an organization with one event, and the caller who has just been
 // authenticated.
-type scene struct {
+type fixture struct {
 	*testing.T
 	table *table.Table
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	sc := &scene{t, tabletest.Start(t)}
+	sc := &fixture{t, tabletest.Start(t)}
 	sc.put(item.Place{Org: 1}, 0)
 	sc.put(item.Place{Org: 1, Event: 2}, 0)
 	return sc
 }
 
 // put stores an owner with a settings version, or another one.
-func (sc *scene) put(at item.Place, version int64) {
+func (sc *fixture) put(at item.Place, version int64) {
 	sc.Helper()
 	owner := table.Item{Key: at.Owner(), Version: 1, Data: []byte("{}"), Settings: version}
 	require.NoError(sc, sc.table.Transact(sc.Context(), table.Insert(owner)))
 }
 
 // caller reads what authentication reads.
-func (sc *scene) caller(event int64) *auth.Caller {
+func (sc *fixture) caller(event int64) *auth.Caller {
 	sc.Helper()
 	org, err := sc.table.Get(sc.Context(), item.Place{Org: 1}.Owner())
 	require.NoError(sc, err)
@@ -61,14 +61,14 @@ func (sc *scene) caller(event int64) *auth.Caller {
 	return c
 }
 
-func (sc *scene) track(name string) {
+func (sc *fixture) track(name string) {
 	sc.Helper()
 	store := metadata.Store{Store: sc.store(), Caller: sc.caller(2), Kind: metadata.Tracks, Fields: field.NewSet()}
 	_, err := store.Create(sc.Context(), metadata.TrackDraft{Draft: metadata.Draft{Name: wire.Some(name)}})
 	require.NoError(sc, err)
 }
 
-func (sc *scene) store() item.Store {
+func (sc *fixture) store() item.Store {
 	return item.Store{Table: sc.table, Now: time.Now, NewID: uuid.NewString}
 }
 
@@ -79,7 +79,7 @@ func calls(m *metering.Meter) int {
 }
 
 // load gives the snapshot and how many calls it took.
-func (sc *scene) load(c *Cache, event int64) (*Snapshot, int) {
+func (sc *fixture) load(c *Cache, event int64) (*Snapshot, int) {
 	sc.Helper()
 	ctx, meter := metering.Measured(sc.Context())
 	caller := sc.caller(event)
@@ -89,7 +89,7 @@ func (sc *scene) load(c *Cache, event int64) (*Snapshot, int) {
 }
 
 func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache := NewCache(sc.table)
 	cold, n := sc.load(cache, 2)
 	require.Equal(t, 2, n)
@@ -118,7 +118,7 @@ func TestSettingsComeFromMemoryUntilTheyChange(t *testing.T) {
 }
 
 func TestSettingsNotYetVisibleAreWaitedFor(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	sc.land(table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), table.Weight("a")))
 	cache, caller := NewCache(sc.table), sc.caller(2)
 	sc.requireUnavailable(cache, caller)
@@ -144,12 +144,12 @@ func stored(id string, version int64) table.Item {
 }
 
 // land makes a part of a transaction visible.
-func (sc *scene) land(part table.Write) {
+func (sc *fixture) land(part table.Write) {
 	sc.Helper()
 	require.NoError(sc, sc.table.Transact(sc.Context(), part))
 }
 
-func (sc *scene) requireUnavailable(c *Cache, caller *auth.Caller) {
+func (sc *fixture) requireUnavailable(c *Cache, caller *auth.Caller) {
 	sc.Helper()
 	_, err := c.Load(sc.Context(), caller)
 	var refused *apierr.Error
@@ -162,7 +162,7 @@ func (sc *scene) requireUnavailable(c *Cache, caller *auth.Caller) {
 // second its track and not yet the settings version.
 func TestASettingAheadDoesNotHideOneBehind(t *testing.T) {
 	for _, ids := range [][2]string{{"a", "b"}, {"b", "a"}} {
-		sc := newScene(t)
+		sc := newFixture(t)
 		bump := func(id string) { sc.land(table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), table.Weight(id))) }
 		for _, id := range ids {
 			sc.land(table.Put(stored(id, 1)))
@@ -189,7 +189,7 @@ func TestASettingAheadDoesNotHideOneBehind(t *testing.T) {
 }
 
 func TestOneReadsForAll(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache, caller := NewCache(sc.table), sc.caller(2)
 	ctx, meter := metering.Measured(t.Context())
 	var all sync.WaitGroup
@@ -205,7 +205,7 @@ func TestOneReadsForAll(t *testing.T) {
 }
 
 func TestTheCacheIsBounded(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache := newCache(sc.table, 4*overhead)
 	for event := int64(3); event < 20; event++ {
 		sc.put(item.Place{Org: 1, Event: event}, 0)
@@ -220,7 +220,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 
 // TestARequestHoldsItsSnapshot whatever is written, read or forgotten meanwhile.
 func TestARequestHoldsItsSnapshot(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache := newCache(sc.table, 1)
 	ctx, meter := metering.Measured(OneSnapshot(t.Context()))
 	caller := sc.caller(2)
@@ -239,7 +239,7 @@ func TestARequestHoldsItsSnapshot(t *testing.T) {
 
 // TestAnEventKeepsItsOrganizationsSettings in a cache that has no room for both.
 func TestAnEventKeepsItsOrganizationsSettings(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache := newCache(sc.table, 1)
 	sc.load(cache, 2)
 	_, n := sc.load(cache, 2)
@@ -248,7 +248,7 @@ func TestAnEventKeepsItsOrganizationsSettings(t *testing.T) {
 
 // TestAPurgeOfSettingsIsSeen: the version has fallen, so what is in memory is not newer.
 func TestAPurgeOfSettingsIsSeen(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	cache := NewCache(sc.table)
 	owner := item.Place{Org: 1, Event: 2}.Owner()
 	sc.land(table.Put(stored("a", 1)))
@@ -260,7 +260,7 @@ func TestAPurgeOfSettingsIsSeen(t *testing.T) {
 }
 
 func TestUnknownKindsCountForTheVersion(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	key := item.Place{Org: 1, Event: 2}.Key("slot", "a")
 	require.NoError(t, sc.table.Transact(t.Context(),
 		table.Insert(table.Item{Key: key, Version: 3, Data: []byte("{}")}), table.BumpSettings(item.Place{Org: 1, Event: 2}.Owner(), 3*table.Weight("a"))))

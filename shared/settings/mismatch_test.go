@@ -19,7 +19,7 @@ import (
 // without a read until their pause is over or their version changes, and then read twice.
 // Another event is served meanwhile.
 func TestATornVersionIsNotReadAgainAndAgain(t *testing.T) {
-	sc := newScene(t)
+	sc := newFixture(t)
 	log := &bytes.Buffer{}
 	sc.table.Log = slog.New(slog.NewJSONHandler(log, nil))
 	torn := item.Place{Org: 1, Event: 2}

@@ -126,11 +126,16 @@ func (c *Cache) note(ctx context.Context, at item.Place, noted *mismatch, now mi
 	}
 }
 
-// readBoth reads all settings of an owner and, in parallel, the settings version.
+// readBoth reads all settings of an owner and, in parallel, the settings version. It reads the owner
+// as a batch, which every function with settings may do.
 func (c *Cache) readBoth(ctx context.Context, at item.Place) (p *part, version int64, err error) {
 	g, reading := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() error {
-		owner, err := c.table.Get(reading, at.Owner())
+		got, err := c.table.GetMany(reading, []table.Key{at.Owner()})
+		owner, ok := got[at.Owner()]
+		if err == nil && !ok {
+			err = table.ErrNotFound
+		}
 		version = owner.Settings
 		return err
 	}))

@@ -34,10 +34,10 @@ func Encode(ctx context.Context, answer any) (*Answer, error) {
 			continue
 		}
 		if page, ok := answer.(Page); ok {
-			return nil, tooManyResults(ctx, page, limit)
+			return nil, tooManyResults(ctx, page, limit, len(encoded.JSON))
 		}
 		if !client.Writes {
-			return nil, apierr.Invalid("", "%s", message(client.Limit()))
+			return nil, apierr.Invalid("", "%s", client.message(len(encoded.JSON)))
 		}
 		return encoded, nil
 	}
@@ -94,9 +94,9 @@ func escaped(text []byte) int {
 // portion returns how many of n bytes fit into limit, if all n bytes take encoded bytes.
 func portion(n, limit, encoded int) int { return int(int64(n) * int64(limit) / int64(encoded)) }
 
-// tooManyResults returns the 400 for a page with a larger size than limit. The limit of a client
-// without gzip depends on the results of a page, so they are weighed one by one.
-func tooManyResults(ctx context.Context, page Page, limit int) error {
+// tooManyResults returns the 400 for a page of so many bytes, which are more than limit. The limit
+// of a client without gzip depends on the results of a page, so they are weighed one by one.
+func tooManyResults(ctx context.Context, page Page, limit, bytes int) error {
 	client := Of(ctx)
 	if !client.Gzip {
 		limit = Plain
@@ -109,7 +109,7 @@ func tooManyResults(ctx context.Context, page Page, limit int) error {
 		}
 		weights = append(weights, client.weigh(text)+len(","))
 	}
-	return TooLong(ctx, weights, limit-pageFrame)
+	return smaller(ctx, client.message(bytes), weights, limit-pageFrame)
 }
 
 // weigh returns the bytes of JSON text. For a client without gzip, text with more escapes than
@@ -121,14 +121,39 @@ func (c Client) weigh(text []byte) int {
 	return max(len(text), portion(escaped(text), Plain, Payload))
 }
 
-// TooLong returns the 400 for a page whose results together are larger than limit. weights are
-// the sizes of the results, in the unit of limit. The message names the largest page size with
-// which any selection of the results stays within the limit. With gzip the limit follows from
-// the compression of this page, so another page may need a smaller size.
-func TooLong(ctx context.Context, weights []int, limit int) *apierr.Error {
+// Text returns the bytes that a text takes in the answer, with its escapes.
+func (c Client) Text(text string) int {
+	encoded, err := wire.Encode(text)
+	if err != nil {
+		return len(text)
+	}
+	return c.weigh(encoded)
+}
+
+// TooLong returns the 400 for a page whose results together are larger than the limit of the
+// client. weights estimate the bytes of the results in the answer.
+func TooLong(ctx context.Context, weights []int) *apierr.Error {
+	bytes := 0
+	for _, weight := range weights {
+		bytes += weight
+	}
 	client := Of(ctx)
-	return apierr.Invalid(client.PageSize, "%s Ask again with a %s of %d or less.",
-		message(client.Limit()), client.PageSize, fit(weights, limit))
+	return smaller(ctx, client.message(bytes), weights, client.Limit())
+}
+
+// TooMuch returns the 400 for a page that needs more than a request may load, whether the client
+// accepts gzip or not. needs completes the sentence "The page would ...", weights are the parts
+// of the results, in the unit of limit.
+func TooMuch(ctx context.Context, needs string, weights []int, limit int) *apierr.Error {
+	return smaller(ctx, "The page would "+needs+".", weights, limit)
+}
+
+// smaller returns a 400 that names a page size: the largest with which any selection of the
+// results stays within the limit. With gzip the limit of an answer follows from the compression
+// of this page, so another page may need a smaller size.
+func smaller(ctx context.Context, message string, weights []int, limit int) *apierr.Error {
+	name := Of(ctx).PageSize
+	return apierr.Invalid(name, "%s Ask again with a %s of %d or less.", message, name, fit(weights, limit))
 }
 
 // fit returns the largest number of weights that stay within the limit for any selection of the
@@ -144,12 +169,15 @@ func fit(weights []int, limit int) int {
 	return max(fits, 1)
 }
 
-// message returns the message of an error for an answer over a limit: Plain or Uncompressed.
-func message(limit int) string {
-	if limit == Plain {
+// message returns the message of an error for an answer of so many bytes of JSON.
+func (c Client) message(bytes int) string {
+	switch {
+	case c.Gzip:
+		return "The answer would be larger than 30 MB, or 4.3 MB compressed."
+	case bytes <= Uncompressed:
 		return "The answer would be larger than 5 MB. A request with Accept-Encoding: gzip is answered up to 30 MB."
 	}
-	return "The answer would be larger than 30 MB, or 4.3 MB compressed."
+	return "The answer would be larger than 30 MB; without Accept-Encoding: gzip the limit is 5 MB."
 }
 
 // Space is the space left in the answer of a bulk, in bytes of JSON and in escaped bytes.

@@ -33,7 +33,7 @@ const (
 	// more, in bytes.
 	BulkMessage = 2 << 10
 	// Biographies is the largest size of the texts about the contacts of an account in the
-	// answer of a write, in bytes. A bulk keeps a hundred of such answers.
+	// answer of a bulk, in bytes. A bulk keeps a hundred of such answers.
 	Biographies = 1 << 20
 )
 

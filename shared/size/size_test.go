@@ -15,8 +15,43 @@ import (
 func TestTheMessageNamesTheLargestPageThatFits(t *testing.T) {
 	ctx := size.With(context.Background(), size.Client{PageSize: "pageSize"})
 	for limit, want := range map[int]string{10: "1 or less", 150: "1 or less", 206: "2 or less", 1000: "3 or less"} {
-		require.ErrorContains(t, size.TooLong(ctx, []int{13, 103, 103}, limit), "Ask again with a pageSize of "+want+".", "limit %d", limit)
+		err := size.TooMuch(ctx, "show too many people", []int{13, 103, 103}, limit)
+		require.EqualError(t, err, "The page would show too many people. Ask again with a pageSize of "+want+".", "limit %d", limit)
+		require.Equal(t, "pageSize", err.Details["field"])
 	}
+}
+
+// TestTheMessageNamesGzipWhereItHelps: a page of more than 30 MB is refused to every client.
+func TestTheMessageNamesGzipWhereItHelps(t *testing.T) {
+	const megabyte = 1 << 20
+	for _, c := range []struct {
+		client  size.Client
+		results int
+		message string
+	}{
+		{size.Client{}, 10, "The answer would be larger than 5 MB. A request with Accept-Encoding: gzip is answered up to 30 MB. Ask again with a pageSize of 2 or less."},
+		{size.Client{}, 20, "The answer would be larger than 30 MB; without Accept-Encoding: gzip the limit is 5 MB. Ask again with a pageSize of 2 or less."},
+		{size.Client{Gzip: true}, 20, "The answer would be larger than 30 MB, or 4.3 MB compressed. Ask again with a pageSize of 15 or less."},
+	} {
+		c.client.PageSize = "pageSize"
+		ctx := size.With(context.Background(), c.client)
+		require.EqualError(t, size.TooLong(ctx, slices.Repeat([]int{2 * megabyte}, c.results)), c.message)
+		if !c.client.Gzip {
+			all := slices.Repeat([]string{strings.Repeat("x", 2*megabyte-50)}, c.results)
+			_, err := size.Encode(ctx, page.New(page.Query{Page: 1, PageSize: 100}, c.results, all))
+			require.EqualError(t, err, c.message)
+		}
+	}
+}
+
+func TestATextTakesTheBytesOfItsEscapes(t *testing.T) {
+	for text, want := range map[string][2]int{"ab": {4, 5}, `""`: {6, 10}, "\x01": {8, 9}, "é<": {5, 6}} {
+		require.Equal(t, want[0], size.Client{Gzip: true}.Text(text), "%q", text)
+		require.LessOrEqual(t, size.Client{}.Text(text), want[1], "%q", text)
+		require.GreaterOrEqual(t, size.Client{}.Text(text), want[0], "%q", text)
+	}
+	quotes := strings.Repeat(`"`, 1000)
+	require.InDelta(t, 4000*5.0*1.048576/6, size.Client{}.Text(quotes), 5, "a Lambda escapes quotes once more")
 }
 
 // text is a Reducer of a given size, and of a hundredth from a Detail on.

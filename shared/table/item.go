@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 )
@@ -104,6 +105,39 @@ func (i Item) data() (name string, value types.AttributeValue) {
 		return attrDeflated, &types.AttributeValueMemberB{Value: short}
 	}
 	return attrData, text(string(i.Data))
+}
+
+// Stream returns the item as the stream of the table shows a new item.
+func (i Item) Stream() map[string]events.DynamoDBAttributeValue {
+	image := map[string]events.DynamoDBAttributeValue{}
+	for name, value := range i.attributes() {
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			image[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberN:
+			image[name] = events.NewNumberAttribute(v.Value)
+		case *types.AttributeValueMemberB:
+			image[name] = events.NewBinaryAttribute(v.Value)
+		}
+	}
+	return image
+}
+
+// FromStream returns the item of an image in the stream of the table.
+func FromStream(image map[string]events.DynamoDBAttributeValue) (Item, error) {
+	all := attributes{}
+	for name, value := range image {
+		switch value.DataType() {
+		case events.DataTypeString:
+			all[name] = text(value.String())
+		case events.DataTypeNumber:
+			all[name] = &types.AttributeValueMemberN{Value: value.Number()}
+		case events.DataTypeBinary:
+			all[name] = &types.AttributeValueMemberB{Value: value.Binary()}
+		default: // The service writes no other type.
+		}
+	}
+	return decode(all)
 }
 
 // expired reports whether the item counts as absent.

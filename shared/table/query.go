@@ -17,6 +17,15 @@ func (t *Table) Between(ctx context.Context, pk, from, to string) iter.Seq2[Item
 	return t.items(ctx, t.between(pk, from, to), paged)
 }
 
+// Backwards yields the items of Between in the reverse order. It reads pages of atOnce items as the
+// caller goes on.
+func (t *Table) Backwards(ctx context.Context, pk, from, to string, atOnce int) iter.Seq2[Item, error] {
+	in := t.between(pk, from, to)
+	in.ScanIndexForward = aws.Bool(false)
+	in.Limit = aws.Int32(int32(atOnce)) //nolint:gosec // callers want some items, not billions
+	return t.items(ctx, in, paged)
+}
+
 // items yields the items of a query, page by page.
 func (t *Table) items(ctx context.Context, in *dynamodb.QueryInput, l limits) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {

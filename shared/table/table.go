@@ -141,20 +141,34 @@ func closable(configured dynamodb.HTTPClient) *http.Client {
 	return client
 }
 
+// HTTPClient returns the client that a client of another service sends its calls with: the
+// SDK's configured client, or for nil a client for an engine on one machine. See wholeBody.
+func HTTPClient(configured aws.HTTPClient) aws.HTTPClient {
+	if configured == nil {
+		return localHTTP()
+	}
+	return wholeBody{closable(configured)}
+}
+
 // openLocal returns a client that does not read a developer's own profile, proxy and
 // AWS_CA_BUNDLE, as the default configuration would.
 func openLocal(c Config) *dynamodb.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.Proxy = nil
-	transport.MaxIdleConns = localConnections
-	transport.MaxIdleConnsPerHost = localConnections
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: &c.Endpoint,
 		Region:       cmp.Or(c.Region, "local"),
 		Credentials:  localCredentials(os.Getenv),
-		HTTPClient:   wholeBody{&http.Client{Transport: transport}},
+		HTTPClient:   localHTTP(),
 		Retryer:      aws.NopRetryer{},
 	})
+}
+
+// localHTTP returns a client without a proxy for an engine on one machine.
+func localHTTP() wholeBody {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.Proxy = nil
+	transport.MaxIdleConns = localConnections
+	transport.MaxIdleConnsPerHost = localConnections
+	return wholeBody{&http.Client{Transport: transport}}
 }
 
 // localCredentials returns the credentials of the role in a function's environment, where

@@ -166,7 +166,7 @@ func (f Family[T]) beside(ctx context.Context, step record.Step[T]) []table.Writ
 		writes = append(writes, table.BumpAuth(org).Or(apierr.NotFound(Organizations.Title)))
 	}
 	if f.Security != nil {
-		writes = append(writes, secure(noted, f.Security(step.Before, step.After))...)
+		writes = append(writes, SecurityWrites(noted, f.Security(step.Before, step.After))...)
 	}
 	return writes
 }
@@ -252,8 +252,8 @@ func (f Family[T]) Existing(ctx context.Context, s Store, pks []string) ([]*T, e
 func (f Family[T]) decodeAll(keys []table.Key, got map[table.Key]table.Item) ([]*T, error) {
 	all := make([]*T, 0, len(got))
 	for _, key := range keys {
-		item, there := got[key]
-		if !there {
+		item, found := got[key]
+		if !found {
 			continue
 		}
 		r, err := f.Decode(item)

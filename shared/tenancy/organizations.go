@@ -84,7 +84,7 @@ func (s Store) unlisted(ctx context.Context, after, last int64) (ids []int64, er
 	for id := after + 1; id <= last; id++ {
 		keys = append(keys, table.Key{PK: table.Org(id), SK: "-"})
 	}
-	there, err := s.Table.GetMany(ctx, keys)
+	found, err := s.Table.GetMany(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +92,10 @@ func (s Store) unlisted(ctx context.Context, after, last int64) (ids []int64, er
 		if err != nil {
 			return nil, err
 		}
-		delete(there, table.Key{PK: "O#" + string(item.Data), SK: "-"})
+		delete(found, table.Key{PK: "O#" + string(item.Data), SK: "-"})
 	}
 	for i, key := range keys {
-		if _, missing := there[key]; missing {
+		if _, missing := found[key]; missing {
 			ids = append(ids, after+1+int64(i))
 		}
 	}

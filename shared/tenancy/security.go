@@ -54,8 +54,8 @@ func SecurityPartition(org int64, at time.Time) string {
 	return SecurityRoot(org) + "#" + at.UTC().Format("200601")
 }
 
-// secure returns the writes of the security events of a change.
-func secure(c change.Record, actions []string) []table.Write {
+// SecurityWrites returns the writes of the security events of a change.
+func SecurityWrites(c change.Record, actions []string) []table.Write {
 	writes := make([]table.Write, len(actions))
 	for i, action := range actions {
 		e := SecurityEvent{

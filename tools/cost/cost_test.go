@@ -30,8 +30,8 @@ func TestAGoalThatIsMissedIsNamed(t *testing.T) {
 	c.shape.alarms = 65
 	c.shape.dashboards = 1
 	err := c.judge()
-	require.EqualError(t, err, "cost: a month without requests costs 10.35 in us, and the goal is 5.00\n"+
-		"cost: a month without requests costs 10.45 in eu, and the goal is 5.00")
+	require.EqualError(t, err, "cost: a month without requests costs 11.09 in us, and the goal is 5.00\n"+
+		"cost: a month without requests costs 11.22 in eu, and the goal is 5.00")
 	path := filepath.Join(t.TempDir(), "watched.txt")
 	lines := strings.Repeat("defaults\talarm\tname\t{}\n", 45)
 	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
@@ -44,10 +44,10 @@ func TestAGoalThatIsMissedIsNamed(t *testing.T) {
 }
 
 func TestTheShapeIsCountedByOptions(t *testing.T) {
-	s, err := readShape("defaults\talarm\ta\t{}\ndefaults\tfilter\ta\t{}\ndefaults\tlog\ta\t{}\n" +
+	s, err := readShape("defaults\talarm\ta\t{}\ndefaults\talarm\tb\t{\"MetricStat\":{}, \"MetricStat\":{}}\ndefaults\tfilter\ta\t{}\ndefaults\tlog\ta\t{}\n" +
 		"everything\talarm\tb\t{}\neverything\talarm\ta-certificate-ends\t{}\neverything\tshown\ta\t{}\n")
 	require.NoError(t, err)
-	require.Equal(t, shape{alarms: 1, logs: 1, filters: 1, each: 1}, s)
+	require.Equal(t, shape{alarms: 3, named: 2, logs: 1, filters: 1, each: 1}, s)
 	s, err = readShape("defaults\talarm\ta\t{}\ndefaults\tshown\ta\t{}\ndefaults\tshown\tb\t{}\n")
 	require.NoError(t, err)
 	require.InDelta(t, 1, s.dashboards, 0)
@@ -109,7 +109,7 @@ func TestAMillionRequestsAreCountedByHand(t *testing.T) {
 	f := figure{trips: 4, read: 9, written: 15, ms: 10.24}
 	p := prices{readUnits: 0.1, writeUnits: 1, gbSecond: 0.00001, invocations: 0.2, requests: 3, logged: 0.5, loggedCheap: 0.25, out: 0.1}
 	require.InDelta(t, 56, billed(f), 0) // 10.24 * 1769 / 512 + 4 * 5 is 55.38.
-	got := cost(kind{answer: 2*giga/million - headers, packed: giga/million - headers, line: 1}, f, p, delivery{})
+	got := cost(kind{answer: 2*giga/million - headers, packed: giga/million - headers, line: 1}, f, p, together{})
 	require.InDelta(t, 15.9, got.table, 1e-9)
 	require.InDelta(t, 0.2+0.28, got.compute, 1e-9) // 56,000 s with half a GB.
 	require.InDelta(t, 3, got.gateway, 0)
@@ -124,8 +124,38 @@ func TestDeliveriesAreCountedByHand(t *testing.T) {
 	// 10,000 deliveries: 12 units each, 500 s with a quarter of a GB, and a line each.
 	want := 0.12 + 0.002 + 0.00125 + 10_000*0.5*(ingestLine+entry)/giga
 	require.InDelta(t, want, delivery{requests: 100, units: 12}.cost(p), 1e-9)
-	one := cost(kind{}, figure{}, p, delivery{requests: 100, units: 12})
-	require.InDelta(t, want, one.logs-cost(kind{}, figure{}, p, delivery{}).logs, 1e-9)
+	one := cost(kind{}, figure{}, p, together{lines: delivery{requests: 100, units: 12}})
+	require.InDelta(t, want, one.logs-cost(kind{}, figure{}, p, together{}).logs, 1e-9)
+}
+
+func TestPublishedChangesAreCountedByHand(t *testing.T) {
+	p := prices{readUnits: 1, writeUnits: 10, storage: 1, gbSecond: 0.00001, invocations: 0.2, logged: giga / 1e6, out: giga / 1e6, events: 100,
+		queueRequests: 1, fairRequests: 2}
+	f := flow{changes: 2, messages: 5, tasks: 10}
+	line := float64(workerLine + entry)
+	// An invocation of two changes takes 40 ms with 256 MB, one of five messages 80 ms with 512 MB.
+	none := published{bus: 100, queues: 1 + 2.0/5, compute: (0.2+0.1)/2 + (0.2+0.4)/5, table: 1, logs: line/2 + line/5}
+	got := f.toMatcher(p)
+	require.InDeltaMapValues(t, none.parts(), got.parts(), 1e-9)
+	all := f.delivered(p)
+	require.InDeltaMapValues(t, map[string]float64{
+		"bus": 100, "queues": 1.4 + 3*1.2, "compute": none.compute + (0.2+0.75)/10, "table": 1 + 19 + 2*5*10, "logs": none.logs + line/10,
+		"out": 11_200, "kept": 4 * million / kiloGB,
+	}, all.parts(), 1e-9)
+	require.InDelta(t, 100+5+none.compute+0.095+120+none.logs+line/10+11_200+4*million/kiloGB, all.total(), 1e-6)
+}
+
+// parts gives the items of the bill by name.
+func (c published) parts() map[string]float64 {
+	return map[string]float64{"bus": c.bus, "queues": c.queues, "compute": c.compute, "table": c.table, "logs": c.logs, "out": c.out, "kept": c.kept}
+}
+
+// TestWaitingIsCountedByHand: two queues are polled by five requests at once for 20 s, and a minute
+// of the sweeper takes 0.1 s with a quarter of a GB.
+func TestWaitingIsCountedByHand(t *testing.T) {
+	w := waits(prices{queueRequests: 1, schedules: 10, invocations: 1, gbSecond: 0.00001, readUnits: 1, writeUnits: 1})
+	require.InDelta(t, 2*5*730*180/1e6, w.polls, 1e-9)
+	require.InDelta(t, 730*60/1e6*(10+1+0.25+17+2), w.sweeps, 1e-9)
 }
 
 func TestLimitsAreCountedByHand(t *testing.T) {
@@ -148,10 +178,11 @@ func TestLimitsAreCountedByHand(t *testing.T) {
 func TestAMonthWithoutRequestsCostsWhatIsFixed(t *testing.T) {
 	c := costs(t)
 	for _, p := range regions {
-		idle, err := c.monthly(load{in: alone}, p)
+		idle, err := c.monthly(load{in: few}, p)
 		require.NoError(t, err)
-		require.InDelta(t, c.shape.alarms*p.alarm+c.shape.dashboards*p.dashboard+p.secret+keptGB*(p.storage+p.backup), idle.total(), 1e-9)
-		busy, err := c.monthly(load{perHour: 1000, in: alone}, p)
+		require.InDelta(t, c.shape.alarms*p.alarm+c.shape.dashboards*p.dashboard+p.secret+keptGB*(p.storage+p.backup)+waits(p).total(),
+			idle.total(), 1e-9)
+		busy, err := c.monthly(load{perHour: 1000, in: few}, p)
 		require.NoError(t, err)
 		require.Greater(t, busy.total(), idle.total())
 	}
@@ -173,9 +204,9 @@ func TestTheTablesAreReplacedAndNothingElse(t *testing.T) {
 
 func TestFirstSearchesCostMore(t *testing.T) {
 	c := costs(t)
-	warm, err := c.monthly(load{perHour: 10, in: alone}, regions[0])
+	warm, err := c.monthly(load{perHour: 10, in: few}, regions[0])
 	require.NoError(t, err)
-	cold, err := c.monthly(load{perHour: 10, cold: 1, in: alone}, regions[0])
+	cold, err := c.monthly(load{perHour: 10, cold: 1, in: few}, regions[0])
 	require.NoError(t, err)
 	searches := 7300 * (0.25*295 + 0.1499*217)
 	require.InDelta(t, searches/million*regions[0].readUnits, cold.table-warm.table, 1e-9)

@@ -20,6 +20,7 @@ var goals = []goal{
 	{"a month without requests", 5, idle},
 	{"a million times \"" + single + "\", beside the gateway and the log of requests", 1.50, besideGateway(single)},
 	{"a million times \"" + withPeople + "\" (five records), beside the same", 0, besideGateway(withPeople)},
+	{"a million delivered webhooks, ten together", 17, func(_ model, p prices) (float64, error) { return stream.delivered(p).total(), nil }},
 }
 
 // idle returns the cost of a month without requests.
@@ -38,7 +39,7 @@ func besideGateway(name string) func(model, prices) (float64, error) {
 				if err != nil {
 					return 0, err
 				}
-				one := cost(k, f, p, delivery{})
+				one := cost(k, f, p, dense)
 				return one.total() - one.gateway, nil
 			}
 		}

@@ -40,12 +40,14 @@ type model struct {
 	shape   shape
 }
 
-// perMillion is the cost of a million requests, by item of the bill.
-// plain is out for clients that do not take gzip, and not in the sum.
-type perMillion struct{ table, compute, gateway, logs, out, plain float64 }
+// perMillion is the cost of a million requests, by item of the bill. changes is the way of the
+// published kinds to the matcher. plain is out for clients that do not take gzip, and not in the sum.
+type perMillion struct{ table, compute, gateway, logs, out, changes, plain float64 }
 
 // total returns the sum.
-func (c perMillion) total() float64 { return c.table + c.compute + c.gateway + c.logs + c.out }
+func (c perMillion) total() float64 {
+	return c.table + c.compute + c.gateway + c.logs + c.out + c.changes
+}
 
 // billed returns the billed milliseconds of a request. The measured median includes the work
 // of the engine and the door, so it is more than the function needs.
@@ -56,16 +58,22 @@ func billed(f figure) float64 {
 // lines returns the bytes that a request adds to the log of the functions and to the gateway's.
 func lines(k kind) (api, access float64) { return k.line + entry, accessLine + entry }
 
-// cost returns the cost of a million requests of a kind in a region. Their lines come to the
-// ingester in deliveries.
-func cost(k kind, f figure, p prices, in delivery) perMillion {
+// together says what comes together: lines of requests to the ingester, and changes to the workers.
+type together struct {
+	lines   delivery
+	changes flow
+}
+
+// cost returns the cost of a million requests of a kind in a region.
+func cost(k kind, f figure, p prices, in together) perMillion {
 	api, access := lines(k)
 	return perMillion{
 		table:   f.read*p.readUnits + f.written*p.writeUnits,
 		compute: p.invocations + million*billed(f)/1000*memory/1024*p.gbSecond,
 		gateway: p.requests,
-		logs:    million*(api*p.logged+access*p.loggedCheap)/giga + in.cost(p),
+		logs:    million*(api*p.logged+access*p.loggedCheap)/giga + in.lines.cost(p),
 		out:     million * (k.packed + headers) / giga * p.out,
+		changes: in.changes.changesOf(k.published, p),
 		plain:   million * (k.answer + headers) / giga * p.out,
 	}
 }
@@ -84,15 +92,15 @@ type month struct {
 func (m month) total() float64 { return m.perMillion.total() + m.stored + m.kept + m.fixed }
 
 // load is the number of requests of a region an hour, the part of searches that are the first of
-// a new instance, and the deliveries to the ingester.
+// a new instance, and what comes together.
 type load struct {
 	perHour, cold float64
-	in            delivery
+	in            together
 }
 
 // monthly returns the cost of a month of the mix at a load.
 func (c model) monthly(at load, p prices) (m month, err error) {
-	m.fixed = c.shape.alarms*p.alarm + c.shape.dashboards*p.dashboard + secrets*p.secret
+	m.fixed = c.shape.alarms*p.alarm + c.shape.dashboards*p.dashboard + secrets*p.secret + waits(p).total()
 	m.gb = keptGB
 	logGB := 0.0
 	for _, k := range kinds {
@@ -107,7 +115,8 @@ func (c model) monthly(at load, p prices) (m month, err error) {
 		m.gateway += times * one.gateway
 		m.logs += times * one.logs
 		m.out += times * one.out
-		m.gb += 12 * requests * (k.stored + at.in.kb/at.in.requests) / kiloGB
+		m.changes += times * one.changes
+		m.gb += 12 * requests * (k.stored + at.in.lines.kb/at.in.lines.requests) / kiloGB
 		api, access := lines(k)
 		logGB += requests * (api + access) / giga
 	}

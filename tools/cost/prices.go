@@ -33,6 +33,10 @@ type prices struct {
 	firewall, inspected float64
 	// key is for a customer's own KMS key for a month.
 	key float64
+	// events is for a million events put on a bus, schedules for a million invocations by a schedule.
+	// queueRequests is for a million requests of SQS, fairRequests for the same with a message group,
+	// in addition. The list of eu-central-1 was not looked up for these four.
+	events, schedules, queueRequests, fairRequests float64
 }
 
 // regions has the prices of the service's regions.
@@ -42,13 +46,13 @@ var regions = []prices{
 		readUnits: 0.125, writeUnits: 0.625, storage: 0.25, backup: 0.20,
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.50,
 		logged: 0.50, loggedCheap: 0.25, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
-		firewall: 6, inspected: 0.60, key: 1,
+		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
 	},
 	{
 		name: "eu", aws: "eu-central-1",
 		readUnits: 0.1525, writeUnits: 0.7625, storage: 0.306, backup: 0.2448,
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.70,
 		logged: 0.63, loggedCheap: 0.315, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
-		firewall: 6, inspected: 0.60, key: 1,
+		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
 	},
 }

@@ -3,17 +3,27 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"lectern/events"
 )
 
 // loads lists the loads of the tables; the first is an idle service. A busy service is assumed
 // to have few first searches of a new instance, and several requests in a delivery.
-var loads = []load{{0, 0, alone}, {10, 1, alone}, {1_000, 0.1, alone}, {100_000, 0.01, busy}}
+var loads = []load{{0, 0, few}, {10, 1, few}, {1_000, 0.1, few}, {100_000, 0.01, many}}
+
+// What comes together with few requests, in a busy region, and in the table of a million requests,
+// which leaves out the log of requests.
+var (
+	few   = together{alone, trickle}
+	many  = together{busy, stream}
+	dense = together{delivery{}, stream}
+)
 
 // render returns the tables as Markdown.
 func (c model) render() (string, error) {
 	var b strings.Builder
 	c.assumptions(&b)
-	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, byDelivery, c.byMonth, c.byQuota} {
+	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, byDelivery, c.byChange, c.byMonth, c.byQuota} {
 		if err := part(&b); err != nil {
 			return "", err
 		}
@@ -44,6 +54,7 @@ func (c model) assumptions(b *strings.Builder) {
 		fmt.Sprintf("Logs: the measured line, and %d bytes of the gateway's access log at half the price; no line of Lambda about an "+
 			"invocation that succeeds; kept %d days.", accessLine, retention),
 		ingested(),
+		aboutChanges(),
 		fmt.Sprintf("Data out: the answer with gzip, as measured with the demo conference, and %d bytes of headers. The last column has "+
 			"it for clients that do not take gzip.", headers),
 		c.withoutRequests(),
@@ -68,33 +79,36 @@ func ingested() string {
 // withoutRequests returns the assumption about a month without requests.
 func (c model) withoutRequests() string {
 	us := regions[0]
-	return fmt.Sprintf("Without requests: %g alarms, %g dashboards, %d secret, a table of %d GB with point-in-time recovery. %g logs "+
+	idle := waits(us)
+	return fmt.Sprintf("Without requests: %g alarms with %g metrics, %g dashboards, %d secret, a table of %d GB with point-in-time recovery, "+
+		"the polling of %g queues with %d requests at once that wait %d s (%.2f), and %s invocations of the sweeper (%.2f). %g logs "+
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
 		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, a firewall %.2f and %.2f "+
-		"per million requests; a budget nothing. The table's stream costs nothing until something reads it, and nothing polls the queue "+
-		"of the ingester.",
-		c.shape.alarms, c.shape.dashboards, secrets, keptGB, c.shape.logs, c.shape.filters,
+		"per million requests; a budget nothing. Nothing polls the dead-letter queues.",
+		c.shape.named, c.shape.alarms, c.shape.dashboards, secrets, keptGB,
+		countOf(events.Queue), pollers, pollSeconds, idle.polls, grouped(countOf(events.Schedule)*minutesOfMonth), idle.sweeps,
+		c.shape.logs, c.shape.filters,
 		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected)
 }
 
 // byKind writes the cost of a million requests of each kind, with parts for the first region.
 func (c model) byKind(b *strings.Builder) error {
 	fmt.Fprintf(b, "\n**A million requests**, without the log of requests, parts in %s\n\n", regions[0].name)
-	fmt.Fprint(b, "| request | RCU | WCU | Lambda ms | DynamoDB | Lambda | gateway | logs | data out |")
+	fmt.Fprint(b, "| request | RCU | WCU | Lambda ms | DynamoDB | Lambda | gateway | logs | data out | changes |")
 	for _, p := range regions {
 		fmt.Fprintf(b, " **in all, %s** |", p.name)
 	}
-	fmt.Fprintf(b, " data out without gzip |\n|%s\n", strings.Repeat("---|", 10+len(regions)))
+	fmt.Fprintf(b, " data out without gzip |\n|%s\n", strings.Repeat("---|", 11+len(regions)))
 	for _, k := range kinds {
 		f, err := k.figure(c.figures)
 		if err != nil {
 			return err
 		}
-		one := cost(k, f, regions[0], delivery{})
-		fmt.Fprintf(b, "| %s | %g | %g | %g | %.2f | %.2f | %.2f | %.2f | %.2f |",
-			k.name, f.read, f.written, billed(f), one.table, one.compute, one.gateway, one.logs, one.out)
+		one := cost(k, f, regions[0], dense)
+		fmt.Fprintf(b, "| %s | %g | %g | %g | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |",
+			k.name, f.read, f.written, billed(f), one.table, one.compute, one.gateway, one.logs, one.out, one.changes)
 		for _, p := range regions {
-			fmt.Fprintf(b, " %.2f |", cost(k, f, p, delivery{}).total())
+			fmt.Fprintf(b, " %.2f |", cost(k, f, p, dense).total())
 		}
 		fmt.Fprintf(b, " %.2f |\n", one.plain)
 	}
@@ -121,16 +135,16 @@ func byDelivery(b *strings.Builder) error {
 // byMonth writes the cost of a month in each region at each load.
 func (c model) byMonth(b *strings.Builder) error {
 	for _, p := range regions {
-		fmt.Fprintf(b, "\n**A month in %s**, %s\n\n| requests an hour | DynamoDB | Lambda | gateway | logs | data out | table kept | "+
-			"logs kept | fixed | in all |\n", p.name, p.aws)
-		fmt.Fprintf(b, "|%s\n", strings.Repeat("---|", 10))
+		fmt.Fprintf(b, "\n**A month in %s**, %s\n\n| requests an hour | DynamoDB | Lambda | gateway | logs | data out | changes | "+
+			"table kept | logs kept | fixed | in all |\n", p.name, p.aws)
+		fmt.Fprintf(b, "|%s\n", strings.Repeat("---|", 11))
 		for _, at := range loads {
 			m, err := c.monthly(at, p)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f (%.0f GB) | %.2f | %.2f | **%.2f** |\n", grouped(at.perHour),
-				m.table, m.compute, m.gateway, m.logs, m.out, m.stored, m.gb, m.kept, m.fixed, m.total())
+			fmt.Fprintf(b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f (%.0f GB) | %.2f | %.2f | **%.2f** |\n", grouped(at.perHour),
+				m.table, m.compute, m.gateway, m.logs, m.out, m.changes, m.stored, m.gb, m.kept, m.fixed, m.total())
 		}
 	}
 	return nil

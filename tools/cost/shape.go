@@ -7,9 +7,10 @@ import (
 
 // shape counts what a region has and pays without requests.
 type shape struct {
-	// logs and filters cost nothing without lines.
-	alarms, dashboards, logs, filters float64
-	// each is the number of alarms with "alarms": "each".
+	// logs and filters cost nothing without lines. alarms is the number of the metrics of alarms, which
+	// are billed; named is the number of the alarms.
+	alarms, named, dashboards, logs, filters float64
+	// each is the number of the metrics of alarms with "alarms": "each".
 	each float64
 }
 
@@ -24,7 +25,8 @@ func readShape(text string) (s shape, err error) {
 		}
 		switch fields[0] + " " + fields[1] {
 		case "defaults alarm":
-			s.alarms++
+			s.alarms += metricsOf(fields[3])
+			s.named++
 		case "defaults log":
 			s.logs++
 		case "defaults filter":
@@ -33,7 +35,7 @@ func readShape(text string) (s shape, err error) {
 			shown = true
 		case "everything alarm":
 			if !strings.HasSuffix(fields[2], "-certificate-ends") {
-				s.each++
+				s.each += metricsOf(fields[3])
 			}
 		}
 	}
@@ -44,4 +46,9 @@ func readShape(text string) (s shape, err error) {
 		return s, errors.New("cost: no alarm among the watched things")
 	}
 	return s, nil
+}
+
+// metricsOf returns the number of metrics of an alarm with these properties.
+func metricsOf(properties string) float64 {
+	return float64(max(1, strings.Count(properties, `"MetricStat":`)))
 }

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/table"
 )
 
 // programme is an event with records of the size that docs/performance.md was measured
@@ -111,5 +115,39 @@ func TestAnswersAndLogLinesHaveTheSizesOfTheTable(t *testing.T) {
 		packed := p.request(t, k.name, "Accept", "*/*", "Accept-Encoding", "gzip")
 		require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"), k.name)
 		require.LessOrEqual(t, float64(len(packed.Body)), k.packed*(1+near), "%s: answer with gzip", k.name)
+	}
+}
+
+// publishedKinds counts the published kinds of all change records of the region.
+func (p *programme) publishedKinds(t *testing.T) (n int) {
+	t.Helper()
+	address, name := p.Engine(t)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
+	require.NoError(t, err)
+	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: &name})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		require.NoError(t, err)
+		for _, item := range page.Items {
+			if mark, ok := item["k"].(*types.AttributeValueMemberS); !ok || mark.Value != table.KindChange {
+				continue
+			}
+			var record struct{ Kinds []struct{ Name string } }
+			require.NoError(t, json.Unmarshal([]byte(item["d"].(*types.AttributeValueMemberS).Value), &record))
+			n += len(record.Kinds)
+		}
+	}
+	return n
+}
+
+func TestRequestsPublishTheKindsOfTheTable(t *testing.T) {
+	p := newProgramme(t, &stacktest.Log{})
+	for _, k := range kinds {
+		if k.size == large {
+			continue
+		}
+		before := p.publishedKinds(t)
+		p.request(t, k.name)
+		require.InDelta(t, k.published, p.publishedKinds(t)-before, 0, k.name)
 	}
 }

@@ -32,6 +32,10 @@ func TestThePackagesOverALimitAreTheListedOnes(t *testing.T) {
 			[]string{"shared/large keeps the limit of files: take it off the list (.ci/limits -update)"}},
 		"a package is gone": {table, list + "shared/gone is\n",
 			[]string{"shared/gone keeps the limit of is: take it off the list (.ci/limits -update)"}},
+		"a package of sessions has its own limit of closures": {strings.ReplaceAll(table, "shared/good   ", "shared/session"), list,
+			[]string{"shared/session is over the limit of closures: mend the package"}},
+		"a row of another form": {strings.Replace(table, " 9.4 ", " - ", 1), list,
+			[]string{`the row has another form: "  shared/good                        6     714     35   10/ 24/ 30        0          -        11          4.0     20 "`}},
 		"no table": {"", list, []string{"the input has no row of a package"}},
 	} {
 		file := filepath.Join(t.TempDir(), "limits.txt")
@@ -53,4 +57,10 @@ func TestUpdateWritesTheList(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, list, string(text))
+}
+
+func TestThePackagesWithALimitOfTheirOwnExist(t *testing.T) {
+	for name := range fewClosures {
+		require.DirExists(t, filepath.Join("../..", name))
+	}
 }

@@ -15,6 +15,7 @@ var areas = map[string][]string{
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "maintenance"}, "ingester": {"access", "logs"},
+	"webhooks": {"webhooks"}, "publisher": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 
 // tests is the folder of the areas.

@@ -12,6 +12,7 @@ import (
 
 	"lectern/functions/operator"
 	"lectern/shared/api"
+	"lectern/shared/bus"
 )
 
 // service returns the service. The first invocation starts the service.
@@ -19,6 +20,9 @@ var service = sync.OnceValues(start)
 
 func start() (*operator.Service, error) {
 	env, err := api.FromEnvironment(context.Background())
+	if err == nil {
+		env.Places, err = bus.FromEnvironment(context.Background())
+	}
 	return operator.New(env), err
 }
 

@@ -2,6 +2,7 @@ package emulator
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -39,6 +40,75 @@ func TestStripTakesThePatternsOfSubscriptions(t *testing.T) {
 	require.JSONEq(t, `{"Resources": {
 		"Lines": {"Type": "AWS::Logs::SubscriptionFilter", "Properties": {"FilterPattern": "", "LogGroupName": "a"}},
 		"Count": {"Type": "AWS::Logs::MetricFilter", "Properties": {"FilterPattern": "{ $.a = 1 }"}}}}`, string(text))
+}
+
+// stripped gives the resources of a template after strip, as JSON.
+func stripped(t *testing.T, template string) string {
+	t.Helper()
+	folder := t.TempDir()
+	name := filepath.Join(folder, "A.template.json")
+	require.NoError(t, os.WriteFile(name, []byte(`{"Resources": `+template+`}`), 0o600))
+	require.NoError(t, strip(folder, nil))
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var whole struct{ Resources json.RawMessage }
+	require.NoError(t, json.Unmarshal(text, &whole))
+	return string(whole.Resources)
+}
+
+func TestStripTakesAlarmsOnExpressionsAlone(t *testing.T) {
+	require.JSONEq(t, `{"One": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Errors"}}}`, stripped(t, `{
+		"One": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"MetricName": "Errors"}},
+		"Sum": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{"Id": "a", "Expression": "b + c"}]}}}`))
+}
+
+// TestStripOpensQueuesToCallsWithoutTLS, and to no other caller: what the policy allows stays, and so
+// does what it refuses for another reason. The policies of other resources stay.
+func TestStripOpensQueuesToCallsWithoutTLS(t *testing.T) {
+	const (
+		insecure = `{"Effect": "Deny", "Action": "sqs:*", "Condition": {"Bool": {"aws:SecureTransport": "false"}}}`
+		allowed  = `{"Effect": "Allow", "Action": "sqs:SendMessage", "Condition": {"ArnEquals": {"aws:SourceArn": "rule"}}}`
+		refused  = `{"Effect": "Deny", "Action": "sqs:DeleteMessage"}`
+	)
+	policy := func(kind, statements string) string {
+		return `{"Type": "` + kind + `", "Properties": {"Queues": ["q"], "PolicyDocument": {"Statement": [` + statements + `]}}}`
+	}
+	topic := policy("AWS::SNS::TopicPolicy", insecure)
+	require.JSONEq(t, `{"Some": `+policy(queuePolicies, allowed+","+refused)+`, "Topic": `+topic+`}`, stripped(t,
+		`{"Some": `+policy(queuePolicies, insecure+","+allowed+","+refused)+`, "None": `+policy(queuePolicies, insecure)+`, "Topic": `+topic+`}`))
+}
+
+// TestStripAllowsReceiversOnThisMachine to the functions that send webhooks, which have keys.
+func TestStripAllowsReceiversOnThisMachine(t *testing.T) {
+	const function = `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {%s}}}}`
+	with := func(variables string) string { return fmt.Sprintf(function, variables) }
+	require.JSONEq(t, `{"Deliverer": `+with(`"LECTERN_KEYS": "arn", "LECTERN_LOCAL_RECEIVERS": "1"`)+`, "Sweeper": `+with(`"A": "b"`)+`}`,
+		stripped(t, `{"Deliverer": `+with(`"LECTERN_KEYS": "arn"`)+`, "Sweeper": `+with(`"A": "b"`)+`}`))
+}
+
+// TestStripTellsReadersOfAStreamToFailAsAWhole: readers of queues go on to report what failed.
+func TestStripTellsReadersOfAStreamToFailAsAWhole(t *testing.T) {
+	function := func(variables string) string {
+		return `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {` + variables + `}}}}`
+	}
+	mapping := func(id, more string) string {
+		return `{"Type": "` + mappings + `", "Properties": {` + more + `"FunctionName": {"Ref": "` + id + `"}}}`
+	}
+	maps := `, "Stream": ` + mapping("Publisher", `"StartingPosition": "TRIM_HORIZON", `) + `, "Queue": ` + mapping("Matcher", "") + `}`
+	require.JSONEq(t, `{"Publisher": `+function(`"A": "b", "LECTERN_WHOLE_BATCHES": "1"`)+`, "Matcher": `+function("")+maps,
+		stripped(t, `{"Publisher": `+function(`"A": "b"`)+`, "Matcher": `+function("")+maps))
+}
+
+// TestStripAllowsCallsWithSeveralMessages to roles that may send or delete one.
+func TestStripAllowsCallsWithSeveralMessages(t *testing.T) {
+	role := func(actions ...string) string {
+		return `{"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": [
+			{"Effect": "Allow", "Action": ` + actions[0] + `, "Resource": "q"}, {"Effect": "Allow", "Action": ` + actions[1] + `, "Resource": "r"}]}}]}}`
+	}
+	require.JSONEq(t, `{"Role": `+role(`["sqs:SendMessage", "sqs:SendMessageBatch"]`, `["sqs:DeleteMessage", "sqs:ReceiveMessage", "sqs:DeleteMessageBatch"]`)+
+		`, "Other": `+role(`"events:PutEvents"`, `["dynamodb:Query"]`)+`}`,
+		stripped(t, `{"Role": `+role(`"sqs:SendMessage"`, `["sqs:DeleteMessage", "sqs:ReceiveMessage"]`)+
+			`, "Other": `+role(`"events:PutEvents"`, `["dynamodb:Query"]`)+`}`))
 }
 
 // TestEveryOptionIsThatOfTheAppsTests, except what names an account or a region of AWS, and what

@@ -12,12 +12,15 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/participant"
+	"lectern/shared/session"
+	settings "lectern/shared/settings/item"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
-// adders add the items of an organization, by the letters of the partition: those of every
-// pattern of package layout.
+// adders add the items of an organization, by the letters of the partition. Every pattern of
+// package layout needs an adder.
 var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"":  (*Organization).addTenancyRecord,
 	"U": (*Organization).addMember,
@@ -43,23 +46,33 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"H": (*Organization).addChange,
 	"X": (*Organization).addSecurityEvent,
 	"Y": (*Organization).addRequests,
+	"W": (*Organization).addDelivery,
+	"B": (*Organization).addWebhookBody,
 	"I": (*Organization).addAnswer,
 }
 
-// shardCounts are by the letters of a partition of rows.
-var shardCounts = map[string]int{"RS": 64, "RC": contact.Kind.Shards, "RA": account.Kind.Shards}
+// rowSources return the places of rows, by the letters of the partition.
+var rowSources = map[string]func(org, event int64) catalogue.Source{
+	"RS": func(org, event int64) catalogue.Source { return session.Of(org, event).Rows() },
+	"RC": contact.Kind.Rows,
+	"RA": account.Kind.Rows,
+}
 
 // Add adds an item of the organization.
 func (o *Organization) Add(item raw.Item) {
 	if flaw := item.Flaw(); flaw != "" {
 		o.problemf("%s", flaw)
 	}
-	if item.Pattern().Name == raw.Unknown {
+	pattern, at := item.Pattern(), raw.ParsePartition(item.PK)
+	if pattern.Name == raw.Unknown {
 		return
 	}
-	at := raw.ParsePartition(item.PK)
 	o.owners[at.Owner] = true
-	adders[at.Letters](o, at, item)
+	if add, ok := adders[at.Letters]; ok {
+		add(o, at, item)
+	} else {
+		o.problemf("the check does not know the items %s %s (%s)", pattern.PK, pattern.SK, pattern.Name)
+	}
 }
 
 // read decodes the data of an item. It reports false, and adds a problem, if the data is not
@@ -77,10 +90,10 @@ func (o *Organization) addTenancyRecord(at raw.Partition, item raw.Item) {
 	if at.Letters == "" {
 		o.settingsVersions[at.Owner] = item.Settings
 	}
-	id := map[string]string{"": strings.TrimPrefix(at.Event, "E#"), "U": at.Rest, "T": at.Rest}[at.Letters]
+	id := map[string]string{"": fmt.Sprint(at.EventID()), "U": at.Rest, "T": at.Rest}[at.Letters]
 	name := map[string]string{"": "event", "U": "member", "T": "token"}[at.Letters]
 	if at.Letters == "" && at.Event == "" {
-		id, name = strings.TrimPrefix(o.key, "O#"), "organization"
+		id, name = fmt.Sprint(at.Org), "organization"
 	}
 	var data struct {
 		ID          int64     `json:"id"`
@@ -139,15 +152,14 @@ func (o *Organization) addSetting(at raw.Partition, item raw.Item) {
 		}
 	}
 	if value != "" {
-		o.expectHold(at.Owner+"#Q#"+kind+"#"+value, id)
+		o.expectHold(settings.Place{Org: at.Org, Event: at.EventID()}.Unique(kind, value), id)
 	}
 }
 
 // addRow adds a row and checks the shard, which depends on the id.
 func (o *Organization) addRow(at raw.Partition, item raw.Item) {
 	shard, id, _ := strings.Cut(item.SK, "#")
-	source := catalogue.Source{Rows: item.PK, Shards: shardCounts[at.Letters]}
-	if catalogue.RowKey(source, id) != item.Key {
+	if catalogue.RowKey(rowSources[at.Letters](at.Org, at.EventID()), id) != item.Key {
 		o.problemf("row %s of %s stands in the shard %s, which is not its own", id, item.PK, shard)
 	}
 	innerMap(o.rows, item.PK)[id] = row{item.Version, shard, item.Data}
@@ -172,9 +184,9 @@ func (o *Organization) addSecurityEvent(_ raw.Partition, item raw.Item) {
 }
 
 // expectHold records that the unique value at key must be held for the record id.
-func (o *Organization) expectHold(key, id string) {
-	if other, taken := o.expectedHolds[key]; taken {
+func (o *Organization) expectHold(key table.Key, id string) {
+	if other, taken := o.expectedHolds[key.PK]; taken {
 		o.problemf("%s and %s have the same unique value", other, id)
 	}
-	o.expectedHolds[key] = id
+	o.expectedHolds[key.PK] = id
 }

@@ -71,9 +71,9 @@ func (o *Organization) compareRows(owner, letter string, want map[string]expecte
 	for id, row := range rows {
 		sum := sums[letter+"#"+row.shard]
 		sums[letter+"#"+row.shard] = shardVersion{sum.version + row.version*table.Weight(id), sum.rows + 1}
-		body, there := want[id]
+		body, found := want[id]
 		switch {
-		case !there:
+		case !found:
 			o.problemf("row %s of %s has no record", id, partition)
 		case row.version != body.version:
 			o.problemf("row %s of %s has version %d, its record %d", id, partition, row.version, body.version)
@@ -82,7 +82,7 @@ func (o *Organization) compareRows(owner, letter string, want map[string]expecte
 		}
 	}
 	for id := range want {
-		if _, there := rows[id]; !there {
+		if _, found := rows[id]; !found {
 			o.problemf("%s has no row in %s", id, partition)
 			o.addRepair(owner, repairFamilies[letter], id)
 		}

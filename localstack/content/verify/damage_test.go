@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,9 +17,12 @@ import (
 	"lectern/localstack/content/demo"
 	"lectern/localstack/content/verify/raw"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/bus"
+	"lectern/shared/delivery"
 	"lectern/shared/layout"
 	"lectern/shared/metadata"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // oneOfEach is a table with few records, of every kind.
@@ -46,22 +50,35 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	made("sessions", map[string]any{"title": "A talk", "sponsor_ids": []string{company}, "participants": []any{map[string]any{"contact_id": person, "core_role": "speaker"}}})
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
+	deliver(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
 	require.NoError(t, err)
+	addSmallRecords(t, s, table.New(client, name))
 	return client, name
 }
 
-// once is the first item of each kind, by the kind.
-func (all items) once() map[string]raw.Item {
-	found := map[string]raw.Item{}
-	for _, item := range all {
-		if kind := item.Pattern().Name; raw.ParsePartition(item.PK).Org != 0 && found[kind].PK == "" {
-			found[kind] = item
-		}
+// deliver stores a delivery with its body, and the state of an endpoint.
+func deliver(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
+	const endpoint = "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e30"
+	deliveries := delivery.Store{Table: s.Table(t), Now: time.Now}
+	m := bus.Message{
+		Change: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e31", At: wire.At(time.Now()), Org: s.Org, Kind: "contact.created", Sequence: 1,
+		Type: "contact", RecordID: endpoint,
 	}
-	return found
+	_, err := deliveries.Add(t.Context(), m, []delivery.Target{{Endpoint: endpoint, Form: "thin"}}, emptyBody{})
+	require.NoError(t, err)
+	_, err = deliveries.Learn(t.Context(), s.Org, endpoint, []delivery.Result{{Failed: true}})
+	require.NoError(t, err)
+}
+
+// emptyBody renders a body without content.
+type emptyBody struct{}
+
+func (emptyBody) Render(context.Context, bus.Message, string) ([]byte, error) {
+	return []byte(`{"metadata":{` + delivery.Place), nil
 }
 
 // with is all of it and some more.
@@ -75,10 +92,10 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 	require.Empty(t, whole.problems())
 	kinds := whole.once()
 	for _, p := range layout.Keys {
-		require.True(t, p.Leading() != "O#*" || kinds[p.Name].PK != "", "%s %s", p.Name, p.PK)
+		require.True(t, p.Leading() != "O#*" || kinds[p].PK != "", "%s %s %s", p.Name, p.PK, p.SK)
 	}
 	for kind, one := range kinds {
-		t.Run(kind, func(t *testing.T) {
+		t.Run(kind.Name+" "+kind.PK+" "+kind.SK, func(t *testing.T) {
 			at := slices.Index(whole, one)
 			for _, sk := range []string{"JUNK", "-#", "B#", "E", "E#0x", "H", one.SK + "#", one.SK[:len(one.SK)-1], " " + one.SK} {
 				second := one
@@ -106,14 +123,14 @@ func TestEveryKindHasItsKeys(t *testing.T) {
 	for what, added := range map[string]raw.Item{
 		"a counter of nothing":         {Key: table.Key{PK: "O#1#N#nothing", SK: "-"}, Count: 1},
 		"a counter of no event":        {Key: table.Key{PK: "O#1#E#999#N#session", SK: "-"}, Count: 1},
-		"a list of nothing":            {Key: table.Key{PK: "O#1#L#nothing", SK: kinds["line of a list"].SK}, Version: 1, Data: "1"},
+		"a list of nothing":            {Key: table.Key{PK: "O#1#L#nothing", SK: whole.named(t, "line of a list").SK}, Version: 1, Data: "1"},
 		"a setting of nothing":         {Key: table.Key{PK: "O#1#M", SK: "nothing#1"}, Data: "{}"},
 		"a version of a shard of none": {Key: table.Key{PK: "O#1#V", SK: "S#00"}},
 	} {
 		require.NotEmpty(t, whole.with(added).problems(), what)
 	}
 	moved := slices.Clone(whole)
-	line := slices.Index(moved, kinds["line of a list"])
+	line := slices.Index(moved, whole.named(t, "line of a list"))
 	moved[line].SK = "0" + moved[line].SK[1:13] + moved[line].SK[13:]
 	require.NotEmpty(t, moved.problems(), "a list that is not in the order of creation")
 }
@@ -190,7 +207,7 @@ func damaged(text string) (all []string) {
 func TestAnUnreadableItemIsAProblem(t *testing.T) {
 	client, name := oneOfEach(t)
 	all := read(t, client, name)
-	token := all.once()["token"]
+	token := all.named(t, "token")
 	email := slices.IndexFunc(all, func(i raw.Item) bool { return strings.Contains(i.PK, "#Q#email#") })
 	hold := all[email]
 	put := func(item raw.Item, attribute string, value types.AttributeValue) {
@@ -226,7 +243,7 @@ func TestATTLIsFoundInATable(t *testing.T) {
 	bucket := table.Key{PK: "L#3#entity_reads#1763700000", SK: "-"}
 	_, err := tbl.Add(t.Context(), bucket, 1)
 	require.NoError(t, err)
-	token := read(t, client, name).once()["token"]
+	token := read(t, client, name).named(t, "token")
 	past := table.Item{Key: token.Key, Version: token.Version, Data: []byte(token.Data), Expires: time.Now().Unix() - 1}
 	require.NoError(t, tbl.Transact(t.Context(), table.Replace(past, token.Version)))
 	report, err := Table(t.Context(), client, name)

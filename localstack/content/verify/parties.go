@@ -151,6 +151,6 @@ func (o *Organization) checkRecord(all *Parties, id string) {
 	}
 	o.checkPublished(all.Name+" "+id, body.Version, changed.UnixMilli(), body.Sequence)
 	if all.Kind == contact.Kind {
-		o.expectHold(contact.ByEmail(o.id, body.Values["email"]).PK, id)
+		o.expectHold(contact.ByEmail(o.id, body.Values["email"]), id)
 	}
 }

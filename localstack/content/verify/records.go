@@ -40,7 +40,7 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 		innerMap(o.surplus, item.PK)[kind]--
 	}
 	if unique := r.Meta.Unique; unique != "" && !deleted {
-		o.expectHold(at.Owner+"#Q#F#"+kind+"#"+at.Rest+"#"+unique, id)
+		o.expectHold(resource.Owner{Org: at.Org, Event: at.EventID(), Parent: at.Rest}.HoldKey(kind, unique), id)
 	}
 }
 
@@ -50,11 +50,11 @@ func (o *Organization) checkRecords() {
 	for _, id := range sortedKeys(o.small) {
 		r := o.small[id]
 		o.checkPublished(r.kind+" "+id, r.version, r.UpdatedAt.UnixMilli(), r.Meta.Sequence)
-		parent, there := o.small[r.Meta.Parent]
-		if r.Meta.Parent != "" && !there && r.DeletedAt == nil {
+		parent, found := o.small[r.Meta.Parent]
+		if r.Meta.Parent != "" && !found && r.DeletedAt == nil {
 			o.problemf("%s %s belongs to %s, which is not there", r.kind, id, r.Meta.Parent)
 		}
-		if there && raw.ParsePartition(parent.partition).Owner != raw.ParsePartition(r.partition).Owner {
+		if found && raw.ParsePartition(parent.partition).Owner != raw.ParsePartition(r.partition).Owner {
 			o.problemf("%s %s belongs to a record of another owner", r.kind, id)
 		}
 	}

@@ -46,8 +46,8 @@ func (o *Organization) checkSessions(owner string, bodies map[string]*session.Bo
 func sessionRow(b *session.Body) map[string]any {
 	row := map[string]any{"c": b.CreatedAt.UnixMilli(), "u": b.UpdatedAt.UnixMilli(), "t": b.Title,
 		"n": strings.TrimPrefix(b.FriendlyID(), "SESS-")}
-	put := func(name string, value any, there bool) {
-		if there {
+	put := func(name string, value any, exists bool) {
+		if exists {
 			row[name] = value
 		}
 	}
@@ -167,13 +167,13 @@ func (o *Organization) checkPersonItems(event, id string, b *session.Body) {
 		roles[p.ContactID] = append(roles[p.ContactID], p.RoleID)
 	}
 	for contact, held := range roles {
-		item, there := items[contact]
+		item, found := items[contact]
 		delete(items, contact)
 		slices.Sort(held)
 		switch {
-		case !there && o.personItemsComplete:
+		case !found && o.personItemsComplete:
 			o.problemf("contact %s has no item of session %s", contact, id)
-		case !there:
+		case !found:
 		case item.Created != b.CreatedAt.UnixMilli() || item.Version > b.Version:
 			o.problemf("the item of session %s beside contact %s is of another session, or ahead of it", id, contact)
 		case len(item.Roles) > 0 && !slices.Equal(item.Roles, held):

@@ -212,12 +212,12 @@ func (r *Report) addListed(line raw.Item) {
 // the line.
 func (r *Report) checkListed(o *Organization) {
 	id := strconv.FormatInt(o.id, 10)
-	_, there := o.tenancy["organization "+id]
-	if there && !r.listed[id] && o.personItemsComplete {
+	_, exists := o.tenancy["organization "+id]
+	if exists && !r.listed[id] && o.personItemsComplete {
 		r.addProblems(1, o.key+": the region's list of organizations does not name it")
 		r.addLineRepair(id)
 	}
-	if there {
+	if exists {
 		delete(r.listed, id)
 	}
 }

@@ -163,11 +163,12 @@ func half(w *torn, all items, i raw.Item) {
 
 // orphan adds a row of a record that is not there.
 func orphan(w *torn, _ items, i raw.Item) {
+	at := raw.ParsePartition(i.PK)
 	shard, _, _ := strings.Cut(i.SK, "#")
 	for n := range 10_000 {
 		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", n)
 		i.SK = shard + "#" + id
-		if catalogue.RowKey(catalogue.Source{Rows: i.PK, Shards: shardCounts["RS"]}, id) == i.Key {
+		if catalogue.RowKey(rowSources[at.Letters](at.Org, at.EventID()), id) == i.Key {
 			w.put(i)
 			return
 		}

@@ -38,6 +38,7 @@ func filledStack(t *testing.T) (s *stacktest.Stack, client *dynamodb.Client, nam
 	s.Operator(t, "participant-role-create", role)
 	_, err := demo.Fill(t.Context(), demo.Target{URL: s.URL, Token: s.Token, Event: s.Event})
 	require.NoError(t, err)
+	deliver(t, s)
 	link := maps.Clone(at)
 	for _, side := range []string{"target_id", "source_id"} {
 		made := stacktest.Call[map[string]any](s, 200, "POST", s.EventPath("/sessions/create"), map[string]any{"title": side})
@@ -190,6 +191,9 @@ func TestEveryDamageIsFound(t *testing.T) {
 		{"requests", "", swapped(`{`, `[`), "a pack of requests cannot be read"},
 		{"requests", "", func(i *raw.Item) { i.SK = "0" + i.SK[1:] + "0" }, "a pack of requests stands in the wrong place"},
 		{"requests", "", func(i *raw.Item) { i.SK = "1" + i.SK[1:] }, "a pack of requests stands in the wrong place"},
+		{"delivery", "", swapped(`"webhook_id":"0`, `"webhook_id":"1`), "a delivery to"},
+		{"delivery", "", swapped(`{`, `[`), "a delivery cannot be read"},
+		{"webhook body", "", swapped(`"id":"0`, `"id":"1`), "has no place for its id"},
 		{"change record", "", func(i *raw.Item) { i.Kind = "" }, "is marked"},
 		{"contact", "", func(i *raw.Item) { i.Kind = "c" }, "is marked as a change record"},
 	} {

@@ -39,6 +39,8 @@ type State struct {
 type Region struct {
 	URL    string `json:"url"`
 	Engine string `json:"engine"`
+	// Bus is the address of the local bus.
+	Bus string `json:"bus"`
 	seed.Seed
 }
 

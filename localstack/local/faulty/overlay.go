@@ -53,21 +53,36 @@ func (d *Door) hideMany(keys, unprocessed []attributes, items []attributes) []at
 // that the page covers, in order of the sort key.
 func (d *Door) hidePage(in *dynamodb.QueryInput, out *dynamodb.QueryOutput) {
 	value := func(name string) string { return textOf(in.ExpressionAttributeValues, name) }
-	after, last := textOf(in.ExclusiveStartKey, attrSK), value(valueTo)
-	if len(out.LastEvaluatedKey) > 0 {
-		last = textOf(out.LastEvaluatedKey, attrSK)
+	forward := in.ScanIndexForward == nil || *in.ScanIndexForward
+	began, ended := textOf(in.ExclusiveStartKey, attrSK), textOf(out.LastEvaluatedKey, attrSK)
+	if !forward {
+		began, ended = ended, began
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	hidden := map[table.Key]*hold{}
 	for key, held := range d.held {
-		if held.hidden && key.PK == value(valuePK) && key.SK > after && key.SK >= value(valueFrom) && key.SK <= last {
+		covered := between(key.SK, began, ended, forward)
+		if held.hidden && covered && key.PK == value(valuePK) && key.SK >= value(valueFrom) && key.SK <= value(valueTo) {
 			hidden[key] = held
 		}
 	}
 	out.Items = d.restore(out.Items, hidden, value(valuePK))
 	slices.SortFunc(out.Items, func(a, b attributes) int { return cmp.Compare(textOf(a, attrSK), textOf(b, attrSK)) })
+	if !forward {
+		slices.Reverse(out.Items)
+	}
 	out.Count = int32(len(out.Items)) //nolint:gosec // a page has at most 1 MB
+}
+
+// between reports whether a page from low to high covers a sort key. Empty bounds are none. The page
+// has the bound at which it ended and not the bound at which it began: low for a page that runs
+// forward.
+func between(sk, low, high string, forward bool) bool {
+	if forward {
+		return sk > low && (high == "" || sk <= high)
+	}
+	return sk >= low && (high == "" || sk < high)
 }
 
 // restore replaces the hidden items with the old items. Items of a query have no partition

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -28,24 +29,46 @@ type Door struct {
 }
 
 // Open opens a door to the engine of DynamoDB at an address.
-func (r *Recorder) Open(engine string) (*Door, error) {
-	address, err := url.Parse(engine)
-	if err != nil {
-		return nil, fmt.Errorf("recorder: %w", err)
-	}
+func (r *Recorder) Open(engine string) (*Door, error) { return r.OpenAll(engine, "") }
+
+// OpenAll opens a door to the engine of DynamoDB and to a local bus, the engine of SQS, EventBridge
+// and Secrets Manager. Without the address of a bus, calls of these services have no engine.
+func (r *Recorder) OpenAll(engine, bus string) (*Door, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening takes no time
 	if err != nil {
 		return nil, fmt.Errorf("recorder: %w", err)
 	}
-	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, engines: map[string]*httputil.ReverseProxy{dynamoDB: {
-		Rewrite:   to{address}.rewrite,
-		Transport: &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
-		// Without an answer of the engine, the function gets no answer.
-		ErrorHandler: abort,
-	}}}
+	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, engines: map[string]*httputil.ReverseProxy{}}
+	for _, service := range []string{dynamoDB, sqs, eventBridge, secretsManager} {
+		address := bus
+		if service == dynamoDB {
+			address = engine
+		}
+		if err := d.forward(service, address); err != nil {
+			return nil, errors.Join(err, listener.Close())
+		}
+	}
 	d.server = &http.Server{Handler: d, ReadHeaderTimeout: headerTime}
 	go func() { _ = d.server.Serve(listener) }() // It ends with Close.
 	return d, nil
+}
+
+// forward makes an address the engine of a service; no address leaves the service without one.
+func (d *Door) forward(service, address string) error {
+	if address == "" {
+		return nil
+	}
+	engine, err := url.Parse(address)
+	if err != nil {
+		return fmt.Errorf("recorder: %w", err)
+	}
+	d.engines[service] = &httputil.ReverseProxy{
+		Rewrite:   to{engine}.rewrite,
+		Transport: &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
+		// Without an answer of the engine, the function gets no answer.
+		ErrorHandler: abort,
+	}
+	return nil
 }
 
 // to is the engine that calls are forwarded to.

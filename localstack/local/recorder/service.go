@@ -9,11 +9,13 @@ import (
 	"strings"
 )
 
-// dynamoDB and s3 are the names of services in signatures. IAM actions begin with the same
-// names.
+// The names of services in signatures. IAM actions begin with the same names.
 const (
-	dynamoDB = "dynamodb"
-	s3       = "s3"
+	dynamoDB       = "dynamodb"
+	s3             = "s3"
+	sqs            = "sqs"
+	eventBridge    = "events"
+	secretsManager = "secretsmanager"
 )
 
 // sent is a call as a function sent it to the door.
@@ -39,11 +41,11 @@ type service struct {
 
 // services has every service that a function may call, by name.
 var services = map[string]service{
-	dynamoDB:         {"DynamoDB_20120810", items},
-	s3:               {"", objects},
-	"sqs":            {"AmazonSQS", queues},
-	"events":         {"AWSEvents", buses},
-	"secretsmanager": {"secretsmanager", secrets},
+	dynamoDB:       {"DynamoDB_20120810", items},
+	s3:             {"", objects},
+	sqs:            {"AmazonSQS", queues},
+	eventBridge:    {"AWSEvents", buses},
+	secretsManager: {"secretsmanager", secrets},
 }
 
 // scope finds the service in the signature of a call.

@@ -24,7 +24,9 @@ func (p inProcess) group(g api.Group) lambda { return api.Proxy(g.Handler(p.envO
 
 // operator does commands like the operator's own function.
 func (p inProcess) operator() func(context.Context, string, json.RawMessage) (any, error) {
-	return operator.New(p.envOf(functions.Operator)).Do
+	env := p.envOf(functions.Operator)
+	env.Places = p.stack.places(functions.Operator)
+	return operator.New(env).Do
 }
 
 // envOf returns the environment of a function. With Config.Apart, functions share neither
@@ -33,14 +35,19 @@ func (p inProcess) envOf(name string) api.Env {
 	if !p.stack.config.Apart {
 		return p.env
 	}
-	client := p.stack.client
-	if p.stack.record != nil {
-		client = routed{client, p.stack.record.Address(name)}
-	}
 	env := p.env
-	env.Table, env.Memory = table.New(client, p.stack.config.Table), &api.Memory{}
+	env.Table, env.Memory = table.New(p.stack.clientOf(name), p.stack.config.Table), &api.Memory{}
 	env.Table.Log = env.Log
 	return env
+}
+
+// clientOf returns the table client of a function of its own: with a recorder, the calls go to the
+// function's address there.
+func (s *Stack) clientOf(name string) table.Client {
+	if s.record == nil {
+		return s.client
+	}
+	return routed{s.client, s.record.Address(name)}
 }
 
 // routed is the table client of a function that sends calls to the function's address at the

@@ -51,6 +51,8 @@ type door struct {
 	newID    func() string
 	now      func() time.Time
 	log      *slog.Logger
+	// wrote, unless nil, is called after a request that may have written.
+	wrote func()
 }
 
 // newDoor returns the door for groups; function returns the Lambda of a group. The group root
@@ -90,6 +92,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	event := d.event(r, path, to, body)
 	answer, err := to.group(ctx, event)
+	if d.wrote != nil && r.Method != http.MethodGet {
+		d.wrote()
+	}
 	if err == nil {
 		err = write(w, answer)
 	}

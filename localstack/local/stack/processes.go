@@ -34,6 +34,8 @@ type processes struct {
 	// for a group.
 	env    []string
 	engine func(group string) string
+	// others returns the variables by which a function finds the local bus.
+	others func(name string) []string
 	// time limits an invocation.
 	time      time.Duration
 	output    io.Writer
@@ -67,7 +69,7 @@ func (s *Stack) processes() *processes {
 		"AWS_REGION=" + Regions[s.config.Region], "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
 		"GOMEMLIMIT=448MiB",
 	}}
-	p.engine = func(string) string { return s.EngineURL }
+	p.engine, p.others = func(string) string { return s.EngineURL }, s.environment
 	if s.record != nil {
 		p.engine = s.record.Address
 	}
@@ -90,7 +92,7 @@ func (p *processes) open(name string) *runtimeapi.Function {
 	return runtimeapi.New(runtimeapi.Config{
 		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
 		// The engine serves DynamoDB alone, so a client of another service must not call it.
-		Env: append(slices.Clone(p.env), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name)),
+		Env: append(slices.Concat(p.env, p.others(name)), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name)),
 	})
 }
 

@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("AWS_LAMBDA_RUNTIME_API") == "" {
 		os.Exit(m.Run())
 	}
+	startWorker(os.Getenv("AWS_LAMBDA_FUNCTION_NAME"))
 	awslambda.Start(func(_ context.Context, r events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
 		a.StatusCode = http.StatusOK
 		switch what := strings.Trim(r.Path, "/"); what {
@@ -72,7 +73,7 @@ func startProcesses(t *testing.T) string {
 // startProcessesBehind serves it behind a gateway that waits so long.
 func startProcessesBehind(t *testing.T, patience time.Duration) string {
 	t.Helper()
-	p := &processes{folder: t.TempDir(), engine: func(string) string { return "" }, time: limit, output: io.Discard}
+	p := &processes{folder: t.TempDir(), engine: func(string) string { return "" }, others: func(string) []string { return nil }, time: limit, output: io.Discard}
 	self, err := filepath.Abs(os.Args[0])
 	require.NoError(t, err)
 	require.NoError(t, os.Mkdir(filepath.Join(p.folder, "root"), 0o700))

@@ -17,9 +17,11 @@ import (
 	"github.com/google/uuid"
 
 	"lectern/functions"
+	"lectern/localstack/local/bus"
 	"lectern/localstack/local/engine"
 	"lectern/localstack/local/recorder"
 	"lectern/shared/api"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -56,6 +58,9 @@ type Config struct {
 	// Ingest stores the log of requests, as the subscription of the log does on AWS. Without it,
 	// the table has no items but those of the requests.
 	Ingest bool
+	// Publish starts the local bus and the workers that follow a change, as the stream of the table
+	// does on AWS. Without it, no change is published.
+	Publish bool
 	// Routes, unless nil, collects the routes of the requests.
 	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes
@@ -67,9 +72,15 @@ type Config struct {
 type Stack struct {
 	// EngineURL is the address of the DynamoDB engine.
 	EngineURL string
-	config    Config
-	engine    *engine.Engine
-	client    table.Client
+	// BusURL is the address of the local bus; empty without one.
+	BusURL string
+	config Config
+	engine *engine.Engine
+	client table.Client
+	key    masterKey
+	// bus and workers are nil without Config.Publish; binaries need the bus in any case.
+	bus     *bus.Bus
+	workers *processes
 	// record is the recorder's door to the engine, if any.
 	record *recorder.Door
 }
@@ -103,24 +114,44 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	if err := c.built(); err != nil {
 		return nil, err
 	}
-	e, err := engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""})
-	if err != nil {
-		return nil, err
-	}
-	client, err := Connect(ctx, c.Region, e.URL, c.Table)
-	if err != nil {
-		return nil, errors.Join(err, e.Stop())
-	}
-	if c.Wrap != nil {
-		client = c.Wrap(client)
-	}
-	s := &Stack{EngineURL: e.URL, config: c, engine: e, client: client}
-	if c.Recorder != nil {
-		if s.record, err = c.Recorder.Open(e.URL); err != nil {
-			return nil, errors.Join(err, e.Stop())
-		}
+	s := &Stack{config: c}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
+}
+
+// start starts the parts of the region until the first error.
+func (s *Stack) start(ctx context.Context) (err error) {
+	c := s.config
+	if s.engine, err = engine.Start(ctx, engine.Config{Dir: c.Dir, InMemory: c.Dir == ""}); err != nil {
+		return err
+	}
+	s.EngineURL = s.engine.URL
+	direct, err := Connect(ctx, c.Region, s.EngineURL, c.Table)
+	if err != nil {
+		return err
+	}
+	key, err := bus.MasterKey(c.Dir)
+	if err != nil {
+		return err
+	}
+	s.key = masterKey(key)
+	if s.client = direct; c.Wrap != nil {
+		s.client = c.Wrap(direct)
+	}
+	if err := s.openBus(); err != nil {
+		return err
+	}
+	if c.Recorder != nil {
+		if s.record, err = c.Recorder.OpenAll(s.EngineURL, s.BusURL); err != nil {
+			return err
+		}
+	}
+	if c.Publish {
+		s.client = s.bus.Tell(s.client)
+	}
+	return s.publish(table.New(direct, c.Table))
 }
 
 // TableName returns the default name of a region's table.
@@ -135,17 +166,20 @@ func Connect(ctx context.Context, region, engineURL, tableName string) (table.Cl
 	return client, table.Create(ctx, client, tableName)
 }
 
-// NewEnv returns an environment for the groups on a region's table, with the real clock,
-// random ids and an empty memory.
+// NewEnv returns an environment for the groups on a region's table, with the real clock, random
+// ids, the master key of a region without a folder and an empty memory.
 func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 	t.Log = log
+	key, _ := bus.MasterKey("") // The key of a region without a folder needs no file.
 	return api.Env{
-		Region: region,
-		Table:  t,
-		Now:    time.Now,
-		NewID:  uuid.NewString,
-		Log:    log,
-		Memory: &api.Memory{},
+		Region:         region,
+		Table:          t,
+		Now:            time.Now,
+		NewID:          uuid.NewString,
+		Log:            log,
+		Keys:           &secret.Keys{Load: masterKey(key).load},
+		LocalReceivers: true,
+		Memory:         &api.Memory{},
 	}
 }
 
@@ -156,7 +190,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
-	env.AdminURL = s.config.AdminURL
+	env.AdminURL, env.Keys = s.config.AdminURL, &secret.Keys{Load: s.key.load}
 	here, p := inProcess{s, env}, (*processes)(nil)
 	if s.config.Functions != "" {
 		p = s.processes()
@@ -168,6 +202,9 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	d := newDoor(env, functions.Groups, function)
 	d.stage, d.routes = s.config.Stage, s.config.Routes
+	if p != nil && s.config.Publish {
+		d.wrote = s.bus.Wrote
+	}
 	url := "http://" + listener.Addr().String() + stagePath(d.stage)
 	i := &Instance{URL: url, Env: env, do: operator(), processes: p, ingesting: ingest, server: &http.Server{
 		Handler:           d,
@@ -207,11 +244,15 @@ func (i *Instance) Stop(ctx context.Context) error {
 }
 
 // Stop stops the engine. Stop the instances before.
-func (s *Stack) Stop() (err error) {
+func (s *Stack) Stop() error {
+	err := s.stopBus()
 	if s.record != nil {
-		err = s.record.Close()
+		err = errors.Join(err, s.record.Close())
 	}
-	return errors.Join(err, s.engine.Stop())
+	if s.engine != nil {
+		err = errors.Join(err, s.engine.Stop())
+	}
+	return err
 }
 
 // TableName returns the name of the stack's table.

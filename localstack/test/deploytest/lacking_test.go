@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,6 +32,23 @@ func TestTheEmulatorStillRefusesWhatIsLeftOutForIt(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, status, "the emulator has %s now: take it from emulator.Lacking: %s", kind, answer)
 		require.Contains(t, answer, "Unrecognized resource types: ["+kind+"]")
 	}
+}
+
+// TestTheEmulatorStillRefusesAlarmsOnExpressions: once it takes them, they are deployed.
+func TestTheEmulatorStillRefusesAlarmsOnExpressions(t *testing.T) {
+	regions, err := target.Emulated()
+	require.NoError(t, err)
+	const template = `{"Resources": {"Only": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"ComparisonOperator": "LessThanThreshold",
+		"EvaluationPeriods": 1, "Threshold": 1, "Metrics": [{"Id": "a", "Expression": "b"}, {"Id": "b", "ReturnData": false,
+			"MetricStat": {"Metric": {"Namespace": "AWS/Lambda", "MetricName": "Errors"}, "Period": 60, "Stat": "Sum"}}]}}}}`
+	status, answer := createStack(t, regions["us"], template)
+	require.Equal(t, http.StatusOK, status, answer)
+	defer cloudFormation(t, regions["us"], "DeleteStack", nil)
+	require.Eventually(t, func() bool {
+		_, answer = cloudFormation(t, regions["us"], "DescribeStackEvents", nil)
+		return strings.Contains(answer, "metric math) is not supported") || strings.Contains(answer, "CREATE_COMPLETE")
+	}, time.Minute, 100*time.Millisecond, "neither made nor refused")
+	require.NotContains(t, answer, "CREATE_COMPLETE", "the emulator has alarms on expressions now: leave them in the templates")
 }
 
 // TestTheEmulatorStillKnowsNoPatternOfFields: once it does, subscriptions keep their patterns.
@@ -65,7 +83,15 @@ func TestTheEmulatorStillKnowsNoPatternOfFields(t *testing.T) {
 // createStack asks CloudFormation for a stack of a template and returns the answer.
 func createStack(t *testing.T, region target.Region, template string) (status int, answer string) {
 	t.Helper()
-	form := url.Values{"Action": {"CreateStack"}, "Version": {"2010-05-15"}, "StackName": {"Lacking"}, "TemplateBody": {template}}.Encode()
+	return cloudFormation(t, region, "CreateStack", url.Values{"TemplateBody": {template}})
+}
+
+// cloudFormation calls an action of CloudFormation for the stack and returns the answer.
+func cloudFormation(t *testing.T, region target.Region, action string, with url.Values) (status int, answer string) {
+	t.Helper()
+	values := url.Values{"Action": {action}, "Version": {"2010-05-15"}, "StackName": {"Lacking"}}
+	maps.Copy(values, with)
+	form := values.Encode()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, region.Endpoint, strings.NewReader(form))
 	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")

@@ -117,12 +117,40 @@ func anID(segment string) bool {
 // OnRecord reports whether the operation's path names a record.
 func OnRecord(op api.Operation) bool { return slices.ContainsFunc(strings.Split(op.Path, "/"), anID) }
 
-// OfOrganization reports whether the operation's path is below the organization.
-func OfOrganization(op api.Operation) bool { return strings.Contains(op.Path, "{orgId}") }
+// NamesOwner reports whether the operation's path names an event or organization.
+func NamesOwner(op api.Operation) bool {
+	return strings.Contains(op.Path, "{eventId}") || strings.Contains(op.Path, "{orgId}")
+}
+
+// OfOrganization reports whether the operation is about records of the organization.
+func OfOrganization(op api.Operation) bool {
+	return strings.Contains(op.Path, "{orgId}") || CollectionOf(op) == webhooks
+}
+
+// webhooks is the collection below the caller's organization that the path does not name.
+const webhooks = "webhooks"
+
+// OutcomeOf returns the status of a request of RequestFor. No request makes a delivery, so none
+// is found.
+func OutcomeOf(op api.Operation) int {
+	if strings.Contains(op.Path, "{deliveryId}") {
+		return http.StatusNotFound
+	}
+	return op.Status
+}
+
+// NeedsReadScope reports whether the operation needs a read scope of the kinds in its body beside
+// the scopes of its route.
+func NeedsReadScope(op api.Operation) bool {
+	return CollectionOf(op) == webhooks && (op.Method == http.MethodPut || strings.HasSuffix(op.Path, "/create"))
+}
 
 // CollectionOf returns the collection in a route's path, such as sessions; empty without
 // an event or organization in the path.
 func CollectionOf(op api.Operation) string {
+	if op.Path == "/v1/"+webhooks || strings.HasPrefix(op.Path, "/v1/"+webhooks+"/") {
+		return webhooks
+	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
 	}
@@ -174,6 +202,8 @@ func bodyOf(op api.Operation) any {
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
+	case strings.HasSuffix(path, "/replay"):
+		return map[string]any{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z"}
 	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut:
 		return SampleDraft(CollectionOf(op))
 	}
@@ -193,6 +223,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case webhooks:
+		return map[string]any{"url": "https://hooks.invalid/lectern", "events": []any{"session.updated"}, "description": name}
 	}
 	return map[string]any{"name": name}
 }
@@ -202,6 +234,8 @@ func SampleDraft(collection string) map[string]any {
 func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
 	switch collection := CollectionOf(op); {
+	case collection == webhooks:
+		return newWebhook(t, op, s)
 	case byAddress(op):
 		_, address := speaker(t, s)
 		return address
@@ -217,6 +251,24 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		}
 		return id
 	}
+}
+
+// mostWebhooks leaves room for two endpoints more below the limit of 20.
+const mostWebhooks = 18
+
+// newWebhook creates an endpoint for the caller's event, after it has deleted the oldest one where
+// there is no room. It returns an empty id if the path names no endpoint.
+func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	list := stacktest.Call[Page](s, http.StatusOK, http.MethodGet, "/v1/webhooks?page_size=100", nil)
+	if len(list.Results) >= mostWebhooks {
+		s.Call(t, http.StatusOK, http.MethodDelete, "/v1/webhooks/"+list.Results[0].ID(), nil)
+	}
+	if !OnRecord(op) {
+		return ""
+	}
+	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
+	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.

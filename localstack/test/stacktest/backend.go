@@ -11,6 +11,7 @@ import (
 	"lectern/localstack/cloud/target"
 	"lectern/localstack/local/stack"
 	"lectern/shared/api"
+	"lectern/shared/bus"
 	"lectern/shared/table"
 )
 
@@ -93,6 +94,15 @@ func (s *Stack) Engine(t testing.TB) (url, name string) {
 		leaveOut(t, "the table of the deployed service is its own")
 	}
 	return s.backend.stack.EngineURL, s.backend.stack.TableName()
+}
+
+// Places returns the bus and the queues of a region that is Publishing.
+func (s *Stack) Places(t testing.TB) *bus.Places {
+	t.Helper()
+	if s.backend.stack == nil {
+		leaveOut(t, "the queues of the deployed service are its own")
+	}
+	return stack.Places(s.backend.instance.Env.Region, s.backend.stack.BusURL)
 }
 
 // Env returns the environment of the region's groups, for a test that starts a group.

@@ -22,6 +22,7 @@ type Option struct {
 	load     func(ctx context.Context, url, table string) error
 	log      io.Writer
 	ingest   bool
+	publish  bool
 }
 
 // InRegion chooses a region other than us.
@@ -51,6 +52,10 @@ func WithLog(to io.Writer) Option { return Option{log: to} }
 // Ingesting stores the log of requests. A deployed service always does.
 func Ingesting() Option { return Option{ingest: true} }
 
+// Publishing starts the local bus and the workers that follow a change. A deployed service always
+// has both.
+func Publishing() Option { return Option{publish: true} }
+
 // EnvAsAWS makes every test start its regions with AsAWS.
 const EnvAsAWS = "LECTERN_AS_AWS"
 
@@ -76,13 +81,16 @@ func all(options []Option) Option {
 		merged.features = append(merged.features, o.features...)
 		merged.asAWS = merged.asAWS || o.asAWS
 		merged.ingest = merged.ingest || o.ingest
+		merged.publish = merged.publish || o.publish
 	}
 	return merged
 }
 
 // config returns how the region starts on this machine.
 func (o Option) config() stack.Config {
-	c := stack.Config{Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest}
+	c := stack.Config{
+		Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest, Publish: o.publish,
+	}
 	if o.asAWS {
 		c.Wrap = o.client
 	}

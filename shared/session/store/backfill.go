@@ -109,7 +109,7 @@ func (o *addItemsOnce) Touches(write.Items) []string { return []string{o.id} }
 
 func (o *addItemsOnce) Plan(_ context.Context, got write.Items) (*write.Plan, error) {
 	key := o.place.Body(o.id)
-	if _, there := got[key]; !there {
+	if _, found := got[key]; !found {
 		return &write.Plan{Answer: false}, nil
 	}
 	b, err := o.place.Stored(got, o.id)

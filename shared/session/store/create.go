@@ -14,7 +14,7 @@ import (
 // Create creates a session, an abstract or a subsession (gaps.md section 2.3).
 func (st *Store) Create(ctx context.Context, c *auth.Caller, d *session.Create, x view.Expand) (*view.Session, error) {
 	if id := write.Ref(ctx); id != "" {
-		return st.written(ctx, c, id, x)
+		return st.Stored(ctx, c, id, x)
 	}
 	r, err := st.request(ctx, c, x)
 	if err != nil {

@@ -24,7 +24,7 @@ func (st *Store) Delete(ctx context.Context, c *auth.Caller, to Target, x view.E
 // deleted parent, 400 for a parent without room.
 func (st *Store) Restore(ctx context.Context, c *auth.Caller, to Target, x view.Expand) (*view.Session, error) {
 	if id := write.Ref(ctx); id != "" {
-		return st.written(ctx, c, id, x)
+		return st.Stored(ctx, c, id, x)
 	}
 	r, err := st.guarded(ctx, c, to.Guard, x)
 	if err != nil {

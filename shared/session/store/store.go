@@ -42,9 +42,9 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, id string, x view.Expa
 	return st.show(ctx, c, id, x, session.Place.Live)
 }
 
-// written returns the session that an earlier request with the Idempotency-Key wrote, deleted
-// or not.
-func (st *Store) written(ctx context.Context, c *auth.Caller, id string, x view.Expand) (*view.Session, error) {
+// Stored returns a session or subsession in full, deleted or not; 404 for an unknown session. A
+// request that was done before under its Idempotency-Key shows its session so.
+func (st *Store) Stored(ctx context.Context, c *auth.Caller, id string, x view.Expand) (*view.Session, error) {
 	return st.show(ctx, c, id, x, session.Place.Stored)
 }
 

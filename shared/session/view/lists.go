@@ -68,7 +68,7 @@ func (r *Request) loadTargets(ctx context.Context, bodies []*session.Body) error
 			parents = append(parents, b.Parent)
 		}
 	}
-	if err := r.fetch(ctx, distinct(parents), false); err != nil {
+	if err := r.fetch(ctx, distinct(parents), nil); err != nil {
 		return err
 	}
 	for _, b := range r.Others {
@@ -76,7 +76,7 @@ func (r *Request) loadTargets(ctx context.Context, bodies []*session.Body) error
 			targets = append(targets, b.Target.SessionID)
 		}
 	}
-	return r.fetch(ctx, distinct(targets), false)
+	return r.fetch(ctx, distinct(targets), nil)
 }
 
 func distinct(ids []string) []string {

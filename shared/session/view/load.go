@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lectern/shared/account"
-	"lectern/shared/apierr"
 	"lectern/shared/party"
 	"lectern/shared/session"
 	"lectern/shared/size"
@@ -44,7 +43,7 @@ func (r *Request) loadOthers(ctx context.Context, bodies []*session.Body) error 
 		r.Others[b.ID] = b
 		ids = append(ids, b.Related()...)
 	}
-	if err := r.fetch(ctx, ids, paged(ctx, bodies)); err != nil {
+	if err := r.fetch(ctx, ids, bodies); err != nil {
 		return err
 	}
 	ids = nil
@@ -53,12 +52,12 @@ func (r *Request) loadOthers(ctx context.Context, bodies []*session.Body) error 
 			ids = append(ids, parent.Linked()...)
 		}
 	}
-	return r.fetch(ctx, ids, paged(ctx, bodies))
+	return r.fetch(ctx, ids, bodies)
 }
 
-// fetch reads the sessions of ids that are not among Others. For a page it refuses more than
-// size.Loaded.
-func (r *Request) fetch(ctx context.Context, ids []string, paged bool) error {
+// fetch reads the sessions of ids that are not among Others. For a page of bodies it refuses
+// more than size.Loaded.
+func (r *Request) fetch(ctx context.Context, ids []string, page []*session.Body) error {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return r.Others[id] != nil })
 	for chunk := range slices.Chunk(ids, maxChunk) {
 		got, err := r.Fetch(ctx, chunk)
@@ -71,11 +70,35 @@ func (r *Request) fetch(ctx context.Context, ids []string, paged bool) error {
 			}
 			r.Others[b.ID] = b
 		}
-		if paged && r.bytes > size.Loaded {
-			return apierr.Invalid(size.Of(ctx).PageSize, "The sessions of this page refer to too many others. Ask for a smaller page.")
+		if paged(ctx, page) && r.bytes > size.Loaded {
+			return size.TooMuch(ctx, "refer to other sessions of more than 64 MB", r.referred(page), size.Loaded)
 		}
 	}
 	return nil
+}
+
+// referred returns how many bytes of other sessions each session refers to. An other session that
+// was not read yet counts as much as the mean of the read ones.
+func (r *Request) referred(bodies []*session.Body) []int {
+	sum := 0
+	for _, b := range r.Others {
+		sum += b.Bytes()
+	}
+	mean, weights := sum/max(len(r.Others), 1), make([]int, len(bodies))
+	for i, b := range bodies {
+		ids := b.Related()
+		if parent, ok := r.Others[b.Parent]; ok {
+			ids = append(ids, parent.Linked()...)
+		}
+		for _, id := range ids {
+			if other, ok := r.Others[id]; ok {
+				weights[i] += other.Bytes()
+			} else {
+				weights[i] += mean
+			}
+		}
+	}
+	return weights
 }
 
 // loadPeople reads the parties that the sessions and their subsessions show.
@@ -89,7 +112,7 @@ func (l *Loaded) loadPeople(ctx context.Context) error {
 		}
 	}
 	if paged(ctx, l.bodies) && len(contacts)+len(accounts) > size.Parties {
-		return size.TooLong(ctx, entries, size.Parties)
+		return size.TooMuch(ctx, "show more than 15,000 people and companies", entries, size.Parties)
 	}
 	return l.People.Load(ctx, slices.Sorted(maps.Keys(contacts)), slices.Sorted(maps.Keys(accounts)))
 }
@@ -124,7 +147,7 @@ func (l *Loaded) checkSize(ctx context.Context) error {
 		l.sizes = append(l.sizes, l.size(b))
 	}
 	if long := l.begin(); long && paged(ctx, l.bodies) {
-		return size.TooLong(ctx, l.sizes, size.Of(ctx).Limit())
+		return size.TooLong(ctx, l.sizes)
 	}
 	return nil
 }

@@ -36,10 +36,6 @@ type Tombstone struct {
 
 // Place is the owner of settings: an event, or the organization if Event is 0.
 //
-//	PK                     SK
-//	O#<org>#E#<event>#M    <kind>#<id>     setting of the event
-//	O#<org>#M              <kind>#<id>     setting of the organization
-//
 // The key and version of a deleted setting stay until the purge, since the owner's version
 // counts them. Record.Remains says how much of the content stays.
 type Place struct{ Org, Event int64 }

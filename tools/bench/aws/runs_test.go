@@ -26,7 +26,7 @@ func contactRows(ctx context.Context, w *world, s sizes) error {
 }
 
 func sessionRows(ctx context.Context, w *world, s sizes) (err error) {
-	if err = w.cast(ctx, s.sessions/10); err == nil {
+	if err = w.addPeople(ctx, s.sessions/10); err == nil {
 		w.sessions, err = w.fill(ctx, "sessions", s.sessions)
 	}
 	return err

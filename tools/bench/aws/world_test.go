@@ -226,8 +226,8 @@ func (w *world) fill(ctx context.Context, collection string, n int) (ids []strin
 	return ids, nil
 }
 
-// cast makes a track and n people for the sessions that are made next.
-func (w *world) cast(ctx context.Context, n int) error {
+// addPeople makes a track and n people for the sessions that are made next.
+func (w *world) addPeople(ctx context.Context, n int) error {
 	text, err := w.instance(metadatawrites.Group).past().must(ctx, http.MethodPost, w.path("tracks/create"), map[string]any{"name": "Track"})
 	if err != nil {
 		return err

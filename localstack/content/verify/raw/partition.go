@@ -65,5 +65,11 @@ func (p Partition) Redacted(pattern string) string {
 	return p.Key()
 }
 
+// EventID returns the id of the event; 0 for a partition of the organization.
+func (p Partition) EventID() int64 {
+	id, _ := strconv.ParseInt(strings.TrimPrefix(p.Event, "E#"), 10, 64)
+	return id
+}
+
 // EventKey returns the sort key of an item that belongs to an event.
 func EventKey(id int64) string { return "E#" + strconv.FormatInt(id, 10) }

@@ -79,7 +79,7 @@ func TestTenantMatrix(t *testing.T) {
 		}
 	}
 	for _, op := range it.Operations() {
-		if strings.Contains(op.Path, "{") {
+		if it.NamesOwner(op) {
 			nowhere := it.AtUnknownEvent(s)
 			unknown := it.RequestFor(op, nowhere, it.UnknownID)
 			same(op, foreign.Stack, foreign.records[op.ID], unknown)

@@ -109,16 +109,16 @@ func requireProfiles(t *testing.T, people map[string]object, shown []entity) {
 	}
 }
 
-// castOf are the ids of a session's people, all of them speakers, in their order.
-func castOf(t *testing.T, people map[string]object, session imported) []string {
+// speakersOf are the ids of a session's people, all of them speakers, in their order.
+func speakersOf(t *testing.T, people map[string]object, session imported) []string {
 	t.Helper()
 	requireProfiles(t, people, session.People)
 	requireProfiles(t, people, session.Speakers)
 	for _, person := range session.People {
 		require.Equal(t, "speaker", person.At("participant_role.slug"))
 	}
-	require.Equal(t, session.cast(), it.Texts(session.Speakers, "id"))
-	return session.cast()
+	require.Equal(t, session.peopleIDs(), it.Texts(session.Speakers, "id"))
+	return session.peopleIDs()
 }
 
 // attachments are the sessions of each person, oldest first.
@@ -130,7 +130,7 @@ func requirePeople(t *testing.T, d *it.Client, people map[string]object, session
 	t.Helper()
 	bySessions := attachments{}
 	for _, session := range sessions {
-		for _, id := range session.cast() {
+		for _, id := range session.peopleIDs() {
 			bySessions[id] = append(bySessions[id], session.ID)
 		}
 	}
@@ -145,7 +145,7 @@ func requirePeople(t *testing.T, d *it.Client, people map[string]object, session
 	requireProfiles(t, people, contacts)
 }
 
-func (session imported) cast() []string { return it.Texts(session.People, "id") }
+func (session imported) peopleIDs() []string { return it.Texts(session.People, "id") }
 
 func (a attachments) count() (n int) {
 	for _, sessions := range a {
@@ -212,7 +212,7 @@ func requireSpeakers(t *testing.T, d *it.Client, people map[string]object, sessi
 	}
 	tracks := map[string]map[string]bool{}
 	for _, session := range sessions {
-		for _, id := range session.cast() {
+		for _, id := range session.peopleIDs() {
 			if tracks[session.Track.ID] == nil {
 				tracks[session.Track.ID] = map[string]bool{}
 			}

@@ -58,8 +58,8 @@ type imported struct {
 	People      []entity       `json:"participants"`
 	Speakers    []entity       `json:"speakers"`
 	Values      map[string]any `json:"-"`
-	// Cast are the ids of the speakers in their order.
-	Cast []string `json:"-"`
+	// SpeakerIDs are the ids of the speakers in their order.
+	SpeakerIDs []string `json:"-"`
 }
 
 // entry is nested metadata; unassigned, as {} or null, it is zero.
@@ -164,9 +164,9 @@ func importSessions(t *testing.T, s *stacktest.Stack, file ioProgramme, settings
 	var bodies []any
 	for _, session := range file.Sessions {
 		want := session.expected(settings)
-		want.Cast = []string{}
+		want.SpeakerIDs = []string{}
 		for _, id := range session.Speakers {
-			want.Cast = append(want.Cast, people[id]["id"].(string))
+			want.SpeakerIDs = append(want.SpeakerIDs, people[id]["id"].(string))
 		}
 		expected = append(expected, want)
 		bodies = append(bodies, it.Merged(want.body(), object{"participants": session.participants()}))
@@ -279,7 +279,7 @@ func requireSame(t *testing.T, people map[string]object, sent map[string]importe
 			session.Values[field.InternalName] = field.Value
 		}
 		session.Fields = nil
-		session.Cast = castOf(t, people, session)
+		session.SpeakerIDs = speakersOf(t, people, session)
 		session.People, session.Speakers = nil, nil
 		want := sent[session.ID]
 		// Tags are a set: they are shown in the event's order.

@@ -100,7 +100,7 @@ func (c *client) newcomer(kind string) (data map[string]any, made journaled) {
 	case "sessions":
 		people := c.pick(func(j journaled) bool { return j.kind == "contacts" && !j.deleted })
 		people = people[:min(len(people), c.r.IntN(4))]
-		made.cast = strings.Join(people, " ")
+		made.participants = strings.Join(people, " ")
 		entries := []any{}
 		for _, id := range people {
 			entries = append(entries, map[string]any{"contact_id": id, "core_role": "speaker"})

@@ -18,10 +18,10 @@ import (
 // is, and what was written of it.
 type journaled struct {
 	kind, title, parent string
-	// email is that of a contact, cast the people of a session.
-	email, cast string
-	version     int64
-	deleted     bool
+	// email is that of a contact, participants the people of a session.
+	email, participants string
+	version             int64
+	deleted             bool
 }
 
 // journalKinds are the collections that clients write records of. An account is

@@ -78,11 +78,11 @@ func kill(t *testing.T, rounds int, flags ...string) {
 func journalOf(a *audit) map[string]journaled {
 	all := map[string]journaled{}
 	for id, b := range a.bodies {
-		var cast []string
+		var participants []string
 		for _, p := range b.Participants {
-			cast = append(cast, p.ContactID)
+			participants = append(participants, p.ContactID)
 		}
-		all[id] = journaled{kind: "sessions", title: b.Title, parent: b.Parent, cast: strings.Join(cast, " "), version: b.Version, deleted: b.DeletedAt != nil}
+		all[id] = journaled{kind: "sessions", title: b.Title, parent: b.Parent, participants: strings.Join(participants, " "), version: b.Version, deleted: b.DeletedAt != nil}
 	}
 	for _, k := range a.kept {
 		for id, here := range k.here[strings.TrimPrefix(a.event, a.org+"#")] {

@@ -13,10 +13,10 @@ type result struct {
 	names map[string]string
 	// subsAt are the subsessions shown with their updated_at.
 	subsAt map[string]int64
-	// castAt and accountsAt are the people and the accounts shown, the latter by
+	// participantsAt and accountsAt are the people and the accounts shown, the latter by
 	// role.
-	castAt     []presence
-	accountsAt map[string][]presence
+	participantsAt []presence
+	accountsAt     map[string][]presence
 }
 
 // presence is a person or an account as a session shows it.
@@ -61,7 +61,7 @@ func rowOf(object map[string]any) *result {
 	if err := json.Unmarshal(text, &o); err != nil {
 		return &result{state: state{title: err.Error()}}
 	}
-	r := &result{names: map[string]string{}, subsAt: map[string]int64{}, castAt: o.Participants}
+	r := &result{names: map[string]string{}, subsAt: map[string]int64{}, participantsAt: o.Participants}
 	r.accountsAt = map[string][]presence{"sponsor": o.Sponsors, "exhibitor": o.Exhibitors}
 	r.state = state{id: o.ID, friendly: o.Friendly, title: o.Title, abstract: o.Abstract, source: o.Composition.Role == "source", parent: o.Parent,
 		created: o.Created.UnixMilli(), updated: o.Updated.UnixMilli(), ids: map[string][]string{}}

@@ -18,13 +18,13 @@ type finding struct {
 
 // found lists what is wrong with an answer to a search that began at before, as
 // check does for sessions.
-func (m *model) found(q hunt, p pageOf[*portrait], before watermark) (problems []string, exact bool) {
+func (m *model) found(q hunt, p pageOf[*shownMember], before watermark) (problems []string, exact bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	f := &finding{judge: m.judging(q.ask, before), q: q, family: m.family(q.quarry)}
 	f.was = before.members(f.family)
-	if q.staged {
-		f.stage()
+	if q.bySession {
+		f.findPeople()
 	}
 	as := make([]dated, len(p.results))
 	for i, r := range p.results {
@@ -34,30 +34,30 @@ func (m *model) found(q hunt, p pageOf[*portrait], before watermark) (problems [
 	for id, k := range f.family.known {
 		c := candidate{dated: sighting{k.state, q.event}, sure: f.family.still(k, before.clock)}
 		c.kept = c.sure && q.keeps(sighting{k.state, q.event})
-		if q.staged && c.kept { // Who is not kept anyway is not, whatever the sessions.
+		if q.bySession && c.kept { // Who is not kept anyway is not, whatever the sessions.
 			c.sure, c.kept = f.on[id] || !f.maybe[id], f.on[id]
 		}
 		all = append(all, c)
 	}
-	open := f.whole(q.ask, p.paging, shownIDs(p.results, func(r *portrait) string { return r.id }), as, f.family.creating, all)
+	open := f.whole(q.ask, p.paging, shownIDs(p.results, func(r *shownMember) string { return r.id }), as, f.family.creating, all)
 	return f.problems, open == 0
 }
 
-// stage finds out who is on sessions. A session that was written may have those it
+// findPeople finds out who is on sessions. A session that was written may have those it
 // had, those it has, and those whom a write has named.
-func (f *finding) stage() {
+func (f *finding) findPeople() {
 	f.on, f.maybe = map[string]bool{}, map[string]bool{}
 	passed := [2]map[string]bool{{}, {}}
-	roles := map[string]castRole{}
+	roles := map[string]sessionRole{}
 	for _, role := range f.roles {
 		roles[role.id] = role
 	}
 	for id, k := range f.sessions.known {
 		still := f.sessions.still(k, f.before.clock)
 		counts := f.q.counts(k.state, f.live)
-		seats := slices.Clone(k.state.cast)
+		seats := slices.Clone(k.state.participants)
 		if was := f.before.sessions[id]; was != nil && !still {
-			seats = append(seats, was.cast...)
+			seats = append(seats, was.participants...)
 		}
 		for _, s := range seats {
 			if !still || f.loose {
@@ -82,7 +82,7 @@ func (f *finding) stage() {
 }
 
 // result checks one member that is shown, and gives it as the version that it is.
-func (f *finding) result(r *portrait) dated {
+func (f *finding) result(r *shownMember) dated {
 	event := f.q.event
 	if was := f.was[r.id]; was != nil && r.updated < was.changed(event) {
 		f.wrong("%s is shown as of %d, acknowledged was %d", r.id, r.updated, was.changed(event))
@@ -119,7 +119,7 @@ func (f *finding) result(r *portrait) dated {
 
 // parts: a participant is shown with all roles, whatever was searched by, and with
 // each on all of its sessions.
-func (f *finding) parts(r *portrait) {
+func (f *finding) parts(r *shownMember) {
 	for _, role := range f.roles {
 		for id, k := range f.sessions.known {
 			if !f.sessions.still(k, f.before.clock) {
@@ -139,7 +139,7 @@ func (f *finding) parts(r *portrait) {
 }
 
 // relations: an account is shown with its contacts that are on the event.
-func (f *finding) relations(r *portrait, s sighting) {
+func (f *finding) relations(r *shownMember, s sighting) {
 	for _, id := range s.on(s.event).related {
 		e := f.expect(f.contacts, id, "contact", s.event)
 		if shown := slices.Contains(r.related, id); e.sure && shown != e.held {

@@ -15,8 +15,8 @@ import (
 // quarry is a search of people or accounts: where it is, which role on the event it
 // goes by, and whether its people are those on sessions.
 type quarry struct {
-	name, role    string
-	staged, whole bool
+	name, role       string
+	bySession, whole bool
 }
 
 // The searches of people and accounts.
@@ -25,8 +25,8 @@ var (
 	allOrganization = quarry{name: "contacts", role: "contact", whole: true}
 	allSponsors     = quarry{name: "sponsors", role: "sponsor"}
 	allExhibitors   = quarry{name: "exhibitors", role: "exhibitor"}
-	allSpeakers     = quarry{name: "speakers", role: "contact", staged: true}
-	allParticipants = quarry{name: "participants", role: "contact", staged: true}
+	allSpeakers     = quarry{name: "speakers", role: "contact", bySession: true}
+	allParticipants = quarry{name: "participants", role: "contact", bySession: true}
 	hunted          = []quarry{allContacts, allContacts, allOrganization, allSponsors, allExhibitors, allSpeakers, allSpeakers, allParticipants, allParticipants, allParticipants}
 )
 
@@ -55,7 +55,7 @@ func seek(r *rand.Rand, m *model) hunt {
 	q.leaf(r)
 	switch {
 	case q.whole:
-	case q.staged:
+	case q.bySession:
 		q.event = m.events[0]
 		q.ids = categories(r, m)
 	default:
@@ -92,14 +92,14 @@ func (q *hunt) wanted(r *rand.Rand, m *model, ids []string) {
 
 // roleFilters are the two filters by role, each of which a person passes by a role of
 // its own: by id and by slug. Speakers pass both by theirs.
-func (q hunt) roleFilters() [2]func(castRole) bool {
+func (q hunt) roleFilters() [2]func(sessionRole) bool {
 	if q.quarry == allSpeakers {
-		speaks := func(role castRole) bool { return role.slug == "speaker" }
-		return [2]func(castRole) bool{speaks, speaks}
+		speaks := func(role sessionRole) bool { return role.slug == "speaker" }
+		return [2]func(sessionRole) bool{speaks, speaks}
 	}
-	return [2]func(castRole) bool{
-		func(role castRole) bool { return len(q.roleID) == 0 || slices.Contains(q.roleID, role.id) },
-		func(role castRole) bool { return len(q.slugs) == 0 || slices.Contains(q.slugs, role.slug) },
+	return [2]func(sessionRole) bool{
+		func(role sessionRole) bool { return len(q.roleID) == 0 || slices.Contains(q.roleID, role.id) },
+		func(role sessionRole) bool { return len(q.slugs) == 0 || slices.Contains(q.slugs, role.slug) },
 	}
 }
 
@@ -139,7 +139,7 @@ func (q hunt) path(s *stacktest.Stack) string {
 }
 
 // single is the address of one of the results.
-func (q hunt) single(s *stacktest.Stack, p *portrait) string {
+func (q hunt) single(s *stacktest.Stack, p *shownMember) string {
 	if q.quarry == allParticipants {
 		return q.path(s) + "?email=" + url.QueryEscape(p.values["email"])
 	}

@@ -160,8 +160,8 @@ func (s sighting) shown() map[string]string {
 // for accounts.
 const noteField = "note"
 
-// portrait is a member as an answer shows it.
-type portrait struct {
+// shownMember is a member as an answer shows it.
+type shownMember struct {
 	id               string
 	values           map[string]string
 	created, updated int64
@@ -171,12 +171,12 @@ type portrait struct {
 	related []string
 }
 
-// shownValues are the properties of portraits that are compared: those that the
+// shownValues are the properties of members that are compared: those that the
 // writers write.
 var shownValues = []string{"id", "friendly_id", "first_name", "last_name", "email", "company_name", "name", "description"}
 
-// portraitOf reads an answer's object.
-func portraitOf(object map[string]any) *portrait {
+// shownMemberOf reads an answer's object.
+func shownMemberOf(object map[string]any) *shownMember {
 	text, _ := json.Marshal(object)
 	var o struct {
 		ID      string
@@ -194,9 +194,9 @@ func portraitOf(object map[string]any) *portrait {
 		Contacts []struct{ ID string }
 	}
 	if err := json.Unmarshal(text, &o); err != nil {
-		return &portrait{id: err.Error()}
+		return &shownMember{id: err.Error()}
 	}
-	p := &portrait{id: o.ID, created: o.Created.UnixMilli(), updated: o.Updated.UnixMilli(), deleted: o.Deleted != nil,
+	p := &shownMember{id: o.ID, created: o.Created.UnixMilli(), updated: o.Updated.UnixMilli(), deleted: o.Deleted != nil,
 		values: map[string]string{}, roles: map[string][]string{}}
 	for _, name := range shownValues {
 		if value, ok := object[name].(string); ok {

@@ -25,7 +25,7 @@ type state struct {
 	created, updated, starts, deleted           int64 // Unix milliseconds; 0 for none
 	ids                                         map[string][]string
 	subs                                        []string
-	cast                                        []seat
+	participants                                []seat
 	accounts                                    map[string][]string // ids by role
 }
 
@@ -57,7 +57,7 @@ func stateOf(b *session.Body) *state {
 		subs: b.Subsessions, accounts: map[string][]string{"sponsor": b.SponsorIDs, "exhibitor": b.ExhibitorIDs},
 	}
 	for _, p := range b.Participants {
-		s.cast = append(s.cast, seat{p.ContactID, p.RoleID, p.Order})
+		s.participants = append(s.participants, seat{p.ContactID, p.RoleID, p.Order})
 	}
 	if b.Status != nil {
 		s.status = *b.Status
@@ -81,7 +81,7 @@ func (s *state) bonds() []string { return nil }
 
 // has is whether the contact is on the session, in a role that wanted holds for.
 func (s *state) has(contact string, wanted func(role string) bool) bool {
-	return slices.ContainsFunc(s.cast, func(c seat) bool { return c.contact == contact && wanted(c.role) })
+	return slices.ContainsFunc(s.participants, func(c seat) bool { return c.contact == contact && wanted(c.role) })
 }
 
 // label is one piece of metadata, or a custom status.
@@ -101,14 +101,14 @@ type model struct {
 	events             []int64
 	entries            map[string]*label
 	// roles are those of people on sessions, in the order of the settings.
-	roles []castRole
+	roles []sessionRole
 	// composing lets one link be made or cut at a time, so that it is known who
 	// the partners are.
 	composing sync.Mutex
 }
 
-// castRole is a role of people on sessions.
-type castRole struct{ id, slug, core string }
+// sessionRole is a role of people on sessions.
+type sessionRole struct{ id, slug, core string }
 
 func newModel() *model {
 	m := &model{chronicle: chronicle{marks: map[string]*activity{}}, entries: map[string]*label{}}

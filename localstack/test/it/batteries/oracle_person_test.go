@@ -8,14 +8,14 @@ import (
 	"lectern/localstack/test/it"
 )
 
-// office is where contacts or accounts of one role are written on one event.
-type office struct {
+// roleOnEvent is where contacts or accounts of one role are written on one event.
+type roleOnEvent struct {
 	family *family[*member]
 	event  int64
 	role   string
 }
 
-// errand is one operation of an office, alone or in a bulk: what it is about, and
+// errand is one operation of a roleOnEvent, alone or in a bulk: what it is about, and
 // what it changes of records that are there.
 type errand struct {
 	job
@@ -26,7 +26,7 @@ type errand struct {
 
 // person writes a contact or an account, or several at once.
 func (w *writer) person() {
-	o := office{w.m.contacts, it.OneOf(w.r, w.m.events), it.OneOf(w.r, []string{"contact", "contact", "sponsor", "exhibitor"})}
+	o := roleOnEvent{w.m.contacts, it.OneOf(w.r, w.m.events), it.OneOf(w.r, []string{"contact", "contact", "sponsor", "exhibitor"})}
 	if o.role != "contact" {
 		o.family = w.m.accounts
 	}
@@ -57,7 +57,7 @@ func (w *writer) person() {
 }
 
 // people does several errands in a bulk, some of them about the same record.
-func (w *writer) people(o office) {
+func (w *writer) people(o roleOnEvent) {
 	var operations []any
 	var errands []errand
 	var all job
@@ -87,7 +87,7 @@ func (w *writer) people(o office) {
 }
 
 // errand draws an operation.
-func (w *writer) errand(o office) errand {
+func (w *writer) errand(o roleOnEvent) errand {
 	all := o.family.some(func(*member) bool { return true })
 	here := o.family.some(func(m *member) bool { return m.holds(o.event, o.role) })
 	gone := o.family.some(func(m *member) bool { return m.lost(o.event, o.role) })
@@ -111,7 +111,7 @@ func (w *writer) errand(o office) errand {
 }
 
 // newcomer makes a record.
-func (w *writer) newcomer(o office) errand {
+func (w *writer) newcomer(o roleOnEvent) errand {
 	data := w.profile(o)
 	if o.role == "contact" {
 		data["email"] = w.address()
@@ -123,7 +123,7 @@ func (w *writer) newcomer(o office) errand {
 
 // again brings a record onto the event that is there or was, on this event or on
 // another one. Who has an address may change until the create is done.
-func (w *writer) again(o office, all []string) errand {
+func (w *writer) again(o roleOnEvent, all []string) errand {
 	id, data := it.OneOf(w.r, all), w.profile(o)
 	e := errand{job{touched: []string{id}}, "create", "", data, map[string]int64{}}
 	if o.role != "contact" {
@@ -143,7 +143,7 @@ func (w *writer) address() string {
 
 // profile is what is written of a contact or an account: sometimes no more than the
 // event's own field, which is not the record's.
-func (w *writer) profile(o office) map[string]any {
+func (w *writer) profile(o roleOnEvent) map[string]any {
 	d := map[string]any{}
 	some := func(n int, name string, value func() any) {
 		if chance(w.r, n) {
@@ -170,7 +170,7 @@ func (w *writer) profile(o office) map[string]any {
 }
 
 // addresses are those that contacts have, or a new one where there are none.
-func (w *writer) addresses(o office) (all []string) {
+func (w *writer) addresses(o roleOnEvent) (all []string) {
 	for _, id := range o.family.some(func(*member) bool { return true }) {
 		all = append(all, o.family.state(id).values["email"])
 	}
@@ -178,7 +178,7 @@ func (w *writer) addresses(o office) (all []string) {
 }
 
 // relations are contacts of an account.
-func (w *writer) relations(o office) []any {
+func (w *writer) relations(o roleOnEvent) []any {
 	list := []any{}
 	for i, id := range w.any(w.m.contacts, o.event, "contact", 3) {
 		list = append(list, map[string]any{"contact_id": id, "is_primary": i == 0})
@@ -193,8 +193,8 @@ func (w *writer) any(f *family[*member], event int64, role string, most int) []s
 	return ids[:min(w.r.IntN(most+1), len(ids))]
 }
 
-// cast adds people and accounts to what is written of a session.
-func (w *writer) cast(d map[string]any) {
+// addParticipants adds people and accounts to what is written of a session.
+func (w *writer) addParticipants(d map[string]any) {
 	event := w.m.events[0]
 	if chance(w.r, 3) {
 		list := []any{}
@@ -250,7 +250,7 @@ func marksOf(draft map[string]any) (marks []string) {
 
 // checkMember: the answer of a write shows what was written.
 func (w *writer) checkMember(draft, answer map[string]any) {
-	shown := portraitOf(answer)
+	shown := shownMemberOf(answer)
 	for name, sent := range draft {
 		switch name {
 		case "company":

@@ -28,7 +28,7 @@ func (o *oracleRun) prepare() {
 	s.Operator(o.t, "participant-role-create", role)
 	for _, role := range s.Operator(o.t, "participant-role-list", at)["results"].([]any) {
 		role := role.(map[string]any)
-		o.m.roles = append(o.m.roles, castRole{role["id"].(string), role["slug"].(string), role["core_role"].(string)})
+		o.m.roles = append(o.m.roles, sessionRole{role["id"].(string), role["slug"].(string), role["core_role"].(string)})
 	}
 	o.m.sessions.read = func(id string) *state { return o.sessionIn(o.items(o.sessionKey(id)), id) }
 	o.m.contacts.read = func(id string) *member { return o.memberIn(o.items(o.memberKeys(ofContact, id)...), ofContact, id) }

@@ -70,7 +70,7 @@ func oracle(t *testing.T, seed uint64, operations int, wrap func(table.Client) t
 	t.Logf("%d writes (%d refused by a rule, %d without a certain outcome), %d searches (%d beside writes that left room), %d sessions, %d contacts, %d accounts, %d settings",
 		c.writes.Load(), c.refused.Load(), c.doubts.Load(), c.searches.Load(), c.unstable.Load(), len(o.m.sessions.known), len(o.m.contacts.known), len(o.m.accounts.known), len(o.m.entries))
 	require.NotEmpty(t, o.m.sessions.some(func(s *state) bool {
-		return len(s.cast) > 0 && len(s.accounts["sponsor"]) > 0 && len(s.accounts["exhibitor"]) > 0
+		return len(s.participants) > 0 && len(s.accounts["sponsor"]) > 0 && len(s.accounts["exhibitor"]) > 0
 	}))
 	require.LessOrEqual(t, c.doubts.Load()*100, c.writes.Load(), "more than one write in a hundred was given up")
 	require.LessOrEqual(t, c.refused.Load()*5, c.writes.Load(), "more is refused than writers in each other's way explain")
@@ -121,7 +121,7 @@ func (o *oracleRun) search(s *stacktest.Stack, q inquiry) []byte {
 // hunt does a search of people or accounts and checks its answer. It gives the body.
 func (o *oracleRun) hunt(s *stacktest.Stack, q hunt) []byte {
 	return o.ask(s, q.request(s), q, func(body []byte, before watermark) ([]string, bool) {
-		return o.m.found(q, pageRead(body, portraitOf), before)
+		return o.m.found(q, pageRead(body, shownMemberOf), before)
 	})
 }
 
@@ -164,9 +164,9 @@ func (o *oracleRun) compare(seed uint64, round int) {
 			}
 			body = o.hunt(s, p)
 			people = append(people, string(body))
-			o.asGET(s, body, func(shown []byte) string { return p.single(s, portraitOf(it.DecodeObject(shown))) })
-			if p.staged {
-				o.appearances(s, pageRead(body, portraitOf).results)
+			o.asGET(s, body, func(shown []byte) string { return p.single(s, shownMemberOf(it.DecodeObject(shown))) })
+			if p.bySession {
+				o.appearances(s, pageRead(body, shownMemberOf).results)
 			}
 		}
 		o.same(q, sessions)
@@ -176,7 +176,7 @@ func (o *oracleRun) compare(seed uint64, round int) {
 
 // appearances: a contact's own sessions are those on which it has a role, on the
 // event and for the organization, of whose other events none has sessions.
-func (o *oracleRun) appearances(s *stacktest.Stack, people []*portrait) {
+func (o *oracleRun) appearances(s *stacktest.Stack, people []*shownMember) {
 	for _, p := range people[:min(len(people), 2)] {
 		want := o.m.sessions.some(func(s *state) bool {
 			return s.deleted == 0 && s.has(p.id, func(string) bool { return true })

@@ -108,7 +108,7 @@ func (w *writer) draft() map[string]any {
 	} else if custom, ok := maybe(w.m.alive("statuses")).(string); ok && chance(w.r, 2) {
 		d["custom_status_id"] = custom
 	}
-	w.cast(d)
+	w.addParticipants(d)
 	return d
 }
 
@@ -242,7 +242,7 @@ func (w *writer) checkHidden(before *state, since int64) {
 	}
 	w.m.mu.Lock()
 	defer w.m.mu.Unlock()
-	for _, s := range before.cast {
+	for _, s := range before.participants {
 		k := w.m.contacts.known[s.contact]
 		hidden := w.m.contacts.still(k, since) && !k.state.holds(w.m.events[0], "contact")
 		if hidden && !after.has(s.contact, func(role string) bool { return role == s.role }) {

@@ -46,11 +46,11 @@ type venue struct {
 // billing is a session with its people, each as "Ann speaker", in their order.
 type billing struct {
 	id, title, track, parent string
-	cast                     []casting
+	participants             []participation
 	sponsor                  string
 }
 
-type casting struct{ name, role string }
+type participation struct{ name, role string }
 
 // storyRoles are the roles in the events' order, and storyCore what each stands for.
 var (
@@ -112,13 +112,13 @@ func (v *venue) invite(names ...string) {
 // programme adds a session; people are those of it.
 func (v *venue) programme(title, track string, people ...string) {
 	v.T.Helper()
-	v.schedule(&billing{title: title, track: track, cast: castings(people)}, object{})
+	v.schedule(&billing{title: title, track: track, participants: participations(people)}, object{})
 }
 
 // part adds a subsession.
 func (v *venue) part(parent, title string, people ...string) {
 	v.T.Helper()
-	v.schedule(&billing{title: title, parent: parent, cast: castings(people)}, object{"parent_session_id": v.billed(parent).id})
+	v.schedule(&billing{title: title, parent: parent, participants: participations(people)}, object{"parent_session_id": v.billed(parent).id})
 }
 
 func (v *venue) schedule(b *billing, body object) {
@@ -135,7 +135,7 @@ func (v *venue) schedule(b *billing, body object) {
 func (v *venue) recastTo(title string, people ...string) {
 	v.T.Helper()
 	b := v.billed(title)
-	b.cast = castings(people)
+	b.participants = participations(people)
 	v.Put(200, b.id, object{"participants": v.participants(b)})
 }
 
@@ -211,12 +211,12 @@ func (v *venue) billed(title string) *billing {
 	return v.agenda[i]
 }
 
-// castings reads people as they are told: "Ann speaker".
-func castings(people []string) []casting {
-	all := make([]casting, len(people))
+// participations reads people as they are told: "Ann speaker".
+func participations(people []string) []participation {
+	all := make([]participation, len(people))
 	for i, person := range people {
 		name, role, _ := strings.Cut(person, " ")
-		all[i] = casting{name, role}
+		all[i] = participation{name, role}
 	}
 	return all
 }
@@ -224,8 +224,8 @@ func castings(people []string) []casting {
 // participants are a session's people as they are written: by id and by address in
 // turn.
 func (v *venue) participants(b *billing) []object {
-	entries := make([]object, len(b.cast))
-	for i, c := range b.cast {
+	entries := make([]object, len(b.participants))
+	for i, c := range b.participants {
 		entries[i] = object{"contact_id": v.organizer.people[c.name].id, "role_slug": c.role, "order": i}
 		if i%2 == 1 {
 			delete(entries[i], "contact_id")

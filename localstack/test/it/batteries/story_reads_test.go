@@ -31,9 +31,9 @@ func (v *venue) readEverything() {
 }
 
 // here are a session's people who are on the event, in role order then their own.
-func (v *venue) here(b *billing) (all []casting) {
+func (v *venue) here(b *billing) (all []participation) {
 	for _, role := range storyRoles {
-		for _, c := range b.cast {
+		for _, c := range b.participants {
 			if c.role == role && v.guests[c.name] {
 				all = append(all, c)
 			}
@@ -109,7 +109,7 @@ func (v *venue) parts(name string) map[string][]string {
 func (v *venue) sessionsOf(name string) []string {
 	titles := []string{}
 	for _, b := range v.agenda {
-		if slices.ContainsFunc(v.here(b), func(c casting) bool { return c.name == name }) {
+		if slices.ContainsFunc(v.here(b), func(c participation) bool { return c.name == name }) {
 			titles = append(titles, b.title)
 		}
 	}
@@ -167,7 +167,7 @@ func (v *venue) rolesOf(participant entity) map[string][]string {
 
 // who are the names, in order, of those who have a role that is wanted on a session
 // that is.
-func (v *venue) who(wanted func(*billing, casting) bool) []string {
+func (v *venue) who(wanted func(*billing, participation) bool) []string {
 	names := map[string]bool{}
 	for _, b := range v.agenda {
 		for _, c := range v.here(b) {
@@ -194,26 +194,26 @@ func (v *venue) readSearches() {
 	guests := slices.Sorted(maps.Keys(v.guests))
 	guests = slices.DeleteFunc(guests, func(name string) bool { return !v.guests[name] })
 	v.is(guests, v.namesBy("contacts", object{}), "contacts")
-	anyone := func(*billing, casting) bool { return true }
-	speaks := func(_ *billing, c casting) bool { return c.role == "speaker" }
+	anyone := func(*billing, participation) bool { return true }
+	speaks := func(_ *billing, c participation) bool { return c.role == "speaker" }
 	v.is(v.who(anyone), v.namesBy("participants", object{}), "participants")
 	v.is(v.who(speaks), v.namesBy("speakers", object{}), "speakers")
 	for _, p := range v.SearchAllPages("/participants", object{}) {
 		v.is(v.parts(p.Text("full_name")), v.rolesOf(p), "roles found of "+p.Text("full_name"))
 	}
 	for _, role := range storyRoles {
-		held := func(_ *billing, c casting) bool { return c.role == role }
+		held := func(_ *billing, c participation) bool { return c.role == role }
 		v.is(v.who(held), v.namesBy("participants", object{"roleSlugs": []string{role}}), "participants who are "+role)
 	}
 	for track, id := range v.tracks {
 		filters := object{"trackIds": []string{id}}
-		on := func(b *billing, _ casting) bool { return b.track == track }
+		on := func(b *billing, _ participation) bool { return b.track == track }
 		v.is(v.who(on), v.namesBy("participants", filters), "participants of "+track)
-		both := func(b *billing, c casting) bool { return on(b, c) && speaks(b, c) }
+		both := func(b *billing, c participation) bool { return on(b, c) && speaks(b, c) }
 		v.is(v.who(both), v.namesBy("speakers", filters), "speakers of "+track)
 		for _, role := range v.ListSettings("/participant-roles") {
 			name := strings.ToLower(role.Text("name"))
-			both := func(b *billing, c casting) bool { return on(b, c) && c.role == name }
+			both := func(b *billing, c participation) bool { return on(b, c) && c.role == name }
 			v.is(v.who(both), v.namesBy("participants", it.Merged(filters, object{"roleIds": []string{role.ID()}})), name+" of "+track)
 		}
 	}

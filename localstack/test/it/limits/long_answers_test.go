@@ -246,6 +246,30 @@ func TestAParentOfFiveThousandSpeakersIsAnswered(t *testing.T) {
 	require.Equal(t, "success", outcome.Results[0]["status"])
 }
 
+// TestAPageThatRefersToTooManySessionsIsRefused: 11 parents have 48 subsessions of 128 KB each, which
+// gzip does not make fewer. The size that the refusal names is answered, by the next refusal at the
+// latest, since the answer has a limit of its own.
+func TestAPageThatRefersToTooManySessionsIsRefused(t *testing.T) {
+	s := it.NewPeople(it.NewClient(t))
+	operations := make([]object, 24)
+	for i := range 11 {
+		parent := s.Create(200, object{"title": fmt.Sprint(i)}).ID()
+		for j := range operations {
+			operations[j] = it.Creating(object{"title": "Part", "parent_session_id": parent, "description": strings.Repeat(`"`, 64_000)})
+		}
+		s.Bulk(operations...)
+		s.Bulk(operations...)
+	}
+	refusal := packed(s.Client, 400, http.MethodGet, "/sessions?page_size=25", nil)
+	it.RequireInvalid(t, refusal, "page_size")
+	require.Equal(t, "The page would refer to other sessions of more than 64 MB. Ask again with a page_size of 10 or less.", refusal["message"])
+	require.Equal(t, refusal, packed(s.Client, 400, http.MethodGet, "/sessions?page_size=11", nil))
+	next := packed(s.Client, 400, http.MethodGet, "/sessions?page_size=10", nil)
+	size := regexp.MustCompile(`^The answer .* page_size of (\d+) or less`).FindStringSubmatch(next.Text("message"))
+	require.NotNil(t, size, next)
+	require.NotEmpty(t, packed(s.Client, 200, http.MethodGet, "/sessions?page_size="+size[1], nil).List("results"))
+}
+
 // TestASessionIsShownWithoutPeopleIfTheyAreTooLong: a character without a sign of its own is six
 // bytes of JSON, and Lambda escapes its backslash once more.
 func TestASessionIsShownWithoutPeopleIfTheyAreTooLong(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 func TestAccountShowsItsContacts(t *testing.T) {
@@ -165,6 +166,35 @@ func TestADeletedContactIsHiddenUntilItIsRestored(t *testing.T) {
 	})
 }
 
+// TestAWriteShowsTheTextsThatFit has an account whose contacts say more about themselves than the
+// answer of a bulk keeps of an account, and less than 5 MB.
+func TestAWriteShowsTheTextsThatFit(t *testing.T) {
+	d := it.NewClient(t)
+	var operations, contacts []object
+	for i := range 50 {
+		email := fmt.Sprintf("writer%d@example.org", i)
+		operations = append(operations, object{"action": "create", "data": object{"email": email, "about": strings.Repeat("words ", 8000)}})
+		contacts = append(contacts, object{"email": email})
+	}
+	d.BulkUnder("/contacts/bulk", "", operations...)
+	create := func() entity {
+		body := stacktest.WithHeaders(object{"name": "A", "contacts": contacts}, it.KeyHeader, "k")
+		return d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), body).JSON(t)
+	}
+	made := create()
+	path := d.EventPath("/sponsors/" + made.ID())
+	read := entity(d.Call(t, 200, "GET", path, nil).JSON(t))
+	require.NotContains(t, read, "omitted")
+	require.Len(t, read.List("contacts")[49]["about"], 48_000)
+	require.Equal(t, read, made)
+	require.Equal(t, read, create(), "a repetition of the request")
+	changed := entity(d.Call(t, 200, "PUT", path, object{"description": "New."}).JSON(t))
+	require.Equal(t, read["contacts"], changed["contacts"])
+	inBulk := d.BulkUnder("/sponsors/bulk", "", it.Updating(made.ID(), object{"description": "Newer."})).Data(t, 0)
+	require.Equal(t, []any{"contacts.about"}, inBulk["omitted"])
+	require.Len(t, inBulk.List("contacts"), 50)
+}
+
 // TestAnAccountOfManyWordsCanBeRead has contacts that say more about themselves than an
 // answer can hold.
 func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
@@ -191,4 +221,34 @@ func TestAnAccountOfManyWordsCanBeRead(t *testing.T) {
 		require.NotEmpty(t, c["email"])
 	}
 	d.Call(t, 200, "POST", d.EventPath("/sponsors?pageSize=1"), nil)
+}
+
+// TestAccountsOfManyEscapes have contacts with 6 MB of texts, which are 36 MB of JSON: a page of
+// them is refused with a size that is answered.
+func TestAccountsOfManyEscapes(t *testing.T) {
+	d := it.NewClient(t)
+	for _, name := range []string{"A", "B", "C"} {
+		var contacts []object
+		for part := range 4 {
+			operations := make([]object, 25)
+			for i := range operations {
+				email := fmt.Sprintf("%s%d-%d@example.org", name, part, i)
+				operations[i] = it.Creating(object{"email": email, "about": strings.Repeat("\x01", 20_000)})
+				contacts = append(contacts, object{"email": email})
+			}
+			d.BulkUnder("/contacts/bulk", "", operations...)
+		}
+		d.Call(t, 200, "POST", d.EventPath("/sponsors/create"), object{"name": name, "contacts": contacts})
+	}
+	refusal := d.Call(t, 400, "POST", d.EventPath("/sponsors"), object{}).JSON(t)
+	it.RequireInvalid(t, refusal, "pageSize")
+	require.Equal(t, "The answer would be larger than 30 MB; without Accept-Encoding: gzip the limit is 5 MB. Ask again with a pageSize of 1 or less.",
+		refusal["message"])
+	require.Len(t, d.Call(t, 200, "POST", d.EventPath("/sponsors?pageSize=1"), object{}).JSON(t)["results"], 1)
+	packed := func(status int, size string) stacktest.Answer {
+		return d.Call(t, status, "POST", d.EventPath("/sponsors?pageSize="+size), stacktest.WithHeaders(object{}, "Accept", "*/*", "Accept-Encoding", "gzip"))
+	}
+	it.RequireInvalid(t, packed(400, "3").JSON(t), "pageSize")
+	require.Contains(t, string(packed(400, "3").Body), "pageSize of 2 or less")
+	require.Equal(t, "gzip", packed(200, "2").Header.Get("Content-Encoding"))
 }

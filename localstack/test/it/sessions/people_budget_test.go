@@ -24,18 +24,18 @@ func TestWritesOfPeopleKeepTheirBudget(t *testing.T) {
 	s.AddAccount("sponsor", "Acme")
 	s.AddAccount("exhibitor", "Bolt")
 	member := object{s.NewField("Owner", "user"): s.Member}
-	cast := func(i int) object {
+	people := func(i int) object {
 		return object{"participants": []object{
 			{"email": it.EmailOf(fmt.Sprint("P", i%many)), "core_role": "speaker"}, s.Participant(fmt.Sprint("P", (i+1)%many), "moderator"),
 		}, "sponsor_ids": s.AccountIDs("Acme"), "exhibitor_ids": s.AccountIDs("Bolt"), "custom_fields": member}
 	}
 	var creations, updates []object
 	for i := range 100 {
-		creations = append(creations, it.Creating(it.Merged(cast(i), object{"title": "A"})))
+		creations = append(creations, it.Creating(it.Merged(people(i), object{"title": "A"})))
 	}
 	for i, id := range s.NewSessions(slices.Repeat([]string{"A"}, 100)...) {
-		s.Put(200, id, cast(i+2))
-		updates = append(updates, it.Updating(id, cast(i)))
+		s.Put(200, id, people(i+2))
+		updates = append(updates, it.Updating(id, people(i)))
 	}
 	at := func(i int) string { return "/sessions/" + updates[i]["id"].(string) }
 	under := object{"title": "A", "parent_session_id": updates[0]["id"]}
@@ -46,9 +46,9 @@ func TestWritesOfPeopleKeepTheirBudget(t *testing.T) {
 		most         float64
 	}{
 		{"update of other things", http.MethodPut, at, object{"capacity": 1}, 4},
-		{"update", http.MethodPut, at, cast(7), 4},
-		{"create", http.MethodPost, always("/sessions/create"), it.Merged(cast(0), object{"title": "A"}), 5},
-		{"subsession", http.MethodPost, always("/sessions/create"), it.Merged(cast(0), under), 4},
+		{"update", http.MethodPut, at, people(7), 4},
+		{"create", http.MethodPost, always("/sessions/create"), it.Merged(people(0), object{"title": "A"}), 5},
+		{"subsession", http.MethodPost, always("/sessions/create"), it.Merged(people(0), under), 4},
 		{"bulk of creations", http.MethodPost, always("/sessions/bulk"), object{"operations": creations}, 9},
 		{"bulk of updates", http.MethodPost, always("/sessions/bulk"), object{"operations": updates}, 9},
 		{"delete", http.MethodDelete, func(try int) string { return at(try + 1) }, nil, 4},

@@ -10,16 +10,16 @@ import (
 // else; and the accounts likewise.
 func (v *verdict) people(r *result, version *state) {
 	place := func(s seat) int {
-		return slices.IndexFunc(v.roles, func(role castRole) bool { return role.id == s.role })
+		return slices.IndexFunc(v.roles, func(role sessionRole) bool { return role.id == s.role })
 	}
-	seats := slices.Clone(version.cast)
+	seats := slices.Clone(version.participants)
 	slices.SortStableFunc(seats, func(a, b seat) int { return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.order, b.order)) })
 	want := make([]expected, len(seats))
 	for i, s := range seats {
 		want[i] = v.expect(v.contacts, s.contact, "contact", v.events[0])
 		want[i].slug = v.roles[place(s)].slug
 	}
-	v.present(r, want, r.castAt)
+	v.present(r, want, r.participantsAt)
 	for _, role := range accountRoles {
 		var holders []expected
 		for _, id := range version.accounts[role] {

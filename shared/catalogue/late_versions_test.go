@@ -41,8 +41,8 @@ type seen struct {
 	calls int
 }
 
-// overtaken calls View, and meanwhile once its versions are read.
-func overtaken(t *testing.T, l *lateVersions, c *memory, meanwhile func()) seen {
+// viewLate calls View, and meanwhile once its versions are read.
+func viewLate(t *testing.T, l *lateVersions, c *memory, meanwhile func()) seen {
 	t.Helper()
 	l.answered, l.resume = make(chan struct{}), make(chan struct{})
 	l.hold.Store(true)
@@ -58,15 +58,15 @@ func overtaken(t *testing.T, l *lateVersions, c *memory, meanwhile func()) seen 
 	return <-done
 }
 
-// TestAnOvertakenCallerTakesWhatWasProvenMeanwhile, and reads nothing for it.
-func TestAnOvertakenCallerTakesWhatWasProvenMeanwhile(t *testing.T) {
+// TestALateCallerTakesWhatWasProvenMeanwhile, and reads nothing for it.
+func TestALateCallerTakesWhatWasProvenMeanwhile(t *testing.T) {
 	late := &lateVersions{}
 	to := tabletest.Behind(t, func(c table.Client) table.Client { late.Client = c; return late })
 	id := neighbours()[0]
 	create(t, to, &talk{ID: id, Title: "old", Version: 1})
 	c := newCatalogue(to)
 	cost(t, c)
-	got := overtaken(t, late, c, func() {
+	got := viewLate(t, late, c, func() {
 		require.NoError(t, to.Transact(t.Context(), writes(t, &talk{ID: id, Title: "new", Version: 2})...))
 		cost(t, c)
 	})
@@ -76,16 +76,16 @@ func TestAnOvertakenCallerTakesWhatWasProvenMeanwhile(t *testing.T) {
 	require.Equal(t, 1, got.calls, "the versions")
 }
 
-// TestAnOvertakenCallerTakesNoHalfOfATransaction: one caller proves a shard, and another
+// TestALateCallerTakesNoHalfOfATransaction: one caller proves a shard, and another
 // one then reads half of a transaction into it.
-func TestAnOvertakenCallerTakesNoHalfOfATransaction(t *testing.T) {
+func TestALateCallerTakesNoHalfOfATransaction(t *testing.T) {
 	late := &lateVersions{}
 	to := tabletest.Behind(t, func(c table.Client) table.Client { late.Client = c; return late })
 	near := neighbours()
 	create(t, to, &talk{ID: near[0], Title: "old", Version: 1}, &talk{ID: near[1], Title: "old", Version: 1})
 	c := newCatalogue(to)
 	cost(t, c)
-	got := overtaken(t, late, c, func() {
+	got := viewLate(t, late, c, func() {
 		require.NoError(t, to.Transact(t.Context(), writes(t, &talk{ID: near[0], Title: "newer", Version: 2})...))
 		cost(t, c)
 		first, second := writes(t, &talk{ID: near[0], Title: "newest", Version: 3}), writes(t, &talk{ID: near[1], Title: "newest", Version: 2})

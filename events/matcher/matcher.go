@@ -1,0 +1,135 @@
+// Package matcher makes the deliveries of published changes: it finds the endpoints that take a
+// message, stores a delivery for each, and sends the first attempts to the deliverer (decision 33).
+package matcher
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/shared/bus"
+	"lectern/shared/delivery"
+	"lectern/shared/table"
+	"lectern/shared/webhook"
+)
+
+// Receivers finds the endpoints that want a message and may have it: *webhook.Receivers.
+type Receivers interface {
+	Of(ctx context.Context, m bus.Message) ([]*webhook.Endpoint, error)
+}
+
+// Matcher makes deliveries. It is safe for concurrent use.
+type Matcher struct {
+	receivers  Receivers
+	renderer   delivery.Renderer
+	deliveries bus.Queue
+	store      delivery.Store
+	log        *slog.Logger
+}
+
+// Config has what a Matcher works with.
+type Config struct {
+	Table *table.Table
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Receivers and Renderer read the endpoints and render the bodies.
+	Receivers Receivers
+	Renderer  delivery.Renderer
+	// Deliveries is the queue of the deliverer.
+	Deliveries bus.Queue
+}
+
+// New returns a Matcher.
+func New(c Config) *Matcher {
+	return &Matcher{
+		receivers: c.Receivers, renderer: c.Renderer, deliveries: c.Deliveries, log: c.Log,
+		store: delivery.Store{Table: c.Table, Now: c.Now},
+	}
+}
+
+// counts are the numbers of an invocation.
+type counts struct{ matched, added, sent atomic.Int64 }
+
+// Invoke handles messages of the queue of webhooks, and returns those that failed.
+func (m *Matcher) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	h := &handler{Matcher: m}
+	answer := bus.Handle(ctx, event, h.handle, h.failed)
+	m.log.LogAttrs(ctx, slog.LevelInfo, "matched", slog.Int("messages", len(event.Records)),
+		slog.Int64("receivers", h.matched.Load()), slog.Int64("deliveries", h.added.Load()),
+		slog.Int64("sent", h.sent.Load()), slog.Int("errors", len(answer.BatchItemFailures)))
+	return answer, nil
+}
+
+// handler handles the messages of an invocation.
+type handler struct {
+	*Matcher
+	counts
+}
+
+func (h *handler) failed(id string, err error) {
+	h.log.Error("a published change was not matched", "metric", "match_failed", "message_id", id, "error", err)
+}
+
+// envelope is an event of the bus as a rule sends it to a queue.
+type envelope struct {
+	Detail *bus.Message `json:"detail"`
+}
+
+// decode returns the message of an event of the bus.
+func decode(body []byte) (bus.Message, error) {
+	var e envelope
+	if err := json.Unmarshal(body, &e); err != nil {
+		return bus.Message{}, fmt.Errorf("%w: matcher: decode an event: %w", bus.ErrPermanent, err)
+	}
+	if e.Detail == nil || e.Detail.Change == "" || e.Detail.Org == 0 {
+		return bus.Message{}, fmt.Errorf("%w: matcher: the event has no message", bus.ErrPermanent)
+	}
+	return *e.Detail, nil
+}
+
+// handle makes the deliveries of a message. A message that comes again changes nothing.
+func (h *handler) handle(ctx context.Context, body []byte) error {
+	message, err := decode(body)
+	if err != nil {
+		return err
+	}
+	found, err := h.receivers.Of(ctx, message)
+	if err != nil {
+		return fmt.Errorf("matcher: find the endpoints of organization %d: %w", message.Org, err)
+	}
+	targets := make([]delivery.Target, len(found))
+	for i, e := range found {
+		targets[i] = delivery.Target{Endpoint: e.ID, Form: e.Payload}
+	}
+	added, err := h.store.Add(ctx, message, targets, h.renderer)
+	if err != nil {
+		return err
+	}
+	h.matched.Add(int64(len(found)))
+	h.added.Add(int64(added.New))
+	return h.send(ctx, added.Tasks)
+}
+
+// send sends first attempts to the deliverer.
+func (h *handler) send(ctx context.Context, tasks []delivery.Task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	posts := make([]bus.Post, len(tasks))
+	for i, t := range tasks {
+		var err error
+		if posts[i], err = t.Post(0); err != nil {
+			return err
+		}
+	}
+	if err := h.deliveries.Send(ctx, posts...); err != nil {
+		return fmt.Errorf("matcher: send to the deliverer: %w", err)
+	}
+	h.sent.Add(int64(len(posts)))
+	return nil
+}

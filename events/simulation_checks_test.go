@@ -1,0 +1,181 @@
+package events_test
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/events/deliverer"
+	"lectern/shared/bus"
+	"lectern/shared/delivery"
+)
+
+// checkCommitted: each committed change has a delivery to each endpoint that takes it and was
+// enabled, and each record has all its sequences.
+func (s *simulation) checkCommitted(end time.Time) {
+	s.Helper()
+	sequences := map[string]int64{}
+	for _, m := range s.committed {
+		sequences[m.RecordID]++
+		require.Equal(s, sequences[m.RecordID], m.Sequence, "no gap in the sequence of a record")
+		for _, r := range s.receivers.all {
+			if !r.wants(m) || !r.disabled.IsZero() && r.disabled.Before(m.At.Add(late)) || end.Before(m.At.Add(late)) {
+				continue
+			}
+			w, err := s.store().Open(s.Context(), delivery.Task{Org: m.Org, Endpoint: r.ID, ID: delivery.ID(m, r.ID)})
+			require.NoError(s, err)
+			require.NotNil(s, w, "%s %d has no delivery to %s (%s)", m.Kind, m.Sequence, r.ID, r.profile)
+		}
+	}
+}
+
+func (s *simulation) store() delivery.Store { return delivery.Store{Table: s.table, Now: s.Now} }
+
+// checkDeliveries reads all deliveries: none is without a commit, each has ended or is due, and the
+// attempts keep the schedule.
+func (s *simulation) checkDeliveries(end time.Time) {
+	s.Helper()
+	byID := map[string]bus.Message{}
+	for _, m := range s.committed {
+		for _, r := range s.receivers.all {
+			byID[delivery.ID(m, r.ID)] = m
+		}
+	}
+	statuses := map[string]int{}
+	for _, r := range s.receivers.all {
+		ended := 0
+		all, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{}, delivery.Page{Limit: 1_000_000})
+		require.NoError(s, err)
+		require.False(s, more)
+		for _, d := range all {
+			m, ok := byID[d.ID]
+			require.True(s, ok, "a delivery without a commit")
+			require.Equal(s, []any{m.Kind, m.Sequence, m.RecordID}, []any{d.Kind, d.Sequence, d.RecordID})
+			require.True(s, r.wants(m))
+			s.checkEnd(r, d, end)
+			s.checkSchedule(r, d)
+			statuses[d.Status]++
+			if d.Status != delivery.Pending {
+				ended++
+			}
+		}
+		if r.profile == healthy {
+			require.GreaterOrEqual(s, ended, len(all)-1, "a healthy receiver has all")
+		}
+	}
+	s.Logf("deliveries: %v", statuses)
+}
+
+// checkEnd: a delivery has ended for a reason, or is due.
+func (s *simulation) checkEnd(r *receiver, d delivery.Delivery, end time.Time) {
+	s.Helper()
+	last := delivery.Attempt{}
+	if len(d.Attempts) > 0 {
+		last = d.Attempts[len(d.Attempts)-1]
+	}
+	switch d.Status {
+	case delivery.Delivered:
+		require.Equal(s, http.StatusOK/100, *last.Status/100)
+		require.Nil(s, d.NextAttemptAt)
+	case delivery.Cancelled:
+		require.False(s, r.disabled.IsZero(), r.profile)
+	case delivery.Failed:
+		require.True(s, len(d.Attempts) == delivery.MostAttempts || *last.Status == http.StatusGone, r.profile)
+	case delivery.Pending:
+		require.NotNil(s, d.NextAttemptAt)
+		require.WithinRange(s, d.NextAttemptAt.Time, end.Add(-late), end.Add(48*time.Hour))
+		require.True(s, s.isDue(d), "%s to %s (%s) is due at %s, and nothing says so", d.ID, r.ID, r.profile, d.NextAttemptAt)
+	default:
+		require.Fail(s, "unknown status", d.Status)
+	}
+}
+
+// isDue reports whether a message in the queue or a due item has the next attempt of a delivery.
+func (s *simulation) isDue(d delivery.Delivery) bool {
+	for _, w := range s.deliveries.waiting {
+		if strings.Contains(string(w.body), d.ID) {
+			return true
+		}
+	}
+	later := delivery.Store{Table: s.table, Now: func() time.Time { return d.NextAttemptAt.Time }}
+	items, err := later.DueIn(s.Context(), d.NextAttemptAt.Unix()/60)
+	require.NoError(s, err)
+	for _, item := range items {
+		if item.ID == d.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// bases are the delays of the schedule (gaps.md section 10).
+var bases = []time.Duration{
+	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour,
+}
+
+// checkSchedule: an attempt follows the one before after the delay of the schedule.
+func (s *simulation) checkSchedule(r *receiver, d delivery.Delivery) {
+	s.Helper()
+	require.LessOrEqual(s, len(d.Attempts), delivery.MostAttempts)
+	for i := 1; i < len(d.Attempts); i++ {
+		before := d.Attempts[i-1]
+		wait := d.Attempts[i].At.Sub(before.At.Add(time.Duration(before.LatencyMS) * time.Millisecond))
+		least, most := time.Duration(0.8*float64(bases[i-1])), time.Duration(1.2*float64(bases[i-1]))
+		if before.Status != nil && *before.Status == http.StatusServiceUnavailable { // It asks for a time.
+			most = 2 * bases[i-1]
+		}
+		require.GreaterOrEqual(s, wait, least, "%s attempt %d to %s", d.ID, i+1, r.profile)
+		require.LessOrEqual(s, wait, most+late, "%s attempt %d to %s", d.ID, i+1, r.profile)
+	}
+}
+
+// checkReceivers: each body is sent under one webhook-id and unchanged; a receiver that is gone, or
+// fails for 5 days, gets nothing more; the breaker bounds the requests to a receiver that fails.
+func (s *simulation) checkReceivers() {
+	s.Helper()
+	for _, r := range s.receivers.all {
+		ids, bodies := map[string]string{}, map[string]string{}
+		for _, one := range r.sent {
+			change, _, _ := strings.Cut(one.body, `"random"`)
+			if id, ok := ids[change]; ok {
+				require.Equal(s, id, one.id, "two ids for a change")
+			}
+			if body, ok := bodies[one.id]; ok {
+				require.Equal(s, body, one.body, "another body under the same id")
+			}
+			require.True(s, strings.HasSuffix(one.body, `"id":"`+one.id+`"}}`))
+			ids[change], bodies[one.id] = one.id, one.body
+			if !r.disabled.IsZero() {
+				require.False(s, one.at.After(r.disabled), "a disabled receiver gets nothing")
+			}
+		}
+		switch {
+		case r.profile == gone && len(r.sent) > 0 && r.sent[len(r.sent)-1].status == http.StatusGone:
+			require.Equal(s, deliverer.ReasonGone, r.reason)
+		case r.profile == down || r.profile == hanging:
+			s.checkFailing(r)
+		case r.profile != gone:
+			require.Zero(s, r.disabled, "%s: %s", r.profile, r.reason)
+		}
+	}
+}
+
+// mostInAnHour bounds the requests to a receiver that always fails: ten open the breaker, and with
+// them come those of the same batch and of batches whose results a crash has lost. Later, one tests
+// the receiver each time.
+const mostInAnHour = 60
+
+// checkFailing checks a receiver that always fails.
+func (s *simulation) checkFailing(r *receiver) {
+	s.Helper()
+	for i, one := range r.sent {
+		if i >= mostInAnHour {
+			require.Greater(s, one.at.Sub(r.sent[i-mostInAnHour].at), time.Hour, "%d requests in an hour", mostInAnHour)
+		}
+	}
+	if len(r.sent) > 0 && s.whole > delivery.MostFailing+24*time.Hour {
+		require.Equal(s, deliverer.ReasonFailing, r.reason)
+	}
+}

@@ -1,0 +1,216 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/bus"
+	"lectern/shared/change"
+	"lectern/shared/feed"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// Republish is the command that goes on where its answer's cursor says.
+const Republish = "republish"
+
+const (
+	// busTime and busMost are about the limits of a call of republish and redrive, in time and in
+	// change records or messages.
+	busTime = 15 * time.Second
+	busMost = 5000
+	// recordsAtOnce is the number of change records that are published together.
+	recordsAtOnce = 100
+	// emptyReceives is the number of empty answers after which a queue counts as empty, since SQS
+	// may answer without its messages.
+	emptyReceives = 3
+)
+
+// RepublishInput selects the change records to publish again: those of an organization, or all, from
+// Since on and before Until, which is the present if it is not sent.
+type RepublishInput struct {
+	OrgID  int64               `json:"org_id,omitempty"`
+	Since  wire.Time           `json:"since"`
+	Until  wire.Opt[wire.Time] `json:"until,omitzero" nullable:"false"`
+	Cursor *RepublishCursor    `json:"cursor,omitempty"`
+}
+
+// RepublishCursor is the point from which a call continues: after a change record of an organization.
+type RepublishCursor struct {
+	OrgID int64  `json:"org_id"`
+	After string `json:"after"`
+}
+
+// Republished is the result of a call. Its keys of RepublishInput are the input of the next call.
+type Republished struct {
+	RepublishInput
+	// Records counts the change records, Messages the published kinds.
+	Records  int `json:"records"`
+	Messages int `json:"messages"`
+	// Cursor is null when everything is published.
+	Cursor *RepublishCursor `json:"cursor"`
+}
+
+// republication is a call of republish.
+type republication struct {
+	*Service
+	Republished
+	bus   bus.Bus
+	until time.Time
+}
+
+// republish puts the published kinds of change records on the bus again.
+func (s *Service) republish(ctx context.Context, in *RepublishInput) (*Republished, error) {
+	to, err := s.env.Places.Bus()
+	if err != nil {
+		return nil, err
+	}
+	r := republication{Service: s, bus: to, until: s.env.Now().Add(busTime), Republished: Republished{RepublishInput: *in}}
+	if !r.Until.Has() {
+		r.Until = wire.Opt[wire.Time]{Value: wire.At(s.env.Now()), Sent: true}
+	}
+	from := RepublishCursor{OrgID: in.OrgID, After: feed.Bound(in.Since.Time)}
+	if in.Cursor != nil {
+		from = *in.Cursor
+	}
+	if _, valid := feed.Time(from.After); !valid {
+		return nil, apierr.Invalid("cursor.after", "cursor.after must be that of an answer of republish.")
+	}
+	if in.OrgID != 0 {
+		if _, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(in.OrgID)); err != nil {
+			return nil, err
+		}
+		_, err := r.organization(ctx, in.OrgID, from.After)
+		return &r.Republished, err
+	}
+	return &r.Republished, r.organizations(ctx, from)
+}
+
+// organizations publishes the change records of all organizations from a point on.
+func (r *republication) organizations(ctx context.Context, from RepublishCursor) error {
+	for org, err := range r.tenancy.AllOrganizations(ctx, from.OrgID-1) {
+		if err != nil {
+			return fmt.Errorf("operator: list organizations: %w", err)
+		}
+		after := feed.Bound(r.Since.Time)
+		if org == from.OrgID {
+			after = from.After
+		}
+		if more, err := r.organization(ctx, org, after); err != nil || more {
+			return err
+		}
+	}
+	return nil
+}
+
+// organization publishes the change records of an organization after a key. At the limit of a call
+// it sets the cursor and reports that there may be more.
+func (r *republication) organization(ctx context.Context, org int64, after string) (more bool, err error) {
+	log := feed.Log{Table: r.env.Table, Root: change.Root(org), Hourly: true, First: recordsAtOnce}
+	for to := feed.Bound(r.Until.Value.Time); after < to; {
+		reader := log.Read(after, to)
+		for {
+			items, err := reader.Take(ctx, recordsAtOnce)
+			if err != nil {
+				return false, fmt.Errorf("operator: read the change records: %w", err)
+			}
+			if err := r.publish(ctx, items); err != nil {
+				return false, err
+			}
+			if len(items) < recordsAtOnce {
+				break
+			}
+			if r.Records >= busMost || r.env.Now().After(r.until) {
+				// No id continues with a space, so that the key comes right after the last record.
+				r.Cursor = &RepublishCursor{org, items[len(items)-1].SK + " "}
+				return true, nil
+			}
+		}
+		after = reader.End()
+	}
+	return false, nil
+}
+
+// publish publishes the kinds of change records.
+func (r *republication) publish(ctx context.Context, items []table.Item) error {
+	var messages []bus.Message
+	for _, item := range items {
+		var record change.Record
+		if err := json.Unmarshal(item.Data, &record); err != nil {
+			return fmt.Errorf("operator: decode change record %s: %w", item.SK, err)
+		}
+		messages = append(messages, bus.Messages(record)...)
+	}
+	if _, err := r.bus.Publish(ctx, messages); err != nil {
+		return fmt.Errorf("operator: publish: %w", err)
+	}
+	r.Records, r.Messages = r.Records+len(items), r.Messages+len(messages)
+	return nil
+}
+
+type redriveInput struct {
+	Queue string `json:"queue"`
+	Most  int    `json:"most,omitempty" minimum:"1" maximum:"5000"`
+}
+
+// redriven is the result of redrive. Left is about the number of messages that the dead-letter
+// queue still has.
+type redriven struct {
+	Queue string `json:"queue"`
+	Moved int    `json:"moved"`
+	Left  int    `json:"left"`
+}
+
+// redrive moves messages of a queue's dead-letter queue back. After a failure, a message may be in
+// both queues.
+func (s *Service) redrive(ctx context.Context, in *redriveInput) (*redriven, error) {
+	if known := s.env.Places.Redrivable(); !slices.Contains(known, in.Queue) {
+		return nil, apierr.Invalid("queue", "queue must be one of: %s.", strings.Join(known, ", "))
+	}
+	to, err := s.env.Places.Queue(in.Queue)
+	if err != nil {
+		return nil, err
+	}
+	from, err := s.env.Places.Queue(bus.Dead(in.Queue))
+	if err != nil {
+		return nil, err
+	}
+	most, until := busMost, s.env.Now().Add(busTime)
+	if in.Most > 0 {
+		most = in.Most
+	}
+	answer := &redriven{Queue: in.Queue}
+	for empty := 0; answer.Moved < most && empty < emptyReceives && s.env.Now().Before(until); empty++ {
+		moved, err := move(ctx, from, to, most-answer.Moved)
+		if err != nil {
+			return nil, fmt.Errorf("operator: redrive: %w", err)
+		}
+		if answer.Moved += moved; moved > 0 {
+			empty = -1
+		}
+	}
+	answer.Left, err = from.Waiting(ctx)
+	return answer, err
+}
+
+// move moves up to most messages with a call, and returns their number.
+func move(ctx context.Context, from, to *bus.SQS, most int) (int, error) {
+	messages, err := from.Receive(ctx, most)
+	if err != nil || len(messages) == 0 {
+		return 0, err
+	}
+	posts := make([]bus.Post, len(messages))
+	for i, m := range messages {
+		posts[i] = m.Post
+	}
+	if err := to.Send(ctx, posts...); err != nil {
+		return 0, err
+	}
+	return len(messages), from.Delete(ctx, messages)
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/events"
+)
+
+// queuesOf gives the settings of the queues by the ends of their names.
+func queuesOf(service template) map[string]map[string]any {
+	all := map[string]map[string]any{}
+	for _, q := range service.of("AWS::SQS::Queue") {
+		all[strings.TrimPrefix(q.Properties["QueueName"].(string), "lectern-us-")] = without(q.Properties, "QueueName", "Tags")
+	}
+	return all
+}
+
+// TestTheQueuesOfTheWorkers: a message is hidden for six times the time of its function, goes to the
+// dead-letter queue after five times, and stays there for 14 days. All are encrypted.
+func TestTheQueuesOfTheWorkers(t *testing.T) {
+	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+		service := all["Lectern-us-Service"]
+		queue := func(seconds float64, dead string) map[string]any {
+			return map[string]any{
+				"SqsManagedSseEnabled": true, "VisibilityTimeout": seconds,
+				"RedrivePolicy": map[string]any{"deadLetterTargetArn": arnOf(t, service, dead), "maxReceiveCount": 5.0},
+			}
+		}
+		dead := map[string]any{"SqsManagedSseEnabled": true, "MessageRetentionPeriod": float64(14 * 24 * 3600)}
+		require.Equal(t, map[string]map[string]any{
+			"webhooks": queue(180, "webhooks-dead"), "deliveries": queue(360, "deliveries-dead"),
+			"webhooks-dead": dead, "deliveries-dead": dead, "bus-dead": dead, "changes-dead": dead, "ingest-dead": dead,
+		}, queuesOf(service))
+	}
+}
+
+// senders gives what the policy of a queue allows. It fails unless the policy refuses every call
+// without TLS.
+func senders(t *testing.T, service template, queue string) (allowed []map[string]any) {
+	t.Helper()
+	for _, p := range service.of("AWS::SQS::QueuePolicy") {
+		policy := written(p.Properties).(map[string]any)
+		if plain(t, policy["Queues"]) != plain(t, []string{"${" + queue + "}"}) {
+			continue
+		}
+		refused := 0
+		for _, s := range policy["PolicyDocument"].(map[string]any)["Statement"].([]any) {
+			statement := s.(map[string]any)
+			if statement["Effect"] == "Allow" {
+				allowed = append(allowed, statement)
+				continue
+			}
+			refused++
+			require.Equal(t, map[string]any{
+				"Effect": "Deny", "Principal": map[string]any{"AWS": "*"}, "Action": "sqs:*", "Resource": "${" + queue + ".Arn}",
+				"Condition": map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}},
+			}, statement)
+		}
+		require.Equal(t, 1, refused)
+		return allowed
+	}
+	require.Fail(t, "the queue has no policy", queue)
+	return nil
+}
+
+// TestARuleSendsWhatIsPublishedToItsQueue, and what it cannot send to the dead-letter queue of the
+// bus. Both queues take messages of this rule, and no other queue takes messages of EventBridge.
+func TestARuleSendsWhatIsPublishedToItsQueue(t *testing.T) {
+	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+		service := all["Lectern-us-Service"]
+		bus := service.id(t, "AWS::Events::EventBus")
+		require.Equal(t, "lectern-us", service.Resources[bus].Properties["Name"])
+		taken := map[string]string{}
+		for _, r := range events.Rules {
+			id := service.logical(t, "AWS::Events::Rule", "Name", "lectern-us-"+r.Name)
+			rule := without(service.Resources[id].Properties, "Name", "Description", "Tags")
+			require.JSONEq(t, plain(t, r.Pattern), plain(t, rule["EventPattern"]))
+			delete(rule, "EventPattern")
+			require.Equal(t, map[string]any{
+				"EventBusName": "${" + bus + "}",
+				"Targets": []any{map[string]any{
+					"Id": r.Queue, "Arn": arnOf(t, service, r.Queue), "DeadLetterConfig": map[string]any{"Arn": arnOf(t, service, "bus-dead")},
+					"RetryPolicy": map[string]any{"MaximumEventAgeInSeconds": float64(24 * 3600), "MaximumRetryAttempts": 185.0},
+				}},
+			}, rule)
+			taken["lectern-us-"+r.Queue], taken["lectern-us-bus-dead"] = id, id
+		}
+		for id, q := range service.of("AWS::SQS::Queue") {
+			allowed := senders(t, service, id)
+			rule, ok := taken[q.Properties["QueueName"].(string)]
+			if !ok {
+				require.Empty(t, allowed, q.Properties["QueueName"])
+				continue
+			}
+			require.Equal(t, []map[string]any{{
+				"Effect": "Allow", "Principal": map[string]any{"Service": "events.amazonaws.com"}, "Action": "sqs:SendMessage",
+				"Resource": "${" + id + ".Arn}", "Condition": map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": "${" + rule + ".Arn}"}},
+			}}, allowed)
+		}
+	}
+}
+
+// TestWhoCallsAPartOfTheRegionIsToldOfIt: a function has the variable of a part that its role
+// allows it to call, and no other.
+func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
+	service := finished(t, nil)
+	url := func(queue string) string {
+		return "${" + service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-"+queue) + "}"
+	}
+	bus, keys := "${"+service.id(t, "AWS::Events::EventBus")+"}", "${KeysArn}"
+	want := map[string]map[string]any{
+		"publisher": {"LECTERN_BUS": bus},
+		"matcher":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"deliverer": {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
+		"sweeper":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"webhooks":  {"LECTERN_KEYS": keys},
+		"operator": {
+			"LECTERN_BUS": bus, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
+			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),
+		},
+	}
+	for _, f := range service.of("AWS::Lambda::Function") {
+		name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")
+		told := map[string]any{}
+		for variable, value := range environment(f) {
+			if variable == "LECTERN_BUS" || variable == "LECTERN_KEYS" || strings.HasPrefix(variable, "LECTERN_QUEUE") {
+				told[variable] = written(value)
+			}
+		}
+		if want[name] == nil {
+			require.Empty(t, told, name)
+			require.Empty(t, statements(t, service, name, "calls"), name)
+			continue
+		}
+		require.Equal(t, want[name], told, name)
+	}
+}
+
+// TestTheSecretIsReadByThoseWhoSign: the parameter of the stack of state has the ARN, and with a key
+// of the account the secret is decrypted through Secrets Manager alone.
+func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
+	service := finished(t, everything(t))
+	require.Equal(t, "/lectern/us/keys", service.Parameters["KeysArn"]["Default"])
+	require.Equal(t, "AWS::SSM::Parameter::Value<String>", service.Parameters["KeysArn"]["Type"])
+	for _, g := range grants(t, service) {
+		name := strings.TrimPrefix(g.of, "lectern-us-")
+		text, err := json.Marshal(g.statement)
+		require.NoError(t, err)
+		if !strings.Contains(string(text), "secretsmanager") {
+			continue
+		}
+		require.Contains(t, []string{"deliverer", "webhooks"}, name)
+		if g.policy == "key" {
+			require.Equal(t, "kms:Decrypt", g.statement["Action"])
+			require.Equal(t, map[string]any{
+				"StringEquals":             map[string]any{"kms:ViaService": "secretsmanager.us-west-2.amazonaws.com"},
+				"ForAnyValue:StringEquals": map[string]any{"kms:ResourceAliases": "alias/lectern-us"},
+			}, g.statement["Condition"])
+			continue
+		}
+		require.Equal(t, map[string]any{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "${KeysArn}"}, g.statement)
+	}
+	for _, name := range []string{"deliverer", "webhooks"} {
+		require.Contains(t, plain(t, statements(t, service, name, "calls")), "secretsmanager:GetSecretValue", name)
+		require.Contains(t, plain(t, statements(t, service, name, "key")), "secretsmanager.us-west-2", name)
+	}
+}

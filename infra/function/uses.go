@@ -1,0 +1,114 @@
+package function
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/events"
+	"lectern/infra/bus"
+	"lectern/infra/stack"
+)
+
+// Parts of a region, beside the table, that functions call.
+const (
+	theBus  = "BUS"
+	theKeys = "KEYS"
+	// aQueue begins the variable of each queue.
+	aQueue = "QUEUE"
+)
+
+// use allows a function to call a part of its region. The function finds the part by a variable of
+// its environment.
+type use struct {
+	part string
+	// queue is the name of the queue; empty for other parts.
+	queue   string
+	actions []string
+}
+
+// Uses by purpose.
+var (
+	// publish puts events on the bus.
+	publish = use{part: theBus, actions: []string{"events:PutEvents"}}
+	// unseal reads the secret that the keys of the region are derived from.
+	unseal = use{part: theKeys, actions: []string{"secretsmanager:GetSecretValue"}}
+	// attempt sends a delivery to the deliverer.
+	attempt = send(events.Deliveries)
+)
+
+// send allows to send messages to a queue.
+func send(queue string) use { return use{aQueue, queue, []string{"sqs:SendMessage"}} }
+
+// empty allows to take messages out of a dead-letter queue.
+func empty(queue string) use {
+	return use{aQueue, queue, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}}
+}
+
+// used lists what each function calls beside the table. `.ci/permissions` compares the actions with
+// the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
+// the worker's role: the policies for that are in role.go.
+var used = map[string][]use{
+	events.Publisher: {publish},
+	events.Matcher:   {attempt},
+	events.Deliverer: {attempt, unseal},
+	events.Sweeper:   {attempt},
+	"webhooks":       {unseal},
+	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
+	// messages of the others back.
+	Operator: {publish, send(events.Webhooks), attempt, empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries))},
+}
+
+// CheckUses returns an error that names each queue that a function uses and no worker has.
+func CheckUses(specs []Spec, queues []string) (err error) {
+	for _, s := range specs {
+		for _, u := range s.uses {
+			if u.part == aQueue && !slices.Contains(queues, u.queue) {
+				err = errors.Join(err, fmt.Errorf("infra: %s uses the queue %s, which no worker has", s.Name, u.queue))
+			}
+		}
+	}
+	return err
+}
+
+// usesKeys reports whether the function reads the secret of the region.
+func (s Spec) usesKeys() bool {
+	return slices.ContainsFunc(s.uses, func(u use) bool { return u.part == theKeys })
+}
+
+// variable returns the name of the variable that names the part.
+func (u use) variable() string {
+	name := "LECTERN_" + u.part
+	if u.queue != "" {
+		name += "_" + strings.ToUpper(strings.ReplaceAll(u.queue, "-", "_"))
+	}
+	return name
+}
+
+// names returns the ARN of the part, for the role, and the value of its variable.
+func (u use) names(in *stack.Stack, b *bus.Bus) (arn, value *string) {
+	switch u.part {
+	case theBus:
+		return b.Bus.AttrArn(), b.Bus.Ref()
+	case theKeys:
+		return in.SecretARN(), in.SecretARN()
+	}
+	queue := b.Queue(u.queue)
+	return queue.QueueArn(), queue.QueueUrl()
+}
+
+// callPolicy allows a function to call the parts of the region that it uses.
+func callPolicy(in *stack.Stack, spec Spec, b *bus.Bus) awsiam.PolicyDocument {
+	policy := awsiam.NewPolicyDocument(nil)
+	for _, u := range spec.uses {
+		arn, _ := u.names(in, b)
+		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn},
+		}))
+	}
+	return policy
+}

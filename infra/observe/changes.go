@@ -1,0 +1,140 @@
+package observe
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/jsii-runtime-go"
+
+	"lectern/events"
+	"lectern/infra/function"
+)
+
+// mostAge is the age in seconds of the oldest message of a queue that raises an alarm. A message of
+// deliveries may be delayed by up to 15 minutes, and then be held for 6 by an instance that ended.
+var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500"}
+
+// byName has metrics by the names of queues, functions or rules.
+type byName map[string]awscloudwatch.IMetric
+
+// changeMetrics holds the metrics of the way of changes from the stream to the receivers.
+type changeMetrics struct {
+	// late is the age of the change that a reader of the stream has read last.
+	late byName
+	// waiting is the age of the oldest message of a queue, dead the number of messages in a
+	// dead-letter queue.
+	waiting, dead byName
+	// invoked and failed are of the functions that a schedule invokes.
+	invoked, failed byName
+	// lost is the number of records that could not be sent to a dead-letter queue.
+	lost byName
+}
+
+// newChangeMetrics declares the metrics of workers, queues and rules.
+func newChangeMetrics(of Parts) *changeMetrics {
+	m := &changeMetrics{late: byName{}, waiting: byName{}, dead: byName{}, invoked: byName{}, failed: byName{}, lost: byName{}}
+	for _, name := range of.Bus.Waiting() {
+		m.waiting[name] = of.Bus.Queue(name).MetricApproximateAgeOfOldestMessage(over("Maximum"))
+	}
+	for _, name := range of.Bus.DeadLetters() {
+		m.dead[name] = of.Bus.Queue(name).MetricApproximateNumberOfMessagesVisible(over("Maximum"))
+	}
+	for _, f := range of.Functions {
+		m.function(f)
+	}
+	for name, rule := range of.Bus.Rules {
+		// The dimensions of a rule of a bus that is not the account's default bus.
+		m.lost["rule-"+name] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+			Namespace: jsii.String("AWS/Events"), MetricName: jsii.String("InvocationsFailedToBeSentToDlq"),
+			DimensionsMap: &map[string]*string{"EventBusName": of.Bus.Bus.Ref(), "RuleName": &rule},
+			Statistic:     jsii.String("Sum"), Period: period(),
+		})
+	}
+	return m
+}
+
+// function declares the metrics of a worker by its source.
+func (m *changeMetrics) function(f function.Function) {
+	switch f.Source {
+	case events.Stream:
+		m.late[f.Name] = f.Lambda.Metric(jsii.String("IteratorAge"), over("Maximum"))
+		m.lost[f.Name] = f.Lambda.Metric(jsii.String("DestinationDeliveryFailures"), over("Sum"))
+	case events.Log:
+		m.lost[f.Name] = f.Lambda.Metric(jsii.String("DestinationDeliveryFailures"), over("Sum"))
+	case events.Schedule:
+		m.invoked[f.Name], m.failed[f.Name] = f.Lambda.MetricInvocations(over("Sum")), f.Lambda.MetricErrors(over("Sum"))
+	}
+}
+
+// changes watches the way of changes. Several queues share an alarm by metric math: CloudWatch bills
+// such an alarm by its metrics, and a reader has one line to look up.
+func (a *alarms) changes(m *changeMetrics) {
+	for _, name := range m.late.names() {
+		const late, quarter = 60_000, 3
+		a.raise("changes-late", "For a quarter of an hour, the function "+name+" read changes that were a minute old or older.",
+			m.late[name], threshold{late, quarter})
+	}
+	var ages []string
+	for _, name := range m.waiting.names() {
+		ages = append(ages, id(name)+" / "+mostAge[name])
+	}
+	a.raise("queues-late", "A message of "+strings.Join(m.waiting.names(), " or ")+" was not handled in time.",
+		m.waiting.math("MAX(["+strings.Join(ages, ", ")+"])"), atOnce)
+	a.raise("dead-letters", "A dead-letter queue has messages: "+strings.Join(m.dead.names(), ", ")+".", m.dead.math(m.dead.sum()), atOnce)
+	a.raise("dead-letters-lost", "What could not be handled could not be sent to its dead-letter queue either.",
+		m.lost.math(m.lost.sum()), atOnce)
+	for _, name := range m.invoked.names() {
+		a.silent(name, m)
+	}
+}
+
+// silent watches a function that a schedule invokes each minute. Without an invocation there is no
+// value, which raises the alarm too.
+func (a *alarms) silent(name string, m *changeMetrics) {
+	const periods = 2
+	done := byName{"invoked": m.invoked[name], "failed": m.failed[name]}
+	a.add(name+"-silent", "For ten minutes, no invocation of the function "+name+" succeeded.", &awscloudwatch.AlarmProps{
+		Metric:             done.math("invoked - failed"),
+		Threshold:          jsii.Number(1),
+		EvaluationPeriods:  jsii.Number(periods),
+		ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD,
+		TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
+	})
+}
+
+// names returns the names of the metrics, in order.
+func (b byName) names() []string { return slices.Sorted(maps.Keys(b)) }
+
+// sum returns the expression of the sum of all metrics, in which a metric without values counts
+// nothing.
+func (b byName) sum() string {
+	var ids []string
+	for _, name := range b.names() {
+		ids = append(ids, id(name))
+	}
+	return "SUM([" + strings.Join(ids, ", ") + "])"
+}
+
+// math returns the value of an expression with all metrics.
+func (b byName) math(expression string) awscloudwatch.IMetric {
+	using := map[string]awscloudwatch.IMetric{}
+	for name, metric := range b {
+		using[id(name)] = metric
+	}
+	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+		Expression: &expression, UsingMetrics: &using, Period: period(),
+	})
+}
+
+// all returns the metrics in the order of their names.
+func (b byName) all() (metrics []awscloudwatch.IMetric) {
+	for _, name := range b.names() {
+		metrics = append(metrics, b[name])
+	}
+	return metrics
+}
+
+// id returns a name as the id of a metric in an expression.
+func id(name string) string { return strings.ReplaceAll(name, "-", "_") }

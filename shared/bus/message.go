@@ -1,0 +1,61 @@
+// Package bus carries published changes from the stream of the table to the workers: the messages,
+// the bus and the queues. A message has ids, kinds, names of fields and versions, and never a
+// value of a record (design.md section 3). The workers are in events/. Read message.go, queue.go,
+// places.go, eventbridge.go, sqs.go.
+package bus
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"lectern/shared/change"
+	"lectern/shared/wire"
+)
+
+// Source is the source of all events that the service puts on the bus.
+const Source = "lectern"
+
+// Message is one published kind of a change.
+type Message struct {
+	// Change is the id of the change record, and At its time.
+	Change string    `json:"change"`
+	At     wire.Time `json:"at"`
+	// Org is the organization; Event is 0 for a record of the organization.
+	Org   int64 `json:"org"`
+	Event int64 `json:"event,omitempty"`
+	// Kind is such as session.updated. Sequence is the record's number of published kinds.
+	Kind     string `json:"kind"`
+	Sequence int64  `json:"sequence"`
+	// Fields names the changed fields. The last name is change.Others where not all fit.
+	Fields []string `json:"fields,omitempty"`
+	// Type is the kind of record, RecordID its id, Version its version after the change.
+	Type     string `json:"type"`
+	RecordID string `json:"record_id"`
+	Version  int64  `json:"version"`
+	// Source is one of the sources of package change.
+	Source string       `json:"source"`
+	Actor  change.Actor `json:"actor"`
+}
+
+// Messages returns a message for each published kind of a change record.
+func Messages(r change.Record) []Message {
+	all := make([]Message, len(r.Kinds))
+	for i, k := range r.Kinds {
+		all[i] = Message{
+			Change: r.ID, At: r.At, Org: r.Org, Event: r.Event, Kind: k.Name, Sequence: k.Sequence, Fields: k.Fields,
+			Type: r.Type, RecordID: r.RecordID, Version: r.Version, Source: r.Source, Actor: r.Actor,
+		}
+	}
+	return all
+}
+
+// Published returns the message of an event that a rule has sent to a queue.
+func Published(body []byte) (Message, error) {
+	var event struct {
+		Detail Message `json:"detail"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return Message{}, fmt.Errorf("bus: decode an event: %w: %w", ErrPermanent, err)
+	}
+	return event.Detail, nil
+}

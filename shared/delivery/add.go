@@ -1,0 +1,171 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"lectern/shared/bus"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Target is an endpoint that takes a message, and the form of the body that it takes.
+type Target struct{ Endpoint, Form string }
+
+// Renderer renders the body of a message in a form. The body ends with a place for the id of a
+// delivery, as Place describes.
+type Renderer interface {
+	Render(ctx context.Context, m bus.Message, form string) ([]byte, error)
+}
+
+// Place is the end of a rendered body: the place for the id of a delivery, which is the last
+// property of the metadata. The place has the length of the id, so that all bodies of a message
+// are equal but for the id.
+const Place = `"id":"00000000-0000-0000-0000-000000000000"}}`
+
+// placeEnd follows the id.
+const placeEnd = `"}}`
+
+// errPlace is the error of a body without a place for the id.
+var errPlace = errors.New("delivery: the body has no place for the id")
+
+// Addressed returns a rendered body with the id of a delivery.
+func Addressed(body []byte, id string) ([]byte, error) {
+	start := len(body) - len(placeEnd) - len(id)
+	if len(body) < len(Place) || string(body[len(body)-len(Place):]) != Place {
+		return nil, errPlace
+	}
+	return slices.Concat(body[:start], []byte(id), []byte(placeEnd)), nil
+}
+
+// tries are the tries of a write that others overtake.
+var tries = table.Retry{Tries: 10, First: 5 * time.Millisecond, Max: 200 * time.Millisecond}
+
+// Added is the result of Add.
+type Added struct {
+	// Tasks are the first attempts of the deliveries that have no attempt yet. They are to be
+	// sent, also those of deliveries that were there before: an earlier Add may have ended
+	// before its tasks were sent.
+	Tasks []Task
+	// New counts the deliveries that were not there before.
+	New int
+}
+
+// Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
+// Add keeps a body that is stored. Add may be repeated.
+func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
+	if len(targets) == 0 {
+		return Added{}, nil
+	}
+	a := &addition{Store: s, message: m, targets: targets, renderer: r, rendered: map[string][]byte{}}
+	for _, err := range tries.Each(ctx) {
+		if err != nil {
+			return Added{}, err
+		}
+		added, err = a.try(ctx)
+		if !errors.Is(err, table.ErrStale) {
+			return added, err
+		}
+	}
+	return Added{}, fmt.Errorf("delivery: others keep adding the deliveries of %s: %w", m.Change, table.ErrBusy)
+}
+
+// addition is one Add.
+type addition struct {
+	Store
+	message  bus.Message
+	targets  []Target
+	renderer Renderer
+	// rendered has the bodies by form.
+	rendered map[string][]byte
+}
+
+// try adds what is missing; table.ErrStale if another Add was faster.
+func (a *addition) try(ctx context.Context) (added Added, err error) {
+	var keys []table.Key
+	for _, t := range a.targets {
+		keys = append(keys, bodyKey(a.message, t.Form), a.key(t))
+	}
+	got, err := a.Table.GetMany(ctx, keys)
+	if err != nil {
+		return Added{}, err
+	}
+	var writes []table.Write
+	inserted := map[table.Key]bool{}
+	for _, t := range a.targets {
+		w, err := a.work(got, t)
+		if err != nil {
+			return Added{}, err
+		}
+		if w.version > 0 {
+			added.resume(w)
+			continue
+		}
+		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !inserted[at] {
+			inserted[at] = true
+			body, err := a.body(ctx, t.Form)
+			if err != nil {
+				return Added{}, err
+			}
+			writes = append(writes, table.Insert(table.Item{Key: at, Version: 1, Data: body, Expires: w.expires}))
+		}
+		item, err := w.item(1)
+		if err != nil {
+			return Added{}, err
+		}
+		writes = append(writes, table.Insert(item))
+		added.Tasks = append(added.Tasks, w.task())
+		added.New++
+	}
+	return added, a.Table.Transact(ctx, writes...)
+}
+
+// resume adds the first task of a stored delivery that has no attempt.
+func (a *Added) resume(w *Work) {
+	if w.Status == Pending && w.Hidden.Made == 0 {
+		a.Tasks = append(a.Tasks, w.task())
+	}
+}
+
+// key returns the key of the delivery to a target.
+func (a *addition) key(t Target) table.Key {
+	return key(a.message.Org, t.Endpoint, ID(a.message, t.Endpoint))
+}
+
+// work returns the delivery to a target: as stored, or a new one with version 0.
+func (a *addition) work(got map[table.Key]table.Item, t Target) (*Work, error) {
+	if item, ok := got[a.key(t)]; ok {
+		return decodeWork(item)
+	}
+	m, now := a.message, wire.At(a.Now())
+	w := &Work{
+		Delivery: Delivery{
+			ID: ID(m, t.Endpoint), Endpoint: t.Endpoint, Kind: m.Kind, RecordID: m.RecordID, Sequence: m.Sequence,
+			Status: Pending, CreatedAt: m.At, NextAttemptAt: &now, Attempts: []Attempt{},
+		},
+		Hidden:  Hidden{Org: m.Org, Type: m.Type, Change: m.Change, Form: t.Form},
+		expires: now.Add(Keep).Unix(),
+	}
+	if m.Event != 0 {
+		w.Event = &m.Event
+	}
+	return w, nil
+}
+
+// body returns the body in a form, rendered once.
+func (a *addition) body(ctx context.Context, form string) (body []byte, err error) {
+	if body = a.rendered[form]; body != nil {
+		return body, nil
+	}
+	if body, err = a.renderer.Render(ctx, a.message, form); err != nil {
+		return nil, fmt.Errorf("delivery: render %s of change %s: %w", form, a.message.Change, err)
+	}
+	if _, err = Addressed(body, ID(a.message, "")); err != nil {
+		return nil, err
+	}
+	a.rendered[form] = body
+	return body, nil
+}

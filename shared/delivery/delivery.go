@@ -1,0 +1,151 @@
+// Package delivery keeps the deliveries of webhooks: each delivery with its attempts for 30 days,
+// the rendered bodies, and the due items of later attempts (gaps.md section 10, design.md
+// sections 3 and 6, decision 33). The workers in events/ make the attempts.
+//
+// Read delivery.go and keys.go first, then schedule.go and breaker.go, which are plain functions;
+// add.go, attempt.go and state.go for the matcher and the deliverer, due.go for the sweeper, list.go
+// and actions.go for the API.
+package delivery
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"lectern/shared/bus"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Keep is how long deliveries and bodies are kept.
+const Keep = 30 * 24 * time.Hour
+
+// Statuses of a delivery.
+const (
+	Pending   = "pending"
+	Delivered = "delivered"
+	Failed    = "failed"
+	Cancelled = "cancelled"
+)
+
+// Delivery is a published change on its way to an endpoint.
+type Delivery struct {
+	// ID is the webhook-id. It is made from change, kind, sequence and endpoint alone and ordered
+	// by the time of the change.
+	ID       string `json:"id"`
+	Endpoint string `json:"webhook_id"`
+	Kind     string `json:"kind"`
+	Event    *int64 `json:"event_id"`
+	RecordID string `json:"record_id"`
+	Sequence int64  `json:"sequence"`
+	Status   string `json:"status"`
+	// CreatedAt is the time of the change.
+	CreatedAt wire.Time `json:"created_at"`
+	// NextAttemptAt is null once the delivery has ended.
+	NextAttemptAt *wire.Time `json:"next_attempt_at"`
+	// Attempts are the last attempts, at most maxAttempts.
+	Attempts []Attempt `json:"attempts"`
+}
+
+// Attempt is one attempt of a delivery.
+type Attempt struct {
+	At        wire.Time `json:"at"`
+	Status    *int      `json:"status"`
+	LatencyMS int64     `json:"latency_ms"`
+	Error     *string   `json:"error"`
+	Response  *string   `json:"response"`
+}
+
+// Filter selects deliveries of an endpoint; zero values select all.
+type Filter struct {
+	Status, Kind string
+	Since, Until time.Time
+}
+
+// matches reports whether the filter selects a delivery.
+func (f Filter) matches(d *Delivery) bool {
+	return (f.Status == "" || f.Status == d.Status) && (f.Kind == "" || f.Kind == d.Kind) &&
+		(f.Since.IsZero() || !d.CreatedAt.Before(f.Since)) && (f.Until.IsZero() || d.CreatedAt.Before(f.Until))
+}
+
+// Store keeps the deliveries of all organizations of a region.
+type Store struct {
+	Table *table.Table
+	Now   func() time.Time
+}
+
+// Mode says why an attempt is made.
+type Mode string
+
+// Scheduled attempts follow the schedule. A client asks for the others, one by one or for a range
+// of time.
+const (
+	Scheduled  Mode = ""
+	Redelivery Mode = "redelivery"
+	Replayed   Mode = "replay"
+)
+
+// Task is an attempt to be made: a message of the queue of deliveries.
+type Task struct {
+	Org      int64  `json:"org"`
+	Endpoint string `json:"endpoint"`
+	ID       string `json:"id"`
+	// Attempt is the number of the attempt, from 1. Scheduled attempts have numbers of their own.
+	Attempt int  `json:"attempt"`
+	Mode    Mode `json:"mode,omitempty"`
+}
+
+// Post returns the message of the task. Its group is the endpoint, so that the queue serves other
+// endpoints first while one is slow.
+func (t Task) Post(delay time.Duration) (bus.Post, error) {
+	body, err := wire.Encode(t)
+	if err != nil {
+		return bus.Post{}, fmt.Errorf("delivery: encode a task: %w", err)
+	}
+	return bus.Post{Body: body, Group: t.Endpoint, Delay: delay}, nil
+}
+
+// Work is a delivery as the deliverer handles it.
+type Work struct {
+	Delivery
+	Hidden Hidden `json:"_"`
+
+	version, expires int64
+}
+
+// Hidden is the part of a stored delivery that is not shown.
+type Hidden struct {
+	Org int64 `json:"org"`
+	// Type, Change and Form complete the key of the body.
+	Type   string `json:"type"`
+	Change string `json:"change"`
+	Form   string `json:"form"`
+	// Made counts the scheduled attempts, Extra the others.
+	Made  int `json:"made"`
+	Extra int `json:"extra"`
+	// Queued reports whether the next attempt waits in the queue and not in a due item.
+	Queued bool `json:"queued,omitempty"`
+}
+
+// decodeWork reads a delivery from its item.
+func decodeWork(item table.Item) (*Work, error) {
+	w := &Work{version: item.Version, expires: item.Expires}
+	if err := json.Unmarshal(item.Data, w); err != nil {
+		return nil, fmt.Errorf("delivery: decode %s: %w", item.SK, err)
+	}
+	return w, nil
+}
+
+// item returns the item of a version of the delivery.
+func (w *Work) item(version int64) (table.Item, error) {
+	data, err := wire.Encode(w)
+	if err != nil {
+		return table.Item{}, fmt.Errorf("delivery: encode %s: %w", w.ID, err)
+	}
+	return table.Item{Key: key(w.Hidden.Org, w.Endpoint, w.ID), Version: version, Data: data, Expires: w.expires}, nil
+}
+
+// task returns the task of the next scheduled attempt.
+func (w *Work) task() Task {
+	return Task{Org: w.Hidden.Org, Endpoint: w.Endpoint, ID: w.ID, Attempt: w.Hidden.Made + 1}
+}

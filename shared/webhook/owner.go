@@ -1,0 +1,149 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lectern/shared/auth"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+// owner is the token that wrote an endpoint last, with its member, as stored now.
+type owner struct {
+	auth.Caller
+	// gone says why the token is no caller any more; empty for a caller.
+	gone string
+}
+
+// absent returns why the endpoint gets nothing; empty for an endpoint that gets something.
+func (o *owner) absent() string { return o.gone }
+
+func (o *owner) may(kind string) bool { return o.gone == "" && o.May(ScopesOf(kind)) == nil }
+
+// sees reports whether the owner sees an event. An owner that is limited to events does not get
+// changes of records of the organization.
+func (o *owner) sees(event int64) bool {
+	if event == 0 {
+		_, limited := o.Events()
+		return !limited
+	}
+	return o.SeesEvent(event)
+}
+
+// pausedReason says what the endpoint does not get because of its owner; nil if it gets all.
+func (e *Endpoint) pausedReason() *string {
+	reason := e.owner.absent()
+	if reason == "" {
+		reason = e.missing()
+	}
+	if reason == "" {
+		return nil
+	}
+	return &reason
+}
+
+// missing names the kinds and events that the owner may not read any more; empty without any.
+func (e *Endpoint) missing() string {
+	var parts, events []string
+	kinds := slices.DeleteFunc(slices.Clone(e.Events), e.owner.may)
+	if len(kinds) > 0 {
+		parts = append(parts, strings.Join(kinds, ", "))
+	}
+	for _, id := range e.EventIDs {
+		if !e.owner.SeesEvent(id) {
+			events = append(events, fmt.Sprint(id))
+		}
+	}
+	if len(events) > 0 {
+		parts = append(parts, "changes of event "+strings.Join(events, ", "))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "The token that wrote the endpoint last may not read " + strings.Join(parts, ", nor ") + ", so the endpoint does not get those."
+}
+
+// Reasons for which an endpoint gets nothing.
+const (
+	goneOrganization = "The organization is disabled."
+	goneMember       = "The member behind the token that wrote the endpoint last is not active."
+	goneRevoked      = "The token that wrote the endpoint last is revoked."
+	goneExpired      = "The token that wrote the endpoint last has expired."
+	goneToken        = "The token that wrote the endpoint last does not exist."
+)
+
+// loadOwners loads the owners of endpoints in one batch, and sets each PausedReason.
+func loadOwners(ctx context.Context, t *table.Table, now time.Time, org int64, all ...*Endpoint) error {
+	hidden := make([]private, len(all))
+	keys := []table.Key{{PK: table.Org(org), SK: "-"}}
+	for i, e := range all {
+		p, err := e.private()
+		if err != nil {
+			return err
+		}
+		hidden[i] = p
+		keys = append(keys, tokenKey(org, p.Token), memberKey(org, p.Member))
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	got, err := t.GetMany(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for i, e := range all {
+		if e.owner, err = ownerOf(got, now, org, hidden[i]); err != nil {
+			return err
+		}
+		e.PausedReason = e.pausedReason()
+	}
+	return nil
+}
+
+func tokenKey(org, id int64) table.Key  { return table.Key{PK: tenancy.TokenPK(org, id), SK: "-"} }
+func memberKey(org, id int64) table.Key { return table.Key{PK: tenancy.MemberPK(org, id), SK: "-"} }
+
+// ownerOf returns the owner of an endpoint from the items read.
+func ownerOf(got map[table.Key]table.Item, now time.Time, org int64, p private) (*owner, error) {
+	o := new(owner)
+	token, err := decoded(got, tokenKey(org, p.Token), tenancy.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	member, err := decoded(got, memberKey(org, p.Member), tenancy.Members)
+	if err != nil {
+		return nil, err
+	}
+	organization, err := decoded(got, table.Key{PK: table.Org(org), SK: "-"}, tenancy.Organizations)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case organization == nil || organization.Disabled:
+		o.gone = goneOrganization
+	case member == nil || !member.Present():
+		o.gone = goneMember
+	case token == nil:
+		o.gone = goneToken
+	case token.RevokedAt != nil:
+		o.gone = goneRevoked
+	case token.Expired(now):
+		o.gone = goneExpired
+	default:
+		o.Caller = auth.Caller{Token: *token, Member: *member, Org: *organization}
+	}
+	return o, nil
+}
+
+// decoded returns the record at a key; nil without the item.
+func decoded[T any](got map[table.Key]table.Item, key table.Key, family tenancy.Family[T]) (*T, error) {
+	item, ok := got[key]
+	if !ok {
+		return nil, nil
+	}
+	return family.Decode(item)
+}

@@ -1,0 +1,82 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/bus"
+	"lectern/shared/change"
+	"lectern/shared/record"
+	"lectern/shared/resource"
+	"lectern/shared/wire"
+)
+
+// Receivers reads who gets the messages of an organization, for the workers.
+type Receivers struct{ records resource.Store }
+
+// NewReceivers returns the receivers of a region.
+func NewReceivers(env api.Env) *Receivers { return &Receivers{resource.NewStore(env)} }
+
+func (r *Receivers) of(org int64) collection {
+	return endpoints.Of(r.records, resource.Owner{Org: org})
+}
+
+// Of returns the endpoints of an organization that want a message and may have it: the owner is
+// active, and the token of the owner is neither revoked nor without the kind's scope. It makes a
+// query and, if an endpoint wants the message, a batch.
+func (r *Receivers) Of(ctx context.Context, m bus.Message) ([]*Endpoint, error) {
+	all, err := r.of(m.Org).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(e *Endpoint) bool { return !e.Wants(m) })
+	if err := r.load(ctx, m.Org, all...); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(e *Endpoint) bool { return !e.May(m.Kind, m.Event) }), nil
+}
+
+func (r *Receivers) load(ctx context.Context, org int64, all ...*Endpoint) error {
+	return loadOwners(ctx, r.records.Table, r.records.Now(), org, all...)
+}
+
+// Find returns an endpoint that is enabled, paused or not; nil without one.
+func (r *Receivers) Find(ctx context.Context, org int64, id string) (*Endpoint, error) {
+	e, err := r.of(org).Get(ctx, id)
+	if isNotFound(err) || err == nil && !e.Enabled {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, r.load(ctx, org, e)
+}
+
+// Get returns an endpoint that is enabled and not paused; nil without one.
+func (r *Receivers) Get(ctx context.Context, org int64, id string) (*Endpoint, error) {
+	e, err := r.Find(ctx, org, id)
+	if err != nil || e == nil || e.Paused() {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Disable disables an endpoint for a reason, as the service itself, and notes the security event.
+// An endpoint that is disabled already stays as it is, and so does a deleted endpoint.
+func (r *Receivers) Disable(ctx context.Context, org int64, id, reason string) error {
+	d := disabling{at: wire.At(r.records.Now()), reason: reason}
+	_, err := r.of(org).Change(change.AsService(ctx), id, resource.Change[edit]{Verb: record.Updated, Draft: drafted(d)})
+	if errors.Is(err, errDisabled) || isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+func isNotFound(err error) bool {
+	refused := (*apierr.Error)(nil)
+	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
+}
