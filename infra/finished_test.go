@@ -167,6 +167,9 @@ func TestMoreGroupsCostNothingIdle(t *testing.T) {
 		}
 	}
 	require.Less(t, sum, 5.0)
+	for _, kind := range []string{"AWS::Logs::LogGroup", "AWS::SQS::Queue"} {
+		require.Len(t, then.of(kind), len(now.of(kind)), kind)
+	}
 	free := []string{
 		"AWS::ApiGateway::Account", "AWS::ApiGateway::Deployment", "AWS::ApiGateway::RestApi", "AWS::ApiGateway::Stage", "AWS::CDK::Metadata",
 		"AWS::Events::EventBus", "AWS::Events::Rule", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig",
@@ -184,7 +187,7 @@ func TestMoreGroupsCostNothingIdle(t *testing.T) {
 		_, priced := idle[r.Type]
 		require.True(t, priced || slices.Contains(free, r.Type), "%s: is %s free while nothing happens?", id, r.Type)
 	}
-	t.Logf("the stack of service of the finished service costs %.2f USD a month idle", sum)
+	t.Logf("alarms and dashboard of the finished service cost %.2f USD a month; docs/operations.md has the whole month", sum)
 }
 
 // TestTheFinishedOperationsAreThoseOfTheTable, where the table stands beside the project.

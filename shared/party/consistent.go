@@ -90,10 +90,10 @@ type views struct {
 }
 
 // rows returns the known rows of a party.
-func (v views) rows(id string) (record *Row, here *AssociationRow) {
-	here, _ = v.associations.Get(id)
+func (v views) rows(id string) (record *Row, association *AssociationRow) {
+	association, _ = v.associations.Get(id)
 	record, _ = v.records.Get(id)
-	return record, here
+	return record, association
 }
 
 // since returns how often a party was written after the views were read, below 0 for
@@ -102,9 +102,9 @@ func (v views) since(p Party) (writes int64) {
 	if p.Body == nil || p.Association == nil {
 		return -1
 	}
-	record, here := v.rows(p.ID)
-	if here != nil {
-		writes = p.Association.Version - here.Version
+	record, association := v.rows(p.ID)
+	if association != nil {
+		writes = p.Association.Version - association.Version
 	}
 	if record != nil && writes == 0 {
 		writes = p.Version - record.Version
@@ -116,8 +116,8 @@ func (v views) since(p Party) (writes int64) {
 func (v views) with(k *Kind, parties []Party) views {
 	associations, records := make([]*AssociationRow, len(parties)), make([]*Row, len(parties))
 	for i, p := range parties {
-		here, record := associationRow(p.Association), k.rowOf(p.Body)
-		associations[i], records[i] = &here, &record
+		association, record := associationRow(p.Association), k.rowOf(p.Body)
+		associations[i], records[i] = &association, &record
 	}
 	return views{records: v.records.With(records), associations: v.associations.With(associations)}
 }
@@ -185,13 +185,13 @@ func (st *Store) asOf(ctx context.Context, c *auth.Caller, v views, wanted []str
 	var records, associations []catalogue.Want
 	var others []string
 	for _, id := range wanted {
-		record, here := v.rows(id)
-		if record == nil || here == nil {
+		record, association := v.rows(id)
+		if record == nil || association == nil {
 			others = append(others, id)
 			continue
 		}
 		records = append(records, catalogue.Want{ID: id, Version: record.Version})
-		associations = append(associations, catalogue.Want{ID: id, Version: here.Version})
+		associations = append(associations, catalogue.Want{ID: id, Version: association.Version})
 	}
 	found, err := st.exactly(ctx, c, records, associations)
 	if err != nil {
@@ -211,14 +211,14 @@ func (st *Store) asOf(ctx context.Context, c *auth.Caller, v views, wanted []str
 // parties that have changed since or may be torn.
 func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, associations []catalogue.Want) (map[string]Party, error) {
 	var bodies []catalogue.Body[*Body]
-	var here []catalogue.Body[*Association]
+	var withRoles []catalogue.Body[*Association]
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(table.Safely(func() (err error) {
 		bodies, err = st.Memory.Records.Bodies(ctx, st.Kind.Rows(c.Org.ID, 0), records)
 		return err
 	}))
 	g.Go(table.Safely(func() (err error) {
-		here, err = st.Memory.Associations.Bodies(ctx, st.Kind.Rows(c.Org.ID, c.Event.ID), associations)
+		withRoles, err = st.Memory.Associations.Bodies(ctx, st.Kind.Rows(c.Org.ID, c.Event.ID), associations)
 		return err
 	}))
 	if err := g.Wait(); err != nil {
@@ -226,8 +226,8 @@ func (st *Store) exactly(ctx context.Context, c *auth.Caller, records, associati
 	}
 	found := make(map[string]Party, len(records))
 	for i := range records {
-		p := Party{bodies[i].Value, here[i].Value}
-		if bodies[i].Version == records[i].Version && here[i].Version == associations[i].Version && !p.torn(c) && !st.mayBeTorn(p) {
+		p := Party{bodies[i].Value, withRoles[i].Value}
+		if bodies[i].Version == records[i].Version && withRoles[i].Version == associations[i].Version && !p.torn(c) && !st.mayBeTorn(p) {
 			found[records[i].ID] = p
 		}
 	}

@@ -183,12 +183,12 @@ func (e edit) translate(p Party) error {
 	local := p.Association.Translations
 	p.Translations, p.Association.Translations = field.Translations{}, field.Translations{}
 	for language, texts := range all {
-		record, here := divided(e.set.Fields, texts, local[language])
+		record, ofEvent := divided(e.set.Fields, texts, local[language])
 		if len(record) > 0 {
 			p.Translations[language] = record
 		}
-		if len(here) > 0 {
-			p.Association.Translations[language] = here
+		if len(ofEvent) > 0 {
+			p.Association.Translations[language] = ofEvent
 		}
 	}
 	return nil
@@ -226,27 +226,27 @@ func texts(p Party) field.Translations {
 }
 
 // joint returns the entries of a record and its association together.
-func joint[V any](record, here map[string]V) map[string]V {
-	all := make(map[string]V, len(record)+len(here))
+func joint[V any](record, ofEvent map[string]V) map[string]V {
+	all := make(map[string]V, len(record)+len(ofEvent))
 	maps.Copy(all, record)
-	maps.Copy(all, here)
+	maps.Copy(all, ofEvent)
 	return all
 }
 
 // divided splits entries by field id between record and association: entries of the event's
 // fields belong to the association. An entry of an unknown field stays in its item.
-func divided[V any](fields *field.Set, all, was map[string]V) (record, here map[string]V) {
-	record, here = map[string]V{}, map[string]V{}
+func divided[V any](fields *field.Set, all, was map[string]V) (record, ofEvent map[string]V) {
+	record, ofEvent = map[string]V{}, map[string]V{}
 	for id, v := range all {
 		d, known := fields.Get(id)
 		_, local := was[id]
 		if known && d.Scope == field.ScopeEvent || !known && local {
-			here[id] = v
+			ofEvent[id] = v
 		} else {
 			record[id] = v
 		}
 	}
-	return record, here
+	return record, ofEvent
 }
 
 // Location returns the time zone of the caller's event; nil if the event has none, and on

@@ -185,9 +185,9 @@ func (p Party) untranslated() Party {
 		p.Body = &body
 	}
 	if p.Association != nil && p.Association.Translations != nil {
-		here := *p.Association
-		here.bytes, here.Translations = max(here.bytes-length(here.Translations), 0), nil
-		p.Association = &here
+		association := *p.Association
+		association.bytes, association.Translations = max(association.bytes-length(association.Translations), 0), nil
+		p.Association = &association
 	}
 	return p
 }

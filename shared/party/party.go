@@ -202,9 +202,9 @@ func (p Party) clone() Party {
 	maps.Copy(body.Values, p.Values)
 	copied := Party{Body: &body}
 	if p.Association != nil {
-		here := *p.Association
-		here.Roles = maps.Clone(here.Roles)
-		copied.Association = &here
+		association := *p.Association
+		association.Roles = maps.Clone(association.Roles)
+		copied.Association = &association
 	}
 	return copied
 }

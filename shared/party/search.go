@@ -220,8 +220,8 @@ func (s *selection) pairs() []*pair {
 	var kept matches
 	if s.few() {
 		for id := range s.only.All() {
-			p, here := s.associations.Get(id)
-			if row, ok := s.records.Get(id); ok && here {
+			p, exists := s.associations.Get(id)
+			if row, ok := s.records.Get(id); ok && exists {
 				kept.add(s, p, row)
 			}
 		}

@@ -102,11 +102,11 @@ func (d *roles) look(ctx context.Context) (sign string, err error) {
 		if err != nil {
 			return "", err
 		}
-		here, err := party.DecodeAssociation(stored)
+		association, err := party.DecodeAssociation(stored)
 		if err != nil {
 			return "", nil // compare notes an unreadable item with its row.
 		}
-		for role, is := range here.Roles {
+		for role, is := range association.Roles {
 			if is.DeletedAt == nil {
 				d.held[role]++
 			}

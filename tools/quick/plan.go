@@ -14,8 +14,8 @@ var areas = map[string][]string{
 	"contacts": {"people"}, "contactwrites": {"people"}, "speakers": {"people"}, "participants": {"people"},
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
-	"operator": {"access", "maintenance"}, "ingester": {"access", "logs"},
-	"webhooks": {"webhooks"}, "publisher": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
+	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
+	"webhooks": {"webhooks"}, "publisher": {"changes", "webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 
 // tests is the folder of the areas.
@@ -112,8 +112,23 @@ func (c *change) look(p pkg) {
 // folders lists the folders with the packages of the functions.
 var folders = []string{"functions", "events"}
 
-// changed adds a changed package, and the areas of a changed function.
+// wholes maps a folder to the packages whose tests hold what is made of all packages in it.
+var wholes = map[string][]string{
+	"infra": {"lectern/infra"}, "localstack/content": {"lectern/localstack"}, "localstack/cloud": {"lectern/localstack"},
+	// The rules and workers are deployed, and run on one machine.
+	"events": {"lectern/infra", "lectern/" + tests + "/changes", "lectern/" + tests + "/webhooks"},
+}
+
+// changed adds a changed package, the areas of a changed function, and the tests of the whole that the
+// package is a part of.
 func (c *change) changed(p pkg) {
+	for folder, names := range wholes {
+		if under(p.folder, folder) {
+			for _, name := range names {
+				c.unit[name] = true
+			}
+		}
+	}
 	if folder, name := path.Split(p.folder); slices.Contains(folders, path.Clean(folder)) {
 		for _, area := range areas[name] {
 			c.areas["lectern/"+tests+"/"+area] = true

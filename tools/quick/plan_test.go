@@ -15,6 +15,7 @@ var project = []pkg{
 	{"lectern/functions", "functions", []string{"lectern/functions/sessions"}},
 	{"lectern/functions/sessions", "functions/sessions", []string{"lectern/shared/session"}},
 	{"lectern/infra", "infra", []string{"lectern/functions"}},
+	{"lectern/infra/observe", "infra/observe", nil},
 	{"lectern/localstack/local/stack", "localstack/local/stack", []string{"lectern/functions", "lectern/shared/session"}},
 	{"lectern/localstack/test/it", "localstack/test/it", nil},
 	{"lectern/localstack/test/it/people", "localstack/test/it/people", []string{"lectern/localstack/test/it"}},
@@ -49,9 +50,12 @@ func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -vet=off -parallel 4 lectern/localstack/test/it/people"},
 		commands("localstack/test/it/people/items_test.go"))
 	require.Equal(t, []string{
-		"go vet lectern/events/ingester", "go test -vet=off lectern/events/ingester",
+		"go vet lectern/events/ingester",
+		"go test -vet=off lectern/events/ingester lectern/infra lectern/localstack/test/it/changes lectern/localstack/test/it/webhooks",
 		"go test -vet=off -parallel 4 lectern/localstack/test/it/access lectern/localstack/test/it/logs",
 	}, commands("events/ingester/batch.go"))
+	require.Equal(t, []string{"go vet lectern/infra/observe", "go test -vet=off lectern/infra lectern/infra/observe"},
+		commands("infra/observe/alarms.go"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it", marked}, commands("localstack/test/it/client.go"))
 }
 
