@@ -95,8 +95,12 @@ func (r *receivers) Find(_ context.Context, org int64, id string) (*webhook.Endp
 	return nil, nil
 }
 
+// May reports that all owners may read all.
+func (*receivers) May(*webhook.Endpoint, string, int64) bool { return true }
+
 // Disable disables an endpoint.
-func (r *receivers) Disable(_ context.Context, _ int64, id, reason string) error {
+func (r *receivers) Disable(_ context.Context, e *webhook.Endpoint, _ int64, reason string) error {
+	id := e.ID
 	if err := r.step(); err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 	if region.Domain != nil {
 		address = g.AddDomain()
 	}
+	shared.Address = address
 	for _, spec := range s.workers {
 		functions = append(functions, function.NewWorker(in, spec, shared))
 	}

@@ -16,7 +16,7 @@ const pause = time.Hour
 const (
 	failing  = "Not sent: the endpoint is failing."
 	disabled = "Not sent: the endpoint is disabled."
-	paused   = "Not sent: the endpoint is paused."
+	paused   = "Not sent: the token that wrote the endpoint last may not read the change."
 	erased   = "Not sent: the body is no longer kept."
 )
 
@@ -44,7 +44,7 @@ func (b *batch) handle(ctx context.Context, body []byte) error {
 		return err
 	case e.found == nil:
 		return b.cancel(ctx, w, t, disabled)
-	case e.found.PausedReason != nil:
+	case !b.Receivers.May(e.found, w.Kind, w.EventOf()):
 		return b.postpone(ctx, w, t)
 	}
 	return b.attempt(ctx, e, w, t)

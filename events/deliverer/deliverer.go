@@ -24,7 +24,11 @@ import (
 type Receivers interface {
 	// Find returns an endpoint that is enabled, paused or not; nil without one.
 	Find(ctx context.Context, org int64, id string) (*webhook.Endpoint, error)
-	Disable(ctx context.Context, org int64, id, reason string) error
+	// May reports whether the owner of an endpoint may read a kind of an event, 0 for a record of the
+	// organization. A delivery is older than the endpoint's present owner, kinds and events.
+	May(e *webhook.Endpoint, kind string, event int64) bool
+	// Disable disables an endpoint for a reason, unless it has another address now.
+	Disable(ctx context.Context, e *webhook.Endpoint, org int64, reason string) error
 }
 
 // Sender makes one attempt: *webhook.Sender.

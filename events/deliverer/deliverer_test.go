@@ -72,7 +72,9 @@ func (b *bench) Find(_ context.Context, _ int64, id string) (*webhook.Endpoint, 
 	return b.found, nil
 }
 
-func (b *bench) Disable(_ context.Context, _ int64, _, reason string) error {
+func (b *bench) May(e *webhook.Endpoint, _ string, _ int64) bool { return e.PausedReason == nil }
+
+func (b *bench) Disable(_ context.Context, _ *webhook.Endpoint, _ int64, reason string) error {
 	b.found, b.reason = nil, reason
 	return nil
 }

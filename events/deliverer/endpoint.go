@@ -129,7 +129,7 @@ func (b *batch) learnOf(ctx context.Context, e *endpoint) error {
 
 // disable disables an endpoint, and ends its streak of failures.
 func (b *batch) disable(ctx context.Context, e *endpoint, reason string) error {
-	if err := b.Receivers.Disable(ctx, e.org, e.id, reason); err != nil {
+	if err := b.Receivers.Disable(ctx, e.found, e.org, reason); err != nil {
 		return err
 	}
 	b.add(&b.disabled)

@@ -84,6 +84,8 @@ type Function struct {
 type Parts struct {
 	Logs Logs
 	Bus  *bus.Bus
+	// Address is the address of the API, for workers alone.
+	Address *string
 	// Binaries is the folder of the binaries, <name>/bootstrap.
 	Binaries string
 }
@@ -114,7 +116,7 @@ func New(in *stack.Stack, spec Spec, of Parts) Function {
 		// service's own lines is the default, INFO: none is below.
 		LoggingFormat:    awslambda.LoggingFormat_JSON,
 		SystemLogLevelV2: awslambda.SystemLogLevel_WARN,
-		Environment:      environment(in, spec, of.Bus),
+		Environment:      environment(in, spec, of),
 		// The log line of a request has the calls, round trips and times of a trace.
 		Tracing: awslambda.Tracing_DISABLED,
 	}
@@ -135,7 +137,7 @@ func New(in *stack.Stack, spec Spec, of Parts) Function {
 func (s Spec) fullName(in *stack.Stack) string { return in.Region.Prefix() + "-" + s.Name }
 
 // environment returns the variables that the function reads.
-func environment(in *stack.Stack, spec Spec, b *bus.Bus) *map[string]*string {
+func environment(in *stack.Stack, spec Spec, of Parts) *map[string]*string {
 	c := in.Config
 	all := map[string]*string{
 		"LECTERN_TABLE":  jsii.String(in.Region.Table()),
@@ -145,7 +147,7 @@ func environment(in *stack.Stack, spec Spec, b *bus.Bus) *map[string]*string {
 		"GOMEMLIMIT": jsii.String(strconv.Itoa(spec.Memory*7/8) + "MiB"),
 	}
 	for _, u := range spec.uses {
-		_, all[u.variable()] = u.names(in, b)
+		_, all[u.variable()] = u.names(in, of)
 	}
 	if c.AdminURL != "" {
 		all["LECTERN_ADMIN_URL"] = &c.AdminURL

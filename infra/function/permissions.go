@@ -109,7 +109,7 @@ var declared = map[string]struct {
 	// publisher makes no call to the table.
 	events.Publisher: {},
 	// matcher reads who gets a change, and stores bodies and deliveries.
-	events.Matcher: {permissions: slices.Concat(authenticate[:1], list, change[:1])},
+	events.Matcher: {permissions: slices.Concat(read, change[:1])},
 	// deliverer records attempts, plans the next ones, and disables endpoints.
 	events.Deliverer: {permissions: slices.Concat(authenticate, change, release, plan)},
 	// sweeper reads the deliveries of a range to be replayed.

@@ -45,7 +45,7 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 		all["table"] = tablePolicy(in, spec)
 	}
 	if len(spec.uses) > 0 {
-		all["calls"] = callPolicy(in, spec, of.Bus)
+		all["calls"] = callPolicy(in, spec, of)
 	}
 	switch spec.Source {
 	case events.Stream:

@@ -18,6 +18,8 @@ import (
 const (
 	theBus  = "BUS"
 	theKeys = "KEYS"
+	// theAddress is the address of the API, for links.
+	theAddress = "API_URL"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -37,6 +39,8 @@ var (
 	publish = use{part: theBus, actions: []string{"events:PutEvents"}}
 	// unseal reads the secret that the keys of the region are derived from.
 	unseal = use{part: theKeys, actions: []string{"secretsmanager:GetSecretValue"}}
+	// link writes the addresses of records, and calls nothing.
+	link = use{part: theAddress}
 	// attempt sends a delivery to the deliverer.
 	attempt = send(events.Deliveries)
 )
@@ -54,7 +58,7 @@ func empty(queue string) use {
 // the worker's role: the policies for that are in role.go.
 var used = map[string][]use{
 	events.Publisher: {publish},
-	events.Matcher:   {attempt},
+	events.Matcher:   {attempt, link},
 	events.Deliverer: {attempt, unseal},
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
@@ -90,22 +94,27 @@ func (u use) variable() string {
 }
 
 // names returns the ARN of the part, for the role, and the value of its variable.
-func (u use) names(in *stack.Stack, b *bus.Bus) (arn, value *string) {
+func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 	switch u.part {
+	case theAddress:
+		return nil, of.Address
 	case theBus:
-		return b.Bus.AttrArn(), b.Bus.Ref()
+		return of.Bus.Bus.AttrArn(), of.Bus.Bus.Ref()
 	case theKeys:
 		return in.SecretARN(), in.SecretARN()
 	}
-	queue := b.Queue(u.queue)
+	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()
 }
 
 // callPolicy allows a function to call the parts of the region that it uses.
-func callPolicy(in *stack.Stack, spec Spec, b *bus.Bus) awsiam.PolicyDocument {
+func callPolicy(in *stack.Stack, spec Spec, of Parts) awsiam.PolicyDocument {
 	policy := awsiam.NewPolicyDocument(nil)
 	for _, u := range spec.uses {
-		arn, _ := u.names(in, b)
+		if u.actions == nil {
+			continue
+		}
+		arn, _ := u.names(in, of)
 		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn},
 		}))

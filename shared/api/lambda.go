@@ -64,6 +64,8 @@ func configured(getenv func(string) string) (config, error) {
 		keys:           getenv("LECTERN_KEYS"),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
+	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
+	c.localReceivers = c.localReceivers && c.endpoint != ""
 	return c, errors.Join(vars.mistakes...)
 }
 

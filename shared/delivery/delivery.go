@@ -113,6 +113,14 @@ type Work struct {
 	version, expires int64
 }
 
+// EventOf returns the event of the change; 0 for a record of the organization.
+func (w *Work) EventOf() int64 {
+	if w.Event == nil {
+		return 0
+	}
+	return *w.Event
+}
+
 // Hidden is the part of a stored delivery that is not shown.
 type Hidden struct {
 	Org int64 `json:"org"`

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -22,7 +23,7 @@ type Draft struct {
 	URL         wire.Opt[string]            `json:"url,omitzero" create:"required" minLength:"1" maxLength:"2000" nullable:"false" example:"https://hooks.example.org/lectern" doc:"The address of the receiver: https, a public host by name, port 443 or 8443."`
 	Events      wire.Opt[[]KindName]        `json:"events,omitzero" create:"required" minItems:"1" maxItems:"100" uniqueItems:"true" nullable:"false" doc:"The kinds of change to get, see GET /v1/webhook-event-types. The token needs a read scope of each kind."`
 	EventIDs    wire.Opt[[]int64]           `json:"event_ids,omitzero" maxItems:"100" uniqueItems:"true" nullable:"false" doc:"The conferences whose changes to get; empty for all that the token sees."`
-	Headers     wire.Opt[map[string]string] `json:"headers,omitzero" nullable:"false" example:"{\"X-Receiver-Key\": \"a long key\"}" doc:"Headers of each delivery, at most 20, replaced as a whole. A value of *** keeps the stored value."`
+	Headers     wire.Opt[map[string]string] `json:"headers,omitzero" nullable:"false" example:"{\"X-Receiver-Key\": \"a long key\"}" doc:"Headers of each delivery, at most 20, replaced as a whole. A value of *** keeps the stored value, unless url changes to another host."`
 	Description wire.Opt[string]            `json:"description,omitzero" maxLength:"2000" doc:"A note about the endpoint."`
 	Enabled     wire.Opt[bool]              `json:"enabled,omitzero" nullable:"false" doc:"Whether the endpoint gets deliveries; true without it."`
 	Payload     wire.Opt[string]            `json:"payload,omitzero" enum:"full,thin" nullable:"false" doc:"full for bodies with the whole record, the default; thin for bodies with ids and the names of the changed fields alone."`
@@ -85,6 +86,7 @@ func (w *writing) Apply(e resource.Edit[*Endpoint]) error {
 	if e.New {
 		r.Enabled, r.Payload, r.EventIDs, r.Headers = true, PayloadFull, []int64{}, map[string]string{}
 	}
+	former := r.URL
 	d.URL.Into(&r.URL)
 	if d.Events.Sent {
 		r.Events = make([]string, len(d.Events.Value))
@@ -102,7 +104,34 @@ func (w *writing) Apply(e resource.Edit[*Endpoint]) error {
 	if err := w.permit(r); err != nil {
 		return err
 	}
+	if err := w.moved(former, r); err != nil {
+		return err
+	}
 	return w.hideParts(e)
+}
+
+// moved returns the 400 of stored header values that would be sent to another host: who cannot read
+// the values must not have them sent to an address of their own.
+func (w *writing) moved(former string, r *Endpoint) error {
+	if former == "" || len(r.Headers) == 0 || sameOrigin(former, r.URL) {
+		return nil
+	}
+	if !w.draft.Headers.Sent {
+		return apierr.Invalid("headers", "headers must be sent with their values when url changes to another host.")
+	}
+	for _, name := range sortedKeys(w.draft.Headers.Value) {
+		if w.draft.Headers.Value[name] == masked {
+			return apierr.Invalid("headers."+name, "headers.%s must be sent with its value when url changes to another host.", name)
+		}
+	}
+	return nil
+}
+
+// sameOrigin reports whether two addresses have the same scheme, host and port.
+func sameOrigin(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && x.Scheme == y.Scheme && x.Host == y.Host
 }
 
 // permit returns the 403 of a kind that the caller may not read: the caller becomes the owner.
@@ -194,17 +223,18 @@ func (removing) Apply(e resource.Edit[*Endpoint]) error {
 
 // disabling disables an endpoint for a reason.
 type disabling struct {
-	at     wire.Time
-	reason string
+	at wire.Time
+	// url is the address to which the failed attempts were made.
+	url, reason string
 }
 
-// errDisabled ends the change of an endpoint that is disabled already.
-var errDisabled = errors.New("webhook: the endpoint is disabled already")
+// errStays ends the change of an endpoint that is disabled already, or has another address now.
+var errStays = errors.New("webhook: the endpoint stays as it is")
 
 // Apply disables the endpoint.
 func (d disabling) Apply(e resource.Edit[*Endpoint]) error {
-	if !e.Record.Enabled {
-		return errDisabled
+	if !e.Record.Enabled || e.Record.URL != d.url {
+		return errStays
 	}
 	e.Record.Enabled, e.Record.DisabledAt, e.Record.DisabledReason = false, &d.at, &d.reason
 	return nil

@@ -67,14 +67,18 @@ func (r *Receivers) Get(ctx context.Context, org int64, id string) (*Endpoint, e
 
 // Disable disables an endpoint for a reason, as the service itself, and notes the security event.
 // An endpoint that is disabled already stays as it is, and so does a deleted endpoint.
-func (r *Receivers) Disable(ctx context.Context, org int64, id, reason string) error {
-	d := disabling{at: wire.At(r.records.Now()), reason: reason}
-	_, err := r.of(org).Change(change.AsService(ctx), id, resource.Change[edit]{Verb: record.Updated, Draft: drafted(d)})
-	if errors.Is(err, errDisabled) || isNotFound(err) {
+func (r *Receivers) Disable(ctx context.Context, e *Endpoint, org int64, reason string) error {
+	d := disabling{at: wire.At(r.records.Now()), url: e.URL, reason: reason}
+	_, err := r.of(org).Change(change.AsService(ctx), e.ID, resource.Change[edit]{Verb: record.Updated, Draft: drafted(d)})
+	if errors.Is(err, errStays) || isNotFound(err) {
 		return nil
 	}
 	return err
 }
+
+// May reports whether the owner of an endpoint may read a kind of an event, 0 for a record of the
+// organization.
+func (*Receivers) May(e *Endpoint, kind string, event int64) bool { return e.May(kind, event) }
 
 func isNotFound(err error) bool {
 	refused := (*apierr.Error)(nil)

@@ -10,8 +10,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"lectern/shared/bus"
@@ -130,23 +130,26 @@ func securityEvents(before, after *Endpoint) (actions []string) {
 	return actions
 }
 
-// redact cuts the query of an address in a change record: a query may have a secret.
+// redact cuts an address in a change record to scheme and host: path and query may have a secret.
 func redact(values []change.Value) {
 	for i, v := range values {
 		if v.Field == "url" {
-			values[i].Old, values[i].New = withoutQuery(v.Old), withoutQuery(v.New)
+			values[i].Old, values[i].New = origin(v.Old), origin(v.New)
 		}
 	}
 }
 
-// withoutQuery returns the JSON of an address without the query.
-func withoutQuery(value any) any {
+// origin returns the scheme and the host of the JSON of an address.
+func origin(value any) any {
 	var text string
 	if raw, ok := value.(json.RawMessage); !ok || json.Unmarshal(raw, &text) != nil {
 		return nil
 	}
-	address, _, _ := strings.Cut(text, "?")
-	return address
+	address, err := url.Parse(text)
+	if err != nil {
+		return nil
+	}
+	return address.Scheme + "://" + address.Host
 }
 
 // place returns the place to which a sealed part of an endpoint is bound.

@@ -123,7 +123,14 @@ func TestBodiesMatchTheirSchemas(t *testing.T) {
 	}
 	person := d.Do(200, http.MethodPost, "/contacts/create", object{"email": "ada@speakers.example", "first_name": "Ada"}).ID()
 	d.Do(200, http.MethodPut, "/contacts/"+person, object{"first_name": "Ada Maria"})
-	session := d.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": person, "core_role": "speaker"}}}).ID()
+	// A contact that came to four more events a moment ago is read in a transaction.
+	guest := d.Do(200, http.MethodPost, "/contacts/create", object{"email": "grace@speakers.example", "first_name": "Grace"}).ID()
+	for range 4 {
+		d.InNewEvent().Do(200, http.MethodPost, "/contacts/create", object{"email": "grace@speakers.example"})
+	}
+	session := d.Create(200, object{"title": "A talk", "participants": []any{
+		object{"contact_id": person, "core_role": "speaker"}, object{"contact_id": guest, "core_role": "speaker"},
+	}}).ID()
 	d.Put(200, session, object{"title": "Another talk", "participants": []any{}})
 	d.Delete(200, session)
 	company := d.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Quay"}).ID()

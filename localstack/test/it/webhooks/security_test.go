@@ -16,6 +16,7 @@ import (
 	"lectern/events/schemas"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/resource"
 	"lectern/shared/webhook"
 )
 
@@ -28,7 +29,7 @@ func TestTheSecurityLogNamesDisabledEndpointsAndRotatedSecrets(t *testing.T) {
 	d.put(200, id, object{"enabled": false, "description": "no event either"})
 	d.put(200, id, object{"enabled": true})
 	d.rotate(200, id)
-	require.NoError(t, webhook.NewReceivers(d.env).Disable(t.Context(), d.Org, id, "It answered 410."))
+	require.NoError(t, webhook.NewReceivers(d.env).Disable(t.Context(), stored(id), d.Org, "It answered 410."))
 	actions, events := d.securityActions(id)
 	require.Equal(t, []string{"webhook.disabled", "webhook.secret_rotated", "webhook.disabled"}, actions)
 	for i, byService := range []bool{false, false, true} {
@@ -38,16 +39,25 @@ func TestTheSecurityLogNamesDisabledEndpointsAndRotatedSecrets(t *testing.T) {
 	}
 }
 
+// stored returns an endpoint with the address of the usual draft.
+func stored(id string) *webhook.Endpoint {
+	return &webhook.Endpoint{Header: resource.Header{ID: id}, URL: draft()["url"].(string)}
+}
+
 // TestTheServiceDisablesAnEndpointOnce and an update enables it again.
 func TestTheServiceDisablesAnEndpointOnce(t *testing.T) {
 	d := newDesk(t)
 	r := webhook.NewReceivers(d.env)
 	id := d.create(200, draft()).ID()
-	require.NoError(t, r.Disable(t.Context(), d.Org, id, "It answered 410."))
+	moved := stored(id)
+	moved.URL += "/former"
+	require.NoError(t, r.Disable(t.Context(), moved, d.Org, "The former address answered 410."))
+	require.Equal(t, true, d.get(200, id)["enabled"])
+	require.NoError(t, r.Disable(t.Context(), stored(id), d.Org, "It answered 410."))
 	shown := d.get(200, id)
 	require.Equal(t, object{"enabled": false, "disabled_reason": "It answered 410."}, it.Pick(shown, "enabled", "disabled_reason"))
 	require.Greater(t, shown.Text("disabled_at"), shown.Text("created_at"))
-	require.NoError(t, r.Disable(t.Context(), d.Org, id, "Another reason."))
+	require.NoError(t, r.Disable(t.Context(), stored(id), d.Org, "Another reason."))
 	require.Equal(t, shown, d.get(200, id))
 	require.Empty(t, gets(t, d, r, "session.updated", d.Event))
 	e, err := r.Get(t.Context(), d.Org, id)
@@ -61,8 +71,8 @@ func TestTheServiceDisablesAnEndpointOnce(t *testing.T) {
 	require.Equal(t, []string{id}, gets(t, d, r, "session.updated", d.Event))
 
 	d.remove(200, id)
-	require.NoError(t, r.Disable(t.Context(), d.Org, id, "It is gone."))
-	require.NoError(t, r.Disable(t.Context(), d.Org, it.UnknownID, "It never was."))
+	require.NoError(t, r.Disable(t.Context(), stored(id), d.Org, "It is gone."))
+	require.NoError(t, r.Disable(t.Context(), stored(it.UnknownID), d.Org, "It never was."))
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
 

@@ -179,3 +179,34 @@ func TestTheDeliveriesOfAPausedEndpointWait(t *testing.T) {
 	}, patience, pause)
 	s.received(1)
 }
+
+// TestANewOwnerGetsNothingThatItMayNotRead: a token that may not read contacts takes over an endpoint
+// for contacts, and asks for what was delivered before. Pending deliveries do not come either.
+func TestANewOwnerGetsNothingThatItMayNotRead(t *testing.T) {
+	d := newRunning(t)
+	former := newReceiver(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) })
+	made := d.create(200, draft(object{"url": former.URL, "events": []any{"contact.created", "session.created"}}))
+	d.NewContact("ada@example.org", object{"first_name": "Ada"})
+	d.await(made.ID(), 1, "status=pending", "kind=contact.created")
+	_, text := d.token(object{"user_id": d.Member, "scopes": []string{"read:sessions", "read:events", "write:events"}})
+	mine := newReceiver(t, ok)
+	thief := d.with(text)
+	thief.put(200, made.ID(), object{"url": mine.URL, "events": []any{"session.created"}})
+	thief.call(200, http.MethodPost, "/"+made.ID()+"/deliveries/replay", object{
+		"since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "until": time.Now().Add(time.Minute).UTC().Format(time.RFC3339),
+	})
+	d.eventually(func() bool {
+		for _, a := range d.deliveries(made.ID(), "kind=contact.created").Results[0].List("attempts") {
+			if a["error"] == "Not sent: the token that wrote the endpoint last may not read the change." {
+				return true
+			}
+		}
+		return false
+	})
+	d.NewSessions("One")
+	d.await(made.ID(), 1, "status=delivered", "kind=session.created")
+	mine.mu.Lock()
+	defer mine.mu.Unlock()
+	require.Len(t, mine.bodies, 1, "what the owner may read still comes")
+	require.NotContains(t, string(mine.bodies[0]), "Ada")
+}
