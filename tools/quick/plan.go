@@ -15,7 +15,8 @@ var areas = map[string][]string{
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
-	"webhooks": {"webhooks"}, "publisher": {"changes", "webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
+	"publisher": {"changes", "webhooks"},
+	"webhooks":  {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 
 // tests is the folder of the areas.
