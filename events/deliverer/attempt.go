@@ -2,6 +2,8 @@ package deliverer
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -9,8 +11,15 @@ import (
 	"lectern/shared/webhook"
 )
 
-// pause is the time after which a delivery to a paused endpoint looks at the endpoint again.
+// pause is the least time after which a delivery to a paused endpoint looks at the endpoint again.
 const pause = time.Hour
+
+// pauseOf returns the pause of a delivery: from one to two hours, by a hash of its id. So the
+// deliveries of a paused endpoint are not due again together.
+func pauseOf(id string) time.Duration {
+	hash := sha256.Sum256([]byte(id))
+	return pause + time.Duration(binary.BigEndian.Uint32(hash[:4]))*time.Millisecond%pause
+}
 
 // The errors of attempts that were not sent.
 const (
@@ -66,7 +75,7 @@ func (b *batch) postpone(ctx context.Context, w *delivery.Work, t delivery.Task)
 		return b.withhold(ctx, w, t, paused)
 	}
 	b.add(&b.postponed)
-	return b.store.Postpone(ctx, w, t, pause)
+	return b.store.Postpone(ctx, w, t, pauseOf(w.ID))
 }
 
 // withhold records an attempt that is not sent, so that the schedule bounds how often it is tried.

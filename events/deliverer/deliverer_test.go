@@ -224,10 +224,33 @@ func TestAPausedEndpointGetsNothing(t *testing.T) {
 	require.Empty(t, b.requests)
 	w := b.show(task)
 	require.Equal(t, delivery.Pending, w.Status)
-	require.Equal(t, noon.Add(time.Hour), w.NextAttemptAt.UTC())
-	b.found.PausedReason, b.now = nil, noon.Add(time.Hour)
+	require.WithinRange(t, w.NextAttemptAt.Time, noon.Add(time.Hour), noon.Add(2*time.Hour))
+	b.found.PausedReason, b.now = nil, w.NextAttemptAt.Time
 	require.Zero(t, b.invoke(task))
 	require.Equal(t, delivery.Delivered, b.show(task).Status)
+}
+
+// TestThePauseIsSpread over an hour, and depends on the delivery alone.
+func TestThePauseIsSpread(t *testing.T) {
+	b := start(t)
+	tasks, reason := b.add(60), "The owner is inactive."
+	b.found.PausedReason = &reason
+	require.Zero(t, b.invoke(tasks...))
+	quarters, waits := map[time.Duration]int{}, map[string]time.Duration{}
+	for _, task := range tasks {
+		waits[task.ID] = b.show(task).NextAttemptAt.Sub(noon)
+		require.GreaterOrEqual(t, waits[task.ID], time.Hour)
+		quarters[waits[task.ID].Truncate(15*time.Minute)]++
+	}
+	require.Len(t, quarters, 4)
+	for quarter, n := range quarters {
+		require.Less(t, n, 30, quarter)
+	}
+	b.now = noon.Add(3 * time.Hour)
+	require.Zero(t, b.invoke(tasks...))
+	for _, task := range tasks {
+		require.Equal(t, waits[task.ID], b.show(task).NextAttemptAt.Sub(b.now))
+	}
 }
 
 // TestAnErasedBodyIsNotSent.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/feed"
 	"lectern/shared/table"
 )
 
@@ -79,9 +80,11 @@ func (s Store) Forget(ctx context.Context, org int64, endpoint string) error {
 		return err
 	}
 	left := maxForgotten
+	// A delivery that was added late expires after its day, as in Filter.span.
 	now := s.Now()
-	for day := now.Add(-Keep - 24*time.Hour); left > 0 && day.Before(now.Add(24*time.Hour)); day = day.Add(24 * time.Hour) {
-		removed, err := s.forgetDay(ctx, dayKey(org, endpoint, day), left)
+	first := now.Add(-Keep - 24*time.Hour)
+	for day := first; left > 0 && day.Before(now.Add(24*time.Hour)); day = day.Add(24 * time.Hour) {
+		removed, err := s.forgetDay(ctx, dayKey(org, endpoint, day), feed.Bound(first), left)
 		if err != nil {
 			return err
 		}
@@ -90,10 +93,13 @@ func (s Store) Forget(ctx context.Context, org int64, endpoint string) error {
 	return nil
 }
 
-// forgetDay removes at most limit deliveries of a day.
-func (s Store) forgetDay(ctx context.Context, pk string, limit int) (removed int, err error) {
-	for removed < limit {
-		items, more, _, err := s.Table.Some(ctx, pk, "0", "~", min(limit-removed, table.MaxWrites))
+// forgetDay removes at most limit deliveries of a day, from a bound of ids on. A read may return no
+// items and report more: the table leaves out expired items.
+func (s Store) forgetDay(ctx context.Context, pk, from string, limit int) (removed int, err error) {
+	for more := true; more && removed < limit; {
+		var items []table.Item
+		var last string
+		items, more, last, err = s.Table.Some(ctx, pk, from, "~", min(limit-removed, table.MaxWrites))
 		if err != nil {
 			return removed, err
 		}
@@ -104,9 +110,8 @@ func (s Store) forgetDay(ctx context.Context, pk string, limit int) (removed int
 		if err := s.Table.Transact(ctx, writes...); err != nil {
 			return removed, err
 		}
-		if removed += len(items); !more {
-			break
-		}
+		removed += len(items)
+		from = last + " " // No id continues with a space.
 	}
 	return removed, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,6 +35,9 @@ type DueItem struct {
 
 	key table.Key
 }
+
+// Minute returns the minute of the item, as Progress counts minutes.
+func (d DueItem) Minute() int64 { return minuteOf(d.At.Time) }
 
 // due returns the write of the due item of a task. A due item is written only after the mark
 // exists, so that the sweeper begins before it.
@@ -128,41 +132,64 @@ func (s Store) Advance(ctx context.Context, p Progress, minute int64) error {
 	return err
 }
 
-// DueIn returns the items of a minute that are due now.
+// DamagedError counts items that cannot be decoded. DueIn and Part return it beside all other items.
+type DamagedError struct {
+	Items int
+	// First is the error of the first item.
+	First error
+}
+
+// Error returns the number of the items and the error of the first item.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("delivery: %d items cannot be decoded; the first: %v", e.Items, e.First)
+}
+
+// Unwrap returns the error of the first item.
+func (e *DamagedError) Unwrap() error { return e.First }
+
+// damage returns a DamagedError of the errors of items; nil without an error.
+func damage(all []error) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return &DamagedError{Items: len(all), First: all[0]}
+}
+
+// DueIn returns the items of a minute that are due now. If some items are damaged, DueIn returns the
+// others and a DamagedError.
 func (s Store) DueIn(ctx context.Context, minute int64) (all []DueItem, err error) {
 	var found [dueBuckets][]DueItem
+	var damaged [dueBuckets][]error
 	g, within := errgroup.WithContext(ctx)
 	for bucket := range dueBuckets {
 		g.Go(table.Safely(func() (err error) {
-			found[bucket], err = s.dueOf(within, duePartition(minute, bucket))
+			found[bucket], damaged[bucket], err = s.dueOf(within, duePartition(minute, bucket))
 			return err
 		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	for _, items := range found {
-		all = append(all, items...)
-	}
-	return all, nil
+	return slices.Concat(found[:]...), damage(slices.Concat(damaged[:]...))
 }
 
-// dueOf returns the items of a partition that are due now.
-func (s Store) dueOf(ctx context.Context, pk string) (all []DueItem, err error) {
+// dueOf returns the items of a partition that are due now, and the errors of the damaged items.
+func (s Store) dueOf(ctx context.Context, pk string) (all []DueItem, damaged []error, err error) {
 	now := s.Now()
 	for item, err := range s.Table.Between(ctx, pk, "0", "~") {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		d := DueItem{key: item.Key}
 		if err := json.Unmarshal(item.Data, &d); err != nil {
-			return nil, fmt.Errorf("delivery: decode a due item: %w", err)
+			damaged = append(damaged, fmt.Errorf("delivery: decode the due item %s of %s: %w", item.SK, item.PK, err))
+			continue
 		}
 		if !d.At.After(now) {
 			all = append(all, d)
 		}
 	}
-	return all, nil
+	return all, damaged, nil
 }
 
 // Done removes due items that were sent.
@@ -233,7 +260,7 @@ func (d DueItem) replayKey(at time.Time) table.Key {
 }
 
 // Part returns the tasks of the next part of a replay, and the item of the part after it; nil after
-// the last part.
+// the last part. If some deliveries are damaged, Part leaves them out and also returns a DamagedError.
 func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem, err error) {
 	r := *d.Replay
 	day, ok := feed.Time(r.From)
@@ -244,10 +271,12 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 	if err != nil {
 		return nil, nil, err
 	}
+	var damaged []error
 	for _, item := range items {
 		w, err := decodeWork(item)
 		if err != nil {
-			return nil, nil, err
+			damaged = append(damaged, err)
+			continue
 		}
 		if (Filter{Status: r.Status, Kind: r.Kind}).matches(&w.Delivery) {
 			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Attempt: w.Hidden.Extra + 1, Mode: Replayed})
@@ -257,11 +286,12 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 		r.From = feed.Bound(day.Truncate(24 * time.Hour).Add(24 * time.Hour))
 	}
 	if r.Part++; r.From >= r.To {
-		return tasks, nil, nil
+		return tasks, nil, damage(damaged)
 	}
-	after := DueItem{Task: d.Task, At: wire.At(s.Now()), Replay: &r}
-	after.key = after.replayKey(s.Now())
-	return tasks, &after, nil
+	now := s.Now()
+	next = &DueItem{Task: d.Task, At: wire.At(now), Replay: &r}
+	next.key = next.replayKey(now)
+	return tasks, next, damage(damaged)
 }
 
 // Move replaces the item of a part that was sent by the item of the next part. Another sweeper may
