@@ -20,7 +20,7 @@ import (
 
 const (
 	// secretVariable names the variable with the secret, for which no flag stands in the shell's history.
-	secretVariable = "LECTERN_WEBHOOK_SECRET"
+	secretVariable = "LECTERN_WEBHOOK_SECRET" //nolint:gosec // the name of a variable
 	// largestDelivery is the longest body in bytes: twice the longest that the service sends.
 	largestDelivery = 512 << 10
 	// deliveryTime limits the time for a request, longer than the service waits.

@@ -99,8 +99,9 @@ func (p *programme) request(t *testing.T, name string, headers ...string) stackt
 	}
 }
 
-// near is how far a measured size may be from the one in the table of kinds.
-const near = 0.1
+// near is how far a measured size may be from the one in the table of kinds, and nearPacked how far
+// above it with gzip, where ids and times count more: they differ by run.
+const near, nearPacked = 0.1, 0.15
 
 func TestAnswersAndLogLinesHaveTheSizesOfTheTable(t *testing.T) {
 	log := &stacktest.Log{}
@@ -114,7 +115,7 @@ func TestAnswersAndLogLinesHaveTheSizesOfTheTable(t *testing.T) {
 		// These texts repeat themselves, so most answers are smaller with gzip than real ones.
 		packed := p.request(t, k.name, "Accept", "*/*", "Accept-Encoding", "gzip")
 		require.Equal(t, "gzip", packed.Header.Get("Content-Encoding"), k.name)
-		require.LessOrEqual(t, float64(len(packed.Body)), k.packed*(1+near), "%s: answer with gzip", k.name)
+		require.LessOrEqual(t, float64(len(packed.Body)), k.packed*(1+nearPacked), "%s: answer with gzip", k.name)
 	}
 }
 
