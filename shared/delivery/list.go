@@ -23,6 +23,9 @@ type Page struct{ Skip, Limit int }
 // at most; more is true if it did not look at all.
 func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, p Page) (some []Delivery, more bool, err error) {
 	since, until := f.span(s.Now())
+	if !since.Before(until) {
+		return nil, false, nil
+	}
 	left := maxListed
 	for day := until.UTC().Truncate(24 * time.Hour); !day.Add(24 * time.Hour).Before(since); day = day.Add(-24 * time.Hour) {
 		pk := dayKey(org, endpoint, day)

@@ -25,6 +25,8 @@ var (
 type Manager struct {
 	// Secret is the ARN or the name of the secret; empty if the function has no key.
 	Secret string
+	// Config loads the configuration of AWS; nil for that of the environment.
+	Config func(context.Context) (aws.Config, error)
 	mu     sync.Mutex
 	key    []byte
 }
@@ -39,7 +41,11 @@ func (m *Manager) Load(ctx context.Context) ([]byte, error) {
 	if m.key != nil {
 		return m.key, nil
 	}
-	loaded, err := config.LoadDefaultConfig(ctx)
+	load := m.Config
+	if load == nil {
+		load = fromEnvironment
+	}
+	loaded, err := load(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("secret: load AWS configuration: %w", err)
 	}
@@ -54,3 +60,6 @@ func (m *Manager) Load(ctx context.Context) ([]byte, error) {
 	m.key = key
 	return key, nil
 }
+
+// fromEnvironment loads the configuration of the environment.
+func fromEnvironment(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) }

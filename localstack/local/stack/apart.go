@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lectern/functions"
 	"lectern/functions/operator"
+	"lectern/localstack/local/bus"
 	"lectern/shared/api"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -37,8 +41,28 @@ func (p inProcess) envOf(name string) api.Env {
 	}
 	env := p.env
 	env.Table, env.Memory = table.New(p.stack.clientOf(name), p.stack.config.Table), &api.Memory{}
-	env.Table.Log = env.Log
+	env.Table.Log, env.Keys = env.Log, p.stack.keysOf(name)
 	return env
+}
+
+// keysOf returns the keys of a function of its own. With a recorder and a local bus, the function
+// loads the master key from the bus, as its own binary does, so that the recorder sees the call.
+func (s *Stack) keysOf(name string) *secret.Keys {
+	if s.record == nil || s.bus == nil {
+		return &secret.Keys{Load: s.key.load}
+	}
+	at := secretsAt{s.busAddress(name), Regions[s.config.Region]}
+	return &secret.Keys{Load: (&secret.Manager{Secret: bus.Secret(s.config.Region), Config: at.config}).Load}
+}
+
+// secretsAt is an address in place of Secrets Manager, with its AWS region.
+type secretsAt struct{ address, region string }
+
+func (a secretsAt) config(context.Context) (aws.Config, error) {
+	return aws.Config{
+		Region: a.region, BaseEndpoint: &a.address, HTTPClient: table.HTTPClient(nil),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}, nil
 }
 
 // clientOf returns the table client of a function of its own: with a recorder, the calls go to the

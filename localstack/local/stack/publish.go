@@ -16,7 +16,6 @@ import (
 	"lectern/localstack/local/runtimeapi"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
-	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -108,7 +107,7 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {
 	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys = s.config.AdminURL, &secret.Keys{Load: s.key.load}
+	env.AdminURL, env.Keys = s.config.AdminURL, s.keysOf(name)
 	return env
 }
 
