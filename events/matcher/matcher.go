@@ -112,24 +112,9 @@ func (h *handler) handle(ctx context.Context, body []byte) error {
 	}
 	h.matched.Add(int64(len(found)))
 	h.added.Add(int64(added.New))
-	return h.send(ctx, added.Tasks)
-}
-
-// send sends first attempts to the deliverer.
-func (h *handler) send(ctx context.Context, tasks []delivery.Task) error {
-	if len(tasks) == 0 {
-		return nil
+	if err := delivery.Send(ctx, h.deliveries, added.Tasks); err != nil {
+		return err
 	}
-	posts := make([]bus.Post, len(tasks))
-	for i, t := range tasks {
-		var err error
-		if posts[i], err = t.Post(0); err != nil {
-			return err
-		}
-	}
-	if err := h.deliveries.Send(ctx, posts...); err != nil {
-		return fmt.Errorf("matcher: send to the deliverer: %w", err)
-	}
-	h.sent.Add(int64(len(posts)))
+	h.sent.Add(int64(len(added.Tasks)))
 	return nil
 }

@@ -152,7 +152,7 @@ func (s *sweep) chunk(ctx context.Context, items []delivery.DueItem) error {
 	for i, d := range items {
 		tasks[i] = d.Task
 	}
-	if err := s.send(ctx, tasks); err != nil {
+	if err := delivery.Send(ctx, s.deliveries, tasks); err != nil {
 		return err
 	}
 	s.tasks += len(tasks)
@@ -183,24 +183,9 @@ func (s *sweep) part(ctx context.Context, d delivery.DueItem) (*delivery.DueItem
 	if err := s.count(err); err != nil {
 		return nil, err
 	}
-	if err := s.send(ctx, tasks); err != nil {
+	if err := delivery.Send(ctx, s.deliveries, tasks); err != nil {
 		return nil, err
 	}
 	s.replay += len(tasks)
 	return next, s.store.Move(ctx, d, next)
-}
-
-// send sends tasks to the deliverer.
-func (s *sweep) send(ctx context.Context, tasks []delivery.Task) error {
-	if len(tasks) == 0 {
-		return nil
-	}
-	posts := make([]bus.Post, len(tasks))
-	for i, t := range tasks {
-		var err error
-		if posts[i], err = t.Post(0); err != nil {
-			return err
-		}
-	}
-	return s.deliveries.Send(ctx, posts...)
 }

@@ -8,6 +8,7 @@
 package delivery
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -103,6 +104,24 @@ func (t Task) Post(delay time.Duration) (bus.Post, error) {
 		return bus.Post{}, fmt.Errorf("delivery: encode a task: %w", err)
 	}
 	return bus.Post{Body: body, Group: t.Endpoint, Delay: delay}, nil
+}
+
+// Send sends tasks that are due at once to the queue of the deliverer.
+func Send(ctx context.Context, deliveries bus.Queue, tasks []Task) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	posts := make([]bus.Post, len(tasks))
+	for i, t := range tasks {
+		var err error
+		if posts[i], err = t.Post(0); err != nil {
+			return err
+		}
+	}
+	if err := deliveries.Send(ctx, posts...); err != nil {
+		return fmt.Errorf("delivery: send to the deliverer: %w", err)
+	}
+	return nil
 }
 
 // Work is a delivery as the deliverer handles it.
