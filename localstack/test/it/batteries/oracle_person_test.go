@@ -193,10 +193,11 @@ func (w *writer) any(f *family[*member], event int64, role string, most int) []s
 	return ids[:min(w.r.IntN(most+1), len(ids))]
 }
 
-// addParticipants adds people and accounts to what is written of a session.
+// addParticipants adds people and accounts to what is written of a session, of
+// every kind at once now and then.
 func (w *writer) addParticipants(d map[string]any) {
-	event := w.m.events[0]
-	if chance(w.r, 3) {
+	event, crowd := w.m.events[0], chance(w.r, 6)
+	if crowd || chance(w.r, 3) {
 		list := []any{}
 		for _, id := range w.any(w.m.contacts, event, "contact", 4) {
 			list = append(list, w.seat(id))
@@ -204,7 +205,7 @@ func (w *writer) addParticipants(d map[string]any) {
 		d["participants"] = list
 	}
 	for _, role := range accountRoles {
-		if chance(w.r, 6) {
+		if crowd || chance(w.r, 6) {
 			d[role+"_ids"] = append([]string{}, w.any(w.m.accounts, event, role, 3)...)
 		}
 	}
