@@ -85,7 +85,7 @@ func (s *simulation) checkEnd(r *receiver, d delivery.Delivery, end time.Time) {
 		require.True(s, len(d.Attempts) == delivery.MostAttempts || *last.Status == http.StatusGone, r.profile)
 	case delivery.Pending:
 		require.NotNil(s, d.NextAttemptAt)
-		require.WithinRange(s, d.NextAttemptAt.Time, end.Add(-late), end.Add(48*time.Hour))
+		require.WithinRange(s, d.NextAttemptAt.Time, end.Add(-late), end.Add(48*time.Hour), "%s to %s after %d attempts", d.ID, r.profile, len(d.Attempts))
 		require.True(s, s.isDue(d), "%s to %s (%s) is due at %s, and nothing says so", d.ID, r.ID, r.profile, d.NextAttemptAt)
 	default:
 		require.Fail(s, "unknown status", d.Status)

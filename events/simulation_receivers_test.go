@@ -82,6 +82,19 @@ func (r *receivers) Of(_ context.Context, m bus.Message) (found []*webhook.Endpo
 	return found, nil
 }
 
+// IDs returns the ids of all endpoints of an organization.
+func (r *receivers) IDs(_ context.Context, org int64) (ids []string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, one := range r.all {
+		if one.org == org {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, r.step()
+}
+
 // Find returns an enabled endpoint.
 func (r *receivers) Find(_ context.Context, org int64, id string) (*webhook.Endpoint, error) {
 	if err := r.step(); err != nil {

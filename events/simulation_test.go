@@ -81,7 +81,8 @@ func (b body) Render(_ context.Context, m bus.Message, form string) ([]byte, err
 
 // TestSimulation runs the workers for days: with faults of the table, crashes at any step, messages
 // that come twice, late and in any order, and receivers that fail in every way.
-// LECTERN_SEED repeats a run.
+// LECTERN_SEED repeats the plan of a run: the messages of an invocation are handled side by side, so the
+// order of their steps is another each time.
 func TestSimulation(t *testing.T) {
 	of, seed := inCI, uint64(time.Now().UnixNano())%1_000_000
 	if os.Getenv("LECTERN_LONG") == "1" {

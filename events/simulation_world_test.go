@@ -275,7 +275,9 @@ func (c *consumer) drain(ctx context.Context) {
 		event, all := events.SQSEvent{}, make([]string, len(batch))
 		for i, w := range batch {
 			all[i] = w.id
-			event.Records = append(event.Records, events.SQSMessage{MessageId: w.id, Body: string(w.body)})
+			event.Records = append(event.Records, events.SQSMessage{
+				MessageId: w.id, Body: string(w.body), Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(w.invoked + 1)},
+			})
 		}
 		answer, err := c.invoke(c.arm(ctx, c.steps()), event)
 		if c.disarm() || err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"lectern/shared/bus"
 	"lectern/shared/delivery"
 	"lectern/shared/webhook"
 )
@@ -30,8 +31,8 @@ const (
 )
 
 // handle makes the attempt of a message, unless it was made before.
-func (b *batch) handle(ctx context.Context, body []byte) error {
-	t, err := decode(body)
+func (b *batch) handle(ctx context.Context, a bus.Arrival) error {
+	t, err := decode(a.Body)
 	if err != nil {
 		return err
 	}

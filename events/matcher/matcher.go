@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,8 @@ import (
 // Receivers finds the endpoints that want a message and may have it: *webhook.Receivers.
 type Receivers interface {
 	Of(ctx context.Context, m bus.Message) ([]*webhook.Endpoint, error)
+	// IDs returns the ids of all endpoints of an organization, disabled and paused ones too.
+	IDs(ctx context.Context, org int64) ([]string, error)
 }
 
 // Matcher makes deliveries. It is safe for concurrent use.
@@ -92,9 +95,10 @@ func decode(body []byte) (bus.Message, error) {
 	return *e.Detail, nil
 }
 
-// handle makes the deliveries of a message. A message that comes again changes nothing.
-func (h *handler) handle(ctx context.Context, body []byte) error {
-	message, err := decode(body)
+// handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
+// deliveries again that have no attempt yet.
+func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
+	message, err := decode(a.Body)
 	if err != nil {
 		return err
 	}
@@ -112,9 +116,30 @@ func (h *handler) handle(ctx context.Context, body []byte) error {
 	}
 	h.matched.Add(int64(len(found)))
 	h.added.Add(int64(added.New))
-	if err := delivery.Send(ctx, h.deliveries, added.Tasks); err != nil {
+	tasks := added.Tasks
+	if a.Receives > 1 {
+		if tasks, err = h.withUnsent(ctx, message, tasks); err != nil {
+			return err
+		}
+	}
+	if err := delivery.Send(ctx, h.deliveries, tasks); err != nil {
 		return err
 	}
-	h.sent.Add(int64(len(added.Tasks)))
+	h.sent.Add(int64(len(tasks)))
 	return nil
+}
+
+// withUnsent returns tasks with those of all other deliveries of a message without an attempt. An
+// earlier invocation may have ended before it sent them, and their endpoint may take the message no
+// longer: the deliverer cancels or postpones such a delivery.
+func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []delivery.Task) ([]delivery.Task, error) {
+	ids, err := h.receivers.IDs(ctx, m.Org)
+	if err != nil {
+		return nil, fmt.Errorf("matcher: list the endpoints of organization %d: %w", m.Org, err)
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool {
+		return slices.ContainsFunc(tasks, func(t delivery.Task) bool { return t.Endpoint == id })
+	})
+	unsent, err := h.store.Unattempted(ctx, m, ids)
+	return append(tasks, unsent...), err
 }

@@ -153,14 +153,17 @@ func TestHandleReportsWhatFailed(t *testing.T) {
 	for _, body := range []string{"good", "bad", "panics", "good"} {
 		event.Records = append(event.Records, events.SQSMessage{MessageId: fmt.Sprint(len(event.Records), body), Body: body})
 	}
+	event.Records[3].Attributes = map[string]string{"ApproximateReceiveCount": "3"}
+	receives := make(chan int, 2)
 	failed := map[string]error{}
-	answer := bus.Handle(t.Context(), event, func(_ context.Context, body []byte) error {
-		switch string(body) {
+	answer := bus.Handle(t.Context(), event, func(_ context.Context, a bus.Arrival) error {
+		switch string(a.Body) {
 		case "bad":
 			return bus.ErrPermanent
 		case "panics":
 			panic("a bug")
 		}
+		receives <- a.Receives
 		return nil
 	}, func(id string, err error) { failed[id] = err })
 	var ids []string
@@ -168,6 +171,7 @@ func TestHandleReportsWhatFailed(t *testing.T) {
 		ids = append(ids, f.ItemIdentifier)
 	}
 	require.ElementsMatch(t, []string{"1bad", "2panics"}, ids)
+	require.ElementsMatch(t, []int{1, 3}, []int{<-receives, <-receives})
 	require.ErrorIs(t, failed["1bad"], bus.ErrPermanent)
 	require.ErrorContains(t, failed["2panics"], "a bug")
 	_, err := bus.Published([]byte("no event"))

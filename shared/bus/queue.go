@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"lectern/shared/table"
 )
@@ -41,17 +43,31 @@ type Bus interface {
 // failures: to the dead-letter queue.
 var ErrPermanent = errors.New("bus: the message cannot be handled")
 
+// Arrival is a message that a worker has received.
+type Arrival struct {
+	Body []byte
+	// Receives is how often the message was received, at least once. It is more after an
+	// invocation that failed or ended.
+	Receives int
+}
+
+// arrival returns a message of an event.
+func arrival(m events.SQSMessage) Arrival {
+	receives, _ := strconv.Atoi(m.Attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
+	return Arrival{Body: []byte(m.Body), Receives: max(receives, 1)}
+}
+
 // Handle handles each message of an event in parallel and returns the ids of those that failed,
 // so that only these are received again. failed gets each error; it is called by one goroutine at
 // a time.
-func Handle(ctx context.Context, event events.SQSEvent, handle func(context.Context, []byte) error, failed func(id string, err error),
+func Handle(ctx context.Context, event events.SQSEvent, handle func(context.Context, Arrival) error, failed func(id string, err error),
 ) events.SQSEventResponse {
 	answer := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for _, m := range event.Records {
 		all.Go(func() {
-			err := table.Safely(func() error { return handle(ctx, []byte(m.Body)) })()
+			err := table.Safely(func() error { return handle(ctx, arrival(m)) })()
 			if err == nil {
 				return
 			}

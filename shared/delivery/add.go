@@ -130,6 +130,31 @@ func (a *Added) resume(w *Work) {
 	}
 }
 
+// Unattempted returns the first tasks of the deliveries of a message to endpoints that have no attempt
+// yet.
+func (s Store) Unattempted(ctx context.Context, m bus.Message, endpoints []string) ([]Task, error) {
+	keys := make([]table.Key, len(endpoints))
+	for i, endpoint := range endpoints {
+		keys[i] = key(m.Org, endpoint, ID(m, endpoint))
+	}
+	got, err := s.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var stored Added
+	for _, at := range keys {
+		if got[at].Version == 0 {
+			continue
+		}
+		w, err := decodeWork(got[at])
+		if err != nil {
+			return nil, err
+		}
+		stored.resume(w)
+	}
+	return stored.Tasks, nil
+}
+
 // key returns the key of the delivery to a target.
 func (a *addition) key(t Target) table.Key {
 	return key(a.message.Org, t.Endpoint, ID(a.message, t.Endpoint))

@@ -40,6 +40,16 @@ func (r *Receivers) Of(ctx context.Context, m bus.Message) ([]*Endpoint, error) 
 	return slices.DeleteFunc(all, func(e *Endpoint) bool { return !e.May(m.Kind, m.Event) }), nil
 }
 
+// IDs returns the ids of the endpoints of an organization, disabled and paused ones too.
+func (r *Receivers) IDs(ctx context.Context, org int64) ([]string, error) {
+	all, err := r.of(org).List(ctx)
+	ids := make([]string, len(all))
+	for i, e := range all {
+		ids[i] = e.ID
+	}
+	return ids, err
+}
+
 func (r *Receivers) load(ctx context.Context, org int64, all ...*Endpoint) error {
 	return loadOwners(ctx, r.records.Table, r.records.Now(), org, all...)
 }
