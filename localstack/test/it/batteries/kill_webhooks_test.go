@@ -29,6 +29,8 @@ const (
 	// maxHurried is the number of kills after each other without a wait for the deliveries. A message
 	// that is in flight at five kills is dead, since it may be the message that ends the process.
 	maxHurried = 2
+	// longestStart is about the time of a start.
+	longestStart = 700 * time.Millisecond
 	// slowAnswer is the longest time for which the receiver holds an answer, so that kills come
 	// between a request and the record of its outcome.
 	slowAnswer = 40 * time.Millisecond
@@ -178,7 +180,7 @@ func TestKillWebhooks(t *testing.T) {
 	in.verifier, err = standardwebhooks.NewWebhook(made["secret"].(string))
 	require.NoError(t, err)
 	endpoint := made["id"].(string)
-	rounds, hurried := it.Size(10, 100), 0
+	rounds, hurried, starts := it.Size(10, 100), 0, 0
 	var slowest time.Duration
 	for round := range rounds {
 		k.round(round)
@@ -186,7 +188,10 @@ func TestKillWebhooks(t *testing.T) {
 		if hurried++; hurried <= maxHurried && chance(k.r, 2) && !last {
 			continue // The next kill comes while the service catches up.
 		}
-		hurried = 0
+		if hurried = 0; last || chance(k.r, 3) {
+			starts++
+			k.killStart()
+		}
 		began, want := time.Now(), k.published(endpoint)
 		k.settled(func() string { return in.missing(want, last) })
 		slowest = max(slowest, time.Since(began))
@@ -197,7 +202,17 @@ func TestKillWebhooks(t *testing.T) {
 	in.check(t, want)
 	audited(t, k.engine.Dump(t), k.caller.Org, k.caller.Event)
 	k.report()
-	t.Logf("%d webhooks came, %d of them more than once, at most %v after a start", len(want), in.again(), slowest)
+	t.Logf("killed %d starts too; %d webhooks came, %d of them more than once, at most %v after a start", starts, len(want), in.again(), slowest)
+}
+
+// killStart kills the service and then, at a random moment, the next start of it.
+func (k *killing) killStart() {
+	k.t.Helper()
+	k.kill(killBoth, 0)
+	k.launch()
+	time.Sleep(time.Duration(k.r.IntN(int(longestStart))))
+	k.kill(killService, 0)
+	k.start()
 }
 
 // published returns the webhook-id of each publication of the table's change records.
