@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lectern/localstack/content/verify/raw"
+	"lectern/shared/delivery"
 	"lectern/shared/repair"
 	"lectern/shared/tenancy"
 )
@@ -47,6 +48,10 @@ type Report struct {
 	// listed has the ids in the region's list of organizations. checkListed deletes the ids of
 	// organizations with items.
 	listed map[string]bool
+	// dueMinutes are the numbers of due items by minute. sweptMinute is the minute with which the next
+	// sweep begins; nil without a sweep or due item ever.
+	dueMinutes  map[int64]int
+	sweptMinute *int64
 }
 
 // idRange is the number of ids of a region. The digits above tell the regions apart.
@@ -55,7 +60,7 @@ const idRange = 1_000_000_000
 // Table checks a whole table. It reads each item once, strongly consistent, and adds a problem for
 // each item that cannot be read. A raw.Spill keeps the items of organizations on disk, so that
 // memory holds only the organizations of one file: all records and rows, and some hundred bytes
-// for each change record. Writes during the scan may cause false problems, because the scan does
+// for each change record and delivery. Writes during the scan may cause false problems, because the scan does
 // not read a snapshot.
 func Table(ctx context.Context, client Client, name string) (*Report, error) {
 	spill, err := raw.NewSpill()
@@ -63,21 +68,34 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 		return nil, err
 	}
 	defer spill.Close()
-	r := &Report{Kinds: map[string]int64{}, listed: map[string]bool{}}
+	r := newReport()
 	if err := r.scan(ctx, client, name, spill); err != nil {
 		return nil, err
 	}
+	if err := r.check(spill); err != nil {
+		return nil, err
+	}
+	return r, ctx.Err()
+}
+
+// check checks the organizations of a spill, and then the items of the region.
+func (r *Report) check(spill *raw.Spill) error {
 	for file := range raw.Files {
 		if err := r.checkFile(spill, file); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.checkLines()
+	r.checkSweeper()
 	if r.largestID > r.lastGivenID {
 		r.addProblems(1, fmt.Sprintf("the largest id is %d, the last one given is %d", r.largestID, r.lastGivenID))
 		r.Repairs = append(r.Repairs, &repair.Input{OrgID: r.largestOrg, Family: repair.Lists})
 	}
-	return r, ctx.Err()
+	return nil
+}
+
+func newReport() *Report {
+	return &Report{Kinds: map[string]int64{}, listed: map[string]bool{}, dueMinutes: map[int64]int{}}
 }
 
 // scan reads all items.
@@ -115,10 +133,13 @@ func (r *Report) scan(ctx context.Context, client Client, name string, spill *ra
 // add counts an item. It puts an item of an organization into the spill for checkFile, and checks
 // an item of the region.
 func (r *Report) add(item raw.Item, spill *raw.Spill) error {
-	kind, flaw, org := item.Pattern().Name, item.Flaw(), raw.ParsePartition(item.PK).Org
+	kind, flaw, org := item.Pattern().Name, item.Flaw(), OrganizationOf(item)
 	r.Kinds[kind]++
 	if item.Expires == 0 {
 		r.addContent(item)
+	}
+	if kind == delivery.Due.Name {
+		r.addDueMinute(item, org)
 	}
 	switch {
 	case org != 0:
@@ -127,6 +148,8 @@ func (r *Report) add(item raw.Item, spill *raw.Spill) error {
 		r.addProblems(1, flaw)
 	}
 	switch kind {
+	case delivery.Swept.Name:
+		r.addProgress(item)
 	case tenancy.RunningNumber.Name:
 		r.lastGivenID = item.Count
 	case tenancy.Line.Name:
@@ -151,7 +174,7 @@ func (r *Report) addContent(item raw.Item) {
 func (r *Report) checkFile(spill *raw.Spill, file int) error {
 	all := map[int64]*Organization{}
 	err := spill.Read(file, func(item raw.Item) {
-		id := raw.ParsePartition(item.PK).Org
+		id := OrganizationOf(item)
 		if all[id] == nil {
 			all[id] = NewOrganization(id)
 		}

@@ -10,6 +10,7 @@ package verify
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"lectern/shared/account"
 	"lectern/shared/contact"
@@ -78,6 +79,7 @@ type Organization struct {
 	personItemsComplete, rowsCounted bool
 	// acknowledged are versions by record id, as the items of idempotency keys say.
 	acknowledged map[string]int64
+	deliveries   deliveries
 }
 
 // Parties are all contacts, or all accounts, of an organization.
@@ -123,6 +125,7 @@ func NewOrganization(id int64) *Organization {
 		changes: map[string][]changeSummary{}, personal: map[string][]string{}, purged: map[string]bool{},
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
+		deliveries: newDeliveries(),
 	}
 	for _, kind := range kinds {
 		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
@@ -147,6 +150,7 @@ func (o *Organization) Check() {
 	o.checkUnique()
 	o.checkChanges()
 	o.checkAnswers()
+	o.checkDeliveries(time.Now())
 	slices.Sort(o.Problems)
 	sortRepairs(o.Repairs)
 	o.Repairs = splitRepairs(o.Repairs)
