@@ -46,9 +46,9 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"H": (*Organization).addChange,
 	"X": (*Organization).addSecurityEvent,
 	"Y": (*Organization).addRequests,
-	"W": (*Organization).addDelivery,
-	"B": (*Organization).addWebhookBody,
-	"D": (*Organization).addDue,
+	"W": (*Organization).addWebhookItem,
+	"B": (*Organization).addWebhookItem,
+	"D": (*Organization).addWebhookItem,
 	"I": (*Organization).addAnswer,
 }
 
@@ -59,7 +59,7 @@ var rowSources = map[string]func(org, event int64) catalogue.Source{
 	"RA": account.Kind.Rows,
 }
 
-// Add adds an item of the organization, as OrganizationOf says.
+// Add adds an item of the organization, see raw.Item.Organization.
 func (o *Organization) Add(item raw.Item) {
 	if flaw := item.Flaw(); flaw != "" {
 		o.problemf("%s", flaw)

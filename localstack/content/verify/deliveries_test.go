@@ -86,7 +86,7 @@ func (all items) report(t *testing.T) *Report {
 	spill, err := raw.NewSpill()
 	require.NoError(t, err)
 	defer spill.Close()
-	r := newReport()
+	r := &Report{Kinds: map[string]int64{}, listed: map[string]bool{}}
 	for _, item := range all {
 		require.NoError(t, r.add(item, spill))
 	}

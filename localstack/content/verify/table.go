@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lectern/localstack/content/verify/deliveries"
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/delivery"
 	"lectern/shared/repair"
@@ -47,11 +48,8 @@ type Report struct {
 	largestID, largestOrg, lastGivenID int64
 	// listed has the ids in the region's list of organizations. checkListed deletes the ids of
 	// organizations with items.
-	listed map[string]bool
-	// dueMinutes are the numbers of due items by minute. sweptMinute is the minute with which the next
-	// sweep begins; nil without a sweep or due item ever.
-	dueMinutes  map[int64]int
-	sweptMinute *int64
+	listed  map[string]bool
+	sweeper deliveries.Sweeper
 }
 
 // idRange is the number of ids of a region. The digits above tell the regions apart.
@@ -68,7 +66,7 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 		return nil, err
 	}
 	defer spill.Close()
-	r := newReport()
+	r := &Report{Kinds: map[string]int64{}, listed: map[string]bool{}}
 	if err := r.scan(ctx, client, name, spill); err != nil {
 		return nil, err
 	}
@@ -86,16 +84,12 @@ func (r *Report) check(spill *raw.Spill) error {
 		}
 	}
 	r.checkLines()
-	r.checkSweeper()
+	r.addProblem(r.sweeper.Check())
 	if r.largestID > r.lastGivenID {
 		r.addProblems(1, fmt.Sprintf("the largest id is %d, the last one given is %d", r.largestID, r.lastGivenID))
 		r.Repairs = append(r.Repairs, &repair.Input{OrgID: r.largestOrg, Family: repair.Lists})
 	}
 	return nil
-}
-
-func newReport() *Report {
-	return &Report{Kinds: map[string]int64{}, listed: map[string]bool{}, dueMinutes: map[int64]int{}}
 }
 
 // scan reads all items.
@@ -133,23 +127,21 @@ func (r *Report) scan(ctx context.Context, client Client, name string, spill *ra
 // add counts an item. It puts an item of an organization into the spill for checkFile, and checks
 // an item of the region.
 func (r *Report) add(item raw.Item, spill *raw.Spill) error {
-	kind, flaw, org := item.Pattern().Name, item.Flaw(), OrganizationOf(item)
+	kind, flaw, org := item.Pattern().Name, item.Flaw(), item.Organization()
 	r.Kinds[kind]++
 	if item.Expires == 0 {
 		r.addContent(item)
 	}
 	if kind == delivery.Due.Name {
-		r.addDueMinute(item, org)
+		r.addProblem(r.sweeper.AddDue(item))
 	}
-	switch {
-	case org != 0:
+	if org != 0 {
 		return spill.Put(org, item)
-	case flaw != "":
-		r.addProblems(1, flaw)
 	}
+	r.addProblem(flaw)
 	switch kind {
 	case delivery.Swept.Name:
-		r.addProgress(item)
+		r.addProblem(r.sweeper.AddProgress(item))
 	case tenancy.RunningNumber.Name:
 		r.lastGivenID = item.Count
 	case tenancy.Line.Name:
@@ -174,7 +166,7 @@ func (r *Report) addContent(item raw.Item) {
 func (r *Report) checkFile(spill *raw.Spill, file int) error {
 	all := map[int64]*Organization{}
 	err := spill.Read(file, func(item raw.Item) {
-		id := OrganizationOf(item)
+		id := item.Organization()
 		if all[id] == nil {
 			all[id] = NewOrganization(id)
 		}
@@ -205,6 +197,13 @@ func (r *Report) checkFile(spill *raw.Spill, file int) error {
 func (r *Report) addProblems(count int, lines ...string) {
 	r.Count += count
 	r.Problems = append(r.Problems, lines[:min(len(lines), maxProblems-len(r.Problems))]...)
+}
+
+// addProblem adds a problem, if the text is not empty.
+func (r *Report) addProblem(problem string) {
+	if problem != "" {
+		r.addProblems(1, problem)
+	}
 }
 
 // largestID returns the largest id of the organization, events, members and tokens, less the start

@@ -79,7 +79,7 @@ func read(t *testing.T, client *dynamodb.Client, name string) (all items) {
 func (all items) first(t *testing.T, kind, text string) *raw.Item {
 	t.Helper()
 	at := slices.IndexFunc(all, func(i raw.Item) bool {
-		return OrganizationOf(i) != 0 && i.Pattern().Name == kind && strings.Contains(i.Data, text)
+		return i.Organization() != 0 && i.Pattern().Name == kind && strings.Contains(i.Data, text)
 	})
 	require.GreaterOrEqual(t, at, 0, kind)
 	return &all[at]
@@ -89,7 +89,7 @@ func (all items) first(t *testing.T, kind, text string) *raw.Item {
 func (all items) problems() (lines []string) {
 	organizations := map[int64]*Organization{}
 	for _, item := range all {
-		if org := OrganizationOf(item); org != 0 {
+		if org := item.Organization(); org != 0 {
 			if organizations[org] == nil {
 				organizations[org] = NewOrganization(org)
 			}

@@ -37,7 +37,7 @@ func audited(t *testing.T, all it.Dump, org, event int64) *audit {
 	o := verify.NewOrganization(org)
 	for key, item := range all {
 		one := raw.Item{Key: key, Version: item.Version, Settings: item.Settings, Count: item.Count, Expires: item.Expires, Data: item.Data, Kind: item.Kind}
-		if verify.OrganizationOf(one) == org {
+		if one.Organization() == org {
 			o.Add(one)
 		}
 	}
