@@ -196,6 +196,7 @@ func TestKillWebhooks(t *testing.T) {
 		k.settled(func() string { return in.missing(want, last) })
 		slowest = max(slowest, time.Since(began))
 		in.check(t, want)
+		audited(t, k.engine.Dump(t), k.caller.Org, k.caller.Event)
 	}
 	want := k.published(endpoint)
 	k.settled(func() string { return k.open(endpoint, want) })
