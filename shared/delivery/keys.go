@@ -13,19 +13,20 @@ import (
 	"lectern/shared/table"
 )
 
-// Due is the pattern of the due items. Body is the pattern of the rendered bodies: the partition
-// names the record, so that an erasure finds the bodies of a person.
+// Due is the pattern of the due items, and Swept that of the sweeper's progress. Body is the pattern
+// of the rendered bodies: the partition names the record, so that an erasure finds the bodies of a person.
 var (
 	Due  = keys.Pattern{Name: "due item", PK: "D#<minute>#<0..7>", SK: "<id>#<attempt>", Expires: true}
 	Body = keys.Pattern{Name: "webhook body", PK: "o#B#<kind>#<record>", SK: "<published>", Expires: true}
+
+	Swept = keys.Pattern{Name: "progress of the sweeper", PK: markKey.PK, SK: markKey.SK}
 )
 
 // Keys are the patterns of the items of deliveries.
 var Keys = []keys.Pattern{
 	{Name: "delivery", PK: "o#W#<endpoint>#<yyyymmdd>", SK: "<id>", Expires: true},
 	{Name: "state of a webhook endpoint", PK: "o#W#<endpoint>", SK: "S", Expires: true},
-	Body, Due,
-	{Name: "progress of the sweeper", PK: markKey.PK, SK: markKey.SK},
+	Body, Due, Swept,
 }
 
 // dueBuckets is the number of partitions of a minute's due items.

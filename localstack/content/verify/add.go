@@ -20,7 +20,7 @@ import (
 )
 
 // adders add the items of an organization, by the letters of the partition. Every pattern of
-// package layout needs an adder.
+// package layout needs an adder, if its items have an organization.
 var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"":  (*Organization).addTenancyRecord,
 	"U": (*Organization).addMember,
@@ -46,8 +46,9 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"H": (*Organization).addChange,
 	"X": (*Organization).addSecurityEvent,
 	"Y": (*Organization).addRequests,
-	"W": (*Organization).addDelivery,
-	"B": (*Organization).addWebhookBody,
+	"W": (*Organization).addWebhookItem,
+	"B": (*Organization).addWebhookItem,
+	"D": (*Organization).addWebhookItem,
 	"I": (*Organization).addAnswer,
 }
 
@@ -58,7 +59,7 @@ var rowSources = map[string]func(org, event int64) catalogue.Source{
 	"RA": account.Kind.Rows,
 }
 
-// Add adds an item of the organization.
+// Add adds an item of the organization, see raw.Item.Organization.
 func (o *Organization) Add(item raw.Item) {
 	if flaw := item.Flaw(); flaw != "" {
 		o.problemf("%s", flaw)
@@ -67,7 +68,9 @@ func (o *Organization) Add(item raw.Item) {
 	if pattern.Name == raw.Unknown {
 		return
 	}
-	o.owners[at.Owner] = true
+	if at.Org != 0 {
+		o.owners[at.Owner] = true
+	}
 	if add, ok := adders[at.Letters]; ok {
 		add(o, at, item)
 	} else {

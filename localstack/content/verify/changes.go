@@ -10,7 +10,6 @@ import (
 
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/change"
-	"lectern/shared/delivery"
 	"lectern/shared/purge"
 	"lectern/shared/repair"
 	"lectern/shared/requestlog"
@@ -82,32 +81,6 @@ func (o *Organization) addRequests(at raw.Partition, item raw.Item) {
 	}
 	hour, _, _ := strings.Cut(at.Rest, "#")
 	o.ingestedHours[hour] = true
-}
-
-// addDelivery checks the endpoint, day and id in the key of a delivery. The state of an endpoint is
-// only for the deliverer.
-func (o *Organization) addDelivery(at raw.Partition, item raw.Item) {
-	endpoint, day, found := strings.Cut(at.Rest, "#")
-	if !found {
-		return
-	}
-	var d delivery.Delivery
-	if !o.read(item, "delivery", &d) {
-		return
-	}
-	id, err := uuid.Parse(item.SK)
-	seconds, nanos := id.Time().UnixTime()
-	if err != nil || d.ID != item.SK || d.Endpoint != endpoint || time.Unix(seconds, nanos).UTC().Format("20060102") != day {
-		o.problemf("a delivery to %s stands in the wrong place", endpoint)
-	}
-}
-
-// addWebhookBody checks the place for the id in a body.
-func (o *Organization) addWebhookBody(_ raw.Partition, item raw.Item) {
-	var all map[string]any
-	if o.read(item, "webhook body", &all) && !strings.HasSuffix(item.Data, delivery.Place) {
-		o.problemf("a webhook body has no place for its id")
-	}
 }
 
 // addPersonal adds a change record beside a person or company. Releases without nonces wrote

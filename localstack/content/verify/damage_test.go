@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,12 +16,9 @@ import (
 	"lectern/localstack/content/demo"
 	"lectern/localstack/content/verify/raw"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/bus"
-	"lectern/shared/delivery"
 	"lectern/shared/layout"
 	"lectern/shared/metadata"
 	"lectern/shared/table"
-	"lectern/shared/wire"
 )
 
 // oneOfEach is a table with few records, of every kind.
@@ -57,28 +53,6 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	require.NoError(t, err)
 	addSmallRecords(t, s, table.New(client, name))
 	return client, name
-}
-
-// deliver stores a delivery with its body, and the state of an endpoint.
-func deliver(t *testing.T, s *stacktest.Stack) {
-	t.Helper()
-	const endpoint = "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e30"
-	deliveries := delivery.Store{Table: s.Table(t), Now: time.Now}
-	m := bus.Message{
-		Change: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e31", At: wire.At(time.Now()), Org: s.Org, Kind: "contact.created", Sequence: 1,
-		Type: "contact", RecordID: endpoint,
-	}
-	_, err := deliveries.Add(t.Context(), m, []delivery.Target{{Endpoint: endpoint, Form: "thin"}}, emptyBody{})
-	require.NoError(t, err)
-	_, err = deliveries.Learn(t.Context(), s.Org, endpoint, []delivery.Result{{Failed: true}})
-	require.NoError(t, err)
-}
-
-// emptyBody renders a body without content.
-type emptyBody struct{}
-
-func (emptyBody) Render(context.Context, bus.Message, string) ([]byte, error) {
-	return []byte(`{"metadata":{` + delivery.Place), nil
 }
 
 // with is all of it and some more.

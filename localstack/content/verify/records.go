@@ -2,9 +2,12 @@ package verify
 
 import (
 	"strconv"
+	"time"
 
+	"lectern/localstack/content/verify/deliveries"
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/resource"
+	"lectern/shared/webhook"
 )
 
 // smallRecord has a small record with the key and version.
@@ -65,4 +68,27 @@ func (o *Organization) checkRecords() {
 			}
 		}
 	}
+}
+
+// addWebhookItem adds a delivery or the state of an endpoint, a body, or a due item.
+func (o *Organization) addWebhookItem(at raw.Partition, item raw.Item) {
+	switch at.Letters {
+	case "W":
+		o.deliveries.AddDelivery(at, item)
+	case "B":
+		o.deliveries.AddBody(item)
+	default:
+		o.deliveries.AddDue(item)
+	}
+}
+
+// checkDeliveries compares the items of webhooks with each other and with the endpoints.
+func (o *Organization) checkDeliveries() {
+	r := deliveries.Records{Endpoints: map[string]bool{}, Purged: o.purged}
+	for id, record := range o.small {
+		if record.kind == webhook.Kind {
+			r.Endpoints[id] = record.DeletedAt == nil
+		}
+	}
+	o.deliveries.Check(r, time.Now())
 }

@@ -16,7 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"lectern/localstack/content/verify/deliveries"
 	"lectern/localstack/content/verify/raw"
+	"lectern/shared/delivery"
 	"lectern/shared/repair"
 	"lectern/shared/tenancy"
 )
@@ -46,7 +48,8 @@ type Report struct {
 	largestID, largestOrg, lastGivenID int64
 	// listed has the ids in the region's list of organizations. checkListed deletes the ids of
 	// organizations with items.
-	listed map[string]bool
+	listed  map[string]bool
+	sweeper deliveries.Sweeper
 }
 
 // idRange is the number of ids of a region. The digits above tell the regions apart.
@@ -55,7 +58,7 @@ const idRange = 1_000_000_000
 // Table checks a whole table. It reads each item once, strongly consistent, and adds a problem for
 // each item that cannot be read. A raw.Spill keeps the items of organizations on disk, so that
 // memory holds only the organizations of one file: all records and rows, and some hundred bytes
-// for each change record. Writes during the scan may cause false problems, because the scan does
+// for each change record and delivery. Writes during the scan may cause false problems, because the scan does
 // not read a snapshot.
 func Table(ctx context.Context, client Client, name string) (*Report, error) {
 	spill, err := raw.NewSpill()
@@ -67,17 +70,26 @@ func Table(ctx context.Context, client Client, name string) (*Report, error) {
 	if err := r.scan(ctx, client, name, spill); err != nil {
 		return nil, err
 	}
+	if err := r.check(spill); err != nil {
+		return nil, err
+	}
+	return r, ctx.Err()
+}
+
+// check checks the organizations of a spill, and then the items of the region.
+func (r *Report) check(spill *raw.Spill) error {
 	for file := range raw.Files {
 		if err := r.checkFile(spill, file); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	r.checkLines()
+	r.addProblem(r.sweeper.Check())
 	if r.largestID > r.lastGivenID {
 		r.addProblems(1, fmt.Sprintf("the largest id is %d, the last one given is %d", r.largestID, r.lastGivenID))
 		r.Repairs = append(r.Repairs, &repair.Input{OrgID: r.largestOrg, Family: repair.Lists})
 	}
-	return r, ctx.Err()
+	return nil
 }
 
 // scan reads all items.
@@ -115,18 +127,21 @@ func (r *Report) scan(ctx context.Context, client Client, name string, spill *ra
 // add counts an item. It puts an item of an organization into the spill for checkFile, and checks
 // an item of the region.
 func (r *Report) add(item raw.Item, spill *raw.Spill) error {
-	kind, flaw, org := item.Pattern().Name, item.Flaw(), raw.ParsePartition(item.PK).Org
+	kind, flaw, org := item.Pattern().Name, item.Flaw(), item.Organization()
 	r.Kinds[kind]++
 	if item.Expires == 0 {
 		r.addContent(item)
 	}
-	switch {
-	case org != 0:
-		return spill.Put(org, item)
-	case flaw != "":
-		r.addProblems(1, flaw)
+	if kind == delivery.Due.Name {
+		r.addProblem(r.sweeper.AddDue(item))
 	}
+	if org != 0 {
+		return spill.Put(org, item)
+	}
+	r.addProblem(flaw)
 	switch kind {
+	case delivery.Swept.Name:
+		r.addProblem(r.sweeper.AddProgress(item))
 	case tenancy.RunningNumber.Name:
 		r.lastGivenID = item.Count
 	case tenancy.Line.Name:
@@ -151,7 +166,7 @@ func (r *Report) addContent(item raw.Item) {
 func (r *Report) checkFile(spill *raw.Spill, file int) error {
 	all := map[int64]*Organization{}
 	err := spill.Read(file, func(item raw.Item) {
-		id := raw.ParsePartition(item.PK).Org
+		id := item.Organization()
 		if all[id] == nil {
 			all[id] = NewOrganization(id)
 		}
@@ -182,6 +197,13 @@ func (r *Report) checkFile(spill *raw.Spill, file int) error {
 func (r *Report) addProblems(count int, lines ...string) {
 	r.Count += count
 	r.Problems = append(r.Problems, lines[:min(len(lines), maxProblems-len(r.Problems))]...)
+}
+
+// addProblem adds a problem, if the text is not empty.
+func (r *Report) addProblem(problem string) {
+	if problem != "" {
+		r.addProblems(1, problem)
+	}
 }
 
 // largestID returns the largest id of the organization, events, members and tokens, less the start

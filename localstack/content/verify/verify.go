@@ -4,13 +4,15 @@
 //
 // Read table.go first: the scan and the report. Then verify.go: an Organization and the order of
 // the checks. add.go adds the items, check.go compares rows, shards, lists and holds, the files
-// named after records check the records, and repairs.go suggests repairs.
+// named after records check the records, and repairs.go suggests repairs. Package deliveries
+// checks the items of webhooks.
 package verify
 
 import (
 	"fmt"
 	"slices"
 
+	"lectern/localstack/content/verify/deliveries"
 	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/party"
@@ -78,6 +80,8 @@ type Organization struct {
 	personItemsComplete, rowsCounted bool
 	// acknowledged are versions by record id, as the items of idempotency keys say.
 	acknowledged map[string]int64
+	// deliveries are the items of webhooks.
+	deliveries *deliveries.Items
 }
 
 // Parties are all contacts, or all accounts, of an organization.
@@ -124,6 +128,7 @@ func NewOrganization(id int64) *Organization {
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
 	}
+	o.deliveries = deliveries.New(id, o.problemf)
 	for _, kind := range kinds {
 		o.Parties[kind.Name] = &Parties{kind, map[string]*party.Body{}, map[string]map[string]*party.Association{}}
 	}
@@ -147,6 +152,7 @@ func (o *Organization) Check() {
 	o.checkUnique()
 	o.checkChanges()
 	o.checkAnswers()
+	o.checkDeliveries()
 	slices.Sort(o.Problems)
 	sortRepairs(o.Repairs)
 	o.Repairs = splitRepairs(o.Repairs)

@@ -1,9 +1,11 @@
 package raw
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"lectern/shared/change"
+	"lectern/shared/delivery"
 	"lectern/shared/keys"
 	"lectern/shared/layout"
 )
@@ -38,4 +40,18 @@ func (i Item) Flaw() string {
 		return fmt.Sprintf("the %s in %s has a ttl", pattern.Name, shown)
 	}
 	return ""
+}
+
+// Organization returns the id of the organization of an item: from the partition, or from the content
+// of a due item. It returns 0 for an item of the region, and for a due item that cannot be read.
+func (i Item) Organization() int64 {
+	at := ParsePartition(i.PK)
+	if at.Org != 0 || i.Pattern() != delivery.Due {
+		return at.Org
+	}
+	var d delivery.DueItem
+	if json.Unmarshal([]byte(i.Data), &d) != nil {
+		return 0
+	}
+	return max(d.Org, 0)
 }

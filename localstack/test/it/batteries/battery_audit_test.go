@@ -35,8 +35,11 @@ type kept struct {
 func audited(t *testing.T, all it.Dump, org, event int64) *audit {
 	t.Helper()
 	o := verify.NewOrganization(org)
-	for key, item := range all.Below(table.Org(org)) {
-		o.Add(raw.Item{Key: key, Version: item.Version, Settings: item.Settings, Count: item.Count, Expires: item.Expires, Data: item.Data, Kind: item.Kind})
+	for key, item := range all {
+		one := raw.Item{Key: key, Version: item.Version, Settings: item.Settings, Count: item.Count, Expires: item.Expires, Data: item.Data, Kind: item.Kind}
+		if one.Organization() == org {
+			o.Add(one)
+		}
 	}
 	o.Check()
 	require.Empty(t, o.Problems)

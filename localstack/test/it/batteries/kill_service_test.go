@@ -65,11 +65,7 @@ func built(t *testing.T, flags ...string) *service {
 // start starts the program and waits until it serves.
 func (s *service) start() {
 	s.t.Helper()
-	s.process = exec.Command(s.binary, append([]string{"up", "--no-demo", "--us-port", "0", "--eu-port", "0", "--data", s.data}, s.flags...)...)
-	s.said.Reset()
-	s.process.Stdout, s.process.Stderr = &s.said, &s.said
-	require.NoError(s.t, os.RemoveAll(filepath.Join(s.data, "demo.env")))
-	require.NoError(s.t, s.process.Start())
+	s.launch()
 	deadline := time.Now().Add(startDeadline)
 	for {
 		if _, err := os.Stat(filepath.Join(s.data, "demo.env")); err == nil {
@@ -83,6 +79,16 @@ func (s *service) start() {
 		time.Sleep(5 * time.Millisecond)
 	}
 	s.connect()
+}
+
+// launch starts the program and does not wait.
+func (s *service) launch() {
+	s.t.Helper()
+	s.process = exec.Command(s.binary, append([]string{"up", "--no-demo", "--us-port", "0", "--eu-port", "0", "--data", s.data}, s.flags...)...)
+	s.said.Reset()
+	s.process.Stdout, s.process.Stderr = &s.said, &s.said
+	require.NoError(s.t, os.RemoveAll(filepath.Join(s.data, "demo.env")))
+	require.NoError(s.t, s.process.Start())
 }
 
 // connect finds the running region and its table.
