@@ -82,6 +82,8 @@ type Rule struct {
 }
 
 // Rules lists the rules of a region's bus. An event on the bus has the kind as its detail-type.
+// No rule sends bus.FieldsChanged to a queue yet. A consumer for automations adds a rule with the
+// pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}.
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
 }

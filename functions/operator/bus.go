@@ -50,7 +50,7 @@ type RepublishCursor struct {
 // Republished is the result of a call. Its keys of RepublishInput are the input of the next call.
 type Republished struct {
 	RepublishInput
-	// Records counts the change records, Messages the published kinds.
+	// Records counts the change records, Messages the events on the bus.
 	Records  int `json:"records"`
 	Messages int `json:"messages"`
 	// Cursor is null when everything is published.
@@ -65,7 +65,7 @@ type republication struct {
 	until time.Time
 }
 
-// republish puts the published kinds of change records on the bus again.
+// republish puts the messages of change records on the bus again.
 func (s *Service) republish(ctx context.Context, in *RepublishInput) (*Republished, error) {
 	to, err := s.env.Places.Bus()
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *republication) organization(ctx context.Context, org int64, after strin
 	return false, nil
 }
 
-// publish publishes the kinds of change records.
+// publish publishes the messages of change records.
 func (r *republication) publish(ctx context.Context, items []table.Item) error {
 	var messages []bus.Message
 	for _, item := range items {

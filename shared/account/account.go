@@ -9,6 +9,7 @@ import (
 	"lectern/shared/caps"
 	"lectern/shared/contact"
 	"lectern/shared/field"
+	"lectern/shared/keys"
 	"lectern/shared/party"
 	"lectern/shared/table"
 )
@@ -21,10 +22,11 @@ const (
 
 // Kind is the kind of party of accounts.
 var Kind = &party.Kind{
-	Name: "account", Letter: "A", Prefix: "ACCT-", Module: field.Account, Shards: 4, Cap: caps.Accounts, Numbered: true,
-	Fields:  strings.Fields(fields),
-	Aliases: map[string]string{misspelled: country},
-	Words:   func(b *party.Body) []string { return []string{b.Value("name")} },
+	Name: "account", Letter: "A", Personal: keys.Outside, Prefix: "ACCT-", Module: field.Account, Shards: 4, Cap: caps.Accounts,
+	Numbered: true,
+	Fields:   strings.Fields(fields),
+	Aliases:  map[string]string{misspelled: country},
+	Words:    func(b *party.Body) []string { return []string{b.Value("name")} },
 }
 
 // misspelled is the name of the country in answers, kept for compatibility (spec.md section

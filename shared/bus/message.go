@@ -15,7 +15,16 @@ import (
 // Source is the source of all events that the service puts on the bus.
 const Source = "lectern"
 
-// Message is one published kind of a change.
+// FieldsChanged is the kind of the message with all changed fields of a contact, for automations
+// (spec.md section 6). It is no published kind of the change record, so it takes no number of the
+// contact, and no webhook endpoint gets it.
+const FieldsChanged = "contact.fields.changed"
+
+// contactUpdated is the published kind that names changed fields of a contact. A change record has
+// it once for standard fields and once for custom fields.
+const contactUpdated = "contact.updated"
+
+// Message is one published kind of a change, or FieldsChanged.
 type Message struct {
 	// Change is the id of the change record, and At its time.
 	Change string    `json:"change"`
@@ -23,9 +32,10 @@ type Message struct {
 	// Org is the organization; Event is 0 for a record of the organization.
 	Org   int64 `json:"org"`
 	Event int64 `json:"event,omitempty"`
-	// Kind is such as session.updated. Sequence is the record's number of published kinds.
+	// Kind is such as session.updated. Sequence is the record's number of published kinds; 0 for
+	// FieldsChanged.
 	Kind     string `json:"kind"`
-	Sequence int64  `json:"sequence"`
+	Sequence int64  `json:"sequence,omitempty"`
 	// Fields names the changed fields. The last name is change.Others where not all fit.
 	Fields []string `json:"fields,omitempty"`
 	// Type is the kind of record, RecordID its id, Version its version after the change.
@@ -37,16 +47,47 @@ type Message struct {
 	Actor  change.Actor `json:"actor"`
 }
 
-// Messages returns a message for each published kind of a change record.
+// Messages returns a message for each published kind of a change record. For an update of fields
+// of a contact, a message of kind FieldsChanged follows.
 func Messages(r change.Record) []Message {
-	all := make([]Message, len(r.Kinds))
+	all := make([]Message, len(r.Kinds), len(r.Kinds)+1)
 	for i, k := range r.Kinds {
-		all[i] = Message{
-			Change: r.ID, At: r.At, Org: r.Org, Event: r.Event, Kind: k.Name, Sequence: k.Sequence, Fields: k.Fields,
-			Type: r.Type, RecordID: r.RecordID, Version: r.Version, Source: r.Source, Actor: r.Actor,
-		}
+		all[i] = message(r, k)
+	}
+	if fields := changedFields(r.Kinds); len(fields) > 0 {
+		all = append(all, message(r, change.Kind{Name: FieldsChanged, Fields: fields}))
 	}
 	return all
+}
+
+// message returns the message of a kind of a change record.
+func message(r change.Record, k change.Kind) Message {
+	return Message{
+		Change: r.ID, At: r.At, Org: r.Org, Event: r.Event, Kind: k.Name, Sequence: k.Sequence, Fields: k.Fields,
+		Type: r.Type, RecordID: r.RecordID, Version: r.Version, Source: r.Source, Actor: r.Actor,
+	}
+}
+
+// changedFields returns the fields that updates of a contact have changed: standard fields, custom
+// fields, and change.Others at the end where not all fit.
+func changedFields(kinds []change.Kind) (fields []string) {
+	others := false
+	for _, k := range kinds {
+		if k.Name != contactUpdated {
+			continue
+		}
+		for _, name := range k.Fields {
+			if name == change.Others {
+				others = true
+			} else {
+				fields = append(fields, name)
+			}
+		}
+	}
+	if others {
+		fields = append(fields, change.Others)
+	}
+	return fields
 }
 
 // Published returns the message of an event that a rule has sent to a queue.

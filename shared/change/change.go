@@ -123,11 +123,13 @@ func nonce() string {
 // Buckets is the number of partitions for the changes of an organization's hour.
 const Buckets = feed.Buckets
 
-// Feed are the keys of the change records.
-var Feed = keys.Pattern{Name: "change record", PK: "o#H#<yyyymmddhh>#<0..7>", SK: "<change>"}
+// Feed are the keys of the change records. The records of contacts have no values in the feed
+// (PersonalWrites). The values of sessions, settings and small records may be text about a person
+// that others wrote.
+var Feed = keys.Pattern{Name: "change record", PK: "o#H#<yyyymmddhh>#<0..7>", SK: "<change>", Personal: keys.Outside}
 
 // Keys are the patterns of the items of the feed.
-var Keys = []keys.Pattern{Feed, {Name: "hour of change records", PK: "o#H", SK: "<yyyymmddhh>"}}
+var Keys = []keys.Pattern{Feed, {Name: "hour of change records", PK: "o#H", SK: "<yyyymmddhh>", Personal: keys.Nothing}}
 
 // Write returns the write that puts the record into the feed.
 func (r Record) Write() table.Write {

@@ -22,7 +22,7 @@ const email = "email"
 
 // Kind is the kind of party of contacts.
 var Kind = &party.Kind{
-	Name: "contact", Letter: "C", Prefix: "CONT-", Module: field.Contact, Shards: 64, Cap: caps.Contacts,
+	Name: "contact", Letter: "C", Personal: keys.Person, Prefix: "CONT-", Module: field.Contact, Shards: 64, Cap: caps.Contacts,
 	Fields:  strings.Fields(names + " " + profile + " " + social + " " + background),
 	Aliases: map[string]string{"company": "company_name", "phone": "phone_mobile"},
 	Words:   func(b *party.Body) []string { return []string{fullName(b), b.Value(email), b.Value("company_name")} },
@@ -42,7 +42,7 @@ const (
 )
 
 // Keys are the patterns of the items of contacts, beside those of their kind.
-var Keys = []keys.Pattern{{Name: "unique value", PK: "o#Q#email#<value>", SK: "-"}}
+var Keys = []keys.Pattern{{Name: "unique value", PK: "o#Q#email#<value>", SK: "-", Personal: keys.Person}}
 
 // ByEmail returns the key of the item that keeps an address for one contact. Addresses are
 // compared trimmed and lower-cased (gaps.md section 2.3).

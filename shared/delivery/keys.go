@@ -14,18 +14,19 @@ import (
 )
 
 // Due is the pattern of the due items, and Swept that of the sweeper's progress. Body is the pattern
-// of the rendered bodies: the partition names the record, so that an erasure finds the bodies of a person.
+// of the rendered bodies: the partition names the record, so that an erasure finds those of a contact and of its sessions.
 var (
-	Due  = keys.Pattern{Name: "due item", PK: "D#<minute>#<0..7>", SK: "<id>#<attempt>", Expires: true}
-	Body = keys.Pattern{Name: "webhook body", PK: "o#B#<kind>#<record>", SK: "<published>", Expires: true}
+	Due  = keys.Pattern{Name: "due item", PK: "D#<minute>#<0..7>", SK: "<id>#<attempt>", Expires: true, Personal: keys.Nothing}
+	Body = keys.Pattern{Name: "webhook body", PK: "o#B#<kind>#<record>", SK: "<published>", Expires: true, Personal: keys.Person}
 
-	Swept = keys.Pattern{Name: "progress of the sweeper", PK: markKey.PK, SK: markKey.SK}
+	Swept = keys.Pattern{Name: "progress of the sweeper", PK: markKey.PK, SK: markKey.SK, Personal: keys.Nothing}
 )
 
-// Keys are the patterns of the items of deliveries.
+// Keys are the patterns of the items of deliveries. A delivery keeps the answers of the
+// receiver, which may repeat data of a contact.
 var Keys = []keys.Pattern{
-	{Name: "delivery", PK: "o#W#<endpoint>#<yyyymmdd>", SK: "<id>", Expires: true},
-	{Name: "state of a webhook endpoint", PK: "o#W#<endpoint>", SK: "S", Expires: true},
+	{Name: "delivery", PK: "o#W#<endpoint>#<yyyymmdd>", SK: "<id>", Expires: true, Personal: keys.Person},
+	{Name: "state of a webhook endpoint", PK: "o#W#<endpoint>", SK: "S", Expires: true, Personal: keys.Nothing},
 	Body, Due, Swept,
 }
 

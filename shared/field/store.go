@@ -15,8 +15,8 @@ import (
 
 // Keys are the patterns of the items of fields.
 var Keys = slices.Concat(
-	keys.Both("setting: "+Kind, "#M", Kind+"#<id>"),
-	keys.Both("unique value", "#Q#"+Kind+"#<value>", "-"),
+	keys.Both("setting: "+Kind, "#M", Kind+"#<id>", keys.Outside),
+	keys.Both("unique value", "#Q#"+Kind+"#<value>", "-", keys.Nothing),
 )
 
 // Store writes the definitions of the caller's event and organization.

@@ -43,10 +43,12 @@ const (
 var ErrRaced = errors.New("idempotency: another request under the key came first")
 
 // Keys are the patterns of the items under a key: a single write or the claim of a bulk, and
-// the results of a part of a bulk. The hash is that of method, path and key.
+// the results of a part of a bulk. The hash is that of method, path and key. The error of a refused
+// operation may repeat text that the client sent, such as the name of an unknown field. Only the
+// time to live removes it: the keys name no contact.
 var Keys = []keys.Pattern{
-	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "-", Expires: true},
-	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "P#<claim>#<index>", Expires: true},
+	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "-", Expires: true, Personal: keys.Person},
+	{Name: "idempotency key", PK: "o#I#<token>#<hash>", SK: "P#<claim>#<index>", Expires: true, Personal: keys.Person},
 }
 
 // Store keeps the keys.

@@ -20,12 +20,30 @@ type Pattern struct {
 	PK, SK string
 	// Expires reports whether the items have a time to live.
 	Expires bool
+	// Personal says whether the items can hold personal data. Every pattern sets it.
+	Personal Personal
 }
+
+// Personal says whether the items of a pattern can hold personal data, and whether an erasure
+// removes the data. The zero value says nothing: a test of package layout fails for it.
+type Personal int
+
+// The values of Personal.
+const (
+	// Nothing is for items with ids, numbers, times and names of fields, and nothing of a contact.
+	Nothing Personal = iota + 1
+	// Person is for items that may hold data of a contact. An erasure removes the data. An item
+	// without a contact in its key or data ends by its time to live instead.
+	Person
+	// Outside is for items that may hold text about a person. An erasure leaves the text, because
+	// other people wrote it or it belongs to the members of an organization (gaps.md section 7).
+	Outside
+)
 
 // Both returns a pattern below the organization and the same pattern below an event. pk is
 // the rest of the partition key.
-func Both(name, pk, sk string) []Pattern {
-	return []Pattern{{Name: name, PK: "o" + pk, SK: sk}, {Name: name, PK: "e" + pk, SK: sk}}
+func Both(name, pk, sk string, personal Personal) []Pattern {
+	return []Pattern{{Name: name, PK: "o" + pk, SK: sk, Personal: personal}, {Name: name, PK: "e" + pk, SK: sk, Personal: personal}}
 }
 
 // Leading returns the pattern that a policy grants for the partition keys of p. All items of

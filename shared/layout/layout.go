@@ -1,5 +1,6 @@
 // Package layout lists the kinds of items of the table. A new kind of item needs a keys.Pattern
-// in the package that writes the items, and a new package needs a line in Keys below.
+// in the package that writes the items, and a new package needs a line in Keys below. The pattern
+// declares whether the items can hold personal data.
 package layout
 
 import (

@@ -24,7 +24,11 @@ func TestThePageShowsEveryPattern(t *testing.T) {
 	text := "# Keys of the table\n\n" +
 		"Written from the declarations of the packages that store the items: `go test ./shared/layout -update`.\n\n" +
 		"`o` is `O#<org>` and `e` is `O#<org>#E#<event>`. Items with a time to live are marked `TTL`. A part marked `?` may be empty.\n\n" +
-		"| What | PK | SK | |\n|---|---|---|---|\n"
+		"The column \"personal data\" says how an erasure of a contact treats the items. It removes data of the contact from " +
+		"items marked `erased`; an idempotency key has no contact in its key and ends by its time to live. It leaves items " +
+		"marked `stays`: their text about a person was written by others, or belongs to the members of an " +
+		"organization. The other items have ids, numbers, times and names of fields alone.\n\n" +
+		"| What | PK | SK | | personal data |\n|---|---|---|---|---|\n"
 	for i, p := range layout.Keys {
 		pk, expires := "`"+p.PK+"`", ""
 		if p.Expires {
@@ -36,7 +40,7 @@ func TestThePageShowsEveryPattern(t *testing.T) {
 		if i > 0 && same(layout.Keys[i-1], p) {
 			pk = "`" + layout.Keys[i-1].PK + "`, " + pk
 		}
-		text += fmt.Sprintf("| %s | %s | `%s` | %s |\n", p.Name, pk, p.SK, expires)
+		text += fmt.Sprintf("| %s | %s | `%s` | %s | %s |\n", p.Name, pk, p.SK, expires, personal[p.Personal])
 	}
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(text), 0o600))
@@ -46,9 +50,32 @@ func TestThePageShowsEveryPattern(t *testing.T) {
 	require.Equal(t, text, string(shown), "write it anew with go test ./shared/layout -update")
 }
 
+// personal has the words of the page for the values of keys.Personal.
+var personal = map[keys.Personal]string{keys.Nothing: "", keys.Person: "erased", keys.Outside: "stays"}
+
+// TestEveryPatternDeclaresPersonalData fails for a new kind of item without a declaration.
+func TestEveryPatternDeclaresPersonalData(t *testing.T) {
+	require.Empty(t, undeclared(layout.Keys), "set Personal of these patterns")
+	require.Equal(t, []string{"new at o#Z -", "odd at o#Z x"}, undeclared([]keys.Pattern{
+		{Name: "new", PK: "o#Z", SK: "-"}, {Name: "odd", PK: "o#Z", SK: "x", Personal: keys.Outside + 1},
+		{Name: "a", PK: "o#Z", SK: "a", Personal: keys.Nothing}, {Name: "b", PK: "o#Z", SK: "b", Personal: keys.Person},
+		{Name: "c", PK: "o#Z", SK: "c", Personal: keys.Outside},
+	}))
+}
+
+// undeclared returns the patterns that do not declare whether their items can hold personal data.
+func undeclared(patterns []keys.Pattern) (names []string) {
+	for _, p := range patterns {
+		if _, ok := personal[p.Personal]; !ok {
+			names = append(names, p.Name+" at "+p.PK+" "+p.SK)
+		}
+	}
+	return names
+}
+
 // same reports whether a is below the organization what b is below an event.
 func same(a, b keys.Pattern) bool {
-	return a.Name == b.Name && a.SK == b.SK && a.PK[0] == 'o' && b.PK == "e"+a.PK[1:]
+	return a.Name == b.Name && a.SK == b.SK && a.Personal == b.Personal && a.PK[0] == 'o' && b.PK == "e"+a.PK[1:]
 }
 
 // TestFind finds a key of each pattern, and no key beside the patterns.

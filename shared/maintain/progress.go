@@ -41,7 +41,7 @@ type progress struct {
 }
 
 // Keys are the patterns of the items of maintenance.
-var Keys = []keys.Pattern{{Name: "progress of maintenance", PK: progressKey.PK, SK: progressKey.SK}}
+var Keys = []keys.Pattern{{Name: "progress of maintenance", PK: progressKey.PK, SK: progressKey.SK, Personal: keys.Nothing}}
 
 var progressKey = table.Key{PK: "R#maintain", SK: "-"}
 

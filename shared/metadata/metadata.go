@@ -38,7 +38,8 @@ var Keys = entryKeys()
 
 func entryKeys() (all []keys.Pattern) {
 	for _, kind := range append(slices.Clone(Kinds), StatusKind) {
-		all = append(all, keys.Pattern{Name: "setting: " + string(kind), PK: "e#M", SK: string(kind) + "#<id>"})
+		p := keys.Pattern{Name: "setting: " + string(kind), PK: "e#M", SK: string(kind) + "#<id>", Personal: keys.Outside}
+		all = append(all, p)
 	}
 	return all
 }

@@ -26,8 +26,8 @@ const Kind = "participant_role"
 
 // Keys are the patterns of the items of roles.
 var Keys = []keys.Pattern{
-	{Name: "setting: " + Kind, PK: "e#M", SK: Kind + "#<id>"},
-	{Name: "unique value", PK: "e#Q#" + Kind + "#<value>", SK: "-"},
+	{Name: "setting: " + Kind, PK: "e#M", SK: Kind + "#<id>", Personal: keys.Outside},
+	{Name: "unique value", PK: "e#Q#" + Kind + "#<value>", SK: "-", Personal: keys.Outside},
 }
 
 // Role is a role of an event.

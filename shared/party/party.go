@@ -18,6 +18,7 @@ import (
 
 	"lectern/shared/caps"
 	"lectern/shared/field"
+	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -30,6 +31,8 @@ type Kind struct {
 	Name string
 	// Letter stands in the keys of the kind.
 	Letter string
+	// Personal is for the patterns of the items with values or texts of a record.
+	Personal keys.Personal
 	// Prefix begins friendly ids.
 	Prefix string
 	// Module is the module of the fields.

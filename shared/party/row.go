@@ -14,20 +14,21 @@ import (
 	"lectern/shared/wire"
 )
 
-// Keys returns the patterns of the items of the kind.
+// Keys returns the patterns of the items of the kind. The row of a record has the texts of a
+// search; the row on an event has ids and times.
 func (k *Kind) Keys() []keys.Pattern {
 	pk, named := "o#"+k.Letter+"#<"+k.Name+">", "a "+k.Name
 	if strings.ContainsAny(k.Name[:1], "aeiou") {
 		named = "an " + k.Name
 	}
 	return append([]keys.Pattern{
-		{Name: k.Name, PK: pk, SK: "B"},
-		{Name: k.Name + " on an event", PK: pk, SK: "E#<event>"},
-		{Name: "change of " + named, PK: pk, SK: "H#<change>"},
-		{Name: "row of " + named, PK: "o#R" + k.Letter, SK: "<shard>#<" + k.Name + ">"},
-		{Name: "row of " + named + " on an event", PK: "e#R" + k.Letter, SK: "<shard>#<" + k.Name + ">"},
-		{Name: "running number", PK: "o#N#" + k.Name, SK: "-"},
-	}, keys.Both("version of a shard", "#V", k.Letter+"#<shard>")...)
+		{Name: k.Name, PK: pk, SK: "B", Personal: k.Personal},
+		{Name: k.Name + " on an event", PK: pk, SK: "E#<event>", Personal: k.Personal},
+		{Name: "change of " + named, PK: pk, SK: "H#<change>", Personal: k.Personal},
+		{Name: "row of " + named, PK: "o#R" + k.Letter, SK: "<shard>#<" + k.Name + ">", Personal: k.Personal},
+		{Name: "row of " + named + " on an event", PK: "e#R" + k.Letter, SK: "<shard>#<" + k.Name + ">", Personal: keys.Nothing},
+		{Name: "running number", PK: "o#N#" + k.Name, SK: "-", Personal: keys.Nothing},
+	}, keys.Both("version of a shard", "#V", k.Letter+"#<shard>", keys.Nothing)...)
 }
 
 // PK returns the partition of a party.

@@ -22,7 +22,9 @@ import (
 )
 
 // Keys are the patterns of the items.
-var Keys = []keys.Pattern{{Name: "session of a contact", PK: "o#C#<contact>", SK: "S#<event>#<session>"}}
+var Keys = []keys.Pattern{
+	{Name: "session of a contact", PK: "o#C#<contact>", SK: "S#<event>#<session>", Personal: keys.Nothing},
+}
 
 // Item is one session of a contact.
 type Item struct {

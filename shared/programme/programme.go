@@ -18,8 +18,8 @@ import (
 
 // Keys are the patterns of the items of events.
 var Keys = []keys.Pattern{
-	{Name: "event", PK: "e", SK: "-"},
-	{Name: "line of a list", PK: "o#L#event", SK: "<time>#<number>"},
+	{Name: "event", PK: "e", SK: "-", Personal: keys.Outside},
+	{Name: "line of a list", PK: "o#L#event", SK: "<time>#<number>", Personal: keys.Nothing},
 }
 
 // Event is a conference.

@@ -214,7 +214,9 @@ func slotAt(token int64, b Bucket, r rule, now time.Time) slot {
 func (s slot) end(r rule) int64 { return s.start + r.window }
 
 // Keys are the patterns of the counts.
-var Keys = []keys.Pattern{{Name: "rate limit", PK: "L#<token>#<bucket>#<window>", SK: "-", Expires: true}}
+var Keys = []keys.Pattern{
+	{Name: "rate limit", PK: "L#<token>#<bucket>#<window>", SK: "-", Expires: true, Personal: keys.Nothing},
+}
 
 // key returns the key of the slot's count.
 func (s slot) key() table.Key {

@@ -20,12 +20,13 @@ const Keep = 365 * 24 * time.Hour
 // Buckets is the number of partitions for the packs of an organization's hour.
 const Buckets = feed.Buckets
 
-// Keys are the patterns of the items of the log.
+// Keys are the patterns of the items of the log. Requests have the address and the user agent of
+// a client, which the organization keeps. A path has ids alone, so no item has data of a contact.
 var Keys = []keys.Pattern{
-	{Name: "requests", PK: "o#Y#<yyyymmddhh>#<0..7>", SK: "<id>", Expires: true},
-	{Name: "hour of requests", PK: "o#Y", SK: "<yyyymmddhh>"},
-	{Name: "ingested requests", PK: "o#Y#<hash>", SK: "-", Expires: true},
-	{Name: "wrong secrets of a minute", PK: "o#Y#W#<window>", SK: "-", Expires: true},
+	{Name: "requests", PK: "o#Y#<yyyymmddhh>#<0..7>", SK: "<id>", Expires: true, Personal: keys.Outside},
+	{Name: "hour of requests", PK: "o#Y", SK: "<yyyymmddhh>", Personal: keys.Nothing},
+	{Name: "ingested requests", PK: "o#Y#<hash>", SK: "-", Expires: true, Personal: keys.Nothing},
+	{Name: "wrong secrets of a minute", PK: "o#Y#W#<window>", SK: "-", Expires: true, Personal: keys.Nothing},
 }
 
 // Message is the message of the log line of a request.

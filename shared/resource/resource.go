@@ -24,10 +24,12 @@ import (
 // Keys are the patterns of the items of small records: of an event or organization, and of
 // another small record.
 var Keys = slices.Concat(
-	keys.Both("record", "#F", "R#<kind>#<id>"), keys.Both("record", "#F#<parent>", "R#<kind>#<id>"),
-	keys.Both("number of records", "#F", "N#<kind>"), keys.Both("number of records", "#F#<parent>", "N#<kind>"),
-	keys.Both("deleted record", "#F", "D#<kind>#<id>"),
-	keys.Both("unique value", "#Q#F#<kind>#<parent?>#<value>", "-"),
+	keys.Both("record", "#F", "R#<kind>#<id>", keys.Outside),
+	keys.Both("record", "#F#<parent>", "R#<kind>#<id>", keys.Outside),
+	keys.Both("number of records", "#F", "N#<kind>", keys.Nothing),
+	keys.Both("number of records", "#F#<parent>", "N#<kind>", keys.Nothing),
+	keys.Both("deleted record", "#F", "D#<kind>#<id>", keys.Outside),
+	keys.Both("unique value", "#Q#F#<kind>#<parent?>#<value>", "-", keys.Outside),
 )
 
 // Keep is how long a deleted record can be restored.

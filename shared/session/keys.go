@@ -10,12 +10,13 @@ import (
 	"lectern/shared/write"
 )
 
-// Keys are the patterns of the items of sessions.
+// Keys are the patterns of the items of sessions. A session and its row name contacts by id, and
+// have texts that others wrote.
 var Keys = []keys.Pattern{
-	{Name: "session", PK: "e#S#<session>", SK: "B"},
-	{Name: "row of a session", PK: "e#RS", SK: "<shard>#<session>"},
-	{Name: "version of a shard", PK: "e#V", SK: rowFamily + "#<shard>"},
-	{Name: "running number", PK: "e#N#session", SK: "-"},
+	{Name: "session", PK: "e#S#<session>", SK: "B", Personal: keys.Outside},
+	{Name: "row of a session", PK: "e#RS", SK: "<shard>#<session>", Personal: keys.Outside},
+	{Name: "version of a shard", PK: "e#V", SK: rowFamily + "#<shard>", Personal: keys.Nothing},
+	{Name: "running number", PK: "e#N#session", SK: "-", Personal: keys.Nothing},
 }
 
 const (

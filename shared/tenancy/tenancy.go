@@ -15,19 +15,20 @@ import (
 // Line and RunningNumber are the items of the region: a line of its list of organizations,
 // and the number from which it gives ids.
 var (
-	Line          = keys.Pattern{Name: "line of the region's organizations", PK: listed, SK: "<number>"}
-	RunningNumber = keys.Pattern{Name: "running number", PK: counter.PK, SK: counter.SK}
+	Line          = keys.Pattern{Name: "line of the region's organizations", PK: listed, SK: "<number>", Personal: keys.Nothing}
+	RunningNumber = keys.Pattern{Name: "running number", PK: counter.PK, SK: counter.SK, Personal: keys.Nothing}
 )
 
-// Keys are the patterns of the items of organizations, members and tokens.
+// Keys are the patterns of the items of organizations, members and tokens. The data of a member
+// belongs to the organization.
 var Keys = []keys.Pattern{
-	{Name: "organization", PK: "o", SK: "-"},
-	{Name: "member", PK: "o#U#<user>", SK: "-"},
-	{Name: "change of a member", PK: "o#U#<user>", SK: "H#<change>"},
-	{Name: "token", PK: "o#T#<token>", SK: "-"},
-	{Name: "line of a list", PK: "o#L#member", SK: "<time>#<number>"},
-	{Name: "line of a list", PK: "o#L#token", SK: "<time>#<number>"},
-	{Name: "security event", PK: "o#X#<yyyymm>", SK: "<id>#<action>"},
+	{Name: "organization", PK: "o", SK: "-", Personal: keys.Outside},
+	{Name: "member", PK: "o#U#<user>", SK: "-", Personal: keys.Outside},
+	{Name: "change of a member", PK: "o#U#<user>", SK: "H#<change>", Personal: keys.Outside},
+	{Name: "token", PK: "o#T#<token>", SK: "-", Personal: keys.Outside},
+	{Name: "line of a list", PK: "o#L#member", SK: "<time>#<number>", Personal: keys.Nothing},
+	{Name: "line of a list", PK: "o#L#token", SK: "<time>#<number>", Personal: keys.Nothing},
+	{Name: "security event", PK: "o#X#<yyyymm>", SK: "<id>#<action>", Personal: keys.Nothing},
 	Line, RunningNumber,
 }
 

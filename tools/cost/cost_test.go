@@ -137,6 +137,9 @@ func TestPublishedChangesAreCountedByHand(t *testing.T) {
 	none := published{bus: 100, queues: 1 + 2.0/5, compute: (0.2+0.1)/2 + (0.2+0.4)/5, table: 1, logs: line/2 + line/5}
 	got := f.toMatcher(p)
 	require.InDeltaMapValues(t, none.parts(), got.parts(), 1e-9)
+	in := together{lines: alone, changes: f}
+	more := cost(kind{published: 2, unrouted: 3}, figure{}, p, in).changes - cost(kind{published: 2}, figure{}, p, in).changes
+	require.InDelta(t, 3*100, more, 1e-9, "an event without a rule costs the bus alone")
 	all := f.delivered(p)
 	require.InDeltaMapValues(t, map[string]float64{
 		"bus": 100, "queues": 1.4 + 3*1.2, "compute": none.compute + (0.2+0.75)/10, "table": 1 + 19 + 2*5*10, "logs": none.logs + line/10,

@@ -20,8 +20,9 @@ type kind struct {
 	stored float64
 	// share is the part of the mix, in percent.
 	share float64
-	// published is the number of published kinds of change.
-	published float64
+	// published is the number of published kinds of change, unrouted that of further events, which
+	// no rule sends to a queue.
+	published, unrouted float64
 }
 
 const (
@@ -40,7 +41,8 @@ var kinds = []kind{
 	{name: "search of 25 people", size: usual, row: "search of 25 participants on one track",
 		answer: 47_500, packed: 5_800, line: 350, cold: 217, share: 14.99},
 	{name: "update a session", size: usual, row: "PUT a session", answer: 8_200, packed: 2_350, line: 420, stored: 1, share: 6, published: 1},
-	{name: "update a contact", size: usual, row: "PUT a contact", answer: 1_600, packed: 800, line: 420, stored: 2, share: 2, published: 1},
+	{name: "update a contact", size: usual, row: "PUT a contact", answer: 1_600, packed: 800, line: 420, stored: 2, share: 2,
+		published: 1, unrouted: 1},
 	{name: "create a session, in an event of 100", size: bulks, row: "POST a session with its people",
 		answer: 8_200, packed: 2_350, line: 370, stored: 10, share: 2, published: 2},
 	{name: "bulk of 100 sessions, in an event of 100", size: bulks, row: "bulk of 100 sessions with their people",

@@ -73,7 +73,7 @@ func cost(k kind, f figure, p prices, in together) perMillion {
 		gateway: p.requests,
 		logs:    million*(api*p.logged+access*p.loggedCheap)/giga + in.lines.cost(p),
 		out:     million * (k.packed + headers) / giga * p.out,
-		changes: in.changes.changesOf(k.published, p),
+		changes: in.changes.changesOf(k.published, p) + k.unrouted*p.events,
 		plain:   million * (k.answer + headers) / giga * p.out,
 	}
 }

@@ -178,9 +178,10 @@ func (w waiting) total() float64 { return w.polls + w.sweeps }
 func aboutChanges() string {
 	us := regions[0]
 	return fmt.Sprintf("Changes: each published kind is an event on the bus, %.2f a million, and a request of SQS into the queue of the "+
-		"matcher; the stream costs nothing. SQS: %.2f for a million requests, %.2f more for those with a message group. Lambda: "+
-		"publisher %d ms, matcher %d, deliverer %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for "+
-		"an endpoint; of the deliverer %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
+		"matcher; an update of a contact is one more event, without a queue; the stream costs nothing. "+
+		"SQS: %.2f for a million requests, %.2f more for those with a message group. Lambda: publisher %d ms, "+
+		"matcher %d, deliverer %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for an endpoint; "+
+		"of the deliverer %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
 		"bytes and %s of headers and handshake. All of these are assumptions.",
 		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, eachMS, listReads, matchReads, deliverReads,
 		bodyKB, deliveryKB, deliveryWrites, grouped(bodyBytes), grouped(sentHeaders))

@@ -40,7 +40,7 @@ func published(log *stacktest.Log) (n int) {
 	return n
 }
 
-// kinds returns the number of change records of the caller's organization, and of their kinds.
+// kinds returns the number of change records of the caller's organization, and of their messages.
 func kinds(t *testing.T, s *stacktest.Stack) (records, messages int) {
 	t.Helper()
 	now := time.Now()
@@ -50,7 +50,7 @@ func kinds(t *testing.T, s *stacktest.Stack) (records, messages int) {
 	for _, item := range items {
 		var r change.Record
 		require.NoError(t, json.Unmarshal(item.Data, &r))
-		messages += len(r.Kinds)
+		messages += len(bus.Messages(r))
 	}
 	return len(items), messages
 }

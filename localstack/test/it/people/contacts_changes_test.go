@@ -9,6 +9,8 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/keys"
+	"lectern/shared/layout"
 	"lectern/shared/table"
 )
 
@@ -145,6 +147,8 @@ func TestWhereAPersonsValuesStand(t *testing.T) {
 		require.True(t, ok, key.PK)
 		known := key.PK == partition || rest == "RC" || key == contact.ByEmail(l.Org, secret+"@x.org")
 		require.True(t, known, "%v", key)
+		pattern, _ := layout.Find(key)
+		require.Equal(t, keys.Person, pattern.Personal, "%v", key)
 	}
 	require.ElementsMatch(t, want, beside)
 }

@@ -14,6 +14,7 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
+	"lectern/shared/bus"
 	"lectern/shared/table"
 )
 
@@ -258,6 +259,7 @@ func TestWrongInputsOfEndpoints(t *testing.T) {
 		{"url", object{"url": nil}}, {"url", object{"url": 1}}, {"url", object{"url": ""}}, {"url", object{"url": "https://127.0.0.1/"}},
 		{"url", object{"url": "https://hooks.example.org/" + strings.Repeat("a", 2000)}}, {"url", object{"url": "http://hooks.example.org/"}},
 		{"events", object{"events": nil}}, {"events", events()}, {"events", object{"events": "session.updated"}}, {"events[0]", events("session.unknown")},
+		{"events[0]", events(bus.FieldsChanged)},
 		{"events[1]", events("session.updated", "webhook.ping")}, {"events[0]", events(1)}, {"events[0]", events("*")},
 		{"event_ids", object{"event_ids": nil}}, {"event_ids[0]", object{"event_ids": []any{"x"}}},
 		{"event_ids[1]", object{"event_ids": []any{d.Event, it.UnknownEvent}}}, {"event_ids[0]", object{"event_ids": []any{0}}},
