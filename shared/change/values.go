@@ -39,6 +39,18 @@ type Cut struct {
 	Bytes  int    `json:"bytes"`
 }
 
+// told reports whether the old or the new value is there.
+func (v Value) told() bool { return v.Old != nil || v.New != nil }
+
+// Named returns the fields of values without the values.
+func Named(values []Value) []Value {
+	named := make([]Value, len(values))
+	for i, v := range values {
+		named[i].Field = v.Field
+	}
+	return named
+}
+
 // fitted returns the values cut to the size of a record; long values lose most.
 func fitted(values []Value) []Value {
 	all := slices.Clone(values)

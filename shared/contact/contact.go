@@ -17,8 +17,11 @@ import (
 // Role is the role of a contact on an event, and the name in errors and changes.
 const Role = "contact"
 
-// email is the field that every contact has.
-const email = "email"
+// Address is the field of the e-mail address, which every contact has that is not erased.
+const Address = "email"
+
+// email is short for Address.
+const email = Address
 
 // Kind is the kind of party of contacts.
 var Kind = &party.Kind{

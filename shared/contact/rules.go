@@ -89,7 +89,7 @@ func (r rules) Touches(o *operation, got write.Items) []string {
 	if id := r.holderID(o, got); id != "" {
 		touches = append(touches, id)
 	}
-	if before := o.Before(got); before.Body != nil {
+	if before := o.Before(got); before.Body != nil && before.Value(email) != "" {
 		touches = append(touches, ByEmail(r.Caller.Org.ID, before.Value(email)).PK)
 	}
 	return touches
@@ -139,7 +139,7 @@ func (r rules) Also(ctx context.Context, o *operation, got write.Items, before, 
 		return nil, nil
 	}
 	var free []table.Write
-	if before.Body != nil {
+	if before.Body != nil && before.Value(email) != "" { // The address of an erased contact is free.
 		was := ByEmail(r.Caller.Org.ID, before.Value(email))
 		if was == key {
 			return nil, nil

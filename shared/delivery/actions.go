@@ -3,11 +3,17 @@ package delivery
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/bus"
 	"lectern/shared/feed"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // Codes of the conflicts of deliveries.
@@ -114,4 +120,123 @@ func (s Store) forgetDay(ctx context.Context, pk, from string, limit int) (remov
 		from = last + " " // No id continues with a space.
 	}
 	return removed, nil
+}
+
+// Kept is a stored body of a published change of a record.
+type Kept struct {
+	Change, Kind string
+	Sequence     int64
+	Form         string
+
+	item table.Item
+}
+
+// Bodies returns the stored bodies of a record of a type, such as session.
+func (s Store) Bodies(ctx context.Context, org int64, recordType, id string) iter.Seq2[Kept, error] {
+	return func(yield func(Kept, error) bool) {
+		of := bodyKey(bus.Message{Org: org, Type: recordType, RecordID: id}, "")
+		for item, err := range s.Table.Between(ctx, of.PK, "0", "~") {
+			var kept Kept
+			if err == nil {
+				kept, err = keptOf(item)
+			}
+			if !yield(kept, err) {
+				return
+			}
+		}
+	}
+}
+
+// At returns the time of the change.
+func (k Kept) At() wire.Time {
+	at, _ := feed.Time(k.Change) // A change that is stored has such an id.
+	return wire.At(at)
+}
+
+// Message returns the part of the published change that names deliveries.
+func (k Kept) Message(org int64) bus.Message {
+	return bus.Message{Org: org, Change: k.Change, At: k.At(), Kind: k.Kind, Sequence: k.Sequence}
+}
+
+// keptParts are the parts of the sort key of a body.
+const keptParts = 4
+
+// keptOf returns the body of an item.
+func keptOf(item table.Item) (Kept, error) {
+	parts := strings.Split(item.SK, "#")
+	if len(parts) != keptParts {
+		return Kept{}, fmt.Errorf("delivery: %s is the key of no body", item.SK)
+	}
+	sequence, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return Kept{}, fmt.Errorf("delivery: %s is the key of no body: %w", item.SK, err)
+	}
+	return Kept{Change: parts[0], Kind: parts[1], Sequence: sequence, Form: parts[3], item: item}, nil
+}
+
+// Overwrite replaces a stored body by another text; by nothing if the text is nil. It is for an
+// erasure alone: otherwise a body stays as it was rendered first.
+func (s Store) Overwrite(ctx context.Context, k Kept, text []byte) error {
+	write := table.Delete(k.item.Key)
+	if text != nil {
+		write = table.Put(table.Item{Key: k.item.Key, Version: k.item.Version + 1, Data: text, Expires: k.item.Expires})
+	}
+	return s.Table.Transact(ctx, write)
+}
+
+// ForgetAnswers removes what receivers have answered to the attempts of the deliveries of a change to
+// endpoints: an answer may repeat the body.
+func (s Store) ForgetAnswers(ctx context.Context, m bus.Message, endpoints []string) error {
+	keys := make([]table.Key, len(endpoints))
+	for i, endpoint := range endpoints {
+		keys[i] = key(m.Org, endpoint, ID(m, endpoint))
+	}
+	got, err := s.Table.GetMany(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, item := range got {
+		if err := s.forgetAnswers(ctx, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetAnswers removes the answers from a stored delivery.
+func (s Store) forgetAnswers(ctx context.Context, stored table.Item) error {
+	for try, err := range tries.Each(ctx) {
+		if err != nil {
+			return err
+		}
+		if try > 0 {
+			stored, err = s.Table.Get(ctx, stored.Key)
+		}
+		if err != nil {
+			return err
+		}
+		w, err := decodeWork(stored)
+		if err != nil || !w.forgetAnswers() {
+			return err
+		}
+		item, err := w.item(w.version + 1)
+		if err != nil {
+			return err
+		}
+		if err = s.Table.Transact(ctx, table.Replace(item, w.version)); !errors.Is(err, table.ErrStale) {
+			return err
+		}
+	}
+	return table.ErrBusy
+}
+
+// forgetAnswers removes the answers from the attempts. It reports whether there were any.
+func (w *Work) forgetAnswers() (some bool) {
+	for i, a := range w.Attempts {
+		if a.Response != nil && *a.Response != "" {
+			some = true
+			w.Attempts[i].Response = new(string)
+		}
+	}
+	return some
 }

@@ -3,9 +3,9 @@
 // writes, searches and shows them. The packages contact and account add what differs, as
 // party.Rules.
 //
-// Read in this order: party.go has the data, row.go the keys and rows, store.go the reads,
-// consistent.go the reads of record and association from the same write, load.go the people
-// of an answer, write.go the operations, plan.go their transactions, draft.go, search.go and
+// Read in this order: party.go has the data, row.go the keys and rows, store.go the reads and
+// the erasure, consistent.go the reads of record and association from the same write, load.go
+// the people of an answer, write.go the operations, plan.go their transactions, draft.go, search.go and
 // show.go the rest.
 package party
 

@@ -161,7 +161,7 @@ const roles = "roles"
 // customPrefix goes before the name of a custom field in a change record.
 const customPrefix = "custom_fields."
 
-// values returns the changed fields of a step.
+// values returns the changed fields of a step; those of an erasure without the values before.
 func (s *step) values() (values []change.Value) {
 	before, after := s.before.facets(), s.after.facets()
 	values = change.Diff(before, after)
@@ -170,6 +170,9 @@ func (s *step) values() (values []change.Value) {
 		if d, ok := s.set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
 			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
 		}
+	}
+	if s.verb == erased {
+		return change.Named(values)
 	}
 	return values
 }

@@ -153,7 +153,7 @@ func readRow(item table.Item) (Row, error) {
 	if err := json.Unmarshal(item.Data, &row); err != nil {
 		return row, fmt.Errorf("party: decode row %s: %w", item.SK, err)
 	}
-	row.ID = rowID(item)
+	row.ID = RowID(item)
 	return row, nil
 }
 
@@ -163,11 +163,12 @@ func DecodeAssociationRow(item table.Item) (AssociationRow, error) {
 	if err := json.Unmarshal(item.Data, &row); err != nil {
 		return row, fmt.Errorf("party: decode row %s: %w", item.SK, err)
 	}
-	row.ID, row.Roles = rowID(item), unique.Make(row.Roles).Value()
+	row.ID, row.Roles = RowID(item), unique.Make(row.Roles).Value()
 	return row, nil
 }
 
-func rowID(item table.Item) string {
+// RowID returns the id of the party of a row.
+func RowID(item table.Item) string {
 	_, id, _ := strings.Cut(item.SK, "#")
 	return id
 }

@@ -11,6 +11,7 @@ import (
 	"lectern/shared/caps"
 	"lectern/shared/settings"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
@@ -167,4 +168,84 @@ func (st *Store) OfOrganization(ctx context.Context, c *auth.Caller, id, role st
 		err = NotFound(role)
 	}
 	return p, err
+}
+
+// erased is the verb of an erasure.
+const erased = "erased"
+
+// Holds frees what else a record holds, such as a unique value.
+type Holds interface {
+	// Held returns the keys of what the record holds.
+	Held(b *Body) []table.Key
+	// Free returns the writes that free what the record holds.
+	Free(b *Body, got write.Items) ([]table.Write, error)
+}
+
+// Erase removes the values of a party: standard fields, custom fields and translations, of the
+// record and of its association with the caller's event (gaps.md section 7). Id, number, roles and
+// times stay. The change record names the fields without values, and is published as an update for
+// each role that the party holds on the event. Erase writes nothing if there is no value left.
+func (st *Store) Erase(ctx context.Context, c *auth.Caller, id, role string, holds Holds) error {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return err
+	}
+	op := &erasure{Request: Request{Caller: c, Role: role, store: st}, id: id, set: set, holds: holds}
+	_, err = write.Run[*Body](ctx, st.Table, op)
+	return err
+}
+
+// erasure is an Erase (write.Op).
+type erasure struct {
+	Request
+	id    string
+	set   *settings.Snapshot
+	holds Holds
+}
+
+// Reads returns the keys of the party.
+func (e *erasure) Reads() []table.Key { return e.store.Keys(e.Caller, e.id) }
+
+// More returns the keys of what the record holds.
+func (e *erasure) More(got write.Items) []table.Key {
+	p, err := e.store.Found(e.Caller, got, e.id)
+	if err != nil || p.Body == nil {
+		return nil
+	}
+	return e.holds.Held(p.Body)
+}
+
+// Touches returns the id of the party.
+func (e *erasure) Touches(write.Items) []string { return []string{e.id} }
+
+// Plan empties the party.
+func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	before, err := e.store.Found(e.Caller, got, e.id)
+	if err != nil {
+		return nil, err
+	}
+	if before.Body == nil || before.Association == nil || before.empty() {
+		return &write.Plan{Answer: before.Body}, nil
+	}
+	s := &step{Request: e.Request, set: e.set, before: before, after: before.emptied(), verb: erased, edits: true}
+	s.now = wire.After(before.WrittenAt, e.store.Now())
+	writes, err := s.writes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	free, err := e.holds.Free(before.Body, got)
+	return &write.Plan{Writes: append(writes, free...), Answer: s.after.Body}, err
+}
+
+// empty reports whether the party has no values.
+func (p Party) empty() bool {
+	return equal(p.own(), p.emptied().own()) && equal(p.Association, p.emptied().Association)
+}
+
+// emptied returns the party without values.
+func (p Party) emptied() Party {
+	after := p.clone()
+	after.Values, after.CustomFields, after.Translations = map[string]string{}, nil, nil
+	after.Association.CustomFields, after.Association.Translations = nil, nil
+	return after
 }

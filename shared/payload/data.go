@@ -14,12 +14,9 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/contact"
 	"lectern/shared/party"
-	"lectern/shared/programme"
 	"lectern/shared/session/view"
 	"lectern/shared/settings"
 	"lectern/shared/size"
-	"lectern/shared/table"
-	"lectern/shared/tenancy"
 	"lectern/shared/wire"
 )
 
@@ -72,28 +69,7 @@ func (r *Renderer) shower(m bus.Message) func(context.Context, *auth.Caller, str
 // caller returns the reader for whom the body of a message is rendered: the service itself, with
 // the scope of the kind; nil if the organization or the event is gone.
 func (r *Renderer) caller(ctx context.Context, m bus.Message) (*auth.Caller, error) {
-	org, event := table.Key{PK: table.Org(m.Org), SK: "-"}, table.Key{PK: table.Event(m.Org, m.Event), SK: "-"}
-	keys := []table.Key{org}
-	if m.Event != 0 {
-		keys = append(keys, event)
-	}
-	got, err := r.table.GetMany(ctx, keys)
-	if err != nil || len(got) < len(keys) {
-		return nil, err
-	}
-	o, err := tenancy.Organizations.Decode(got[org])
-	if err != nil {
-		return nil, err
-	}
-	c := &auth.Caller{
-		Org:    *o,
-		Token:  tenancy.Token{OrgID: m.Org, Kind: tenancy.KindAPI, Scopes: scopes[subject(m)]},
-		Member: tenancy.Member{OrgID: m.Org, Role: tenancy.RoleAdmin, Active: true},
-	}
-	if m.Event != 0 {
-		c.Event, err = programme.Events.Decode(got[event])
-	}
-	return c, err
+	return auth.Service(ctx, r.table, m.Org, m.Event, scopes[subject(m)])
 }
 
 func (r *Renderer) session(ctx context.Context, c *auth.Caller, id string) (any, error) {

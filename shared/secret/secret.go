@@ -7,6 +7,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -73,12 +74,9 @@ func (k *Keys) cipher(ctx context.Context, purpose string) (cipher.AEAD, error) 
 	if aead, ok := k.ready[purpose]; ok {
 		return aead, nil
 	}
-	if err := k.load(ctx); err != nil {
-		return nil, err
-	}
-	key, err := hkdf.Key(sha256.New, k.master, nil, "lectern "+purpose, keyBytes)
+	key, err := k.derive(ctx, purpose)
 	if err != nil {
-		return nil, fmt.Errorf("secret: derive the key of %s: %w", purpose, err)
+		return nil, err
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -93,6 +91,31 @@ func (k *Keys) cipher(ctx context.Context, purpose string) (cipher.AEAD, error) 
 	}
 	k.ready[purpose] = aead
 	return aead, nil
+}
+
+// Sum returns the keyed hash of a text for a purpose: HMAC-SHA256.
+func (k *Keys) Sum(ctx context.Context, purpose string, text []byte) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	key, err := k.derive(ctx, purpose)
+	if err != nil {
+		return nil, err
+	}
+	mac := hmac.New(sha256.New, key)
+	mac.Write(text)
+	return mac.Sum(nil), nil
+}
+
+// derive returns the key of a purpose.
+func (k *Keys) derive(ctx context.Context, purpose string) ([]byte, error) {
+	if err := k.load(ctx); err != nil {
+		return nil, err
+	}
+	key, err := hkdf.Key(sha256.New, k.master, nil, "lectern "+purpose, keyBytes)
+	if err != nil {
+		return nil, fmt.Errorf("secret: derive the key of %s: %w", purpose, err)
+	}
+	return key, nil
 }
 
 // load loads the master key, unless an earlier call has.

@@ -50,6 +50,23 @@ func (r *Receivers) IDs(ctx context.Context, org int64) ([]string, error) {
 	return ids, err
 }
 
+// AllIDs returns the ids of the endpoints of an organization, deleted ones too.
+func (r *Receivers) AllIDs(ctx context.Context, org int64) ([]string, error) {
+	ids, err := r.IDs(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	from, to := resource.Owner{Org: org}.DeletedKey(Kind, ""), resource.Owner{Org: org}.DeletedKey(Kind, "~")
+	for item, err := range r.records.Table.Between(ctx, from.PK, from.SK, to.SK) {
+		if err != nil {
+			return nil, err
+		}
+		_, id, _ := resource.KindOf(item.Key)
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
 func (r *Receivers) load(ctx context.Context, org int64, all ...*Endpoint) error {
 	return loadOwners(ctx, r.records.Table, r.records.Now(), org, all...)
 }

@@ -150,7 +150,7 @@ func (o *Organization) checkRecord(all *Parties, id string) {
 		}
 	}
 	o.checkPublished(all.Name+" "+id, body.Version, changed.UnixMilli(), body.Sequence)
-	if all.Kind == contact.Kind {
+	if all.Kind == contact.Kind && body.Values["email"] != "" { // An erased contact has no address.
 		o.expectHold(contact.ByEmail(o.id, body.Values["email"]), id)
 	}
 }
