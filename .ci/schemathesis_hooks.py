@@ -109,6 +109,18 @@ def make_delivery():
     raise TimeoutError(f"no delivery of session {made}")
 
 
+def make_archive():
+    """Makes a data request and waits until it is completed."""
+    asked = {"requestType": "access", "identityType": "email", "identityValue": speaker["email"]}
+    made = post("/requests", asked, f"{URL}/v1/gdpr")["id"]
+    for _ in range(200):
+        listed = requests.get(f"{URL}/v1/gdpr/requests?page_size=100", headers=HEADERS, timeout=30).json()["results"]
+        if any(r["id"] == made and r["status"] == "completed" for r in listed):
+            return made
+        time.sleep(0.05)
+    raise TimeoutError(f"the data request {made} is not completed")
+
+
 def make_speaker():
     """Makes a contact that speaks on a session."""
     person = post("/contacts/create", {"email": address()})
@@ -119,11 +131,12 @@ def make_speaker():
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
+archive = make_archive()
 
 
 def collection(path):
     parts = path.split("/")
-    return "webhooks" if parts[2] == "webhooks" else parts[4]
+    return parts[2] if parts[2] in ("webhooks", "gdpr") else parts[4]
 
 
 def real_id(case, path):
@@ -221,6 +234,8 @@ def before_call(context, case, kwargs):
         if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
+    if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["webhookId"] = real_id(case, case.operation.path)
         (case.headers or {}).pop("If-Match", None)

@@ -7,6 +7,7 @@ package events
 
 import (
 	"lectern/shared/bus"
+	"lectern/shared/datarequest"
 	"lectern/shared/table"
 	"lectern/shared/webhook"
 )
@@ -48,6 +49,8 @@ const (
 	Deliverer = "deliverer"
 	// Sweeper sends what is due to the deliverer.
 	Sweeper = "sweeper"
+	// Dataworker does the requests of persons for their data.
+	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
 )
@@ -56,6 +59,7 @@ const (
 const (
 	Webhooks   = "webhooks"
 	Deliveries = "deliveries"
+	Work       = "work"
 )
 
 // Workers lists the workers of a region.
@@ -64,6 +68,7 @@ var Workers = []Worker{
 	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks},
 	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries},
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
+	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 
@@ -86,6 +91,7 @@ type Rule struct {
 // pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}.
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
+	{Name: Work, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated}}, Queue: Work},
 }
 
 // NewChanges selects the new change records in the stream of the table. A write puts four to

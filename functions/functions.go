@@ -12,6 +12,7 @@ import (
 	"lectern/functions/exhibitors"
 	"lectern/functions/exhibitorwrites"
 	"lectern/functions/fieldwrites"
+	"lectern/functions/gdpr"
 	"lectern/functions/logexport"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
@@ -42,6 +43,7 @@ var Groups = []api.Group{
 	fieldwrites.Group,
 	metadatawrites.Group,
 	agendaplanning.Group,
+	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,
 	root.Group,

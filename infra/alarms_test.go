@@ -107,7 +107,7 @@ func TestFewAlarmsAreAtMostSeventeen(t *testing.T) {
 			several[strings.TrimPrefix(alarm.Properties["AlarmName"].(string), "lectern-us-")] = n
 		}
 	}
-	require.Equal(t, map[string]int{"dead-letters": 5, "dead-letters-lost": 3, "queues-late": 2, "sweeper-silent": 2}, several)
+	require.Equal(t, map[string]int{"dead-letters": 6, "dead-letters-lost": 4, "queues-late": 3, "sweeper-silent": 2}, several)
 }
 
 func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {

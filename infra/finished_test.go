@@ -179,7 +179,7 @@ func TestMoreGroupsCostNothingIdle(t *testing.T) {
 	}
 	// Lambda polls the queues and the stream, and a schedule invokes a function each minute, for a
 	// price that does not grow with the groups (tools/cost).
-	const polls, schedules = 3, 1
+	const polls, schedules = 4, 1
 	require.Len(t, then.of("AWS::Lambda::EventSourceMapping"), polls)
 	require.Len(t, then.of("AWS::Scheduler::Schedule"), schedules)
 	free = append(free, "AWS::Lambda::EventSourceMapping", "AWS::Scheduler::Schedule")

@@ -1,4 +1,4 @@
-// Package matcher makes the deliveries of published changes: it finds the endpoints that take a
+// Package matcher makes the deliveries of published changes: Invoke finds the endpoints of a
 // message, stores a delivery for each, and sends the first attempts to the deliverer (decision 33).
 package matcher
 
@@ -96,7 +96,7 @@ func decode(body []byte) (bus.Message, error) {
 }
 
 // handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
-// deliveries again that have no attempt yet.
+// deliveries without an attempt again.
 func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	message, err := decode(a.Body)
 	if err != nil {
@@ -129,17 +129,19 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	return nil
 }
 
-// withUnsent returns tasks with those of all other deliveries of a message without an attempt. An
-// earlier invocation may have ended before it sent them, and their endpoint may take the message no
-// longer: the deliverer cancels or postpones such a delivery.
+// withUnsent returns tasks, and the tasks of all other deliveries of a message without an attempt. An
+// earlier invocation may have ended before the sending, and the endpoint may take the message no
+// longer: then the deliverer cancels or postpones the delivery.
 func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []delivery.Task) ([]delivery.Task, error) {
 	ids, err := h.receivers.IDs(ctx, m.Org)
 	if err != nil {
 		return nil, fmt.Errorf("matcher: list the endpoints of organization %d: %w", m.Org, err)
 	}
-	ids = slices.DeleteFunc(ids, func(id string) bool {
-		return slices.ContainsFunc(tasks, func(t delivery.Task) bool { return t.Endpoint == id })
-	})
 	unsent, err := h.store.Unattempted(ctx, m, ids)
-	return append(tasks, unsent...), err
+	for _, t := range unsent {
+		if !slices.Contains(tasks, t) {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks, err
 }

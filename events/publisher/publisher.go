@@ -1,5 +1,5 @@
-// Package publisher puts the messages of each new change record on the bus: one for each published
-// kind, and one with the changed fields of a contact. The stream of the table invokes the publisher
+// Package publisher puts the messages of each new change record on the bus: a message for each published
+// kind, and a message with the changed fields of a contact. The stream of the table invokes the publisher
 // with the records that events.NewChanges selects (design.md section 6, decision 30).
 package publisher
 

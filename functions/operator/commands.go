@@ -42,6 +42,8 @@ var commands = []command{
 	define("shard-repair",
 		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
 	define(Republish, "Publish change records again: of an organization or of all, from a time on, to a cursor.", (*Service).republish),
+	define("erasure-list", "List the completed erasures of an organization, by the keyed hashes of the addresses.", (*Service).listErasures),
+	define("erasure-repeat", "Erase the persons of these hashes again, after a restore.", (*Service).repeatErasures),
 	define("redrive", "Move the messages of a queue's dead-letter queue back.", (*Service).redrive),
 	define(Maintain,
 		"Purge what was deleted 30 days ago and write what older releases have not, from a cursor to the next.", (*Service).maintain),

@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"lectern/shared/datarequest"
 	"lectern/shared/maintain"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
 )
 
 // Maintain is the command that goes on where its answer's cursor says.
@@ -17,4 +20,43 @@ const maintainTime = 20 * time.Second
 // maintain purges and fills in (docs/operations.md).
 func (s *Service) maintain(ctx context.Context, in *maintain.Input) (*maintain.Report, error) {
 	return maintain.Store{Tenancy: s.tenancy, Time: maintainTime}.Run(ctx, *in)
+}
+
+type erasureList struct {
+	OrgID int64 `json:"org_id" minimum:"1"`
+}
+
+type erasureRepeat struct {
+	OrgID int64 `json:"org_id" minimum:"1"`
+	// Identities are those of erasure-list.
+	Identities []string `json:"identities" minItems:"1" maxItems:"5000"`
+}
+
+// erasures is the result of erasure-list and erasure-repeat.
+type erasures[T any] struct {
+	Results []T `json:"results"`
+}
+
+// listErasures lists the completed erasures of an organization by the keyed hashes of the addresses.
+func (s *Service) listErasures(ctx context.Context, in *erasureList) (*erasures[datarequest.Erased], error) {
+	if err := s.organizationExists(ctx, in.OrgID); err != nil {
+		return nil, err
+	}
+	all, err := datarequest.NewStore(s.env).Erasures(ctx, in.OrgID)
+	return &erasures[datarequest.Erased]{all}, err
+}
+
+// repeatErasures erases again, after a restore, who was erased before.
+func (s *Service) repeatErasures(ctx context.Context, in *erasureRepeat) (*erasures[*datarequest.Request], error) {
+	if err := s.organizationExists(ctx, in.OrgID); err != nil {
+		return nil, err
+	}
+	opened, err := datarequest.NewStore(s.env).Repeat(ctx, in.OrgID, in.Identities)
+	return &erasures[*datarequest.Request]{opened}, err
+}
+
+// organizationExists returns the 404 of an unknown organization.
+func (s *Service) organizationExists(ctx context.Context, id int64) error {
+	_, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(id))
+	return err
 }

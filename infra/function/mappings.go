@@ -29,7 +29,7 @@ const (
 
 // instances is the highest number of instances that a queue invokes at once. A queue without a limit
 // could take all instances of the account.
-var instances = map[string]int{events.Matcher: 10, events.Deliverer: 50}
+var instances = map[string]int{events.Matcher: 10, events.Deliverer: 50, events.Dataworker: 2}
 
 // partial lets a function answer which records have failed, so that only these are tried again.
 const partial = "ReportBatchItemFailures"
@@ -58,6 +58,15 @@ func newStreamReader(in *stack.Stack, spec Spec, of Parts) Function {
 	return f
 }
 
+// atOnce returns the number of messages in an invocation. A data request may need the memory and the
+// time of an instance.
+func atOnce(spec Spec) int {
+	if spec.Name == events.Dataworker {
+		return 1
+	}
+	return messagesAtOnce
+}
+
 // newQueueReader creates a function that the messages of a queue invoke. A message that fails is
 // received again, and after the last time goes to the dead-letter queue of the queue.
 func newQueueReader(in *stack.Stack, spec Spec, of Parts) Function {
@@ -65,7 +74,7 @@ func newQueueReader(in *stack.Stack, spec Spec, of Parts) Function {
 	props := &awslambda.CfnEventSourceMappingProps{
 		FunctionName:          f.Lambda.FunctionName(),
 		EventSourceArn:        of.Bus.Queue(spec.From).QueueArn(),
-		BatchSize:             jsii.Number(messagesAtOnce),
+		BatchSize:             jsii.Number(atOnce(spec)),
 		FunctionResponseTypes: jsii.Strings(partial),
 	}
 	if most := atMost(spec, in.Config.Concurrency); most > 0 {

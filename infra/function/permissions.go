@@ -115,6 +115,9 @@ var declared = map[string]struct {
 	// sweeper reads the deliveries of a range to be replayed.
 	events.Sweeper: {permissions: slices.Concat(list, sweep)},
 	"webhooks":     {withSettings, slices.Concat(write, release, plan)},
+	"gdpr":         {withSettings, slices.Concat(read, change)},
+	// dataworker reads a person and what names the person, erases the person, and keeps archives.
+	events.Dataworker: {permissions: slices.Concat(read, change, release, hold)},
 	// operator has no route and counts no requests.
 	"operator": {withRecords, slices.Concat(read, change, release, hold, count, compare, enroll, proceed, strike)},
 }

@@ -62,9 +62,15 @@ var used = map[string][]use{
 	events.Deliverer: {attempt, unseal},
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
+	"gdpr":           {unseal},
+	// dataworker sends the second round of an erasure to its own queue.
+	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back.
-	Operator: {publish, send(events.Webhooks), attempt, empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries))},
+	Operator: {
+		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
+		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
+	},
 }
 
 // CheckUses returns an error that names each queue that a function uses and no worker has.

@@ -13,8 +13,9 @@ import (
 )
 
 // mostAge is the age in seconds of the oldest message of a queue that raises an alarm. A message of
-// deliveries may be delayed by up to 15 minutes, and then be held for 6 by an instance that ended.
-var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500"}
+// deliveries may be delayed by up to 15 minutes, and then be held for 6 by an instance that ended. A
+// message of work comes again after 90 minutes.
+var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500", events.Work: "5400"}
 
 // byName has metrics by the names of queues, functions or rules.
 type byName map[string]awscloudwatch.IMetric

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/account"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/datarequest"
 	"lectern/shared/delivery"
 	"lectern/shared/field"
 	"lectern/shared/idempotency"
@@ -31,7 +32,7 @@ var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
 	session.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
-	change.Keys, delivery.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
+	change.Keys, delivery.Keys, datarequest.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )
 
 var set = keys.NewSet(Keys)

@@ -74,10 +74,10 @@ const (
 	secondsOfMonth       = hours * 3600
 )
 
-// A minute of the sweeper without anything due: a read of each part of two minutes and of its progress,
-// and the write of the progress.
+// A minute of the sweeper without anything due: a read of each part of four minutes, since the progress
+// stays two minutes behind and was stored a minute ago, a read of the progress, and its write.
 const (
-	sweepMS, sweepReads, sweepWrites = 100, 17, 2
+	sweepMS, sweepReads, sweepWrites = 100, 33, 2
 	minutesOfMonth                   = hours * 60
 )
 

@@ -16,7 +16,8 @@ var areas = map[string][]string{
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
 	"publisher": {"changes", "webhooks"},
-	"webhooks":  {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
+	"gdpr":      {"gdpr"}, "dataworker": {"gdpr"},
+	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 
 // tests is the folder of the areas.

@@ -49,6 +49,7 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"W": (*Organization).addWebhookItem,
 	"B": (*Organization).addWebhookItem,
 	"D": (*Organization).addWebhookItem,
+	"G": (*Organization).addArchivePart,
 	"I": (*Organization).addAnswer,
 }
 

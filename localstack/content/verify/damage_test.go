@@ -47,6 +47,7 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
 	deliver(t, s)
+	archive(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})

@@ -132,7 +132,7 @@ func TestDamagedDeliveriesAreFound(t *testing.T) {
 		{"delivery", "", swapped(`"created_at":"2`, `"created_at":"3`), "stands in the wrong place"},
 		{"delivery", "", func(i *raw.Item) { i.PK = i.PK[:len(i.PK)-8] + "20200101" }, "stands in the wrong place"},
 		{"delivery", "", swapped(`"record_id":"`, `"record_id":"0`), "has no body"},
-		{"delivery", "", swapped(`"status":"pending"`, `"status":"failed"`), "a status that does not fit"},
+		{"delivery", `"status":"pending"`, swapped(`"status":"pending"`, `"status":"failed"`), "a status that does not fit"},
 		{"delivery", `"status":"delivered"`, swapped(`"status":"delivered"`, `"status":"pending"`), "a status that does not fit"},
 		{"delivery", `"made":3`, remove, "is of a delivery to"},
 		{"delivery", `"status":"delivered"`, remove, "is of a delivery to"},

@@ -6,6 +6,7 @@ import (
 
 	"lectern/localstack/content/verify/deliveries"
 	"lectern/localstack/content/verify/raw"
+	"lectern/shared/datarequest"
 	"lectern/shared/resource"
 	"lectern/shared/webhook"
 )
@@ -79,6 +80,19 @@ func (o *Organization) addWebhookItem(at raw.Partition, item raw.Item) {
 		o.deliveries.AddBody(item)
 	default:
 		o.deliveries.AddDue(item)
+	}
+}
+
+// addArchivePart notes that a data request has an archive.
+func (o *Organization) addArchivePart(at raw.Partition, _ raw.Item) { o.archives[at.Rest] = true }
+
+// checkArchives compares the archives with the data requests. The parts of an archive may be of a
+// worker that ended, and expire one by one.
+func (o *Organization) checkArchives() {
+	for _, request := range sortedKeys(o.archives) {
+		if o.small[request].kind != datarequest.Kind {
+			o.problemf("the archive of %s is of no data request", request)
+		}
 	}
 }
 

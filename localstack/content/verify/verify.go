@@ -80,6 +80,8 @@ type Organization struct {
 	personItemsComplete, rowsCounted bool
 	// acknowledged are versions by record id, as the items of idempotency keys say.
 	acknowledged map[string]int64
+	// archives has the data requests with parts of an archive.
+	archives map[string]bool
 	// deliveries are the items of webhooks.
 	deliveries *deliveries.Items
 }
@@ -127,6 +129,7 @@ func NewOrganization(id int64) *Organization {
 		changes: map[string][]changeSummary{}, personal: map[string][]string{}, purged: map[string]bool{},
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
+		archives: map[string]bool{},
 	}
 	o.deliveries = deliveries.New(id, o.problemf)
 	for _, kind := range kinds {
@@ -153,6 +156,7 @@ func (o *Organization) Check() {
 	o.checkChanges()
 	o.checkAnswers()
 	o.checkDeliveries()
+	o.checkArchives()
 	slices.Sort(o.Problems)
 	sortRepairs(o.Repairs)
 	o.Repairs = splitRepairs(o.Repairs)

@@ -399,7 +399,7 @@ func TestMistakesOfCallers(t *testing.T) {
 	require.ErrorIs(t, q.Send(t.Context(), shared.Post{}), shared.ErrPermanent)
 	_, err = b.places.Queue("none")
 	require.ErrorIs(t, err, shared.ErrUnnamed)
-	require.Equal(t, []string{"deliveries", "webhooks"}, b.places.Redrivable())
+	require.Equal(t, []string{"deliveries", "webhooks", "work"}, b.places.Redrivable())
 }
 
 // TestLongMessagesAreSentInSeveralCalls: a call has at most 1 MB and ten messages.

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	workers "lectern/events"
+	"lectern/events/dataworker"
 	"lectern/events/deliverer"
 	"lectern/events/matcher"
 	"lectern/events/publisher"
@@ -94,15 +96,19 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	m, matcherErr := matcher.Start(s.workerEnv(workers.Matcher), s.places(workers.Matcher), "")
 	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
-	if err := errors.Join(matcherErr, delivererErr, sweeperErr); err != nil {
+	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
+	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	return map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
-		workers.Sweeper: handler(sweep{w}.invoke),
+		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(r.Invoke),
 	}, nil
 }
+
+// settling returns the time between the rounds of an erasure.
+func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, dataworker.Settling) }
 
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {

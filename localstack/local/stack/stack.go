@@ -61,6 +61,9 @@ type Config struct {
 	// Publish starts the local bus and the workers that follow a change, as the stream of the table
 	// does on AWS. Without it, no change is published.
 	Publish bool
+	// Settling is the time between the rounds of an erasure of functions in this process, in whole
+	// seconds; 0 is that of a deployed service.
+	Settling time.Duration
 	// Routes, unless nil, collects the routes of the requests.
 	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes

@@ -124,16 +124,22 @@ func NamesOwner(op api.Operation) bool {
 
 // OfOrganization reports whether the operation is about records of the organization.
 func OfOrganization(op api.Operation) bool {
-	return strings.Contains(op.Path, "{orgId}") || CollectionOf(op) == webhooks
+	return strings.Contains(op.Path, "{orgId}") || CollectionOf(op) == webhooks || CollectionOf(op) == gdpr
 }
 
-// webhooks is the collection below the caller's organization that the path does not name.
-const webhooks = "webhooks"
+// OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
+func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
-// OutcomeOf returns the status of a request of RequestFor. No request makes a delivery, so none
-// is found.
+// The collections below the caller's organization that the path does not name.
+const (
+	webhooks = "webhooks"
+	gdpr     = "gdpr"
+)
+
+// OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
+// so none is found.
 func OutcomeOf(op api.Operation) int {
-	if strings.Contains(op.Path, "{deliveryId}") {
+	if strings.Contains(op.Path, "{deliveryId}") || strings.HasSuffix(op.Path, "/archive") {
 		return http.StatusNotFound
 	}
 	return op.Status
@@ -148,8 +154,10 @@ func NeedsReadScope(op api.Operation) bool {
 // CollectionOf returns the collection in a route's path, such as sessions; empty without
 // an event or organization in the path.
 func CollectionOf(op api.Operation) string {
-	if op.Path == "/v1/"+webhooks || strings.HasPrefix(op.Path, "/v1/"+webhooks+"/") {
-		return webhooks
+	for _, collection := range []string{webhooks, gdpr} {
+		if op.Path == "/v1/"+collection || strings.HasPrefix(op.Path, "/v1/"+collection+"/") {
+			return collection
+		}
 	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
@@ -204,7 +212,7 @@ func bodyOf(op api.Operation) any {
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
 		return map[string]any{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z"}
-	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut:
+	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut || CollectionOf(op) == gdpr:
 		return SampleDraft(CollectionOf(op))
 	}
 	return map[string]any{} // A search.
@@ -223,6 +231,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case gdpr:
+		return map[string]any{"requestType": "access", "identityType": "email", "identityValue": id + "@example.org"}
 	case webhooks:
 		return map[string]any{"url": "https://hooks.invalid/lectern", "events": []any{"session.updated"}, "description": name}
 	}
@@ -236,6 +246,8 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
+	case collection == gdpr && OnRecord(op):
+		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
 		_, address := speaker(t, s)
 		return address

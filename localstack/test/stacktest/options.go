@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"io"
 	"os"
+	"time"
 
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
@@ -23,6 +24,7 @@ type Option struct {
 	log      io.Writer
 	ingest   bool
 	publish  bool
+	settling time.Duration
 }
 
 // InRegion chooses a region other than us.
@@ -56,6 +58,10 @@ func Ingesting() Option { return Option{ingest: true} }
 // has both.
 func Publishing() Option { return Option{publish: true} }
 
+// Settling sets the time between the rounds of an erasure, in whole seconds, of a service in this
+// process.
+func Settling(by time.Duration) Option { return Option{settling: by} }
+
 // EnvAsAWS makes every test start its regions with AsAWS.
 const EnvAsAWS = "LECTERN_AS_AWS"
 
@@ -82,6 +88,7 @@ func all(options []Option) Option {
 		merged.asAWS = merged.asAWS || o.asAWS
 		merged.ingest = merged.ingest || o.ingest
 		merged.publish = merged.publish || o.publish
+		merged.settling = max(merged.settling, o.settling)
 	}
 	return merged
 }
@@ -90,6 +97,7 @@ func all(options []Option) Option {
 func (o Option) config() stack.Config {
 	c := stack.Config{
 		Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest, Publish: o.publish,
+		Settling: o.settling,
 	}
 	if o.asAWS {
 		c.Wrap = o.client

@@ -93,6 +93,9 @@ func limited(t *testing.T, s *stacktest.Stack, legacy func(api.Operation) int) [
 	t.Helper()
 	hidden := func(status func(api.Operation) int) func(api.Operation) int {
 		return func(op api.Operation) int {
+			if it.OfWholeOrganization(op) {
+				return http.StatusForbidden
+			}
 			if strings.Contains(op.Path, "{eventId}") || it.OfOrganization(op) && it.OnRecord(op) {
 				return cmp.Or(status(op), http.StatusNotFound)
 			}
@@ -100,7 +103,7 @@ func limited(t *testing.T, s *stacktest.Stack, legacy func(api.Operation) int) [
 		}
 	}
 	every := func(op api.Operation) int {
-		if slices.Contains(op.Scopes, auth.ReadAuditLogs) {
+		if slices.Contains(op.Scopes, auth.ReadAuditLogs) || it.OfWholeOrganization(op) {
 			return http.StatusForbidden // No token of a kind that can be limited has the scope.
 		}
 		return 0

@@ -131,7 +131,7 @@ func TestNothingLeaks(t *testing.T) {
 	for _, op := range ordered {
 		asked := it.RequestFor(op, s, own.records[op.ID])
 		got := asked.Send(t, it.CallerOf(t, op, s))
-		require.True(t, rank(op) > 0 || got.Status < 300, "%s: %d", asked, got.Status)
+		require.True(t, rank(op) > 0 || got.Status < 300 || got.Status == it.OutcomeOf(op), "%s: %d", asked, got.Status)
 		for _, found := range pattern.FindAllString(string(got.Body), -1) {
 			owner := secrets[found]
 			open := owner == nil || owner == s || it.OfOrganization(op) && owner.Org == s.Org

@@ -154,7 +154,7 @@ func drain(t *testing.T, s *stacktest.Stack, in object) (all []answer) {
 func TestRedrive(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Publishing())
-	for _, queue := range []string{events.Webhooks, events.Deliveries} {
+	for _, queue := range []string{events.Webhooks, events.Deliveries, events.Work} {
 		dead, err := s.Places(t).Queue(bus.Dead(queue))
 		require.NoError(t, err)
 		var posts []bus.Post
@@ -169,7 +169,7 @@ func TestRedrive(t *testing.T) {
 		require.Equal(t, object{"queue": queue, "moved": 0.0, "left": 0.0}, s.Operator(t, "redrive", in))
 	}
 	refused := it.RequireOperatorError(t, s, "redrive", object{"queue": "changes"})
-	require.Equal(t, "queue must be one of: deliveries, webhooks.", refused.Message)
+	require.Equal(t, "queue must be one of: deliveries, webhooks, work.", refused.Message)
 }
 
 // TestWithoutABusTheCommandsAreRefused: a region that publishes nothing has neither bus nor queues.

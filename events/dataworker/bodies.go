@@ -1,0 +1,66 @@
+package dataworker
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/bus"
+	"lectern/shared/change"
+	"lectern/shared/delivery"
+	"lectern/shared/table"
+)
+
+// bodiesAtOnce is the number of bodies that are rendered in parallel.
+const bodiesAtOnce = 8
+
+// eraseBodies renders the bodies of a record again, from what is left of the person, and removes what
+// receivers have answered to them. A body whose change is not found is removed.
+func (w *Worker) eraseBodies(ctx context.Context, org int64, recordType, id string) error {
+	endpoints, err := w.Receivers.AllIDs(ctx, org)
+	if err != nil {
+		return err
+	}
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(bodiesAtOnce)
+	for kept, err := range w.deliveries.Bodies(ctx, org, recordType, id) {
+		if err != nil {
+			_ = g.Wait() // The error of the read says more.
+			return err
+		}
+		g.Go(table.Safely(func() error { return w.eraseBody(within, org, kept, endpoints) }))
+	}
+	return g.Wait()
+}
+
+// eraseBody renders a body again, and removes the answers of endpoints.
+func (w *Worker) eraseBody(ctx context.Context, org int64, kept delivery.Kept, endpoints []string) error {
+	m, err := w.message(ctx, org, kept)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	if m != nil {
+		if text, err = w.Renderer.Render(ctx, *m, kept.Form); err != nil {
+			return err
+		}
+	}
+	if err := w.deliveries.Overwrite(ctx, kept, text); err != nil {
+		return err
+	}
+	return w.deliveries.ForgetAnswers(ctx, kept.Message(org), endpoints)
+}
+
+// message returns the published change of a body; nil if the change is not found.
+func (w *Worker) message(ctx context.Context, org int64, kept delivery.Kept) (*bus.Message, error) {
+	record, err := change.Find(ctx, w.Table, org, kept.Change)
+	if record == nil || err != nil {
+		return nil, err
+	}
+	for _, m := range bus.Messages(*record) {
+		if m.Kind == kept.Kind && m.Sequence == kept.Sequence {
+			return &m, nil
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,138 @@
+// Package dataworker does the requests of persons for their data (gaps.md section 7, decision 34):
+// collects the data of an access request, and erases a person everywhere. A request may be done
+// again from the beginning at any time: each step finds the rest of the work.
+//
+// Read dataworker.go, access.go, erase.go, bodies.go.
+package dataworker
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/shared/bus"
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/datarequest"
+	"lectern/shared/delivery"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/webhook"
+	"lectern/shared/wire"
+)
+
+// Settling is the time between the two rounds of an erasure. A process that has read the person before
+// the first round, such as the sender of a webhook, writes what it has read within that time.
+const Settling = 3 * time.Minute
+
+// Config has what a Worker works with.
+type Config struct {
+	Table *table.Table
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Requests keeps the requests, Contacts the persons.
+	Requests *datarequest.Store
+	Contacts *contact.Store
+	// Receivers lists the webhook endpoints, Renderer renders bodies again.
+	Receivers *webhook.Receivers
+	Renderer  delivery.Renderer
+	// Work is the worker's own queue, for the second round of an erasure, which comes after Settling.
+	Work     bus.Queue
+	Settling time.Duration
+}
+
+// Worker does data requests. It is safe for concurrent use.
+type Worker struct {
+	Config
+	deliveries delivery.Store
+	members    tenancy.Store
+}
+
+// New returns a Worker.
+func New(c Config) *Worker {
+	return &Worker{Config: c, deliveries: delivery.Store{Table: c.Table, Now: c.Now}, members: tenancy.Store{Table: c.Table, Now: c.Now}}
+}
+
+// lastTry is the number of times that a message is received before it goes to the dead-letter queue.
+const lastTry = 5
+
+// task is a message of the queue of work: the event of a new request, or the second round of an
+// erasure.
+type task struct {
+	Detail *bus.Message `json:"detail"`
+	// Settled is set in the message of the second round.
+	Settled bool `json:"settled,omitempty"`
+}
+
+// Invoke does the requests of messages of the queue of work, and returns the messages that failed.
+func (w *Worker) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	return bus.Handle(ctx, event, w.handle, w.failed), nil
+}
+
+func (w *Worker) failed(id string, err error) {
+	w.Log.Error("a data request was not done", "metric", "data_request_failed", "message_id", id, "error", err)
+}
+
+// decode returns the task of a message.
+func decode(body []byte) (task, error) {
+	var t task
+	if err := json.Unmarshal(body, &t); err != nil {
+		return t, fmt.Errorf("%w: dataworker: decode a task: %w", bus.ErrPermanent, err)
+	}
+	if t.Detail == nil || t.Detail.Org == 0 || t.Detail.RecordID == "" {
+		return t, fmt.Errorf("%w: dataworker: the task names no request", bus.ErrPermanent)
+	}
+	return t, nil
+}
+
+// handle does the request of a message, unless the request has ended. In the last try the request is
+// failed until it is done, since the process may end; a message that an operator moves back goes on
+// with it.
+func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
+	t, err := decode(a.Body)
+	if err != nil {
+		return err
+	}
+	ctx = change.AsService(ctx)
+	r, err := w.Requests.Get(ctx, t.Detail.Org, t.Detail.RecordID)
+	if err != nil {
+		return err
+	}
+	status := datarequest.Processing
+	if a.Receives >= lastTry {
+		status = datarequest.Failed
+	}
+	began := w.Now()
+	if r, err = w.Requests.Begin(ctx, r, status); err != nil || r == nil {
+		return err
+	}
+	if err = w.do(ctx, r, t); err != nil {
+		return err
+	}
+	w.Log.InfoContext(ctx, "data request", "org", r.OrgID, "request", r.ID, "type", r.Type, "settled", t.Settled,
+		"duration_ms", w.Now().Sub(began).Milliseconds())
+	return nil
+}
+
+// do does a request, or the second round of an erasure.
+func (w *Worker) do(ctx context.Context, r *datarequest.Request, t task) error {
+	if r.Type == datarequest.Access {
+		return w.access(ctx, r)
+	}
+	if err := w.erase(ctx, r); err != nil {
+		return err
+	}
+	if t.Settled {
+		return w.Requests.End(ctx, r, datarequest.Completed)
+	}
+	t.Settled = true
+	body, err := wire.Encode(t)
+	if err != nil {
+		return fmt.Errorf("dataworker: encode a task: %w", err)
+	}
+	return w.Work.Send(ctx, bus.Post{Body: body, Delay: w.Settling})
+}

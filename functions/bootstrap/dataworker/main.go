@@ -1,0 +1,24 @@
+// Command bootstrap is the Lambda for the requests of persons for their data. The queue of work
+// invokes the Lambda. LECTERN_API_URL is the address of the API, for links in the bodies of webhooks.
+package main
+
+import (
+	"os"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/events/dataworker"
+	"lectern/events/worker"
+	"lectern/shared/api"
+	"lectern/shared/bus"
+)
+
+func main() { worker.Serve(start) }
+
+func start(env api.Env, places *bus.Places) (worker.Invoke[events.SQSEvent, events.SQSEventResponse], error) {
+	w, err := dataworker.Start(env, places, os.Getenv("LECTERN_API_URL"), dataworker.Settling)
+	if err != nil {
+		return nil, err
+	}
+	return w.Invoke, nil
+}

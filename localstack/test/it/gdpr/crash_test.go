@@ -1,0 +1,233 @@
+package gdpr_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/stretchr/testify/require"
+
+	"lectern/events/dataworker"
+	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
+	"lectern/shared/bus"
+	"lectern/shared/datarequest"
+	"lectern/shared/delivery"
+	"lectern/shared/payload"
+	"lectern/shared/stores"
+	"lectern/shared/table"
+	"lectern/shared/webhook"
+	"lectern/shared/wire"
+)
+
+// errEnded is the error of each call after the end of a process.
+var errEnded = errors.New("the process has ended")
+
+// ending is a client of the table whose process ends at a call: the call is done or not, and each
+// later call fails.
+type ending struct {
+	table.Client
+	left int
+}
+
+func (e *ending) step() bool { e.left--; return e.left >= 0 }
+
+func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	if !e.step() {
+		return nil, errEnded
+	}
+	return e.Client.BatchGetItem(ctx, in, o...)
+}
+
+func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	if !e.step() {
+		return nil, errEnded
+	}
+	return e.Client.GetItem(ctx, in, o...)
+}
+
+func (e *ending) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	if !e.step() {
+		return nil, errEnded
+	}
+	return e.Client.Query(ctx, in, o...)
+}
+
+func (e *ending) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	done := e.step()
+	if !done && e.left < -1 {
+		return nil, errEnded
+	}
+	out, err := e.Client.TransactWriteItems(ctx, in, o...)
+	if !done { // The last write is done, and nobody learns of it.
+		return nil, errEnded
+	}
+	return out, err
+}
+
+// bench has a person whose requests are done by workers that end, and what the worker has sent.
+type bench struct {
+	*it.Contacts
+	posts []bus.Post
+	// fault is the error of the queue.
+	fault error
+}
+
+func (b *bench) Send(_ context.Context, posts ...bus.Post) error {
+	b.posts = append(b.posts, posts...)
+	return b.fault
+}
+
+// request returns a request as the list shows it.
+func (b *bench) request(id string) entity {
+	b.T.Helper()
+	return it.ByID(b.T, stacktest.Call[it.Page](b.Stack, http.StatusOK, http.MethodGet, collection, nil).Results, id)
+}
+
+// invoke invokes a worker that does not end, and returns the number of messages that failed.
+func (b *bench) invoke(body []byte, receives int) int {
+	b.T.Helper()
+	w, _ := b.worker(1_000_000)
+	answer, err := w.Invoke(b.T.Context(), message(body, receives))
+	require.NoError(b.T, err)
+	return len(answer.BatchItemFailures)
+}
+
+// worker returns a worker whose process ends at a call of the table.
+func (b *bench) worker(calls int) (*dataworker.Worker, *ending) {
+	b.T.Helper()
+	url, name := b.Engine(b.T)
+	client, err := table.Open(b.T.Context(), table.Config{Endpoint: url})
+	require.NoError(b.T, err)
+	end := &ending{client, calls}
+	env := b.Env(b.T)
+	env.Table, env.Memory, env.Log = table.New(end, name), new(api.Memory), api.NewLog(io.Discard)
+	return dataworker.New(dataworker.Config{
+		Table: env.Table, Now: env.Now, Log: env.Log, Requests: datarequest.NewStore(env), Contacts: stores.Contacts(env),
+		Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
+	}), end
+}
+
+// do invokes workers with a message, each of which ends a few calls later than the one before, until
+// one is done. It returns the number of workers that ended.
+func (b *bench) do(body []byte) (ended int) {
+	b.T.Helper()
+	for calls := 1; ; calls += 3 {
+		w, end := b.worker(calls)
+		answer, err := w.Invoke(b.T.Context(), message(body, 1))
+		require.NoError(b.T, err)
+		if len(answer.BatchItemFailures) == 0 {
+			require.GreaterOrEqual(b.T, end.left, 0)
+			return ended
+		}
+		require.Negative(b.T, end.left)
+		ended++
+	}
+}
+
+func message(body []byte, receives int) events.SQSEvent {
+	return events.SQSEvent{Records: []events.SQSMessage{{
+		MessageId: "1", Body: string(body), Attributes: map[string]string{"ApproximateReceiveCount": strconv.Itoa(receives)},
+	}}}
+}
+
+// asked opens a request of a type, and returns its id and the message about it.
+func (b *bench) asked(kind string) (id string, body []byte) {
+	b.T.Helper()
+	id = b.Call(b.T, 201, http.MethodPost, collection, asking(kind, address)).JSON(b.T)["id"].(string)
+	body, err := json.Marshal(map[string]any{"detail": bus.Message{
+		Org: b.Org, Kind: datarequest.KindCreated, RecordID: id, At: wire.At(time.Now()), Change: "any",
+	}})
+	require.NoError(b.T, err)
+	return id, body
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}
+	id := b.Create(200, it.Merged(texts())).ID()
+	b.Put(200, id, object{"about": "About " + canary})
+	second := b.InNewEvent()
+	row := second.NewField("Row", "text")
+	second.Create(200, object{"email": address, "custom_fields": object{row: canary}})
+	b.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}})
+	hook := b.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": "https://hooks.invalid/", "events": []any{"contact.updated"}}).JSON(t)
+	store := delivery.Store{Table: b.Table(t), Now: time.Now}
+	for _, c := range it.ChangesOf(t, b.Stack) {
+		for _, m := range bus.Messages(c) {
+			if m.Kind == bus.FieldsChanged || m.Type != "contact" && m.Type != "session" {
+				continue
+			}
+			target := delivery.Target{Endpoint: hook["id"].(string), Form: webhook.PayloadFull}
+			added, err := store.Add(t.Context(), m, []delivery.Target{target}, payload.New(b.Env(t), ""))
+			require.NoError(t, err)
+			w, err := store.Open(t.Context(), added.Tasks[0])
+			require.NoError(t, err)
+			_, err = store.Record(t.Context(), w, added.Tasks[0], delivery.Outcome{At: time.Now(), Status: 500, Response: "refused: " + canary})
+			require.NoError(t, err)
+		}
+	}
+	return b
+}
+
+// TestRequestsGoOnAfterAnyEnd: the worker ends at every third call, and the next goes on. Afterwards
+// nothing is left of the person, each request is completed once, and a message that comes again changes
+// nothing.
+func TestRequestsGoOnAfterAnyEnd(t *testing.T) {
+	b := newBench(t)
+	engine := it.EngineOf(t, b.Stack)
+	access, body := b.asked("access")
+	require.Greater(t, b.do(body), 5)
+	archived := b.Call(t, 200, http.MethodGet, collection+"/"+access+"/archive", nil).JSON(t)
+	require.Len(t, entity(archived).List("contacts"), 1)
+
+	erasure, body := b.asked("erasure")
+	require.Greater(t, b.do(body), 10)
+	require.NotEmpty(t, b.posts)
+	require.Equal(t, time.Second, b.posts[0].Delay)
+	require.Greater(t, b.do(b.posts[0].Body), 5)
+	require.Empty(t, found(engine.Dump(t)))
+	require.Equal(t, "completed", b.request(erasure)["status"])
+	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
+
+	before := engine.Dump(t)
+	require.Zero(t, b.invoke(body, 1))
+	require.Equal(t, before, engine.Dump(t))
+	completed := 0
+	for _, item := range before {
+		if strings.Contains(item.Data, `"action":"data_request.completed"`) {
+			completed++
+		}
+	}
+	require.Equal(t, 2, completed)
+}
+
+// TestARequestIsFailedAfterTheLastTry, and a message that an operator moves back goes on with it.
+func TestARequestIsFailedAfterTheLastTry(t *testing.T) {
+	b := newBench(t)
+	id, body := b.asked("erasure")
+	b.fault = errEnded
+	require.Equal(t, 1, b.invoke(body, 1))
+	require.Equal(t, "processing", b.request(id)["status"])
+	require.Equal(t, 1, b.invoke(body, 5))
+	require.Equal(t, "failed", b.request(id)["status"])
+	again, _ := b.asked("erasure")
+	require.NotEqual(t, id, again, "a failed request is not open")
+	b.fault = nil
+	require.Zero(t, b.invoke(body, 1))
+	require.Equal(t, "failed", b.request(id)["status"], "another request is open")
+	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	require.Equal(t, "completed", b.request(id)["status"])
+	for _, bad := range []string{`{`, `{}`, `{"detail":{"org":1}}`} {
+		require.Equal(t, 1, b.invoke([]byte(bad), 1), bad)
+	}
+}

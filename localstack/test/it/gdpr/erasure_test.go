@@ -1,0 +1,224 @@
+package gdpr_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/contact"
+	"lectern/shared/keys"
+	"lectern/shared/layout"
+)
+
+// canary is in every text of the person, in any case, and number in each of the phone numbers; both
+// are nowhere else.
+const (
+	canary = "quetzalcoatlus"
+	number = "5550142987"
+)
+
+const address = "Ada." + canary + "@example.org"
+
+// log is a writer of the service's log.
+type log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *log) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// person is a contact who has everything that a contact can have.
+type person struct {
+	*office
+	second *it.Contacts
+	id     string
+	// there and left are sessions on which the contact is and was.
+	there, left string
+	fine, down  *receiver
+}
+
+// texts returns values of all standard fields of contacts that take any text.
+func texts() object {
+	all := object{}
+	for _, name := range contact.Kind.Fields {
+		switch {
+		case name == "email":
+			all[name] = address
+		case name == "address_country":
+			all[name] = "DE"
+		case strings.HasPrefix(name, "phone_"):
+			all[name] = "+49 " + number
+		case strings.HasSuffix(name, "_url"):
+			all[name] = "https://example.org/" + canary
+		default:
+			all[name] = name + " " + canary
+		}
+	}
+	return all
+}
+
+func newPerson(t *testing.T, o *office) *person {
+	t.Helper()
+	p := &person{office: o, fine: newReceiver(t, http.StatusOK), down: newReceiver(t, http.StatusInternalServerError)}
+	for _, r := range []*receiver{p.fine, p.down} {
+		o.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": r.URL, "events": []any{
+			"contact.created", "contact.updated", "contact.event.associated", "contact.event.disassociated", "session.created", "session.updated",
+			"session.speaker.attached", "session.speaker.detached", "sponsor.created", "sponsor.updated",
+		}})
+	}
+	o.SetFeature("translated_fields", true)
+	seat := o.NewField("Seat", "text", object{"contains_pii": true})
+	shirt := o.NewField("Shirt", "text", object{"scope": "global"})
+	p.id = o.Create(200, it.Merged(texts(), object{
+		"custom_fields": object{seat: canary, shirt: canary}, "translations": object{"de": object{"about": "Von " + canary}},
+	})).ID()
+	o.Put(200, p.id, object{"title": "Doctor " + canary, "custom_fields": object{seat: "12 " + canary}})
+	p.second = o.InNewEvent()
+	row := p.second.NewField("Row", "text")
+	p.second.Create(200, object{"email": strings.ToUpper(address), "custom_fields": object{row: canary}})
+
+	speaking := []any{object{"email": address, "core_role": "speaker"}}
+	p.there = o.Client.Create(200, object{"title": "A talk", "participants": speaking}).ID()
+	p.left = o.Client.Create(200, object{"title": "Another talk", "participants": speaking}).ID()
+	o.Client.Put(200, p.left, object{"participants": []any{}})
+	parent := o.Client.Create(200, object{"title": "A workshop"}).ID()
+	o.NewSubsession(parent, "A part", object{"participants": speaking})
+	o.Client.Put(200, parent, object{"title": "A longer workshop"})
+	vip := o.NewField("VIP", "checkbox")
+	o.Put(200, p.id, object{"title": "Dr", "custom_fields": object{vip: true}})
+	o.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Acme", "contacts": []any{object{"contact_id": p.id, "is_primary": true}}})
+
+	key := []string{"Idempotency-Key", "a key of " + canary[:4]}
+	other := o.CallContacts(200, http.MethodPost, "/create", object{"email": "twin@example.org", "about": "Not a " + "twin"}, key...).JSON(t)
+	o.CallContacts(409, http.MethodPut, "/"+entity(other).ID(), object{"email": address})
+	o.Bulk(it.Updating(p.id, object{"about": "In bulk " + canary}))
+	o.Search(object{"search": canary})
+	o.Call(t, 200, http.MethodGet, o.EventPath("/participants?email="+address), nil)
+	return p
+}
+
+// settle waits until the receivers have what was published of the person.
+func (p *person) settle() {
+	p.T.Helper()
+	require.Eventually(p.T, func() bool {
+		all := strings.Join(p.fine.received(), "\n")
+		return strings.Contains(all, "In bulk "+canary) && strings.Contains(all, "session.speaker.detached") && strings.Contains(all, "Acme") &&
+			strings.Contains(all, "A longer workshop")
+	}, patience, pause)
+}
+
+// tells reports whether a text has a part of the person's texts.
+func tells(text string) bool {
+	return strings.Contains(strings.ToLower(text), canary) || strings.Contains(text, number)
+}
+
+// found returns where a person's texts stand in the table.
+func found(dump it.Dump) (where []string) {
+	for key, item := range dump {
+		if tells(key.PK + key.SK + item.Data) {
+			where = append(where, fmt.Sprintf("%s %s: %.300s", key.PK, key.SK, item.Data))
+		}
+	}
+	return where
+}
+
+// TestAnErasedPersonIsNowhere: before the erasure, a person's texts are only in items that declare it;
+// afterwards no item of the table and no line of the log has any of them.
+func TestAnErasedPersonIsNowhere(t *testing.T) {
+	lines := &log{}
+	o := newOffice(t, stacktest.WithLog(lines), stacktest.Ingesting())
+	engine := it.EngineOf(t, o.Stack)
+	p := newPerson(t, o)
+	p.settle()
+	access := o.after(o.ask(201, asking("access", address)).ID(), "completed")
+	for key, item := range engine.Dump(t) {
+		if tells(key.PK+key.SK+item.Data) && !strings.Contains(key.SK, "data_request") {
+			pattern, known := layout.Find(key)
+			require.True(t, known && pattern.Personal == keys.Person, "%v: %s", key, item.Data)
+		}
+	}
+	require.NotEmpty(t, found(engine.Dump(t)))
+
+	begun := o.ask(201, asking("erasure", " "+strings.ToUpper(address)))
+	require.Equal(t, "pending", begun["status"])
+	require.Equal(t, true, begun["matching_user_exists"])
+	require.Equal(t, []any{p.id}, begun.At("response.contact_records"))
+	require.ElementsMatch(t, []any{float64(o.Event), float64(p.second.Event)}, begun.At("response.event_users"))
+	o.after(begun.ID(), "processing")
+	done := o.after(begun.ID(), "completed")
+	require.Equal(t, "A***@E***.ORG", done["identity_value"])
+	require.Empty(t, found(engine.Dump(t)))
+	require.False(t, tells(lines.String()))
+	for key, item := range engine.Dump(t).Below(contact.Kind.PK(o.Org, p.id)) {
+		if strings.HasPrefix(key.SK, "H#") {
+			require.NotRegexp(t, `"(old|new)":[^n]`, item.Data, "a change keeps the names of its fields alone")
+		}
+	}
+
+	p.requireErased(access)
+}
+
+// requireErased checks what the API shows of an erased person.
+func (p *person) requireErased(access entity) {
+	t := p.T
+	t.Helper()
+	for _, shown := range []entity{p.Get(200, p.id), p.GetFromOrganization(200, p.id), p.second.Get(200, p.id)} {
+		require.Nil(t, shown["email"])
+		require.Nil(t, shown["full_name"])
+		require.Empty(t, shown["custom_fields"])
+		require.NotEmpty(t, shown["friendly_id"])
+	}
+	session := p.Client.Get(200, p.there)
+	require.Len(t, session.List("participants"), 1, "the role stays")
+	require.NotContains(t, fmt.Sprint(session), canary)
+	p.archive(404, access)
+	require.Equal(t, "A***@e***.org", it.ByID(t, p.list(), access.ID())["identity_value"])
+	require.Nil(t, it.ByID(t, p.list(), access.ID())["archive"])
+	told := strings.Join(p.fine.received(), "\n")
+	require.Contains(t, told[strings.LastIndex(told, canary):], `"action":"contact.updated"`, "receivers learn of it")
+
+	again := p.ask(201, asking("erasure", address))
+	require.Equal(t, false, again["matching_user_exists"], "the address names nobody now")
+	require.Empty(t, p.after(again.ID(), "completed").At("response.contact_records"))
+	require.NotEqual(t, p.id, p.Create(200, object{"email": address}).ID(), "the address is free for a new contact")
+	p.Put(200, p.id, object{"email": "new@example.org", "first_name": "New"})
+	require.Equal(t, "new@example.org", p.Get(200, p.id)["email"])
+}
+
+// TestErasuresAreRepeated after a restore, which brings a person back: the keyed hash of the address
+// finds the contact again, and no other.
+func TestErasuresAreRepeated(t *testing.T) {
+	o := newOffice(t)
+	first := o.Create(200, object{"email": "Ada@example.org"}).ID()
+	o.after(o.ask(201, asking("erasure", "ada@example.org")).ID(), "completed")
+	listed := entity(o.Operator(t, "erasure-list", object{"org_id": o.Org})).List("results")
+	require.Len(t, listed, 1)
+	restored, other := o.Create(200, object{"email": "ADA@example.org"}).ID(), o.Create(200, object{"email": "grace@example.org"}).ID()
+	again := entity(o.Operator(t, "erasure-repeat", object{"org_id": o.Org, "identities": it.Column(listed, "identity")})).List("results")
+	require.Len(t, again, 1)
+	require.Equal(t, []any{restored}, again[0].At("response.contact_records"))
+	o.after(again[0].ID(), "completed")
+	require.Nil(t, o.Get(200, restored)["email"])
+	require.Nil(t, o.Get(200, first)["email"])
+	require.Equal(t, "grace@example.org", o.Get(200, other)["email"])
+	require.Equal(t, "org_id", it.RequireOperatorError(t, o.Stack, "erasure-list", object{"org_id": 0}).Details["field"])
+	unknown := it.RequireOperatorError(t, o.Stack, "erasure-repeat", object{"org_id": 999, "identities": []any{"0"}})
+	require.Equal(t, 404, unknown.Status)
+}

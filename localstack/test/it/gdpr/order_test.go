@@ -1,0 +1,62 @@
+package gdpr_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+)
+
+// TestAnErasureEndsWhatIsOpen: an access request that a worker has begun ends without an archive, and
+// its message changes nothing any more.
+func TestAnErasureEndsWhatIsOpen(t *testing.T) {
+	b := newBench(t)
+	access, collect := b.asked("access")
+	w, _ := b.worker(14)
+	_, err := w.Invoke(t.Context(), message(collect, 1))
+	require.NoError(t, err)
+	require.Equal(t, "processing", b.request(access)["status"])
+	erasure, erase := b.asked("erasure")
+	require.Zero(t, b.invoke(erase, 1))
+	require.Equal(t, "failed", b.request(access)["status"])
+	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
+	require.Zero(t, b.invoke(collect, 2))
+	require.Zero(t, b.invoke(b.posts[0].Body, 1))
+	require.Equal(t, "completed", b.request(erasure)["status"])
+	require.Equal(t, "failed", b.request(access)["status"])
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
+}
+
+// TestARepeatedErasureSparesWhoHasTheAddressNow: the first round comes again after somebody else has
+// got the freed address.
+func TestARepeatedErasureSparesWhoHasTheAddressNow(t *testing.T) {
+	b := newBench(t)
+	id, erase := b.asked("erasure")
+	b.fault = errEnded
+	require.Equal(t, 1, b.invoke(erase, 1))
+	other := b.Create(200, object{"email": address, "first_name": "Other"}).ID()
+	b.fault = nil
+	require.Zero(t, b.invoke(erase, 2))
+	require.Zero(t, b.invoke(b.posts[0].Body, 1))
+	require.Equal(t, "completed", b.request(id)["status"])
+	require.Equal(t, "Other", b.Get(200, other)["first_name"])
+}
+
+// TestRequestsForAFormerAddressAreForgotten with their archives.
+func TestRequestsForAFormerAddressAreForgotten(t *testing.T) {
+	b := newBench(t)
+	access, collect := b.asked("access")
+	require.Zero(t, b.invoke(collect, 1))
+	contact := b.request(access).At("response.contact_records").([]any)[0].(string)
+	b.Put(200, contact, object{"email": "new@example.org"})
+	b.Call(t, 200, http.MethodGet, collection+"/"+access+"/archive", nil)
+	asked := entity(b.Call(t, 201, http.MethodPost, collection, asking("erasure", "new@example.org")).JSON(t))
+	body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": asked.ID()}})
+	require.Zero(t, b.invoke(body, 1))
+	require.Zero(t, b.invoke(b.posts[0].Body, 1))
+	b.Call(t, 404, http.MethodGet, collection+"/"+access+"/archive", nil)
+	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
+}

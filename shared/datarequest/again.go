@@ -1,0 +1,95 @@
+package datarequest
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/auth"
+	"lectern/shared/contact"
+	"lectern/shared/party"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Erased is a completed erasure, named by the keyed hash of the address.
+type Erased struct {
+	Request     string    `json:"request"`
+	Identity    string    `json:"identity"`
+	CompletedAt wire.Time `json:"completed_at"`
+}
+
+// Erasures returns the completed erasures of an organization, in the order of their creation. After
+// a restore of the table, Repeat does them again.
+func (s *Store) Erasures(ctx context.Context, org int64) ([]Erased, error) {
+	all, err := s.of(org).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	erased := []Erased{}
+	for _, r := range all {
+		if r.Type != Erasure || r.Status != Completed {
+			continue
+		}
+		p, err := r.private()
+		if err != nil {
+			return nil, err
+		}
+		erased = append(erased, Erased{r.ID, p.Identity, r.UpdatedAt})
+	}
+	return erased, nil
+}
+
+// recordsAtOnce is the number of contacts that Repeat reads at once.
+const recordsAtOnce = 500
+
+// Repeat opens an erasure for each contact of an organization whose address has one of the keyed
+// hashes, and returns the requests.
+func (s *Store) Repeat(ctx context.Context, org int64, identities []string) ([]*Request, error) {
+	opened := []*Request{}
+	caller, err := auth.Service(ctx, s.members.Table, org, 0, nil)
+	if err != nil || caller == nil {
+		return opened, err
+	}
+	var keys []table.Key
+	for item, err := range s.members.Table.Between(ctx, contact.Kind.Rows(org, 0).Rows, "0", "~") {
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, contact.Kind.Body(org, party.RowID(item)))
+	}
+	for some := range slices.Chunk(keys, recordsAtOnce) {
+		got, err := s.members.Table.GetMany(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range got {
+			r, err := s.repeat(ctx, caller, item, identities)
+			if err != nil {
+				return nil, err
+			}
+			if r != nil {
+				opened = append(opened, r)
+			}
+		}
+	}
+	return opened, nil
+}
+
+// repeat opens an erasure for a stored contact; nil if the address has none of the hashes.
+func (s *Store) repeat(ctx context.Context, caller *auth.Caller, item table.Item, identities []string) (*Request, error) {
+	b, err := party.Decode(item)
+	if err != nil || b.Value(contact.Address) == "" {
+		return nil, err
+	}
+	identity, err := s.Identity(ctx, caller.Org.ID, b.Value(contact.Address))
+	if err != nil || !slices.Contains(identities, identity) {
+		return nil, err
+	}
+	return s.Create(auth.With(ctx, caller), erasureOf(b.Value(contact.Address)))
+}
+
+// erasureOf returns the draft of an erasure of the person with an address.
+func erasureOf(address string) Draft {
+	sent := func(value string) wire.Opt[string] { return wire.Opt[string]{Value: value, Sent: true} }
+	return Draft{Type: sent(Erasure), IdentityType: sent(byEmail), Identity: sent(address)}
+}
