@@ -120,8 +120,9 @@ release: app ## Build what is deployed to AWS, the Lambdas for arm64 or GOARCH a
 # The emulator runs functions on this machine.
 .PHONY: test-deploy
 test-deploy: app functions emulator ## Deploy to an emulator of AWS and run the tests marked Everywhere there.
-	go run ./localstack/cloud/deploy .ci/deployed
-	go run ./localstack/cloud/deploy -every-option .ci/named TestTheTourOfTheREADME ./localstack
+	go run ./localstack/cloud/deploy .ci/deployed || failed=1; \
+	go run ./localstack/cloud/deploy -every-option .ci/named TestTheTourOfTheREADME ./localstack || failed=1; \
+	exit $${failed:-0}
 
 # LocalStack runs functions in containers, on Linux. No run of this is on record.
 LOCALSTACK := docker compose --file localstack/docker-compose.yml

@@ -237,6 +237,9 @@ func (w *Worker) changes(ctx context.Context, c *datarequest.Collected, pk strin
 		if length += len(item.Data); length > datarequest.MostValues {
 			c.OmitValues()
 			r.Values = nil
+			for i := range all {
+				all[i].Values = []datarequest.OneValue{}
+			}
 		}
 		for _, v := range r.Values {
 			one.Values = append(one.Values, datarequest.OneValue{Field: v.Field, Old: v.Old, New: v.New})

@@ -8,6 +8,7 @@ import (
 	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 )
 
 // Maintain is the command that goes on where its answer's cursor says.
@@ -24,12 +25,14 @@ func (s *Service) maintain(ctx context.Context, in *maintain.Input) (*maintain.R
 
 type erasureList struct {
 	OrgID int64 `json:"org_id" minimum:"1"`
+	// Since is the time to which a table was restored.
+	Since wire.Time `json:"since"`
 }
 
 type erasureRepeat struct {
 	OrgID int64 `json:"org_id" minimum:"1"`
-	// Identities are those of erasure-list.
-	Identities []string `json:"identities" minItems:"1" maxItems:"5000"`
+	// Erasures are the results of erasure-list.
+	Erasures []datarequest.Erased `json:"erasures" minItems:"1" maxItems:"5000"`
 }
 
 // erasures is the result of erasure-list and erasure-repeat.
@@ -37,12 +40,12 @@ type erasures[T any] struct {
 	Results []T `json:"results"`
 }
 
-// listErasures lists the completed erasures of an organization by the keyed hashes of the addresses.
+// listErasures lists the erasures of an organization since a time.
 func (s *Service) listErasures(ctx context.Context, in *erasureList) (*erasures[datarequest.Erased], error) {
 	if err := s.organizationExists(ctx, in.OrgID); err != nil {
 		return nil, err
 	}
-	all, err := datarequest.NewStore(s.env).Erasures(ctx, in.OrgID)
+	all, err := datarequest.NewStore(s.env).Erasures(ctx, in.OrgID, in.Since.Time)
 	return &erasures[datarequest.Erased]{all}, err
 }
 
@@ -51,7 +54,7 @@ func (s *Service) repeatErasures(ctx context.Context, in *erasureRepeat) (*erasu
 	if err := s.organizationExists(ctx, in.OrgID); err != nil {
 		return nil, err
 	}
-	opened, err := datarequest.NewStore(s.env).Repeat(ctx, in.OrgID, in.Identities)
+	opened, err := datarequest.NewStore(s.env).Repeat(ctx, in.OrgID, in.Erasures)
 	return &erasures[*datarequest.Request]{opened}, err
 }
 

@@ -3,6 +3,7 @@ package datarequest
 import (
 	"context"
 	"slices"
+	"time"
 
 	"lectern/shared/auth"
 	"lectern/shared/contact"
@@ -11,16 +12,17 @@ import (
 	"lectern/shared/wire"
 )
 
-// Erased is a completed erasure, named by the keyed hash of the address.
+// Erased is a completed erasure: the keyed hash of the address, and the contacts.
 type Erased struct {
 	Request     string    `json:"request"`
 	Identity    string    `json:"identity"`
+	Contacts    []string  `json:"contacts"`
 	CompletedAt wire.Time `json:"completed_at"`
 }
 
-// Erasures returns the completed erasures of an organization, in the order of their creation. After
-// a restore of the table, Repeat does them again.
-func (s *Store) Erasures(ctx context.Context, org int64) ([]Erased, error) {
+// Erasures returns the erasures of an organization that were completed since a time, in the order of
+// creation. After a restore of the table, Repeat does the erasures again.
+func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Erased, error) {
 	all, err := s.of(org).List(ctx)
 	if err != nil {
 		return nil, err
@@ -34,7 +36,9 @@ func (s *Store) Erasures(ctx context.Context, org int64) ([]Erased, error) {
 		if err != nil {
 			return nil, err
 		}
-		erased = append(erased, Erased{r.ID, p.Identity, r.UpdatedAt})
+		if !p.EndedAt.Before(since) {
+			erased = append(erased, Erased{r.ID, p.Identity, r.Response.ContactRecord, p.EndedAt})
+		}
 	}
 	return erased, nil
 }
@@ -42,9 +46,9 @@ func (s *Store) Erasures(ctx context.Context, org int64) ([]Erased, error) {
 // recordsAtOnce is the number of contacts that Repeat reads at once.
 const recordsAtOnce = 500
 
-// Repeat opens an erasure for each contact of an organization whose address has one of the keyed
-// hashes, and returns the requests.
-func (s *Store) Repeat(ctx context.Context, org int64, identities []string) ([]*Request, error) {
+// Repeat opens an erasure for each contact of an organization that was erased, by id or by the keyed
+// hash of the address, and returns the requests.
+func (s *Store) Repeat(ctx context.Context, org int64, erased []Erased) ([]*Request, error) {
 	opened := []*Request{}
 	caller, err := auth.Service(ctx, s.members.Table, org, 0, nil)
 	if err != nil || caller == nil {
@@ -63,7 +67,7 @@ func (s *Store) Repeat(ctx context.Context, org int64, identities []string) ([]*
 			return nil, err
 		}
 		for _, item := range got {
-			r, err := s.repeat(ctx, caller, item, identities)
+			r, err := s.repeat(ctx, caller, item, erased)
 			if err != nil {
 				return nil, err
 			}
@@ -75,17 +79,22 @@ func (s *Store) Repeat(ctx context.Context, org int64, identities []string) ([]*
 	return opened, nil
 }
 
-// repeat opens an erasure for a stored contact; nil if the address has none of the hashes.
-func (s *Store) repeat(ctx context.Context, caller *auth.Caller, item table.Item, identities []string) (*Request, error) {
+// repeat opens an erasure for a stored contact; nil if the contact was not erased, or has no address.
+func (s *Store) repeat(ctx context.Context, caller *auth.Caller, item table.Item, erased []Erased) (*Request, error) {
 	b, err := party.Decode(item)
 	if err != nil || b.Value(contact.Address) == "" {
 		return nil, err
 	}
 	identity, err := s.Identity(ctx, caller.Org.ID, b.Value(contact.Address))
-	if err != nil || !slices.Contains(identities, identity) {
+	if err != nil {
 		return nil, err
 	}
-	return s.Create(auth.With(ctx, caller), erasureOf(b.Value(contact.Address)))
+	for _, e := range erased {
+		if e.Identity == identity || slices.Contains(e.Contacts, b.ID) {
+			return s.Create(auth.With(ctx, caller), erasureOf(b.Value(contact.Address)))
+		}
+	}
+	return nil, nil
 }
 
 // erasureOf returns the draft of an erasure of the person with an address.

@@ -46,7 +46,7 @@ func (s *Store) StoreArchive(ctx context.Context, r *Request, c *Collected) erro
 		return err
 	}
 	archive := &Archive{URL: "/v1/gdpr/requests/" + r.ID + "/archive", ExpiresAt: wire.At(expires)}
-	_, err = s.change(ctx, r, ending{Completed, archive, claim})
+	_, err = s.change(ctx, r, ending{Completed, archive, claim, wire.At(now)})
 	if errors.Is(err, errEnded) {
 		return s.removeParts(ctx, r, func(sk string) bool { return strings.HasPrefix(sk, parts(claim)) })
 	}

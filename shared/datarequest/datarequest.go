@@ -39,7 +39,7 @@ type Request struct {
 	Type          string `json:"request_type" enum:"erasure,access" doc:"What is asked for."`
 	IdentityType  string `json:"identity_type" enum:"email" doc:"What names the person."`
 	IdentityValue string `json:"identity_value" example:"ada@example.org" doc:"The person's address; masked, such as a***@e***.org, once the person is erased."`
-	Status        string `json:"status" enum:"pending,processing,completed,failed" doc:"failed after several tries; an operator finds the reason in the log."`
+	Status        string `json:"status" enum:"pending,processing,completed,failed" doc:"failed after five tries, and completed if a later one succeeds; or because the person was erased before an access request was done."`
 	Exists        bool   `json:"matching_user_exists" doc:"Whether the organization has a contact or a member with the address."`
 	Response      Found  `json:"response" doc:"Who has the address."`
 	// Archive is set while the archive of an access request can be read.
@@ -90,6 +90,8 @@ type private struct {
 	Identity string `json:"identity"`
 	// Claim names the parts of the archive.
 	Claim int64 `json:"claim,omitempty"`
+	// EndedAt is the time of the end.
+	EndedAt wire.Time `json:"ended_at,omitzero"`
 	// Erased is set if an erasure of the person came before the end of the request.
 	Erased bool `json:"erased,omitempty"`
 }

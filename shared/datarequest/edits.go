@@ -60,8 +60,10 @@ func (f finding) Apply(e resource.Edit[*Request]) error {
 	if e.Record.ended() {
 		return errEnded
 	}
+	if e.Record.Status == Pending { // Another worker may have begun.
+		e.Record.find(f.found)
+	}
 	e.Record.Status = f.status
-	e.Record.find(f.found)
 	return nil
 }
 
@@ -71,6 +73,7 @@ type ending struct {
 	archive *Archive
 	// claim names the parts of the archive.
 	claim int64
+	at    wire.Time
 }
 
 func (d ending) Apply(e resource.Edit[*Request]) error {
@@ -82,7 +85,7 @@ func (d ending) Apply(e resource.Edit[*Request]) error {
 	if r.Type == Erasure && d.status == Completed {
 		r.IdentityValue = Mask(r.IdentityValue)
 	}
-	return r.keep(func(p *private) { p.Claim = d.claim })
+	return r.keep(func(p *private) { p.Claim, p.EndedAt = d.claim, d.at })
 }
 
 // masking hides the address of an erased person in another request. An open request fails, because

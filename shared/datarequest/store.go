@@ -181,14 +181,28 @@ func (s *Store) Begin(ctx context.Context, r *Request, status string) (*Request,
 		begun, err = s.change(ctx, r, finding{found, r.Status})
 	}
 	if errors.Is(err, errEnded) {
-		return nil, nil
+		return nil, s.clean(ctx, r)
 	}
 	return begun, err
 }
 
+// clean removes the archive of a request that an erasure has ended: a worker may have ended after it had
+// stored parts.
+func (s *Store) clean(ctx context.Context, r *Request) error {
+	now, err := s.of(r.OrgID).Get(ctx, r.ID)
+	if err != nil {
+		return err
+	}
+	p, err := now.private()
+	if err != nil || !p.Erased {
+		return err
+	}
+	return s.removeArchive(ctx, r, 0)
+}
+
 // End ends the work on a request with a status, unless the request has an end already.
 func (s *Store) End(ctx context.Context, r *Request, status string) error {
-	_, err := s.change(ctx, r, ending{status: status})
+	_, err := s.change(ctx, r, ending{status: status, at: wire.At(s.records.Now())})
 	if errors.Is(err, errEnded) {
 		return nil
 	}
@@ -211,8 +225,10 @@ func (s *Store) Forget(ctx context.Context, erasure *Request) error {
 		if err != nil {
 			return err
 		}
-		same := other.Identity == p.Identity || shares(r.Response.ContactRecord, erasure.Response.ContactRecord)
-		if !same || r.ID == erasure.ID || r.Type == Erasure && r.Open() {
+		// Somebody else may have had the address, or have it now.
+		nobody := other.Identity == p.Identity && len(r.Response.ContactRecord) == 0
+		same := nobody || shares(r.Response.ContactRecord, erasure.Response.ContactRecord)
+		if !same || r.ID == erasure.ID || r.Type == Erasure && r.Status != Completed { // It masks itself at its end.
 			continue
 		}
 		if err := s.forget(ctx, r, other); err != nil {

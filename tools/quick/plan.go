@@ -51,13 +51,16 @@ func (s step) String() string {
 
 // plan returns the steps that check a change of files.
 func plan(files []string, packages []pkg) (steps []step) {
-	c := change{touched: touched(files, packages), unit: map[string]bool{}, areas: map[string]bool{}}
-	c.shared = slices.ContainsFunc(files, isModule)
+	c := change{touched: touched(files, packages), vet: map[string]bool{}, unit: map[string]bool{}, areas: map[string]bool{}}
+	maps.Copy(c.vet, c.touched)
+	if c.shared = slices.ContainsFunc(files, isModule); c.shared {
+		c.vet["./..."] = true
+	}
 	for _, p := range packages {
 		c.look(p)
 	}
-	steps = add(steps, c.touched, "vet")
-	// The step above has vetted the changed packages.
+	steps = add(steps, c.vet, "vet")
+	// The step above has vetted the changed packages, and the importers with slow tests.
 	steps = add(steps, c.unit, "test", "-vet=off")
 	steps = add(steps, c.areas, "test", "-vet=off", "-parallel", "4")
 	if c.shared {
@@ -94,10 +97,10 @@ func touched(files []string, packages []pkg) map[string]bool {
 	return names
 }
 
-// change has the names of packages: touched of the changed packages, unit of packages with unit
-// tests to run, areas of integration tests to run.
+// change has the names of packages: touched of the changed packages, vet of packages to vet, unit of
+// packages with unit tests to run, areas of integration tests to run.
 type change struct {
-	touched, unit, areas map[string]bool
+	touched, vet, unit, areas map[string]bool
 	// shared reports whether all areas use a changed package.
 	shared bool
 }
@@ -106,7 +109,13 @@ type change struct {
 func (c *change) look(p pkg) {
 	if c.touched[p.name] {
 		c.changed(p)
-	} else if !p.slow() && importsAny(p, c.touched) {
+		return
+	}
+	switch {
+	case !importsAny(p, c.touched):
+	case p.slow():
+		c.vet[p.name] = true // The package must still compile.
+	default:
 		c.unit[p.name] = true
 	}
 }

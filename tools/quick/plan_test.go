@@ -35,17 +35,17 @@ const marked = stacktest.EnvMarked + "=1 go test -vet=off -parallel 4 ./localsta
 func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	require.Empty(t, commands("README.md", "docs/performance.md"))
 	require.Equal(t, []string{"README.md"}, unchecked([]string{"README.md", "go.mod", "cdk.json", "infra/app.go"}, project))
-	require.Equal(t, []string{marked}, commands("go.sum"))
+	require.Equal(t, []string{"go vet ./...", marked}, commands("go.sum"))
 	require.Equal(t, []string{"go vet lectern/infra", "go test -vet=off lectern/infra"}, commands("cdk.json"))
 	require.Equal(t, []string{
 		"go vet lectern/functions/sessions", "go test -vet=off lectern/functions lectern/functions/sessions",
 		"go test -vet=off -parallel 4 lectern/localstack/test/it/sessions",
 	}, commands("functions/sessions/get.go"))
 	require.Equal(t, []string{
-		"go vet lectern/shared/session", "go test -vet=off lectern/functions/sessions lectern/shared/session", marked,
+		"go vet lectern/localstack/local/stack lectern/shared/session", "go test -vet=off lectern/functions/sessions lectern/shared/session", marked,
 	}, commands("shared/session/testdata/one.json"))
 	require.Equal(t, []string{
-		"go vet lectern/functions lectern/infra", "go test -vet=off lectern/functions lectern/infra",
+		"go vet lectern/functions lectern/infra lectern/localstack/local/stack", "go test -vet=off lectern/functions lectern/infra",
 	}, commands("functions/testdata/routes.golden.txt"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it/people", "go test -vet=off -parallel 4 lectern/localstack/test/it/people"},
 		commands("localstack/test/it/people/items_test.go"))
@@ -56,7 +56,8 @@ func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 	}, commands("events/ingester/batch.go"))
 	require.Equal(t, []string{"go vet lectern/infra/observe", "go test -vet=off lectern/infra lectern/infra/observe"},
 		commands("infra/observe/alarms.go"))
-	require.Equal(t, []string{"go vet lectern/localstack/test/it", marked}, commands("localstack/test/it/client.go"))
+	require.Equal(t, []string{"go vet lectern/localstack/test/it lectern/localstack/test/it/people", marked},
+		commands("localstack/test/it/client.go"))
 }
 
 func TestEveryFunctionHasAnArea(t *testing.T) {

@@ -220,13 +220,18 @@ func TestARequestIsFailedAfterTheLastTry(t *testing.T) {
 	require.Equal(t, "processing", b.request(id)["status"])
 	require.Equal(t, 1, b.invoke(body, 5))
 	require.Equal(t, "failed", b.request(id)["status"])
-	again, _ := b.asked("erasure")
+	again, second := b.asked("erasure")
 	require.NotEqual(t, id, again, "a failed request is not open")
 	b.fault = nil
 	require.Zero(t, b.invoke(body, 1))
 	require.Equal(t, "failed", b.request(id)["status"], "another request is open")
-	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	for _, message := range [][]byte{second, body} {
+		require.Zero(t, b.invoke(message, 1))
+		require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	}
+	require.Equal(t, "completed", b.request(again)["status"])
 	require.Equal(t, "completed", b.request(id)["status"])
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 	for _, bad := range []string{`{`, `{}`, `{"detail":{"org":1}}`} {
 		require.Equal(t, 1, b.invoke([]byte(bad), 1), bad)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/datarequest"
 )
 
 // TestAnErasureEndsWhatIsOpen: an access request that a worker has begun ends without an archive, and
@@ -26,6 +27,11 @@ func TestAnErasureEndsWhatIsOpen(t *testing.T) {
 	require.Zero(t, b.invoke(b.posts[0].Body, 1))
 	require.Equal(t, "completed", b.request(erasure)["status"])
 	require.Equal(t, "failed", b.request(access)["status"])
+	env := b.Env(t)
+	begun, err := datarequest.NewStore(env).Get(t.Context(), b.Org, access)
+	require.NoError(t, err)
+	late := &datarequest.Collected{RequestID: access, OrgID: b.Org, Identity: canary}
+	require.NoError(t, datarequest.NewStore(env).StoreArchive(t.Context(), begun, late), "a worker that stores too late keeps nothing")
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
 
@@ -37,11 +43,14 @@ func TestARepeatedErasureSparesWhoHasTheAddressNow(t *testing.T) {
 	b.fault = errEnded
 	require.Equal(t, 1, b.invoke(erase, 1))
 	other := b.Create(200, object{"email": address, "first_name": "Other"}).ID()
+	theirs, collect := b.asked("access")
+	require.Zero(t, b.invoke(collect, 1))
 	b.fault = nil
 	require.Zero(t, b.invoke(erase, 2))
 	require.Zero(t, b.invoke(b.posts[0].Body, 1))
 	require.Equal(t, "completed", b.request(id)["status"])
 	require.Equal(t, "Other", b.Get(200, other)["first_name"])
+	b.Call(t, 200, http.MethodGet, collection+"/"+theirs+"/archive", nil)
 }
 
 // TestRequestsForAFormerAddressAreForgotten with their archives.
