@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
@@ -52,7 +53,7 @@ func (s *Store) Identity(ctx context.Context, org int64, address string) (string
 }
 
 // tries are the tries to create a request or find the open one, while others end it.
-var tries = table.Retry{Tries: 5}
+var tries = table.Retry{Tries: 10, First: 5 * time.Millisecond, Max: 100 * time.Millisecond}
 
 // Create opens a request of the caller's organization. If a request of the type for the identity
 // is open, Create returns that request.

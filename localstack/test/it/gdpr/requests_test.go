@@ -85,6 +85,21 @@ func TestOneOpenRequestOfATypeAndAddress(t *testing.T) {
 	require.NotEqual(t, first, ask("access", unique+"@example.net"))
 }
 
+// TestAskingWhileRequestsEnd: a request may end between the refusal of a second one and its reading.
+func TestAskingWhileRequestsEnd(t *testing.T) {
+	o := newOffice(t)
+	it.Concurrently(8, func(int) {
+		for range 25 {
+			answer := o.TrySend(t, http.MethodPost, collection, asking("access", "ada@example.org"))
+			if answer.Status != http.StatusCreated {
+				t.Errorf("%d %s", answer.Status, answer.Body)
+				return
+			}
+		}
+	})
+	require.Greater(t, len(o.list()), 1, "requests ended meanwhile")
+}
+
 // TestARequestIsDone everywhere: as processes and on the emulator, under the functions' own roles.
 func TestARequestIsDone(t *testing.T) {
 	stacktest.Everywhere(t)
