@@ -69,7 +69,8 @@ func TestAMemberIsNamedAndShown(t *testing.T) {
 }
 
 // TestOneOpenRequestOfATypeAndAddress: a second request gets the first as its answer, whatever the
-// case of the address; a request of the other type, and one after the end, are new.
+// case of the address; a request of the other type, or for another address, is new. An erasure stays
+// open for its two rounds, also where a worker does it at once.
 func TestOneOpenRequestOfATypeAndAddress(t *testing.T) {
 	stacktest.Everywhere(t)
 	d := it.NewClient(t)
@@ -77,12 +78,12 @@ func TestOneOpenRequestOfATypeAndAddress(t *testing.T) {
 		return d.Call(t, 201, http.MethodPost, collection, stacktest.WithHeaders(asking(kind, address), header...)).JSON(t)["id"].(string)
 	}
 	unique := uuid.NewString()
-	first := ask("access", unique+"@example.org", "Idempotency-Key", unique)
-	require.Equal(t, first, ask("access", unique+"@example.org", "Idempotency-Key", unique))
-	require.Equal(t, first, ask("access", " "+strings.ToUpper(unique)+"@Example.ORG "))
-	require.Equal(t, first, ask("access", unique+"@example.org", "Idempotency-Key", unique+"-2"))
-	require.NotEqual(t, first, ask("erasure", unique+"@example.org"))
-	require.NotEqual(t, first, ask("access", unique+"@example.net"))
+	first := ask("erasure", unique+"@example.org", "Idempotency-Key", unique)
+	require.Equal(t, first, ask("erasure", unique+"@example.org", "Idempotency-Key", unique))
+	require.Equal(t, first, ask("erasure", " "+strings.ToUpper(unique)+"@Example.ORG "))
+	require.Equal(t, first, ask("erasure", unique+"@example.org", "Idempotency-Key", unique+"-2"))
+	require.NotEqual(t, first, ask("access", unique+"@example.org"))
+	require.NotEqual(t, first, ask("erasure", unique+"@example.net"))
 }
 
 // TestAskingWhileRequestsEnd: a request may end between the refusal of a second one and its reading.
