@@ -32,7 +32,7 @@ func main() {
 	flag.StringVar(&o.program, "ministack", ".local/emulator/bin/ministack", "ministack's program")
 	flag.StringVar(&o.functions, "functions", "", "folder of the functions; those built for this machine without")
 	flag.BoolVar(&o.everyOption, "every-option", false,
-		"deploy with every option on instead of the defaults, and run the command at the domains")
+		"deploy with every option on instead of the defaults, and run the command below the stage and at the domains")
 	flag.StringVar(&o.out, "out", ".local/deploy", "folder for templates, outputs, logs and the emulator's files")
 	flag.Parse()
 	o.command = flag.Args()
@@ -85,12 +85,17 @@ func (o options) run(ctx context.Context) (status int, err error) {
 		return 0, err
 	}
 	progress(began, "both regions are deployed")
-	if o.everyOption {
-		if regions, err = e.AtDomains(ctx, app, regions); err != nil {
-			return 0, err
-		}
+	file := filepath.Join(out, "deployed.json")
+	if !o.everyOption {
+		return o.against(ctx, regions, file)
 	}
-	return o.against(ctx, regions, filepath.Join(out, "deployed.json"))
+	if status, err = o.against(ctx, regions, file); status != 0 || err != nil { // Below the stage.
+		return status, err
+	}
+	if regions, err = e.AtDomains(ctx, app, regions); err != nil {
+		return 0, err
+	}
+	return o.against(ctx, regions, file)
 }
 
 // emulator returns the emulator at the endpoint, or a new emulator.
