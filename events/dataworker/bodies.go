@@ -14,28 +14,30 @@ import (
 // bodiesAtOnce is the number of bodies that are rendered in parallel.
 const bodiesAtOnce = 8
 
+// audience has an organization and the ids of its endpoints, deleted endpoints too.
+type audience struct {
+	org       int64
+	endpoints []string
+}
+
 // eraseBodies renders the bodies of a record again, from what is left of the person, and removes what
 // receivers have answered to them. A body whose change is not found is removed.
-func (w *Worker) eraseBodies(ctx context.Context, org int64, recordType, id string) error {
-	endpoints, err := w.Receivers.AllIDs(ctx, org)
-	if err != nil {
-		return err
-	}
+func (w *Worker) eraseBodies(ctx context.Context, of audience, recordType, id string) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(bodiesAtOnce)
-	for kept, err := range w.deliveries.Bodies(ctx, org, recordType, id) {
+	for kept, err := range w.deliveries.Bodies(ctx, of.org, recordType, id) {
 		if err != nil {
 			_ = g.Wait() // The error of the read says more.
 			return err
 		}
-		g.Go(table.Safely(func() error { return w.eraseBody(within, org, kept, endpoints) }))
+		g.Go(table.Safely(func() error { return w.eraseBody(within, of, kept) }))
 	}
 	return g.Wait()
 }
 
-// eraseBody renders a body again, and removes the answers of endpoints.
-func (w *Worker) eraseBody(ctx context.Context, org int64, kept delivery.Kept, endpoints []string) error {
-	m, err := w.message(ctx, org, kept)
+// eraseBody renders a body again, and removes the answers of the endpoints.
+func (w *Worker) eraseBody(ctx context.Context, of audience, kept delivery.Kept) error {
+	m, err := w.message(ctx, of.org, kept)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (w *Worker) eraseBody(ctx context.Context, org int64, kept delivery.Kept, e
 	if err := w.deliveries.Overwrite(ctx, kept, text); err != nil {
 		return err
 	}
-	return w.deliveries.ForgetAnswers(ctx, kept.Message(org), endpoints)
+	return w.deliveries.ForgetAnswers(ctx, kept.Message(of.org), of.endpoints)
 }
 
 // message returns the published change of a body; nil if the change is not found.

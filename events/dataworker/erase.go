@@ -43,6 +43,11 @@ func (w *Worker) eraseContacts(ctx context.Context, r *datarequest.Request) erro
 	if err != nil {
 		return err
 	}
+	endpoints, err := w.Receivers.AllIDs(ctx, r.OrgID)
+	if err != nil {
+		return err
+	}
+	of := audience{r.OrgID, endpoints}
 	for _, id := range r.Response.ContactRecord {
 		if err := w.eraseContact(ctx, r.OrgID, id); err != nil {
 			return err
@@ -50,7 +55,7 @@ func (w *Worker) eraseContacts(ctx context.Context, r *datarequest.Request) erro
 		if err := change.Forget(ctx, w.Table, contact.Kind.PK(r.OrgID, id)); err != nil {
 			return err
 		}
-		if err := w.eraseBodies(ctx, r.OrgID, contact.Kind.Name, id); err != nil {
+		if err := w.eraseBodies(ctx, of, contact.Kind.Name, id); err != nil {
 			return err
 		}
 		items, err := person.Anywhere(ctx, w.Table, r.OrgID, id)
@@ -65,7 +70,7 @@ func (w *Worker) eraseContacts(ctx context.Context, r *datarequest.Request) erro
 		return err
 	}
 	for at := range sessions {
-		if err := w.eraseBodies(ctx, r.OrgID, "session", at.id); err != nil {
+		if err := w.eraseBodies(ctx, of, "session", at.id); err != nil {
 			return err
 		}
 	}
@@ -143,24 +148,16 @@ const (
 func (w *Worker) formerSessions(ctx context.Context, r *datarequest.Request) (map[place]bool, error) {
 	found, now := map[place]bool{}, w.Now()
 	log := feed.Log{Table: w.Table, Root: change.Root(r.OrgID), Hourly: true, First: recordsAtOnce}
-	after := feed.Bound(now.Add(-delivery.Keep - margin))
-	for to := feed.Bound(now.Add(time.Hour)); after < to; {
-		reader := log.Read(after, to)
-		for {
-			items, err := reader.Take(ctx, recordsAtOnce)
-			if err != nil {
+	from, to := feed.Bound(now.Add(-delivery.Keep-margin)), feed.Bound(now.Add(time.Hour))
+	for items, err := range log.Chunks(ctx, from, to, recordsAtOnce) {
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if err := noteSession(found, item, r.Response.ContactRecord); err != nil {
 				return nil, err
 			}
-			for _, item := range items {
-				if err := noteSession(found, item, r.Response.ContactRecord); err != nil {
-					return nil, err
-				}
-			}
-			if len(items) < recordsAtOnce {
-				break
-			}
 		}
-		after = reader.End()
 	}
 	return found, nil
 }

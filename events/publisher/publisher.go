@@ -5,7 +5,6 @@ package publisher
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -87,7 +86,7 @@ func read(event events.DynamoDBEvent) batch {
 			b.reasons = append(b.reasons, fmt.Errorf("publisher: record %s: %w", r.Change.SequenceNumber, err))
 			continue
 		}
-		for _, m := range bus.Messages(record) {
+		for _, m := range bus.Messages(*record) {
 			b.messages, b.record = append(b.messages, m), append(b.record, i)
 		}
 	}
@@ -98,18 +97,15 @@ func read(event events.DynamoDBEvent) batch {
 var errNoChange = errors.New("the item is no change record")
 
 // decode returns the change record of a record of the stream.
-func decode(r events.DynamoDBEventRecord) (record change.Record, err error) {
+func decode(r events.DynamoDBEventRecord) (*change.Record, error) {
 	item, err := table.FromStream(r.Change.NewImage)
 	if err != nil {
-		return record, err
+		return nil, err
 	}
 	if item.Kind != table.KindChange {
-		return record, errNoChange
+		return nil, errNoChange
 	}
-	if err := json.Unmarshal(item.Data, &record); err != nil {
-		return record, fmt.Errorf("decode the change record: %w", err)
-	}
-	return record, nil
+	return change.Decode(item)
 }
 
 // note writes the line of the log about an invocation. age_ms is the time from the oldest change to

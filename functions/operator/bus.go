@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -113,26 +112,18 @@ func (r *republication) organizations(ctx context.Context, from RepublishCursor)
 // it sets the cursor and reports that there may be more.
 func (r *republication) organization(ctx context.Context, org int64, after string) (more bool, err error) {
 	log := feed.Log{Table: r.env.Table, Root: change.Root(org), Hourly: true, First: recordsAtOnce}
-	for to := feed.Bound(r.Until.Value.Time); after < to; {
-		reader := log.Read(after, to)
-		for {
-			items, err := reader.Take(ctx, recordsAtOnce)
-			if err != nil {
-				return false, fmt.Errorf("operator: read the change records: %w", err)
-			}
-			if err := r.publish(ctx, items); err != nil {
-				return false, err
-			}
-			if len(items) < recordsAtOnce {
-				break
-			}
-			if r.Records >= busMost || r.env.Now().After(r.until) {
-				// No id continues with a space, so that the key comes right after the last record.
-				r.Cursor = &RepublishCursor{org, items[len(items)-1].SK + " "}
-				return true, nil
-			}
+	for items, err := range log.Chunks(ctx, after, feed.Bound(r.Until.Value.Time), recordsAtOnce) {
+		if err != nil {
+			return false, fmt.Errorf("operator: read the change records: %w", err)
 		}
-		after = reader.End()
+		if err := r.publish(ctx, items); err != nil {
+			return false, err
+		}
+		if len(items) == recordsAtOnce && (r.Records >= busMost || r.env.Now().After(r.until)) {
+			// No id continues with a space, so that the key comes right after the last record.
+			r.Cursor = &RepublishCursor{org, items[len(items)-1].SK + " "}
+			return true, nil
+		}
 	}
 	return false, nil
 }
@@ -141,11 +132,11 @@ func (r *republication) organization(ctx context.Context, org int64, after strin
 func (r *republication) publish(ctx context.Context, items []table.Item) error {
 	var messages []bus.Message
 	for _, item := range items {
-		var record change.Record
-		if err := json.Unmarshal(item.Data, &record); err != nil {
-			return fmt.Errorf("operator: decode change record %s: %w", item.SK, err)
+		record, err := change.Decode(item)
+		if err != nil {
+			return fmt.Errorf("operator: %w", err)
 		}
-		messages = append(messages, bus.Messages(record)...)
+		messages = append(messages, bus.Messages(*record)...)
 	}
 	if _, err := r.bus.Publish(ctx, messages); err != nil {
 		return fmt.Errorf("operator: publish: %w", err)

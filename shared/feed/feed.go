@@ -8,6 +8,7 @@ package feed
 
 import (
 	"context"
+	"iter"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -95,6 +96,24 @@ func (r *Reader) End() string {
 		return r.to
 	}
 	return max(r.from, Bound(r.start(r.periods[0])))
+}
+
+// Chunks yields the items of Read, n at a time, for any number of periods. A chunk with fewer items ends
+// maxPeriods periods, or the range.
+func (l Log) Chunks(ctx context.Context, from, to string, n int) iter.Seq2[[]table.Item, error] {
+	return func(yield func([]table.Item, error) bool) {
+		for from < to {
+			reader := l.Read(from, to)
+			for more := true; more; {
+				items, err := reader.Take(ctx, n)
+				if !yield(items, err) || err != nil {
+					return
+				}
+				more = len(items) == n
+			}
+			from = reader.End()
+		}
+	}
 }
 
 // first returns the lane with the next item; nil without one. It first reads the lanes that

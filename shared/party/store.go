@@ -224,10 +224,14 @@ func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	if before.Body == nil || before.Association == nil || before.empty() {
+	if before.Body == nil || before.Association == nil {
 		return &write.Plan{Answer: before.Body}, nil
 	}
-	s := &step{Request: e.Request, set: e.set, before: before, after: before.emptied(), verb: erased, edits: true}
+	after := before.emptied()
+	if equal(before.own(), after.own()) && equal(before.Association, after.Association) {
+		return &write.Plan{Answer: before.Body}, nil
+	}
+	s := &step{Request: e.Request, set: e.set, before: before, after: after, verb: erased, edits: true}
 	s.now = wire.After(before.WrittenAt, e.store.Now())
 	writes, err := s.writes(ctx)
 	if err != nil {
@@ -235,11 +239,6 @@ func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 	}
 	free, err := e.holds.Free(before.Body, got)
 	return &write.Plan{Writes: append(writes, free...), Answer: s.after.Body}, err
-}
-
-// empty reports whether the party has no values.
-func (p Party) empty() bool {
-	return equal(p.own(), p.emptied().own()) && equal(p.Association, p.emptied().Association)
 }
 
 // emptied returns the party without values.

@@ -211,19 +211,13 @@ func (f *follower) readAll(ctx context.Context, from, to string) error {
 func (f *follower) readOne(ctx context.Context, org int64, from, to string) error {
 	log := feed.Log{Table: f.table, Root: change.Root(org), Hourly: true, First: batchOfChanges}
 	var failed []error
-	for from < to {
-		reader := log.Read(from, to)
-		for more := true; more; {
-			items, err := reader.Take(ctx, batchOfChanges)
-			if err != nil {
-				return fmt.Errorf("bus: read the feed of organization %d: %w", org, err)
-			}
-			if err := f.publish(ctx, items); err != nil {
-				failed = append(failed, err)
-			}
-			more = len(items) == batchOfChanges
+	for items, err := range log.Chunks(ctx, from, to, batchOfChanges) {
+		if err != nil {
+			return fmt.Errorf("bus: read the feed of organization %d: %w", org, err)
 		}
-		from = reader.End()
+		if err := f.publish(ctx, items); err != nil {
+			failed = append(failed, err)
+		}
 	}
 	return errors.Join(failed...)
 }
