@@ -5,24 +5,32 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/cloud/target"
+	"lectern/localstack/local/child"
 	"lectern/localstack/local/datadir"
 	"lectern/localstack/test/stacktest"
 )
 
+// listenPort is the port of the README's receiver, which another process may use here.
+const listenPort = "9000"
+
 // TestTheTourOfTheREADME does what the README says, word by word, and holds the
 // statuses to those it names: on a service of its own, or on the deployed one that
-// the environment names, whose addresses and tokens are then all that differs. Below its stage,
+// the environment names, whose addresses and tokens are then all that differs, and the port of the
+// receiver. Below its stage,
 // the links of the entry and of the reference page must lead on.
 func TestTheTourOfTheREADME(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	tour := blocks(t, string(text))
+	port, err := child.FreePort(t.Context())
+	require.NoError(t, err)
+	tour := strings.ReplaceAll(blocks(t, string(text)), listenPort, strconv.Itoa(port))
 
 	dir := t.TempDir()
 	data := filepath.Join(dir, ".local")
@@ -52,6 +60,7 @@ func TestTheTourOfTheREADME(t *testing.T) {
 	require.NoError(t, err, "%s", printed)
 	require.NotContains(t, string(printed), "undefined")
 	require.NotContains(t, string(printed), "Error:")
+	require.Regexp(t, `session\.updated .* attempt \d+ .*/sessions/.*: verified`, string(printed))
 
 	got, err := os.ReadFile(statuses)
 	require.NoError(t, err)
