@@ -56,7 +56,7 @@ quick: setup ## Check what a change since main touches, in two minutes.
 .PHONY: bench
 bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
-	@$(MAKE) --no-print-directory bench-aws bench-webhooks
+	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
@@ -65,6 +65,10 @@ bench-largest: functions ## Measure the largest organization in what a Lambda of
 .PHONY: bench-webhooks
 bench-webhooks: setup ## Measure how soon webhooks arrive, beside bad receivers too.
 	go test ./tools/bench/webhooks -count 1 -timeout 1h -p 1 -parallel 1 -v -whole $(ARGS)
+
+.PHONY: bench-logs
+bench-logs: setup ## Measure how fast logs are exported.
+	go test ./tools/bench/logs -count 1 -timeout 1h -p 1 -parallel 1 -v -whole $(ARGS)
 
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
