@@ -1,7 +1,6 @@
 // Package smoke checks a deployed region after a deployment: the API, the table, the roles and
 // the settings in AWS. It works in an organization of its own, which it disables at the end. Read
-// smoke.go first, then checks.go, run.go and call.go; the other files hold the checks by subject,
-// and cost.go the estimate of the cost.
+// smoke.go first, then checks.go, run.go and call.go; the other files hold the checks by subject.
 package smoke
 
 import (
