@@ -68,7 +68,7 @@ func (a account) on(t *testing.T) *run {
 	const name, at = "lectern-us", "us-east-1"
 	r, err := newRun(t.Context(), Options{
 		target.Region{URL: server.URL, Operator: name + "-operator", Table: name, AWSRegion: at, Endpoint: server.URL},
-		preflight.Deployment{Config: &config.Config{ThrottleRate: 500, ThrottleBurst: 1000}, At: config.Region{Name: "us", AWSRegion: at}},
+		preflight.Deployment{Config: &config.Config{ThrottleRate: 500, ThrottleBurst: 1000}, At: config.Region{Name: "us", AWSRegion: at}}, false,
 	})
 	require.NoError(t, err)
 	return r
