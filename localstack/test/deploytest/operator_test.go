@@ -22,7 +22,8 @@ import (
 
 // The tests of this file need what a caller of the service cannot make: a dead letter, and a list of
 // organizations that has to be mended. The emulator's administrator makes it, and the operator's
-// function then works under its role.
+// function then works under its role. The emulator ignores the keys of the role's conditions, so it holds
+// the function to its actions alone.
 
 // TestTheOperatorMovesDeadLettersBack of every queue. Each letter names a thing that its worker passes
 // over, or has done already.
