@@ -52,11 +52,11 @@ func TestDocumentsHaveTheSizesOfTheTemplates(t *testing.T) {
 			require.True(t, known, name)
 			return strconv.Itoa(n)
 		})
-		any := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(placeholder.ReplaceAllString(s.text, "\x00")), "\x00", "[0-9]+"))
-		found := any.FindAllString(string(text), -1)
+		pattern := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(placeholder.ReplaceAllString(s.text, "\x00")), "\x00", "[0-9]+"))
+		found := pattern.FindAllString(string(text), -1)
 		require.Len(t, found, 1, "%s has no single place for %q", file, s.text)
 		if *update {
-			require.NoError(t, os.WriteFile(file, any.ReplaceAllLiteral(text, []byte(want)), 0o644))
+			require.NoError(t, os.WriteFile(file, pattern.ReplaceAllLiteral(text, []byte(want)), 0o644))
 			continue
 		}
 		require.Equal(t, want, found[0], "%s is not what the templates say; see go test ./infra -update", file)

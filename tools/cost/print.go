@@ -87,7 +87,8 @@ func (c model) withoutRequests() string {
 		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
 		"is, a DNS zone, and `maintain`, which once a day reads a unit for about 13 rows. Nothing polls the dead-letter queues. "+
 		"A service with all groups and 257 operations costs the same without requests, as long as it has the workers of today: no alarm, "+
-		"log or queue belongs to a group, as a test of infra holds. One more polled queue costs %.2f, and %.2f more for its two metrics in alarms; below the goal, %s are left.",
+		"log or queue belongs to a group, as a test of infra holds. One more polled queue costs %.2f, and %.2f more for its two metrics "+
+		"in alarms; below the goal, %s are left.",
 		c.shape.named, c.shape.alarms, c.shape.dashboards, secrets, keptGB,
 		countOf(events.Queue), pollers, pollSeconds, idle.polls, grouped(countOf(events.Schedule)*minutesOfMonth), idle.sweeps,
 		c.shape.logs, c.shape.filters,
