@@ -85,24 +85,25 @@ func TestThePublisherReadsTheStreamOfARestoredTable(t *testing.T) {
 		"infra: us.restoredStreamArn is missing: publisher reads the stream of lectern-us-restored")
 }
 
-// TestQueuesInvokeTheirWorkers with ten messages at most, of which only those that failed are received
-// again, and with a limited number of instances.
+// TestQueuesInvokeTheirWorkers with ten messages at most, dataworker with one, of which only those
+// that failed are received again, and with a limited number of instances.
 func TestQueuesInvokeTheirWorkers(t *testing.T) {
 	for title, service := range map[string]template{
 		"defaults": ofDefaults(t)["Lectern-us-Service"], "everything": ofEverything(t)["Lectern-us-Service"],
 	} {
 		for _, w := range []struct {
-			name, queue      string
-			most, ofReserved float64
+			name, queue             string
+			batch, most, ofReserved float64
 		}{
-			{events.Matcher, events.Webhooks, 10, 10}, {events.Deliverer, events.Deliveries, 50, 20},
+			{events.Matcher, events.Webhooks, 10, 10, 10}, {events.Deliverer, events.Deliveries, 10, 50, 20},
+			{events.Dataworker, events.Work, 1, 2, 2},
 		} {
 			most := w.most
 			if title == "everything" { // Each function has 20 reserved instances.
 				most = w.ofReserved
 			}
 			require.Equal(t, map[string]any{
-				"EventSourceArn": arnOf(t, service, w.queue), "BatchSize": 10.0, "FunctionResponseTypes": []any{"ReportBatchItemFailures"},
+				"EventSourceArn": arnOf(t, service, w.queue), "BatchSize": w.batch, "FunctionResponseTypes": []any{"ReportBatchItemFailures"},
 				"ScalingConfig": map[string]any{"MaximumConcurrency": most},
 			}, mapping(t, service, w.name), title)
 			require.Equal(t, []map[string]any{{

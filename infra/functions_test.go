@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/functions"
 )
 
@@ -66,6 +67,32 @@ func TestOptionsReachTheFunctions(t *testing.T) {
 		require.Equal(t, "10000", environment(f)["LECTERN_DAILY_WRITES"], id)
 		require.Equal(t, "30000", environment(f)["LECTERN_SEARCH_UNITS"], id)
 		require.Equal(t, 20.0, f.Properties["ReservedConcurrentExecutions"], id)
+	}
+}
+
+// TestWorkersLinkToTheAddressOfTheAPI: the bodies of webhooks have links, and no other function is
+// told the address. With a domain, the links have its host, without the stage.
+func TestWorkersLinkToTheAddressOfTheAPI(t *testing.T) {
+	const variable = "LECTERN_API_URL"
+	below := func(at string) string {
+		api := ofDefaults(t)["Lectern-"+at+"-Service"].id(t, "AWS::ApiGateway::RestApi")
+		return "https://${" + api + "}.execute-api." + inAWS[at] + ".${AWS::URLSuffix}/live"
+	}
+	for _, w := range []struct {
+		of      template
+		address string
+	}{
+		{ofDefaults(t)["Lectern-us-Service"], below("us")}, {ofDefaults(t)["Lectern-eu-Service"], below("eu")},
+		{ofEverything(t)["Lectern-us-Service"], "https://api.example.org"}, {ofEverything(t)["Lectern-eu-Service"], "https://eu.example.org"},
+	} {
+		told := map[string]any{}
+		for _, f := range w.of.of("AWS::Lambda::Function") {
+			if address, ok := environment(f)[variable]; ok {
+				_, name, _ := strings.Cut(strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-"), "-")
+				told[name] = written(address)
+			}
+		}
+		require.Equal(t, map[string]any{events.Matcher: w.address, events.Dataworker: w.address}, told)
 	}
 }
 

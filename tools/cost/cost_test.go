@@ -161,6 +161,27 @@ func TestWaitingIsCountedByHand(t *testing.T) {
 	require.InDelta(t, 730*60/1e6*(10+1+0.25+33+2), w.sweeps, 1e-9)
 }
 
+// TestTheLogIsCountedWithARead: the goal of a single read leaves the log out, and the next row has it.
+func TestTheLogIsCountedWithARead(t *testing.T) {
+	c := costs(t)
+	for _, p := range regions {
+		without, err := goals[1].cost(c, p)
+		require.NoError(t, err)
+		with, err := goals[2].cost(c, p)
+		require.NoError(t, err)
+		require.InDelta(t, busy.cost(p), with-without, 1e-9, p.name)
+	}
+}
+
+// TestWhatIsLeftOfTheGoalIsShown with the price of a queue, so that a new worker is no surprise.
+func TestWhatIsLeftOfTheGoalIsShown(t *testing.T) {
+	c := costs(t)
+	require.Equal(t, "0.36 in us and 0.21 in eu", c.left())
+	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the goal, 0.36 in us and 0.21 in eu are left.")
+	c.shape.alarms += 3
+	require.Equal(t, "0.06 in us and -0.09 in eu", c.left())
+}
+
 func TestLimitsAreCountedByHand(t *testing.T) {
 	mean := figure{read: 4, written: 2, ms: 50}
 	met := map[string]float64{}

@@ -98,9 +98,14 @@ type load struct {
 	in            together
 }
 
+// fixed returns the cost of a month without requests, beside the table.
+func (c model) fixed(p prices) float64 {
+	return c.shape.alarms*p.alarm + c.shape.dashboards*p.dashboard + secrets*p.secret + waits(p).total()
+}
+
 // monthly returns the cost of a month of the mix at a load.
 func (c model) monthly(at load, p prices) (m month, err error) {
-	m.fixed = c.shape.alarms*p.alarm + c.shape.dashboards*p.dashboard + secrets*p.secret + waits(p).total()
+	m.fixed = c.fixed(p)
 	m.gb = keptGB
 	logGB := 0.0
 	for _, k := range kinds {

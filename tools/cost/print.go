@@ -86,12 +86,24 @@ func (c model) withoutRequests() string {
 		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, a firewall %.2f and %.2f "+
 		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
 		"is, a DNS zone, and `maintain`, which once a day reads a unit for about 13 rows. Nothing polls the dead-letter queues. "+
-		"A service with all groups and 257 operations costs the same without requests: no alarm, log or queue belongs to a group, as a "+
-		"test of infra holds.",
+		"A service with all groups and 257 operations costs the same without requests, as long as it has the workers of today: no alarm, "+
+		"log or queue belongs to a group, as a test of infra holds. One more polled queue costs %.2f, and %.2f more for its two metrics "+
+		"in alarms; below the goal, %s are left.",
 		c.shape.named, c.shape.alarms, c.shape.dashboards, secrets, keptGB,
 		countOf(events.Queue), pollers, pollSeconds, idle.polls, grouped(countOf(events.Schedule)*minutesOfMonth), idle.sweeps,
 		c.shape.logs, c.shape.filters,
-		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected)
+		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected,
+		idle.polls/countOf(events.Queue), 2*us.alarm, c.left())
+}
+
+// left returns the part of the goal for a month without requests that is not used, in each region.
+func (c model) left() string {
+	var all []string
+	for _, p := range regions {
+		spent := c.fixed(p) + keptGB*(p.storage+p.backup)
+		all = append(all, fmt.Sprintf("%.2f in %s", mostIdle-spent, p.name))
+	}
+	return strings.Join(all, " and ")
 }
 
 // byKind writes the cost of a million requests of each kind, with parts for the first region.

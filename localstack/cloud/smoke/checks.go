@@ -44,6 +44,7 @@ var checks = []check{
 	{"keys of roles", "a role reaches only its own items", noKeys, (*run).leadingKeys},
 	{"key of the table", "a role uses the key through DynamoDB alone", noKeys, (*run).ownKey},
 	{"functions", "all functions are ready", "", (*run).functions},
+	{"sources of the workers", "changes, queues, the schedule and the log invoke their workers", "", (*run).sources},
 	{"reserved instances", "instances are reserved as configured", "", (*run).concurrency},
 	{"throttles of the stage", "the stage limits requests as configured", "", (*run).stage},
 	{"certificate", "the domain's certificate is issued", "", (*run).certificate},

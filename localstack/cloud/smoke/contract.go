@@ -81,7 +81,8 @@ func (r *run) links(ctx context.Context) (string, error) {
 	return strings.Join([]string{entry.Description, entry.Documentation, health}, ", ") + " answer", nil
 }
 
-// outside prints the answer to a path outside of the stage, which comes from AWS itself.
+// outside prints the answer to a path outside of the stage, which comes from AWS itself. The first part
+// of the path is no name of a stage: a stage may be called v1.
 func (r *run) outside(ctx context.Context) (string, error) {
 	base, err := url.Parse(r.Region.URL)
 	if err != nil {
@@ -90,7 +91,7 @@ func (r *run) outside(ctx context.Context) (string, error) {
 	if strings.Trim(base.Path, "/") == "" {
 		return "", leftOut("the API is at the root of its host")
 	}
-	a, err := r.follow(ctx, "/v1/events")
+	a, err := r.follow(ctx, "/-/v1/events")
 	if err != nil {
 		return "", err
 	}

@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/apigateway"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	alarms "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	logs "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -149,35 +148,6 @@ func (r *run) certificate(ctx context.Context) (string, error) {
 	return found.Text, nil
 }
 
-// alarms checks that the region has alarms, and that none is raised but operator-used: the
-// commands of this run raise that alarm.
-func (r *run) alarms(ctx context.Context) (string, error) {
-	prefix := r.prefix() + "-"
-	in := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &prefix}
-	pages := cloudwatch.NewDescribeAlarmsPaginator(cloudwatch.NewFromConfig(r.config), in)
-	states, raised := map[alarms.StateValue]int{}, []string{}
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return "", unread("cloudwatch:DescribeAlarms", err)
-		}
-		for _, alarm := range page.MetricAlarms {
-			states[alarm.StateValue]++
-			if alarm.StateValue == alarms.StateValueAlarm && *alarm.AlarmName != prefix+"operator-used" {
-				raised = append(raised, *alarm.AlarmName)
-			}
-		}
-	}
-	switch {
-	case len(states) == 0:
-		return "", fmt.Errorf("no alarm begins with %s", prefix)
-	case len(raised) > 0:
-		return "", fmt.Errorf("raised: %s", strings.Join(raised, ", "))
-	}
-	return fmt.Sprintf("none is raised: %d are ok, %d have no data yet",
-		states[alarms.StateValueOk], states[alarms.StateValueInsufficientData]), nil
-}
-
 // arrival waits until the line of a request is in the log.
 func (r *run) arrival(ctx context.Context) (string, error) {
 	const patience, pause = time.Minute, 3 * time.Second
@@ -189,16 +159,15 @@ func (r *run) arrival(ctx context.Context) (string, error) {
 		return "", err
 	}
 	pattern := fmt.Sprintf(`{ $.request_id = "%s" }`, r.lastRequest)
-	for began := time.Now(); ; {
-		events, err := r.events(ctx, group, &pattern)
-		if err != nil {
-			return "", err
-		}
-		if len(events) > 0 {
+	missing := fmt.Errorf("the line of request %s is not in %s after %s", r.lastRequest, group, patience)
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, missing)
+	defer cancel()
+	for {
+		for _, err := range r.events(ctx, group, &pattern) {
+			if err != nil {
+				return "", err
+			}
 			return fmt.Sprintf("the line of request %s is in %s", r.lastRequest, group), nil
-		}
-		if time.Since(began) > patience {
-			return "", fmt.Errorf("the line of request %s is not in %s after %s", r.lastRequest, group, patience)
 		}
 		select {
 		case <-ctx.Done():
@@ -208,25 +177,34 @@ func (r *run) arrival(ctx context.Context) (string, error) {
 	}
 }
 
-// events returns events of a log group around the last search, of at most maxPages pages: all
-// functions of the API write into the group.
-func (r *run) events(ctx context.Context, group string, pattern *string) ([]logs.FilteredLogEvent, error) {
+// events returns the events of a log group around the last search. All functions of the API write into
+// the group, and a page may be empty while there are more pages: only the last page, or the end of ctx,
+// ends the events.
+func (r *run) events(ctx context.Context, group string, pattern *string) iter.Seq2[logs.FilteredLogEvent, error] {
 	since, until := r.lastAnswer.Add(-maxSkew).UnixMilli(), r.lastAnswer.Add(maxSkew).UnixMilli()
 	pages := cloudwatchlogs.NewFilterLogEventsPaginator(cloudwatchlogs.NewFromConfig(r.config),
 		&cloudwatchlogs.FilterLogEventsInput{LogGroupName: &group, StartTime: &since, EndTime: &until, FilterPattern: pattern})
-	var all []logs.FilteredLogEvent
-	for n := 0; pages.HasMorePages() && n < maxPages; n++ {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, unread("logs:FilterLogEvents", err)
+	return func(yield func(logs.FilteredLogEvent, error) bool) {
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			switch {
+			case ctx.Err() != nil:
+				err = context.Cause(ctx)
+			case err != nil:
+				err = unread("logs:FilterLogEvents", err)
+			}
+			if err != nil {
+				yield(logs.FilteredLogEvent{}, err)
+				return
+			}
+			for _, event := range page.Events {
+				if !yield(event, nil) {
+					return
+				}
+			}
 		}
-		all = append(all, page.Events...)
 	}
-	return all, nil
 }
-
-// maxPages limits the pages of a log that are read.
-const maxPages = 5
 
 // platform lists the beginnings of the lines that an emulator writes about invocations.
 var platform = []string{"START ", "END ", "REPORT ", "INIT_START "}
@@ -238,12 +216,11 @@ func (r *run) lines(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	events, err := r.events(ctx, group, nil)
-	if err != nil {
-		return "", err
-	}
 	own, ofLambda := 0, 0
-	for _, event := range events {
+	for event, err := range r.events(ctx, group, nil) {
+		if err != nil {
+			return "", err
+		}
 		switch text := strings.TrimSpace(*event.Message); {
 		case startsWith(text, platform):
 			ofLambda++

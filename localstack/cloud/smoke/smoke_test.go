@@ -2,13 +2,16 @@ package smoke
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"path"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/smithy-go/encoding/cbor"
 	"github.com/stretchr/testify/require"
@@ -65,7 +68,7 @@ func (a account) on(t *testing.T) *run {
 	const name, at = "lectern-us", "us-east-1"
 	r, err := newRun(t.Context(), Options{
 		target.Region{URL: server.URL, Operator: name + "-operator", Table: name, AWSRegion: at, Endpoint: server.URL},
-		preflight.Deployment{Config: &config.Config{ThrottleRate: 500, ThrottleBurst: 1000}, At: config.Region{Name: "us", AWSRegion: at}},
+		preflight.Deployment{Config: &config.Config{ThrottleRate: 500, ThrottleBurst: 1000}, At: config.Region{Name: "us", AWSRegion: at}}, false,
 	})
 	require.NoError(t, err)
 	return r
@@ -196,11 +199,26 @@ func alarmsIn(states ...string) http.HandlerFunc { return alarmsOf("busy", state
 
 // alarmsOf answers with alarms of a name in these states.
 func alarmsOf(name string, states ...string) http.HandlerFunc {
+	list := cbor.List{}
+	for _, state := range states {
+		list = append(list, cbor.Map{"AlarmName": cbor.String("lectern-us-" + name), "StateValue": cbor.String(state)})
+	}
+	return alarmsAs(list)
+}
+
+// silent answers with an alarm on missing values that is raised, of an age and with the values that it
+// has seen.
+func silent(missing string, age time.Duration, values string) http.HandlerFunc {
+	return alarmsAs(cbor.List{cbor.Map{
+		"AlarmName": cbor.String("lectern-us-sweeper-silent"), "StateValue": cbor.String("ALARM"), "TreatMissingData": cbor.String(missing),
+		"AlarmConfigurationUpdatedTimestamp": &cbor.Tag{ID: 1, Value: cbor.Float64(time.Now().Add(-age).Unix())},
+		"StateReasonData":                    cbor.String(`{"version": "1.0", "period": 300, "recentDatapoints": ` + values + `, "threshold": 1.0}`),
+	}})
+}
+
+// alarmsAs answers with a list of alarms.
+func alarmsAs(list cbor.List) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
-		list := cbor.List{}
-		for _, state := range states {
-			list = append(list, cbor.Map{"AlarmName": cbor.String("lectern-us-" + name), "StateValue": cbor.String(state)})
-		}
 		w.Header().Set("Smithy-Protocol", "rpc-v2-cbor")
 		w.Header().Set("Content-Type", "application/cbor")
 		_, _ = w.Write(cbor.Encode(cbor.Map{"MetricAlarms": list}))
@@ -213,6 +231,117 @@ func TestARaisedAlarmFails(t *testing.T) {
 	need(t, Failed, "raised: lectern-us-busy", does(t, account{"DescribeAlarms": alarmsIn("OK", "ALARM")}, (*run).alarms))
 	need(t, OK, "none is raised", does(t, account{"DescribeAlarms": alarmsOf("operator-used", "OK", "ALARM")}, (*run).alarms))
 	need(t, Failed, "no alarm begins with lectern-us-", does(t, account{"DescribeAlarms": alarmsIn()}, (*run).alarms))
+}
+
+// TestAnAlarmOnMissingValuesIsNotRaisedByADeployment: sweeper-silent looks at ten minutes, in which
+// nothing ran before the first deployment. A value that raises it counts at once.
+func TestAnAlarmOnMissingValuesIsNotRaisedByADeployment(t *testing.T) {
+	of := func(answer http.HandlerFunc) Result { return does(t, account{"DescribeAlarms": answer}, (*run).alarms) }
+	need(t, OK, "lectern-us-sweeper-silent is new and looks at minutes before the deployment: look again at ",
+		of(silent("breaching", time.Minute, "[]")))
+	need(t, OK, "look again at ", of(silent("breaching", 14*time.Minute, "[4.0, null]")))
+	for _, raised := range []http.HandlerFunc{
+		silent("breaching", 16*time.Minute, "[]"), silent("breaching", time.Minute, "[0.0]"), silent("notBreaching", time.Minute, "[]"),
+	} {
+		need(t, Failed, "raised: lectern-us-sweeper-silent", of(raised))
+	}
+}
+
+// TestThePathOutsideIsOfNoStage, although a stage may be called as the first part of the API's paths.
+func TestThePathOutsideIsOfNoStage(t *testing.T) {
+	r := account{}.on(t)
+	host := r.Region.URL
+	for _, stage := range []string{"live", "v1"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/"+stage+"/") {
+				w.WriteHeader(http.StatusForbidden)
+			}
+		}))
+		t.Cleanup(server.Close)
+		r.Region.URL = server.URL + "/" + stage
+		seen, err := r.outside(t.Context())
+		require.NoError(t, err, stage)
+		require.Equal(t, "403 ", seen)
+	}
+	r.Region.URL = host
+	_, err := r.outside(t.Context())
+	require.ErrorContains(t, err, "at the root of its host")
+}
+
+// logged answers FilterLogEvents with empty pages and a last page with a line. It has a token for each
+// next page.
+func logged(empty int, line string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ NextToken string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			panic(err)
+		}
+		n, _ := strconv.Atoi(in.NextToken)
+		if n < empty {
+			fmt.Fprintf(w, `{"events": [], "nextToken": "%d"}`, n+1)
+			return
+		}
+		fmt.Fprintf(w, `{"events": [{"message": %q}]}`, line)
+	}
+}
+
+// TestTheLogIsReadToItsLastPage: in a busy region, CloudWatch answers with pages that are empty.
+func TestTheLogIsReadToItsLastPage(t *testing.T) {
+	settings := says(`{"LoggingConfig": {"LogGroup": "/lectern/us/api"}}`)
+	r := account{"configuration": settings, "FilterLogEvents": logged(12, `{"msg": "request"}`)}.on(t)
+	r.lastRequest = "abc"
+	seen, err := r.arrival(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "the line of request abc is in /lectern/us/api", seen)
+	seen, err = r.lines(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "1 lines of functions and 0 of Lambda, no others", seen)
+
+	r = account{"configuration": settings, "FilterLogEvents": logged(12, "panic: out of memory")}.on(t)
+	_, err = r.lines(t.Context())
+	require.EqualError(t, err, "/lectern/us/api has the line panic: out of memory")
+
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	endless := account{"configuration": settings, "FilterLogEvents": logged(1<<30, "")}.on(t)
+	endless.lastRequest = "abc"
+	_, err = endless.arrival(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// driven is an account in which everything that invokes a worker is on.
+func driven() account {
+	mapping := says(`{"EventSourceMappings": [{"State": "Enabled", "LastProcessingResult": "OK"}]}`)
+	return account{
+		"event-source-mappings": mapping, "configuration": says(`{"LoggingConfig": {"LogGroup": "/lectern/us/api"}}`),
+		"lectern-us-sweeper":          says(`{"State": "ENABLED"}`),
+		"DescribeSubscriptionFilters": says(`{"subscriptionFilters": [{"filterName": "lectern-us-ingester"}]}`),
+	}
+}
+
+// TestASourceThatIsOffFails: no alarm is raised when a reader of the stream, the schedule or the
+// subscription of the log is off.
+func TestASourceThatIsOffFails(t *testing.T) {
+	need(t, OK, "those of all 6 are on", does(t, driven(), (*run).sources))
+	for name, c := range map[string]struct{ answer, part string }{
+		"event-source-mappings":       {`{"EventSourceMappings": [{"State": "Disabled"}]}`, `of lectern-us-publisher is "Disabled", its last result ""`},
+		"lectern-us-sweeper":          {`{"State": "DISABLED"}`, "the schedule of lectern-us-sweeper is DISABLED"},
+		"DescribeSubscriptionFilters": {`{"subscriptionFilters": []}`, "/lectern/us/api has 0 subscriptions of lectern-us-ingester"},
+	} {
+		a := driven()
+		a[name] = says("%s", c.answer)
+		need(t, Failed, c.part, does(t, a, (*run).sources))
+		delete(a, name)
+		need(t, LeftOut, "the credentials may not ", does(t, a, (*run).sources))
+	}
+	a := driven()
+	for answer, part := range map[string]string{
+		`[{"State": "Enabled", "LastProcessingResult": "PROBLEM: Function call failed"}]`: "Function call failed",
+		`[]`: "lectern-us-publisher has 0 event source mappings",
+	} {
+		a["event-source-mappings"] = says(`{"EventSourceMappings": %s}`, answer)
+		need(t, Failed, part, does(t, a, (*run).sources))
+	}
 }
 
 // TestAnswersToLargeBodiesAreShown: any refusal is one, and the text tells which server refused.

@@ -172,6 +172,22 @@ func TestRedrive(t *testing.T) {
 	require.Equal(t, "queue must be one of: deliveries, webhooks, work.", refused.Message)
 }
 
+// TestTheCommandsOfTheBusAreTheOperatorsOwn: the test sees neither the table nor the queues, so it runs
+// against a deployed service too. There the operator's role must allow the bus and every queue.
+func TestTheCommandsOfTheBusAreTheOperatorsOwn(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := stacktest.Start(t, stacktest.Publishing())
+	since := time.Now().Add(-time.Minute)
+	s.Call(t, 200, http.MethodPost, s.EventPath("/sessions/create"), object{"title": "Published twice"})
+	published := drain(t, s, object{"since": since.UTC().Format(time.RFC3339), "org_id": s.Org})
+	require.Len(t, published, 1)
+	require.GreaterOrEqual(t, published[0].Records, 1)
+	require.GreaterOrEqual(t, published[0].Messages, 1)
+	for _, queue := range []string{events.Webhooks, events.Deliveries, events.Work} {
+		require.Equal(t, object{"queue": queue, "moved": 0.0, "left": 0.0}, s.Operator(t, "redrive", object{"queue": queue}))
+	}
+}
+
 // TestWithoutABusTheCommandsAreRefused: a region that publishes nothing has neither bus nor queues.
 func TestWithoutABusTheCommandsAreRefused(t *testing.T) {
 	s := stacktest.Start(t)

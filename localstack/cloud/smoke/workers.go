@@ -1,0 +1,148 @@
+package smoke
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	alarms "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
+
+	"lectern/events"
+)
+
+// sources checks that whatever invokes a worker is on. A reader of the stream that is off raises no
+// alarm.
+func (r *run) sources(ctx context.Context) (string, error) {
+	var failed error
+	for _, w := range events.Workers {
+		check := map[events.Source]func(*run, context.Context, string) error{
+			events.Stream: (*run).mapping, events.Queue: (*run).mapping, events.Schedule: (*run).schedule, events.Log: (*run).subscription,
+		}[w.Source]
+		err := check(r, ctx, r.function(w.Name))
+		if reason := leftOut(""); errors.As(err, &reason) {
+			return "", err
+		}
+		failed = errors.Join(failed, err)
+	}
+	return fmt.Sprintf("those of all %d are on", len(events.Workers)), failed
+}
+
+// mapping checks that the records of a stream, or the messages of a queue, invoke a function, and did
+// so without a problem the last time.
+func (r *run) mapping(ctx context.Context, function string) error {
+	out, err := lambda.NewFromConfig(r.config).ListEventSourceMappings(ctx, &lambda.ListEventSourceMappingsInput{FunctionName: &function})
+	if err != nil {
+		return unread("lambda:ListEventSourceMappings", err)
+	}
+	if len(out.EventSourceMappings) != 1 {
+		return fmt.Errorf("%s has %d event source mappings", function, len(out.EventSourceMappings))
+	}
+	state, last := "", ""
+	if m := out.EventSourceMappings[0]; m.State != nil {
+		state = *m.State
+		if m.LastProcessingResult != nil {
+			last = *m.LastProcessingResult
+		}
+	}
+	if state != "Enabled" || strings.HasPrefix(last, "PROBLEM") {
+		return fmt.Errorf("the event source mapping of %s is %q, its last result %q", function, state, last)
+	}
+	return nil
+}
+
+// schedule checks that the schedule with the name of a function is on.
+func (r *run) schedule(ctx context.Context, function string) error {
+	out, err := scheduler.NewFromConfig(r.config).GetSchedule(ctx, &scheduler.GetScheduleInput{Name: &function})
+	if err != nil {
+		return unread("scheduler:GetSchedule", err)
+	}
+	if out.State != types.ScheduleStateEnabled {
+		return fmt.Errorf("the schedule of %s is %s", function, out.State)
+	}
+	return nil
+}
+
+// subscription checks that the log of the API has the subscription with the name of a function.
+func (r *run) subscription(ctx context.Context, function string) error {
+	group, err := r.logOf(ctx, r.function("sessions"))
+	if err != nil {
+		return err
+	}
+	in := &cloudwatchlogs.DescribeSubscriptionFiltersInput{LogGroupName: &group, FilterNamePrefix: &function}
+	out, err := cloudwatchlogs.NewFromConfig(r.config).DescribeSubscriptionFilters(ctx, in)
+	if err != nil {
+		return unread("logs:DescribeSubscriptionFilters", err)
+	}
+	if len(out.SubscriptionFilters) != 1 {
+		return fmt.Errorf("%s has %d subscriptions of %s", group, len(out.SubscriptionFilters), function)
+	}
+	return nil
+}
+
+// alarms checks that the region has alarms, and that none is raised but operator-used, since the
+// commands of this run raise that alarm, and a new alarm that no value has raised.
+func (r *run) alarms(ctx context.Context) (string, error) {
+	prefix := r.prefix() + "-"
+	in := &cloudwatch.DescribeAlarmsInput{AlarmNamePrefix: &prefix}
+	pages := cloudwatch.NewDescribeAlarmsPaginator(cloudwatch.NewFromConfig(r.config), in)
+	states, raised, early := map[alarms.StateValue]int{}, []string{}, ""
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", unread("cloudwatch:DescribeAlarms", err)
+		}
+		for _, alarm := range page.MetricAlarms {
+			states[alarm.StateValue]++
+			switch name := *alarm.AlarmName; {
+			case alarm.StateValue != alarms.StateValueAlarm || name == prefix+"operator-used":
+			case tooNew(alarm, time.Now()):
+				early += fmt.Sprintf("; %s is new and looks at minutes before the deployment: look again at %s",
+					name, alarm.AlarmConfigurationUpdatedTimestamp.Add(settled).UTC().Format("15:04 UTC"))
+			default:
+				raised = append(raised, name)
+			}
+		}
+	}
+	switch {
+	case len(states) == 0:
+		return "", fmt.Errorf("no alarm begins with %s", prefix)
+	case len(raised) > 0:
+		return "", fmt.Errorf("raised: %s", strings.Join(raised, ", "))
+	}
+	return fmt.Sprintf("none is raised: %d are ok, %d have no data yet%s",
+		states[alarms.StateValueOk], states[alarms.StateValueInsufficientData], early), nil
+}
+
+// settled is the time after its deployment in which an alarm on ten minutes may look at a time before
+// the deployment: the ten minutes, and the period of five that has not ended.
+const settled = 15 * time.Minute
+
+// tooNew reports whether an alarm that missing values raise, as sweeper-silent, is raised by them alone,
+// and so soon after its deployment that the values of its function cannot all be there.
+func tooNew(alarm alarms.MetricAlarm, now time.Time) bool {
+	if alarm.TreatMissingData == nil || *alarm.TreatMissingData != "breaching" || alarm.StateReasonData == nil ||
+		alarm.AlarmConfigurationUpdatedTimestamp == nil || now.Sub(*alarm.AlarmConfigurationUpdatedTimestamp) > settled {
+		return false
+	}
+	var reason struct {
+		RecentDatapoints []*float64
+		Threshold        float64
+	}
+	if err := json.Unmarshal([]byte(*alarm.StateReasonData), &reason); err != nil {
+		return false
+	}
+	for _, value := range reason.RecentDatapoints {
+		if value != nil && *value < reason.Threshold {
+			return false // A value has raised it.
+		}
+	}
+	return true
+}
