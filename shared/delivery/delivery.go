@@ -94,6 +94,9 @@ type Task struct {
 	// Attempt is the number of the attempt, from 1. Scheduled attempts have numbers of their own.
 	Attempt int  `json:"attempt"`
 	Mode    Mode `json:"mode,omitempty"`
+	// Held counts how often the attempt of a replay was sent to the queue again, because the breaker
+	// of the endpoint was open.
+	Held int `json:"held,omitempty"`
 }
 
 // Post returns the message of the task. Its group is the endpoint, so that the queue serves other
