@@ -95,8 +95,13 @@ func decode(body []byte) (bus.Message, error) {
 	return *e.Detail, nil
 }
 
+// Late is the age of a change after which its message may have come before, although the queue counts
+// one receipt: redrive and republish begin the count anew. It is the time for which the queue hides a
+// message.
+const Late = 3 * time.Minute
+
 // handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
-// deliveries without an attempt again.
+// deliveries without an attempt again, and those whose next attempt was lost.
 func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	message, err := decode(a.Body)
 	if err != nil {
@@ -117,7 +122,7 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	h.matched.Add(int64(len(found)))
 	h.added.Add(int64(added.New))
 	tasks := added.Tasks
-	if a.Receives > 1 {
+	if a.Receives > 1 || h.store.Now().Sub(message.At.Time) > Late {
 		if tasks, err = h.withUnsent(ctx, message, tasks); err != nil {
 			return err
 		}
@@ -129,15 +134,15 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	return nil
 }
 
-// withUnsent returns tasks, and the tasks of all other deliveries of a message without an attempt. An
-// earlier invocation may have ended before the sending, and the endpoint may take the message no
+// withUnsent returns tasks, and the tasks of all other deliveries of a message that may wait in no
+// queue. An earlier invocation may have ended before the sending, and the endpoint may take the message no
 // longer: then the deliverer cancels or postpones the delivery.
 func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []delivery.Task) ([]delivery.Task, error) {
 	ids, err := h.receivers.IDs(ctx, m.Org)
 	if err != nil {
 		return nil, fmt.Errorf("matcher: list the endpoints of organization %d: %w", m.Org, err)
 	}
-	unsent, err := h.store.Unattempted(ctx, m, ids)
+	unsent, err := h.store.Unsent(ctx, m, ids)
 	for _, t := range unsent {
 		if !slices.Contains(tasks, t) {
 			tasks = append(tasks, t)
