@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"lectern/shared/bus"
@@ -69,10 +70,26 @@ func (f Filter) matches(d *Delivery) bool {
 		(f.Since.IsZero() || !d.CreatedAt.Before(f.Since)) && (f.Until.IsZero() || d.CreatedAt.Before(f.Until))
 }
 
+// Sight limits which deliveries a caller of the API may see and send again. A nil Sight is no limit.
+type Sight struct {
+	// Kinds are the kinds that the caller may read.
+	Kinds []string `json:"kinds"`
+	// Limited reports whether the caller sees changes of Events alone.
+	Limited bool    `json:"limited,omitempty"`
+	Events  []int64 `json:"events,omitempty"`
+}
+
+// sees reports whether the caller may see a delivery.
+func (s *Sight) sees(d *Delivery) bool {
+	return s == nil || slices.Contains(s.Kinds, d.Kind) && (!s.Limited || d.Event != nil && slices.Contains(s.Events, *d.Event))
+}
+
 // Store keeps the deliveries of all organizations of a region.
 type Store struct {
 	Table *table.Table
 	Now   func() time.Time
+	// Sight limits List, Redeliver, Cancel and Replay.
+	Sight *Sight
 }
 
 // Mode says why an attempt is made.
