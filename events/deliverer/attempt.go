@@ -116,7 +116,7 @@ func (b *batch) attempt(ctx context.Context, e *endpoint, w *delivery.Work, t de
 	if body == nil { // It was erased.
 		return b.cancel(ctx, w, t, erased)
 	}
-	if t.Mode == delivery.Scheduled && t.Attempt == 1 {
+	if t.Mode == delivery.Scheduled && t.Attempt == 1 && !w.Hidden.Postponed {
 		b.first(w)
 	}
 	at := b.Now()
@@ -141,7 +141,8 @@ func (b *batch) attempt(ctx context.Context, e *endpoint, w *delivery.Work, t de
 	return b.record(ctx, w, t, o)
 }
 
-// first counts a first attempt, and the time since the change.
+// first counts a first attempt, and the time since the change. A delivery that has waited for a paused
+// endpoint is late by intent.
 func (b *batch) first(w *delivery.Work) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -228,6 +228,7 @@ func TestAPausedEndpointGetsNothing(t *testing.T) {
 	b.found.PausedReason, b.now = nil, w.NextAttemptAt.Time
 	require.Zero(t, b.invoke(task))
 	require.Equal(t, delivery.Delivered, b.show(task).Status)
+	require.NotContains(t, b.counts(), "latency_ms", "the pause is no latency")
 }
 
 // TestThePauseIsSpread over an hour, and depends on the delivery alone.

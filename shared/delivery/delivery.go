@@ -172,6 +172,8 @@ type Hidden struct {
 	Extra int `json:"extra"`
 	// Queued reports whether the next attempt waits in the queue and not in a due item.
 	Queued bool `json:"queued,omitempty"`
+	// Postponed reports whether the delivery has waited for a paused endpoint.
+	Postponed bool `json:"postponed,omitempty"`
 }
 
 // decodeWork reads a delivery from its item.
