@@ -154,9 +154,13 @@ func TestReadersMissAndRepeatNothingBesideWriters(t *testing.T) {
 // at once. The readers get each request once, in the order of the stored packs.
 func TestReadersMissAndRepeatNothingBesideIngesters(t *testing.T) {
 	d := it.NewClient(t)
+	late := func() time.Time { // A pack is stored later than its time says.
+		defer time.Sleep(10 * time.Millisecond)
+		return time.Now()
+	}
 	var ingesters [atOnce]*ingester.Ingester
 	for i := range ingesters {
-		ingesters[i] = ingester.New(d.Table(t), time.Now, slog.New(slog.DiscardHandler))
+		ingesters[i] = ingester.New(d.Table(t), late, slog.New(slog.DiscardHandler))
 	}
 	got := beside(d, requests, func(writer, n int) bool {
 		var lines []string
