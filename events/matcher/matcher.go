@@ -4,7 +4,6 @@ package matcher
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -78,23 +77,6 @@ func (h *handler) failed(id string, err error) {
 	h.log.Error("a published change was not matched", "metric", "match_failed", "message_id", id, "error", err)
 }
 
-// envelope is an event of the bus as a rule sends it to a queue.
-type envelope struct {
-	Detail *bus.Message `json:"detail"`
-}
-
-// decode returns the message of an event of the bus.
-func decode(body []byte) (bus.Message, error) {
-	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
-		return bus.Message{}, fmt.Errorf("%w: matcher: decode an event: %w", bus.ErrPermanent, err)
-	}
-	if e.Detail == nil || e.Detail.Change == "" || e.Detail.Org == 0 {
-		return bus.Message{}, fmt.Errorf("%w: matcher: the event has no message", bus.ErrPermanent)
-	}
-	return *e.Detail, nil
-}
-
 // Late is the age of a change after which its message may have come before, although the queue counts
 // one receipt: redrive and republish begin the count anew. It is the time for which the queue hides a
 // message.
@@ -103,7 +85,7 @@ const Late = 3 * time.Minute
 // handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
 // deliveries without an attempt again, and those whose next attempt was lost.
 func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
-	message, err := decode(a.Body)
+	message, err := bus.Published(a.Body)
 	if err != nil {
 		return err
 	}
