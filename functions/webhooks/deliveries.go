@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	aboutDeliveries = "Lists the deliveries of an endpoint in the last 30 days, the latest first, each with its attempts: " +
-		"those of kinds that the token may read, and of events that it sees. `redeliver`, `cancel` and `replay` leave out the others too. " +
+	aboutDeliveries = "Lists the deliveries of an endpoint in the last 30 days, the latest first, each with its attempts. " +
+		"It has the deliveries of kinds that the token may read and of events that it sees, and so have `redeliver`, `cancel` and `replay`. " +
 		"`totalResults` counts the deliveries up to the end of the page, and one more if there are more."
 	aboutRedeliver = "Makes a delivery due at once, whatever its status: one attempt with the same `webhook-id` and body. " +
 		"A delivery whose body is gone is a 409."
