@@ -77,13 +77,12 @@ func (h *handler) failed(id string, err error) {
 	h.log.Error("a published change was not matched", "metric", "match_failed", "message_id", id, "error", err)
 }
 
-// Late is the age of a change after which its message may have come before, although the queue counts
-// one receipt: redrive and republish begin the count anew. It is the time for which the queue hides a
-// message.
+// Late is the visibility of the queue. The message of an older change may have failed before, although
+// the queue counts one receipt: redrive and republish begin the count anew.
 const Late = 3 * time.Minute
 
-// handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
-// deliveries without an attempt again, and those whose next attempt was lost.
+// handle makes the deliveries of a message. For a repeated message, handle sends again the deliveries
+// without an attempt, and the deliveries whose next attempt was lost.
 func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	message, err := bus.Published(a.Body)
 	if err != nil {
@@ -116,8 +115,8 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	return nil
 }
 
-// withUnsent returns tasks, and the tasks of all other deliveries of a message that may wait in no
-// queue. An earlier invocation may have ended before the sending, and the endpoint may take the message no
+// withUnsent adds the tasks of the other deliveries of a message without a message in the queue. An
+// earlier invocation may have ended before the sending, and the endpoint may take the message no
 // longer: then the deliverer cancels or postpones the delivery.
 func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []delivery.Task) ([]delivery.Task, error) {
 	ids, err := h.receivers.IDs(ctx, m.Org)

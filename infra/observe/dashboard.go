@@ -30,7 +30,8 @@ func newDashboard(in *stack.Stack, m *metrics, c *changeMetrics) {
 			{graph("Functions: invocations, most at once", m.invoked, m.running), graph("Time of functions, p99, ms", m.duration)},
 			{graph("Functions: errors and throttles", m.failed, m.throttled), graph("Told by logs", logged...)},
 			{graph("Units of the table", m.read, m.written), graph("Table: throttled, failed, conflicts", table...)},
-			{graph("Age of the last change read, and at the first attempt, ms", c.late.all()...), graph("Age of the oldest message, s", c.waiting.all()...)},
+			{graph("Age of the last change read, and at the first attempt, ms", c.late.all()...),
+				graph("Age of the oldest message, s", c.waiting.all()...)},
 			{graph("Messages in dead-letter queues", c.dead.all()...), graph("Lost, and runs of schedules", slices.Concat(
 				c.lost.all(), c.invoked.all())...)},
 		},

@@ -108,7 +108,8 @@ const skew = time.Second
 // Wants reports whether the endpoint is enabled and takes a message: its kind, its event, and its time,
 // which is not before the creation of the endpoint. Changes that are published again may be older.
 func (e *Endpoint) Wants(m bus.Message) bool {
-	return e.Enabled && !m.At.Before(e.CreatedAt.Add(-skew)) && slices.Contains(e.Events, m.Kind) && (len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))
+	return e.Enabled && !m.At.Before(e.CreatedAt.Add(-skew)) && slices.Contains(e.Events, m.Kind) &&
+		(len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))
 }
 
 // May reports whether the owner of the endpoint may read a kind of an event, 0 for a record of the
