@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,6 +42,11 @@ type receiver struct {
 	disabled time.Time
 	reason   string
 	sent     []sent
+	// paused is the time in which the owner of the endpoint may read nothing.
+	paused span
+	// asking reports whether clients ask for deliveries of the receiver.
+	asking bool
+	asked
 }
 
 // sent is one request to a receiver.
@@ -74,7 +80,7 @@ func (r *receivers) Of(_ context.Context, m bus.Message) (found []*webhook.Endpo
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range r.all {
-		if one.wants(m) && one.disabled.IsZero() {
+		if one.wants(m) && one.disabled.IsZero() && !one.isPaused(r.now()) {
 			found = append(found, one.Endpoint)
 		}
 	}
@@ -108,8 +114,20 @@ func (r *receivers) Find(_ context.Context, org int64, id string) (*webhook.Endp
 	return nil, nil
 }
 
-// May reports that all owners may read all.
-func (*receivers) May(*webhook.Endpoint, string, int64) bool { return true }
+// May reports whether the endpoint is not paused.
+func (r *receivers) May(e *webhook.Endpoint, _ string, _ int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.all[e.ID].isPaused(r.now())
+}
+
+// isPaused reports whether the receiver is paused at a time.
+func (r *receiver) isPaused(now time.Time) bool {
+	return !now.Before(r.paused.begin) && now.Before(r.paused.end)
+}
+
+// ids returns the ids of all receivers, in order.
+func (r *receivers) ids() []string { return slices.Sorted(maps.Keys(r.all)) }
 
 // Disable disables an endpoint.
 func (r *receivers) Disable(_ context.Context, e *webhook.Endpoint, _ int64, reason string) error {

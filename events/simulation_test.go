@@ -2,15 +2,11 @@ package events_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,15 +15,13 @@ import (
 
 	"lectern/events/deliverer"
 	"lectern/events/matcher"
+	"lectern/events/publisher"
 	"lectern/events/sweeper"
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/bus"
-	"lectern/shared/change"
 	"lectern/shared/delivery"
 	"lectern/shared/table"
-	"lectern/shared/webhook"
-	"lectern/shared/wire"
 )
 
 // size is the size of a simulation.
@@ -63,10 +57,14 @@ type simulation struct {
 	webhooks   *queue
 	deliveries *queue
 	consumers  []*consumer
+	publisher  *publisher.Publisher
 	sweeper    *sweeper.Sweeper
-	// records are the last versions and sequences by record, committed the messages of all
-	// committed changes.
-	records   map[string]progress
+	stream     *stream
+	// known are the ids of the records of a kind, an event and an organization; some were not created.
+	known map[place][]string
+	// deleted are the records that are deleted, as far as the test knows.
+	deleted map[string]bool
+	// committed are the messages of all committed changes, as the table has them at the end.
 	committed []bus.Message
 	uncertain int
 }
@@ -79,10 +77,18 @@ func (b body) Render(_ context.Context, m bus.Message, form string) ([]byte, err
 		form, m.Change, m.Kind, m.Sequence, rand.Int64(), delivery.Place), b.step()
 }
 
+// alone reports whether the workers of a seed get one message at a time. Then each step comes at the same
+// time in each run.
+func alone(seed uint64) bool { return seed%2 == 0 }
+
 // TestSimulation runs the workers for days: with faults of the table, crashes at any step, messages
-// that come twice, late and in any order, and receivers that fail in every way.
-// LECTERN_SEED repeats the plan of a run: the messages of an invocation are handled side by side, so the
-// order of their steps is another each time.
+// that come twice, late and in any order, receivers that fail in every way, endpoints that are paused,
+// and clients that cancel, redeliver and replay.
+//
+// LECTERN_SEED repeats a run. With an even seed each invocation of matcher and deliverer has one message,
+// and the requests to the receivers are the same in each run, as TestASeedRepeatsTheRun holds. With an
+// odd seed the messages of an invocation are handled side by side, as on AWS: the seed repeats the plan
+// of writes, crashes and faults, and the order of the steps is another each time.
 func TestSimulation(t *testing.T) {
 	of, seed := inCI, uint64(time.Now().UnixNano())%1_000_000
 	if os.Getenv("LECTERN_LONG") == "1" {
@@ -94,15 +100,48 @@ func TestSimulation(t *testing.T) {
 		require.NoError(t, err)
 	}
 	t.Logf("LECTERN_SEED=%d repeats this run", seed)
-	s := newSimulation(t, of, seed)
-	end := s.Now().Add(of.whole)
-	s.plan()
-	s.run(end)
+	s, end := simulate(t, of, seed)
+	s.readCommitted(end)
 	s.checkCommitted(end)
 	s.checkDeliveries(end)
 	s.checkReceivers()
+	s.checkAsked(end)
 	require.Positive(t, s.seen, "crashes")
 	t.Logf("%d messages of %d changes, %d crashes, %d writes without an answer", len(s.committed), of.changes, s.seen, s.uncertain)
+}
+
+// TestASeedRepeatsTheRun: the requests of two runs of an even seed are the same, at the same times.
+func TestASeedRepeatsTheRun(t *testing.T) {
+	of := size{changes: 150, endpoints: 10, organizations: 2, writing: 2 * time.Hour, whole: 12 * time.Hour}
+	seed := 2 * (uint64(time.Now().UnixNano()) % 500_000)
+	t.Logf("seed %d", seed)
+	first, _ := simulate(t, of, seed)
+	second, _ := simulate(t, of, seed)
+	require.NotEmpty(t, first.requests())
+	require.Equal(t, first.requests(), second.requests())
+	require.Equal(t, first.seen, second.seen)
+	other, _ := simulate(t, of, seed+2)
+	require.NotEqual(t, first.requests(), other.requests())
+}
+
+// simulate runs a simulation up to its end.
+func simulate(t *testing.T, of size, seed uint64) (s *simulation, end time.Time) {
+	t.Helper()
+	s = newSimulation(t, of, seed)
+	end = s.Now().Add(of.whole)
+	s.plan()
+	s.run(end)
+	return s, end
+}
+
+// requests returns a line for each request to a receiver.
+func (s *simulation) requests() (lines []string) {
+	for _, id := range s.receivers.ids() {
+		for _, one := range s.receivers.all[id].sent {
+			lines = append(lines, fmt.Sprint(id, " ", one.id, " ", one.at.Format(time.RFC3339Nano), " ", one.status))
+		}
+	}
+	return lines
 }
 
 func newSimulation(t *testing.T, of size, seed uint64) *simulation {
@@ -110,11 +149,11 @@ func newSimulation(t *testing.T, of size, seed uint64) *simulation {
 	began := time.Date(2027, 5, 1, 7, 59, 30, 0, time.UTC)
 	s := &simulation{
 		T: t, agenda: &agenda{clock: &clock{now: began}}, crashes: &crashes{}, size: of,
-		random: rand.New(rand.NewPCG(seed, 1)), records: map[string]progress{},
+		random: rand.New(rand.NewPCG(seed, 1)), stream: &stream{}, known: map[place][]string{}, deleted: map[string]bool{},
 	}
 	s.table = tabletest.Behind(t, func(inner table.Client) table.Client {
 		faults := faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.004, Throttle: 0.004, DropBefore: 0.002, DropAfter: 0.002})
-		return crashing{faults, s.crashes}
+		return crashing{faults, s.crashes, s.stream}
 	})
 	s.table.Now = s.Now
 	s.receivers = &receivers{crashes: s.crashes, now: s.Now, began: began, seed: strconv.FormatUint(seed, 10), all: map[string]*receiver{}}
@@ -122,15 +161,21 @@ func newSimulation(t *testing.T, of size, seed uint64) *simulation {
 		id := uuid.NewSHA1(uuid.NameSpaceURL, fmt.Append(nil, seed, i)).String()
 		org := int64(1 + i%of.organizations)
 		s.receivers.all[id] = newReceiver(id, i/of.organizations, org, s.events(org))
+		s.receivers.all[id].plan(i, s.random, began, of.whole)
 	}
 	s.webhooks, s.deliveries = s.queue(seed+1), s.queue(seed+2)
 	log := slog.New(slog.DiscardHandler)
 	m := matcher.New(matcher.Config{Table: s.table, Now: s.Now, Log: log, Receivers: s.receivers, Renderer: body{s.crashes}, Deliveries: s.deliveries})
 	d := deliverer.New(deliverer.Config{Table: s.table, Now: s.Now, Log: log, Receivers: s.receivers, Sender: s.receivers, Deliveries: s.deliveries})
 	s.sweeper = sweeper.New(s.table, s.Now, log, s.deliveries)
+	s.publisher = &publisher.Publisher{Bus: region{s}, Now: s.Now, Log: log}
+	batch := 10
+	if alone(seed) {
+		batch = 1
+	}
 	s.consumers = []*consumer{
-		{queue: s.webhooks, invoke: m.Invoke, batch: 10, visible: visible / 2, steps: s.crash},
-		{queue: s.deliveries, invoke: d.Invoke, batch: 10, visible: visible, steps: s.crash},
+		{queue: s.webhooks, invoke: m.Invoke, batch: batch, visible: visible / 2, steps: s.crash},
+		{queue: s.deliveries, invoke: d.Invoke, batch: batch, visible: visible, steps: s.crash},
 	}
 	return s
 }
@@ -150,7 +195,7 @@ func (s *simulation) crash() int {
 	return 1 + s.random.IntN(30)
 }
 
-// plan plans the writes, in bursts as an import makes them, and the sweeper.
+// plan plans the writes, in bursts as an import makes them, what clients ask for, and the sweeper.
 func (s *simulation) plan() {
 	for left := s.changes; left > 0; {
 		burst := min(left, 1+s.random.IntN(1+s.changes/20))
@@ -159,6 +204,9 @@ func (s *simulation) plan() {
 		for i := range burst {
 			s.after(at+time.Duration(i)*200*time.Millisecond, func() { s.write(org) })
 		}
+	}
+	for range 3 * s.endpoints {
+		s.after(time.Hour+time.Duration(s.random.Int64N(int64(s.whole/2))), s.ask)
 	}
 	s.after(0, s.sweep)
 	s.after(0, s.consume)
@@ -186,78 +234,6 @@ func (s *simulation) consume() {
 		}
 	}
 	s.after(max(next.Sub(s.Now()), 500*time.Millisecond), s.consume)
-}
-
-// progress is how far a record is.
-type progress struct{ version, sequence int64 }
-
-// record is a record that is written.
-type record struct {
-	kind, id string
-	event    int64
-}
-
-// record returns a record at random: some are written often.
-func (s *simulation) record(org int64) record {
-	kinds := []string{"session", "contact", "sponsor", "exhibitor"}
-	r := record{kinds[s.random.IntN(len(kinds))], "", s.events(org)[s.random.IntN(3)]}
-	if r.event == 0 {
-		r.kind = "contact"
-	}
-	r.id = uuid.NewSHA1(uuid.NameSpaceURL, fmt.Append(nil, org, r.event, r.kind, s.random.IntN(40))).String()
-	return r
-}
-
-// write writes a record with one or two published kinds. A write may fail and a write may lose its
-// answer; the stream has what was committed.
-func (s *simulation) write(org int64) {
-	r := s.record(org)
-	key := table.Key{PK: table.Event(org, max(r.event, 1)) + "#S#" + r.id, SK: "B"}
-	before := s.records[r.id]
-	after := progress{before.version + 1, before.sequence}
-	c := change.Record{
-		At: wire.At(s.Now()), Org: org, Event: r.event, Action: r.kind + ".updated", Type: r.kind, RecordID: r.id, Version: after.version,
-	}
-	for range 1 + s.random.IntN(8)/7 {
-		all := slices.DeleteFunc(slices.Clone(webhook.Kinds), func(k string) bool { return !strings.HasPrefix(k, r.kind) })
-		after.sequence++
-		c.Kinds = append(c.Kinds, change.Kind{Name: all[s.random.IntN(len(all))], Sequence: after.sequence, Fields: []string{"title"}})
-	}
-	ctx := change.WithActor(s.arm(s.Context(), s.crash()), change.Actor{Type: change.ActorToken, ID: 7}, change.SourceAPI)
-	c = change.New(ctx, c)
-	item := table.Item{Key: key, Version: after.version, Data: []byte(`{}`)}
-	write := table.Insert(item)
-	if before.version > 0 {
-		write = table.Replace(item, before.version)
-	}
-	err := change.Commit(ctx, s.table, write, c.Write())
-	s.disarm()
-	if err != nil {
-		s.uncertain++
-	}
-	_, err = s.table.Get(s.Context(), c.Key())
-	for ; err != nil && !errors.Is(err, table.ErrNotFound); _, err = s.table.Get(s.Context(), c.Key()) {
-	}
-	if err == nil {
-		s.records[r.id] = after
-		s.publish(bus.Messages(c))
-	}
-}
-
-// publish puts messages on the bus, some later again: the publisher repeats a batch that failed. The
-// rule of the bus sends the kinds of webhooks alone to the matcher.
-func (s *simulation) publish(all []bus.Message) {
-	all = slices.DeleteFunc(all, func(m bus.Message) bool { return !slices.Contains(webhook.Kinds, m.Kind) })
-	s.committed = append(s.committed, all...)
-	for _, m := range all {
-		text, err := json.Marshal(map[string]any{"source": bus.Source, "detail-type": m.Kind, "detail": m})
-		require.NoError(s, err)
-		s.webhooks.put(text, 0)
-		if s.random.IntN(30) == 0 {
-			s.after(time.Duration(s.random.Int64N(int64(24*time.Hour))), func() { s.webhooks.put(text, 0) })
-		}
-	}
-	s.after(3*time.Second, s.consumers[0].now(s.Context()))
 }
 
 // now returns a function that lets the worker take what is visible.

@@ -140,6 +140,7 @@ func (c *crashes) step() error {
 type crashing struct {
 	table.Client
 	*crashes
+	stream *stream
 }
 
 func around[I, O any](ctx context.Context, c crashing, do func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error), in *I) (*O, error) {
@@ -166,6 +167,7 @@ func (c crashing) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(
 }
 
 func (c crashing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	c.stream.note(in)
 	return around(ctx, c, c.Client.TransactWriteItems, in)
 }
 

@@ -107,7 +107,43 @@ func TestFewAlarmsAreAtMostSeventeen(t *testing.T) {
 			several[strings.TrimPrefix(alarm.Properties["AlarmName"].(string), "lectern-us-")] = n
 		}
 	}
-	require.Equal(t, map[string]int{"dead-letters": 6, "dead-letters-lost": 4, "queues-late": 3, "sweeper-silent": 2}, several)
+	require.Equal(t, map[string]int{"dead-letters": 6, "dead-letters-lost": 4, "changes-late": 5, "deliveries-fail": 2}, several)
+}
+
+// TestTheLinesOfTheWorkersAreRead: failures and the time to the first attempt, which only lines of the log
+// have, are metrics that alarms read. No metric has a default value: an idle region would pay for it.
+func TestTheLinesOfTheWorkersAreRead(t *testing.T) {
+	service := ofDefaults(t)["Lectern-us-Service"]
+	read := map[string]string{}
+	for _, alarm := range service.of("AWS::CloudWatch::Alarm") {
+		for _, stat := range metricsOf(alarm) {
+			metric := stat["Metric"].(map[string]any)
+			if metric["Namespace"] == "Lectern/us" {
+				read[metric["MetricName"].(string)] = strings.TrimPrefix(alarm.Properties["AlarmName"].(string), "lectern-us-") + " " + stat["Stat"].(string)
+			}
+		}
+	}
+	require.Equal(t, map[string]string{
+		"WorkersFail": "deliveries-fail Sum", "ReceiversFail": "deliveries-fail Sum", "FirstAttempt": "changes-late Maximum",
+	}, read)
+	want := map[string][]string{
+		"WorkersFail":   {`{ $.metric = "*_failed" }`, "1"},
+		"ReceiversFail": {`{ ($.msg = "delivered") && ($.failed > 0) }`, "$.failed"},
+		"FirstAttempt":  {`{ ($.msg = "delivered") && ($.latency_ms > 0) }`, "$.latency_ms"},
+	}
+	for _, filter := range service.of("AWS::Logs::MetricFilter") {
+		metric := filter.Properties["MetricTransformations"].([]any)[0].(map[string]any)
+		require.NotContains(t, metric, "DefaultValue")
+		name := metric["MetricName"].(string)
+		if want[name] == nil {
+			continue
+		}
+		log := service.Resources[filter.Properties["LogGroupName"].(map[string]any)["Ref"].(string)]
+		require.Equal(t, "/lectern/us/workers", log.Properties["LogGroupName"])
+		require.Equal(t, want[name], []string{filter.Properties["FilterPattern"].(string), metric["MetricValue"].(string)})
+		delete(want, name)
+	}
+	require.Empty(t, want)
 }
 
 func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {

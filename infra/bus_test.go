@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/events"
+	"lectern/events/matcher"
 )
 
 // queuesOf gives the settings of the queues by the ends of their names.
@@ -20,19 +21,20 @@ func queuesOf(service template) map[string]map[string]any {
 }
 
 // TestTheQueuesOfTheWorkers: a message is hidden for six times the time of its function, goes to the
-// dead-letter queue after five times, and stays there for 14 days. All are encrypted.
+// dead-letter queue after five times, and stays in both for 14 days. All are encrypted. The matcher
+// knows for how long its queue hides a message.
 func TestTheQueuesOfTheWorkers(t *testing.T) {
 	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
 		service := all["Lectern-us-Service"]
 		queue := func(seconds float64, dead string) map[string]any {
 			return map[string]any{
-				"SqsManagedSseEnabled": true, "VisibilityTimeout": seconds,
+				"SqsManagedSseEnabled": true, "VisibilityTimeout": seconds, "MessageRetentionPeriod": float64(14 * 24 * 3600),
 				"RedrivePolicy": map[string]any{"deadLetterTargetArn": arnOf(t, service, dead), "maxReceiveCount": 5.0},
 			}
 		}
 		dead := map[string]any{"SqsManagedSseEnabled": true, "MessageRetentionPeriod": float64(14 * 24 * 3600)}
 		require.Equal(t, map[string]map[string]any{
-			"webhooks": queue(180, "webhooks-dead"), "deliveries": queue(360, "deliveries-dead"),
+			"webhooks": queue(matcher.Late.Seconds(), "webhooks-dead"), "deliveries": queue(360, "deliveries-dead"),
 			"work": queue(5400, "work-dead"), "work-dead": dead,
 			"webhooks-dead": dead, "deliveries-dead": dead, "bus-dead": dead, "changes-dead": dead, "ingest-dead": dead,
 		}, queuesOf(service))

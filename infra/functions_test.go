@@ -16,6 +16,19 @@ func environment(f resource) map[string]any {
 	return f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 }
 
+// TestNoFunctionAllowsLocalReceivers: the variable lets webhooks reach the machine of a function.
+func TestNoFunctionAllowsLocalReceivers(t *testing.T) {
+	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
+		for _, at := range []string{"us", "eu"} {
+			functions := all["Lectern-"+at+"-Service"].of("AWS::Lambda::Function")
+			require.NotEmpty(t, functions)
+			for id, f := range functions {
+				require.NotContains(t, environment(f), "LECTERN_LOCAL_RECEIVERS", id)
+			}
+		}
+	}
+}
+
 func TestEveryGroupIsAFunctionAndSoAreTheOperatorAndTheWorkers(t *testing.T) {
 	for _, at := range []string{"us", "eu"} {
 		found := map[string]map[string]any{}

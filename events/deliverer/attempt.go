@@ -85,14 +85,29 @@ func (b *batch) withhold(ctx context.Context, w *delivery.Work, t delivery.Task,
 	return b.record(ctx, w, t, delivery.Outcome{At: b.Now(), Error: reason})
 }
 
-// attempt makes an attempt, or withholds it while the breaker is open, and records the outcome.
+// mostHeld bounds how often the attempt of a replay waits for the breaker: about two hours in sum.
+const mostHeld = 10
+
+// hold sends the attempt of a replay to the queue again, for the time when the breaker may be closed: a
+// replay has no schedule that would try again. It withholds a scheduled attempt, and an attempt that
+// has waited too often.
+func (b *batch) hold(ctx context.Context, e *endpoint, w *delivery.Work, t delivery.Task) error {
+	if t.Mode != delivery.Replayed || t.Held >= mostHeld {
+		return b.withhold(ctx, w, t, failing)
+	}
+	t.Held++
+	b.add(&b.held)
+	return b.send(ctx, t, min(e.state.Wait(b.Now()), bus.MaxDelay))
+}
+
+// attempt makes an attempt, or holds it back while the breaker is open, and records the outcome.
 func (b *batch) attempt(ctx context.Context, e *endpoint, w *delivery.Work, t delivery.Task) error {
 	send, probe, err := b.ask(ctx, e, t)
 	if err != nil {
 		return err
 	}
 	if !send {
-		return b.withhold(ctx, w, t, failing)
+		return b.hold(ctx, e, w, t)
 	}
 	body, err := b.store.ReadBody(ctx, w)
 	if err != nil {
@@ -101,7 +116,7 @@ func (b *batch) attempt(ctx context.Context, e *endpoint, w *delivery.Work, t de
 	if body == nil { // It was erased.
 		return b.cancel(ctx, w, t, erased)
 	}
-	if t.Mode == delivery.Scheduled && t.Attempt == 1 {
+	if t.Mode == delivery.Scheduled && t.Attempt == 1 && !w.Hidden.Postponed {
 		b.first(w)
 	}
 	at := b.Now()
@@ -126,7 +141,8 @@ func (b *batch) attempt(ctx context.Context, e *endpoint, w *delivery.Work, t de
 	return b.record(ctx, w, t, o)
 }
 
-// first counts a first attempt, and the time since the change.
+// first counts a first attempt, and the time since the change. A delivery that has waited for a paused
+// endpoint is late by intent.
 func (b *batch) first(w *delivery.Work) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -160,7 +176,12 @@ func (b *batch) sendNext(ctx context.Context, w *delivery.Work, t delivery.Task)
 	if !ok {
 		return nil
 	}
-	post, err := next.Post(delay)
+	return b.send(ctx, next, delay)
+}
+
+// send sends an attempt to the queue with a delay.
+func (b *batch) send(ctx context.Context, t delivery.Task, delay time.Duration) error {
+	post, err := t.Post(delay)
 	if err != nil {
 		return err
 	}

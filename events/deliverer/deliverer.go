@@ -90,7 +90,7 @@ func decode(body []byte) (delivery.Task, error) {
 func (b *batch) note(ctx context.Context, messages, errors int) {
 	counts := []slog.Attr{
 		slog.Int("messages", messages), slog.Int("delivered", b.delivered), slog.Int("failed", b.refused),
-		slog.Int("ended_failed", b.exhausted), slog.Int("not_sent", b.withheld), slog.Int("postponed", b.postponed),
+		slog.Int("ended_failed", b.exhausted), slog.Int("not_sent", b.withheld), slog.Int("held", b.held), slog.Int("postponed", b.postponed),
 		slog.Int("cancelled", b.cancelled), slog.Int("dropped", b.dropped), slog.Int("disabled", b.disabled), slog.Int("errors", errors),
 	}
 	if b.firsts > 0 {

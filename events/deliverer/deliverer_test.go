@@ -228,6 +228,7 @@ func TestAPausedEndpointGetsNothing(t *testing.T) {
 	b.found.PausedReason, b.now = nil, w.NextAttemptAt.Time
 	require.Zero(t, b.invoke(task))
 	require.Equal(t, delivery.Delivered, b.show(task).Status)
+	require.NotContains(t, b.counts(), "latency_ms", "the pause is no latency")
 }
 
 // TestThePauseIsSpread over an hour, and depends on the delivery alone.
@@ -295,22 +296,124 @@ func TestAFailingEndpointIsProbed(t *testing.T) {
 	require.Len(t, b.requests, 18, "the probe succeeded")
 }
 
-// TestAnEndpointThatFailsForFiveDays is disabled; a redelivery that succeeds does not help.
+// TestAnEndpointThatFailsForFiveDays is disabled; a redelivery that fails does not count.
 func TestAnEndpointThatFailsForFiveDays(t *testing.T) {
 	b := start(t)
+	b.answer = webhook.Answer{Status: 500}
 	for day := range 6 {
 		require.Empty(t, b.reason, day)
 		b.now = noon.Add(time.Duration(day) * 24 * time.Hour)
-		b.answer = webhook.Answer{Status: 500}
 		task := b.add(1)[0]
 		require.Zero(t, b.invoke(task))
-		b.answer, task.Mode = webhook.Answer{Status: 200}, delivery.Redelivery
-		if day < 5 {
-			require.Zero(t, b.invoke(task))
-		}
+		task.Mode = delivery.Redelivery
+		require.Zero(t, b.invoke(task))
 	}
 	require.Equal(t, deliverer.ReasonFailing, b.reason)
 	s, err := b.ReadState(t.Context(), org, endpoint)
 	require.NoError(t, err)
 	require.True(t, s.Healthy(), "an endpoint that is enabled again begins anew")
+}
+
+// decodeTask returns the task of a message.
+func decodeTask(t *testing.T, post bus.Post) (task delivery.Task) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal(post.Body, &task))
+	return task
+}
+
+// exhaust fails all scheduled attempts of a new delivery, and returns its first task.
+func (b *bench) exhaust() delivery.Task {
+	b.Helper()
+	b.answer = webhook.Answer{Status: 500}
+	first := b.add(1)[0]
+	for w := b.show(first); w.Status == delivery.Pending; w = b.show(first) {
+		b.now = w.NextAttemptAt.Time
+		task := first
+		task.Attempt = w.Hidden.Made + 1
+		require.Zero(b, b.invoke(task))
+	}
+	require.Equal(b, delivery.Failed, b.show(first).Status)
+	return first
+}
+
+// TestAReplayThatSucceedsDoesNotDisable an endpoint: the delivery has failed for three days, the
+// receiver works again, and the replay comes on the sixth day. Neither does a replay that fails.
+func TestAReplayThatSucceedsDoesNotDisable(t *testing.T) {
+	for _, mode := range []delivery.Mode{delivery.Replayed, delivery.Redelivery} {
+		for _, status := range []int{200, 500} {
+			b := start(t)
+			task := b.exhaust()
+			task.Mode, b.answer, b.now = mode, webhook.Answer{Status: status}, noon.Add(6*24*time.Hour)
+			require.Zero(t, b.invoke(task))
+			require.Len(t, b.requests, delivery.MostAttempts+1)
+			require.Empty(t, b.reason, "%s %d", mode, status)
+			s, err := b.ReadState(t.Context(), org, endpoint)
+			require.NoError(t, err)
+			require.Equal(t, status == 200, s.FailingSince.IsZero(), "%s %d", mode, status)
+			if status != 200 {
+				continue
+			}
+			b.answer = webhook.Answer{Status: 500} // The next change begins a new streak.
+			require.Zero(t, b.invoke(b.add(1)...))
+			require.Empty(t, b.reason, mode)
+		}
+	}
+}
+
+// TestAReplayWaitsForTheBreaker: the receiver works again before the breaker closes, and the replay is
+// sent again until the breaker lets the attempt through. A receiver that goes on failing ends the
+// waiting.
+func TestAReplayWaitsForTheBreaker(t *testing.T) {
+	b := start(t)
+	b.answer = webhook.Answer{Status: 500}
+	tasks := b.add(10)
+	require.Zero(t, b.invoke(tasks...))
+	for i := range tasks[:3] {
+		tasks[i].Mode = delivery.Replayed
+	}
+	replays := tasks[:3]
+	b.answer, b.posts = webhook.Answer{Status: 200}, nil
+	require.Zero(t, b.invoke(replays...))
+	require.Len(t, b.requests, 10)
+	require.InDelta(t, 3, b.counts()["held"], 0)
+	for rounds := 0; len(b.posts) > 0; rounds++ {
+		require.Less(t, rounds, 3)
+		var due []delivery.Task
+		for _, post := range b.posts {
+			require.WithinRange(t, b.now.Add(post.Delay), b.now.Add(time.Second), b.now.Add(time.Minute))
+			due = append(due, decodeTask(t, post))
+		}
+		b.now, b.posts = b.now.Add(b.posts[0].Delay), nil
+		require.Zero(t, b.invoke(due...))
+	}
+	for _, task := range replays {
+		w := b.show(task)
+		require.Equal(t, []any{delivery.Delivered, 2}, []any{w.Status, len(w.Attempts)})
+	}
+}
+
+// TestAReplayDoesNotWaitForever for a receiver that fails.
+func TestAReplayDoesNotWaitForever(t *testing.T) {
+	b := start(t)
+	b.answer = webhook.Answer{Status: 500}
+	tasks := b.add(10)
+	require.Zero(t, b.invoke(tasks...))
+	task := tasks[0]
+	task.Mode = delivery.Replayed
+	for sends := 0; ; sends++ {
+		require.Less(t, sends, 50)
+		b.posts = nil
+		require.Zero(t, b.invoke(task))
+		if len(b.posts) == 0 {
+			break
+		}
+		require.LessOrEqual(t, b.posts[0].Delay, bus.MaxDelay)
+		task = decodeTask(t, b.posts[0])
+		b.now = b.now.Add(b.posts[0].Delay)
+		require.Zero(t, b.invoke(b.add(1)...), "another delivery tests the endpoint")
+	}
+	require.True(t, b.now.After(noon.Add(time.Hour)))
+	w := b.show(task)
+	require.Equal(t, "Not sent: the endpoint is failing.", *w.Attempts[1].Error)
+	require.Equal(t, 1, w.Hidden.Extra)
 }

@@ -2,6 +2,7 @@ package deliverer
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,8 +41,8 @@ type batch struct {
 
 	// The numbers of messages by their outcome. latest is the longest time from a change to the
 	// first attempt.
-	delivered, refused, exhausted, withheld, postponed, cancelled, dropped, disabled, firsts int
-	latest                                                                                   time.Duration
+	delivered, refused, exhausted, withheld, held, postponed, cancelled, dropped, disabled, firsts int
+	latest                                                                                         time.Duration
 }
 
 // add counts an outcome.
@@ -89,10 +90,10 @@ func (b *batch) ask(ctx context.Context, e *endpoint, t delivery.Task) (send, pr
 	return probe, probe, err
 }
 
-// result keeps the result of an attempt for the state of the endpoint. A redelivery tells nothing of
-// how the endpoint serves its schedule.
+// result keeps the result of an attempt for the state of the endpoint. The failure of a redelivery
+// tells nothing of how the endpoint serves its schedule.
 func (b *batch) result(e *endpoint, r delivery.Result) {
-	if r.Mode == delivery.Redelivery {
+	if r.Mode == delivery.Redelivery && r.Failed {
 		return
 	}
 	b.mu.Lock()
@@ -116,12 +117,14 @@ func (b *batch) learn(ctx context.Context) {
 }
 
 // learnOf adds the results of an endpoint. Without failures, before and now, there is nothing to add.
+// Only the failure of a scheduled attempt disables the endpoint: a delivery that ended days ago is no
+// reason to disable an endpoint that fails at a replay.
 func (b *batch) learnOf(ctx context.Context, e *endpoint) error {
 	if e.state.Healthy() && e.state.After(e.results, b.Now()).Healthy() {
 		return nil
 	}
 	state, err := b.store.Learn(ctx, e.org, e.id, e.results)
-	if err != nil || !state.Exhausted(b.Now()) {
+	if err != nil || !state.Exhausted(b.Now()) || !slices.ContainsFunc(e.results, delivery.Result.Streak) {
 		return err
 	}
 	return b.disable(ctx, e, ReasonFailing)

@@ -4,7 +4,6 @@ package matcher
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -78,27 +77,14 @@ func (h *handler) failed(id string, err error) {
 	h.log.Error("a published change was not matched", "metric", "match_failed", "message_id", id, "error", err)
 }
 
-// envelope is an event of the bus as a rule sends it to a queue.
-type envelope struct {
-	Detail *bus.Message `json:"detail"`
-}
+// Late is the visibility of the queue. The message of an older change may have failed before, although
+// the queue counts one receipt: redrive and republish begin the count anew.
+const Late = 3 * time.Minute
 
-// decode returns the message of an event of the bus.
-func decode(body []byte) (bus.Message, error) {
-	var e envelope
-	if err := json.Unmarshal(body, &e); err != nil {
-		return bus.Message{}, fmt.Errorf("%w: matcher: decode an event: %w", bus.ErrPermanent, err)
-	}
-	if e.Detail == nil || e.Detail.Change == "" || e.Detail.Org == 0 {
-		return bus.Message{}, fmt.Errorf("%w: matcher: the event has no message", bus.ErrPermanent)
-	}
-	return *e.Detail, nil
-}
-
-// handle makes the deliveries of a message. A message that comes again changes nothing, but sends the
-// deliveries without an attempt again.
+// handle makes the deliveries of a message. For a repeated message, handle sends again the deliveries
+// without an attempt, and the deliveries whose next attempt was lost.
 func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
-	message, err := decode(a.Body)
+	message, err := bus.Published(a.Body)
 	if err != nil {
 		return err
 	}
@@ -117,7 +103,7 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	h.matched.Add(int64(len(found)))
 	h.added.Add(int64(added.New))
 	tasks := added.Tasks
-	if a.Receives > 1 {
+	if a.Receives > 1 || h.store.Now().Sub(message.At.Time) > Late {
 		if tasks, err = h.withUnsent(ctx, message, tasks); err != nil {
 			return err
 		}
@@ -129,7 +115,7 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	return nil
 }
 
-// withUnsent returns tasks, and the tasks of all other deliveries of a message without an attempt. An
+// withUnsent adds the tasks of the other deliveries of a message without a message in the queue. An
 // earlier invocation may have ended before the sending, and the endpoint may take the message no
 // longer: then the deliverer cancels or postpones the delivery.
 func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []delivery.Task) ([]delivery.Task, error) {
@@ -137,7 +123,7 @@ func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []deliver
 	if err != nil {
 		return nil, fmt.Errorf("matcher: list the endpoints of organization %d: %w", m.Org, err)
 	}
-	unsent, err := h.store.Unattempted(ctx, m, ids)
+	unsent, err := h.store.Unsent(ctx, m, ids)
 	for _, t := range unsent {
 		if !slices.Contains(tasks, t) {
 			tasks = append(tasks, t)

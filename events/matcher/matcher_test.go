@@ -62,9 +62,9 @@ func (w *world) Send(_ context.Context, posts ...bus.Post) error {
 // then the endpoint takes the change no longer. The delivery is sent all the same, so that the deliverer
 // cancels or postpones it: otherwise it would be pending for ever.
 func TestADeliveryOfAnEndedInvocationIsSent(t *testing.T) {
-	w := &world{takes: true, fault: errQueue}
+	w, now := &world{takes: true, fault: errQueue}, noon
 	m := matcher.New(matcher.Config{
-		Table: tabletest.Start(t), Now: func() time.Time { return noon }, Log: slog.New(slog.DiscardHandler),
+		Table: tabletest.Start(t), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 		Receivers: w, Renderer: w, Deliveries: w,
 	})
 	text, err := json.Marshal(map[string]any{"detail": bus.Message{
@@ -92,4 +92,7 @@ func TestADeliveryOfAnEndedInvocationIsSent(t *testing.T) {
 	w.takes = false
 	require.Zero(t, invoke("1"))
 	require.Empty(t, w.sent, "a message that comes the first time asks for no other delivery")
+	now = noon.Add(matcher.Late + time.Second)
+	require.Zero(t, invoke("1"))
+	require.Equal(t, []delivery.Task{first}, w.sent, "a message that an operator has sent again counts from one")
 }

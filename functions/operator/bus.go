@@ -24,6 +24,8 @@ const (
 	// change records or messages.
 	busTime = 15 * time.Second
 	busMost = 5000
+	// mostNamed is the number of damaged change records that an answer names.
+	mostNamed = 20
 	// recordsAtOnce is the number of change records that are published together.
 	recordsAtOnce = 100
 	// emptyReceives is the number of empty answers after which a queue counts as empty, since SQS
@@ -52,6 +54,10 @@ type Republished struct {
 	// Records counts the change records, Messages the events on the bus.
 	Records  int `json:"records"`
 	Messages int `json:"messages"`
+	// Damaged counts the change records that cannot be decoded and so are not published. Keys has
+	// the keys of the first of them.
+	Damaged int      `json:"damaged"`
+	Keys    []string `json:"damaged_keys"`
 	// Cursor is null when everything is published.
 	Cursor *RepublishCursor `json:"cursor"`
 }
@@ -70,7 +76,7 @@ func (s *Service) republish(ctx context.Context, in *RepublishInput) (*Republish
 	if err != nil {
 		return nil, err
 	}
-	r := republication{Service: s, bus: to, until: s.env.Now().Add(busTime), Republished: Republished{RepublishInput: *in}}
+	r := republication{Service: s, bus: to, until: s.env.Now().Add(busTime), Republished: Republished{RepublishInput: *in, Keys: []string{}}}
 	if !r.Until.Has() {
 		r.Until = wire.Opt[wire.Time]{Value: wire.At(s.env.Now()), Sent: true}
 	}
@@ -91,7 +97,8 @@ func (s *Service) republish(ctx context.Context, in *RepublishInput) (*Republish
 	return &r.Republished, r.organizations(ctx, from)
 }
 
-// organizations publishes the change records of all organizations from a point on.
+// organizations publishes the change records of all organizations from a point on. It looks at the
+// limits of a call after each organization too: thousands of them may have few records or none.
 func (r *republication) organizations(ctx context.Context, from RepublishCursor) error {
 	for org, err := range r.tenancy.AllOrganizations(ctx, from.OrgID-1) {
 		if err != nil {
@@ -104,8 +111,17 @@ func (r *republication) organizations(ctx context.Context, from RepublishCursor)
 		if more, err := r.organization(ctx, org, after); err != nil || more {
 			return err
 		}
+		if r.full() {
+			r.Cursor = &RepublishCursor{org, feed.Bound(r.Until.Value.Time)}
+			return nil
+		}
 	}
 	return nil
+}
+
+// full reports whether the call has come to a limit.
+func (r *republication) full() bool {
+	return r.Records+r.Damaged >= busMost || r.env.Now().After(r.until)
 }
 
 // organization publishes the change records of an organization after a key. At the limit of a call
@@ -119,7 +135,7 @@ func (r *republication) organization(ctx context.Context, org int64, after strin
 		if err := r.publish(ctx, items); err != nil {
 			return false, err
 		}
-		if len(items) == recordsAtOnce && (r.Records >= busMost || r.env.Now().After(r.until)) {
+		if len(items) > 0 && r.full() {
 			// No id continues with a space, so that the key comes right after the last record.
 			r.Cursor = &RepublishCursor{org, items[len(items)-1].SK + " "}
 			return true, nil
@@ -128,21 +144,33 @@ func (r *republication) organization(ctx context.Context, org int64, after strin
 	return false, nil
 }
 
-// publish publishes the messages of change records.
+// publish publishes the messages of change records, and names the records that cannot be decoded: a
+// later call would fail at the same record again.
 func (r *republication) publish(ctx context.Context, items []table.Item) error {
 	var messages []bus.Message
 	for _, item := range items {
 		record, err := change.Decode(item)
 		if err != nil {
-			return fmt.Errorf("operator: %w", err)
+			r.damaged(ctx, item.Key, err)
+			continue
 		}
+		r.Records++
 		messages = append(messages, bus.Messages(*record)...)
 	}
 	if _, err := r.bus.Publish(ctx, messages); err != nil {
 		return fmt.Errorf("operator: publish: %w", err)
 	}
-	r.Records, r.Messages = r.Records+len(items), r.Messages+len(messages)
+	r.Messages += len(messages)
 	return nil
+}
+
+// damaged counts and names a change record that cannot be decoded.
+func (r *republication) damaged(ctx context.Context, at table.Key, err error) {
+	r.Damaged++
+	if len(r.Keys) < mostNamed {
+		r.Keys = append(r.Keys, at.PK+" "+at.SK)
+	}
+	r.env.Log.ErrorContext(ctx, "a change record was not published", "pk", at.PK, "sk", at.SK, "error", err)
 }
 
 type redriveInput struct {

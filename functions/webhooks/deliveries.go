@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"lectern/shared/apierr"
@@ -14,6 +15,7 @@ import (
 
 const (
 	aboutDeliveries = "Lists the deliveries of an endpoint in the last 30 days, the latest first, each with its attempts. " +
+		"It has the deliveries of kinds that the token may read and of events that it sees, and so have `redeliver`, `cancel` and `replay`. " +
 		"`totalResults` counts the deliveries up to the end of the page, and one more if there are more."
 	aboutRedeliver = "Makes a delivery due at once, whatever its status: one attempt with the same `webhook-id` and body. " +
 		"A delivery whose body is gone is a 409."
@@ -54,13 +56,23 @@ type Range struct {
 	Status string    `json:"status,omitempty" enum:"pending,delivered,failed,cancelled" doc:"The status of the deliveries; all without it."`
 }
 
+// seen returns the store of the deliveries that the caller may see: of kinds that the caller may read,
+// and of events that the caller sees. An endpoint may have had other kinds, events and owners before.
+func (s *service) seen(ctx context.Context) delivery.Store {
+	caller, store := auth.From(ctx), s.store
+	events, limited := caller.Events()
+	kinds := slices.DeleteFunc(slices.Clone(webhook.Kinds), func(kind string) bool { return caller.May(webhook.ScopesOf(kind)) != nil })
+	store.Sight = &delivery.Sight{Kinds: kinds, Limited: limited, Events: events}
+	return store
+}
+
 func (s *service) deliveries(ctx context.Context, in *deliveriesInput) (*page.Of[delivery.Delivery], error) {
 	if err := s.endpoints.Check(ctx, in.ID); err != nil {
 		return nil, err
 	}
 	q := in.Query()
 	filter := delivery.Filter{Status: in.Status, Kind: string(in.Kind), Since: timeOf(in.Since), Until: timeOf(in.Until)}
-	some, more, err := s.store.List(ctx, auth.From(ctx).Org.ID, in.ID, filter, delivery.Page{Skip: q.Offset(), Limit: q.PageSize})
+	some, more, err := s.seen(ctx).List(ctx, auth.From(ctx).Org.ID, in.ID, filter, delivery.Page{Skip: q.Offset(), Limit: q.PageSize})
 	if err != nil {
 		return nil, err
 	}
@@ -87,14 +99,14 @@ func (s *service) redeliver(ctx context.Context, in *deliveryInput) (*delivery.D
 	if err := s.endpoints.Check(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return s.store.Redeliver(ctx, auth.From(ctx).Org.ID, in.ID, in.DeliveryID)
+	return s.seen(ctx).Redeliver(ctx, auth.From(ctx).Org.ID, in.ID, in.DeliveryID)
 }
 
 func (s *service) cancel(ctx context.Context, in *deliveryInput) (*delivery.Delivery, error) {
 	if err := s.endpoints.Check(ctx, in.ID); err != nil {
 		return nil, err
 	}
-	return s.store.Cancel(ctx, auth.From(ctx).Org.ID, in.ID, in.DeliveryID)
+	return s.seen(ctx).Cancel(ctx, auth.From(ctx).Org.ID, in.ID, in.DeliveryID)
 }
 
 func (s *service) replay(ctx context.Context, in *replayInput) (*Range, error) {
@@ -109,7 +121,7 @@ func (s *service) replay(ctx context.Context, in *replayInput) (*Range, error) {
 		return nil, err
 	}
 	filter := delivery.Filter{Status: r.Status, Since: r.Since.Time, Until: r.Until.Time}
-	if err := s.store.Replay(ctx, auth.From(ctx).Org.ID, in.ID, filter); err != nil {
+	if err := s.seen(ctx).Replay(ctx, auth.From(ctx).Org.ID, in.ID, filter); err != nil {
 		return nil, err
 	}
 	return &r, nil

@@ -144,8 +144,18 @@ func (s *service) get(ctx context.Context, in *In) (*webhook.Endpoint, error) {
 	return s.endpoints.Get(ctx, in.ID)
 }
 
+// update changes an endpoint. What the deliverers know of the endpoint is not true of an address that is
+// new, or of an endpoint that is enabled again.
 func (s *service) update(ctx context.Context, in *updateInput) (*webhook.Endpoint, error) {
-	return s.endpoints.Update(ctx, in.ID, in.Body.Draft, write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch})
+	before, missing := s.endpoints.Get(ctx, in.ID) // The update says why, after it has checked the body.
+	e, err := s.endpoints.Update(ctx, in.ID, in.Body.Draft, write.Guard{UpdatedAt: in.Body.UpdatedAt, IfMatch: in.IfMatch})
+	if err != nil || missing == nil && e.URL == before.URL && (before.Enabled || !e.Enabled) {
+		return e, err
+	}
+	if err := s.store.ForgetStreak(ctx, auth.From(ctx).Org.ID, in.ID); err != nil { // It is advice alone.
+		s.Log.ErrorContext(ctx, "the state of an endpoint was not removed", "endpoint", in.ID, "error", err)
+	}
+	return e, nil
 }
 
 func (s *service) remove(ctx context.Context, in *changeInput) (*webhook.Endpoint, error) {

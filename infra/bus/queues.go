@@ -24,9 +24,9 @@ const (
 )
 
 const (
-	// deadDays is the time that a message stays in a dead-letter queue, the maximum of SQS. The
-	// time begins when the message was sent first.
-	deadDays = 14
+	// keptDays is the time that a message stays in a queue, and in the dead-letter queue behind it, the
+	// maximum of SQS. The time begins when the message was sent first.
+	keptDays = 14
 	// tries is the number of times that a message is received before it goes to the dead-letter
 	// queue.
 	tries = 5
@@ -74,16 +74,16 @@ func (b *Bus) addQueues(in *stack.Stack, w events.Worker) {
 // newDeadQueue creates a dead-letter queue of a worker or of the bus.
 func newDeadQueue(in *stack.Stack, of, name string) awssqs.Queue {
 	props := newProps(in, name)
-	props.RetentionPeriod = awscdk.Duration_Days(jsii.Number(deadDays))
 	queue := awssqs.NewQueue(in.Scope, jsii.String("Dead-"+of), props)
 	stack.Accept(queue, "AwsSolutions-SQS3", "The queue itself has what failed; an operator sends it on again.")
 	return queue
 }
 
-// newProps returns what all queues have: a name, encryption by SQS, and a policy that refuses calls
-// without TLS.
+// newProps returns what all queues have: a name, encryption by SQS, the longest retention, and a policy
+// that refuses calls without TLS.
 func newProps(in *stack.Stack, name string) *awssqs.QueueProps {
 	return &awssqs.QueueProps{
 		QueueName: jsii.String(in.Region.Prefix() + "-" + name), Encryption: awssqs.QueueEncryption_SQS_MANAGED, EnforceSSL: jsii.Bool(true),
+		RetentionPeriod: awscdk.Duration_Days(jsii.Number(keptDays)),
 	}
 }

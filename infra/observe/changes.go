@@ -22,20 +22,25 @@ type byName map[string]awscloudwatch.IMetric
 
 // changeMetrics holds the metrics of the way of changes from the stream to the receivers.
 type changeMetrics struct {
-	// late is the age of the change that a reader of the stream has read last.
+	// late is the age of the change that a reader of the stream has read last, and the time from a change
+	// to its first attempt.
 	late byName
 	// waiting is the age of the oldest message of a queue, dead the number of messages in a
 	// dead-letter queue.
 	waiting, dead byName
-	// invoked and failed are of the functions that a schedule invokes.
-	invoked, failed byName
+	// invoked is of the functions that a schedule invokes.
+	invoked byName
 	// lost is the number of records that could not be sent to a dead-letter queue.
 	lost byName
+	// failed is the work of workers, and the attempts at receivers, that failed.
+	failed byName
 }
 
-// newChangeMetrics declares the metrics of workers, queues and rules.
-func newChangeMetrics(of Parts) *changeMetrics {
-	m := &changeMetrics{late: byName{}, waiting: byName{}, dead: byName{}, invoked: byName{}, failed: byName{}, lost: byName{}}
+// newChangeMetrics declares the metrics of workers, queues and rules. signals are those of the logs.
+func newChangeMetrics(of Parts, signals byName) *changeMetrics {
+	m := &changeMetrics{waiting: byName{}, dead: byName{}, invoked: byName{}, lost: byName{}}
+	m.late = byName{firstAttempt: signals[firstAttempt]}
+	m.failed = byName{workersFail: signals[workersFail], receiversFail: signals[receiversFail]}
 	for _, name := range of.Bus.Waiting() {
 		m.waiting[name] = of.Bus.Queue(name).MetricApproximateAgeOfOldestMessage(over("Maximum"))
 	}
@@ -65,24 +70,32 @@ func (m *changeMetrics) function(f function.Function) {
 	case events.Log:
 		m.lost[f.Name] = f.Lambda.Metric(jsii.String("DestinationDeliveryFailures"), over("Sum"))
 	case events.Schedule:
-		m.invoked[f.Name], m.failed[f.Name] = f.Lambda.MetricInvocations(over("Sum")), f.Lambda.MetricErrors(over("Sum"))
+		m.invoked[f.Name] = f.Lambda.MetricInvocations(over("Sum"))
 	}
 }
 
-// changes watches the way of changes. Several queues share an alarm by metric math: CloudWatch bills
-// such an alarm by its metrics, and a reader has one line to look up.
+const (
+	// mostLate is the age in milliseconds of a change, read or attempted first, that raises an alarm.
+	mostLate = "300000"
+	// mostWorkersFail and mostReceiversFail are the numbers in five minutes that raise an alarm. The
+	// breaker lets about ten attempts through to a receiver that always fails, so a hundred are of many
+	// receivers, or of one that fails now and then.
+	mostWorkersFail   = "5"
+	mostReceiversFail = "100"
+)
+
+// changes watches the way of changes. Metrics that mean one thing to an operator share an alarm by metric
+// math: CloudWatch bills such an alarm by its metrics, and a reader has one line to look up.
 func (a *alarms) changes(m *changeMetrics) {
-	for _, name := range m.late.names() {
-		const late, quarter = 60_000, 3
-		a.raise("changes-late", "For a quarter of an hour, the function "+name+" read changes that were a minute old or older.",
-			m.late[name], threshold{late, quarter})
+	late, limits := maps.Clone(m.late), maps.Clone(mostAge)
+	maps.Copy(late, m.waiting)
+	for name := range m.late {
+		limits[name] = mostLate
 	}
-	var ages []string
-	for _, name := range m.waiting.names() {
-		ages = append(ages, id(name)+" / "+mostAge[name])
-	}
-	a.raise("queues-late", "A message of "+strings.Join(m.waiting.names(), " or ")+" was not handled in time.",
-		m.waiting.math("MAX(["+strings.Join(ages, ", ")+"])"), atOnce)
+	a.raise("changes-late", "A change was read, or sent to its first receiver, 5 minutes late or later, or a message of "+
+		strings.Join(m.waiting.names(), " or ")+" was not handled in time.", late.math(late.worst(limits)), atOnce)
+	a.raise("deliveries-fail", "In five minutes, workers failed 5 times or more, or receivers did not take 100 attempts or more.",
+		m.failed.math(m.failed.worst(map[string]string{workersFail: mostWorkersFail, receiversFail: mostReceiversFail})), atOnce)
 	a.raise("dead-letters", "A dead-letter queue has messages: "+strings.Join(m.dead.names(), ", ")+".", m.dead.math(m.dead.sum()), atOnce)
 	a.raise("dead-letters-lost", "What could not be handled could not be sent to its dead-letter queue either.",
 		m.lost.math(m.lost.sum()), atOnce)
@@ -92,17 +105,25 @@ func (a *alarms) changes(m *changeMetrics) {
 }
 
 // silent watches a function that a schedule invokes each minute. Without an invocation there is no
-// value, which raises the alarm too.
+// value, which raises the alarm too. Invocations that fail raise functions-fail.
 func (a *alarms) silent(name string, m *changeMetrics) {
 	const periods = 2
-	done := byName{"invoked": m.invoked[name], "failed": m.failed[name]}
-	a.add(name+"-silent", "For ten minutes, no invocation of the function "+name+" succeeded.", &awscloudwatch.AlarmProps{
-		Metric:             done.math("invoked - failed"),
+	a.add(name+"-silent", "For ten minutes, the function "+name+" was not invoked.", &awscloudwatch.AlarmProps{
+		Metric:             m.invoked[name],
 		Threshold:          jsii.Number(1),
 		EvaluationPeriods:  jsii.Number(periods),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD,
 		TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
 	})
+}
+
+// worst returns the expression of the highest value in parts of its limit.
+func (b byName) worst(limits map[string]string) string {
+	var parts []string
+	for _, name := range b.names() {
+		parts = append(parts, id(name)+" / "+limits[name])
+	}
+	return "MAX([" + strings.Join(parts, ", ") + "])"
 }
 
 // names returns the names of the metrics, in order.
@@ -137,5 +158,7 @@ func (b byName) all() (metrics []awscloudwatch.IMetric) {
 	return metrics
 }
 
-// id returns a name as the id of a metric in an expression.
-func id(name string) string { return strings.ReplaceAll(name, "-", "_") }
+// id returns a name as the id of a metric in an expression, which begins with a small letter.
+func id(name string) string {
+	return strings.ToLower(name[:1]) + strings.ReplaceAll(name[1:], "-", "_")
+}

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -15,8 +14,10 @@ import (
 // metrics differently.
 func newDashboard(in *stack.Stack, m *metrics, c *changeMetrics) {
 	logged := make([]awscloudwatch.IMetric, 0, len(m.signals))
-	for _, name := range slices.Sorted(maps.Keys(m.signals)) {
-		logged = append(logged, m.signals[name])
+	for _, name := range m.signals.names() {
+		if name != firstAttempt { // A time, which is shown beside the other ages.
+			logged = append(logged, m.signals[name])
+		}
 	}
 	table := []awscloudwatch.IMetric{m.throttledReads, m.throttledWrites, m.losing}
 	for _, call := range calls {
@@ -29,9 +30,10 @@ func newDashboard(in *stack.Stack, m *metrics, c *changeMetrics) {
 			{graph("Functions: invocations, most at once", m.invoked, m.running), graph("Time of functions, p99, ms", m.duration)},
 			{graph("Functions: errors and throttles", m.failed, m.throttled), graph("Told by logs", logged...)},
 			{graph("Units of the table", m.read, m.written), graph("Table: throttled, failed, conflicts", table...)},
-			{graph("Age of the last change read, ms", c.late.all()...), graph("Age of the oldest message, s", c.waiting.all()...)},
+			{graph("Age of the last change read, and at the first attempt, ms", c.late.all()...),
+				graph("Age of the oldest message, s", c.waiting.all()...)},
 			{graph("Messages in dead-letter queues", c.dead.all()...), graph("Lost, and runs of schedules", slices.Concat(
-				c.lost.all(), c.invoked.all(), c.failed.all())...)},
+				c.lost.all(), c.invoked.all())...)},
 		},
 	})
 }

@@ -22,9 +22,10 @@ type signal struct {
 	name string
 	// pattern finds the lines.
 	pattern awslogs.IFilterPattern
-	// api and operator report whether the functions of the API and the operator's function
-	// write lines of this kind.
-	api, operator bool
+	// in are the names of the logs that have such lines.
+	in []string
+	// field is the field of a line that the metric takes as its value; empty to count the lines.
+	field string
 }
 
 // signals lists the signals of docs/operations.md, "When something is wrong".
@@ -35,13 +36,32 @@ func signals() []signal {
 	// The schedule sends maintain every hour.
 	used := awslogs.FilterPattern_All(text("command", "*"), awslogs.FilterPattern_StringValue(
 		jsii.String("$.command"), jsii.String("!="), jsii.String(command.Maintain)))
+	api, operator, workers := []string{function.API}, []string{function.Operator}, []string{function.Workers}
 	return []signal{
-		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), true, false},
-		{"Busy", busy, true, false},
-		{"VersionsDisagree", disagree, true, true},
-		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), false, true},
-		{"OperatorUsed", used, false, true},
+		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), api, ""},
+		{"Busy", busy, api, ""},
+		{"VersionsDisagree", disagree, []string{function.API, function.Operator}, ""},
+		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), operator, ""},
+		{"OperatorUsed", used, operator, ""},
+		{workersFail, text("metric", "*_failed"), workers, ""},
+		{receiversFail, delivered("failed"), workers, "failed"},
+		{firstAttempt, delivered("latency_ms"), workers, "latency_ms"},
 	}
+}
+
+// The signals of the workers: lines about work that failed and is tried again, attempts that receivers
+// did not take, and the longest time from a change to its first attempt.
+const (
+	workersFail   = "WorkersFail"
+	receiversFail = "ReceiversFail"
+	firstAttempt  = "FirstAttempt"
+)
+
+// delivered returns the pattern of the deliverer's lines in which a field is above zero. A line without
+// deliveries gives no value, so an idle region has no metric to pay.
+func delivered(field string) awslogs.IFilterPattern {
+	some := awslogs.FilterPattern_NumberValue(jsii.String("$."+field), jsii.String(">"), jsii.Number(0))
+	return awslogs.FilterPattern_All(text("msg", "delivered"), some)
 }
 
 // text returns the pattern of lines with a field.
@@ -58,7 +78,7 @@ type metrics struct {
 	// failing has a metric for each of calls.
 	failing map[string]awscloudwatch.IMetric
 	// signals has a metric for each signal, by name.
-	signals map[string]awscloudwatch.IMetric
+	signals byName
 }
 
 // newMetrics declares the metrics of a region.
@@ -79,7 +99,7 @@ func newMetrics(at config.Region, of Parts) *metrics {
 		throttledReads:  tableMetric(at, "ReadThrottleEvents", ""),
 		throttledWrites: tableMetric(at, "WriteThrottleEvents", ""),
 		failing:         map[string]awscloudwatch.IMetric{},
-		signals:         map[string]awscloudwatch.IMetric{},
+		signals:         byName{},
 	}
 	for _, call := range calls {
 		m.failing[call] = tableMetric(at, "SystemErrors", call)
@@ -103,23 +123,24 @@ func tableMetric(at config.Region, name, call string) awscloudwatch.IMetric {
 	})
 }
 
-// newSignal counts the lines of a signal in the logs as one metric.
+// newSignal counts the lines of a signal in the logs as one metric, or takes the values of a field.
 func newSignal(at config.Region, in function.Logs, s signal) awscloudwatch.IMetric {
-	namespace := "Lectern/" + at.Name
-	count := func(log awslogs.LogGroup, name string) {
-		log.AddMetricFilter(jsii.String(s.name), &awslogs.MetricFilterOptions{
+	namespace, value, statistic := "Lectern/"+at.Name, "1", "Sum"
+	if s.field != "" {
+		value = "$." + s.field
+	}
+	if s.name == firstAttempt {
+		statistic = "Maximum"
+	}
+	logs := map[string]awslogs.LogGroup{function.API: in.API, function.Operator: in.Operator, function.Workers: in.Workers}
+	for _, name := range s.in {
+		logs[name].AddMetricFilter(jsii.String(s.name), &awslogs.MetricFilterOptions{
 			FilterName:      jsii.String(fmt.Sprintf("%s-%s-%s", at.Prefix(), name, s.name)),
 			FilterPattern:   s.pattern,
-			MetricNamespace: &namespace, MetricName: jsii.String(s.name), MetricValue: jsii.String("1"),
+			MetricNamespace: &namespace, MetricName: jsii.String(s.name), MetricValue: &value,
 		})
 	}
-	if s.api {
-		count(in.API, function.API)
-	}
-	if s.operator {
-		count(in.Operator, function.Operator)
-	}
 	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace: &namespace, MetricName: &s.name, Statistic: jsii.String("Sum"), Period: period(),
+		Namespace: &namespace, MetricName: &s.name, Statistic: &statistic, Period: period(),
 	})
 }

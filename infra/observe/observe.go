@@ -38,7 +38,7 @@ func Add(in *stack.Stack, of Parts) {
 	a.gateway(watched)
 	a.table(watched)
 	a.signals(watched)
-	changes := newChangeMetrics(of)
+	changes := newChangeMetrics(of, watched.signals)
 	a.changes(changes)
 	if in.Region.Domain != nil {
 		a.certificate(in.Region.Domain)

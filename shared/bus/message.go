@@ -96,7 +96,10 @@ func Published(body []byte) (Message, error) {
 		Detail Message `json:"detail"`
 	}
 	if err := json.Unmarshal(body, &event); err != nil {
-		return Message{}, fmt.Errorf("bus: decode an event: %w: %w", ErrPermanent, err)
+		return Message{}, fmt.Errorf("%w: bus: decode an event: %w", ErrPermanent, err)
+	}
+	if event.Detail.Change == "" || event.Detail.Org == 0 {
+		return Message{}, fmt.Errorf("%w: bus: the event has no message", ErrPermanent)
 	}
 	return event.Detail, nil
 }

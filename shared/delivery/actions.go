@@ -22,11 +22,11 @@ const (
 	CodeEnded    = "DELIVERY_ENDED"
 )
 
-// find reads a delivery; 404 without one.
+// find reads a delivery; 404 without one that the caller may see.
 func (s Store) find(ctx context.Context, org int64, endpoint, id string) (*Work, error) {
 	w, err := s.open(ctx, org, endpoint, id)
-	if err == nil && w == nil {
-		err = apierr.NotFound("Delivery")
+	if err == nil && (w == nil || !s.Sight.sees(&w.Delivery)) {
+		return nil, apierr.NotFound("Delivery")
 	}
 	return w, err
 }

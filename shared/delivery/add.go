@@ -46,18 +46,22 @@ var tries = table.Retry{Tries: 10, First: 5 * time.Millisecond, Max: 200 * time.
 
 // Added is the result of Add.
 type Added struct {
-	// Tasks are the first attempts of the deliveries that have no attempt yet. They are to be
-	// sent, also those of deliveries that were there before: an earlier Add may have ended
-	// before its tasks were sent.
+	// Tasks are the next attempts of the deliveries of which the queue may have no message. They are
+	// to be sent, also those of deliveries that were there before: an earlier Add may have ended
+	// before its tasks were sent, or the queue may have lost them.
 	Tasks []Task
 	// New counts the deliveries that were not there before.
 	New int
 }
 
+// lostAfter is longer after the time of an attempt than its message waits in a queue that is not lost.
+const lostAfter = time.Hour
+
 // Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
-// Add keeps a body that is stored. Add may be repeated.
+// Add keeps a body that is stored. Add may be repeated. It stores nothing of a message that is older
+// than a delivery is kept: the delivery may have ended, and have expired.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
-	if len(targets) == 0 {
+	if len(targets) == 0 || s.Now().Sub(m.At.Time) >= Keep {
 		return Added{}, nil
 	}
 	a := &addition{Store: s, message: m, targets: targets, renderer: r, rendered: map[string][]byte{}}
@@ -101,7 +105,7 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 			return Added{}, err
 		}
 		if w.version > 0 {
-			added.resume(w)
+			added.resume(w, a.Now())
 			continue
 		}
 		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !inserted[at] {
@@ -123,16 +127,18 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 	return added, a.Table.Transact(ctx, writes...)
 }
 
-// resume adds the first task of a stored delivery that has no attempt.
-func (a *Added) resume(w *Work) {
-	if w.Status == Pending && w.Hidden.Made == 0 {
+// resume adds the next task of a stored delivery that has no attempt, or whose next attempt should have
+// come from the queue long ago.
+func (a *Added) resume(w *Work, now time.Time) {
+	lost := w.Hidden.Queued && now.Sub(w.next()) > lostAfter
+	if w.Status == Pending && (w.Hidden.Made == 0 || lost) {
 		a.Tasks = append(a.Tasks, w.task())
 	}
 }
 
-// Unattempted returns the first tasks of the deliveries of a message to endpoints that have no attempt
-// yet.
-func (s Store) Unattempted(ctx context.Context, m bus.Message, endpoints []string) ([]Task, error) {
+// Unsent returns the next tasks of the deliveries of a message to endpoints of which the queue may have
+// no message.
+func (s Store) Unsent(ctx context.Context, m bus.Message, endpoints []string) ([]Task, error) {
 	keys := make([]table.Key, len(endpoints))
 	for i, endpoint := range endpoints {
 		keys[i] = key(m.Org, endpoint, ID(m, endpoint))
@@ -150,7 +156,7 @@ func (s Store) Unattempted(ctx context.Context, m bus.Message, endpoints []strin
 		if err != nil {
 			return nil, err
 		}
-		stored.resume(w)
+		stored.resume(w, s.Now())
 	}
 	return stored.Tasks, nil
 }

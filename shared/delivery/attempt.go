@@ -216,7 +216,7 @@ func (m made) after(w Work) Work {
 type postponed struct{ until wire.Time }
 
 func (p postponed) after(w Work) Work {
-	w.NextAttemptAt, w.Hidden.Queued = &p.until, false
+	w.NextAttemptAt, w.Hidden.Queued, w.Hidden.Postponed = &p.until, false, true
 	return w
 }
 

@@ -37,8 +37,8 @@ type State struct {
 	// opened since the last success.
 	OpenUntil wire.Time `json:"open_until,omitzero"`
 	Opened    int       `json:"opened,omitempty"`
-	// FailingSince is the time of the first failure after the last success, LastFailure that of
-	// the last failure, both of scheduled attempts.
+	// FailingSince is the time of the first failure of a scheduled attempt after the last success of
+	// any attempt, LastFailure the time of the last failure of a scheduled attempt.
 	FailingSince wire.Time `json:"failing_since,omitzero"`
 	LastFailure  wire.Time `json:"last_failure,omitzero"`
 
@@ -50,9 +50,13 @@ type Result struct {
 	Failed bool
 	// Probe is set for the attempt that tested a failing endpoint.
 	Probe bool
-	// Mode is the mode of the attempt. Only scheduled attempts count for the streak of failures.
+	// Mode is the mode of the attempt. Only failures of scheduled attempts begin or continue the streak
+	// of failures, and a success of any attempt ends the streak.
 	Mode Mode
 }
+
+// Streak reports whether the result begins or continues the streak of failures.
+func (r Result) Streak() bool { return r.Failed && r.Mode == Scheduled }
 
 // Healthy reports whether nothing is known against the endpoint.
 func (s State) Healthy() bool {
@@ -65,6 +69,15 @@ func (s State) Open(now time.Time) bool { return now.Before(s.OpenUntil.Time) }
 
 // Probes reports whether the breaker lets one attempt through.
 func (s State) Probes(now time.Time) bool { return s.Opened > 0 && !s.Open(now) }
+
+// Wait returns the time until the breaker may let an attempt through, in whole seconds. While another
+// deliverer tests the endpoint, that is the time of the test.
+func (s State) Wait(now time.Time) time.Duration {
+	if !s.Open(now) {
+		return probeTime
+	}
+	return (s.OpenUntil.Sub(now) + time.Second - 1).Truncate(time.Second)
+}
 
 // Exhausted reports whether the endpoint has failed for so long that it is to be disabled.
 func (s State) Exhausted(now time.Time) bool {
@@ -91,7 +104,7 @@ func (s State) After(results []Result, now time.Time) State {
 
 // failed returns the state after a failure.
 func (s State) failed(r Result, now time.Time) State {
-	if r.Mode == Scheduled {
+	if r.Streak() {
 		if s.FailingSince.IsZero() || now.Sub(s.LastFailure.Time) > quiet {
 			s.FailingSince = wire.At(now)
 		}
@@ -121,12 +134,11 @@ func (s State) opened(now time.Time) State {
 
 // succeeded returns the state after a success. Successes count while a window has failures, so
 // that an endpoint without failures costs no writes. An attempt that began before the breaker
-// opened does not close the breaker.
+// opened does not close the breaker, and neither does a redelivery, which never asks the breaker.
 func (s State) succeeded(r Result, now time.Time) State {
-	if r.Mode == Scheduled {
-		s.FailingSince, s.LastFailure = wire.Time{}, wire.Time{}
-	}
+	s.FailingSince, s.LastFailure = wire.Time{}, wire.Time{}
 	switch {
+	case r.Mode == Redelivery:
 	case r.Probe:
 		s.OpenUntil, s.Opened = wire.Time{}, 0
 		s.WindowAt, s.Attempts, s.Failures = wire.Time{}, 0, 0

@@ -76,8 +76,8 @@ func TestAnOpenBreakerStaysOpen(t *testing.T) {
 	}
 }
 
-// TestAStreakOfFailures counts scheduled attempts alone, ends with a success, and is over after
-// three days without an attempt.
+// TestAStreakOfFailures counts failures of scheduled attempts alone, ends with a success of any
+// attempt, and is over after three days without an attempt.
 func TestAStreakOfFailures(t *testing.T) {
 	s := State{}.After([]Result{failed}, noon)
 	require.False(t, s.Exhausted(noon.Add(MostFailing-time.Millisecond)))
@@ -86,7 +86,13 @@ func TestAStreakOfFailures(t *testing.T) {
 	}
 	require.True(t, s.Exhausted(noon.Add(MostFailing)))
 	require.False(t, s.After([]Result{succeeded}, noon.Add(MostFailing)).Exhausted(noon.Add(MostFailing)))
-	require.True(t, s.After([]Result{{Mode: Redelivery}, {Mode: Replayed}}, noon.Add(MostFailing)).Exhausted(noon.Add(MostFailing)))
+	for _, mode := range []Mode{Scheduled, Redelivery, Replayed} {
+		after := s.After([]Result{{Mode: mode}}, noon.Add(MostFailing))
+		require.False(t, after.Exhausted(noon.Add(MostFailing)), mode)
+		require.Zero(t, after.LastFailure, mode)
+	}
+	open := State{}.After(repeated(failed, 10), noon)
+	require.Equal(t, open.OpenUntil, open.After([]Result{{Mode: Redelivery}}, noon).OpenUntil, "a redelivery does not close the breaker")
 	require.Zero(t, State{}.After([]Result{{Mode: Replayed, Failed: true}}, noon).FailingSince)
 	quietly := s.After([]Result{failed}, noon.Add(30*24*time.Hour))
 	require.Equal(t, wire.At(noon.Add(30*24*time.Hour)), quietly.FailingSince)

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"lectern/shared/bus"
@@ -69,10 +70,26 @@ func (f Filter) matches(d *Delivery) bool {
 		(f.Since.IsZero() || !d.CreatedAt.Before(f.Since)) && (f.Until.IsZero() || d.CreatedAt.Before(f.Until))
 }
 
+// Sight limits which deliveries a caller of the API may see and send again. A nil Sight is no limit.
+type Sight struct {
+	// Kinds are the kinds that the caller may read.
+	Kinds []string `json:"kinds"`
+	// Limited reports whether the caller sees changes of Events alone.
+	Limited bool    `json:"limited,omitempty"`
+	Events  []int64 `json:"events,omitempty"`
+}
+
+// sees reports whether the caller may see a delivery.
+func (s *Sight) sees(d *Delivery) bool {
+	return s == nil || slices.Contains(s.Kinds, d.Kind) && (!s.Limited || d.Event != nil && slices.Contains(s.Events, *d.Event))
+}
+
 // Store keeps the deliveries of all organizations of a region.
 type Store struct {
 	Table *table.Table
 	Now   func() time.Time
+	// Sight limits List, Redeliver, Cancel and Replay.
+	Sight *Sight
 }
 
 // Mode says why an attempt is made.
@@ -94,6 +111,9 @@ type Task struct {
 	// Attempt is the number of the attempt, from 1. Scheduled attempts have numbers of their own.
 	Attempt int  `json:"attempt"`
 	Mode    Mode `json:"mode,omitempty"`
+	// Held counts how often the attempt of a replay was sent to the queue again, because the breaker
+	// of the endpoint was open.
+	Held int `json:"held,omitempty"`
 }
 
 // Post returns the message of the task. Its group is the endpoint, so that the queue serves other
@@ -152,6 +172,8 @@ type Hidden struct {
 	Extra int `json:"extra"`
 	// Queued reports whether the next attempt waits in the queue and not in a due item.
 	Queued bool `json:"queued,omitempty"`
+	// Postponed reports whether the delivery has waited for a paused endpoint.
+	Postponed bool `json:"postponed,omitempty"`
 }
 
 // decodeWork reads a delivery from its item.

@@ -215,6 +215,8 @@ const replayAtOnce = 100
 type Replay struct {
 	Status string `json:"status,omitempty"`
 	Kind   string `json:"kind,omitempty"`
+	// Sight is that of the caller who asked for the replay.
+	Sight *Sight `json:"sight,omitempty"`
 	// From is the first id of the next part, or a bound of ids; To is the bound after the last.
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -222,14 +224,14 @@ type Replay struct {
 	Part int `json:"part"`
 }
 
-// Replay has the sweeper make the deliveries of a range of time due that have a status, or all
-// without one. Replays are items of their own, so that a crash loses none.
+// Replay has the sweeper make the deliveries of a range of time due that the caller may see and that
+// have a status, or all without one. Replays are items of their own, so that a crash loses none.
 func (s Store) Replay(ctx context.Context, org int64, endpoint string, f Filter) error {
 	now := s.Now()
 	since, until := f.span(now)
 	d := DueItem{
 		Task: Task{Org: org, Endpoint: endpoint, ID: uuid.NewString(), Mode: Replayed}, At: wire.At(now),
-		Replay: &Replay{Status: f.Status, Kind: f.Kind, From: feed.Bound(since), To: feed.Bound(until)},
+		Replay: &Replay{Status: f.Status, Kind: f.Kind, Sight: s.Sight, From: feed.Bound(since), To: feed.Bound(until)},
 	}
 	if err := s.begin(ctx); err != nil {
 		return err
@@ -278,7 +280,7 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 			damaged = append(damaged, err)
 			continue
 		}
-		if (Filter{Status: r.Status, Kind: r.Kind}).matches(&w.Delivery) {
+		if (Filter{Status: r.Status, Kind: r.Kind}).matches(&w.Delivery) && r.Sight.sees(&w.Delivery) {
 			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Attempt: w.Hidden.Extra + 1, Mode: Replayed})
 		}
 	}

@@ -18,7 +18,7 @@ const (
 // Page selects a part of a list: at most Limit deliveries after the first Skip.
 type Page struct{ Skip, Limit int }
 
-// List returns a page of the deliveries of an endpoint that match, the latest first, and reports
+// List returns a page of the deliveries of an endpoint that match and that the caller may see, the latest first, and reports
 // whether more may follow. A list looks at the last 5,000 deliveries before Until
 // at most; more is true if it did not look at all.
 func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, p Page) (some []Delivery, more bool, err error) {
@@ -41,7 +41,7 @@ func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, p
 				return nil, false, err
 			}
 			switch {
-			case !f.matches(&w.Delivery):
+			case !f.matches(&w.Delivery) || !s.Sight.sees(&w.Delivery):
 			case p.Skip > 0:
 				p.Skip--
 			case len(some) == p.Limit:

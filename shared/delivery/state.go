@@ -60,7 +60,8 @@ func (s Store) Learn(ctx context.Context, org int64, endpoint string, results []
 	return State{}, table.ErrBusy
 }
 
-// ForgetStreak ends the streak of failures of an endpoint that was disabled for the streak.
+// ForgetStreak ends the streak of failures of an endpoint and closes the breaker: after the streak has
+// disabled the endpoint, or a client has changed the address or enabled the endpoint.
 func (s Store) ForgetStreak(ctx context.Context, org int64, endpoint string) error {
 	return s.Table.Transact(ctx, table.Delete(stateKey(org, endpoint)))
 }

@@ -195,6 +195,46 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 	}
 }
 
+// TestALostAttemptIsSentAgain: the message of the second or third attempt is gone with its queue. When the
+// change is published again, an hour after the time of the attempt, Add sends the attempt; not earlier,
+// and not a due item's attempt.
+func TestALostAttemptIsSentAgain(t *testing.T) {
+	b := start(t)
+	again := func() []delivery.Task {
+		added, err := b.Add(t.Context(), message(1), []delivery.Target{{Endpoint: endpoint, Form: "full"}}, b)
+		require.NoError(t, err)
+		require.Zero(t, added.New)
+		unsent, err := b.Unsent(t.Context(), message(1), []string{endpoint, person})
+		require.NoError(t, err)
+		require.Equal(t, added.Tasks, unsent)
+		return added.Tasks
+	}
+	task := b.add(1)
+	require.Equal(t, []delivery.Task{task}, again())
+	for attempt := 2; attempt <= 3; attempt++ {
+		w := b.record(task, 500)
+		task.Attempt = attempt
+		b.now = w.NextAttemptAt.Add(time.Hour)
+		require.Empty(t, again(), "the message may come yet")
+		b.now = b.now.Add(time.Second)
+		require.Equal(t, []delivery.Task{task}, again())
+	}
+	w := b.record(task, 500)
+	b.now = w.NextAttemptAt.Add(2 * time.Hour)
+	require.Empty(t, again(), "the sweeper sends what has a due item")
+}
+
+// TestAnOldChangeIsNotDeliveredAgain: a delivery that has expired is not made anew.
+func TestAnOldChangeIsNotDeliveredAgain(t *testing.T) {
+	b := start(t)
+	b.record(b.add(0), 200)
+	b.now = noon.Add(delivery.Keep)
+	added, err := b.Add(t.Context(), message(0), []delivery.Target{{Endpoint: endpoint, Form: "full"}}, b)
+	require.NoError(t, err)
+	require.Empty(t, added)
+	b.add(1)
+}
+
 // TestAnAnswerEndsADelivery: 2xx delivers, 410 fails at once.
 func TestAnAnswerEndsADelivery(t *testing.T) {
 	b := start(t)

@@ -22,12 +22,9 @@ const (
 	maxHeaderBytes = 32 << 10
 )
 
-var (
-	// errRefused is the error for an address that is not allowed.
-	errRefused = errors.New("webhook: the address is not allowed")
-	// errUnknownHost is the error for a name without an address.
-	errUnknownHost = errors.New("webhook: the host has no address")
-)
+// errRefused is the error for an address that is not allowed, and for a name without an address: a
+// caller must not find out which names have addresses inside.
+var errRefused = errors.New("webhook: the address is not allowed")
 
 // denied are the address ranges that no receiver has: all of the IANA registries of special
 // addresses, and those of metadata services.
@@ -87,24 +84,22 @@ func guard(_ context.Context, _, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// client returns the HTTP client of a network: without a proxy, cookies and redirects.
-func (n Network) client(local bool) *http.Client {
-	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{
-			DialContext:            connector{n, local}.connect,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: n.Roots},
-			TLSHandshakeTimeout:    connectTime,
-			MaxIdleConns:           maxIdle,
-			MaxIdleConnsPerHost:    1,
-			IdleConnTimeout:        idleTime,
-			MaxResponseHeaderBytes: maxHeaderBytes,
-			DisableCompression:     true,
-		},
+// transport returns the HTTP transport of a network. Without a client around it, there are no cookies
+// and redirects: every answer is an answer.
+func (n Network) transport(local bool) *http.Transport {
+	return &http.Transport{
+		DialContext:            connector{n, local}.connect,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: n.Roots},
+		TLSHandshakeTimeout:    connectTime,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    1,
+		IdleConnTimeout:        idleTime,
+		MaxResponseHeaderBytes: maxHeaderBytes,
+		DisableCompression:     true,
 	}
 }
 
-// connector connects a client. local allows receivers on this machine.
+// connector connects a transport. local allows receivers on this machine.
 type connector struct {
 	Network
 	local bool
@@ -134,15 +129,15 @@ func (c connector) connect(ctx context.Context, network, address string) (net.Co
 	return nil, err
 }
 
-// resolve returns the addresses of a host. It refuses a host with any address that is not allowed,
-// and a host that is an address itself.
+// resolve returns the addresses of a host. It refuses a host with any address that is not allowed or
+// without an address, and a host that is an address itself.
 func (n Network) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if _, err := netip.ParseAddr(host); err == nil {
 		return nil, errRefused
 	}
 	all, err := n.Lookup(ctx, host)
 	if err != nil || len(all) == 0 {
-		return nil, errors.Join(errUnknownHost, err)
+		return nil, errRefused
 	}
 	for i := range all {
 		if all[i] = all[i].Unmap(); !allowed(all[i]) {

@@ -60,9 +60,9 @@ type Answer struct {
 // Sender signs and sends. It is safe for concurrent use.
 type Sender struct {
 	Sealer
-	now    func() time.Time
-	local  bool
-	client *http.Client
+	now       func() time.Time
+	local     bool
+	transport http.RoundTripper
 	// total limits an attempt.
 	total time.Duration
 }
@@ -72,7 +72,7 @@ func NewSender(env api.Env) *Sender { return NewSenderOn(env, NewNetwork()) }
 
 // NewSenderOn returns the sender of a region on a network.
 func NewSenderOn(env api.Env, n Network) *Sender {
-	return &Sender{Sealer{env.Keys}, env.Now, env.LocalReceivers, n.client(env.LocalReceivers), totalTime}
+	return &Sender{Sealer{env.Keys}, env.Now, env.LocalReceivers, n.transport(env.LocalReceivers), totalTime}
 }
 
 // Send makes one attempt. It returns an error only for a fault of ours, such as keys that cannot
@@ -108,7 +108,7 @@ func (s *Sender) post(ctx context.Context, r Request, header http.Header, a *Ans
 		return err
 	}
 	req.Header = header
-	res, err := s.client.Do(req)
+	res, err := s.transport.RoundTrip(req)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,9 @@ func (s *Sender) header(ctx context.Context, r Request, at time.Time, signed str
 	if err != nil {
 		return nil, err
 	}
-	h := http.Header{}
+	// The header without a value is not sent. With it, Go sends the request again if a connection that
+	// it reuses was closed: an instance of Lambda sleeps between invocations and does not see that.
+	h := http.Header{"Idempotency-Key": {}}
 	for name, value := range custom {
 		h.Set(name, value)
 	}
@@ -220,11 +222,9 @@ func plainError(err error) string {
 	switch {
 	case errors.Is(err, errRefused):
 		return refusedAddress
-	case errors.Is(err, errUnknownHost):
-		return "The host of the url has no address."
 	case errors.As(err, &certificate):
 		return "The certificate of the receiver is not valid for the url."
-	case errors.Is(err, http.ErrSchemeMismatch), strings.Contains(err.Error(), "tls: "): // Most errors of TLS have no type.
+	case strings.Contains(err.Error(), "tls: "): // Most errors of TLS have no type.
 		return "The receiver does not speak TLS 1.2 or later."
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return "The receiver did not answer in time: a connection may take 5 seconds, an answer 15."

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -163,10 +164,39 @@ func TestTheClientTakesNothingFromTheEnvironment(t *testing.T) {
 	t.Setenv("ALL_PROXY", "http://127.0.0.1:1")
 	e, _ := endpointAt(t, "https://example.com/", nil)
 	s := newInside(r, always(public)).sender(time.Now)
-	require.Nil(t, s.client.Transport.(*http.Transport).Proxy)
-	require.Nil(t, s.client.Jar)
+	require.Nil(t, s.transport.(*http.Transport).Proxy)
 	for range 2 {
 		require.Equal(t, 200, send(t, s, e).Status)
 	}
 	require.Empty(t, r.requests[1].Header.Get("Cookie"))
+}
+
+// TestAClosedConnectionIsNoFailure: the receiver closes a connection that it has kept open, and the
+// sender uses it once more. The request is made again on a new connection; a receiver that closes each
+// connection without an answer has failed.
+func TestAClosedConnectionIsNoFailure(t *testing.T) {
+	var number atomic.Int32
+	var all atomic.Bool
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		if number.Add(1)%2 == 1 && !all.Load() {
+			return
+		}
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			_ = conn.Close()
+		}
+	})
+	e, _ := endpointAt(t, "https://example.com/", nil)
+	s := newInside(r, always(public)).sender(time.Now)
+	for range 3 { // Each but the first finds the connection closed.
+		a := send(t, s, e)
+		require.Equal(t, 200, a.Status, a.Error)
+	}
+	require.Len(t, r.requests, 5)
+	for i, body := range r.bodies {
+		require.Equal(t, `{"a":1}`, string(body))
+		require.NotContains(t, r.requests[i].Header, "Idempotency-Key")
+	}
+	all.Store(true)
+	require.Equal(t, "The connection to the receiver failed.", send(t, s, e).Error)
 }

@@ -12,8 +12,8 @@ import (
 
 // refusedAddress is the only message for an address that is not allowed, before and after
 // resolution: a caller must not find out which names and addresses exist inside.
-const refusedAddress = "url must be the https address of a public host, given by name, with punycode for letters outside ASCII, " +
-	"on port 443 or 8443, without user information or fragment."
+const refusedAddress = "url must be the https address of a public host, given by a name that resolves to public addresses alone, " +
+	"with punycode for letters outside ASCII, on port 443 or 8443, without user information or fragment."
 
 const (
 	// maxURL is the largest length of an address.

@@ -102,9 +102,14 @@ func (e *Endpoint) hide(p private) error {
 	return nil
 }
 
-// Wants reports whether the endpoint is enabled and takes a message: its kind and its event.
+// skew is more than the clocks of two functions differ.
+const skew = time.Second
+
+// Wants reports whether the endpoint is enabled and takes a message: its kind, its event, and its time,
+// which is not before the creation of the endpoint. Changes that are published again may be older.
 func (e *Endpoint) Wants(m bus.Message) bool {
-	return e.Enabled && slices.Contains(e.Events, m.Kind) && (len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))
+	return e.Enabled && !m.At.Before(e.CreatedAt.Add(-skew)) && slices.Contains(e.Events, m.Kind) &&
+		(len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))
 }
 
 // May reports whether the owner of the endpoint may read a kind of an event, 0 for a record of the

@@ -115,7 +115,7 @@ func TestRepublish(t *testing.T) {
 
 	in["until"] = since.Add(30 * time.Second).UTC().Format(time.RFC3339)
 	in["since"] = since.Add(20 * time.Second).UTC().Format(time.RFC3339)
-	require.Equal(t, []answer{{900, 900, nil}}, drain(t, s, in))
+	require.Equal(t, []answer{{Records: 900, Messages: 900, Keys: []string{}}}, drain(t, s, in))
 
 	require.Equal(t, "NOT_FOUND", it.RequireOperatorError(t, s, "republish", object{"since": in["since"], "org_id": 777}).Code)
 	require.Equal(t, "cursor.after", it.RequireOperatorError(t, s, "republish", object{
@@ -123,10 +123,68 @@ func TestRepublish(t *testing.T) {
 	}).Details["field"])
 }
 
+// TestRepublishOfManyOrganizations: a call has its limit too where each organization has few changes, and
+// the calls together publish each change once.
+func TestRepublishOfManyOrganizations(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := stacktest.Start(t, stacktest.Publishing())
+	records := 0
+	for n := range 60 {
+		made := s.Operator(t, "organization-create", object{"name": fmt.Sprint("Organization ", n)})
+		commitRules(t, s, int64(made["id"].(float64)), 90)
+		records += 90
+	}
+	all := drain(t, s, object{"since": time.Now().Add(-10 * time.Minute).UTC().Format(time.RFC3339)})
+	sum := 0
+	for _, a := range all {
+		require.Less(t, a.Records, 5200)
+		sum += a.Records
+	}
+	require.GreaterOrEqual(t, len(all), 2, "a call has its limit")
+	own, _ := kinds(t, s)
+	require.GreaterOrEqual(t, sum, records+own)
+	require.Less(t, sum, records+own+200, "each change once, and the creations of the organizations")
+}
+
+// commitRules stores n changes of an organization, and returns their ids.
+func commitRules(t *testing.T, s *stacktest.Stack, org int64, n int) (ids []string) {
+	t.Helper()
+	var writes []table.Write
+	for i := range n {
+		r := change.New(t.Context(), change.Record{
+			At: wire.At(time.Now().Add(-5 * time.Minute)), Org: org, Type: "rule", RecordID: fmt.Sprint(i), Version: 1,
+			Action: "rule.created", Kinds: []change.Kind{{Name: "rule.created", Sequence: 1}},
+		})
+		ids, writes = append(ids, r.ID), append(writes, r.Write())
+	}
+	require.NoError(t, change.Commit(t.Context(), s.Table(t), writes...))
+	return ids
+}
+
+// TestRepublishPassesDamagedRecords: the answer counts and names a change record that cannot be decoded,
+// and all others are published.
+func TestRepublishPassesDamagedRecords(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := stacktest.Start(t, stacktest.Publishing())
+	before, _ := kinds(t, s)
+	id, tab := commitRules(t, s, s.Org, 90)[45], s.Table(t)
+	now := time.Now()
+	log := feed.Log{Table: tab, Root: change.Root(s.Org), Hourly: true, First: 100}
+	items, err := log.Read(feed.Bound(now.Add(-time.Hour)), feed.Bound(now.Add(time.Hour))).Take(t.Context(), 1<<20)
+	require.NoError(t, err)
+	at := slices.IndexFunc(items, func(i table.Item) bool { return strings.HasPrefix(i.SK, id) })
+	items[at].Data = []byte("[")
+	require.NoError(t, tab.Transact(t.Context(), table.Put(items[at])))
+	all := drain(t, s, object{"since": now.Add(-10 * time.Minute).UTC().Format(time.RFC3339), "org_id": s.Org})
+	require.Len(t, all, 1)
+	require.Equal(t, []any{before + 89, 1, []string{items[at].PK + " " + items[at].SK}}, []any{all[0].Records, all[0].Damaged, all[0].Keys})
+}
+
 // answer is an answer of republish.
 type answer struct {
-	Records, Messages int
-	Cursor            object
+	Records, Messages, Damaged int
+	Keys                       []string `json:"damaged_keys"`
+	Cursor                     object
 }
 
 // drain calls republish until an answer has no cursor.

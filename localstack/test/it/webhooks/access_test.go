@@ -130,7 +130,7 @@ func TestATokenLimitedToEventsSeesTheirEndpoints(t *testing.T) {
 // gets returns the ids of the endpoints that get a kind of change of an event.
 func gets(t *testing.T, d *desk, r *webhook.Receivers, kind string, event int64) []string {
 	t.Helper()
-	all, err := r.Of(t.Context(), bus.Message{Org: d.Org, Event: event, Kind: kind})
+	all, err := r.Of(t.Context(), bus.Message{Org: d.Org, Event: event, Kind: kind, At: wire.At(d.now())})
 	require.NoError(t, err)
 	ids := make([]string, len(all))
 	for i, e := range all {
@@ -138,6 +138,20 @@ func gets(t *testing.T, d *desk, r *webhook.Receivers, kind string, event int64)
 		require.True(t, e.May(kind, event))
 	}
 	return ids
+}
+
+// TestReceiversTakeNothingFromBeforeTheirCreation: changes that are published again may be older.
+func TestReceiversTakeNothingFromBeforeTheirCreation(t *testing.T) {
+	d := newDesk(t)
+	made := d.create(200, draft())
+	created, err := wire.ParseTime(made.Text("created_at"))
+	require.NoError(t, err)
+	for ahead, want := range map[time.Duration]int{-time.Hour: 0, -2 * time.Second: 0, 0: 1, time.Hour: 1} {
+		m := bus.Message{Org: d.Org, Event: d.Event, Kind: "session.updated", At: wire.At(created.Add(ahead))}
+		all, err := webhook.NewReceivers(d.env).Of(t.Context(), m)
+		require.NoError(t, err)
+		require.Len(t, all, want, ahead)
+	}
 }
 
 func TestReceiversTakeTheirKindsAndEventsAlone(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/bus"
+	"lectern/shared/delivery"
 	"lectern/shared/table"
 )
 
@@ -305,4 +306,32 @@ func TestADeployedServiceAllowsNoReceiversInside(t *testing.T) {
 	require.Equal(t, message, answer["error"])
 	require.Equal(t, false, answer["delivered"])
 	require.Empty(t, r.bodies)
+}
+
+// TestANewAddressBeginsAnew: the failures of the former address, or from before the endpoint was disabled,
+// are forgotten. Other updates keep them.
+func TestANewAddressBeginsAnew(t *testing.T) {
+	d := newDesk(t)
+	id := d.create(200, draft()).ID()
+	store := delivery.Store{Table: d.Table(t), Now: d.now}
+	for _, c := range []struct {
+		before, update object
+		forgotten      bool
+	}{
+		{nil, object{"description": "The same"}, false},
+		{nil, object{"url": "https://hooks.example.org/lectern", "enabled": true}, false},
+		{nil, object{"enabled": false}, false},
+		{object{"enabled": false}, object{"enabled": true}, true},
+		{nil, object{"url": "https://hooks.example.org/other"}, true},
+	} {
+		if c.before != nil {
+			d.put(200, id, c.before)
+		}
+		_, err := store.Learn(t.Context(), d.Org, id, []delivery.Result{{Failed: true}})
+		require.NoError(t, err)
+		d.put(200, id, c.update)
+		state, err := store.ReadState(t.Context(), d.Org, id)
+		require.NoError(t, err)
+		require.Equal(t, c.forgotten, state.Healthy(), c.update)
+	}
 }

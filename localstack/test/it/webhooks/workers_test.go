@@ -181,7 +181,8 @@ func TestTheDeliveriesOfAPausedEndpointWait(t *testing.T) {
 }
 
 // TestANewOwnerGetsNothingThatItMayNotRead: a token that may not read contacts takes over an endpoint
-// for contacts, and asks for what was delivered before. Pending deliveries do not come either.
+// for contacts. What was delivered before does not come when another token asks for it, and pending
+// deliveries do not come either.
 func TestANewOwnerGetsNothingThatItMayNotRead(t *testing.T) {
 	d := newRunning(t)
 	former := newReceiver(t, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) })
@@ -192,7 +193,7 @@ func TestANewOwnerGetsNothingThatItMayNotRead(t *testing.T) {
 	mine := newReceiver(t, ok)
 	thief := d.with(text)
 	thief.put(200, made.ID(), object{"url": mine.URL, "events": []any{"session.created"}})
-	thief.call(200, http.MethodPost, "/"+made.ID()+"/deliveries/replay", object{
+	d.call(200, http.MethodPost, "/"+made.ID()+"/deliveries/replay", object{
 		"since": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "until": time.Now().Add(time.Minute).UTC().Format(time.RFC3339),
 	})
 	d.eventually(func() bool {
