@@ -176,10 +176,10 @@ func TestTheLogIsCountedWithARead(t *testing.T) {
 // TestWhatIsLeftOfTheGoalIsShown with the price of a queue, so that a new worker is no surprise.
 func TestWhatIsLeftOfTheGoalIsShown(t *testing.T) {
 	c := costs(t)
-	require.Equal(t, "0.36 in us and 0.21 in eu", c.left())
-	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the goal, 0.36 in us and 0.21 in eu are left.")
+	require.Equal(t, "0.16 in us and 0.01 in eu", c.left())
+	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the goal, 0.16 in us and 0.01 in eu are left.")
 	c.shape.alarms += 3
-	require.Equal(t, "0.06 in us and -0.09 in eu", c.left())
+	require.Equal(t, "-0.14 in us and -0.29 in eu", c.left())
 }
 
 func TestLimitsAreCountedByHand(t *testing.T) {
