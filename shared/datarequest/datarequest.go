@@ -2,7 +2,7 @@
 // section 7, decision 34). The group gdpr creates requests, and the worker events/dataworker does
 // the work.
 //
-// Read datarequest.go, edits.go, store.go, match.go, collected.go, archive.go, again.go.
+// Read datarequest.go, edits.go, store.go, adopt.go, match.go, collected.go, archive.go, again.go.
 package datarequest
 
 import (
@@ -51,7 +51,7 @@ type Found struct {
 	Users         []int64  `json:"users" doc:"The ids of the members. An erasure leaves members to the operator."`
 	OrgUsers      []string `json:"org_users" doc:"The same ids as texts."`
 	EventUsers    []int64  `json:"event_users" doc:"The ids of the events on which a contact with the address is, or was until it was deleted."`
-	ContactRecord []string `json:"contact_records" doc:"The ids of the contacts."`
+	ContactRecord []string `json:"contact_records" doc:"The ids of the contacts; in an erasure also those of failed erasures for the address."`
 }
 
 // Archive is where the data of a person can be read.
@@ -88,6 +88,9 @@ type private struct {
 	// Identity is the keyed hash of the address, by which a request is found once the address is
 	// masked.
 	Identity string `json:"identity"`
+	// Adopted are the contacts that come from failed erasures for the address, with the times of these
+	// requests.
+	Adopted map[string]wire.Time `json:"adopted,omitempty"`
 	// Claim names the parts of the archive.
 	Claim int64 `json:"claim,omitempty"`
 	// EndedAt is the time of the end.

@@ -30,6 +30,8 @@ type opening struct {
 	draft    Draft
 	identity string
 	found    Found
+	// adopted are the contacts of failed erasures, with the times of the requests.
+	adopted map[string]wire.Time
 }
 
 func (o opening) Apply(e resource.Edit[*Request]) error {
@@ -37,10 +39,10 @@ func (o opening) Apply(e resource.Edit[*Request]) error {
 	r.OrgID, r.Type, r.IdentityType, r.IdentityValue = e.Org, o.draft.Type.Value, byEmail, o.draft.address()
 	r.Status = Pending
 	r.find(o.found)
-	return r.hide(private{Identity: o.identity})
+	return r.hide(private{Identity: o.identity, Adopted: o.adopted})
 }
 
-// find notes who has the address.
+// find notes the members and contacts of the request.
 func (r *Request) find(found Found) {
 	r.Response = found
 	r.Exists = len(found.Users)+len(found.ContactRecord) > 0
