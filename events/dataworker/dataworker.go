@@ -92,7 +92,7 @@ func decode(body []byte) (task, error) {
 	return t, nil
 }
 
-// handle does the request of a message, unless the request has ended. In the last try the request is
+// handle does the request of a message, unless the request has ended or is deleted. In the last try the request is
 // failed until it is done, since the process may end; a message that an operator moves back goes on
 // with it.
 func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
@@ -102,6 +102,10 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	}
 	ctx = change.AsService(ctx)
 	r, err := w.Requests.Get(ctx, t.Detail.Org, t.Detail.RecordID)
+	if datarequest.IsMissing(err) {
+		w.Log.WarnContext(ctx, "a data request is deleted", "org", t.Detail.Org, "request", t.Detail.RecordID)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

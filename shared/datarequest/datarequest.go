@@ -2,12 +2,14 @@
 // section 7, decision 34). The group gdpr creates requests, and the worker events/dataworker does
 // the work.
 //
-// Read datarequest.go, edits.go, store.go, adopt.go, match.go, collected.go, archive.go, again.go.
+// Read datarequest.go, edits.go, store.go, adopt.go, match.go, collected.go, archive.go, again.go,
+// upkeep.go.
 package datarequest
 
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"lectern/shared/change"
 	"lectern/shared/record"
@@ -72,12 +74,17 @@ const (
 	ActionFailed    = Kind + ".failed"
 )
 
-// Max is the number of requests that an organization may have made.
-const Max = 5000
+// Max is the number of requests that an organization may have. KeepEnded is how long an ended request is
+// kept: backups keep an erased person as long, and an erasure is repeated after a restore.
+const (
+	Max       = 5000
+	KeepEnded = 35 * 24 * time.Hour
+)
 
 // requests is the kind of the requests. No two open requests have the same type and identity.
 var requests = &resource.Kind[Request, *Request, edit]{
 	Name: Kind, Title: "Data request", Many: "data requests", Max: Max,
+	Advice: "An ended request is deleted after 35 days, and many access requests by the operator.",
 	Unique: (*Request).openAs, UniqueField: "identityValue",
 	Publishes: map[record.Verb]string{record.Created: KindCreated},
 	Security:  securityEvents, Redact: redact,

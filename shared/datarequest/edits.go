@@ -20,7 +20,7 @@ type Draft struct {
 // address returns the address as contacts keep it.
 func (d Draft) address() string { return strings.TrimSpace(d.Identity.Value) }
 
-// edit is a change of a request: opening, finding, ending or masking.
+// edit is a change of a request: opening, finding, ending, masking or removing.
 type edit interface {
 	Apply(e resource.Edit[*Request]) error
 }
@@ -101,6 +101,20 @@ func (masking) Apply(e resource.Edit[*Request]) error {
 		r.Status = Failed
 	}
 	return r.keep(func(p *private) { p.Erased = true })
+}
+
+// errOpen is the error of the deletion of an open request.
+var errOpen = errors.New("datarequest: the request is open")
+
+// removing hides the address in a request that is deleted, since the deleted record is kept for a while.
+type removing struct{}
+
+func (removing) Apply(e resource.Edit[*Request]) error {
+	if e.Record.Open() {
+		return errOpen
+	}
+	e.Record.IdentityValue, e.Record.Archive = Mask(e.Record.IdentityValue), nil
+	return nil
 }
 
 // keepArchive is how long an archive can be read.

@@ -269,5 +269,10 @@ func (s *Store) forget(ctx context.Context, r *Request, p private) error {
 
 // change changes a request as the service itself.
 func (s *Store) change(ctx context.Context, r *Request, e edit) (*Request, error) {
-	return s.of(r.OrgID).Change(change.AsService(ctx), r.ID, resource.Change[edit]{Verb: record.Updated, Draft: &e})
+	return s.write(ctx, r, record.Updated, e)
+}
+
+// write changes or deletes a request as the service itself.
+func (s *Store) write(ctx context.Context, r *Request, verb record.Verb, e edit) (*Request, error) {
+	return s.of(r.OrgID).Change(change.AsService(ctx), r.ID, resource.Change[edit]{Verb: verb, Draft: &e})
 }

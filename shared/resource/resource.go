@@ -129,6 +129,8 @@ type Store struct {
 	NewID func() string
 	// Most lowers the Max of every kind, for tests; 0 leaves Max.
 	Most int64
+	// Unlimited lets a creation pass Max.
+	Unlimited bool
 }
 
 // NewStore returns the store of a group.
