@@ -55,7 +55,7 @@ type Added struct {
 }
 
 // Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
-// Add keeps a body that is stored. Add may be repeated.
+// Add keeps a body that is stored, at least as long as each delivery. Add may be repeated.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
 	if len(targets) == 0 {
 		return Added{}, nil
@@ -94,7 +94,7 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 		return Added{}, err
 	}
 	var writes []table.Write
-	inserted := map[table.Key]bool{}
+	written := map[table.Key]bool{}
 	for _, t := range a.targets {
 		w, err := a.work(got, t)
 		if err != nil {
@@ -104,13 +104,17 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 			added.resume(w)
 			continue
 		}
-		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !inserted[at] {
-			inserted[at] = true
+		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !written[at] {
+			written[at] = true
 			body, err := a.body(ctx, t.Form)
 			if err != nil {
 				return Added{}, err
 			}
 			writes = append(writes, table.Insert(table.Item{Key: at, Version: 1, Data: body, Expires: w.expires}))
+		} else if body := got[at]; body.Version > 0 && body.Expires < w.expires && !written[at] {
+			written[at] = true // The delivery is kept for longer than those before.
+			later := table.Item{Key: at, Version: body.Version + 1, Data: body.Data, Expires: w.expires}
+			writes = append(writes, table.Replace(later, body.Version))
 		}
 		item, err := w.item(1)
 		if err != nil {
