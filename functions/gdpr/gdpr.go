@@ -28,7 +28,8 @@ var (
 )
 
 const (
-	aboutList = "Lists the data requests of the organization, in the order of their creation. " + aboutToken
+	aboutList = "Lists the data requests of the organization, in the order of their creation. A request is deleted 35 days after its end, " +
+		"but for an erasure that has failed. " + aboutToken
 
 	aboutCreate = "Asks for the data of a person (`access`), or for the erasure of the data (`erasure`). " + aboutToken +
 		"\n\nA person is named by an e-mail address, whatever its case. The request is done soon afterwards: `status` is `pending`, then " +
