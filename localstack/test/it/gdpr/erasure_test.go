@@ -116,8 +116,9 @@ func newPerson(t *testing.T, o *office) *person {
 	o.CallContacts(409, http.MethodPut, "/"+entity(other).ID(), object{"email": address})
 	for range 2 {
 		done := o.BulkUnder("/contacts/bulk", "a bulk", it.Updating(p.id, object{"about": "In bulk " + canary}),
-			it.Updating(p.id, object{"email": "no address of " + canary}), it.Updating(entity(other).ID(), object{"email": address}))
-		require.Equal(t, 2, done.Stats.Failed)
+			it.Updating(p.id, object{"email": "no address of " + canary}), it.Updating(entity(other).ID(), object{"email": address}),
+			it.Updating(p.id, object{"custom_fields": object{"Of " + canary: "12"}}))
+		require.Equal(t, 3, done.Stats.Failed)
 	}
 	o.Search(object{"search": canary})
 	o.Call(t, 200, http.MethodGet, o.EventPath("/participants?email="+address), nil)
