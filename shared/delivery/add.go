@@ -104,17 +104,13 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 			added.resume(w)
 			continue
 		}
-		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !written[at] {
+		if at := bodyKey(a.message, t.Form); got[at].Expires < w.expires && !written[at] {
 			written[at] = true
-			body, err := a.body(ctx, t.Form)
+			write, err := a.keep(ctx, got[at], w)
 			if err != nil {
 				return Added{}, err
 			}
-			writes = append(writes, table.Insert(table.Item{Key: at, Version: 1, Data: body, Expires: w.expires}))
-		} else if body := got[at]; body.Version > 0 && body.Expires < w.expires && !written[at] {
-			written[at] = true // The delivery is kept for longer than those before.
-			later := table.Item{Key: at, Version: body.Version + 1, Data: body.Data, Expires: w.expires}
-			writes = append(writes, table.Replace(later, body.Version))
+			writes = append(writes, write)
 		}
 		item, err := w.item(1)
 		if err != nil {
@@ -125,6 +121,18 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 		added.New++
 	}
 	return added, a.Table.Transact(ctx, writes...)
+}
+
+// keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body; empty
+// without one.
+func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.Write, error) {
+	kept := table.Item{Key: bodyKey(a.message, w.Hidden.Form), Version: stored.Version + 1, Data: stored.Data, Expires: w.expires}
+	if stored.Version > 0 {
+		return table.Replace(kept, stored.Version), nil
+	}
+	var err error
+	kept.Data, err = a.body(ctx, w.Hidden.Form)
+	return table.Insert(kept), err
 }
 
 // resume adds the first task of a stored delivery that has no attempt.

@@ -142,7 +142,7 @@ func TestAFloodOfRequestsIsDeleted(t *testing.T) {
 	erasure := ended("erasure", "grace@example.org")
 	open, _ := b.asked("access")
 	in := object{"org_id": b.Org, "since": since.Format(time.RFC3339Nano)}
-	require.Equal(t, map[string]any{"deleted": 2.0, "left": 0.0}, map[string]any(b.Operator(t, "data-request-delete", in)))
+	require.Equal(t, map[string]any{"deleted": 2.0, "left": 0.0}, b.Operator(t, "data-request-delete", in))
 	require.ElementsMatch(t, []any{earlier, erasure, open}, b.requests())
 	for key := range it.EngineOf(t, b.Stack).Dump(t) {
 		require.False(t, strings.HasSuffix(key.PK, "#G#"+access), "the archive is removed")
