@@ -47,10 +47,11 @@ func (w *Worker) eraseBody(ctx context.Context, of audience, kept delivery.Kept)
 			return err
 		}
 	}
-	if err := w.deliveries.Overwrite(ctx, kept, text); err != nil {
+	// A body that is removed names no answers any more.
+	if err := w.deliveries.ForgetAnswers(ctx, kept.Message(of.org), of.endpoints); err != nil {
 		return err
 	}
-	return w.deliveries.ForgetAnswers(ctx, kept.Message(of.org), of.endpoints)
+	return w.deliveries.Overwrite(ctx, kept, text)
 }
 
 // message returns the published change of a body; nil if the change is not found.

@@ -2,7 +2,7 @@
 // collects the data of an access request, and erases a person everywhere. A request may be done
 // again from the beginning at any time: each step finds the rest of the work.
 //
-// Read dataworker.go, access.go, erase.go, bodies.go.
+// Read dataworker.go, access.go, erase.go, bodies.go, sessions.go.
 package dataworker
 
 import (
@@ -40,7 +40,8 @@ type Config struct {
 	// Receivers lists the webhook endpoints, Renderer renders bodies again.
 	Receivers *webhook.Receivers
 	Renderer  delivery.Renderer
-	// Work is the worker's own queue, for the second round of an erasure, which comes after Settling.
+	// Work is the worker's own queue, for the second round of an erasure, which comes after Settling, and
+	// for the next part of a round.
 	Work     bus.Queue
 	Settling time.Duration
 }
@@ -60,12 +61,14 @@ func New(c Config) *Worker {
 // lastTry is the number of times that a message is received before it goes to the dead-letter queue.
 const lastTry = 5
 
-// task is a message of the queue of work: the event of a new request, or the second round of an
-// erasure.
+// task is a message of the queue of work: the event of a new request, the second round of an erasure, or
+// the next part of a round.
 type task struct {
 	Detail *bus.Message `json:"detail"`
-	// Settled is set in the message of the second round.
+	// Settled is set in the messages of the second round.
 	Settled bool `json:"settled,omitempty"`
+	// After is the key of the feed after which the search for former sessions goes on.
+	After string `json:"after,omitempty"`
 }
 
 // Invoke does the requests of messages of the queue of work, and returns the messages that failed.
@@ -89,7 +92,7 @@ func decode(body []byte) (task, error) {
 	return t, nil
 }
 
-// handle does the request of a message, unless the request has ended. In the last try the request is
+// handle does the request of a message, unless the request has ended or is deleted. In the last try the request is
 // failed until it is done, since the process may end; a message that an operator moves back goes on
 // with it.
 func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
@@ -99,6 +102,10 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	}
 	ctx = change.AsService(ctx)
 	r, err := w.Requests.Get(ctx, t.Detail.Org, t.Detail.RecordID)
+	if datarequest.IsMissing(err) {
+		w.Log.WarnContext(ctx, "a data request is deleted", "org", t.Detail.Org, "request", t.Detail.RecordID)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -118,21 +125,30 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	return nil
 }
 
-// do does a request, or the second round of an erasure.
+// do does a request: an erasure round by round, and a long round part by part.
 func (w *Worker) do(ctx context.Context, r *datarequest.Request, t task) error {
 	if r.Type == datarequest.Access {
 		return w.access(ctx, r)
 	}
-	if err := w.erase(ctx, r); err != nil {
+	next, err := w.erase(ctx, r, t)
+	switch {
+	case err != nil:
 		return err
-	}
-	if t.Settled {
+	case next != "":
+		t.After = next
+		return w.send(ctx, t, 0)
+	case t.Settled:
 		return w.Requests.End(ctx, r, datarequest.Completed)
 	}
-	t.Settled = true
+	t.Settled, t.After = true, ""
+	return w.send(ctx, t, w.Settling)
+}
+
+// send sends a task to the worker's own queue.
+func (w *Worker) send(ctx context.Context, t task, delay time.Duration) error {
 	body, err := wire.Encode(t)
 	if err != nil {
 		return fmt.Errorf("dataworker: encode a task: %w", err)
 	}
-	return w.Work.Send(ctx, bus.Post{Body: body, Delay: w.Settling})
+	return w.Work.Send(ctx, bus.Post{Body: body, Delay: delay})
 }

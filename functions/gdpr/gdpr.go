@@ -28,7 +28,8 @@ var (
 )
 
 const (
-	aboutList = "Lists the data requests of the organization, in the order of their creation. " + aboutToken
+	aboutList = "Lists the data requests of the organization, in the order of their creation. A request is deleted 35 days after its end, " +
+		"but for an erasure that has failed. " + aboutToken
 
 	aboutCreate = "Asks for the data of a person (`access`), or for the erasure of the data (`erasure`). " + aboutToken +
 		"\n\nA person is named by an e-mail address, whatever its case. The request is done soon afterwards: `status` is `pending`, then " +
@@ -40,8 +41,7 @@ const (
 		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`. It cannot be undone. An erasure ends a few " +
 		"minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
 		"What others wrote about a person as free text, such as a session's description, stays, and so do members of the organization, " +
-		"whom `response.users` names. Backups keep the data for up to 35 days, and refused operations of a bulk under an Idempotency-Key " +
-		"keep names of fields as they were sent for 24 hours.\n\n" +
+		"whom `response.users` names. Backups keep the data for up to 35 days.\n\n" +
 		"For example:\n\n```json\n{\"requestType\": \"access\", \"identityType\": \"email\", \"identityValue\": \"ada@example.org\"}\n```"
 
 	aboutArchive = "Reads what an access request has collected; a 404 before the request is completed, after 30 days, and after an " +

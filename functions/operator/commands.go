@@ -42,6 +42,8 @@ var commands = []command{
 	define("shard-repair",
 		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
 	define(Republish, "Publish change records again: of an organization or of all, from a time on, to a cursor.", (*Service).republish),
+	define("data-request-delete", "Delete the ended access requests of an organization since a time, and erasures that found nobody.",
+		(*Service).deleteRequests),
 	define("erasure-list", "List the erasures of an organization since a time, by contacts and hashes of addresses.", (*Service).listErasures),
 	define("erasure-repeat", "Erase the persons of these erasures again, after a restore.", (*Service).repeatErasures),
 	define("redrive", "Move the messages of a queue's dead-letter queue back.", (*Service).redrive),

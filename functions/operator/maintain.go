@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/maintain"
 	"lectern/shared/table"
@@ -20,7 +21,16 @@ const maintainTime = 20 * time.Second
 
 // maintain purges and fills in (docs/operations.md).
 func (s *Service) maintain(ctx context.Context, in *maintain.Input) (*maintain.Report, error) {
-	return maintain.Store{Tenancy: s.tenancy, Time: maintainTime}.Run(ctx, *in)
+	return maintain.Store{Tenancy: s.tenancy, Time: maintainTime, Publish: s.publish}.Run(ctx, *in)
+}
+
+// publish puts messages on the bus.
+func (s *Service) publish(ctx context.Context, messages []bus.Message) error {
+	to, err := s.env.Places.Bus()
+	if err == nil {
+		_, err = to.Publish(ctx, messages)
+	}
+	return err
 }
 
 type erasureList struct {
@@ -33,6 +43,42 @@ type erasureRepeat struct {
 	OrgID int64 `json:"org_id" minimum:"1"`
 	// Erasures are the results of erasure-list.
 	Erasures []datarequest.Erased `json:"erasures" minItems:"1" maxItems:"5000"`
+}
+
+type requestDelete struct {
+	OrgID int64 `json:"org_id" minimum:"1"`
+	// Since is the time of the first request of the flood.
+	Since wire.Time `json:"since"`
+}
+
+// requestsDeleted is the result of data-request-delete. Left is the number of matching requests that are
+// still there.
+type requestsDeleted struct {
+	Deleted int `json:"deleted"`
+	Left    int `json:"left"`
+}
+
+// deleteRequests deletes the ended requests of a flood for about busTime.
+func (s *Service) deleteRequests(ctx context.Context, in *requestDelete) (*requestsDeleted, error) {
+	if err := s.organizationExists(ctx, in.OrgID); err != nil {
+		return nil, err
+	}
+	upkeep := datarequest.Upkeep{Table: s.env.Table, Now: s.env.Now}
+	all, err := upkeep.Flood(ctx, in.OrgID, in.Since.Time)
+	if err != nil {
+		return nil, err
+	}
+	answer, until := &requestsDeleted{Left: len(all)}, s.env.Now().Add(busTime)
+	for _, r := range all {
+		if s.env.Now().After(until) {
+			break
+		}
+		if err := upkeep.Delete(ctx, r); err != nil {
+			return nil, err
+		}
+		answer.Deleted, answer.Left = answer.Deleted+1, answer.Left-1
+	}
+	return answer, nil
 }
 
 // erasures is the result of erasure-list and erasure-repeat.

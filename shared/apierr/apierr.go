@@ -133,9 +133,13 @@ func LimitReached(limit string, most int64, message string) *Error {
 	return Conflict(codeLimit, message).With("limit", limit).With("maximum", most)
 }
 
-// TooMany returns the 409 for a record too many: there are number of a kind, and most allowed.
-func TooMany(kind string, number, most int) *Error {
-	return LimitReached(kind, int64(most), fmt.Sprintf("There are %d %s already, which is the limit. Delete some first.", number, kind))
+// DeleteSome is the advice of TooMany for records that a client can delete.
+const DeleteSome = "Delete some first."
+
+// TooMany returns the 409 for a record too many: there are number of a kind, and most allowed. The message
+// ends with the advice.
+func TooMany(kind string, number, most int, advice string) *Error {
+	return LimitReached(kind, int64(most), fmt.Sprintf("There are %d %s already, which is the limit. %s", number, kind, advice))
 }
 
 // Stale returns the 409 for a write based on an older version. The details have the current

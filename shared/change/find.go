@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lectern/shared/feed"
 	"lectern/shared/table"
@@ -37,8 +38,9 @@ func Decode(item table.Item) (*Record, error) {
 }
 
 // Forget removes the values from the change records of a person in the partition pk. The names of
-// the fields stay.
-func Forget(ctx context.Context, t *table.Table, pk string) error {
+// the fields stay. An early release put the values into the feed, and a reference to them into pk: its
+// records have no nonce.
+func Forget(ctx context.Context, t *table.Table, org int64, pk string) error {
 	for item, err := range t.Between(ctx, pk, "H#", "H#~") {
 		if err != nil {
 			return err
@@ -47,14 +49,45 @@ func Forget(ctx context.Context, t *table.Table, pk string) error {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(r.Values, Value.told) {
+		if err := forget(ctx, t, item, r); err != nil {
+			return err
+		}
+		if r.Nonce != "" {
 			continue
 		}
-		r.Values = Named(r.Values)
-		emptied := table.Item{Key: item.Key, Version: item.Version + 1, Data: encode(r)}
-		if err := t.Transact(ctx, table.Put(emptied)); err != nil {
+		if err := forgetEarly(ctx, t, org, strings.TrimPrefix(item.SK, PersonalKey("", "").SK)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// forgetEarly removes the values from the record of an id in the feed.
+func forgetEarly(ctx context.Context, t *table.Table, org int64, id string) error {
+	at, ok := feed.Time(id)
+	if !ok {
+		return nil
+	}
+	item, err := t.Get(ctx, feed.Key(Root(org), id, at))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	r, err := Decode(item)
+	if err != nil {
+		return err
+	}
+	return forget(ctx, t, item, r)
+}
+
+// forget removes the values from the record of an item.
+func forget(ctx context.Context, t *table.Table, item table.Item, r *Record) error {
+	if !slices.ContainsFunc(r.Values, Value.told) {
+		return nil
+	}
+	r.Values = Named(r.Values)
+	item.Version, item.Data = item.Version+1, encode(r)
+	return t.Transact(ctx, table.Put(item))
 }

@@ -10,9 +10,9 @@ import (
 )
 
 // Erase removes all values of a contact, also those of the caller's event, and frees the address
-// (party.Store.Erase).
-func (st *Store) Erase(ctx context.Context, c *auth.Caller, id string) error {
-	return st.Store.Erase(ctx, c, id, Role, address{c.Org.ID})
+// (party.Store.Erase). With tell it is published on the event also if no value is left.
+func (st *Store) Erase(ctx context.Context, c *auth.Caller, id string, tell bool) error {
+	return st.Store.Erase(ctx, c, party.Erasure{ID: id, Role: Role, Holds: address{c.Org.ID}, Tell: tell})
 }
 
 // address frees the address of a contact of an organization (party.Holds).

@@ -123,7 +123,7 @@ func (st *Store) holder(c *auth.Caller, got write.Items, key table.Key) (party.P
 func holderID(item table.Item) (string, error) {
 	held := struct{ ID string }{}
 	if err := json.Unmarshal(item.Data, &held); err != nil {
-		return "", fmt.Errorf("contact: decode the holder of %s: %w", item.PK, err)
+		return "", fmt.Errorf("contact: decode the holder of an address: %w", err) // The key has the address.
 	}
 	return held.ID, nil
 }

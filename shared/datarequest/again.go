@@ -12,16 +12,17 @@ import (
 	"lectern/shared/wire"
 )
 
-// Erased is a completed erasure: the keyed hash of the address, and the contacts.
+// Erased is an erasure: the keyed hash of the address, and the contacts. CompletedAt is zero before the end.
 type Erased struct {
 	Request     string    `json:"request"`
 	Identity    string    `json:"identity"`
 	Contacts    []string  `json:"contacts"`
-	CompletedAt wire.Time `json:"completed_at"`
+	CompletedAt wire.Time `json:"completed_at,omitzero"`
 }
 
-// Erasures returns the erasures of an organization that were completed since a time, in the order of
-// creation. After a restore of the table, Repeat does the erasures again.
+// Erasures returns the erasures of an organization that were not completed before a time, in the order of
+// creation: open and failed ones too, which may be newer than the time. After a restore of the table to the
+// time, Repeat does the erasures again.
 func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Erased, error) {
 	all, err := s.of(org).List(ctx)
 	if err != nil {
@@ -29,14 +30,14 @@ func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Era
 	}
 	erased := []Erased{}
 	for _, r := range all {
-		if r.Type != Erasure || r.Status != Completed {
+		if r.Type != Erasure {
 			continue
 		}
 		p, err := r.private()
 		if err != nil {
 			return nil, err
 		}
-		if !p.EndedAt.Before(since) {
+		if r.Status != Completed || !p.EndedAt.Before(since) {
 			erased = append(erased, Erased{r.ID, p.Identity, r.Response.ContactRecord, p.EndedAt})
 		}
 	}
@@ -47,9 +48,11 @@ func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Era
 const recordsAtOnce = 500
 
 // Repeat opens an erasure for each contact of an organization that was erased, by id or by the keyed
-// hash of the address, and returns the requests.
+// hash of the address, and returns the requests. Max does not limit them.
 func (s *Store) Repeat(ctx context.Context, org int64, erased []Erased) ([]*Request, error) {
-	opened := []*Request{}
+	unlimited, opened := *s, []*Request{}
+	unlimited.records.Unlimited = true
+	s = &unlimited
 	caller, err := auth.Service(ctx, s.members.Table, org, 0, nil)
 	if err != nil || caller == nil {
 		return opened, err

@@ -2,12 +2,14 @@
 // section 7, decision 34). The group gdpr creates requests, and the worker events/dataworker does
 // the work.
 //
-// Read datarequest.go, edits.go, store.go, match.go, collected.go, archive.go, again.go.
+// Read datarequest.go, edits.go, store.go, adopt.go, match.go, collected.go, archive.go, again.go,
+// upkeep.go.
 package datarequest
 
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"lectern/shared/change"
 	"lectern/shared/record"
@@ -51,7 +53,7 @@ type Found struct {
 	Users         []int64  `json:"users" doc:"The ids of the members. An erasure leaves members to the operator."`
 	OrgUsers      []string `json:"org_users" doc:"The same ids as texts."`
 	EventUsers    []int64  `json:"event_users" doc:"The ids of the events on which a contact with the address is, or was until it was deleted."`
-	ContactRecord []string `json:"contact_records" doc:"The ids of the contacts."`
+	ContactRecord []string `json:"contact_records" doc:"The ids of the contacts; in an erasure also those of failed erasures for the address."`
 }
 
 // Archive is where the data of a person can be read.
@@ -72,12 +74,17 @@ const (
 	ActionFailed    = Kind + ".failed"
 )
 
-// Max is the number of requests that an organization may have made.
-const Max = 5000
+// Max is the number of requests that an organization may have. KeepEnded is how long an ended request is
+// kept: backups keep an erased person as long, and an erasure is repeated after a restore.
+const (
+	Max       = 5000
+	KeepEnded = 35 * 24 * time.Hour
+)
 
 // requests is the kind of the requests. No two open requests have the same type and identity.
 var requests = &resource.Kind[Request, *Request, edit]{
 	Name: Kind, Title: "Data request", Many: "data requests", Max: Max,
+	Advice: "An ended request is deleted after 35 days, and many access requests by the operator.",
 	Unique: (*Request).openAs, UniqueField: "identityValue",
 	Publishes: map[record.Verb]string{record.Created: KindCreated},
 	Security:  securityEvents, Redact: redact,
@@ -88,6 +95,9 @@ type private struct {
 	// Identity is the keyed hash of the address, by which a request is found once the address is
 	// masked.
 	Identity string `json:"identity"`
+	// Adopted are the contacts that come from failed erasures for the address, with the times of these
+	// requests.
+	Adopted map[string]wire.Time `json:"adopted,omitempty"`
 	// Claim names the parts of the archive.
 	Claim int64 `json:"claim,omitempty"`
 	// EndedAt is the time of the end.

@@ -20,7 +20,7 @@ type Draft struct {
 // address returns the address as contacts keep it.
 func (d Draft) address() string { return strings.TrimSpace(d.Identity.Value) }
 
-// edit is a change of a request: opening, finding, ending or masking.
+// edit is a change of a request: opening, finding, ending, masking or removing.
 type edit interface {
 	Apply(e resource.Edit[*Request]) error
 }
@@ -30,6 +30,8 @@ type opening struct {
 	draft    Draft
 	identity string
 	found    Found
+	// adopted are the contacts of failed erasures, with the times of the requests.
+	adopted map[string]wire.Time
 }
 
 func (o opening) Apply(e resource.Edit[*Request]) error {
@@ -37,10 +39,10 @@ func (o opening) Apply(e resource.Edit[*Request]) error {
 	r.OrgID, r.Type, r.IdentityType, r.IdentityValue = e.Org, o.draft.Type.Value, byEmail, o.draft.address()
 	r.Status = Pending
 	r.find(o.found)
-	return r.hide(private{Identity: o.identity})
+	return r.hide(private{Identity: o.identity, Adopted: o.adopted})
 }
 
-// find notes who has the address.
+// find notes the members and contacts of the request.
 func (r *Request) find(found Found) {
 	r.Response = found
 	r.Exists = len(found.Users)+len(found.ContactRecord) > 0
@@ -99,6 +101,20 @@ func (masking) Apply(e resource.Edit[*Request]) error {
 		r.Status = Failed
 	}
 	return r.keep(func(p *private) { p.Erased = true })
+}
+
+// errOpen is the error of the deletion of an open request.
+var errOpen = errors.New("datarequest: the request is open")
+
+// removing hides the address in a request that is deleted, since the deleted record is kept for a while.
+type removing struct{}
+
+func (removing) Apply(e resource.Edit[*Request]) error {
+	if e.Record.Open() {
+		return errOpen
+	}
+	e.Record.IdentityValue, e.Record.Archive = Mask(e.Record.IdentityValue), nil
+	return nil
 }
 
 // keepArchive is how long an archive can be read.

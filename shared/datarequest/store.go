@@ -60,7 +60,7 @@ var tries = table.Retry{Tries: 10, First: 5 * time.Millisecond, Max: 100 * time.
 func (s *Store) Create(ctx context.Context, d Draft) (*Request, error) {
 	caller := auth.From(ctx)
 	if id := write.Ref(ctx); id != "" {
-		return s.of(caller.Org.ID).Get(ctx, id)
+		return s.Get(ctx, caller.Org.ID, id)
 	}
 	identity, err := s.Identity(ctx, caller.Org.ID, d.address())
 	if err != nil {
@@ -71,6 +71,11 @@ func (s *Store) Create(ctx context.Context, d Draft) (*Request, error) {
 		return nil, err
 	}
 	o := opening{draft: d, identity: identity, found: found}
+	if d.Type.Value == Erasure {
+		if err := s.adopt(ctx, caller.Org.ID, &o); err != nil {
+			return nil, err
+		}
+	}
 	for _, err := range tries.Each(ctx) {
 		if err != nil {
 			return nil, err
@@ -164,11 +169,11 @@ func (s *Store) Get(ctx context.Context, org int64, id string) (*Request, error)
 }
 
 // Begin notes that the work on a request has begun, with a status; nil for a request that has ended.
-// The first call notes who has the address now. Later calls keep the list: an erasure may have taken the
-// address from a contact, and another person may have the address.
+// If the creation found no contact, the first call notes who has the address now. The contacts of the
+// creation stay: until the work begins the person's address may change, and another person may get it.
 func (s *Store) Begin(ctx context.Context, r *Request, status string) (*Request, error) {
 	found := r.Response
-	if r.Status == Pending {
+	if r.Status == Pending && len(found.ContactRecord) == 0 {
 		caller, err := auth.Service(ctx, s.members.Table, r.OrgID, 0, nil)
 		if err != nil || caller == nil {
 			return nil, err
@@ -228,8 +233,8 @@ func (s *Store) Forget(ctx context.Context, erasure *Request) error {
 		}
 		// Somebody else may have had the address, or have it now.
 		nobody := other.Identity == p.Identity && len(r.Response.ContactRecord) == 0
-		same := nobody || shares(r.Response.ContactRecord, erasure.Response.ContactRecord)
-		if !same || r.ID == erasure.ID || r.Type == Erasure && r.Status != Completed { // It masks itself at its end.
+		// An open erasure masks itself at its end.
+		if r.ID == erasure.ID || r.Type == Erasure && r.Open() || !nobody && !covers(erasure, r) {
 			continue
 		}
 		if err := s.forget(ctx, r, other); err != nil {
@@ -239,9 +244,16 @@ func (s *Store) Forget(ctx context.Context, erasure *Request) error {
 	return nil
 }
 
-// shares reports whether two lists have an entry in common.
-func shares(a, b []string) bool {
-	return slices.ContainsFunc(a, func(entry string) bool { return slices.Contains(b, entry) })
+// covers reports whether an erasure ends another request that has contacts: a request for one of the
+// contacts, but a failed erasure only if it has no others.
+func covers(erasure, r *Request) bool {
+	all, found := r.Response.ContactRecord, 0
+	for _, id := range all {
+		if slices.Contains(erasure.Response.ContactRecord, id) {
+			found++
+		}
+	}
+	return found > 0 && (found == len(all) || r.Type == Access || r.Status == Completed)
 }
 
 // forget masks a request, and then removes the archive: a worker with a later archive cannot end the
@@ -257,5 +269,10 @@ func (s *Store) forget(ctx context.Context, r *Request, p private) error {
 
 // change changes a request as the service itself.
 func (s *Store) change(ctx context.Context, r *Request, e edit) (*Request, error) {
-	return s.of(r.OrgID).Change(change.AsService(ctx), r.ID, resource.Change[edit]{Verb: record.Updated, Draft: &e})
+	return s.write(ctx, r, record.Updated, e)
+}
+
+// write changes or deletes a request as the service itself.
+func (s *Store) write(ctx context.Context, r *Request, verb record.Verb, e edit) (*Request, error) {
+	return s.of(r.OrgID).Change(change.AsService(ctx), r.ID, resource.Change[edit]{Verb: verb, Draft: &e})
 }

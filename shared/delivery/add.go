@@ -58,8 +58,9 @@ type Added struct {
 const lostAfter = time.Hour
 
 // Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
-// Add keeps a body that is stored. Add may be repeated. It stores nothing of a message that is older
-// than a delivery is kept: the delivery may have ended, and have expired.
+// Add keeps a body that is stored, at least as long as each delivery. Add may be repeated. It stores
+// nothing of a message that is older than a delivery is kept: the delivery may have ended, and have
+// expired.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
 	if len(targets) == 0 || s.Now().Sub(m.At.Time) >= Keep {
 		return Added{}, nil
@@ -98,7 +99,7 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 		return Added{}, err
 	}
 	var writes []table.Write
-	inserted := map[table.Key]bool{}
+	written := map[table.Key]bool{}
 	for _, t := range a.targets {
 		w, err := a.work(got, t)
 		if err != nil {
@@ -108,13 +109,13 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 			added.resume(w, a.Now())
 			continue
 		}
-		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !inserted[at] {
-			inserted[at] = true
-			body, err := a.body(ctx, t.Form)
+		if at := bodyKey(a.message, t.Form); got[at].Expires < w.expires && !written[at] {
+			written[at] = true
+			write, err := a.keep(ctx, got[at], w)
 			if err != nil {
 				return Added{}, err
 			}
-			writes = append(writes, table.Insert(table.Item{Key: at, Version: 1, Data: body, Expires: w.expires}))
+			writes = append(writes, write)
 		}
 		item, err := w.item(1)
 		if err != nil {
@@ -125,6 +126,18 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 		added.New++
 	}
 	return added, a.Table.Transact(ctx, writes...)
+}
+
+// keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body; empty
+// without one.
+func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.Write, error) {
+	kept := table.Item{Key: bodyKey(a.message, w.Hidden.Form), Version: stored.Version + 1, Data: stored.Data, Expires: w.expires}
+	if stored.Version > 0 {
+		return table.Replace(kept, stored.Version), nil
+	}
+	var err error
+	kept.Data, err = a.body(ctx, w.Hidden.Form)
+	return table.Insert(kept), err
 }
 
 // resume adds the next task of a stored delivery that has no attempt, or whose next attempt should have

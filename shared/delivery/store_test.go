@@ -304,6 +304,26 @@ func TestNothingIsKeptLonger(t *testing.T) {
 	require.Equal(t, 404, code)
 }
 
+// TestABodyIsKeptAsLongAsItsDeliveries: an endpoint that is newer than the change gets a delivery later.
+func TestABodyIsKeptAsLongAsItsDeliveries(t *testing.T) {
+	b := start(t)
+	first := b.add(1)
+	b.now = noon.Add(20 * 24 * time.Hour)
+	newer := []delivery.Target{{Endpoint: uuid.NewString(), Form: "full"}, {Endpoint: uuid.NewString(), Form: "full"}}
+	added, err := b.Add(t.Context(), message(1), newer, b)
+	require.NoError(t, err)
+	require.Len(t, added.Tasks, 2)
+	b.now = noon.Add(delivery.Keep + time.Hour)
+	lost, err := b.Open(t.Context(), first)
+	require.NoError(t, err)
+	require.Nil(t, lost)
+	for _, task := range added.Tasks {
+		body, err := b.ReadBody(t.Context(), b.work(task))
+		require.NoError(t, err)
+		require.Contains(t, string(body), `"number":1`, "the body stays as it was rendered first")
+	}
+}
+
 // TestABodyThatIsGone cannot be sent again.
 func TestABodyThatIsGone(t *testing.T) {
 	b := start(t)

@@ -288,6 +288,30 @@ func TestAnErrorIsKeptShort(t *testing.T) {
 	require.Len(t, long.ValidOptions, 1, "which stays what it is")
 }
 
+// TestAKeptErrorHasNoNamesOfPeople that a client has sent as the name of a property.
+func TestAKeptErrorHasNoNamesOfPeople(t *testing.T) {
+	for _, c := range []struct {
+		refused        *apierr.Error
+		field, message string
+	}{
+		{apierr.FieldNotFound("Ada Lovelace"), "…", `There is no custom field "…".`},
+		{apierr.FieldNotFound("ada@example.org"), "…", `There is no custom field "…".`},
+		{apierr.FieldNotFound("seat_2"), "seat_2", `There is no custom field "seat_2".`},
+		{apierr.Invalid("a.Ada \"L\"[0]", "a.Ada \"L\"[0] must be a string."), "…", "… must be a string."},
+		{apierr.Invalid("translations.de-AT.aboutMe[3]", "%s is %q.", "translations.de-AT.aboutMe[3]", "x\"Ada"),
+			"translations.de-AT.aboutMe[3]", `translations.de-AT.aboutMe[3] is "…".`},
+		{apierr.TypeMismatch("size", `Field "size" must be one of "Extra Large", "S".`, "Extra Large", "S"),
+			"size", `Field "size" must be one of "Extra Large", "S".`},
+	} {
+		before := c.refused.Details["field"]
+		text, err := idempotency.EncodeError(c.refused)
+		require.NoError(t, err)
+		kept := refused(t, idempotency.DecodeError(text))
+		require.Equal(t, []any{c.field, c.message}, []any{kept.Details["field"], kept.Message})
+		require.Equal(t, before, c.refused.Details["field"], "the answer stays what it is")
+	}
+}
+
 // TestAKeptErrorThatIsNoneIsAnError of the service, and no panic.
 func TestAKeptErrorThatIsNoneIsAnError(t *testing.T) {
 	for _, text := range []string{`{"status":400}`, `{}`, `null`, `[]`} {

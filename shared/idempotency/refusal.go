@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"lectern/shared/apierr"
@@ -21,9 +25,30 @@ type refusal struct {
 	Error        *apierr.Error `json:"error"`
 }
 
-// EncodeError returns an error in the form of Result.Error, without long parts.
+// path is the form of the path of a property, and of its name alone. quoted finds a quoted name.
+var (
+	path   = regexp.MustCompile(`^[a-z0-9_][A-Za-z0-9_-]*(\[\d+\]|\.[a-z0-9_][A-Za-z0-9_-]*)*$`)
+	quoted = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+)
+
+// hidden stands for a name that has another form.
+const hidden = "…"
+
+// EncodeError returns an error in the form of Result.Error, without long parts. A name that a client has
+// sent is kept only if it has the form of a property's name: any other may be text about a person.
 func EncodeError(e *apierr.Error) (json.RawMessage, error) {
 	short, options := *e, e.ValidOptions
+	if field, _ := e.Details["field"].(string); field != "" && !path.MatchString(field) {
+		short.Message = strings.ReplaceAll(short.Message, field, hidden)
+		short.Details = maps.Clone(e.Details)
+		short.Details["field"] = hidden
+	}
+	short.Message = quoted.ReplaceAllStringFunc(short.Message, func(text string) string {
+		if name, err := strconv.Unquote(text); err == nil && (path.MatchString(name) || slices.Contains(options, name)) {
+			return text
+		}
+		return strconv.Quote(hidden)
+	})
 	if len(short.Message) > maxPart {
 		short.Message = strings.ToValidUTF8(short.Message[:maxPart], "") + "…"
 	}

@@ -88,6 +88,8 @@ func TestFind(t *testing.T) {
 		{PK: "O#1#Q#email#a\nb#", SK: "-"}:                          "unique value",
 		{PK: "O#1#Q#F#rule##a", SK: "-"}:                            "unique value",
 		{PK: "O#1#F", SK: "R#rule#x"}:                               "record",
+		{PK: "O#1#F", SK: "R#data_request#x"}:                       "data request",
+		{PK: "O#1#F", SK: "D#data_request#x"}:                       "deleted data request",
 		{PK: "L#1#entity_reads#3", SK: "-"}:                         "rate limit",
 		{PK: "O#1#V", SK: "A#03"}:                                   "version of a shard",
 		{PK: "O#1#I#2#" + strings.Repeat("0f", 32), SK: "P#1#0001"}: "idempotency key",

@@ -1,10 +1,11 @@
 // Package maintain keeps the table of a region in order. It purges records that were
-// deleted more than 30 days ago, removes the deliveries of deleted webhook endpoints, and
+// deleted more than 30 days ago, removes the deliveries of deleted webhook endpoints, deletes
+// data requests that ended long ago and sends those again that wait, and
 // writes the items and numbers that earlier releases did not write (decision 19). It goes
 // through the organizations step by step. Each step may be repeated, and may run while the
 // service is in use.
 //
-// Read maintain.go, then progress.go.
+// Read maintain.go, then requests.go, progress.go.
 package maintain
 
 import (
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"lectern/shared/account"
+	"lectern/shared/bus"
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
 	"lectern/shared/contact"
@@ -64,6 +66,9 @@ type Report struct {
 	Organizations int `json:"organizations"`
 	Hours         int `json:"hours"`
 	Failed        int `json:"failed"`
+	// Requests counts the deleted data requests, and Resent the open ones that were sent again.
+	Requests int `json:"requests"`
+	Resent   int `json:"resent"`
 	// Purged counts the removed records.
 	Purged purge.Counts `json:"purged"`
 	// Cursor is the point from which to continue; null when everything is done.
@@ -75,14 +80,17 @@ type Store struct {
 	Tenancy tenancy.Store
 	// Time is the approximate duration of a call.
 	Time time.Duration
+	// Publish puts messages on the bus.
+	Publish func(ctx context.Context, messages []bus.Message) error
 }
 
 // run is one call.
 type run struct {
 	tenancy.Store
 	Cursor
-	report *Report
-	until  time.Time
+	report  *Report
+	until   time.Time
+	publish func(ctx context.Context, messages []bus.Message) error
 	// events are the ids of the events of the organization eventsOf.
 	events   []int64
 	eventsOf int64
@@ -91,7 +99,7 @@ type run struct {
 }
 
 func (s Store) run(c Cursor, until time.Time) *run {
-	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until}
+	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until, publish: s.Publish}
 }
 
 // steps does step after step until the time is over or everything is done. It calls done
@@ -219,7 +227,7 @@ func (r *run) ofOrganization(ctx context.Context) ([]func(context.Context) (bool
 		return nil, err
 	}
 	steps := []func(context.Context) (bool, error){
-		r.people, r.rows, r.hours, r.deliveries, r.purge(purge.Store.Settings, 0), r.purge(purge.Store.Records, 0),
+		r.people, r.rows, r.hours, r.deliveries, r.purge(purge.Store.Settings, 0), r.purge(purge.Store.Records, 0), r.requests,
 	}
 	for _, event := range events {
 		for _, part := range purgeParts {

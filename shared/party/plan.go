@@ -219,7 +219,8 @@ func (p Party) facets() map[string]any {
 }
 
 // kinds returns the published kinds of a step, each with the record's next number. An
-// update publishes updated once for each group of changed fields: standard and custom.
+// update publishes updated once for each group of changed fields: standard and custom. An update or
+// erasure that changes no field publishes updated without fields.
 func (s *step) kinds(values []change.Value) (kinds []change.Kind) {
 	plain, custom := grouped(values)
 	for _, name := range s.published {
@@ -233,7 +234,7 @@ func (s *step) kinds(values []change.Value) (kinds []change.Kind) {
 		groups[0] = slices.DeleteFunc(plain, isRoles)
 	}
 	groups = slices.DeleteFunc(groups, isEmpty)
-	if len(groups) == 0 && s.verb == updated {
+	if len(groups) == 0 && (s.verb == updated || s.verb == erased) {
 		groups = [][]string{nil}
 	}
 	for _, role := range s.after.Association.held() {

@@ -181,16 +181,26 @@ type Holds interface {
 	Free(b *Body, got write.Items) ([]table.Write, error)
 }
 
+// Erasure describes an Erase.
+type Erasure struct {
+	ID, Role string
+	Holds    Holds
+	// Tell publishes the erasure for each role that the party holds on the event, also if no value is
+	// left: an erasure on another event may have removed the values of the record.
+	Tell bool
+}
+
 // Erase removes the values of a party: standard fields, custom fields and translations, of the
 // record and of its association with the caller's event (gaps.md section 7). Id, number, roles and
 // times stay. The change record names the fields without values, and is published as an update for
-// each role that the party holds on the event. Erase writes nothing if there is no value left.
-func (st *Store) Erase(ctx context.Context, c *auth.Caller, id, role string, holds Holds) error {
+// each role that the party holds on the event. If there is no value left, Erase writes a change record
+// without fields where Tell asks for it, and otherwise nothing.
+func (st *Store) Erase(ctx context.Context, c *auth.Caller, e Erasure) error {
 	set, err := st.Settings.Load(ctx, c)
 	if err != nil {
 		return err
 	}
-	op := &erasure{Request: Request{Caller: c, Role: role, store: st}, id: id, set: set, holds: holds}
+	op := &erasure{Request: Request{Caller: c, Role: e.Role, store: st}, Erasure: e, set: set}
 	_, err = write.Run[*Body](ctx, st.Table, op)
 	return err
 }
@@ -198,29 +208,28 @@ func (st *Store) Erase(ctx context.Context, c *auth.Caller, id, role string, hol
 // erasure is an Erase (write.Op).
 type erasure struct {
 	Request
-	id    string
-	set   *settings.Snapshot
-	holds Holds
+	Erasure
+	set *settings.Snapshot
 }
 
 // Reads returns the keys of the party.
-func (e *erasure) Reads() []table.Key { return e.store.Keys(e.Caller, e.id) }
+func (e *erasure) Reads() []table.Key { return e.store.Keys(e.Caller, e.ID) }
 
 // More returns the keys of what the record holds.
 func (e *erasure) More(got write.Items) []table.Key {
-	p, err := e.store.Found(e.Caller, got, e.id)
+	p, err := e.store.Found(e.Caller, got, e.ID)
 	if err != nil || p.Body == nil {
 		return nil
 	}
-	return e.holds.Held(p.Body)
+	return e.Holds.Held(p.Body)
 }
 
 // Touches returns the id of the party.
-func (e *erasure) Touches(write.Items) []string { return []string{e.id} }
+func (e *erasure) Touches(write.Items) []string { return []string{e.ID} }
 
 // Plan empties the party.
 func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	before, err := e.store.Found(e.Caller, got, e.id)
+	before, err := e.store.Found(e.Caller, got, e.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +237,8 @@ func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 		return &write.Plan{Answer: before.Body}, nil
 	}
 	after := before.emptied()
-	if equal(before.own(), after.own()) && equal(before.Association, after.Association) {
+	told := !e.Tell || len(before.Association.held()) == 0
+	if told && equal(before.own(), after.own()) && equal(before.Association, after.Association) {
 		return &write.Plan{Answer: before.Body}, nil
 	}
 	s := &step{Request: e.Request, set: e.set, before: before, after: after, verb: erased, edits: true}
@@ -237,7 +247,7 @@ func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 	if err != nil {
 		return nil, err
 	}
-	free, err := e.holds.Free(before.Body, got)
+	free, err := e.Holds.Free(before.Body, got)
 	return &write.Plan{Writes: append(writes, free...), Answer: s.after.Body}, err
 }
 

@@ -25,6 +25,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Max is how many records of the kind an owner may have. A list without pages answers all
 	// of them, each up to maxBytes, so Max is about 200 there.
 	Max int
+	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
+	Advice string
 	// Parent is the kind of the record that records of this kind belong to; nil for records
 	// of an event or organization.
 	Parent Parent

@@ -22,8 +22,12 @@ import (
 )
 
 // Keys are the patterns of the items of small records: of an event or organization, and of
-// another small record.
+// another small record. An erasure masks the address in data requests.
 var Keys = slices.Concat(
+	[]keys.Pattern{
+		{Name: "data request", PK: "o#F", SK: "R#data_request#<id>", Personal: keys.Person},
+		{Name: "deleted data request", PK: "o#F", SK: "D#data_request#<id>", Personal: keys.Person},
+	},
 	keys.Both("record", "#F", "R#<kind>#<id>", keys.Outside),
 	keys.Both("record", "#F#<parent>", "R#<kind>#<id>", keys.Outside),
 	keys.Both("number of records", "#F", "N#<kind>", keys.Nothing),
@@ -129,6 +133,8 @@ type Store struct {
 	NewID func() string
 	// Most lowers the Max of every kind, for tests; 0 leaves Max.
 	Most int64
+	// Unlimited lets a creation pass Max.
+	Unlimited bool
 }
 
 // NewStore returns the store of a group.

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -182,8 +183,8 @@ func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Wri
 	if s.Most > 0 {
 		most = min(most, int(s.Most))
 	}
-	if by > 0 && number >= most {
-		return nil, apierr.TooMany(s.kind.Many, number, most)
+	if by > 0 && number >= most && !s.Unlimited {
+		return nil, apierr.TooMany(s.kind.Many, number, most, cmp.Or(s.kind.Advice, apierr.DeleteSome))
 	}
 	item := table.Item{Key: s.countKey(), Version: stored.Version + 1, Data: strconv.AppendInt(nil, int64(number+by), 10)}
 	if stored.Version == 0 {

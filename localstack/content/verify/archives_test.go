@@ -3,6 +3,7 @@ package verify
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,15 +12,21 @@ import (
 	"lectern/shared/table"
 )
 
-// archive stores the archive of a new data request.
+// archive stores the archive of a new data request, and deletes another request with its archive.
 func archive(t *testing.T, s *stacktest.Stack) {
 	t.Helper()
-	asked := stacktest.Call[datarequest.Request](s, 201, "POST", "/v1/gdpr/requests",
-		map[string]any{"requestType": "access", "identityType": "email", "identityValue": "ada@example.org"})
 	store := datarequest.NewStore(s.Env(t))
-	begun, err := store.Get(t.Context(), s.Org, asked.ID)
-	require.NoError(t, err)
-	require.NoError(t, store.StoreArchive(t.Context(), begun, &datarequest.Collected{RequestID: asked.ID, OrgID: s.Org}))
+	var ended *datarequest.Request
+	for _, address := range []string{"ada@example.org", "gone@example.org"} {
+		asked := stacktest.Call[datarequest.Request](s, 201, "POST", "/v1/gdpr/requests",
+			map[string]any{"requestType": "access", "identityType": "email", "identityValue": address})
+		begun, err := store.Get(t.Context(), s.Org, asked.ID)
+		require.NoError(t, err)
+		require.NoError(t, store.StoreArchive(t.Context(), begun, &datarequest.Collected{RequestID: asked.ID, OrgID: s.Org}))
+		ended, err = store.Get(t.Context(), s.Org, asked.ID)
+		require.NoError(t, err)
+	}
+	require.NoError(t, datarequest.Upkeep{Table: s.Table(t), Now: time.Now}.Delete(t.Context(), ended))
 }
 
 // TestAnArchiveOfNoRequestIsFound.

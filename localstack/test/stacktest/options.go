@@ -25,6 +25,7 @@ type Option struct {
 	ingest   bool
 	publish  bool
 	settling time.Duration
+	folder   string
 }
 
 // InRegion chooses a region other than us.
@@ -62,6 +63,9 @@ func Publishing() Option { return Option{publish: true} }
 // process.
 func Settling(by time.Duration) Option { return Option{settling: by} }
 
+// InFolder keeps the data of a service in this process in a folder, with the journal of its queues.
+func InFolder(dir string) Option { return Option{folder: dir} }
+
 // EnvAsAWS makes every test start its regions with AsAWS.
 const EnvAsAWS = "LECTERN_AS_AWS"
 
@@ -77,6 +81,9 @@ func all(options []Option) Option {
 		}
 		if o.wrap != nil {
 			merged.wrap = o.wrap
+		}
+		if o.folder != "" {
+			merged.folder = o.folder
 		}
 		if o.load != nil {
 			merged.load = o.load
@@ -97,7 +104,7 @@ func all(options []Option) Option {
 func (o Option) config() stack.Config {
 	c := stack.Config{
 		Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest, Publish: o.publish,
-		Settling: o.settling,
+		Settling: o.settling, Dir: o.folder,
 	}
 	if o.asAWS {
 		c.Wrap = o.client

@@ -56,7 +56,7 @@ func (s storage[R, P]) admit(verb record.Verb, bytes int) error {
 	switch {
 	case verb == record.Deleted:
 	case verb != record.Updated && number >= most:
-		return apierr.TooMany(s.kind.Many, number, most)
+		return apierr.TooMany(s.kind.Many, number, most, apierr.DeleteSome)
 	case bytes > 0 && s.used.Bytes+bytes > MaxBytes:
 		return apierr.LimitReached("settings_bytes", MaxBytes,
 			fmt.Sprintf("All settings together must not be larger than %d bytes. Delete or shorten some first.", MaxBytes))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -87,9 +89,12 @@ func newPerson(t *testing.T, o *office) *person {
 	o.SetFeature("translated_fields", true)
 	seat := o.NewField("Seat", "text", object{"contains_pii": true})
 	shirt := o.NewField("Shirt", "text", object{"scope": "global"})
-	p.id = o.Create(200, it.Merged(texts(), object{
+	made := it.Merged(texts(), object{
 		"custom_fields": object{seat: canary, shirt: canary}, "translations": object{"de": object{"about": "Von " + canary}},
-	})).ID()
+	})
+	keyed := []string{"Idempotency-Key", "the person itself"}
+	p.id = entity(o.CallContacts(200, http.MethodPost, "/create", made, keyed...).JSON(t)).ID()
+	require.Equal(t, p.id, entity(o.CallContacts(200, http.MethodPost, "/create", made, keyed...).JSON(t)).ID())
 	o.Put(200, p.id, object{"title": "Doctor " + canary, "custom_fields": object{seat: "12 " + canary}})
 	p.second = o.InNewEvent()
 	row := p.second.NewField("Row", "text")
@@ -109,7 +114,12 @@ func newPerson(t *testing.T, o *office) *person {
 	key := []string{"Idempotency-Key", "a key of " + canary[:4]}
 	other := o.CallContacts(200, http.MethodPost, "/create", object{"email": "twin@example.org", "about": "Not a " + "twin"}, key...).JSON(t)
 	o.CallContacts(409, http.MethodPut, "/"+entity(other).ID(), object{"email": address})
-	o.Bulk(it.Updating(p.id, object{"about": "In bulk " + canary}))
+	for range 2 {
+		done := o.BulkUnder("/contacts/bulk", "a bulk", it.Updating(p.id, object{"about": "In bulk " + canary}),
+			it.Updating(p.id, object{"email": "no address of " + canary}), it.Updating(entity(other).ID(), object{"email": address}),
+			it.Updating(p.id, object{"custom_fields": object{"Of " + canary: "12"}}))
+		require.Equal(t, 3, done.Stats.Failed)
+	}
 	o.Search(object{"search": canary})
 	o.Call(t, 200, http.MethodGet, o.EventPath("/participants?email="+address), nil)
 	return p
@@ -141,16 +151,16 @@ func found(dump it.Dump) (where []string) {
 }
 
 // TestAnErasedPersonIsNowhere: before the erasure, a person's texts are only in items that declare it;
-// afterwards no item of the table and no line of the log has any of them.
+// afterwards no item of the table, no line of the log and no message of the queues has any of them.
 func TestAnErasedPersonIsNowhere(t *testing.T) {
-	lines := &log{}
-	o := newOffice(t, stacktest.WithLog(lines), stacktest.Ingesting())
+	lines, folder := &log{}, t.TempDir()
+	o := newOffice(t, stacktest.WithLog(lines), stacktest.Ingesting(), stacktest.InFolder(folder))
 	engine := it.EngineOf(t, o.Stack)
 	p := newPerson(t, o)
 	p.settle()
 	access := o.after(o.ask(201, asking("access", address)).ID(), "completed")
 	for key, item := range engine.Dump(t) {
-		if tells(key.PK+key.SK+item.Data) && !strings.Contains(key.SK, "data_request") {
+		if tells(key.PK + key.SK + item.Data) {
 			pattern, known := layout.Find(key)
 			require.True(t, known && pattern.Personal == keys.Person, "%v: %s", key, item.Data)
 		}
@@ -167,6 +177,13 @@ func TestAnErasedPersonIsNowhere(t *testing.T) {
 	require.Equal(t, "A***@E***.ORG", done["identity_value"])
 	require.Empty(t, found(engine.Dump(t)))
 	require.False(t, tells(lines.String()))
+	sent, err := os.ReadFile(filepath.Join(folder, "queues.journal"))
+	require.NoError(t, err)
+	for _, queue := range []string{"webhooks", "deliveries", "work"} {
+		require.Contains(t, string(sent), `{"queue":"`+queue+`"`, "the journal has every message since the start")
+	}
+	require.Contains(t, string(sent), p.id)
+	require.False(t, tells(string(sent)))
 	for key, item := range engine.Dump(t).Below(contact.Kind.PK(o.Org, p.id)) {
 		if strings.HasPrefix(key.SK, "H#") {
 			require.NotRegexp(t, `"(old|new)":[^n]`, item.Data, "a change keeps the names of its fields alone")

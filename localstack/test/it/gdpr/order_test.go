@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/bus"
+	"lectern/shared/change"
 	"lectern/shared/datarequest"
 )
 
@@ -67,5 +69,29 @@ func TestRequestsForAFormerAddressAreForgotten(t *testing.T) {
 	require.Zero(t, b.invoke(b.posts[0].Body, 1))
 	b.Call(t, 404, http.MethodGet, collection+"/"+access+"/archive", nil)
 	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
+}
+
+// TestWhatComesBetweenTheRoundsIsErased: a process that has read the person before the first round stores
+// bodies and answers after it.
+func TestWhatComesBetweenTheRoundsIsErased(t *testing.T) {
+	b := newBench(t)
+	id, erase := b.asked("erasure")
+	require.Zero(t, b.invoke(erase, 1))
+	require.Len(t, found(it.EngineOf(t, b.Stack).Dump(t)), 1, "the request alone")
+	talk := b.Client.Create(200, object{"title": "A late talk", "participants": []any{object{"contact_id": b.id, "core_role": "speaker"}}}).ID()
+	late := 0
+	for _, c := range it.ChangesOf(t, b.Stack) {
+		for _, m := range bus.Messages(c) {
+			if m.Kind != bus.FieldsChanged && (m.RecordID == talk || m.RecordID == b.id && c.Source == change.SourceService) {
+				b.deliverMessage(m, blank{})
+				late++
+			}
+		}
+	}
+	require.Greater(t, late, 2)
+	require.Greater(t, len(found(it.EngineOf(t, b.Stack).Dump(t))), 2*late)
+	require.Zero(t, b.invoke(b.posts[0].Body, 1))
+	require.Equal(t, "completed", b.request(id)["status"])
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }

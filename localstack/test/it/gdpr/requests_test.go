@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -130,6 +131,8 @@ func TestARequestIsDone(t *testing.T) {
 		r := it.ByID(t, o.list(), erasure)
 		return r["status"] == "processing" || r["status"] == "completed"
 	}, patience, pause)
+	// Between the rounds of a deployed worker are dataworker.Settling.
+	require.Eventually(t, func() bool { return it.ByID(t, o.list(), erasure)["status"] == "completed" }, 5*time.Minute, 2*time.Second)
 }
 
 // TestRequestsThatAreRefused with the field, and nothing is stored.

@@ -1,0 +1,96 @@
+package datarequest
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/change"
+	"lectern/shared/contact"
+	"lectern/shared/feed"
+	"lectern/shared/party"
+	"lectern/shared/wire"
+)
+
+// adopt adds the contacts of the failed erasures for the same identity to a new erasure. A failed erasure
+// may have taken the address from a contact, so that no match finds the contact, and have left the rest.
+func (s *Store) adopt(ctx context.Context, org int64, o *opening) error {
+	all, err := s.ofIdentity(ctx, org, o.identity)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		if r.Type != Erasure || r.Status != Failed || r.ended() {
+			continue
+		}
+		for _, id := range r.Response.ContactRecord {
+			if slices.Contains(o.found.ContactRecord, id) {
+				continue
+			}
+			if o.adopted == nil {
+				o.adopted = map[string]wire.Time{}
+			}
+			o.adopted[id] = r.CreatedAt
+			o.found.ContactRecord = append(o.found.ContactRecord, id)
+		}
+	}
+	return nil
+}
+
+// actionErased is the action of the change that empties a contact.
+const actionErased = "contact.erased"
+
+// Spares reports whether an erasure leaves the values that a contact has now: a failed erasure has emptied
+// the contact, and somebody has given the contact another address since.
+func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (bool, error) {
+	p, err := r.private()
+	since, adopted := p.Adopted[b.ID]
+	if err != nil || !adopted || b.Value(contact.Address) == "" {
+		return false, err
+	}
+	identity, err := s.Identity(ctx, r.OrgID, b.Value(contact.Address))
+	if err != nil || identity == p.Identity {
+		return false, err
+	}
+	at, err := s.emptiedAt(ctx, contact.Kind.PK(r.OrgID, b.ID), since)
+	if err != nil || at.IsZero() {
+		return false, err
+	}
+	left, err := s.hasEarlier(ctx, contact.Kind.PK(r.OrgID, b.ID), at)
+	return !left, err
+}
+
+// emptiedAt returns the time of the first erasure of the contact in a partition since a time; zero without
+// one.
+func (s *Store) emptiedAt(ctx context.Context, pk string, since wire.Time) (wire.Time, error) {
+	from, to := change.PersonalKey(pk, feed.Bound(since.Time)), change.PersonalKey(pk, "~")
+	for item, err := range s.members.Table.Between(ctx, pk, from.SK, to.SK) {
+		if err != nil {
+			return wire.Time{}, err
+		}
+		c, err := change.Decode(item)
+		if err != nil {
+			return wire.Time{}, err
+		}
+		if c.Action == actionErased {
+			return c.At, nil
+		}
+	}
+	return wire.Time{}, nil
+}
+
+// hasEarlier reports whether the contact in a partition has values on an event from before a time.
+func (s *Store) hasEarlier(ctx context.Context, pk string, at wire.Time) (bool, error) {
+	for item, err := range s.members.Table.Between(ctx, pk, "E#", "E#~") {
+		if err != nil {
+			return false, err
+		}
+		a, err := party.DecodeAssociation(item)
+		if err != nil {
+			return false, err
+		}
+		if len(a.CustomFields)+len(a.Translations) > 0 && a.UpdatedAt.Before(at.Time) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
