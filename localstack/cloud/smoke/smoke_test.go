@@ -342,6 +342,9 @@ func TestASourceThatIsOffFails(t *testing.T) {
 		a["event-source-mappings"] = says(`{"EventSourceMappings": %s}`, answer)
 		need(t, Failed, part, does(t, a, (*run).sources))
 	}
+	delete(a, "lectern-us-sweeper") // What may not be read hides no failure.
+	a["event-source-mappings"] = says(`{"EventSourceMappings": [{"State": "Disabled"}]}`)
+	need(t, Failed, `of lectern-us-publisher is "Disabled"`, does(t, a, (*run).sources))
 }
 
 // TestAnswersToLargeBodiesAreShown: any refusal is one, and the text tells which server refused.

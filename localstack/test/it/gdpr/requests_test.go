@@ -3,6 +3,7 @@ package gdpr_test
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/cloud/target"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/auth"
@@ -131,7 +133,10 @@ func TestARequestIsDone(t *testing.T) {
 		r := it.ByID(t, o.list(), erasure)
 		return r["status"] == "processing" || r["status"] == "completed"
 	}, patience, pause)
-	// Between the rounds of a deployed worker are dataworker.Settling.
+	// Between the rounds of a deployed worker are dataworker.Settling, for which only long runs wait.
+	if os.Getenv(target.Env) != "" && os.Getenv(stacktest.EnvWhole) == "" {
+		return
+	}
 	require.Eventually(t, func() bool { return it.ByID(t, o.list(), erasure)["status"] == "completed" }, 5*time.Minute, 2*time.Second)
 }
 
