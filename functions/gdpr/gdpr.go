@@ -41,7 +41,8 @@ const (
 		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`. It cannot be undone. An erasure ends a few " +
 		"minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
 		"What others wrote about a person as free text, such as a session's description, stays, and so do members of the organization, " +
-		"whom `response.users` names. Backups keep the data for up to 35 days.\n\n" +
+		"whom `response.users` names. Backups keep the data for up to 35 days, and an Idempotency-Key keeps the name of an unknown " +
+		"field that was refused for 24 hours.\n\n" +
 		"For example:\n\n```json\n{\"requestType\": \"access\", \"identityType\": \"email\", \"identityValue\": \"ada@example.org\"}\n```"
 
 	aboutArchive = "Reads what an access request has collected; a 404 before the request is completed, after 30 days, and after an " +

@@ -22,6 +22,10 @@ func (s *Store) adopt(ctx context.Context, org int64, o *opening) error {
 		if r.Type != Erasure || r.Status != Failed || r.ended() {
 			continue
 		}
+		p, err := r.private()
+		if err != nil {
+			return err
+		}
 		for _, id := range r.Response.ContactRecord {
 			if slices.Contains(o.found.ContactRecord, id) {
 				continue
@@ -29,29 +33,37 @@ func (s *Store) adopt(ctx context.Context, org int64, o *opening) error {
 			if o.adopted == nil {
 				o.adopted = map[string]wire.Time{}
 			}
-			o.adopted[id] = r.CreatedAt
+			o.adopted[id] = p.since(r, id)
 			o.found.ContactRecord = append(o.found.ContactRecord, id)
 		}
 	}
 	return nil
 }
 
+// since returns the time from which an erasure may have emptied a contact: that of its creation, or of the
+// creation of the failed erasure whose contact it has taken over.
+func (p private) since(r *Request, id string) wire.Time {
+	if at, adopted := p.Adopted[id]; adopted {
+		return at
+	}
+	return r.CreatedAt
+}
+
 // actionErased is the action of the change that empties a contact.
 const actionErased = "contact.erased"
 
-// Spares reports whether an erasure leaves the values that a contact has now: a failed erasure has emptied
-// the contact, and somebody has given the contact another address since.
+// Spares reports whether an erasure leaves the values that a contact has now: the erasure, or a failed one
+// before it, has emptied the contact, and somebody has given the contact another address since.
 func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (bool, error) {
 	p, err := r.private()
-	since, adopted := p.Adopted[b.ID]
-	if err != nil || !adopted || b.Value(contact.Address) == "" {
+	if err != nil || b.Value(contact.Address) == "" {
 		return false, err
 	}
 	identity, err := s.Identity(ctx, r.OrgID, b.Value(contact.Address))
 	if err != nil || identity == p.Identity {
 		return false, err
 	}
-	at, err := s.emptiedAt(ctx, contact.Kind.PK(r.OrgID, b.ID), since)
+	at, err := s.emptiedAt(ctx, contact.Kind.PK(r.OrgID, b.ID), p.since(r, b.ID))
 	if err != nil || at.IsZero() {
 		return false, err
 	}

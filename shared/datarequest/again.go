@@ -17,11 +17,13 @@ type Erased struct {
 	Request     string    `json:"request"`
 	Identity    string    `json:"identity"`
 	Contacts    []string  `json:"contacts"`
+	CreatedAt   wire.Time `json:"created_at,omitzero"`
 	CompletedAt wire.Time `json:"completed_at,omitzero"`
 }
 
 // Erasures returns the erasures of an organization that were not completed before a time, in the order of
-// creation: open and failed ones too, which may be newer than the time. After a restore of the table to the
+// creation: open and failed ones too, which may be newer than the time, but no failed one of which a later erasure has
+// done the rest. After a restore of the table to the
 // time, Repeat does the erasures again.
 func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Erased, error) {
 	all, err := s.of(org).List(ctx)
@@ -37,8 +39,9 @@ func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Era
 		if err != nil {
 			return nil, err
 		}
-		if r.Status != Completed || !p.EndedAt.Before(since) {
-			erased = append(erased, Erased{r.ID, p.Identity, r.Response.ContactRecord, p.EndedAt})
+		done := r.Status == Completed && p.EndedAt.Before(since) || r.Status == Failed && p.Erased
+		if !done {
+			erased = append(erased, Erased{r.ID, p.Identity, r.Response.ContactRecord, r.CreatedAt, p.EndedAt})
 		}
 	}
 	return erased, nil
@@ -93,11 +96,27 @@ func (s *Store) repeat(ctx context.Context, caller *auth.Caller, item table.Item
 		return nil, err
 	}
 	for _, e := range erased {
-		if e.Identity == identity || slices.Contains(e.Contacts, b.ID) {
+		again := e.Identity == identity
+		if !again && slices.Contains(e.Contacts, b.ID) {
+			if again, err = s.unrefilled(ctx, caller.Org.ID, b, e); err != nil {
+				return nil, err
+			}
+		}
+		if again {
 			return s.Create(auth.With(ctx, caller), erasureOf(b.Value(contact.Address)))
 		}
 	}
 	return nil, nil
+}
+
+// unrefilled reports whether a contact with another address than an erasure had is still the person of the
+// erasure: the erasure has not emptied the contact for somebody else.
+func (s *Store) unrefilled(ctx context.Context, org int64, b *party.Body, e Erased) (bool, error) {
+	if e.CreatedAt.IsZero() {
+		return true, nil
+	}
+	at, err := s.emptiedAt(ctx, contact.Kind.PK(org, b.ID), e.CreatedAt)
+	return at.IsZero(), err
 }
 
 // erasureOf returns the draft of an erasure of the person with an address.

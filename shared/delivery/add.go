@@ -141,10 +141,10 @@ func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.
 }
 
 // resume adds the next task of a stored delivery that has no attempt, or whose next attempt should have
-// come from the queue long ago.
+// come from the queue long ago. A delivery that waits for a paused endpoint has a due item.
 func (a *Added) resume(w *Work, now time.Time) {
 	lost := w.Hidden.Queued && now.Sub(w.next()) > lostAfter
-	if w.Status == Pending && (w.Hidden.Made == 0 || lost) {
+	if w.Status == Pending && (w.Hidden.Made == 0 && !w.Hidden.Postponed || lost) {
 		a.Tasks = append(a.Tasks, w.task())
 	}
 }

@@ -102,11 +102,12 @@ func (e *Endpoint) hide(p private) error {
 	return nil
 }
 
-// skew is more than the clocks of two functions differ.
-const skew = time.Second
+// skew is more than the clocks of two functions differ, and than a write takes: the time of a change is
+// that of its plan, and the transaction may be tried again for seconds.
+const skew = time.Minute
 
 // Wants reports whether the endpoint is enabled and takes a message: its kind, its event, and its time,
-// which is not before the creation of the endpoint. Changes that are published again may be older.
+// which is not more than a minute before the creation of the endpoint. Changes that are published again may be older.
 func (e *Endpoint) Wants(m bus.Message) bool {
 	return e.Enabled && !m.At.Before(e.CreatedAt.Add(-skew)) && slices.Contains(e.Events, m.Kind) &&
 		(len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))

@@ -24,29 +24,91 @@ import (
 	"lectern/shared/wire"
 )
 
+// emptied fails an erasure that has emptied the contact and nothing else, and gives the contact to
+// somebody else. It returns the id of the request, and its message.
+func (b *bench) emptied() (string, []byte) {
+	b.T.Helper()
+	id, body := b.asked("erasure")
+	stored := func(where string) bool {
+		return strings.Contains(where, "#C#"+b.id+" ") && !strings.Contains(where, " H#")
+	}
+	for calls := 1; slices.ContainsFunc(found(it.EngineOf(b.T, b.Stack).Dump(b.T)), stored); calls++ {
+		w, _ := b.worker(calls)
+		_, err := w.Invoke(b.T.Context(), message(body, 5))
+		require.NoError(b.T, err)
+	}
+	require.Equal(b.T, "failed", b.request(id)["status"])
+	require.NotEmpty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
+	b.Put(200, b.id, object{"email": "new@example.org", "first_name": "New"})
+	return id, body
+}
+
+// requireNew requires that the contact is that of somebody else, and that nothing is left of the person.
+func (b *bench) requireNew() {
+	b.T.Helper()
+	require.Equal(b.T, "New", b.Get(200, b.id)["first_name"])
+	require.Empty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
+}
+
 // TestASecondErasureDoesTheRestOfAFailedOne: the first has emptied the contact, and nothing else. Its
 // values belong to somebody else by then.
 func TestASecondErasureDoesTheRestOfAFailedOne(t *testing.T) {
 	b := newBench(t)
-	first, body := b.asked("erasure")
-	stored := func(where string) bool {
-		return strings.Contains(where, "#C#"+b.id+" ") && !strings.Contains(where, " H#")
-	}
-	for calls := 1; slices.ContainsFunc(found(it.EngineOf(t, b.Stack).Dump(t)), stored); calls++ {
-		w, _ := b.worker(calls)
-		_, err := w.Invoke(t.Context(), message(body, 5))
-		require.NoError(t, err)
-	}
-	require.Equal(t, "failed", b.request(first)["status"])
-	require.NotEmpty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
-	b.Put(200, b.id, object{"email": "new@example.org", "first_name": "New"})
+	_, body := b.emptied()
 	second, again := b.asked("erasure")
 	require.Zero(t, b.invoke(again, 1))
 	require.Zero(t, b.invoke(b.posts[0].Body, 1))
 	require.Equal(t, "completed", b.request(second)["status"])
-	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 	require.Zero(t, b.invoke(body, 1))
-	require.Equal(t, "New", b.Get(200, b.id)["first_name"])
+	b.requireNew()
+}
+
+// TestARedriveSparesWhoHasTheContactNow: the message of a failed erasure comes again without a second
+// request.
+func TestARedriveSparesWhoHasTheContactNow(t *testing.T) {
+	b := newBench(t)
+	first, body := b.emptied()
+	require.Zero(t, b.invoke(body, 1))
+	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	require.Equal(t, "completed", b.request(first)["status"])
+	b.requireNew()
+}
+
+// TestAThirdErasureSparesWhoHasTheContactNow: the second has taken the contact over from the first, and
+// has failed too.
+func TestAThirdErasureSparesWhoHasTheContactNow(t *testing.T) {
+	b := newBench(t)
+	b.emptied()
+	second, again := b.asked("erasure")
+	b.fault = errEnded
+	require.Equal(t, 1, b.invoke(again, 5))
+	require.Equal(t, "failed", b.request(second)["status"])
+	b.fault = nil
+	third, last := b.asked("erasure")
+	require.Zero(t, b.invoke(last, 1))
+	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	require.Equal(t, "completed", b.request(third)["status"])
+	b.requireNew()
+}
+
+// TestARepeatSparesWhoHasTheContactNow: the failed erasure is listed, and finds the contact by its id
+// alone. Once a second erasure has done the rest, the failed one is not listed either.
+func TestARepeatSparesWhoHasTheContactNow(t *testing.T) {
+	b := newBench(t)
+	first, _ := b.emptied()
+	list := func() entity {
+		since := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		return entity(b.Operator(t, "erasure-list", object{"org_id": b.Org, "since": since}))
+	}
+	listed := list()
+	require.Equal(t, []any{first}, it.Column(listed.List("results"), "request"))
+	repeated := b.Operator(t, "erasure-repeat", object{"org_id": b.Org, "erasures": listed["results"]})
+	require.Empty(t, repeated["results"])
+	second, again := b.asked("erasure")
+	require.Zero(t, b.invoke(again, 1))
+	require.Zero(t, b.invoke(b.posts[0].Body, 1))
+	require.Equal(t, []any{second}, it.Column(list().List("results"), "request"))
+	b.requireNew()
 }
 
 // TestASecondErasureFindsAMovedPerson: the first has done nothing, and the person has another address since.

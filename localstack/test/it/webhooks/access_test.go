@@ -146,7 +146,7 @@ func TestReceiversTakeNothingFromBeforeTheirCreation(t *testing.T) {
 	made := d.create(200, draft())
 	created, err := wire.ParseTime(made.Text("created_at"))
 	require.NoError(t, err)
-	for ahead, want := range map[time.Duration]int{-time.Hour: 0, -2 * time.Second: 0, 0: 1, time.Hour: 1} {
+	for ahead, want := range map[time.Duration]int{-time.Hour: 0, -2 * time.Minute: 0, -30 * time.Second: 1, 0: 1, time.Hour: 1} {
 		m := bus.Message{Org: d.Org, Event: d.Event, Kind: "session.updated", At: wire.At(created.Add(ahead))}
 		all, err := webhook.NewReceivers(d.env).Of(t.Context(), m)
 		require.NoError(t, err)
