@@ -55,9 +55,7 @@ func (s *simulation) checkDeliveries(end time.Time) {
 	statuses := map[string]int{}
 	for _, r := range s.receivers.all {
 		ended := 0
-		all, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{}, delivery.Page{Limit: 1_000_000})
-		require.NoError(s, err)
-		require.False(s, more)
+		all := s.deliveriesTo(r, end)
 		for _, d := range all {
 			m, ok := byID[d.ID]
 			require.True(s, ok, "a delivery without a commit")
@@ -77,6 +75,20 @@ func (s *simulation) checkDeliveries(end time.Time) {
 		}
 	}
 	s.Logf("deliveries: %v", statuses)
+}
+
+// deliveriesTo reads all deliveries to a receiver, some hours at a time: a list looks at 5,000 at most.
+func (s *simulation) deliveriesTo(r *receiver, end time.Time) (all []delivery.Delivery) {
+	s.Helper()
+	const hours = 6 * time.Hour
+	for since := end.Add(-4 * 24 * time.Hour); !since.After(end); since = since.Add(hours) {
+		some, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{Since: since, Until: since.Add(hours)},
+			delivery.Page{Limit: 1_000_000})
+		require.NoError(s, err)
+		require.False(s, more)
+		all = append(all, some...)
+	}
+	return all
 }
 
 // checkEnd: a delivery has ended for a reason, or is due.

@@ -18,9 +18,9 @@ const (
 // Page selects a part of a list: at most Limit deliveries after the first Skip.
 type Page struct{ Skip, Limit int }
 
-// List returns a page of the deliveries of an endpoint that match and that the caller may see, the latest first, and reports
-// whether more may follow. A list looks at the last 5,000 deliveries before Until
-// at most; more is true if it did not look at all.
+// List returns a page of the deliveries of an endpoint that match and that the caller may see, the latest
+// first, and reports whether more may follow. A list looks at the last 5,000 deliveries before Until at
+// most; more is true if it did not look at all.
 func (s Store) List(ctx context.Context, org int64, endpoint string, f Filter, p Page) (some []Delivery, more bool, err error) {
 	since, until := f.span(s.Now())
 	if !since.Before(until) {
