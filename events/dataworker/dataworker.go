@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lectern/shared/apierr"
 	"lectern/shared/bus"
 	"lectern/shared/change"
 	"lectern/shared/contact"
@@ -92,9 +93,9 @@ func decode(body []byte) (task, error) {
 	return t, nil
 }
 
-// handle does the request of a message, unless the request has ended or is deleted. In the last try the request is
-// failed until it is done, since the process may end; a message that an operator moves back goes on
-// with it.
+// handle does the request of a message, unless the request has ended or is deleted. In the last try the
+// request is failed until it is done, since the process may end; a message that an operator moves back
+// goes on with it.
 func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	t, err := decode(a.Body)
 	if err != nil {
@@ -102,7 +103,7 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	}
 	ctx = change.AsService(ctx)
 	r, err := w.Requests.Get(ctx, t.Detail.Org, t.Detail.RecordID)
-	if datarequest.IsMissing(err) {
+	if apierr.IsNotFound(err) {
 		w.Log.WarnContext(ctx, "a data request is deleted", "org", t.Detail.Org, "request", t.Detail.RecordID)
 		return nil
 	}

@@ -129,11 +129,7 @@ func (w *Worker) requireEmpty(ctx context.Context, org int64, id string) error {
 		return err
 	}
 	left := len(b.Values) + len(b.CustomFields) + len(b.Translations)
-	for item, err := range w.Table.Between(ctx, contact.Kind.PK(org, id), "E#", "E#~") {
-		if err != nil {
-			return err
-		}
-		a, err := party.DecodeAssociation(item)
+	for a, err := range party.Associations(ctx, w.Table, contact.Kind.PK(org, id)) {
 		if err != nil {
 			return err
 		}

@@ -73,7 +73,7 @@ func (w *Worker) addFormer(ctx context.Context, r *datarequest.Request, after st
 			}
 		}
 		if len(items) == recordsAtOnce && (len(found) >= sessionsAtOnce || ends(ctx)) {
-			return items[len(items)-1].SK + " ", nil // No id continues with a space.
+			return feed.After(items[len(items)-1].SK), nil
 		}
 	}
 	return "", nil

@@ -85,7 +85,8 @@ func (b *batch) withhold(ctx context.Context, w *delivery.Work, t delivery.Task,
 	return b.record(ctx, w, t, delivery.Outcome{At: b.Now(), Error: reason})
 }
 
-// mostHeld bounds how often the attempt of a replay waits for the breaker: half an hour to an hour and a quarter in sum.
+// mostHeld bounds how often the attempt of a replay waits for the breaker: half an hour to an hour and a
+// quarter in sum.
 const mostHeld = 10
 
 // hold sends the attempt of a replay to the queue again, for the time when the breaker may be closed: a

@@ -136,8 +136,7 @@ func (r *republication) organization(ctx context.Context, org int64, after strin
 			return false, err
 		}
 		if len(items) > 0 && r.full() {
-			// No id continues with a space, so that the key comes right after the last record.
-			r.Cursor = &RepublishCursor{org, items[len(items)-1].SK + " "}
+			r.Cursor = &RepublishCursor{org, feed.After(items[len(items)-1].SK)}
 			return true, nil
 		}
 	}

@@ -26,6 +26,8 @@ type signal struct {
 	in []string
 	// field is the field of a line that the metric takes as its value; empty to count the lines.
 	field string
+	// longest takes the highest value of a period instead of the sum.
+	longest bool
 }
 
 // signals lists the signals of docs/operations.md, "When something is wrong".
@@ -38,14 +40,14 @@ func signals() []signal {
 		jsii.String("$.command"), jsii.String("!="), jsii.String(command.Maintain)))
 	api, operator, workers := []string{function.API}, []string{function.Operator}, []string{function.Workers}
 	return []signal{
-		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), api, ""},
-		{"Busy", busy, api, ""},
-		{"VersionsDisagree", disagree, []string{function.API, function.Operator}, ""},
-		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), operator, ""},
-		{"OperatorUsed", used, operator, ""},
-		{workersFail, text("metric", "*_failed"), workers, ""},
-		{receiversFail, delivered("failed"), workers, "failed"},
-		{firstAttempt, delivered("latency_ms"), workers, "latency_ms"},
+		{"RateLimiterFailedOpen", text("metric", "ratelimit_failed_open"), api, "", false},
+		{"Busy", busy, api, "", false},
+		{"VersionsDisagree", disagree, []string{function.API, function.Operator}, "", false},
+		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), operator, "", false},
+		{"OperatorUsed", used, operator, "", false},
+		{workersFail, text("metric", "*_failed"), workers, "", false},
+		{receiversFail, delivered("failed"), workers, "failed", false},
+		{firstAttempt, delivered("latency_ms"), workers, "latency_ms", true},
 	}
 }
 
@@ -129,7 +131,7 @@ func newSignal(at config.Region, in function.Logs, s signal) awscloudwatch.IMetr
 	if s.field != "" {
 		value = "$." + s.field
 	}
-	if s.name == firstAttempt {
+	if s.longest {
 		statistic = "Maximum"
 	}
 	logs := map[string]awslogs.LogGroup{function.API: in.API, function.Operator: in.Operator, function.Workers: in.Workers}

@@ -3,6 +3,7 @@
 package apierr
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -120,6 +121,12 @@ func FieldNotFound(field string) *Error {
 // NotFound returns the 404 for a thing that does not exist for this caller.
 func NotFound(thing string) *Error {
 	return newError(http.StatusNotFound, "NotFoundError", codeNotFound, thing+" not found")
+}
+
+// IsNotFound reports whether an error is a 404.
+func IsNotFound(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }
 
 // Conflict returns the 409 for a write that the state of a record forbids.

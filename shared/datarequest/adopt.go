@@ -50,7 +50,7 @@ func (p private) since(r *Request, id string) wire.Time {
 }
 
 // actionErased is the action of the change that empties a contact.
-const actionErased = "contact.erased"
+var actionErased = contact.Kind.Name + "." + party.Erased
 
 // Spares reports whether an erasure leaves the values that a contact has now: the erasure, or a failed one
 // before it, has emptied the contact, and somebody has given the contact another address since.
@@ -92,11 +92,7 @@ func (s *Store) emptiedAt(ctx context.Context, pk string, since wire.Time) (wire
 
 // hasEarlier reports whether the contact in a partition has values on an event from before a time.
 func (s *Store) hasEarlier(ctx context.Context, pk string, at wire.Time) (bool, error) {
-	for item, err := range s.members.Table.Between(ctx, pk, "E#", "E#~") {
-		if err != nil {
-			return false, err
-		}
-		a, err := party.DecodeAssociation(item)
+	for a, err := range party.Associations(ctx, s.members.Table, pk) {
 		if err != nil {
 			return false, err
 		}

@@ -22,9 +22,8 @@ type Erased struct {
 }
 
 // Erasures returns the erasures of an organization that were not completed before a time, in the order of
-// creation: open and failed ones too, which may be newer than the time, but no failed one of which a later erasure has
-// done the rest. After a restore of the table to the
-// time, Repeat does the erasures again.
+// creation: open and failed ones too, which may be newer than the time, but no failed one of which a later
+// erasure has done the rest. After a restore of the table to the time, Repeat does the erasures again.
 func (s *Store) Erasures(ctx context.Context, org int64, since time.Time) ([]Erased, error) {
 	all, err := s.of(org).List(ctx)
 	if err != nil {

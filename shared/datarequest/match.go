@@ -66,11 +66,7 @@ func (m matcher) withAddress(ctx context.Context, org int64, address string) (so
 // Events returns the ids of the events of a contact, lowest first, also where the contact is deleted.
 func (m matcher) Events(ctx context.Context, org int64, id string) ([]int64, error) {
 	events := []int64{}
-	for item, err := range m.members.Table.Between(ctx, contact.Kind.PK(org, id), "E#", "E#~") {
-		if err != nil {
-			return nil, err
-		}
-		a, err := party.DecodeAssociation(item)
+	for a, err := range party.Associations(ctx, m.members.Table, contact.Kind.PK(org, id)) {
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package datarequest
 import (
 	"context"
 	"errors"
-	"net/http"
 	"time"
 
 	"lectern/shared/apierr"
@@ -66,16 +65,10 @@ func (u Upkeep) Delete(ctx context.Context, r *Request) error {
 		return err
 	}
 	_, err := s.write(ctx, r, record.Deleted, removing{})
-	if errors.Is(err, errOpen) || IsMissing(err) {
+	if errors.Is(err, errOpen) || apierr.IsNotFound(err) {
 		return nil
 	}
 	return err
-}
-
-// IsMissing reports whether an error is the 404 of a request, which may be deleted.
-func IsMissing(err error) bool {
-	refused := (*apierr.Error)(nil)
-	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
 }
 
 // Messages returns the messages of the creation of a request, to publish them again.

@@ -117,7 +117,7 @@ func (s Store) forgetDay(ctx context.Context, pk, from string, limit int) (remov
 			return removed, err
 		}
 		removed += len(items)
-		from = last + " " // No id continues with a space.
+		from = feed.After(last)
 	}
 	return removed, nil
 }

@@ -128,8 +128,8 @@ func (a *addition) try(ctx context.Context) (added Added, err error) {
 	return added, a.Table.Transact(ctx, writes...)
 }
 
-// keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body; empty
-// without one.
+// keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body;
+// empty without one.
 func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.Write, error) {
 	kept := table.Item{Key: bodyKey(a.message, w.Hidden.Form), Version: stored.Version + 1, Data: stored.Data, Expires: w.expires}
 	if stored.Version > 0 {

@@ -284,7 +284,7 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Attempt: w.Hidden.Extra + 1, Mode: Replayed})
 		}
 	}
-	if r.From = last + " "; !more { // No id continues with a space.
+	if r.From = feed.After(last); !more {
 		r.From = feed.Bound(day.Truncate(24 * time.Hour).Add(24 * time.Hour))
 	}
 	if r.Part++; r.From >= r.To {

@@ -143,7 +143,7 @@ func (r *Reader) fill(ctx context.Context, l *lane) error {
 		if err != nil {
 			return err
 		}
-		l.items, l.more, l.from, l.limit = items, more, after(last), min(2*l.limit, maxItems)
+		l.items, l.more, l.from, l.limit = items, more, After(last), min(2*l.limit, maxItems)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *Reader) list(ctx context.Context) error {
 	}
 	r.next = ""
 	if more {
-		r.next = after(read)
+		r.next = After(read)
 	}
 	return err
 }

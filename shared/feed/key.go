@@ -56,8 +56,8 @@ func Time(key string) (time.Time, bool) {
 	return at, err == nil && Bound(at) == key[:boundLength]
 }
 
-// after returns the first key after a sort key that exists: no UUID continues with a space.
-func after(key string) string { return key + " " }
+// After returns the first key after a sort key that exists: no UUID continues with a space.
+func After(key string) string { return key + " " }
 
 // form returns the form of a period in keys.
 func (l Log) form() string {

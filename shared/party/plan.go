@@ -171,7 +171,7 @@ func (s *step) values() (values []change.Value) {
 			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
 		}
 	}
-	if s.verb == erased {
+	if s.verb == Erased {
 		return change.Named(values)
 	}
 	return values
@@ -234,7 +234,7 @@ func (s *step) kinds(values []change.Value) (kinds []change.Kind) {
 		groups[0] = slices.DeleteFunc(plain, isRoles)
 	}
 	groups = slices.DeleteFunc(groups, isEmpty)
-	if len(groups) == 0 && (s.verb == updated || s.verb == erased) {
+	if len(groups) == 0 && (s.verb == updated || s.verb == Erased) {
 		groups = [][]string{nil}
 	}
 	for _, role := range s.after.Association.held() {

@@ -2,6 +2,7 @@ package party
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"strings"
 	"time"
@@ -126,13 +127,24 @@ func NotOnEvent(field, role string) error {
 	return apierr.Invalid(field, "There is no such %s on this event.", role)
 }
 
+// Associations yields the associations with events of the party in a partition.
+func Associations(ctx context.Context, t *table.Table, pk string) iter.Seq2[*Association, error] {
+	return func(yield func(*Association, error) bool) {
+		for item, err := range t.Between(ctx, pk, "E#", "E#~") {
+			var a *Association
+			if err == nil {
+				a, err = DecodeAssociation(item)
+			}
+			if !yield(a, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Events returns the events on which a party holds a role and that the caller may see.
 func (st *Store) Events(ctx context.Context, c *auth.Caller, id, role string) (events []int64, err error) {
-	for item, err := range st.Table.Between(ctx, st.Kind.PK(c.Org.ID, id), "E#", "E#~") {
-		if err != nil {
-			return nil, err
-		}
-		a, err := DecodeAssociation(item)
+	for a, err := range Associations(ctx, st.Table, st.Kind.PK(c.Org.ID, id)) {
 		if err != nil {
 			return nil, err
 		}
@@ -170,8 +182,8 @@ func (st *Store) OfOrganization(ctx context.Context, c *auth.Caller, id, role st
 	return p, err
 }
 
-// erased is the verb of an erasure.
-const erased = "erased"
+// Erased is the verb of an erasure.
+const Erased = "erased"
 
 // Holds frees what else a record holds, such as a unique value.
 type Holds interface {
@@ -241,7 +253,7 @@ func (e *erasure) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 	if told && equal(before.own(), after.own()) && equal(before.Association, after.Association) {
 		return &write.Plan{Answer: before.Body}, nil
 	}
-	s := &step{Request: e.Request, set: e.set, before: before, after: after, verb: erased, edits: true}
+	s := &step{Request: e.Request, set: e.set, before: before, after: after, verb: Erased, edits: true}
 	s.now = wire.After(before.WrittenAt, e.store.Now())
 	writes, err := s.writes(ctx)
 	if err != nil {

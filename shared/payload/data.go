@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 
 	"lectern/shared/account"
 	"lectern/shared/apierr"
@@ -45,7 +44,7 @@ func (r *Renderer) data(ctx context.Context, m bus.Message) (any, error) {
 		return nil, err
 	}
 	shown, err := show(settings.OneSnapshot(ctx), caller, m.RecordID)
-	if missing := (*apierr.Error)(nil); errors.As(err, &missing) && missing.Status == http.StatusNotFound {
+	if apierr.IsNotFound(err) {
 		return nil, nil
 	}
 	return shown, err

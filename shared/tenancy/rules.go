@@ -2,8 +2,6 @@ package tenancy
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"net/mail"
 	"slices"
 	"strings"
@@ -103,7 +101,7 @@ func (s Store) CreateToken(ctx context.Context, t *Token) error {
 		return err
 	}
 	owner, err := Members.Get(ctx, s, MemberPK(t.OrgID, t.UserID))
-	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusNotFound {
+	if apierr.IsNotFound(err) {
 		return apierr.Invalid("user_id", "Organization %d has no member %d.", t.OrgID, t.UserID)
 	}
 	if err != nil {

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 
 	"lectern/shared/api"
@@ -74,7 +73,7 @@ func (r *Receivers) load(ctx context.Context, org int64, all ...*Endpoint) error
 // Find returns an endpoint that is enabled, paused or not; nil without one.
 func (r *Receivers) Find(ctx context.Context, org int64, id string) (*Endpoint, error) {
 	e, err := r.of(org).Get(ctx, id)
-	if isNotFound(err) || err == nil && !e.Enabled {
+	if apierr.IsNotFound(err) || err == nil && !e.Enabled {
 		return nil, nil
 	}
 	if err != nil {
@@ -97,7 +96,7 @@ func (r *Receivers) Get(ctx context.Context, org int64, id string) (*Endpoint, e
 func (r *Receivers) Disable(ctx context.Context, e *Endpoint, org int64, reason string) error {
 	d := disabling{at: wire.At(r.records.Now()), url: e.URL, reason: reason}
 	_, err := r.of(org).Change(change.AsService(ctx), e.ID, resource.Change[edit]{Verb: record.Updated, Draft: drafted(d)})
-	if errors.Is(err, errStays) || isNotFound(err) {
+	if errors.Is(err, errStays) || apierr.IsNotFound(err) {
 		return nil
 	}
 	return err
@@ -106,8 +105,3 @@ func (r *Receivers) Disable(ctx context.Context, e *Endpoint, org int64, reason 
 // May reports whether the owner of an endpoint may read a kind of an event, 0 for a record of the
 // organization.
 func (*Receivers) May(e *Endpoint, kind string, event int64) bool { return e.May(kind, event) }
-
-func isNotFound(err error) bool {
-	refused := (*apierr.Error)(nil)
-	return errors.As(err, &refused) && refused.Status == http.StatusNotFound
-}

@@ -107,7 +107,8 @@ func (e *Endpoint) hide(p private) error {
 const skew = time.Minute
 
 // Wants reports whether the endpoint is enabled and takes a message: its kind, its event, and its time,
-// which is not more than a minute before the creation of the endpoint. Changes that are published again may be older.
+// which is not more than a minute before the creation of the endpoint. Changes that are published again
+// may be older.
 func (e *Endpoint) Wants(m bus.Message) bool {
 	return e.Enabled && !m.At.Before(e.CreatedAt.Add(-skew)) && slices.Contains(e.Events, m.Kind) &&
 		(len(e.EventIDs) == 0 || slices.Contains(e.EventIDs, m.Event))

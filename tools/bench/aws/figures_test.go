@@ -30,18 +30,17 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/tools/bench/scale"
 )
 
-// The flags of `go test`.
-var (
-	full = flag.Bool("whole", false, "measure the sizes of docs/performance.md, in some minutes")
-	only = flag.String("only", "", "measure only the runs whose name contains this")
-)
+// only is a flag of `go test`.
+var only = flag.String("only", "", "measure only the runs whose name contains this")
 
 // TestFigures makes each run, prints its figures and holds them to their targets.
 func TestFigures(t *testing.T) {
 	size := small
-	if *full {
+	if scale.Whole() {
 		size = whole
 	}
 	var printed strings.Builder

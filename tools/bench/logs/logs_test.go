@@ -5,7 +5,6 @@ package logs_test
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/http"
 	"testing"
@@ -19,18 +18,8 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/requestlog"
 	"lectern/shared/wire"
+	"lectern/tools/bench/scale"
 )
-
-// whole makes the tests measure; otherwise they only run.
-var whole = flag.Bool("whole", false, "run at the sizes of docs/performance.md")
-
-// size returns small, or large for the whole sizes.
-func size(small, large int) int {
-	if *whole {
-		return large
-	}
-	return small
-}
 
 // inPack is the number of requests that a busy region's subscription delivers at a time for an
 // organization.
@@ -94,7 +83,7 @@ func measure(c *it.Client, log string, n int) {
 // TestExportOfRequests reads 100,000 requests.
 func TestExportOfRequests(t *testing.T) {
 	c := &it.Client{Stack: stacktest.Start(t), T: t}
-	n := size(200, 100_000)
+	n := scale.Size(200, 100_000)
 	storeRequests(c, n)
 	measure(c, "api-requests", n)
 }
@@ -102,7 +91,7 @@ func TestExportOfRequests(t *testing.T) {
 // TestExportOfTheAuditTrail reads 100,000 changes of sessions.
 func TestExportOfTheAuditTrail(t *testing.T) {
 	c := &it.Client{Stack: stacktest.Start(t), T: t}
-	n := size(200, 100_000)
+	n := scale.Size(200, 100_000)
 	operations := make([]any, 100)
 	for i := range operations {
 		made := c.Call(t, http.StatusOK, http.MethodPost, c.EventPath("/sessions/create"), it.Object{"title": fmt.Sprint("Talk ", i)})

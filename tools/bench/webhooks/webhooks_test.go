@@ -5,7 +5,6 @@ package webhooks_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,18 +18,8 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/tools/bench/scale"
 )
-
-// whole makes the tests measure; otherwise they only run.
-var whole = flag.Bool("whole", false, "run at the sizes of docs/performance.md")
-
-// size returns small, or large for the whole sizes.
-func size(small, large int) int {
-	if *whole {
-		return large
-	}
-	return small
-}
 
 // patience is the longest wait for what must arrive.
 const patience = 5 * time.Minute
@@ -172,7 +161,7 @@ func await(t *testing.T, n int, receivers ...*receiver) {
 func TestOneClient(t *testing.T) {
 	c, r := start(t), newReceiver(t, good)
 	endpoint(c, r.URL)
-	n := size(20, 1_000)
+	n := scale.Size(20, 1_000)
 	answered, _ := create(c, n, 1)
 	await(t, n, r)
 	all := r.late(answered)
@@ -182,7 +171,7 @@ func TestOneClient(t *testing.T) {
 // TestBadReceivers: two good receivers beside one that hangs, one that fails and one that is slow, and
 // the two alone.
 func TestBadReceivers(t *testing.T) {
-	n := size(20, 10_000)
+	n := scale.Size(20, 10_000)
 	for _, bad := range [][]http.HandlerFunc{{}, {hangs, fails, slow}} {
 		c := start(t)
 		one, two := newReceiver(t, good), newReceiver(t, good)
@@ -218,7 +207,7 @@ func writeOne(c *it.Client, log *stacktest.Log, n int) (took time.Duration, unit
 // follows when the webhooks of the one before have arrived, as on AWS they take no processor from the
 // writes; on this machine, writes without a pause share two cores with the deliveries.
 func TestAWriteBesideEndpoints(t *testing.T) {
-	n := size(10, 500)
+	n := scale.Size(10, 500)
 	all := map[int]float64{}
 	for _, endpoints := range []int{0, 20} {
 		log := &stacktest.Log{}
@@ -256,7 +245,7 @@ func (r *receiver) awaitRequests(n int) {
 
 // TestWritesBesideDeliveries: the time of a write with 0 and with 20 endpoints, without a pause.
 func TestWritesBesideDeliveries(t *testing.T) {
-	n := size(10, 500)
+	n := scale.Size(10, 500)
 	for _, endpoints := range []int{0, 20} {
 		c, r := start(t), newReceiver(t, good)
 		for range endpoints {
