@@ -54,8 +54,8 @@ func ByEmail(org int64, email string) table.Key {
 }
 
 // Holds reports whether a contact has an address, in any case.
-func Holds(p party.Party, address string) bool {
-	return ByEmail(0, p.Value(email)) == ByEmail(0, address)
+func Holds(b *party.Body, address string) bool {
+	return ByEmail(0, b.Value(email)) == ByEmail(0, address)
 }
 
 // fullName returns first and last name; empty without both.

@@ -53,14 +53,14 @@ func (p private) since(r *Request, id string) wire.Time {
 var actionErased = contact.Kind.Name + "." + party.Erased
 
 // Spares reports whether an erasure leaves the values that a contact has now: the erasure, or a failed one
-// before it, has emptied the contact, and somebody has given the contact another address since.
+// before it, has emptied the contact, and somebody has given the contact another address since. The addresses
+// are compared, not their keyed hashes: a worker may not read the keys.
 func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (bool, error) {
-	p, err := r.private()
-	if err != nil || b.Value(contact.Address) == "" {
-		return false, err
+	if b.Value(contact.Address) == "" || contact.Holds(b, r.IdentityValue) {
+		return false, nil
 	}
-	identity, err := s.Identity(ctx, r.OrgID, b.Value(contact.Address))
-	if err != nil || identity == p.Identity {
+	p, err := r.private()
+	if err != nil {
 		return false, err
 	}
 	at, err := s.emptiedAt(ctx, contact.Kind.PK(r.OrgID, b.ID), p.since(r, b.ID))

@@ -124,7 +124,7 @@ func (s participantSearch) ids(ctx context.Context) (party.IDs, error) {
 
 // confirm reports whether a contact still has the address of the filter.
 func (s participantSearch) confirm(p party.Party) bool {
-	return s.filter.Email == "" || contact.Holds(p, s.filter.Email)
+	return s.filter.Email == "" || contact.Holds(p.Body, s.filter.Email)
 }
 
 // wanted returns the contacts with roles that match the filter.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,39 +37,40 @@ var errEnded = errors.New("the process has ended")
 // later call fails.
 type ending struct {
 	table.Client
-	left int
+	left atomic.Int64
 }
 
-func (e *ending) step() bool { e.left--; return e.left >= 0 }
+// step returns how many calls are left after one more; less than 0 after the end.
+func (e *ending) step() int64 { return e.left.Add(-1) }
 
 func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	if !e.step() {
+	if e.step() < 0 {
 		return nil, errEnded
 	}
 	return e.Client.BatchGetItem(ctx, in, o...)
 }
 
 func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	if !e.step() {
+	if e.step() < 0 {
 		return nil, errEnded
 	}
 	return e.Client.GetItem(ctx, in, o...)
 }
 
 func (e *ending) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if !e.step() {
+	if e.step() < 0 {
 		return nil, errEnded
 	}
 	return e.Client.Query(ctx, in, o...)
 }
 
 func (e *ending) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	done := e.step()
-	if !done && e.left < -1 {
+	left := e.step()
+	if left < -1 {
 		return nil, errEnded
 	}
 	out, err := e.Client.TransactWriteItems(ctx, in, o...)
-	if !done { // The last write is done, and nobody learns of it.
+	if left < 0 { // The last write is done, and nobody learns of it.
 		return nil, errEnded
 	}
 	return out, err
@@ -106,10 +107,11 @@ func (b *bench) invoke(body []byte, receives int) int {
 }
 
 // worker returns a worker whose process ends at a call of the table.
-func (b *bench) worker(calls int) (w *dataworker.Worker, end *ending) {
+func (b *bench) worker(calls int64) (w *dataworker.Worker, end *ending) {
 	b.T.Helper()
 	w = b.workerOf(func(client table.Client) table.Client {
-		end = &ending{client, calls}
+		end = &ending{Client: client}
+		end.left.Store(calls)
 		return end
 	})
 	return w, end
@@ -122,7 +124,7 @@ func (b *bench) workerOf(wrap func(table.Client) table.Client) *dataworker.Worke
 	client, err := table.Open(b.T.Context(), table.Config{Endpoint: url})
 	require.NoError(b.T, err)
 	env := b.Env(b.T)
-	env.Table, env.Memory, env.Log = table.New(wrap(client), name), new(api.Memory), api.NewLog(io.Discard)
+	env.Table, env.Memory, env.Log = table.New(wrap(client), name), new(api.Memory), api.NewLog(b.T.Output())
 	return dataworker.New(dataworker.Config{
 		Table: env.Table, Now: env.Now, Log: env.Log, Requests: datarequest.NewStore(env), Contacts: stores.Contacts(env),
 		Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
@@ -133,15 +135,15 @@ func (b *bench) workerOf(wrap func(table.Client) table.Client) *dataworker.Worke
 // one is done. It returns the number of workers that ended.
 func (b *bench) do(body []byte) (ended int) {
 	b.T.Helper()
-	for calls := 1; ; calls++ {
+	for calls := int64(1); ; calls++ {
 		w, end := b.worker(calls)
 		answer, err := w.Invoke(b.T.Context(), message(body, 1))
 		require.NoError(b.T, err)
 		if len(answer.BatchItemFailures) == 0 {
-			require.GreaterOrEqual(b.T, end.left, 0)
+			require.GreaterOrEqual(b.T, end.left.Load(), int64(0))
 			return ended
 		}
-		require.Negative(b.T, end.left)
+		require.Negative(b.T, end.left.Load())
 		ended++
 	}
 }

@@ -32,7 +32,7 @@ func (b *bench) emptied() (string, []byte) {
 	stored := func(where string) bool {
 		return strings.Contains(where, "#C#"+b.id+" ") && !strings.Contains(where, " H#")
 	}
-	for calls := 1; slices.ContainsFunc(found(it.EngineOf(b.T, b.Stack).Dump(b.T)), stored); calls++ {
+	for calls := int64(1); slices.ContainsFunc(found(it.EngineOf(b.T, b.Stack).Dump(b.T)), stored); calls++ {
 		w, _ := b.worker(calls)
 		_, err := w.Invoke(b.T.Context(), message(body, 5))
 		require.NoError(b.T, err)
@@ -115,7 +115,7 @@ func TestARepeatSparesWhoHasTheContactNow(t *testing.T) {
 func TestASecondErasureFindsAMovedPerson(t *testing.T) {
 	b := newBench(t)
 	first, body := b.asked("erasure")
-	for calls := 1; b.request(first)["status"] != "failed"; calls++ {
+	for calls := int64(1); b.request(first)["status"] != "failed"; calls++ {
 		w, _ := b.worker(calls)
 		_, err := w.Invoke(t.Context(), message(body, 5))
 		require.NoError(t, err)
