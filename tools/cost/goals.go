@@ -20,6 +20,7 @@ const mostIdle = 5
 // goals lists the goals. The log of requests is not judged and has a table of its own: its cost depends
 // on how many lines CloudWatch delivers at once, which was not seen.
 var goals = []goal{
+	{"a month without requests, before a webhook is tried again, redelivered or replayed for the first time", mostIdle, quiet},
 	{"a month without requests", mostIdle, idle},
 	{"a million times \"" + single + "\", beside the gateway and the log of requests", 1.50, besideGateway(single, dense)},
 	{"the same with the log of requests, ten lines in a delivery", 0, besideGateway(single, many)},
@@ -31,6 +32,13 @@ var goals = []goal{
 func idle(c model, p prices) (float64, error) {
 	m, err := c.monthly(loads[0], p)
 	return m.total(), err
+}
+
+// quiet returns the cost of a month without requests of a region in which nothing was ever due for the sweeper.
+func quiet(c model, p prices) (float64, error) {
+	spent, err := idle(c, p)
+	w := waits(p)
+	return spent - w.sweeps + w.quiet, err
 }
 
 // besideGateway returns the cost of a million requests of a kind without the price of API Gateway.

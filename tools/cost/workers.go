@@ -75,9 +75,11 @@ const (
 )
 
 // A minute of the sweeper without anything due: a read of each part of four minutes, since the progress
-// stays two minutes behind and was stored a minute ago, a read of the progress, and its write.
+// stays two minutes behind and was stored a minute ago, a read of the progress, and its write. Before
+// something was due for the first time, there is no progress, and the read of it is all.
 const (
 	sweepMS, sweepReads, sweepWrites = 100, 33, 2
+	quietReads                       = 1
 	minutesOfMonth                   = hours * 60
 )
 
@@ -157,17 +159,19 @@ func countOf(source events.Source) (n float64) {
 	return n
 }
 
-// waiting is the cost of a month in which workers wait for messages and for what is due.
-type waiting struct{ polls, sweeps float64 }
+// waiting is the cost of a month in which workers wait for messages and for what is due. quiet is the part of
+// sweeps that a region pays too in which nothing was ever due.
+type waiting struct{ polls, sweeps, quiet float64 }
 
 // waits returns the cost of a month of waiting.
 func waits(p prices) waiting {
 	requests := countOf(events.Queue) * pollers * secondsOfMonth / pollSeconds
 	sweeps := countOf(events.Schedule) * minutesOfMonth / million
+	invocation := p.schedules + p.invocations + million*sweepMS/1000*memoryOf(events.Sweeper)/1024*p.gbSecond
 	return waiting{
-		polls: requests / million * p.queueRequests,
-		sweeps: sweeps * (p.schedules + p.invocations + million*sweepMS/1000*memoryOf(events.Sweeper)/1024*p.gbSecond +
-			sweepReads*p.readUnits + sweepWrites*p.writeUnits),
+		polls:  requests / million * p.queueRequests,
+		sweeps: sweeps * (invocation + sweepReads*p.readUnits + sweepWrites*p.writeUnits),
+		quiet:  sweeps * (invocation + quietReads*p.readUnits),
 	}
 }
 

@@ -45,6 +45,7 @@ var checks = []check{
 	{"key of the table", "a role uses the key through DynamoDB alone", noKeys, (*run).ownKey},
 	{"functions", "all functions are ready", "", (*run).functions},
 	{"sources of the workers", "changes, queues, the schedule and the log invoke their workers", "", (*run).sources},
+	{"rules of the bus", "published changes reach the queues", "", (*run).rules},
 	{"reserved instances", "instances are reserved as configured", "", (*run).concurrency},
 	{"throttles of the stage", "the stage limits requests as configured", "", (*run).stage},
 	{"certificate", "the domain's certificate is issued", "", (*run).certificate},

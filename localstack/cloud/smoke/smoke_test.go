@@ -114,7 +114,7 @@ func TestWhatTheCredentialsMayNotIsLeftOut(t *testing.T) {
 	for action, check := range map[string]func(*run, context.Context) (string, error){
 		"dynamodb:DescribeContinuousBackups": (*run).recovery, "dynamodb:DescribeTimeToLive": (*run).expiry,
 		"dynamodb:DescribeTable": (*run).leadingKeys, "lambda:GetFunctionConfiguration": (*run).functions,
-		"cloudwatch:DescribeAlarms": (*run).alarms,
+		"cloudwatch:DescribeAlarms": (*run).alarms, "events:DescribeRule": (*run).rules,
 	} {
 		need(t, LeftOut, "the credentials may not "+action, does(t, account{}, check))
 	}
@@ -206,12 +206,13 @@ func alarmsOf(name string, states ...string) http.HandlerFunc {
 	return alarmsAs(list)
 }
 
-// silent answers with an alarm on missing values that is raised, of an age and with the values that it
+// silent answers with an alarm on missing values, deployed and raised that long ago, with the values that it
 // has seen.
-func silent(missing string, age time.Duration, values string) http.HandlerFunc {
+func silent(missing string, age, raised time.Duration, values string) http.HandlerFunc {
 	return alarmsAs(cbor.List{cbor.Map{
 		"AlarmName": cbor.String("lectern-us-sweeper-silent"), "StateValue": cbor.String("ALARM"), "TreatMissingData": cbor.String(missing),
 		"AlarmConfigurationUpdatedTimestamp": &cbor.Tag{ID: 1, Value: cbor.Float64(time.Now().Add(-age).Unix())},
+		"StateTransitionedTimestamp":         &cbor.Tag{ID: 1, Value: cbor.Float64(time.Now().Add(-raised).Unix())},
 		"StateReasonData":                    cbor.String(`{"version": "1.0", "period": 300, "recentDatapoints": ` + values + `, "threshold": 1.0}`),
 	}})
 }
@@ -238,10 +239,11 @@ func TestARaisedAlarmFails(t *testing.T) {
 func TestAnAlarmOnMissingValuesIsNotRaisedByADeployment(t *testing.T) {
 	of := func(answer http.HandlerFunc) Result { return does(t, account{"DescribeAlarms": answer}, (*run).alarms) }
 	need(t, OK, "lectern-us-sweeper-silent is new and looks at minutes before the deployment: look again at ",
-		of(silent("breaching", time.Minute, "[]")))
-	need(t, OK, "look again at ", of(silent("breaching", 14*time.Minute, "[4.0, null]")))
+		of(silent("breaching", time.Minute, time.Minute, "[]")))
+	need(t, OK, "look again at ", of(silent("breaching", 14*time.Minute, 0, "[4.0, null]")))
 	for _, raised := range []http.HandlerFunc{
-		silent("breaching", 16*time.Minute, "[]"), silent("breaching", time.Minute, "[0.0]"), silent("notBreaching", time.Minute, "[]"),
+		silent("breaching", 16*time.Minute, 0, "[]"), silent("breaching", time.Minute, 0, "[0.0]"),
+		silent("notBreaching", time.Minute, 0, "[]"), silent("breaching", time.Minute, time.Hour, "[]"),
 	} {
 		need(t, Failed, "raised: lectern-us-sweeper-silent", of(raised))
 	}
@@ -345,6 +347,13 @@ func TestASourceThatIsOffFails(t *testing.T) {
 	delete(a, "lectern-us-sweeper") // What may not be read hides no failure.
 	a["event-source-mappings"] = says(`{"EventSourceMappings": [{"State": "Disabled"}]}`)
 	need(t, Failed, `of lectern-us-publisher is "Disabled"`, does(t, a, (*run).sources))
+}
+
+// TestARuleThatIsOffFails: no alarm is raised when a rule sends nothing to its queue.
+func TestARuleThatIsOffFails(t *testing.T) {
+	as := func(state string) account { return account{"DescribeRule": says(`{"State": %q}`, state)} }
+	need(t, OK, "all 2 are on", does(t, as("ENABLED"), (*run).rules))
+	need(t, Failed, "the rule lectern-us-webhooks is DISABLED", does(t, as("DISABLED"), (*run).rules))
 }
 
 // TestAnswersToLargeBodiesAreShown: any refusal is one, and the text tells which server refused.

@@ -12,6 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	alarms "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	bus "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
@@ -38,6 +40,22 @@ func (r *run) sources(ctx context.Context) (string, error) {
 		return "", hidden
 	}
 	return fmt.Sprintf("those of all %d are on", len(events.Workers)), failed
+}
+
+// rules checks that the rules which send published changes to the queues are on.
+func (r *run) rules(ctx context.Context) (string, error) {
+	client, on := eventbridge.NewFromConfig(r.config), r.prefix()
+	for _, rule := range events.Rules {
+		name := r.function(rule.Name)
+		out, err := client.DescribeRule(ctx, &eventbridge.DescribeRuleInput{EventBusName: &on, Name: &name})
+		if err != nil {
+			return "", unread("events:DescribeRule", err)
+		}
+		if out.State != bus.RuleStateEnabled {
+			return "", fmt.Errorf("the rule %s is %s", name, out.State)
+		}
+	}
+	return fmt.Sprintf("all %d are on", len(events.Rules)), nil
 }
 
 // mapping checks that the records of a stream, or the messages of a queue, invoke a function, and did
@@ -131,10 +149,14 @@ func (r *run) alarms(ctx context.Context) (string, error) {
 const settled = 15 * time.Minute
 
 // tooNew reports whether an alarm that missing values raise, as sweeper-silent, is raised by them alone,
-// and so soon after its deployment that the values of its function cannot all be there.
+// and so soon after its deployment that the values of its function cannot all be there. An alarm that was
+// raised before a deployment changed the alarm is not new.
 func tooNew(alarm alarms.MetricAlarm, now time.Time) bool {
 	if alarm.TreatMissingData == nil || *alarm.TreatMissingData != "breaching" || alarm.StateReasonData == nil ||
 		alarm.AlarmConfigurationUpdatedTimestamp == nil || now.Sub(*alarm.AlarmConfigurationUpdatedTimestamp) > settled {
+		return false
+	}
+	if raised := alarm.StateTransitionedTimestamp; raised != nil && raised.Before(*alarm.AlarmConfigurationUpdatedTimestamp) {
 		return false
 	}
 	var reason struct {
