@@ -48,7 +48,7 @@ func fillRunning(ctx context.Context, data string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		operator, err := connect(ctx, name, region)
+		operator, err := connect(ctx, data, name)
 		if err != nil {
 			return err
 		}

@@ -82,15 +82,20 @@ func (o localOperator) Do(ctx context.Context, command string, input json.RawMes
 	return json.Marshal(answer)
 }
 
-// connect returns the operator of a running region.
-func connect(ctx context.Context, name string, region datadir.Region) (localOperator, error) {
+// connect returns the operator of a region of the service that runs on a data folder.
+func connect(ctx context.Context, data, name string) (localOperator, error) {
+	region, err := datadir.FindRegion(data, name)
+	if err != nil {
+		return localOperator{}, err
+	}
 	client, err := stack.Connect(ctx, name, region.Engine, stack.TableName(name))
 	if err != nil {
 		return localOperator{}, err
 	}
 	env := stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler))
 	env.Places = stack.Places(name, region.Bus)
-	return localOperator{env}, nil
+	env.Keys, err = stack.Keys(datadir.Folder(data, name))
+	return localOperator{env}, err
 }
 
 // operatorOf returns the operator of a region: of the deployed service if target.Env is set,
@@ -107,11 +112,7 @@ func operatorOf(ctx context.Context, data, name string) (seed.Operator, error) {
 		}
 		return deployed, nil
 	}
-	region, err := datadir.FindRegion(data, name)
-	if err != nil {
-		return nil, err
-	}
-	return connect(ctx, name, region)
+	return connect(ctx, data, name)
 }
 
 // runCommand does a command and prints its answer. Maintenance without input starts from the

@@ -179,7 +179,7 @@ func serve(ctx context.Context, o options, name string) (*server, error) {
 // start starts the parts of a region until the first error.
 func (s *server) start(ctx context.Context, o options) (err error) {
 	name := s.seed.Name
-	folder := filepath.Join(o.data, name)
+	folder := datadir.Folder(o.data, name)
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("make the folder for the data: %w", err)
 	}

@@ -131,7 +131,7 @@ func (p *process) end(t *testing.T, signal os.Signal) {
 	require.NoError(t, p.wait(), p.stderr.String())
 }
 
-// ask sends a request to a region and decodes the answer, which must be a 200.
+// ask sends a request to a region and decodes the answer, which must be no refusal.
 func ask(t *testing.T, variables map[string]string, region, method, path, body string) map[string]any {
 	t.Helper()
 	path = strings.ReplaceAll(path, "{event}", variables["LECTERN_"+region+"_EVENT"])
@@ -144,7 +144,7 @@ func ask(t *testing.T, variables map[string]string, region, method, path, body s
 	defer response.Body.Close()
 	var answer map[string]any
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
-	require.Equal(t, http.StatusOK, response.StatusCode, "%v", answer)
+	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%v", answer)
 	return answer
 }
 

@@ -41,7 +41,7 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	_, err := Read(map[string]any{
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
-		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": true,
+		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": 1,
 		"alarmEmail": "nobody", "firewallRate": 9, "customerKey": "yes", "cloudWatchRole": 1,
 		"alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
 		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},

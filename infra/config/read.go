@@ -32,9 +32,9 @@ func Read(context map[string]any) (*Config, error) {
 		RetentionDays: r.retention("logRetentionDays", 90),
 		ThrottleRate:  r.number("throttleRate", 500, 1, 1_000_000),
 		ThrottleBurst: r.number("throttleBurst", 1000, 1, 1_000_000),
-		Concurrency:   r.number("reservedConcurrency", 0, 0, 10_000),
+		Concurrency:   r.atLeast("reservedConcurrency", 2, 10_000),
 		AlarmEmail:    r.text("alarmEmail", "", "an e-mail address", isEmail),
-		FirewallRate:  r.firewallRate("firewallRate"),
+		FirewallRate:  r.atLeast("firewallRate", 10, 2_000_000_000),
 
 		EachAlarm:     r.text("alarms", "few", "few or each", matches(`few|each`)) == "each",
 		Dashboard:     r.boolean("dashboard", false),
@@ -79,10 +79,10 @@ func (r *reader) retention(key string, fallback int) int {
 	return days
 }
 
-// firewallRate reads 0 or a limit that AWS allows in a rate rule.
-func (r *reader) firewallRate(key string) int {
-	const least = 10
-	n := r.number(key, 0, 0, 2_000_000_000)
+// atLeast reads 0, the default, or a number from least to most. AWS takes no limit below 10 in a rate rule, and
+// no limit below 2 for the instances that a queue invokes.
+func (r *reader) atLeast(key string, least, most int) int {
+	n := r.number(key, 0, 0, most)
 	if n != 0 && n < least {
 		r.mistake(key, "is neither 0 nor at least %d: %d", least, n)
 	}

@@ -46,6 +46,7 @@ var checks = []check{
 	{"functions", "all functions are ready", "", (*run).functions},
 	{"sources of the workers", "changes, queues, the schedule and the log invoke their workers", "", (*run).sources},
 	{"rules of the bus", "published changes reach the queues", "", (*run).rules},
+	{"work on a change", "a change goes through stream, bus and queue to its worker", "", (*run).worked},
 	{"reserved instances", "instances are reserved as configured", "", (*run).concurrency},
 	{"throttles of the stage", "the stage limits requests as configured", "", (*run).stage},
 	{"certificate", "the domain's certificate is issued", "", (*run).certificate},

@@ -352,8 +352,30 @@ func TestASourceThatIsOffFails(t *testing.T) {
 // TestARuleThatIsOffFails: no alarm is raised when a rule sends nothing to its queue.
 func TestARuleThatIsOffFails(t *testing.T) {
 	as := func(state string) account { return account{"DescribeRule": says(`{"State": %q}`, state)} }
-	need(t, OK, "all 2 are on", does(t, as("ENABLED"), (*run).rules))
-	need(t, Failed, "the rule lectern-us-webhooks is DISABLED", does(t, as("DISABLED"), (*run).rules))
+	need(t, OK, "all 3 are on", does(t, as("ENABLED"), (*run).rules))
+	need(t, Failed, "the rule lectern-us-maintain is DISABLED", does(t, as("DISABLED"), (*run).rules))
+}
+
+// TestAChangeThatIsNotWorkedOnFails, and so does a request that is refused.
+func TestAChangeThatIsNotWorkedOnFails(t *testing.T) {
+	asked := 0
+	answering := func(status string) account {
+		return account{"requests": func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				w.WriteHeader(http.StatusCreated)
+				return
+			}
+			asked++
+			_, _ = fmt.Fprintf(w, `{"results": [{"status":%q}]}`, status)
+		}}
+	}
+	need(t, OK, "a data request was completed after ", does(t, answering("completed"), (*run).worked))
+	require.Equal(t, 1, asked)
+	need(t, Failed, "POST /v1/gdpr/requests answers", does(t, account{"requests": says("{}")}, (*run).worked))
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := answering("pending").on(t).worked(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 // TestAnswersToLargeBodiesAreShown: any refusal is one, and the text tells which server refused.

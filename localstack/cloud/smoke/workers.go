@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
 	"lectern/events"
+	command "lectern/functions/operator"
 )
 
 // sources checks that whatever invokes a worker is on. A reader of the stream that is off raises no
@@ -42,12 +46,17 @@ func (r *run) sources(ctx context.Context) (string, error) {
 	return fmt.Sprintf("those of all %d are on", len(events.Workers)), failed
 }
 
-// rules checks that the rules which send published changes to the queues are on.
+// rules checks that the rules are on which send published changes to the queues, and the rule that begins
+// maintenance. No alarm is raised without them.
 func (r *run) rules(ctx context.Context) (string, error) {
-	client, on := eventbridge.NewFromConfig(r.config), r.prefix()
+	own := r.prefix()
+	on := map[string]*string{r.function(command.Maintain): nil} // It is on the bus of the account.
 	for _, rule := range events.Rules {
-		name := r.function(rule.Name)
-		out, err := client.DescribeRule(ctx, &eventbridge.DescribeRuleInput{EventBusName: &on, Name: &name})
+		on[r.function(rule.Name)] = &own
+	}
+	client := eventbridge.NewFromConfig(r.config)
+	for _, name := range slices.Sorted(maps.Keys(on)) {
+		out, err := client.DescribeRule(ctx, &eventbridge.DescribeRuleInput{EventBusName: on[name], Name: &name})
 		if err != nil {
 			return "", unread("events:DescribeRule", err)
 		}
@@ -55,7 +64,7 @@ func (r *run) rules(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("the rule %s is %s", name, out.State)
 		}
 	}
-	return fmt.Sprintf("all %d are on", len(events.Rules)), nil
+	return fmt.Sprintf("all %d are on", len(on)), nil
 }
 
 // mapping checks that the records of a stream, or the messages of a queue, invoke a function, and did
@@ -108,6 +117,37 @@ func (r *run) subscription(ctx context.Context, function string) error {
 		return fmt.Errorf("%s has %d subscriptions of %s", group, len(out.SubscriptionFilters), function)
 	}
 	return nil
+}
+
+// worked checks that a change is worked on: a request for the data of nobody is completed by the reader of the
+// stream, the bus, a queue, its worker, and the keys that the function of the request reads.
+func (r *run) worked(ctx context.Context) (string, error) {
+	const patience, pause = 2 * time.Minute, 2 * time.Second
+	const path = "/v1/gdpr/requests"
+	_, err := r.expect(ctx, http.StatusCreated, r.post(path, object{
+		"requestType": "access", "identityType": "email", "identityValue": "nobody@example.org",
+	}))
+	if err != nil {
+		return "", err
+	}
+	late := fmt.Errorf("a data request is not completed after %s", patience)
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, late)
+	defer cancel()
+	for {
+		a, err := r.expect(ctx, http.StatusOK, r.get(path))
+		if err != nil {
+			return "", err
+		}
+		if strings.Contains(string(a.body), `"status":"completed"`) {
+			return fmt.Sprintf("a data request was completed after %.1f s", time.Since(began).Seconds()), nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // alarms checks that the region has alarms, and that none is raised but operator-used, since the

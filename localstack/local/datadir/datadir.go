@@ -107,6 +107,9 @@ func Find(data string) (State, error) {
 	return s, nil
 }
 
+// Folder returns the folder for the data of a region.
+func Folder(data, name string) string { return filepath.Join(data, name) }
+
 // FindRegion returns a region of the service that runs on the data folder.
 func FindRegion(data, name string) (Region, error) {
 	if !slices.Contains(Names, name) {

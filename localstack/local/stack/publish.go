@@ -18,6 +18,7 @@ import (
 	"lectern/localstack/local/runtimeapi"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 )
 
@@ -175,6 +176,12 @@ type masterKey string
 
 // load returns the key.
 func (k masterKey) load(context.Context) ([]byte, error) { return []byte(k), nil }
+
+// Keys returns the keys of a region with a folder for its data; the folder of a region in memory is empty.
+func Keys(dir string) (*secret.Keys, error) {
+	key, err := bus.MasterKey(dir)
+	return &secret.Keys{Load: masterKey(key).load}, err
+}
 
 // environment returns the variables by which a function's own binary finds the local bus.
 func (s *Stack) environment(name string) []string {

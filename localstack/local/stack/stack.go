@@ -173,14 +173,14 @@ func Connect(ctx context.Context, region, engineURL, tableName string) (table.Cl
 // ids, the master key of a region without a folder and an empty memory.
 func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 	t.Log = log
-	key, _ := bus.MasterKey("") // The key of a region without a folder needs no file.
+	keys, _ := Keys("") // The key of a region without a folder needs no file.
 	return api.Env{
 		Region:         region,
 		Table:          t,
 		Now:            time.Now,
 		NewID:          uuid.NewString,
 		Log:            log,
-		Keys:           &secret.Keys{Load: masterKey(key).load},
+		Keys:           keys,
 		LocalReceivers: true,
 		Memory:         &api.Memory{},
 	}
