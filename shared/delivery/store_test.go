@@ -15,8 +15,8 @@ import (
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/bus"
-	"lectern/shared/metering"
 	"lectern/shared/delivery"
+	"lectern/shared/metering"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )

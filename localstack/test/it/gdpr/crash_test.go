@@ -83,7 +83,7 @@ type bench struct {
 	id, hook string
 	// second has the contact on a second event.
 	second *it.Contacts
-	posts    []bus.Post
+	posts  []bus.Post
 	// fault is the error of the queue.
 	fault error
 }
