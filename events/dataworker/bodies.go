@@ -20,7 +20,7 @@ type audience struct {
 	endpoints []string
 }
 
-// record is a record with bodies: its type, its id, and the last change whose body is erased.
+// record names a record with bodies, and the last change with a body to erase.
 type record struct{ kind, id, last string }
 
 // eraseBodies renders the bodies of a record again, from what is left of the person, and removes what

@@ -63,7 +63,7 @@ type erasing struct {
 const everyChange = "~"
 
 // eraseEverything erases a contact, the values of its changes and the bodies of its webhooks, and notes
-// its sessions. If somebody else has the contact now, the later changes and bodies stay as they are.
+// its sessions. The changes and bodies of the next person of the contact stay.
 func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id string, e erasing) error {
 	last, err := w.eraseContact(ctx, r, id, e.tell)
 	if err != nil {
@@ -85,8 +85,8 @@ func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id
 // errLeft is the error of an erasure that has left values.
 var errLeft = errors.New("dataworker: the contact still has values")
 
-// eraseContact removes the values of a contact, unless somebody else has the contact now, and returns the id
-// of the last change whose values are those of the person.
+// eraseContact removes the values of a contact, unless another person has the contact now. It returns the id
+// of the last change with values of the erased person.
 func (w *Worker) eraseContact(ctx context.Context, r *datarequest.Request, id string, tell bool) (last string, err error) {
 	b, err := w.body(ctx, r.OrgID, id)
 	if b == nil || err != nil {

@@ -52,8 +52,8 @@ func (p private) since(r *Request, id string) wire.Time {
 // actionErased is the action of the change that empties a contact.
 var actionErased = contact.Kind.Name + "." + party.Erased
 
-// Spares returns the id of the change after which the values of a contact are those of somebody else: the
-// erasure, or a failed one before it, has emptied the contact with that change, and somebody has given the
+// Spares returns the id of the change after which a contact has the values of another person: the
+// erasure, or a failed one before the erasure, has emptied the contact with the change, and somebody has given the
 // contact another address since. Spares returns an empty id if the erasure removes all values. The addresses
 // are compared, not their keyed hashes: a worker may not read the keys.
 func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (change string, err error) {
