@@ -20,15 +20,21 @@ type audience struct {
 	endpoints []string
 }
 
+// record names a record with bodies, and the last change with a body to erase.
+type record struct{ kind, id, last string }
+
 // eraseBodies renders the bodies of a record again, from what is left of the person, and removes what
 // receivers have answered to them. A body whose change is not found is removed.
-func (w *Worker) eraseBodies(ctx context.Context, of audience, recordType, id string) error {
+func (w *Worker) eraseBodies(ctx context.Context, of audience, r record) error {
 	g, within := errgroup.WithContext(ctx)
 	g.SetLimit(bodiesAtOnce)
-	for kept, err := range w.deliveries.Bodies(ctx, of.org, recordType, id) {
+	for kept, err := range w.deliveries.Bodies(ctx, of.org, r.kind, r.id) {
 		if err != nil {
 			_ = g.Wait() // The error of the read says more.
 			return err
+		}
+		if kept.Change > r.last {
+			continue
 		}
 		g.Go(table.Safely(func() error { return w.eraseBody(within, of, kept) }))
 	}

@@ -43,7 +43,7 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 		return "", err
 	}
 	for at := range sessions {
-		if err := w.eraseBodies(ctx, of, "session", at.id); err != nil {
+		if err := w.eraseBodies(ctx, of, record{"session", at.id, everyChange}); err != nil {
 			return "", err
 		}
 	}
@@ -59,16 +59,20 @@ type erasing struct {
 	sessions map[place]bool
 }
 
+// everyChange follows the id of each change.
+const everyChange = "~"
+
 // eraseEverything erases a contact, the values of its changes and the bodies of its webhooks, and notes
-// its sessions.
+// its sessions. The changes and bodies of the next person of the contact stay.
 func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id string, e erasing) error {
-	if err := w.eraseContact(ctx, r, id, e.tell); err != nil {
+	last, err := w.eraseContact(ctx, r, id, e.tell)
+	if err != nil {
 		return err
 	}
-	if err := change.Forget(ctx, w.Table, r.OrgID, contact.Kind.PK(r.OrgID, id)); err != nil {
+	if err := change.Forget(ctx, w.Table, change.Until{Org: r.OrgID, PK: contact.Kind.PK(r.OrgID, id), Last: last}); err != nil {
 		return err
 	}
-	if err := w.eraseBodies(ctx, e.audience, contact.Kind.Name, id); err != nil {
+	if err := w.eraseBodies(ctx, e.audience, record{contact.Kind.Name, id, last}); err != nil {
 		return err
 	}
 	items, err := person.Anywhere(ctx, w.Table, r.OrgID, id)
@@ -81,16 +85,21 @@ func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id
 // errLeft is the error of an erasure that has left values.
 var errLeft = errors.New("dataworker: the contact still has values")
 
-// eraseContact removes the values of a contact, event by event, and makes sure that none is left.
-func (w *Worker) eraseContact(ctx context.Context, r *datarequest.Request, id string, tell bool) error {
+// eraseContact removes the values of a contact, unless another person has the contact now. It returns the id
+// of the last change with values of the erased person.
+func (w *Worker) eraseContact(ctx context.Context, r *datarequest.Request, id string, tell bool) (last string, err error) {
 	b, err := w.body(ctx, r.OrgID, id)
 	if b == nil || err != nil {
-		return err
+		return everyChange, err
 	}
-	spared, err := w.Requests.Spares(ctx, r, b)
-	if spared || err != nil {
-		return err
+	if last, err = w.Requests.Spares(ctx, r, b); last != "" || err != nil {
+		return last, err
 	}
+	return everyChange, w.empty(ctx, r, id, tell)
+}
+
+// empty removes the values of a contact, event by event, and makes sure that none is left.
+func (w *Worker) empty(ctx context.Context, r *datarequest.Request, id string, tell bool) error {
 	events, err := w.Requests.Events(ctx, r.OrgID, id)
 	if err != nil {
 		return err

@@ -70,12 +70,15 @@ func (b *batch) cancel(ctx context.Context, w *delivery.Work, t delivery.Task, r
 	return b.store.End(ctx, w, t)
 }
 
-// postpone makes a scheduled attempt due later, and withholds another attempt.
+// postpone makes the attempt of the schedule or of a replay due later, and withholds a redelivery.
 func (b *batch) postpone(ctx context.Context, w *delivery.Work, t delivery.Task) error {
-	if t.Mode != delivery.Scheduled {
+	if t.Mode == delivery.Redelivery {
 		return b.withhold(ctx, w, t, paused)
 	}
 	b.add(&b.postponed)
+	if t.Mode == delivery.Replayed {
+		return b.store.Hold(ctx, t, pauseOf(w.ID))
+	}
 	return b.store.Postpone(ctx, w, t, pauseOf(w.ID))
 }
 

@@ -37,11 +37,16 @@ func Decode(item table.Item) (*Record, error) {
 	return r, nil
 }
 
-// Forget removes the values from the change records of a person in the partition pk. The names of
-// the fields stay. An early release put the values into the feed, and a reference to them into pk: its
-// records have no nonce.
-func Forget(ctx context.Context, t *table.Table, org int64, pk string) error {
-	for item, err := range t.Between(ctx, pk, "H#", "H#~") {
+// Until names the change records in a partition up to that of the id Last.
+type Until struct {
+	Org      int64
+	PK, Last string
+}
+
+// Forget removes the values from change records of a person. The names of the fields stay. An early release put the values into the feed, and a reference to them into the
+// partition: its records have no nonce.
+func Forget(ctx context.Context, t *table.Table, u Until) error {
+	for item, err := range t.Between(ctx, u.PK, "H#", PersonalKey(u.PK, u.Last).SK) {
 		if err != nil {
 			return err
 		}
@@ -55,7 +60,7 @@ func Forget(ctx context.Context, t *table.Table, org int64, pk string) error {
 		if r.Nonce != "" {
 			continue
 		}
-		if err := forgetEarly(ctx, t, org, strings.TrimPrefix(item.SK, PersonalKey("", "").SK)); err != nil {
+		if err := forgetEarly(ctx, t, u.Org, strings.TrimPrefix(item.SK, PersonalKey("", "").SK)); err != nil {
 			return err
 		}
 	}

@@ -52,51 +52,62 @@ func (p private) since(r *Request, id string) wire.Time {
 // actionErased is the action of the change that empties a contact.
 var actionErased = contact.Kind.Name + "." + party.Erased
 
-// Spares reports whether an erasure leaves the values that a contact has now: the erasure, or a failed one
-// before it, has emptied the contact, and somebody has given the contact another address since. The addresses
+// Spares returns the id of the change after which a contact has the values of another person: the
+// erasure, or a failed one before the erasure, has emptied the contact with the change, and somebody has given the
+// contact another address since. Spares returns an empty id if the erasure removes all values. The addresses
 // are compared, not their keyed hashes: a worker may not read the keys.
-func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (bool, error) {
+func (s *Store) Spares(ctx context.Context, r *Request, b *party.Body) (change string, err error) {
 	if b.Value(contact.Address) == "" || contact.Holds(b, r.IdentityValue) {
-		return false, nil
+		return "", nil
 	}
 	p, err := r.private()
 	if err != nil {
-		return false, err
+		return "", err
 	}
-	at, err := s.emptiedAt(ctx, contact.Kind.PK(r.OrgID, b.ID), p.since(r, b.ID))
-	if err != nil || at.IsZero() {
-		return false, err
-	}
-	left, err := s.hasEarlier(ctx, contact.Kind.PK(r.OrgID, b.ID), at)
-	return !left, err
+	return s.emptiedBy(ctx, contact.Kind.PK(r.OrgID, b.ID), p.since(r, b.ID))
 }
 
-// emptiedAt returns the time of the first erasure of the contact in a partition since a time; zero without
-// one.
-func (s *Store) emptiedAt(ctx context.Context, pk string, since wire.Time) (wire.Time, error) {
+// emptiedBy returns the id of the last change that emptied the contact in a partition since a time; empty if
+// no change did, or if values of the person may be left on an event. An erasure empties a contact event by
+// event, and may have ended between two events.
+func (s *Store) emptiedBy(ctx context.Context, pk string, since wire.Time) (last string, err error) {
+	var first wire.Time
+	events := map[int64]bool{}
 	from, to := change.PersonalKey(pk, feed.Bound(since.Time)), change.PersonalKey(pk, "~")
 	for item, err := range s.members.Table.Between(ctx, pk, from.SK, to.SK) {
 		if err != nil {
-			return wire.Time{}, err
+			return "", err
 		}
 		c, err := change.Decode(item)
 		if err != nil {
-			return wire.Time{}, err
+			return "", err
 		}
-		if c.Action == actionErased {
-			return c.At, nil
+		if c.Action != actionErased {
+			continue
 		}
+		if last = c.ID; first.IsZero() {
+			first = c.At
+		}
+		events[c.Event] = true
 	}
-	return wire.Time{}, nil
+	if last == "" {
+		return "", nil
+	}
+	left, err := s.hasOlder(ctx, pk, first, events)
+	if left || err != nil {
+		return "", err
+	}
+	return last, nil
 }
 
-// hasEarlier reports whether the contact in a partition has values on an event from before a time.
-func (s *Store) hasEarlier(ctx context.Context, pk string, at wire.Time) (bool, error) {
+// hasOlder reports whether the contact in a partition has values on an event that was not emptied. An event
+// to which the contact came after a time has no value from before.
+func (s *Store) hasOlder(ctx context.Context, pk string, at wire.Time, emptied map[int64]bool) (bool, error) {
 	for a, err := range party.Associations(ctx, s.members.Table, pk) {
 		if err != nil {
 			return false, err
 		}
-		if len(a.CustomFields)+len(a.Translations) > 0 && a.UpdatedAt.Before(at.Time) {
+		if len(a.CustomFields)+len(a.Translations) > 0 && !emptied[a.Event] && a.CreatedAt.Before(at.Time) {
 			return true, nil
 		}
 	}

@@ -114,8 +114,8 @@ func (s *Store) unrefilled(ctx context.Context, org int64, b *party.Body, e Eras
 	if e.CreatedAt.IsZero() {
 		return true, nil
 	}
-	at, err := s.emptiedAt(ctx, contact.Kind.PK(org, b.ID), e.CreatedAt)
-	return at.IsZero(), err
+	by, err := s.emptiedBy(ctx, contact.Kind.PK(org, b.ID), e.CreatedAt)
+	return by == "", err
 }
 
 // erasureOf returns the draft of an erasure of the person with an address.

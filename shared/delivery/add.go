@@ -57,20 +57,30 @@ type Added struct {
 // lostAfter is longer after the time of an attempt than its message waits in a queue that is not lost.
 const lostAfter = time.Hour
 
+// fresh is the age of a change up to which Add expects that nothing is stored of its message. A message of
+// an older change may have come before.
+const fresh = 3 * time.Minute
+
 // Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
 // Add keeps a body that is stored, at least as long as each delivery. Add may be repeated. It stores
 // nothing of a message that is older than a delivery is kept: the delivery may have ended, and have
-// expired.
+// expired. For a fresh message Add inserts first, and reads only if something is stored.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
 	if len(targets) == 0 || s.Now().Sub(m.At.Time) >= Keep {
 		return Added{}, nil
 	}
 	a := &addition{Store: s, message: m, targets: targets, renderer: r, rendered: map[string][]byte{}}
-	for _, err := range tries.Each(ctx) {
+	for try, err := range tries.Each(ctx) {
 		if err != nil {
 			return Added{}, err
 		}
-		added, err = a.try(ctx)
+		var stored map[table.Key]table.Item
+		if try > 0 || s.Now().Sub(m.At.Time) > fresh {
+			if stored, err = a.stored(ctx); err != nil {
+				return Added{}, err
+			}
+		}
+		added, err = a.add(ctx, stored)
 		if !errors.Is(err, table.ErrStale) {
 			return added, err
 		}
@@ -88,16 +98,17 @@ type addition struct {
 	rendered map[string][]byte
 }
 
-// try adds what is missing; table.ErrStale if another Add was faster.
-func (a *addition) try(ctx context.Context) (added Added, err error) {
+// stored reads the bodies and deliveries that are stored.
+func (a *addition) stored(ctx context.Context) (map[table.Key]table.Item, error) {
 	var keys []table.Key
 	for _, t := range a.targets {
 		keys = append(keys, bodyKey(a.message, t.Form), a.key(t))
 	}
-	got, err := a.Table.GetMany(ctx, keys)
-	if err != nil {
-		return Added{}, err
-	}
+	return a.Table.GetMany(ctx, keys)
+}
+
+// add adds to the stored items the missing items; table.ErrStale if more is stored.
+func (a *addition) add(ctx context.Context, got map[table.Key]table.Item) (added Added, err error) {
 	var writes []table.Write
 	written := map[table.Key]bool{}
 	for _, t := range a.targets {

@@ -16,6 +16,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/bus"
 	"lectern/shared/delivery"
+	"lectern/shared/metering"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -141,6 +142,26 @@ func TestADeliveryIsAddedOnce(t *testing.T) {
 	none, err := b.Add(t.Context(), message(2), nil, b)
 	require.NoError(t, err)
 	require.Zero(t, none.New)
+}
+
+// TestAFreshMessageIsNotRead: Add reads only if the message has come before, or the change is older.
+func TestAFreshMessageIsNotRead(t *testing.T) {
+	b := start(t)
+	for i, reads := range []bool{false, true} {
+		ctx, meter := metering.Measured(t.Context())
+		added, err := b.Add(ctx, message(0), []delivery.Target{{Endpoint: endpoint, Form: "full"}}, b)
+		require.NoError(t, err)
+		require.Len(t, added.Tasks, 1, "a delivery without an attempt is asked for each time")
+		require.Equal(t, 1-i, added.New)
+		_, _, units, _ := meter.Totals()
+		require.Equal(t, reads, units > 0)
+	}
+	b.now = noon.Add(time.Hour)
+	rendered := b.rendered.Load()
+	added, err := b.Add(t.Context(), message(0), []delivery.Target{{Endpoint: endpoint, Form: "full"}}, b)
+	require.NoError(t, err)
+	require.Len(t, added.Tasks, 1)
+	require.Equal(t, rendered, b.rendered.Load(), "what may be stored is read before it is rendered")
 }
 
 // TestIDsDependOnTheChange alone and are ordered by its time.

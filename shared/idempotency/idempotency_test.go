@@ -296,6 +296,8 @@ func TestAKeptErrorHasNoNamesOfPeople(t *testing.T) {
 	}{
 		{apierr.FieldNotFound("Ada Lovelace"), "…", `There is no custom field "…".`},
 		{apierr.FieldNotFound("ada@example.org"), "…", `There is no custom field "…".`},
+		{apierr.Invalid("E", "E must be an E-mail. Every E."), "…", "… must be an …-mail. Every …."},
+		{apierr.Invalid("É", "É and Éa, aÉ."), "…", "… and Éa, aÉ."},
 		{apierr.FieldNotFound("seat_2"), "seat_2", `There is no custom field "seat_2".`},
 		{apierr.Invalid("a.Ada \"L\"[0]", "a.Ada \"L\"[0] must be a string."), "…", "… must be a string."},
 		{apierr.Invalid("translations.de-AT.aboutMe[3]", "%s is %q.", "translations.de-AT.aboutMe[3]", "x\"Ada"),

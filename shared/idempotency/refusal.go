@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"lectern/shared/apierr"
 	"lectern/shared/wire"
@@ -39,7 +41,7 @@ const hidden = "…"
 func EncodeError(e *apierr.Error) (json.RawMessage, error) {
 	short, options := *e, e.ValidOptions
 	if field, _ := e.Details["field"].(string); field != "" && !path.MatchString(field) {
-		short.Message = strings.ReplaceAll(short.Message, field, hidden)
+		short.Message = hideName(short.Message, field)
 		short.Details = maps.Clone(e.Details)
 		short.Details["field"] = hidden
 	}
@@ -59,6 +61,39 @@ func EncodeError(e *apierr.Error) (json.RawMessage, error) {
 		options = nil
 	}
 	return wire.Encode(refusal{e.Status, options, &short})
+}
+
+// hideName replaces a name in a text, but not inside of a word.
+func hideName(text, name string) string {
+	var b strings.Builder
+	for from := 0; ; {
+		at := strings.Index(text[from:], name)
+		if at < 0 {
+			b.WriteString(text[from:])
+			return b.String()
+		}
+		at += from
+		end := at + len(name)
+		if splits(text, at) || splits(text, end) {
+			_, size := utf8.DecodeRuneInString(text[at:])
+			b.WriteString(text[from : at+size])
+			from = at + size
+			continue
+		}
+		b.WriteString(text[from:at] + hidden)
+		from = end
+	}
+}
+
+// splits reports whether a place in a text is inside of a word.
+func splits(text string, at int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at:])
+	return isOfWord(before) && isOfWord(after)
+}
+
+func isOfWord(r rune) bool {
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_')
 }
 
 func isLong(part any) bool {

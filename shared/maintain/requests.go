@@ -31,6 +31,9 @@ func (r *run) requests(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
+		if len(messages) == 0 { // Its change record is gone.
+			continue
+		}
 		if err := r.publish(ctx, messages); err != nil {
 			return false, err
 		}

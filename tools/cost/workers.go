@@ -53,9 +53,9 @@ const (
 	publishMS, matchMS, deliverMS = 30, 40, 300
 	eachMS                        = 10
 	// listReads is the number of read units of the endpoints of an organization, matchReads that of a
-	// matching endpoint: its owner and token, the record to render, and what is stored already.
+	// matching endpoint: its owner and token, and the record to render.
 	// deliverReads is that of an attempt: delivery, body, endpoint, owner, token and state.
-	listReads, matchReads, deliverReads = 1, 12, 7
+	listReads, matchReads, deliverReads = 1, 10, 7
 	// bodyKB and deliveryKB are the sizes in the table of a body, deflated, and of a delivery with its
 	// attempt; the delivery is written twice. A write in a transaction counts twice.
 	bodyKB, deliveryKB, deliveryWrites, twice = 3, 1, 2, 2

@@ -81,7 +81,9 @@ type bench struct {
 	*it.Contacts
 	// id is the person, and hook the endpoint.
 	id, hook string
-	posts    []bus.Post
+	// second has the contact on a second event.
+	second *it.Contacts
+	posts  []bus.Post
 	// fault is the error of the queue.
 	fault error
 }
@@ -174,7 +176,7 @@ func newBench(t *testing.T) *bench {
 	row := second.NewField("Row", "text")
 	second.Create(200, object{"email": address, "custom_fields": object{row: canary}})
 	b.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}})
-	b.id = id
+	b.id, b.second = id, second
 	b.hook = b.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": "https://hooks.invalid/", "events": []any{"contact.updated"}}).JSON(t)["id"].(string)
 	b.deliver("")
 	b.deliverMessage(bus.Message{ // Its change is not in the feed.

@@ -48,6 +48,31 @@ func (b *bench) requireNew() {
 	b.T.Helper()
 	require.Equal(b.T, "New", b.Get(200, b.id)["first_name"])
 	require.Empty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
+	kept := false
+	for item, err := range b.Table(b.T).Between(b.T.Context(), contact.Kind.PK(b.Org, b.id), "H#", "H#~") {
+		require.NoError(b.T, err)
+		kept = kept || strings.Contains(string(item.Data), `"New"`)
+	}
+	require.True(b.T, kept, "the changes of somebody else keep their values")
+}
+
+// TestAnErasureThatEndedBetweenTwoEvents goes on, although somebody has given the contact another address
+// and other values on the event that was not emptied.
+func TestAnErasureThatEndedBetweenTwoEvents(t *testing.T) {
+	b := newBench(t)
+	other := b.second.NewField("Other", "text")
+	id, body := b.asked("erasure")
+	for calls := int64(1); b.Get(200, b.id)["email"] != nil; calls++ {
+		w, _ := b.worker(calls)
+		_, err := w.Invoke(t.Context(), message(body, 5))
+		require.NoError(t, err)
+	}
+	b.second.Put(200, b.id, object{"email": "new@example.org", "custom_fields": object{other: "new"}})
+	require.Contains(t, string(it.Encode(t, b.second.Get(200, b.id))), canary, "the second event was not emptied")
+	require.Zero(t, b.invoke(body, 1))
+	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1))
+	require.Equal(t, "completed", b.request(id)["status"])
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
 
 // TestASecondErasureDoesTheRestOfAFailedOne: the first has emptied the contact, and nothing else. Its

@@ -17,6 +17,7 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/bus"
 	"lectern/shared/maintain"
+	"lectern/shared/table"
 	"lectern/shared/tenancy"
 )
 
@@ -101,6 +102,20 @@ func TestAnOpenRequestIsSentAgain(t *testing.T) {
 	require.Zero(t, b.invoke(it.Encode(t, object{"detail": sent[0]}), 1))
 	require.Equal(t, "completed", b.request(id)["status"])
 	_, sent = b.maintained(25 * time.Hour)
+	require.Empty(t, sent)
+}
+
+// TestARequestWithoutItsChangeIsNotCounted as sent again: there is no message to send.
+func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
+	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}
+	id, _ := b.asked("access")
+	for _, c := range it.ChangesOf(t, b.Stack) {
+		if c.RecordID == id {
+			require.NoError(t, b.Table(t).Transact(t.Context(), table.Delete(c.Key())))
+		}
+	}
+	report, sent := b.maintained(25 * time.Hour)
+	require.Zero(t, report.Resent)
 	require.Empty(t, sent)
 }
 
