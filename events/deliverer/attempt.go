@@ -70,15 +70,12 @@ func (b *batch) cancel(ctx context.Context, w *delivery.Work, t delivery.Task, r
 	return b.store.End(ctx, w, t)
 }
 
-// postpone makes the attempt of the schedule or of a replay due later, and withholds a redelivery.
+// postpone makes a scheduled attempt due later, and withholds another attempt.
 func (b *batch) postpone(ctx context.Context, w *delivery.Work, t delivery.Task) error {
-	if t.Mode == delivery.Redelivery {
+	if t.Mode != delivery.Scheduled {
 		return b.withhold(ctx, w, t, paused)
 	}
 	b.add(&b.postponed)
-	if t.Mode == delivery.Replayed {
-		return b.store.Hold(ctx, t, pauseOf(w.ID))
-	}
 	return b.store.Postpone(ctx, w, t, pauseOf(w.ID))
 }
 

@@ -231,43 +231,6 @@ func TestAPausedEndpointGetsNothing(t *testing.T) {
 	require.NotContains(t, b.counts(), "latency_ms", "the pause is no latency")
 }
 
-// TestAReplayWaitsForAPausedEndpoint, however often it looks; a redelivery tells of the pause at once.
-func TestAReplayWaitsForAPausedEndpoint(t *testing.T) {
-	b := start(t)
-	task, reason := b.add(1)[0], "The owner is inactive."
-	b.found.PausedReason = &reason
-	task.Mode = delivery.Replayed
-	for range 12 {
-		require.Zero(t, b.invoke(task))
-		require.Empty(t, b.show(task).Attempts)
-		due := b.due()
-		require.Equal(t, []delivery.Task{task}, due)
-	}
-	b.found.PausedReason = nil
-	require.Zero(t, b.invoke(task))
-	require.Equal(t, delivery.Delivered, b.show(task).Status)
-	b.found.PausedReason = &reason
-	task.Mode, task.Attempt = delivery.Redelivery, 2
-	require.Zero(t, b.invoke(task))
-	require.Equal(t, "Not sent: the token that wrote the endpoint last may not read the change.", *b.show(task).Attempts[1].Error)
-}
-
-// due moves the clock two hours on, and returns the tasks that have become due, and removes them.
-func (b *bench) due() (tasks []delivery.Task) {
-	b.Helper()
-	minute := b.Last()
-	b.now = b.now.Add(2 * time.Hour)
-	for ; minute <= b.Last(); minute++ {
-		items, err := b.DueIn(b.Context(), minute)
-		require.NoError(b, err)
-		require.NoError(b, b.Done(b.Context(), items))
-		for _, d := range items {
-			tasks = append(tasks, d.Task)
-		}
-	}
-	return tasks
-}
-
 // TestThePauseIsSpread over an hour, and depends on the delivery alone.
 func TestThePauseIsSpread(t *testing.T) {
 	b := start(t)

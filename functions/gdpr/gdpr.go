@@ -40,7 +40,8 @@ const (
 		"the values in the audit trail, the bodies of webhooks, the answers of receivers, and archives. The contact stays without a name, " +
 		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`. It cannot be undone. " +
 		"If an earlier erasure for the address has failed before it removed the values, its contact is erased too, whatever address the " +
-		"contact has now. An erasure ends a few minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
+		"contact has now. " +
+		"An erasure ends a few minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
 		"What others wrote about a person as free text, such as a session's description, stays, and so do members of the organization, " +
 		"whom `response.users` names. Backups keep the data for up to 35 days, and an Idempotency-Key keeps the name of an unknown " +
 		"field that was refused for 24 hours.\n\n" +

@@ -43,8 +43,8 @@ type Until struct {
 	PK, Last string
 }
 
-// Forget removes the values from change records of a person. The names of the fields stay. An early release put the values into the feed, and a reference to them into the
-// partition: its records have no nonce.
+// Forget removes the values from change records of a person. The names of the fields stay. An early release
+// put the values into the feed, and a reference to them into the partition: its records have no nonce.
 func Forget(ctx context.Context, t *table.Table, u Until) error {
 	for item, err := range t.Between(ctx, u.PK, "H#", PersonalKey(u.PK, u.Last).SK) {
 		if err != nil {

@@ -124,15 +124,6 @@ func (s Store) Postpone(ctx context.Context, w *Work, t Task, by time.Duration) 
 	return err
 }
 
-// Hold makes the attempt of a replay due later.
-func (s Store) Hold(ctx context.Context, t Task, by time.Duration) error {
-	due, err := s.due(ctx, s.Now().Add(by), t)
-	if err != nil {
-		return err
-	}
-	return s.Table.Transact(ctx, due)
-}
-
 // End cancels the delivery of a scheduled task.
 func (s Store) End(ctx context.Context, w *Work, t Task) error {
 	_, err := s.change(ctx, w, t, ended)

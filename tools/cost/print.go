@@ -81,11 +81,14 @@ func (c model) withoutRequests() string {
 	us := regions[0]
 	idle := waits(us)
 	return fmt.Sprintf("Without requests: %g alarms with %g metrics, %g dashboards, %d secret, a table of %d GB with point-in-time recovery, "+
-		"the polling of %g queues with %d requests at once that wait %d s (%.2f), and %s invocations of the sweeper (%.2f, and %.2f before something was due for the first time). %g logs "+
+		"the polling of %g queues with %d requests at once that wait %d s (%.2f), and %s invocations of the sweeper (%.2f, and %.2f before "+
+		"something was due for the first time). %g logs "+
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
-		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, and as much again after each of its first two yearly rotations, a firewall %.2f and %.2f "+
+		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, and "+
+		"as much again after each of its first two yearly rotations, a firewall %.2f and %.2f "+
 		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
-		"is, and whose replica of the secret costs as much as the secret, a DNS zone, `maintain`, which once a day reads a unit for about 13 rows (for 20,000 rows, a cent a month), and the archives of "+
+		"is, and whose replica of the secret costs as much as the secret, a DNS zone, `maintain`, which once a day reads a unit for about "+
+		"13 rows (for 20,000 rows, a cent a month), and the archives of "+
 		"the functions in the bucket of the CDK (a release has about 0.2 GB: half a cent). Nothing polls the dead-letter queues. "+
 		"A service with all groups and 257 operations costs the same without requests, as long as it has the workers of today: no alarm, "+
 		"log or queue belongs to a group, as a test of infra holds. One more polled queue costs %.2f, and %.2f more for its two metrics "+

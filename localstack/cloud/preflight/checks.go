@@ -55,8 +55,8 @@ func (c check) concurrency(ctx context.Context) Finding {
 		return c.reserved(ctx, free)
 	}
 	if free < unreserved {
-		return Finding{Warning, subject, fmt.Sprintf("the account has %d, %d of them unreserved: one more request at once is answered with 500, and workers that "+
-			"wait for slow receivers of webhooks may take all of them. "+
+		return Finding{Warning, subject, fmt.Sprintf("the account has %d, %d of them unreserved: one more request at once is answered "+
+			"with 500, and workers that wait for slow receivers of webhooks may take all of them. "+
 			"Ask AWS for more: %s", have, free, c.increase(1000))}
 	}
 	return Finding{OK, subject, fmt.Sprintf("the account has %d, %d of them unreserved", have, free)}
