@@ -17,6 +17,7 @@ TARGET = $(or $(GOOS),$(shell go env GOOS))-$(or $(GOARCH),$(shell go env GOARCH
 ENGINE := node_modules/.package-lock.json
 CDK := infra/node_modules/.package-lock.json
 SCALAR := functions/root/assets/scalar.js.gz
+OBJECTS := .local/bin/versitygw-v1.8.0
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
 # Two packages at a time: the integration tests start an engine each.
@@ -163,7 +164,7 @@ clean: stop ## Remove what was built and installed, and all local data.
 	rm -rf bin dist node_modules infra/node_modules .local $(SCALAR)
 
 .PHONY: setup
-setup: $(ENGINE) $(SCALAR)
+setup: $(ENGINE) $(SCALAR) $(OBJECTS)
 
 # What .ci/run, soak, engines and test-deploy take from PyPI; nothing else needs Python.
 .PHONY: emulator
@@ -193,6 +194,12 @@ $(CDK): infra/package.json infra/package-lock.json
 
 $(SCALAR): tools/scalar.mjs
 	node tools/scalar.mjs $@
+	@touch $@
+
+# The local S3 server, from a module of its own, so that its requirements are not the project's.
+# About a minute, once.
+$(OBJECTS): tools/versitygw/go.mod
+	@env -u GOOS -u GOARCH go -C tools/versitygw build -mod=readonly -buildvcs=false -o "$(CURDIR)/$@" github.com/versity/versitygw/cmd/versitygw
 	@touch $@
 
 # Built and not downloaded, so that it is the same on every platform; a few
