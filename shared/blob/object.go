@@ -87,7 +87,8 @@ func (s *Store) Get(ctx context.Context, d Download, life time.Duration) (Reques
 		return Request{}, err
 	}
 	signed, err := o.sign.PresignGetObject(ctx, &s3.GetObjectInput{
-		Bucket: o.bucket, Key: &d.Key, ResponseContentType: aws.String(safeType(d.Type)), ResponseContentDisposition: aws.String(attachment(d.Name)),
+		Bucket: o.bucket, Key: &d.Key,
+		ResponseContentType: aws.String(safeType(d.Type)), ResponseContentDisposition: aws.String(attachment(d.Name)),
 	}, expires(life))
 	if err != nil {
 		return Request{}, failed("sign a download", err)
