@@ -17,6 +17,7 @@ TARGET = $(or $(GOOS),$(shell go env GOOS))-$(or $(GOARCH),$(shell go env GOARCH
 ENGINE := node_modules/.package-lock.json
 CDK := infra/node_modules/.package-lock.json
 SCALAR := functions/root/assets/scalar.js.gz
+OBJECTS := .local/bin/versitygw-v1.8.0
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
 # Two packages at a time: the integration tests start an engine each.
@@ -40,7 +41,7 @@ demo: build ## Fill the demo event of the running service; what is there already
 	bin/lectern demo --data $(DATA)
 
 .PHONY: test
-test: setup ## Run all tests at their short sizes.
+test: setup $(OBJECTS) ## Run all tests at their short sizes.
 	@[ -f $(IMPORT) ] || echo "$(IMPORT) is not there: TestImportGoogleIO is left out"
 	$(TEST) ./...
 
@@ -50,7 +51,7 @@ test-area: setup ## Run the integration tests of one area: make test-area AREA=s
 	$(TEST) $(ARGS) ./localstack/test/it/$(AREA)
 
 .PHONY: quick
-quick: setup ## Check what a change since main touches, in two minutes.
+quick: setup $(OBJECTS) ## Check what a change since main touches, in two minutes.
 	go run ./tools/quick
 
 .PHONY: bench
@@ -142,7 +143,7 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 	.ci/engines
 
 .PHONY: soak
-soak: build app functions emulator python ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
+soak: build app functions emulator python $(OBJECTS) ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target soak-long soak-everywhere
 
 # The two halves of soak, for two cores.
@@ -193,6 +194,12 @@ $(CDK): infra/package.json infra/package-lock.json
 
 $(SCALAR): tools/scalar.mjs
 	node tools/scalar.mjs $@
+	@touch $@
+
+# The local S3 server, from a module of its own, so that its requirements are not the project's.
+# About a minute, once. Only tests of the store of bytes start the server yet.
+$(OBJECTS): tools/versitygw/go.mod
+	@env -u GOOS -u GOARCH go -C tools/versitygw build -mod=readonly -buildvcs=false -o "$(CURDIR)/$@" github.com/versity/versitygw/cmd/versitygw
 	@touch $@
 
 # Built and not downloaded, so that it is the same on every platform; a few

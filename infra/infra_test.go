@@ -301,7 +301,8 @@ func TestTagsAreOnEveryKindOfResource(t *testing.T) {
 		require.Equal(t, map[string]*string{"team": jsii.String("programme")}, stack.tags)
 		for id, r := range stack.Resources {
 			switch r.Type {
-			case "AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup", "AWS::ApiGateway::RestApi":
+			case "AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::Lambda::Function", "AWS::IAM::Role", "AWS::Logs::LogGroup",
+				"AWS::ApiGateway::RestApi", "AWS::S3::Bucket":
 				require.Contains(t, plain(t, r.Properties["Tags"]), `{"Key":"team","Value":"programme"}`, id)
 			}
 		}

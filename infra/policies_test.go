@@ -120,6 +120,8 @@ func grants(t *testing.T, stack template) (all []grant) {
 			add("topic policy", r.Properties["PolicyDocument"])
 		case "AWS::SQS::QueuePolicy":
 			add("queue policy", r.Properties["PolicyDocument"])
+		case "AWS::S3::BucketPolicy":
+			add("bucket policy", r.Properties["PolicyDocument"])
 		case "AWS::Lambda::Permission":
 			all = append(all, grant{of, "permission", written(r.Properties).(map[string]any)})
 		default:

@@ -16,9 +16,9 @@ import (
 // maximum of DynamoDB.
 const recoveryDays = 35
 
-// newState creates the stack of the data: the table, the secret and, if configured, the
-// backup. No later deployment deletes the table: stack and table are protected against
-// deletion, and a deleted stack leaves table, secret, key and vault behind.
+// newState creates the stack of the data: the table, the secret, the bucket and, if configured,
+// the backup. No later deployment deletes the table: stack and table are protected against
+// deletion, and a deleted stack leaves table, secret, bucket, key and vault behind.
 func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Stack {
 	in := stack.New(app, c, region, stack.Kind{Name: "State", Description: "Lectern " + region.Name + ": the data", Protected: true})
 	props := &awsdynamodb.TableProps{
@@ -50,6 +50,7 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 	publish(in, "Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
 	secret := newSecret(in, key)
 	publish(in, "KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
+	newBucket(in, key)
 	if region.Backup != nil {
 		newBackup(in, key)
 	}

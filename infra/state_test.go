@@ -15,7 +15,7 @@ import (
 func TestTheTableIsSafe(t *testing.T) {
 	for _, at := range []string{"us", "eu"} {
 		state := ofDefaults(t)["Lectern-"+at+"-State"]
-		require.Len(t, state.Resources, 4)
+		require.Len(t, state.Resources, 6)
 		table := state.one(t, "AWS::DynamoDB::Table")
 		require.Equal(t, []string{"Retain", "Retain"}, []string{table.DeletionPolicy, table.UpdateReplacePolicy})
 		require.Equal(t, map[string]any{
@@ -153,4 +153,47 @@ func TestARestoredTableIsServedInPlaceOfTheOwn(t *testing.T) {
 	}
 	require.NotContains(t, service.text, "table/lectern-us\"")
 	require.Contains(t, service.text, "table/lectern-us-restored\"")
+}
+
+// TestTheBucketIsSafe: bytes are private, encrypted and kept, and only what was abandoned or removed
+// ends by itself.
+func TestTheBucketIsSafe(t *testing.T) {
+	for at, region := range map[string]string{"us": "us-east-1", "eu": "eu-central-1"} {
+		state := ofDefaults(t)["Lectern-"+at+"-State"]
+		bucket := state.one(t, "AWS::S3::Bucket")
+		require.Equal(t, []string{"Retain", "Retain"}, []string{bucket.DeletionPolicy, bucket.UpdateReplacePolicy})
+		require.Equal(t, map[string]any{
+			"BucketName": "lectern-" + at + "-files-${AWS::AccountId}-" + region,
+			"BucketEncryption": map[string]any{"ServerSideEncryptionConfiguration": []any{
+				map[string]any{"ServerSideEncryptionByDefault": map[string]any{"SSEAlgorithm": "AES256"}},
+			}},
+			"PublicAccessBlockConfiguration": map[string]any{
+				"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true,
+			},
+			"OwnershipControls":       map[string]any{"Rules": []any{map[string]any{"ObjectOwnership": "BucketOwnerEnforced"}}},
+			"VersioningConfiguration": map[string]any{"Status": "Enabled"},
+			"LifecycleConfiguration": map[string]any{"Rules": []any{map[string]any{
+				"Status": "Enabled", "AbortIncompleteMultipartUpload": map[string]any{"DaysAfterInitiation": 7.0},
+				"NoncurrentVersionExpiration": map[string]any{"NoncurrentDays": 30.0}, "ExpiredObjectDeleteMarker": true,
+			}}},
+			"CorsConfiguration": map[string]any{"CorsRules": []any{map[string]any{
+				"AllowedMethods": []any{"GET", "HEAD", "PUT"}, "AllowedOrigins": []any{"*"}, "AllowedHeaders": []any{"*"},
+				"ExposedHeaders": []any{"ETag"}, "MaxAge": 3600.0,
+			}}},
+		}, written(bucket.Properties))
+		policy := state.one(t, "AWS::S3::BucketPolicy")
+		id := state.id(t, "AWS::S3::Bucket")
+		require.Equal(t, "${"+id+"}", written(policy.Properties["Bucket"]))
+		require.Equal(t, []any{map[string]any{
+			"Effect": "Deny", "Principal": map[string]any{"AWS": "*"}, "Action": "s3:*",
+			"Resource":  []any{"${" + id + ".Arn}", "${" + id + ".Arn}/*"},
+			"Condition": map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}},
+		}}, written(policy.Properties["PolicyDocument"].(map[string]any)["Statement"]))
+	}
+	state := ofEverything(t)["Lectern-us-State"]
+	require.Equal(t, []any{map[string]any{
+		"BucketKeyEnabled": true, "ServerSideEncryptionByDefault": map[string]any{
+			"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "${" + state.id(t, "AWS::KMS::Key") + ".Arn}",
+		},
+	}}, written(state.one(t, "AWS::S3::Bucket").Properties["BucketEncryption"].(map[string]any)["ServerSideEncryptionConfiguration"]))
 }

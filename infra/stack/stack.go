@@ -70,6 +70,12 @@ func (s *Stack) SecretARN() *string {
 	return s.parameter("KeysArn", s.Region.SecretParameter(), "The parameter with the secret of the region")
 }
 
+// BucketName returns the name of the bucket for bytes. All accounts share the names of buckets, so
+// the name has account and AWS region.
+func (s *Stack) BucketName() *string {
+	return jsii.String(s.Region.Prefix() + "-files-" + *s.Scope.Account() + "-" + s.Region.AWSRegion)
+}
+
 // parameter returns the value of a parameter of Systems Manager that the stack of state writes.
 // CloudFormation resolves the value at each deployment. A template may not have a parameter without
 // a use, so the first use creates it.

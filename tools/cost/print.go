@@ -89,7 +89,8 @@ func (c model) withoutRequests() string {
 		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
 		"is, and whose replica of the secret costs as much as the secret, a DNS zone, `maintain`, which once a day reads a unit for about "+
 		"13 rows (for 20,000 rows, a cent a month), and the archives of "+
-		"the functions in the bucket of the CDK (a release has about 0.2 GB: half a cent). Nothing polls the dead-letter queues. "+
+		"the functions in the bucket of the CDK (a release has about 0.2 GB: half a cent), and the bytes in the bucket "+
+		"for bytes, which S3 bills by the GB and by the request: an empty bucket costs nothing. Nothing polls the dead-letter queues. "+
 		"A service with all groups and 257 operations costs the same without requests, as long as it has the workers of today: no alarm, "+
 		"log or queue belongs to a group, as a test of infra holds. One more polled queue costs %.2f, and %.2f more for its two metrics "+
 		"in alarms; below the first goal, %s are left.",

@@ -54,7 +54,7 @@ func (e *Emulator) Bootstrap(ctx context.Context, a App) error {
 	if err := a.cdk(ctx, e.URL, args...); err != nil {
 		return err
 	}
-	return e.openStaging(ctx)
+	return e.openBuckets(ctx, staging)
 }
 
 // Deploy deploys all stacks of both regions and returns the addresses. An emulator changes the
@@ -76,6 +76,9 @@ func (e *Emulator) Deploy(ctx context.Context, a App) (target.Regions, error) {
 	var deployed map[string]map[string]string
 	if err := json.Unmarshal(text, &deployed); err != nil {
 		return nil, fmt.Errorf("emulator: %s: %w", outputs, err)
+	}
+	if err := e.openBuckets(ctx, files); err != nil {
+		return nil, err
 	}
 	regions := target.Regions{}
 	for region, aws := range stack.Regions {

@@ -13,22 +13,26 @@ import (
 	"lectern/localstack/local/stack"
 )
 
-// openStaging removes the policy of bootstrap's buckets: the policy refuses calls without TLS,
-// and the emulator has no TLS.
-func (e *Emulator) openStaging(ctx context.Context) error {
-	for _, region := range stack.Regions {
+// openBuckets removes the policies of a bucket of each region, whose name begins with the text of
+// prefix for its region: the policies refuse calls without TLS, and the emulator has no TLS.
+func (e *Emulator) openBuckets(ctx context.Context, prefix func(region string) string) error {
+	for name, region := range stack.Regions {
 		config, err := target.Region{AWSRegion: region, Endpoint: e.URL}.Config(ctx)
 		if err != nil {
 			return err
 		}
 		client := s3.NewFromConfig(config, func(o *s3.Options) { o.UsePathStyle = true })
-		bucket := "cdk-hnb659fds-assets-" + account + "-" + region
+		bucket := prefix(name) + account + "-" + region
 		if _, err := client.DeleteBucketPolicy(ctx, &s3.DeleteBucketPolicyInput{Bucket: &bucket}); err != nil {
 			return fmt.Errorf("emulator: open %s: %w", bucket, err)
 		}
 	}
 	return nil
 }
+
+// staging begins the name of bootstrap's bucket, and files that of the bucket for bytes.
+func staging(string) string      { return "cdk-hnb659fds-assets-" }
+func files(region string) string { return "lectern-" + region + "-files-" }
 
 // expire switches on the table's TTL, because the emulator ignores TTL in the template.
 func (e *Emulator) expire(ctx context.Context, r target.Region) error {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
-	"sync"
 
 	"lectern/localstack/local/child"
 )
@@ -23,7 +22,7 @@ const (
 func run(ctx context.Context, binary string, args []string) (*child.Process, error) {
 	//nolint:gosec,noctx // the binary is the user's own; the context is the start's, not the engine's
 	cmd := exec.Command(binary, args...)
-	messages := newLog()
+	messages := child.NewOutput(wordReady)
 	cmd.Stdout, cmd.Stderr = messages, messages
 	c, err := child.Start(cmd)
 	if err != nil {
@@ -32,7 +31,7 @@ func run(ctx context.Context, binary string, args []string) (*child.Process, err
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	select {
-	case <-messages.ready:
+	case <-messages.Ready():
 		return c, nil
 	case <-c.Ended():
 	case <-ctx.Done():
@@ -42,38 +41,4 @@ func run(ctx context.Context, binary string, args []string) (*child.Process, err
 		return nil, fmt.Errorf("%w: %s", errTaken, messages)
 	}
 	return nil, fmt.Errorf("it ended at once (%s): %s", c.State(), messages)
-}
-
-// logSize is the number of bytes of the engine's messages to keep for errors.
-const logSize = 4096
-
-// log keeps the first messages of the engine; ready is closed when the engine listens.
-type log struct {
-	mu    sync.Mutex
-	text  strings.Builder
-	ready chan struct{}
-	once  sync.Once
-}
-
-// newLog returns an empty log.
-func newLog() *log { return &log{ready: make(chan struct{})} }
-
-// Write keeps the first logSize bytes.
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.text.Len() < logSize {
-		l.text.Write(p)
-		if strings.Contains(l.text.String(), wordReady) {
-			l.once.Do(func() { close(l.ready) })
-		}
-	}
-	return len(p), nil
-}
-
-// String returns the kept messages.
-func (l *log) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.TrimSpace(l.text.String())
 }

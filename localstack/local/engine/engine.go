@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -136,32 +135,10 @@ func find() (string, error) {
 	if binary := os.Getenv(EnvBinary); binary != "" {
 		return binary, nil
 	}
-	if dir, err := os.Getwd(); err == nil {
-		if binary, ok := above(dir); ok {
-			return binary, nil
-		}
-	}
-	if program, err := os.Executable(); err == nil {
-		if binary, ok := above(filepath.Dir(program)); ok {
-			return binary, nil
-		}
+	if binary, ok := child.Find(filepath.Join("node_modules", "@dynoxide", "linux-x64", "dynoxide")); ok {
+		return binary, nil
 	}
 	return "", fmt.Errorf("engine: no DynamoDB engine: run `npm ci` (Linux on x64), or set %s to a dynoxide binary, "+
 		"or %s to the address of a running engine",
 		EnvBinary, EnvURL)
-}
-
-// above returns npm's binary in a folder or a folder above.
-func above(dir string) (string, bool) {
-	for {
-		binary := filepath.Join(dir, "node_modules", "@dynoxide", "linux-x64", "dynoxide")
-		if _, err := exec.LookPath(binary); err == nil {
-			return binary, true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
-		}
-		dir = parent
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"sync"
 	"time"
 )
 
@@ -26,6 +27,9 @@ type Door struct {
 	server   *http.Server
 	// engines has the engine of each service that has an engine here.
 	engines map[string]*httputil.ReverseProxy
+	// buckets has the doors of Bucket.
+	mu      sync.Mutex
+	buckets []*http.Server
 }
 
 // Open opens a door to the engine of DynamoDB at an address.
@@ -64,11 +68,16 @@ func (d *Door) forward(service, address string) error {
 	}
 	d.engines[service] = &httputil.ReverseProxy{
 		Rewrite:   to{engine}.rewrite,
-		Transport: &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
+		Transport: transport(),
 		// Without an answer of the engine, the function gets no answer.
 		ErrorHandler: abort,
 	}
 	return nil
+}
+
+// transport returns a transport that changes no body.
+func transport() *http.Transport {
+	return &http.Transport{DisableCompression: true, MaxIdleConns: 256, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}
 }
 
 // to is the engine that calls are forwarded to.
@@ -89,7 +98,7 @@ func (d *Door) Address(group string) string { return d.URL + "/" + group }
 
 // Close closes the door.
 func (d *Door) Close() error {
-	if err := d.server.Close(); err != nil {
+	if err := errors.Join(d.server.Close(), d.closeBuckets()); err != nil {
 		return fmt.Errorf("recorder: %w", err)
 	}
 	return nil
@@ -107,7 +116,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p := d.recorder.note(all); p != nil {
-		refuse(w, call.service, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
+		deny(w, call.service, p)
 		return
 	}
 	engine := d.engines[call.service]
@@ -117,6 +126,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	engine.ServeHTTP(w, r)
+}
+
+// deny answers that a permission is missing.
+func deny(w http.ResponseWriter, service string, p *Permission) {
+	refuse(w, service, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
 }
 
 // refuse answers with an error in the form of the service: XML for S3, JSON for all others.

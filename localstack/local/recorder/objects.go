@@ -32,7 +32,7 @@ func objects(c sent) ([]Permission, error) {
 	_, key, _ := strings.Cut(c.path, "/")
 	call := []string{c.Method}
 	for name := range c.URL.Query() {
-		if !slices.Contains(plain, name) {
+		if !slices.Contains(plain, name) && !strings.HasPrefix(name, signedQuery) && !strings.HasPrefix(name, shownQuery) {
 			call = append(call, name)
 		}
 	}

@@ -1,7 +1,7 @@
 // Package recorder stands between functions and the services of AWS that they call, notes the
 // permission that each call needs, and can refuse a permission like AWS. The recorder knows
 // DynamoDB, S3, SQS, EventBridge and Secrets Manager by the signature of a call, and refuses
-// every other call. S3 has no engine on one machine. The recorder reads the calls on
+// every other call. S3 has a door for each function (Bucket). The recorder reads the calls on
 // the wire below the SDK, so it sees everything that a function's own binary sends, retries
 // too, and the deployed code contains no part of it.
 package recorder

@@ -105,7 +105,7 @@ func TestTheEmulatorStillHasNoTLSForQueues(t *testing.T) {
 	denied(t, err, "calls pass the policies of queues now: leave them as they are")
 }
 
-// TestTheEmulatorStillHasNoTLSForBuckets, and follows the policy of bootstrap's (openStaging).
+// TestTheEmulatorStillHasNoTLSForBuckets, and follows the policies of buckets (openBuckets).
 func TestTheEmulatorStillHasNoTLSForBuckets(t *testing.T) {
 	_, config := administrator(t)
 	of := func(config aws.Config) *s3.Client {

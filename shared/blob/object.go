@@ -1,0 +1,125 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+)
+
+// binary is the type of every download that a browser must not show.
+const binary = "application/octet-stream"
+
+// Object describes stored bytes.
+type Object struct {
+	Type, ETag string
+	Size       int64
+	version    *string
+}
+
+// Download describes a download: the key, and the name and the type that the client sees.
+type Download struct{ Key, Name, Type string }
+
+// Head returns what is stored under a key.
+func (s *Store) Head(ctx context.Context, key string) (Object, error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return Object{}, err
+	}
+	found, err := o.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: o.bucket, Key: &key})
+	if err != nil {
+		return Object{}, failed("look at an object", err)
+	}
+	return Object{
+		Type: aws.ToString(found.ContentType), ETag: aws.ToString(found.ETag), Size: aws.ToInt64(found.ContentLength), version: found.VersionId,
+	}, nil
+}
+
+// First returns the first bytes of an object, at most n. An empty object has none.
+func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, err error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	got, err := o.client.GetObject(ctx, &s3.GetObjectInput{
+		Bucket: o.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=0-%d", n-1)),
+	})
+	if hasCode(err, "InvalidRange") {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, failed("read an object", err)
+	}
+	defer func() { err = errors.Join(err, got.Body.Close()) }()
+	if first, err = io.ReadAll(io.LimitReader(got.Body, n)); err != nil {
+		return nil, failed("read an object", err)
+	}
+	return first, nil
+}
+
+// Delete removes an object for good. A missing object is no error. A key is written once, so it has
+// one version.
+func (s *Store) Delete(ctx context.Context, key string) error {
+	stored, err := s.Head(ctx, key)
+	if err != nil {
+		return unlessAbsent(err)
+	}
+	o, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: o.bucket, Key: &key, VersionId: stored.version})
+	return unlessAbsent(failed("delete an object", err))
+}
+
+// Get returns the request that downloads an object. A browser saves the bytes under the name, and
+// shows none of them.
+func (s *Store) Get(ctx context.Context, d Download, life time.Duration) (Request, error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return Request{}, err
+	}
+	signed, err := o.sign.PresignGetObject(ctx, &s3.GetObjectInput{
+		Bucket: o.bucket, Key: &d.Key,
+		ResponseContentType: aws.String(safeType(d.Type)), ResponseContentDisposition: aws.String(attachment(d.Name)),
+	}, expires(life))
+	if err != nil {
+		return Request{}, failed("sign a download", err)
+	}
+	return request(signed), nil
+}
+
+// safeType returns the type of a picture, a sound, a film or a PDF, and binary for all others. An
+// SVG is no picture, since it can have scripts.
+func safeType(declared string) string {
+	name, _, err := mime.ParseMediaType(declared)
+	family, kind, _ := strings.Cut(name, "/")
+	switch {
+	case err != nil || strings.HasSuffix(kind, "xml"):
+		return binary
+	case family == "image", family == "audio", family == "video", name == "application/pdf":
+		return name
+	}
+	return binary
+}
+
+// attachment returns the Content-Disposition of a name: plain ASCII for old clients, and the whole
+// name encoded (RFC 6266).
+func attachment(name string) string {
+	return `attachment; filename="` + strings.Map(plain, name) + `"; filename*=UTF-8''` + strings.ReplaceAll(url.QueryEscape(name), "+", "%20")
+}
+
+// plain returns an underscore for a character that a quoted ASCII name must not have.
+func plain(r rune) rune {
+	if r < ' ' || r > '~' || strings.ContainsRune(`"\/%;`, r) {
+		return '_'
+	}
+	return r
+}
