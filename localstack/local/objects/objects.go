@@ -161,5 +161,5 @@ func find() (string, error) {
 	if binary, ok := child.Find(filepath.Join(".local", "bin", "versitygw-"+version)); ok {
 		return binary, nil
 	}
-	return "", fmt.Errorf("objects: no S3 server: run `make setup`, or set %s to a versitygw binary", EnvBinary)
+	return "", fmt.Errorf("objects: no S3 server: build one with `make test`, or set %s to a versitygw binary", EnvBinary)
 }

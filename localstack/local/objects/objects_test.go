@@ -64,7 +64,7 @@ func TestATakenPortIsAnError(t *testing.T) {
 func TestNoServerSaysWhatToDo(t *testing.T) {
 	t.Chdir(t.TempDir())
 	_, err := Start(t.Context(), t.TempDir())
-	require.ErrorContains(t, err, "make setup")
+	require.ErrorContains(t, err, "make test")
 	require.ErrorContains(t, err, EnvBinary)
 	t.Setenv(EnvBinary, "/bin/false")
 	_, err = Start(t.Context(), t.TempDir())
