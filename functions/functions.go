@@ -22,6 +22,7 @@ import (
 	"lectern/functions/speakers"
 	"lectern/functions/sponsors"
 	"lectern/functions/sponsorwrites"
+	"lectern/functions/transcriptions"
 	"lectern/functions/webhooks"
 	"lectern/shared/api"
 )
@@ -43,6 +44,7 @@ var Groups = []api.Group{
 	fieldwrites.Group,
 	metadatawrites.Group,
 	agendaplanning.Group,
+	transcriptions.Group,
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,

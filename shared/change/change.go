@@ -81,6 +81,9 @@ type Record struct {
 	Type     string `json:"type"`
 	RecordID string `json:"record_id"`
 	Version  int64  `json:"version"`
+	// Parent is the kind and the id of the record that the record belongs to, where a purge of
+	// the parent removes the record without a change record.
+	Parent string `json:"parent,omitempty"`
 	// Kinds are published, Values are the changed fields. A first version has no values:
 	// the record has them, and later changes have the old ones.
 	Kinds  []Kind  `json:"kinds,omitempty"`

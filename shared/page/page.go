@@ -71,3 +71,41 @@ func isReducer(result any) bool {
 	_, ok := result.(size.Reducer)
 	return ok
 }
+
+// List is one page of a list with the envelope of transcriptions and recordings. Data is never
+// nil.
+type List[T any] struct {
+	Data       []T      `json:"data"`
+	Pagination Position `json:"pagination"`
+}
+
+// Position is a Pagination with names in snake case (spec.md section 2.2).
+type Position struct {
+	CurrentPage  int `json:"current_page" doc:"The page asked for."`
+	PageSize     int `json:"page_size" doc:"How many results a full page has."`
+	TotalPages   int `json:"total_pages" doc:"How many pages there are."`
+	TotalResults int `json:"total_results" doc:"How many results all pages have together."`
+}
+
+// NewList returns a page with the given results, out of total results.
+func NewList[T any](q Query, total int, results []T) *List[T] {
+	of := New(q, total, results)
+	return &List[T]{Data: of.Results, Pagination: Position(of.Pagination)}
+}
+
+// Items returns the results (size.Page).
+func (l *List[T]) Items() []any { return (&Of[T]{Results: l.Data}).Items() }
+
+// One is a record in the envelope of transcriptions and recordings.
+type One[T Record] struct {
+	Data T `json:"data"`
+}
+
+// Record is a record with an id and a version.
+type Record interface {
+	RecordID() string
+	Revision() int64
+}
+
+// Revision returns the version that an ETag names.
+func (o *One[T]) Revision() int64 { return o.Data.Revision() }

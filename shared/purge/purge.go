@@ -3,7 +3,7 @@
 // 19). One transaction removes a record. The transaction is conditional on the versions that were
 // read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
 //
-// Read purge.go, then sessions.go, parties.go, settings.go, records.go.
+// Read purge.go, then sessions.go, transcripts.go, parties.go, settings.go, records.go.
 package purge
 
 import (

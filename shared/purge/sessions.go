@@ -9,6 +9,7 @@ import (
 	"lectern/shared/person"
 	"lectern/shared/session"
 	"lectern/shared/table"
+	"lectern/shared/transcript"
 )
 
 // deleted has the sessions that may be purged, and the parents of the subsessions.
@@ -17,11 +18,19 @@ type deleted struct {
 	parentOf       map[string]string
 	// staying has the parents with a subsession that stays.
 	staying map[string]bool
+	// rows has the ids of all sessions.
+	rows map[string]bool
 }
 
 // sessions purges the event's sessions, subsessions before their parents.
 func (r *run) sessions(ctx context.Context) error {
-	d := &deleted{parentOf: map[string]string{}, staying: map[string]bool{}}
+	// The indexes are read before the rows: then a new session is among the rows.
+	place := transcript.At(r.org, r.event)
+	indexes, err := r.Table.Versions(ctx, place.Indexes(), "0", lastKey)
+	if err != nil {
+		return err
+	}
+	d := &deleted{parentOf: map[string]string{}, staying: map[string]bool{}, rows: map[string]bool{}}
 	for item, err := range r.Table.Between(ctx, session.Of(r.org, r.event).Rows().Rows, "0", lastKey) {
 		if err == nil {
 			err = r.note(d, item)
@@ -30,15 +39,19 @@ func (r *run) sessions(ctx context.Context) error {
 			return err
 		}
 	}
+	var removed int64
+	if err := r.each(ctx, orphans(indexes, d.rows), &removed, r.orphan); err != nil {
+		return err
+	}
 	if err := r.each(ctx, d.parts, &r.Counts.Sessions, r.session); err != nil {
 		return err
 	}
-	left, err := r.Table.GetMany(ctx, r.bodies(d.parts))
+	parts, err := r.Table.GetMany(ctx, r.bodies(d.parts))
 	if err != nil {
 		return err
 	}
 	for _, id := range d.parts {
-		if _, found := left[session.Of(r.org, r.event).Body(id)]; found {
+		if _, found := parts[session.Of(r.org, r.event).Body(id)]; found {
 			d.staying[d.parentOf[id]] = true
 		}
 	}
@@ -52,6 +65,7 @@ func (r *run) note(d *deleted, item table.Item) error {
 	if err != nil {
 		return err
 	}
+	d.rows[row.ID] = true
 	gone := row.Deleted != 0 && row.Deleted < r.before.UnixMilli()
 	switch {
 	case gone && row.Parent != "":
@@ -105,7 +119,10 @@ func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 	if err := change.Commit(ctx, r.Table, append(slices.Concat(gone, together), record.Write())...); err != nil {
 		return false, err
 	}
-	return true, r.drop(ctx, after)
+	if err := r.drop(ctx, after); err != nil {
+		return true, err
+	}
+	return true, r.transcripts(ctx, id)
 }
 
 // drop does writes of items that no reader relies on, as many at a time as a transaction

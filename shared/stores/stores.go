@@ -12,6 +12,7 @@ import (
 	"lectern/shared/session"
 	"lectern/shared/session/store"
 	"lectern/shared/settings"
+	"lectern/shared/transcript"
 )
 
 // The memory for each kind of record, in bytes. A Lambda of 512 MB has room for the sum and for
@@ -67,6 +68,11 @@ type contactNumbers struct{ *party.Numbers }
 
 func (n contactNumbers) newCatalogue(env api.Env) *session.Catalogue {
 	return session.NewCatalogue(env.Table, sessionMemory, n.Numbers)
+}
+
+// Transcripts returns the store of transcriptions.
+func Transcripts(env api.Env) *transcript.Store {
+	return &transcript.Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Sessions: Sessions(env), Most: env.MostRecords}
 }
 
 // Participation returns the store of the people on sessions.

@@ -22,13 +22,14 @@ import (
 // adders add the items of an organization, by the letters of the partition. Every pattern of
 // package layout needs an adder, if its items have an organization.
 var adders = map[string]func(*Organization, raw.Partition, raw.Item){
-	"":  (*Organization).addTenancyRecord,
-	"U": (*Organization).addMember,
-	"T": (*Organization).addTenancyRecord,
-	"L": (*Organization).addLine,
-	"M": (*Organization).addSetting,
-	"F": (*Organization).addRecord,
-	"S": (*Organization).addSession,
+	"":   (*Organization).addTenancyRecord,
+	"U":  (*Organization).addMember,
+	"T":  (*Organization).addPointer,
+	"L":  (*Organization).addLine,
+	"M":  (*Organization).addSetting,
+	"F":  (*Organization).addRecord,
+	"S":  (*Organization).addSession,
+	"TC": (*Organization).addIndex,
 	contact.Kind.Letter: func(o *Organization, at raw.Partition, item raw.Item) {
 		o.addParty(o.Parties[contact.Kind.Name], at, item)
 	},

@@ -23,11 +23,13 @@ type changeSummary struct {
 	at        int64 // Unix milliseconds
 	sequences []int64
 	action    string
+	// parent is the record that the record belongs to.
+	parent string
 }
 
 // summarize drops the changed values, because an organization may have many change records.
 func summarize(r *change.Record) changeSummary {
-	s := changeSummary{id: r.ID, nonce: r.Nonce, version: r.Version, at: r.At.UnixMilli(), action: r.Action}
+	s := changeSummary{id: r.ID, nonce: r.Nonce, version: r.Version, at: r.At.UnixMilli(), action: r.Action, parent: r.Parent}
 	for _, kind := range r.Kinds {
 		s.sequences = append(s.sequences, kind.Sequence)
 	}
@@ -162,6 +164,7 @@ func (o *Organization) checkChanges() {
 			delete(o.changes, record) // A repair has a change record and no record.
 		}
 	}
+	o.excuseTranscriptions()
 	for record := range o.purged {
 		delete(o.changes, record)
 		delete(o.personal, record)

@@ -2,12 +2,15 @@ package verify
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"lectern/localstack/content/verify/deliveries"
 	"lectern/localstack/content/verify/raw"
+	"lectern/localstack/content/verify/transcripts"
 	"lectern/shared/datarequest"
 	"lectern/shared/resource"
+	"lectern/shared/transcript"
 	"lectern/shared/webhook"
 )
 
@@ -80,6 +83,48 @@ func (o *Organization) addWebhookItem(at raw.Partition, item raw.Item) {
 		o.deliveries.AddBody(item)
 	default:
 		o.deliveries.AddDue(item)
+	}
+}
+
+// addIndex adds the index of a session's transcriptions.
+func (o *Organization) addIndex(at raw.Partition, item raw.Item) { o.transcriptsOf(at).AddIndex(item) }
+
+// addPointer adds the place of a transcription. The partition of an organization is that of a token.
+func (o *Organization) addPointer(at raw.Partition, item raw.Item) {
+	if at.Event == "" {
+		o.addTenancyRecord(at, item)
+		return
+	}
+	o.transcriptsOf(at).AddPointer(at.Rest, item)
+}
+
+// transcriptsOf returns the items of the transcriptions of an event.
+func (o *Organization) transcriptsOf(at raw.Partition) *transcripts.Items {
+	if o.transcripts[at.Owner] == nil {
+		o.transcripts[at.Owner] = transcripts.New(o.id, at.EventID(), o.problemf)
+	}
+	return o.transcripts[at.Owner]
+}
+
+// checkTranscripts checks the items of the transcriptions of an event, and the change records.
+func (o *Organization) checkTranscripts(event string, items *transcripts.Items) {
+	exists := func(session string) bool { return o.Sessions[event][session] != nil }
+	items.Check(exists, func(t *transcript.Transcription) {
+		o.checkPublished(transcript.Kind+" "+t.ID, t.Version, t.UpdatedAt.UnixMilli(), 0)
+		o.checkAcknowledged(t.ID, t.Version)
+	})
+}
+
+// excuseTranscriptions marks the transcriptions that were deleted, or whose session was purged, as
+// purged: they have change records and are not there.
+func (o *Organization) excuseTranscriptions() {
+	for record, changes := range o.changes {
+		kind, _, _ := strings.Cut(record, " ")
+		for _, c := range changes {
+			if kind == transcript.Kind && (c.action == transcript.Kind+".deleted" || o.purged[c.parent]) {
+				o.purged[record] = true
+			}
+		}
 	}
 }
 

@@ -11,8 +11,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// addSession adds the body of a session.
+// addSession adds the body of a session, or a segment of its transcriptions.
 func (o *Organization) addSession(at raw.Partition, item raw.Item) {
+	if strings.HasPrefix(item.SK, "T#") {
+		o.transcriptsOf(at).AddSegment(at.Rest, item)
+		return
+	}
 	body := &session.Body{}
 	if !o.read(item, "session", body) {
 		return

@@ -4,8 +4,8 @@
 //
 // Read table.go first: the scan and the report. Then verify.go: an Organization and the order of
 // the checks. add.go adds the items, check.go compares rows, shards, lists and holds, the files
-// named after records check the records, and repairs.go suggests repairs. Package deliveries
-// checks the items of webhooks.
+// named after records check the records, and repairs.go suggests repairs. Packages deliveries
+// and transcripts check the items of webhooks and transcriptions.
 package verify
 
 import (
@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"lectern/localstack/content/verify/deliveries"
+	"lectern/localstack/content/verify/transcripts"
 	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/party"
@@ -82,6 +83,8 @@ type Organization struct {
 	acknowledged map[string]int64
 	// archives has the data requests with parts of an archive.
 	archives map[string]bool
+	// transcripts are by event key.
+	transcripts map[string]*transcripts.Items
 	// deliveries are the items of webhooks.
 	deliveries *deliveries.Items
 }
@@ -129,7 +132,7 @@ func NewOrganization(id int64) *Organization {
 		changes: map[string][]changeSummary{}, personal: map[string][]string{}, purged: map[string]bool{},
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
-		archives: map[string]bool{},
+		archives: map[string]bool{}, transcripts: map[string]*transcripts.Items{},
 	}
 	o.deliveries = deliveries.New(id, o.problemf)
 	for _, kind := range kinds {
@@ -146,6 +149,9 @@ func (o *Organization) Check() {
 	o.checkRecords()
 	for _, event := range sortedKeys(o.Sessions) {
 		o.checkSessions(event, o.Sessions[event])
+	}
+	for _, event := range sortedKeys(o.transcripts) {
+		o.checkTranscripts(event, o.transcripts[event])
 	}
 	for _, kind := range kinds {
 		o.checkParties(o.Parties[kind.Name])

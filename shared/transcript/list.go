@@ -1,0 +1,112 @@
+package transcript
+
+import (
+	"context"
+
+	"lectern/shared/auth"
+	"lectern/shared/page"
+	"lectern/shared/table"
+)
+
+// Query selects a page of transcriptions.
+type Query struct {
+	Filter
+	page.Query
+	// Session selects one session of the event; empty for all.
+	Session string
+}
+
+// OfSession returns a page of the transcriptions of a session; 404 without the session.
+func (st *Store) OfSession(ctx context.Context, c *auth.Caller, q Query) (*page.List[*Transcription], error) {
+	p, r := place(c), newReader(st.Table, place(c))
+	return whole(ctx, func() (*page.List[*Transcription], error) {
+		got, err := st.Table.GetMany(ctx, []table.Key{p.Body(q.Session), p.Index(q.Session)})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.Live(got, q.Session); err != nil {
+			return nil, err
+		}
+		index, err := DecodeIndex(q.Session, got[p.Index(q.Session)])
+		if err != nil {
+			return nil, err
+		}
+		return r.page(ctx, []*Index{index}, q)
+	})
+}
+
+// List returns a page of the transcriptions of the event's sessions: in the order of the
+// sessions' creation, then of start and id.
+func (st *Store) List(ctx context.Context, c *auth.Caller, q Query) (*page.List[*Transcription], error) {
+	r := newReader(st.Table, place(c))
+	return whole(ctx, func() (*page.List[*Transcription], error) {
+		all, err := st.Indexes(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return r.page(ctx, all, q)
+	})
+}
+
+// Indexes returns the indexes of the event's sessions with transcriptions, in the order of the
+// sessions' creation, without deleted sessions.
+func (st *Store) Indexes(ctx context.Context, c *auth.Caller) (all []*Index, err error) {
+	items := map[string]table.Item{}
+	for item, err := range st.Table.Between(ctx, place(c).Indexes(), "0", lastKey) {
+		if err != nil {
+			return nil, err
+		}
+		items[item.SK] = item
+	}
+	if len(items) == 0 {
+		return nil, nil
+	}
+	view, err := st.Sessions.View(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range view.All() {
+		item, ok := items[row.ID]
+		if !ok || row.Deleted != 0 {
+			continue
+		}
+		index, err := DecodeIndex(row.ID, item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, index)
+	}
+	return all, nil
+}
+
+// page returns a page of the transcriptions of sessions. The counts of the indexes name the
+// segments of the page, so no other segment is read.
+func (r *reader) page(ctx context.Context, all []*Index, q Query) (*page.List[*Transcription], error) {
+	var segments []wanted
+	first, total := q.Offset(), 0
+	for _, index := range all {
+		if q.Session != "" && index.Session != q.Session {
+			continue
+		}
+		for _, s := range index.Segments {
+			count := s.CountOf(q.Filter)
+			if count > 0 && total+count > q.Offset() && total < q.Offset()+q.PageSize {
+				if len(segments) == 0 {
+					first = q.Offset() - total
+				}
+				segments = append(segments, wanted{index.Session, s})
+			}
+			total += count
+		}
+	}
+	found, err := r.segments(ctx, segments)
+	if err != nil {
+		return nil, err
+	}
+	var results []*Transcription
+	for _, segment := range found {
+		results = append(results, selected(segment, q.Filter)...)
+	}
+	first = min(first, len(results))
+	return page.NewList(q.Query, total, results[first:min(first+q.PageSize, len(results))]), nil
+}
