@@ -128,9 +128,17 @@ def make_speaker():
     return person
 
 
+def make_transcription():
+    """Makes a transcription of a session, and gives the ids of both."""
+    session = make("sessions")
+    made = post(f"/sessions/{session}/transcriptions", {"type": "fragment", "transcription": f"Text {next(serial)}", "start_time": 1})
+    return session, made["data"]["id"]
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
+transcriptions = [make_transcription() for _ in range(5)]
 archive = make_archive()
 
 
@@ -199,6 +207,20 @@ def mend_webhook(body):
         body |= {"since": "2027-05-11T14:00:00Z", "until": "2027-05-12T14:00:00Z"}
 
 
+def mend_transcription(body, creates, source):
+    """Puts into the body of a transcription what its type and the others of its session allow."""
+    if rng.random() >= SHARE_OF_REAL_IDS:
+        return
+    if not creates:
+        body.pop("type", None)
+    body.pop("source_transcription_id", None)
+    if body.get("type") == "translation":
+        body["source_transcription_id"] = source
+    if body.get("end_time") is not None or body.get("start_time") is None:
+        body |= {"start_time": 1, "end_time": 2}
+    body.pop("language_code", None)
+
+
 def name_it(kind, body, creates):
     """Leaves an account one of its two ways to be named; account_id is that of the other role."""
     if creates and body.pop("account_id", None) and rng.random() < 0.5:
@@ -234,6 +256,13 @@ def before_call(context, case, kwargs):
         if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
+    named = None
+    if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        named = make_transcription() if case.method.upper() == "DELETE" else rng.choice(transcriptions)
+        for name, made in zip(("sessionId", "id"), named):
+            if name in parameters:
+                parameters[name] = made
+        (case.headers or {}).pop("If-Match", None)
     if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
@@ -243,6 +272,8 @@ def before_call(context, case, kwargs):
             parameters["webhookId"], parameters["deliveryId"] = hook, make_delivery()
     if isinstance(case.body, dict):
         mend(case.body)
+        if named:
+            mend_transcription(case.body, case.method.upper() == "POST", named[1])
         if collection(case.operation.path) == "webhooks":
             mend_webhook(case.body)
         if collection(case.operation.path) in ("contacts", *ROLES):

@@ -60,7 +60,7 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 	}
 	for _, name := range []string{
 		"contacts", "contactwrites", "exhibitors", "exhibitorwrites", "participants",
-		"sessions", "sessionwrites", "speakers", "sponsors", "sponsorwrites",
+		"sessions", "sessionwrites", "speakers", "sponsors", "sponsorwrites", "transcriptions",
 	} {
 		want[name] = large
 	}

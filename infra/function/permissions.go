@@ -100,7 +100,9 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
-	"logexport":       {withSettings, slices.Concat(read, limit)},
+	// transcriptions holds a write to the version of the session.
+	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
+	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands

@@ -15,8 +15,8 @@ var areas = map[string][]string{
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
-	"publisher": {"changes", "webhooks"},
-	"gdpr":      {"gdpr"}, "dataworker": {"gdpr"},
+	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"},
+	"gdpr": {"gdpr"}, "dataworker": {"gdpr"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 

@@ -43,9 +43,10 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	s.Call(t, 200, "DELETE", s.EventPath("/rules/"+gone), nil)
 	person := made("contacts", map[string]any{"email": "ada@example.org"})
 	company := made("sponsors", map[string]any{"name": "Example"})
-	made("sessions", map[string]any{"title": "A talk", "sponsor_ids": []string{company}, "participants": []any{map[string]any{"contact_id": person, "core_role": "speaker"}}})
+	talk := made("sessions", map[string]any{"title": "A talk", "sponsor_ids": []string{company}, "participants": []any{map[string]any{"contact_id": person, "core_role": "speaker"}}})
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
+	transcribe(t, s, talk)
 	deliver(t, s)
 	archive(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))

@@ -130,11 +130,18 @@ func OfOrganization(op api.Operation) bool {
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
 func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
-// The collections below the caller's organization that the path does not name.
+// The collections below the caller's organization that the path does not name, and the collection
+// of records below a session.
 const (
-	webhooks = "webhooks"
-	gdpr     = "gdpr"
+	webhooks       = "webhooks"
+	gdpr           = "gdpr"
+	transcriptions = "transcriptions"
 )
+
+// IsBelow reports whether a path to a record of a collection also names a record of another.
+func IsBelow(collection, other string) bool {
+	return collection == transcriptions && other == "sessions"
+}
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
 // so none is found.
@@ -159,6 +166,9 @@ func CollectionOf(op api.Operation) string {
 			return collection
 		}
 	}
+	if strings.HasSuffix(op.Path, "/"+transcriptions+"/{id}") {
+		return transcriptions
+	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
 	}
@@ -171,22 +181,29 @@ func byAddress(op api.Operation) bool {
 }
 
 // RequestFor returns a request for the operation on the caller's event and organization
-// and on the record, with a body that the operation accepts.
+// and on the record, with a body that the operation accepts. The id of a record below another
+// follows the other's id and a slash.
 func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 	segments := strings.Split(op.Path, "/")
+	above, id, both := strings.Cut(record, "/")
+	if !both {
+		id = above
+	}
 	for i, segment := range segments {
 		switch {
 		case segment == "{eventId}":
 			segments[i] = fmt.Sprint(s.Event)
 		case segment == "{orgId}":
 			segments[i] = fmt.Sprint(s.Org)
+		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
+			segments[i] = above
 		case anID(segment):
-			segments[i] = record
+			segments[i] = id
 		}
 	}
 	path := strings.Join(segments, "/")
 	if byAddress(op) {
-		path += "?email=" + record
+		path += "?email=" + id
 	}
 	return Request{op.Method, path, bodyOf(op)}
 }
@@ -208,6 +225,8 @@ func bodyOf(op api.Operation) any {
 		return nil
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
+	case strings.HasSuffix(path, "/"+transcriptions):
+		return SampleDraft(transcriptions)
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
@@ -231,6 +250,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case transcriptions:
+		return map[string]any{"type": "fragment", "transcription": name}
 	case gdpr:
 		return map[string]any{"requestType": "access", "identityType": "email", "identityValue": id + "@example.org"}
 	case webhooks:
@@ -246,6 +267,8 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
+	case collection == transcriptions && OnRecord(op):
+		return newTranscription(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
@@ -281,6 +304,19 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
+}
+
+// newTranscription creates a transcription of a new session. It returns the id, after the session's
+// id if the path names the session.
+func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
+	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
+	if strings.Contains(op.Path, "{sessionId}") {
+		return session + "/" + id
+	}
+	return id
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.

@@ -48,7 +48,7 @@ func strangersTo(p tenant) map[string][]string {
 			continue
 		}
 		for _, collection := range slices.Sorted(maps.Keys(samples)) {
-			if collection != own {
+			if collection != own && !it.IsBelow(own, collection) {
 				strangers[own] = append(strangers[own], samples[collection])
 			}
 		}

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/maintain"
 	"lectern/shared/purge"
 	"lectern/shared/table"
+	"lectern/shared/transcript"
 )
 
 // maintain does the command as it will be done so many days from now, until it is done,
@@ -298,4 +299,37 @@ func TestAPurgeThatIsTornGoesOn(t *testing.T) {
 	}
 	require.Equal(t, purge.Counts{}, runMaintain(c.Client, 31), "all is done")
 	c.Get(404, id)
+}
+
+// TestTranscriptionsArePurgedWithTheirSession: the purge of a session removes its
+// transcriptions, and goes on where an earlier purge ended.
+func TestTranscriptionsArePurgedWithTheirSession(t *testing.T) {
+	d := it.NewClient(t)
+	e := it.EngineOf(t, d.Stack)
+	ids := d.NewSessions("Gone", "Interrupted", "Kept")
+	before := items(e, t)
+	for _, id := range ids {
+		for i := range 3 {
+			d.Do(201, http.MethodPost, "/sessions/"+id+"/transcriptions", object{"type": "fragment", "start_time": i})
+		}
+	}
+	require.Equal(t, before+3*5, items(e, t), "an index, a segment and a place for each")
+	d.Delete(200, ids[0])
+	d.Delete(200, ids[1])
+	runMaintain(d, 29)
+	d.Restore(200, ids[0])
+	require.EqualValues(t, 3, entity(d.Do(200, http.MethodGet, "/transcriptions?session_id="+ids[0], nil)).At("pagination.total_results"))
+	d.Delete(200, ids[0])
+	index := transcript.At(d.Org, d.Event).Index(ids[1])
+	kept, err := d.Table(t).Get(t.Context(), index)
+	require.NoError(t, err)
+	require.Equal(t, int64(2), runMaintain(d, 31).Sessions)
+	require.Equal(t, before-2*2+5, items(e, t), "a body and a row for each session")
+	e.RequireWhole(t)
+	kept.Version = 1
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Insert(kept)))
+	require.Zero(t, runMaintain(d, 31).Sessions)
+	require.Equal(t, before-2*2+5, items(e, t))
+	require.EqualValues(t, 3, entity(d.Do(200, http.MethodGet, "/transcriptions", nil)).At("pagination.total_results"))
+	e.RequireWhole(t)
 }
