@@ -38,17 +38,17 @@ var (
 )
 
 const (
-	aboutList = "Lists the transcriptions of the event's sessions: in the order of the sessions' creation, then of `start_time`, then of `id`. " +
-		"Transcriptions without a `start_time` come last in their session. Partial texts are left out without `include_partial`."
+	aboutList = "Lists the transcriptions of the event's sessions: in the order of the sessions' creation, then of `start_time`, " +
+		"then of `id`. Transcriptions without a `start_time` come last in their session. Partial texts are left out without `include_partial`."
 
 	aboutSessionList = "Lists the transcriptions of a session by `start_time`, then by `id`; those without a `start_time` come last. " +
 		"Partial texts are left out without `include_partial`."
 
 	aboutGet = "Returns a transcription, a partial text too."
 
-	aboutCreate = "Stores a text about a session: a `fragment` of the speech, a `summary`, an `insight`, or a `translation` of one of these. " +
-		"A session may have 20,000 transcriptions, 16 MB of JSON together, in 100 languages; one more is a 400. For example:\n\n```json\n" +
-		`{"type": "fragment", "transcription": "Good morning.", "speaker": "Ada", "language_code": "en", "start_time": 0, "end_time": 1.5}` + "\n```"
+	aboutCreate = "Stores a text about a session: a `fragment` of the speech, a `summary`, an `insight`, or a `translation` " +
+		"of one of these. A session may have 20,000 transcriptions, 16 MB of JSON together, in 100 languages; one more is a 400. For example:\n\n```json\n" +
+		`{"type": "fragment", "transcription": "Good morning.", "speaker": "Ada", "start_time": 0, "end_time": 1.5}` + "\n```"
 
 	aboutUpdate = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
 		"A stale `updated_at` or `If-Match` is a 409."

@@ -43,7 +43,7 @@ func (r *run) sessions(ctx context.Context) error {
 	if err := r.each(ctx, orphans(indexes, d.rows), &removed, r.orphan); err != nil {
 		return err
 	}
-	if err := r.each(ctx, d.parts, &r.Counts.Sessions, r.session); err != nil {
+	if err := r.each(ctx, d.parts, &r.Counts.Sessions, r.sessionWithTexts); err != nil {
 		return err
 	}
 	parts, err := r.Table.GetMany(ctx, r.bodies(d.parts))
@@ -56,7 +56,7 @@ func (r *run) sessions(ctx context.Context) error {
 		}
 	}
 	parents := slices.DeleteFunc(d.parents, func(id string) bool { return d.staying[id] })
-	return r.each(ctx, parents, &r.Counts.Sessions, r.session)
+	return r.each(ctx, parents, &r.Counts.Sessions, r.sessionWithTexts)
 }
 
 // note adds a row to the sessions that may be purged, or to the parents that must stay.
@@ -119,10 +119,7 @@ func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 	if err := change.Commit(ctx, r.Table, append(slices.Concat(gone, together), record.Write())...); err != nil {
 		return false, err
 	}
-	if err := r.drop(ctx, after); err != nil {
-		return true, err
-	}
-	return true, r.transcripts(ctx, id)
+	return true, r.drop(ctx, after)
 }
 
 // drop does writes of items that no reader relies on, as many at a time as a transaction

@@ -19,6 +19,14 @@ func orphans(indexes map[string]table.Item, rows map[string]bool) (ids []string)
 	return ids
 }
 
+// sessionWithTexts purges a session, and then its transcriptions.
+func (r *run) sessionWithTexts(ctx context.Context, id string) (done bool, err error) {
+	if done, err = r.session(ctx, id); !done || err != nil {
+		return done, err
+	}
+	return true, r.transcripts(ctx, id)
+}
+
 // orphan removes what an interrupted purge left of a session.
 func (r *run) orphan(ctx context.Context, session string) (done bool, err error) {
 	err = r.transcripts(ctx, session)

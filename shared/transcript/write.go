@@ -237,7 +237,7 @@ func (s size) check(after size, most int) error {
 	case after.total > most && after.total > s.total:
 		return apierr.Invalid("type", "A session must not have more than %d transcriptions.", most)
 	case after.bytes > maxTotalBytes && after.bytes > s.bytes:
-		return apierr.Invalid("transcription", "The transcriptions of a session must not be longer than %d bytes of JSON together.", maxTotalBytes)
+		return apierr.Invalid("transcription", "The transcriptions of a session must not be longer than %d bytes together.", maxTotalBytes)
 	case after.languages > maxLanguages && after.languages > s.languages:
 		return apierr.Invalid("language_code", "The transcriptions of a session must not have more than %d language codes.", maxLanguages)
 	}
