@@ -1,5 +1,5 @@
 // Package transcriptions is the Transcriptions tag group: the texts about the sessions of an
-// event (gaps.md section 6.2).
+// event, and the packs of content made of them (gaps.md sections 6.2 and 6.5).
 package transcriptions
 
 import (
@@ -7,6 +7,7 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
+	"lectern/shared/content"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
 	"lectern/shared/stores"
@@ -29,6 +30,10 @@ var Group = api.NewGroup("Transcriptions", start, []api.Route[service]{
 	api.Get("getSessionTranscription", session+"/{id}", (*service).getOfSession, readers, api.Describe(aboutGet)),
 	api.Put("updateTranscription", session+"/{id}", (*service).update, writers, limit, api.Describe(aboutUpdate)),
 	api.Delete("deleteTranscription", session+"/{id}", (*service).remove, writers, limit, api.Describe(aboutDelete)),
+	api.Get("getSessionContent", sessionContent, (*service).sessionContent, readers, api.Describe(aboutSessionContent)),
+	api.Get("listContent", eventContent, (*service).listContent, readers, api.Describe(aboutContent)),
+	api.Get("getEventContent", eventContent+"/event", (*service).eventContent, readers, api.Describe(aboutEventContent)),
+	api.Get("getContentItem", eventContent+"/items/{id}", (*service).item, readers, api.Describe(aboutItem)),
 })
 
 var (
@@ -47,7 +52,8 @@ const (
 	aboutGet = "Returns a transcription, a partial text too."
 
 	aboutCreate = "Stores a text about a session: a `fragment` of the speech, a `summary`, an `insight`, or a `translation` " +
-		"of one of these. A session may have 20,000 transcriptions, 16 MB of JSON together, in 100 languages; one more is a 400. For example:\n\n```json\n" +
+		"of one of these. A session may have 20,000 transcriptions, 16 MB together, in 100 languages; one more is a 400. " +
+		"For example:\n\n```json\n" +
 		`{"type": "fragment", "transcription": "Good morning.", "speaker": "Ada", "start_time": 0, "end_time": 1.5}` + "\n```"
 
 	aboutUpdate = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
@@ -56,9 +62,15 @@ const (
 	aboutDelete = "Removes the transcription for good. A transcription with translations is a 409 `HAS_TRANSLATIONS`."
 )
 
-type service struct{ store *transcript.Store }
+type service struct {
+	store   *transcript.Store
+	content content.Store
+}
 
-func start(env api.Env) *service { return &service{stores.Transcripts(env)} }
+func start(env api.Env) *service {
+	texts := stores.Transcripts(env)
+	return &service{texts, content.Store{Texts: texts}}
+}
 
 // InSession is the part of an input that names a session.
 type InSession struct {

@@ -5,6 +5,7 @@ import (
 
 	"lectern/shared/auth"
 	"lectern/shared/page"
+	"lectern/shared/session"
 	"lectern/shared/table"
 )
 
@@ -18,16 +19,9 @@ type Query struct {
 
 // OfSession returns a page of the transcriptions of a session; 404 without the session.
 func (st *Store) OfSession(ctx context.Context, c *auth.Caller, q Query) (*page.List[*Transcription], error) {
-	p, r := place(c), newReader(st.Table, place(c))
-	return whole(ctx, func() (*page.List[*Transcription], error) {
-		got, err := st.Table.GetMany(ctx, []table.Key{p.Body(q.Session), p.Index(q.Session)})
-		if err != nil {
-			return nil, err
-		}
-		if _, err := p.Live(got, q.Session); err != nil {
-			return nil, err
-		}
-		index, err := DecodeIndex(q.Session, got[p.Index(q.Session)])
+	r := st.Reader(c)
+	return Whole(ctx, func() (*page.List[*Transcription], error) {
+		_, index, err := st.Session(ctx, c, q.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -38,19 +32,44 @@ func (st *Store) OfSession(ctx context.Context, c *auth.Caller, q Query) (*page.
 // List returns a page of the transcriptions of the event's sessions: in the order of the
 // sessions' creation, then of start and id.
 func (st *Store) List(ctx context.Context, c *auth.Caller, q Query) (*page.List[*Transcription], error) {
-	r := newReader(st.Table, place(c))
-	return whole(ctx, func() (*page.List[*Transcription], error) {
-		all, err := st.Indexes(ctx, c)
+	r := st.Reader(c)
+	return Whole(ctx, func() (*page.List[*Transcription], error) {
+		sessions, err := st.OfAll(ctx, c)
 		if err != nil {
 			return nil, err
+		}
+		all := make([]*Index, len(sessions))
+		for i, s := range sessions {
+			all[i] = s.Index
 		}
 		return r.page(ctx, all, q)
 	})
 }
 
-// Indexes returns the indexes of the event's sessions with transcriptions, in the order of the
-// sessions' creation, without deleted sessions.
-func (st *Store) Indexes(ctx context.Context, c *auth.Caller) (all []*Index, err error) {
+// Session returns a session with the index of its transcriptions; 404 without the session.
+func (st *Store) Session(ctx context.Context, c *auth.Caller, id string) (*session.Body, *Index, error) {
+	p := place(c)
+	got, err := st.Table.GetMany(ctx, []table.Key{p.Body(id), p.Index(id)})
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err := p.Live(got, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	index, err := DecodeIndex(id, got[p.Index(id)])
+	return body, index, err
+}
+
+// Indexed is the row of a session with the index of its transcriptions.
+type Indexed struct {
+	*Index
+	Row *session.Row
+}
+
+// OfAll returns the event's sessions with transcriptions, in the order of their creation, without
+// deleted sessions.
+func (st *Store) OfAll(ctx context.Context, c *auth.Caller) (all []Indexed, err error) {
 	items := map[string]table.Item{}
 	for item, err := range st.Table.Between(ctx, place(c).Indexes(), "0", lastKey) {
 		if err != nil {
@@ -74,14 +93,14 @@ func (st *Store) Indexes(ctx context.Context, c *auth.Caller) (all []*Index, err
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, index)
+		all = append(all, Indexed{index, row})
 	}
 	return all, nil
 }
 
 // page returns a page of the transcriptions of sessions. The counts of the indexes name the
 // segments of the page, so no other segment is read.
-func (r *reader) page(ctx context.Context, all []*Index, q Query) (*page.List[*Transcription], error) {
+func (r *Reader) page(ctx context.Context, all []*Index, q Query) (*page.List[*Transcription], error) {
 	var segments []wanted
 	first, total := q.Offset(), 0
 	for _, index := range all {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 	"lectern/shared/table"
 )
 
@@ -17,8 +18,8 @@ var errTorn = errors.New("transcript: a segment changed while it was read")
 // reads are the tries of a reader while writes change the segments.
 var reads = table.Retry{Tries: 12, First: 2 * time.Millisecond, Max: 100 * time.Millisecond}
 
-// reader reads segments of an event, each version once.
-type reader struct {
+// Reader reads segments of an event, each version once.
+type Reader struct {
 	table *table.Table
 	place Place
 	known map[table.Key]read
@@ -30,7 +31,10 @@ type read struct {
 	all     []*Transcription
 }
 
-func newReader(t *table.Table, p Place) *reader { return &reader{t, p, map[table.Key]read{}} }
+// Reader returns a Reader of the caller's event, for one request.
+func (st *Store) Reader(c *auth.Caller) *Reader {
+	return &Reader{st.Table, place(c), map[table.Key]read{}}
+}
 
 // wanted is a segment of a session.
 type wanted struct {
@@ -40,7 +44,7 @@ type wanted struct {
 
 // segments reads segments together, in the versions that their indexes say. It returns errTorn
 // if a segment has another version by then.
-func (r *reader) segments(ctx context.Context, all []wanted) ([][]*Transcription, error) {
+func (r *Reader) segments(ctx context.Context, all []wanted) ([][]*Transcription, error) {
 	var missing []table.Key
 	for _, w := range all {
 		if key := r.place.Segment(w.session, w.Number); r.known[key].version != w.Version {
@@ -69,8 +73,31 @@ func (r *reader) segments(ctx context.Context, all []wanted) ([][]*Transcription
 	return found, nil
 }
 
-// whole calls read until it meets no write: again after errTorn.
-func whole[T any](ctx context.Context, read func() (T, error)) (answer T, err error) {
+// Texts returns the transcriptions of indexes that a filter selects, in their order. It reads no
+// segment without any.
+func (r *Reader) Texts(ctx context.Context, indexes []*Index, f Filter) ([][]*Transcription, error) {
+	var all []wanted
+	var of []int
+	for i, index := range indexes {
+		for _, s := range index.Segments {
+			if s.CountOf(f) > 0 {
+				all, of = append(all, wanted{index.Session, s}), append(of, i)
+			}
+		}
+	}
+	found, err := r.segments(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([][]*Transcription, len(indexes))
+	for n, segment := range found {
+		texts[of[n]] = append(texts[of[n]], selected(segment, f)...)
+	}
+	return texts, nil
+}
+
+// Whole calls read until it meets no write: a read of indexes with their segments, by one Reader.
+func Whole[T any](ctx context.Context, read func() (T, error)) (answer T, err error) {
 	for _, ended := range reads.Each(ctx) {
 		if ended != nil {
 			return answer, ended

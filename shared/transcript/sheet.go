@@ -185,8 +185,8 @@ func (s *sheet) set(i int, all []*Transcription) {
 	}
 }
 
-// writes returns the writes of the changed segments and of the index.
-func (s *sheet) writes(now wire.Time) (writes []table.Write, err error) {
+// writes returns the writes of the changed segments and of the index, for a write at a time.
+func (s *sheet) writes(at wire.Time) (writes []table.Write, err error) {
 	for number, was := range s.was {
 		key, all := s.place.Segment(s.index.Session, number), s.read[number]
 		if len(all) == 0 {
@@ -201,7 +201,9 @@ func (s *sheet) writes(now wire.Time) (writes []table.Write, err error) {
 		}
 		writes = append(writes, versioned(table.Item{Key: key, Data: data}, was))
 	}
-	s.index.UpdatedAt = wire.After(s.index.UpdatedAt, now.Time)
+	if at.After(s.index.UpdatedAt.Time) {
+		s.index.UpdatedAt = at
+	}
 	data, err := wire.Encode(s.index)
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ func (st *Store) most() int {
 // rule or a limit, and a 404 without the session.
 func (st *Store) Create(ctx context.Context, c *auth.Caller, session string, d *Draft) (*Transcription, error) {
 	if id := write.Ref(ctx); id != "" {
-		return st.find(ctx, place(c), session, id)
+		return st.find(ctx, c, session, id)
 	}
 	if err := d.check(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (st *Store) Get(ctx context.Context, c *auth.Caller, session, id string) (*
 	if _, err := place(c).Live(got, session); err != nil {
 		return nil, err
 	}
-	return st.find(ctx, place(c), session, id)
+	return st.find(ctx, c, session, id)
 }
 
 // OfEvent returns a transcription of any session of the event; 404 without it.
@@ -108,9 +108,9 @@ func (st *Store) OfEvent(ctx context.Context, c *auth.Caller, id string) (*Trans
 }
 
 // find returns a transcription of a session, of a deleted session too; 404 without it.
-func (st *Store) find(ctx context.Context, p Place, session, id string) (*Transcription, error) {
-	r := newReader(st.Table, p)
-	return whole(ctx, func() (*Transcription, error) {
+func (st *Store) find(ctx context.Context, c *auth.Caller, session, id string) (*Transcription, error) {
+	p, r := place(c), st.Reader(c)
+	return Whole(ctx, func() (*Transcription, error) {
 		got, err := st.Table.GetMany(ctx, []table.Key{p.Pointer(id), p.Index(session)})
 		if err != nil {
 			return nil, err

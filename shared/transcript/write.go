@@ -76,11 +76,11 @@ func (o *operation) Plan(ctx context.Context, got write.Items) (*write.Plan, err
 	if err := size.check(sizeOf(index), o.store.most()); err != nil {
 		return nil, err
 	}
-	writes, err := s.writes(wire.At(o.store.Now()))
+	record := o.record(ctx, before, after)
+	writes, err := s.writes(record.At)
 	if err != nil {
 		return nil, err
 	}
-	record := o.record(ctx, before, after)
 	writes = append(writes, table.Version(o.place.Body(o.session), body.Version), record.Write())
 	writes = append(writes, o.pointer(before, after, got)...)
 	if after == nil {

@@ -131,11 +131,12 @@ func OfOrganization(op api.Operation) bool {
 func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
 // The collections below the caller's organization that the path does not name, and the collection
-// of records below a session.
+// of records below a session, and of the content made of these.
 const (
 	webhooks       = "webhooks"
 	gdpr           = "gdpr"
 	transcriptions = "transcriptions"
+	content        = "content"
 )
 
 // IsBelow reports whether a path to a record of a collection also names a record of another.
@@ -267,7 +268,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case collection == transcriptions && OnRecord(op):
+	case (collection == transcriptions || collection == content) && OnRecord(op):
 		return newTranscription(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
@@ -306,14 +307,17 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
 }
 
-// newTranscription creates a transcription of a new session. It returns the id, after the session's
-// id if the path names the session.
+// newTranscription creates a transcription of a new session. It returns the id for the path: after
+// the session's id if the path names the session, and the session's id for an item of content.
 func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
 	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
 	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
 	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
-	if strings.Contains(op.Path, "{sessionId}") {
+	switch {
+	case CollectionOf(op) == content:
+		return session
+	case strings.Contains(op.Path, "{sessionId}"):
 		return session + "/" + id
 	}
 	return id
