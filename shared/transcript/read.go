@@ -73,6 +73,22 @@ func (r *Reader) segments(ctx context.Context, all []wanted) ([][]*Transcription
 	return found, nil
 }
 
+// at returns the transcription at a position of a session, which a pointer names.
+func (r *Reader) at(ctx context.Context, index *Index, at position) (*Transcription, error) {
+	i := index.find(at)
+	if i < 0 {
+		return nil, errTorn
+	}
+	found, err := r.segments(ctx, []wanted{{index.Session, index.Segments[i]}})
+	if err != nil {
+		return nil, err
+	}
+	if n, ok := search(found[0], at); ok {
+		return found[0][n], nil
+	}
+	return nil, errTorn
+}
+
 // Texts returns the transcriptions of indexes that a filter selects, in their order. It reads no
 // segment without any.
 func (r *Reader) Texts(ctx context.Context, indexes []*Index, f Filter) ([][]*Transcription, error) {

@@ -7,6 +7,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/session"
 	"lectern/shared/session/store"
 	"lectern/shared/table"
 	"lectern/shared/write"
@@ -44,7 +45,7 @@ func (st *Store) most() int {
 // rule or a limit, and a 404 without the session.
 func (st *Store) Create(ctx context.Context, c *auth.Caller, session string, d *Draft) (*Transcription, error) {
 	if id := write.Ref(ctx); id != "" {
-		return st.find(ctx, c, session, id)
+		return st.find(ctx, c, session, id, Place.Stored)
 	}
 	if err := d.check(); err != nil {
 		return nil, err
@@ -77,14 +78,7 @@ func (st *Store) change(ctx context.Context, c *auth.Caller, to Target, d *Draft
 
 // Get returns a transcription of a session; 404 without the session or the transcription.
 func (st *Store) Get(ctx context.Context, c *auth.Caller, session, id string) (*Transcription, error) {
-	got, err := st.Table.GetMany(ctx, []table.Key{place(c).Body(session)})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := place(c).Live(got, session); err != nil {
-		return nil, err
-	}
-	return st.find(ctx, c, session, id)
+	return st.find(ctx, c, session, id, Place.Live)
 }
 
 // OfEvent returns a transcription of any session of the event; 404 without it.
@@ -107,36 +101,31 @@ func (st *Store) OfEvent(ctx context.Context, c *auth.Caller, id string) (*Trans
 	return t, err
 }
 
-// find returns a transcription of a session, of a deleted session too; 404 without it.
-func (st *Store) find(ctx context.Context, c *auth.Caller, session, id string) (*Transcription, error) {
+// bodyOf is session.Place.Live or session.Place.Stored: it returns a session, or the 404.
+type bodyOf func(Place, write.Items, string) (*session.Body, error)
+
+// find returns a transcription of a session; 404 without it, or without the session.
+func (st *Store) find(ctx context.Context, c *auth.Caller, in, id string, body bodyOf) (*Transcription, error) {
 	p, r := place(c), st.Reader(c)
 	return Whole(ctx, func() (*Transcription, error) {
-		got, err := st.Table.GetMany(ctx, []table.Key{p.Pointer(id), p.Index(session)})
+		got, err := st.Table.GetMany(ctx, []table.Key{p.Body(in), p.Pointer(id), p.Index(in)})
 		if err != nil {
+			return nil, err
+		}
+		if _, err := body(p, got, in); err != nil {
 			return nil, err
 		}
 		at, ok, err := decodePointer(got[p.Pointer(id)])
 		if err != nil {
 			return nil, err
 		}
-		if !ok || at.Session != session {
+		if !ok || at.Session != in {
 			return nil, NotFound()
 		}
-		index, err := DecodeIndex(session, got[p.Index(session)])
+		index, err := DecodeIndex(in, got[p.Index(in)])
 		if err != nil {
 			return nil, err
 		}
-		i := index.find(position{at.Start, id})
-		if i < 0 {
-			return nil, errTorn
-		}
-		found, err := r.segments(ctx, []wanted{{session, index.Segments[i]}})
-		if err != nil {
-			return nil, err
-		}
-		if n, ok := search(found[0], position{at.Start, id}); ok {
-			return found[0][n], nil
-		}
-		return nil, errTorn
+		return r.at(ctx, index, position{at.Start, id})
 	})
 }
