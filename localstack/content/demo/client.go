@@ -29,7 +29,7 @@ func (c client) post(ctx context.Context, rest string, body, into any) error {
 	return c.send(ctx, http.MethodPost, c.path(rest), body, into)
 }
 
-// refusal is an answer other than 200.
+// refusal is an answer other than 200 and 201.
 type refusal struct {
 	request string
 	status  int
@@ -57,7 +57,7 @@ func (c client) send(ctx context.Context, method, path string, body, into any) e
 	if err != nil {
 		return fmt.Errorf("demo: read the answer of %s: %w", name, err)
 	}
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
 		return &refusal{name, response.StatusCode, text}
 	}
 	if err := json.Unmarshal(text, into); err != nil {

@@ -11,21 +11,22 @@ var text []byte
 
 // programme is the content of conference.json. schedule.go adds times and rooms.
 type programme struct {
-	Rooms     []map[string]any
-	Tracks    []track
-	Tags      []string
-	Levels    []string
-	Formats   []string
-	Languages []string
-	Statuses  []map[string]any
-	Rules     []map[string]any
-	Personas  []map[string]any
-	People    people
-	Accounts  []talk
-	Fields    []map[string]any
-	Plenaries []talk
-	Lightning []lightning
-	Abstracts []talk
+	Rooms       []map[string]any
+	Tracks      []track
+	Tags        []string
+	Levels      []string
+	Formats     []string
+	Languages   []string
+	Statuses    []map[string]any
+	Rules       []map[string]any
+	Personas    []map[string]any
+	People      people
+	Accounts    []talk
+	Fields      []map[string]any
+	Plenaries   []talk
+	Lightning   []lightning
+	Abstracts   []talk
+	Transcripts []transcript
 }
 
 // track is a track with its talks.

@@ -1,5 +1,5 @@
 // Package demo creates the demo conference: 150 sessions and abstracts over three days with
-// settings, 220 people, sponsors and exhibitors. It uses only the public API, and creates the
+// settings, 220 people, sponsors and exhibitors, and the transcriptions of two keynotes. It uses only the public API, and creates the
 // same content on every run. Organization, event and token must exist (package seed). Read
 // demo.go first, then conference.go and schedule.go.
 package demo
@@ -15,7 +15,8 @@ import (
 var Features = []string{"sessions_2_0", "participant_roles", "speaker_acceptance"}
 
 // Target is the event to fill: the base address of a region, and a token with the scopes to
-// read and write events, sessions, contacts, sponsors, exhibitors, metadata and fields.
+// read and write events, sessions, contacts, sponsors, exhibitors, metadata, fields and
+// transcriptions.
 type Target struct {
 	URL   string
 	Token string
@@ -24,18 +25,18 @@ type Target struct {
 
 // Made counts the new records of a Fill. Sessions includes abstracts and subsessions; an
 // account with both roles counts as sponsor and as exhibitor.
-type Made struct{ Sessions, Contacts, Sponsors, Exhibitors int }
+type Made struct{ Sessions, Contacts, Sponsors, Exhibitors, Transcriptions int }
 
 // String describes the counts.
 func (m Made) String() string {
-	return fmt.Sprintf("%d sessions, abstracts and subsessions, %d contacts, %d sponsors and %d exhibitors made",
-		m.Sessions, m.Contacts, m.Sponsors, m.Exhibitors)
+	return fmt.Sprintf("%d sessions, abstracts and subsessions, %d contacts, %d sponsors, %d exhibitors and %d transcriptions made",
+		m.Sessions, m.Contacts, m.Sponsors, m.Exhibitors, m.Transcriptions)
 }
 
 // Fill creates the missing records of the demo conference and leaves existing records alone.
 // Metadata, fields, rules, personas and accounts are found by name, contacts by e-mail,
-// sessions by client_session_id. A deleted contact is restored. For an answer other than 200,
-// the error has the request and the answer.
+// sessions by client_session_id, transcriptions by text. A deleted contact is restored. For an
+// answer other than 200 and 201, the error has the request and the answer.
 func Fill(ctx context.Context, target Target) (made Made, err error) {
 	c := client{target}
 	p, err := c.plan(ctx)
@@ -50,7 +51,10 @@ func Fill(ctx context.Context, target Target) (made Made, err error) {
 	if err != nil {
 		return made, err
 	}
-	made.Sessions, err = c.ensureSessions(ctx, p)
+	if made.Sessions, err = c.ensureSessions(ctx, p); err != nil {
+		return made, err
+	}
+	made.Transcriptions, err = c.ensureTranscripts(ctx, p)
 	return made, err
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // wholeDemo is what a Fill of an empty event makes.
-var wholeDemo = demo.Made{Sessions: 174, Contacts: 220, Sponsors: 15, Exhibitors: 16}
+var wholeDemo = demo.Made{Sessions: 174, Contacts: 220, Sponsors: 15, Exhibitors: 16, Transcriptions: 14}
 
 // newDemo makes the demo conference on an event with its custom role.
 func newDemo(t *testing.T) (*it.Client, func() demo.Made) {
