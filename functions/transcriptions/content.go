@@ -17,8 +17,9 @@ const (
 )
 
 const (
-	aboutSessionContent = "Returns the texts of a session as items: the fragments joined into one transcription, the summaries, insights and " +
-		"translations. Consecutive fragments of a speaker are one element; `interval_sec` also cuts at each multiple of so many seconds. " +
+	aboutSessionContent = "Returns the texts of a session as items: the fragments joined into one transcription, the summaries, " +
+		"insights and translations. Consecutive fragments of a speaker are one element; `interval_sec` also cuts " +
+		"at each multiple of so many seconds. " +
 		"Partial texts are left out. " + aboutLong
 
 	aboutContent = "Lists the packs of the event's sessions with transcriptions, in the order of the sessions' creation. " +

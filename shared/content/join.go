@@ -20,25 +20,45 @@ func (i interval) part(t *transcript.Transcription, before float64) float64 {
 	return math.Floor(*t.StartTime / float64(i))
 }
 
-// elements joins consecutive fragments of a speaker, and cuts at the interval.
+// run has consecutive fragments of a speaker in a part.
+type run struct {
+	part    float64
+	speaker *string
+	texts   []*transcript.Transcription
+}
+
+// runs divides fragments where the speaker changes and at the interval.
+func (i interval) runs(fragments []*transcript.Transcription) (all []run) {
+	var last run
+	last.part = math.Inf(-1)
+	for _, t := range fragments {
+		part := i.part(t, last.part)
+		if last.texts != nil && (part != last.part || !same(t.Speaker, last.speaker)) {
+			all, last.texts = append(all, last), nil
+		}
+		last = run{part, t.Speaker, append(last.texts, t)}
+	}
+	if last.texts != nil {
+		all = append(all, last)
+	}
+	return all
+}
+
+// elements returns an element for each run of the fragments.
 func (i interval) elements(fragments []*transcript.Transcription) []Element {
-	all, texts, part := []Element{}, []string(nil), math.Inf(-1)
-	for n, t := range fragments {
-		next := i.part(t, part)
-		if n == 0 || next != part || !same(fragments[n-1].Speaker, t.Speaker) {
-			all = append(all, Element{Speaker: speaker(t.Speaker), StartTime: t.StartTime})
-			texts = nil
+	all := []Element{}
+	for _, r := range i.runs(fragments) {
+		e := Element{Speaker: speaker(r.speaker), StartTime: r.texts[0].StartTime}
+		values := make([]string, len(r.texts))
+		for n, t := range r.texts {
+			values[n] = t.Transcription
+			e.FragmentIDs = append(e.FragmentIDs, t.ID)
+			if t.EndTime != nil && (e.EndTime == nil || *t.EndTime > *e.EndTime) {
+				e.EndTime = t.EndTime
+			}
 		}
-		e := &all[len(all)-1]
-		texts = append(texts, t.Transcription)
-		if n == len(fragments)-1 || i.part(fragments[n+1], next) != next || !same(fragments[n+1].Speaker, t.Speaker) {
-			e.Value = strings.Join(texts, " ")
-		}
-		e.FragmentIDs = append(e.FragmentIDs, t.ID)
-		if t.EndTime != nil && (e.EndTime == nil || *t.EndTime > *e.EndTime) {
-			e.EndTime = t.EndTime
-		}
-		part = next
+		e.Value = strings.Join(values, " ")
+		all = append(all, e)
 	}
 	return all
 }
@@ -125,13 +145,12 @@ func about(all []*transcript.Transcription) Item {
 // items returns the items of a session's texts.
 func (q Query) items(texts []*transcript.Transcription) []Item {
 	all := []Item{}
-	isFragment := func(t *transcript.Transcription) bool { return t.Type == transcript.Fragment }
 	var fragments []*transcript.Transcription
 	for _, t := range texts {
 		switch {
-		case isFragment(t):
+		case t.Type == transcript.Fragment:
 			fragments = append(fragments, t)
-		case q.Provider == "" || t.Provider != nil && *t.Provider == q.Provider:
+		case q.takes(t):
 			all = append(all, alone(t))
 		}
 	}

@@ -111,7 +111,7 @@ func (s *Store) List(ctx context.Context, c *auth.Caller, q Query) (*page.List[*
 			return nil, err
 		}
 		all = slices.DeleteFunc(all, func(x transcript.Indexed) bool {
-			return q.Session != "" && q.Session != x.Session || x.Count(transcript.Filter{}) == 0
+			return !q.selects(x.Session) || x.Count(transcript.Filter{}) == 0
 		})
 		start := min(q.Offset(), len(all))
 		some := all[start:min(start+q.PageSize, len(all))]
@@ -138,7 +138,9 @@ func (s *Session) withoutElements() {
 }
 
 // loaded reads the texts of sessions; 400 for more than a request may load.
-func loaded(ctx context.Context, r *transcript.Reader, some []transcript.Indexed, f transcript.Filter) ([][]*transcript.Transcription, error) {
+func loaded(
+	ctx context.Context, r *transcript.Reader, some []transcript.Indexed, f transcript.Filter,
+) ([][]*transcript.Transcription, error) {
 	indexes, weights := indexesOf(some, f)
 	if sum(weights) > size.Loaded {
 		return nil, size.TooMuch(ctx, "load more than 64 MB of transcriptions", weights, size.Loaded)
@@ -191,18 +193,22 @@ func (s *Store) Event(ctx context.Context, c *auth.Caller, q Query) (*Event, err
 		if err != nil {
 			return nil, err
 		}
-		if found := q.of(slices.Concat(texts...)); len(found) > 0 {
+		var found []*transcript.Transcription
+		for _, t := range slices.Concat(texts...) {
+			if q.takes(t) {
+				found = append(found, t)
+			}
+		}
+		if len(found) > 0 {
 			pack.Items = append(pack.Items, recap(found))
 		}
 		return pack, nil
 	})
 }
 
-// of returns the texts of the provider.
-func (q Query) of(all []*transcript.Transcription) []*transcript.Transcription {
-	return slices.DeleteFunc(all, func(t *transcript.Transcription) bool {
-		return q.Provider != "" && (t.Provider == nil || *t.Provider != q.Provider)
-	})
+// takes reports whether a text is of the provider.
+func (q Query) takes(t *transcript.Transcription) bool {
+	return q.Provider == "" || t.Provider != nil && *t.Provider == q.Provider
 }
 
 // Item returns an item by its id: the joined transcription of a session by the session's id, a text
@@ -239,13 +245,20 @@ func (s *Store) Item(ctx context.Context, c *auth.Caller, id string, q Query) (*
 func (s *Store) text(ctx context.Context, c *auth.Caller, id string, q Query) (*Item, error) {
 	q.Expand = []string{string(Transcription)}
 	pack, err := s.Session(ctx, c, id, q)
-	if err == nil {
-		own := func(i Item) bool { return i.ID != id || q.Session != "" && q.Session != id }
-		return first(slices.DeleteFunc(pack.Items, own))
+	if apierr.IsNotFound(err) {
+		return s.alone(ctx, c, id, q)
 	}
-	if !apierr.IsNotFound(err) {
+	if err != nil {
 		return nil, err
 	}
+	if !pack.HasTranscription || !q.selects(id) {
+		return nil, notFound()
+	}
+	return first(pack.Items)
+}
+
+// alone returns the item of a text that is no fragment.
+func (s *Store) alone(ctx context.Context, c *auth.Caller, id string, q Query) (*Item, error) {
 	t, err := s.Texts.OfEvent(ctx, c, id)
 	if apierr.IsNotFound(err) {
 		return nil, notFound()
@@ -253,13 +266,15 @@ func (s *Store) text(ctx context.Context, c *auth.Caller, id string, q Query) (*
 	if err != nil {
 		return nil, err
 	}
-	if t.Type == transcript.Fragment || t.IsPartial || q.Session != "" && q.Session != t.SessionID ||
-		len(q.of([]*transcript.Transcription{t})) == 0 {
+	if t.Type == transcript.Fragment || t.IsPartial || !q.selects(t.SessionID) || !q.takes(t) {
 		return nil, notFound()
 	}
 	item := alone(t)
 	return &item, nil
 }
+
+// selects reports whether the query is about a session.
+func (q Query) selects(session string) bool { return q.Session == "" || q.Session == session }
 
 func notFound() error { return apierr.NotFound("Item") }
 

@@ -129,7 +129,7 @@ func TestElementsAreCutAtTheInterval(t *testing.T) {
 		"13":   {"Good morning. Welcome. Here is Bob.", "Thanks.", "(applause) The end."},
 		"3600": {"Good morning. Welcome. Here is Bob.", "Thanks.", "(applause) The end."},
 	} {
-		item := entity(d.pack("interval_sec=" + interval).List("items")[0])
+		item := d.pack("interval_sec=" + interval).List("items")[0]
 		require.Equal(t, want, texts(item), interval)
 		require.Equal(t, interval, fmt.Sprint(item["interval_sec"]))
 		require.Equal(t, strings.Join(want, "\n"), item["text"])
