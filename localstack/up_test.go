@@ -134,6 +134,14 @@ func (p *process) end(t *testing.T, signal os.Signal) {
 // ask sends a request to a region and decodes the answer, which must be no refusal.
 func ask(t *testing.T, variables map[string]string, region, method, path, body string) map[string]any {
 	t.Helper()
+	status, answer := try(t, variables, region, method, path, body)
+	require.Less(t, status, http.StatusMultipleChoices, "%v", answer)
+	return answer
+}
+
+// try sends a request to a region and decodes the answer.
+func try(t *testing.T, variables map[string]string, region, method, path, body string) (status int, answer map[string]any) {
+	t.Helper()
 	path = strings.ReplaceAll(path, "{event}", variables["LECTERN_"+region+"_EVENT"])
 	request, err := http.NewRequestWithContext(context.Background(), method, variables["LECTERN_"+region+"_URL"]+path, strings.NewReader(body))
 	require.NoError(t, err)
@@ -142,10 +150,8 @@ func ask(t *testing.T, variables map[string]string, region, method, path, body s
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
-	var answer map[string]any
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
-	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%v", answer)
-	return answer
+	return response.StatusCode, answer
 }
 
 // total is how many sessions an empty search finds.

@@ -110,8 +110,8 @@ var declared = map[string]struct {
 	"ingester": {permissions: change},
 	// publisher makes no call to the table.
 	events.Publisher: {},
-	// matcher reads who gets a change, and stores bodies and deliveries.
-	events.Matcher: {permissions: slices.Concat(read, change[:1])},
+	// matcher reads who gets a change, stores bodies and deliveries, and keeps a stored body longer.
+	events.Matcher: {permissions: slices.Concat(read, change)},
 	// deliverer records attempts, plans the next ones, and disables endpoints.
 	events.Deliverer: {permissions: slices.Concat(authenticate, change, release, plan)},
 	// sweeper reads the deliveries of a range to be replayed.

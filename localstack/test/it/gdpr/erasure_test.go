@@ -176,6 +176,7 @@ func TestAnErasedPersonIsNowhere(t *testing.T) {
 	done := o.after(begun.ID(), "completed")
 	require.Equal(t, "A***@E***.ORG", done["identity_value"])
 	require.Empty(t, found(engine.Dump(t)))
+	require.Contains(t, lines.String(), p.id, "the log has the requests")
 	require.False(t, tells(lines.String()))
 	sent, err := os.ReadFile(filepath.Join(folder, "queues.journal"))
 	require.NoError(t, err)

@@ -211,3 +211,18 @@ func TestANewOwnerGetsNothingThatItMayNotRead(t *testing.T) {
 	require.Len(t, mine.bodies, 1, "what the owner may read still comes")
 	require.NotContains(t, string(mine.bodies[0]), "Ada")
 }
+
+// TestARepublishedChangeReachesAnEndpointThatIsEnabledLater: its delivery keeps the stored body longer.
+func TestARepublishedChangeReachesAnEndpointThatIsEnabledLater(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := newSender(t, object{"events": []any{"session.created"}}, ok)
+	off := s.call(200, http.MethodPost, "/create", object{"url": s.receiver.URL, "events": []any{"session.created"}, "enabled": false})
+	since := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
+	s.NewSessions("One")
+	s.received(1)
+	s.call(200, http.MethodPut, "/"+off.ID(), object{"enabled": true})
+	time.Sleep(2 * time.Second) // A time to live is in whole seconds.
+	s.Operator(t, "republish", object{"since": since, "org_id": s.Org})
+	headers, _ := s.received(2)
+	require.NotEqual(t, headers[0].Get("webhook-id"), headers[1].Get("webhook-id"), "each endpoint has its own delivery")
+}
