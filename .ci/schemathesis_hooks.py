@@ -253,13 +253,13 @@ def before_call(context, case, kwargs):
     if "email" in (case.query or {}) and rng.random() < SHARE_OF_REAL_IDS:
         case.query["email"] = speaker["email"]
     for name in ("sessionId", "id", "fieldId", "contactId", "sponsorId", "exhibitorId", "ruleId", "personaId"):
-        if name in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        if name in parameters and collection(case.operation.path) in pool and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
     named = None
     if "content/items" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         parameters["id"] = rng.choice(transcriptions)[0]
-        case.query.pop("session_id", None)
+        (case.query or {}).pop("session_id", None)
     if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         named = make_transcription() if case.method.upper() == "DELETE" else rng.choice(transcriptions)
         for name, made in zip(("sessionId", "id"), named):
