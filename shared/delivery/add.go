@@ -13,7 +13,12 @@ import (
 )
 
 // Target is an endpoint that takes a message, and the form of the body that it takes.
-type Target struct{ Endpoint, Form string }
+type Target struct {
+	Endpoint, Form string
+	// Open is set while the breaker of the endpoint is open. Add withholds the first attempt then, which
+	// the deliverer would withhold too.
+	Open bool
+}
 
 // Renderer renders the body of a message in a form. The body ends with a place for the id of a
 // delivery, as Place describes.
@@ -50,8 +55,9 @@ type Added struct {
 	// to be sent, also those of deliveries that were there before: an earlier Add may have ended
 	// before its tasks were sent, or the queue may have lost them.
 	Tasks []Task
-	// New counts the deliveries that were not there before.
-	New int
+	// New counts the deliveries that were not there before, and Withheld those of them whose first attempt
+	// is not sent.
+	New, Withheld int
 }
 
 // lostAfter is longer after the time of an attempt than its message waits in a queue that is not lost.
@@ -128,12 +134,16 @@ func (a *addition) add(ctx context.Context, got map[table.Key]table.Item) (added
 			}
 			writes = append(writes, write)
 		}
+		if t.Open {
+			w = w.withheld(a.Now())
+			added.Withheld++
+		}
 		item, err := w.item(1)
 		if err != nil {
 			return Added{}, err
 		}
 		writes = append(writes, table.Insert(item))
-		added.Tasks = append(added.Tasks, w.task())
+		added.Tasks = append(added.Tasks, w.waiting(a.Now()))
 		added.New++
 	}
 	return added, a.Table.Transact(ctx, writes...)
@@ -151,13 +161,22 @@ func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.
 	return table.Insert(kept), err
 }
 
-// resume adds the next task of a stored delivery that has no attempt, or whose next attempt should have
-// come from the queue long ago. A delivery that waits for a paused endpoint has a due item.
+// resume adds the next task of a stored delivery without an attempt by the deliverer, or whose next
+// attempt should have come from the queue long ago. A delivery that waits for a paused endpoint has a
+// due item.
 func (a *Added) resume(w *Work, now time.Time) {
 	lost := w.Hidden.Queued && now.Sub(w.next()) > lostAfter
-	if w.Status == Pending && (w.Hidden.Made == 0 && !w.Hidden.Postponed || lost) {
-		a.Tasks = append(a.Tasks, w.task())
+	if w.Status == Pending && (w.Hidden.Made == w.Hidden.Withheld && !w.Hidden.Postponed || lost) {
+		a.Tasks = append(a.Tasks, w.waiting(now))
 	}
+}
+
+// withheld returns a new delivery after a first attempt that is not sent. The next attempt waits in the
+// queue.
+func (w *Work) withheld(now time.Time) *Work {
+	after := made{w.task(), Outcome{At: now, Error: NotSent}}.after(*w)
+	after.Hidden.Withheld = after.Hidden.Made
+	return &after
 }
 
 // Unsent returns the next tasks of the deliveries of a message to endpoints of which the queue may have

@@ -24,9 +24,38 @@ func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State
 	if err != nil {
 		return State{}, err
 	}
+	return decodeState(item)
+}
+
+// Failing returns which of the endpoints of an organization have an open breaker.
+func (s Store) Failing(ctx context.Context, org int64, endpoints []string) (map[string]bool, error) {
+	keys := make([]table.Key, len(endpoints))
+	for i, endpoint := range endpoints {
+		keys[i] = stateKey(org, endpoint)
+	}
+	got, err := s.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	failing := map[string]bool{}
+	for i, endpoint := range endpoints {
+		state, err := decodeState(got[keys[i]])
+		if err != nil {
+			return nil, err
+		}
+		failing[endpoint] = state.Open(s.Now())
+	}
+	return failing, nil
+}
+
+// decodeState reads a state from its item: the zero State of a missing item.
+func decodeState(item table.Item) (State, error) {
 	state := State{version: item.Version}
+	if item.Version == 0 {
+		return state, nil
+	}
 	if err := json.Unmarshal(item.Data, &state); err != nil {
-		return State{}, fmt.Errorf("delivery: decode the state of %s: %w", endpoint, err)
+		return State{}, fmt.Errorf("delivery: decode the state of %s: %w", item.SK, err)
 	}
 	return state, nil
 }

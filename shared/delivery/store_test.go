@@ -245,6 +245,36 @@ func TestALostAttemptIsSentAgain(t *testing.T) {
 	require.Empty(t, again(), "the sweeper sends what has a due item")
 }
 
+// TestAnAttemptToAFailingEndpointIsWithheldAtOnce: the first attempt is not sent, and the second waits in
+// the queue. A message that comes again sends the second again, until the deliverer has made it.
+func TestAnAttemptToAFailingEndpointIsWithheldAtOnce(t *testing.T) {
+	b := start(t)
+	add := func() delivery.Added {
+		added, err := b.Add(t.Context(), message(1), []delivery.Target{{Endpoint: endpoint, Form: "full", Open: true}}, b)
+		require.NoError(t, err)
+		return added
+	}
+	added := add()
+	require.Equal(t, []int{1, 1, 1}, []int{added.New, added.Withheld, len(added.Tasks)})
+	second := added.Tasks[0]
+	require.Equal(t, 2, second.Attempt)
+	require.WithinRange(t, b.now.Add(second.Wait), b.now.Add(4*time.Second), b.now.Add(7*time.Second))
+	w, err := b.Open(t.Context(), second)
+	require.NoError(t, err)
+	require.Equal(t, delivery.Pending, w.Status)
+	require.Len(t, w.Attempts, 1)
+	require.Equal(t, delivery.NotSent, *w.Attempts[0].Error)
+	require.Nil(t, w.Attempts[0].Status)
+
+	b.now = b.now.Add(time.Second)
+	again := add()
+	require.Equal(t, []int{0, 0, 1}, []int{again.New, again.Withheld, len(again.Tasks)})
+	require.True(t, second.Same(again.Tasks[0]))
+	require.Equal(t, second.Wait-time.Second, again.Tasks[0].Wait)
+	b.record(second, 500)
+	require.Empty(t, add().Tasks, "the third waits in the queue")
+}
+
 // TestAnOldChangeIsNotDeliveredAgain: a delivery that has expired is not made anew.
 func TestAnOldChangeIsNotDeliveredAgain(t *testing.T) {
 	b := start(t)
