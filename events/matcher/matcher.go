@@ -64,7 +64,8 @@ type counts struct{ matched, withheld, added, sent atomic.Int64 }
 
 // Invoke handles messages of the queue of webhooks, and returns those that failed.
 func (m *Matcher) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-	h := &handler{Matcher: m, organizations: organizationsOf(event)}
+	h := &handler{Matcher: m}
+	h.organizations = organizationsOf(h, event)
 	answer := bus.Handle(ctx, event, h.handle, h.failed)
 	m.log.LogAttrs(ctx, slog.LevelInfo, "matched", slog.Int("messages", len(event.Records)),
 		slog.Int64("receivers", h.matched.Load()), slog.Int64("not_sent", h.withheld.Load()), slog.Int64("deliveries", h.added.Load()),
@@ -94,19 +95,20 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	if err != nil {
 		return err
 	}
-	targets, err := h.organizations[message.Org].targets(ctx, h.Matcher, message)
-	if err != nil {
+	o := h.organizations[message.Org]
+	if err := o.begin(ctx); err != nil {
 		return fmt.Errorf("matcher: find the endpoints of organization %d: %w", message.Org, err)
 	}
+	if o.done[a.ID] {
+		return nil
+	}
+	targets := o.targets(message)
 	added, err := h.store.Add(ctx, message, targets, h.renderer)
 	if err != nil {
 		return err
 	}
-	h.matched.Add(int64(len(targets)))
-	h.withheld.Add(int64(added.Withheld))
-	h.added.Add(int64(added.New))
 	tasks := added.Tasks
-	if a.Receives > 1 || h.store.Now().Sub(message.At.Time) > Late {
+	if !h.first(message, a.Receives) {
 		if tasks, err = h.withUnsent(ctx, message, tasks); err != nil {
 			return err
 		}
@@ -114,8 +116,21 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	if err := delivery.Send(ctx, h.deliveries, tasks); err != nil {
 		return err
 	}
-	h.sent.Add(int64(len(tasks)))
+	h.count(len(targets), len(tasks), added)
 	return nil
+}
+
+// first reports whether a message comes the first time.
+func (h *handler) first(m bus.Message, receives int) bool {
+	return receives <= 1 && h.store.Now().Sub(m.At.Time) <= Late
+}
+
+// count counts what was done.
+func (h *handler) count(matched, sent int, added delivery.Added) {
+	h.matched.Add(int64(matched))
+	h.withheld.Add(int64(added.Withheld))
+	h.added.Add(int64(added.New))
+	h.sent.Add(int64(sent))
 }
 
 // withUnsent adds the tasks of the other deliveries of a message without a message in the queue. An

@@ -127,9 +127,9 @@ func TestADeliveryOfAnEndedInvocationIsSent(t *testing.T) {
 	require.Equal(t, []delivery.Task{first}, w.sent, "a message that an operator has sent again counts from one")
 }
 
-// TestTheFirstAttemptToAFailingEndpointIsNotSent: the breaker is open, so the matcher sends the second
-// attempt with a delay. The messages of an invocation share the reads of the endpoints.
-func TestTheFirstAttemptToAFailingEndpointIsNotSent(t *testing.T) {
+// TestTheFirstAttemptsToAFailingEndpointAreNotSent: the breaker is open for a minute, so the matcher sends
+// the third attempt with a delay. The messages of an invocation share the reads of the endpoints.
+func TestTheFirstAttemptsToAFailingEndpointAreNotSent(t *testing.T) {
 	w, items := &world{takes: true}, tabletest.Start(t)
 	now := func() time.Time { return noon }
 	m := w.matcher(items, now)
@@ -137,8 +137,8 @@ func TestTheFirstAttemptToAFailingEndpointIsNotSent(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, failures(t, m, published(t, 1, "1"), published(t, 2, "1")))
 	require.Len(t, w.sent, 2)
-	require.Equal(t, []int{2, 2}, []int{w.sent[0].Attempt, w.sent[1].Attempt})
-	require.InDelta(t, 5, w.delay.Seconds(), 2)
+	require.Equal(t, []int{3, 3}, []int{w.sent[0].Attempt, w.sent[1].Attempt})
+	require.InDelta(t, 305, w.delay.Seconds(), 62)
 	require.Equal(t, 1, w.reads)
 
 	require.NoError(t, delivery.Store{Table: items, Now: now}.ForgetStreak(t.Context(), 7, endpoint))
@@ -147,4 +147,39 @@ func TestTheFirstAttemptToAFailingEndpointIsNotSent(t *testing.T) {
 	require.Len(t, w.sent, 1)
 	require.Equal(t, 1, w.sent[0].Attempt)
 	require.Zero(t, w.delay)
+}
+
+// TestMessagesThatComeTogether are matched in one transaction for as many as fit. Those of which something
+// is stored, and a message that comes twice in an invocation, are matched one by one.
+func TestMessagesThatComeTogether(t *testing.T) {
+	w, items := &world{takes: true}, tabletest.Start(t)
+	m := w.matcher(items, func() time.Time { return noon })
+	ids := map[string]int{}
+	sent := func() {
+		for _, task := range w.sent {
+			require.Equal(t, 1, task.Attempt)
+			ids[task.ID]++
+		}
+		w.sent = nil
+	}
+	require.Zero(t, failures(t, m, published(t, 1, "1")))
+	sent()
+	var all []events.SQSMessage
+	for sequence := range int64(60) {
+		all = append(all, published(t, sequence+1, "1"))
+	}
+	require.Zero(t, failures(t, m, append(all[:10:10], all[3])...))
+	sent()
+	require.Len(t, ids, 10)
+	require.Zero(t, failures(t, m, all[10:]...))
+	sent()
+	require.Len(t, ids, 60)
+
+	w.fault = errQueue
+	require.Equal(t, 2, failures(t, m, published(t, 61, "1"), published(t, 62, "1")))
+	w.sent, w.fault = nil, nil
+	require.Zero(t, failures(t, m, published(t, 61, "2"), published(t, 62, "2")))
+	require.Len(t, w.sent, 2, "the deliveries are there, without a message")
+	sent()
+	require.Len(t, ids, 62)
 }

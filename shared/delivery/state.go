@@ -27,8 +27,9 @@ func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State
 	return decodeState(item)
 }
 
-// Failing returns which of the endpoints of an organization have an open breaker.
-func (s Store) Failing(ctx context.Context, org int64, endpoints []string) (map[string]bool, error) {
+// OpenUntil returns the times until which the breakers of endpoints of an organization are open; zero for
+// a breaker that never opened.
+func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (map[string]time.Time, error) {
 	keys := make([]table.Key, len(endpoints))
 	for i, endpoint := range endpoints {
 		keys[i] = stateKey(org, endpoint)
@@ -37,15 +38,15 @@ func (s Store) Failing(ctx context.Context, org int64, endpoints []string) (map[
 	if err != nil {
 		return nil, err
 	}
-	failing := map[string]bool{}
+	until := map[string]time.Time{}
 	for i, endpoint := range endpoints {
 		state, err := decodeState(got[keys[i]])
 		if err != nil {
 			return nil, err
 		}
-		failing[endpoint] = state.Open(s.Now())
+		until[endpoint] = state.OpenUntil.Time
 	}
-	return failing, nil
+	return until, nil
 }
 
 // decodeState reads a state from its item: the zero State of a missing item.

@@ -246,15 +246,29 @@ func TestALostAttemptIsSentAgain(t *testing.T) {
 }
 
 // TestAnAttemptToAFailingEndpointIsWithheldAtOnce: the first attempt is not sent, and the second waits in
-// the queue. A message that comes again sends the second again, until the deliverer has made it.
+// the queue, unless the breaker is open then too. A message that comes again sends the second again, until
+// the deliverer has made it.
 func TestAnAttemptToAFailingEndpointIsWithheldAtOnce(t *testing.T) {
 	b := start(t)
-	add := func() delivery.Added {
-		added, err := b.Add(t.Context(), message(1), []delivery.Target{{Endpoint: endpoint, Form: "full", Open: true}}, b)
+	until := map[int]time.Time{1: b.now.Add(2 * time.Second), 2: b.now.Add(time.Minute), 3: b.now}
+	addOf := func(sequence int) delivery.Added {
+		to := delivery.Target{Endpoint: endpoint, Form: "full", OpenUntil: until[sequence]}
+		added, err := b.Add(t.Context(), message(sequence), []delivery.Target{to}, b)
 		require.NoError(t, err)
 		return added
 	}
-	added := add()
+	add := func() delivery.Added { return addOf(1) }
+	added := addOf(3)
+	require.Equal(t, []int{1, 0, 1}, []int{added.New, added.Withheld, added.Tasks[0].Attempt})
+	added = addOf(2)
+	require.Equal(t, []int{1, 1, 3}, []int{added.New, added.Withheld, added.Tasks[0].Attempt})
+	require.InDelta(t, 305, added.Tasks[0].Wait.Seconds(), 62)
+	both, err := b.Open(t.Context(), added.Tasks[0])
+	require.NoError(t, err)
+	require.Len(t, both.Attempts, 2)
+	require.InDelta(t, 5, both.Attempts[1].At.Sub(both.Attempts[0].At.Time).Seconds(), 1)
+
+	added = add()
 	require.Equal(t, []int{1, 1, 1}, []int{added.New, added.Withheld, len(added.Tasks)})
 	second := added.Tasks[0]
 	require.Equal(t, 2, second.Attempt)
