@@ -121,9 +121,7 @@ const mapped = 100
 func (e *embedded) toUnicode() []byte {
 	var lines []string
 	for code, s := range e.signs[1:] {
-		if s.text != "" {
-			lines = append(lines, fmt.Sprintf("<%04X> <%s>", code+1, hex16([]rune(s.text))))
-		}
+		lines = append(lines, fmt.Sprintf("<%04X> <%s>", code+1, hex16([]rune(s.text))))
 	}
 	var b strings.Builder
 	b.WriteString("/CIDInit /ProcSet findresource begin\n12 dict begin\nbegincmap\n" +

@@ -23,6 +23,9 @@ func (p *PDF) Line(l Line, x, y float64, shade Gray) error {
 		}
 	}
 	w.end()
+	if w.rise != 0 {
+		p.page.WriteString("0 Ts ")
+	}
 	p.page.WriteString("ET\n")
 	return nil
 }

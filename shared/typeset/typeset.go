@@ -32,8 +32,7 @@ type Glyph struct {
 	ID   uint16
 	// X and Y are the place from the start of the line, in points; Y grows upward.
 	X, Y float64
-	// Text has the characters that the glyph shows; empty for a further glyph of the same
-	// characters.
+	// Text has the characters that the glyph shows, or noCharacter.
 	Text string
 }
 
@@ -155,11 +154,32 @@ func (l *Line) add(run shaping.Output, at float64, text []rune, all faces) {
 		slices.Reverse(glyphs)
 		slices.Reverse(places)
 	}
+	within := 0
 	for i, g := range glyphs {
-		shown := Glyph{Font: face, ID: uint16(g.GlyphID), X: places[i], Y: points(g.YOffset)} //nolint:gosec // a font has 65,535 glyphs
-		if from := g.TextIndex(); i == 0 || glyphs[i-1].TextIndex() != from {
-			shown.Text = string(text[from:min(from+g.RunesCount(), len(text))])
+		within++
+		if i == 0 || glyphs[i-1].TextIndex() != g.TextIndex() {
+			within = 0
 		}
+		shown := Glyph{Font: face, ID: uint16(g.GlyphID), X: places[i], Y: points(g.YOffset)} //nolint:gosec // a font has 65,535 glyphs
+		shown.Text = characters(text, g, within)
 		l.Glyphs = append(l.Glyphs, shown)
 	}
+}
+
+// noCharacter is the text of a glyph where there are more glyphs than characters: a space without
+// width, since readers of PDF files show the number of a glyph without text.
+const noCharacter = "\u200b"
+
+// characters returns the characters that a glyph shows. Some characters together can have several
+// glyphs, such as a letter and its accent: each glyph shows a character, and the last the rest.
+func characters(text []rune, g shaping.Glyph, within int) string {
+	from := g.TextIndex() + within
+	end := min(g.TextIndex()+g.RunesCount(), len(text))
+	if from >= end {
+		return noCharacter
+	}
+	if within < g.GlyphsCount()-1 {
+		end = from + 1
+	}
+	return string(text[from:end])
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ledongthuc/pdf"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/pdftest"
@@ -21,6 +22,8 @@ const (
 	greek    = "Καλημέρα κόσμε, πώς είσαι;"
 	arabic   = "مرحبا بالعالم، كيف حالك؟ لا إله"
 	japanese = "日本語の文章です。東京タワー、ありがとう！"
+	vowels   = "مُحَمَّد"
+	accents  = "e\u0301\u0302 o\u0323\u0302"
 	czech    = "Příliš žluťoučký kůň úpěl ďábelské ódy č"
 )
 
@@ -62,7 +65,7 @@ func written(t *testing.T, title string, pages ...string) []byte {
 
 // TestAPDFHasTheTextOfEveryScript in the order in which it was sent, with the number of each page.
 func TestAPDFHasTheTextOfEveryScript(t *testing.T) {
-	texts := []string{french, greek, arabic, japanese, czech, greek + " " + arabic + " " + japanese + " " + french}
+	texts := []string{french, greek, arabic, japanese, czech, vowels, accents, greek + " " + arabic + " " + japanese + " " + french}
 	file := written(t, czech+japanese, texts...)
 	got := pdftest.Read(t, file)
 	require.Equal(t, czech+japanese, got.Title)
@@ -71,6 +74,21 @@ func TestAPDFHasTheTextOfEveryScript(t *testing.T) {
 		require.Equal(t, text+strings.Repeat("i", i+1)+"/"+strings.Repeat("i", len(texts)), got.Pages[i])
 	}
 	require.Equal(t, file, written(t, czech+japanese, texts...), "the same calls give the same bytes")
+}
+
+// TestARaisedGlyphRaisesNoOther: a sign above a letter leaves the next line in its place.
+func TestARaisedGlyphRaisesNoOther(t *testing.T) {
+	file := written(t, "", vowels+"\u064f\nxxx")
+	r, err := pdf.NewReader(bytes.NewReader(file), int64(len(file)))
+	require.NoError(t, err)
+	count := 0
+	for _, text := range r.Page(1).Content().Text {
+		if text.S == "x" {
+			require.Equal(t, 680.0, text.Y)
+			count++
+		}
+	}
+	require.Equal(t, 3, count)
 }
 
 // TestLinesAreWrapped at words, and where the script has none between characters.
