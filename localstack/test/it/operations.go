@@ -139,6 +139,17 @@ const (
 	content        = "content"
 )
 
+// isDocument reports whether the operation answers a document of content.
+func isDocument(op api.Operation) bool { return strings.HasSuffix(op.Path, "/{documentType}") }
+
+// documentOf returns the type of a document that the operation answers.
+func documentOf(op api.Operation) string {
+	if strings.Contains(op.Path, "{sessionId}") {
+		return "summary_pdf"
+	}
+	return "event_report"
+}
+
 // IsBelow reports whether a path to a record of a collection also names a record of another.
 func IsBelow(collection, other string) bool {
 	return collection == transcriptions && other == "sessions"
@@ -198,6 +209,8 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Org)
 		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
 			segments[i] = above
+		case segment == "{documentType}":
+			segments[i] = documentOf(op)
 		case anID(segment):
 			segments[i] = id
 		}
@@ -268,7 +281,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case (collection == transcriptions || collection == content) && OnRecord(op):
+	case (collection == transcriptions || collection == content || isDocument(op)) && OnRecord(op):
 		return newTranscription(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
@@ -308,14 +321,19 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 }
 
 // newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content.
+// the session's id if the path names the session, and the session's id for an item of content or a
+// document.
 func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
 	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
 	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
-	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
+	draft := SampleDraft(transcriptions)
+	if isDocument(op) {
+		draft["type"] = "summary"
+	}
+	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, draft).JSON(t)).At("data.id").(string)
 	switch {
-	case CollectionOf(op) == content:
+	case CollectionOf(op) == content || isDocument(op):
 		return session
 	case strings.Contains(op.Path, "{sessionId}"):
 		return session + "/" + id
