@@ -109,9 +109,12 @@ func Operations() []api.Operation {
 	return all
 }
 
+// noID lists the segments of routes' paths that name no record.
+var noID = []string{"{eventId}", "{orgId}", documentType}
+
 // anID reports whether a segment of a route's path names a record, such as {sessionId}.
 func anID(segment string) bool {
-	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
+	return strings.HasPrefix(segment, "{") && !slices.Contains(noID, segment)
 }
 
 // OnRecord reports whether the operation's path names a record.
@@ -138,17 +141,6 @@ const (
 	transcriptions = "transcriptions"
 	content        = "content"
 )
-
-// isDocument reports whether the operation answers a document of content.
-func isDocument(op api.Operation) bool { return strings.HasSuffix(op.Path, "/{documentType}") }
-
-// documentOf returns the type of a document that the operation answers.
-func documentOf(op api.Operation) string {
-	if strings.Contains(op.Path, "{sessionId}") {
-		return "summary_pdf"
-	}
-	return "event_report"
-}
 
 // IsBelow reports whether a path to a record of a collection also names a record of another.
 func IsBelow(collection, other string) bool {
@@ -209,7 +201,7 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Org)
 		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
 			segments[i] = above
-		case segment == "{documentType}":
+		case segment == documentType:
 			segments[i] = documentOf(op)
 		case anID(segment):
 			segments[i] = id
@@ -318,27 +310,6 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
-}
-
-// newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content or a
-// document.
-func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
-	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
-	draft := SampleDraft(transcriptions)
-	if isDocument(op) {
-		draft["type"] = "summary"
-	}
-	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, draft).JSON(t)).At("data.id").(string)
-	switch {
-	case CollectionOf(op) == content || isDocument(op):
-		return session
-	case strings.Contains(op.Path, "{sessionId}"):
-		return session + "/" + id
-	}
-	return id
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.

@@ -140,7 +140,7 @@ func TestWrongRecords(t *testing.T) {
 func ofTexts() []wrongBody {
 	bodies := []wrongBody{
 		{"", `{`}, {"", "[]"}, {"type", object{"type": "speech"}}, {"type", object{"type": nil}}, {"type", object{"type": 1}},
-		{"transcription", object{"transcription": nil}}, {"transcription", object{"transcription": 1}}, {"transcription", object{"transcription": ""}},
+		{"transcription", object{"transcription": nil}}, {"transcription", object{"transcription": 1}},
 		{"start_time", object{"start_time": -1}}, {"start_time", object{"start_time": "0"}}, {"end_time", object{"end_time": -1}}, {"end_time", object{"end_time": true}},
 		{"speaker", object{"speaker": 1}}, {"is_partial", object{"is_partial": "true"}}, {"language_code", object{"language_code": "not a code"}},
 		{"provider", object{"provider": []string{"x"}}}, {"source_transcription_id", object{"source_transcription_id": "x"}},

@@ -151,6 +151,11 @@ func TestTheReportOfAnEvent(t *testing.T) {
 	followEachOther(t, daily, "Tuesday, 11 May 2027", "Sooner", paragraphs[3], "…", "Wednesday, 12 May 2027", "Later", paragraphs[2], "Sessions without a time", "A talk")
 	require.Less(t, strings.Count(daily, "word"), 200)
 	followEachOther(t, d.pdf(report+"?variant=theme").Text(), "Zebras", "Later", "Apes", "Sooner", "Other sessions", "A talk")
+	there := d.InNewEvent()
+	other := &desk{there, there.NewSessions("There")[0]}
+	other.add("summary", object{"transcription": "Of another event."})
+	require.Contains(t, other.pdf(report).Text(), "Of another event.")
+	require.NotContains(t, d.pdf(report).Text(), "another")
 	d.Do(200, http.MethodDelete, "/tracks/"+first, nil)
 	followEachOther(t, d.pdf(report+"?variant=theme").Text(), "Apes", "Sooner", "Other sessions", "Later", "A talk")
 }
