@@ -119,7 +119,7 @@ func (t *told) short() string {
 }
 
 // shortLength is the number of characters of a session in a report that is not full.
-const shortLength = 600
+const shortLength = 350
 
 // SessionDocument renders a document of a session; 404 without the session or a summary.
 func (s *Store) SessionDocument(ctx context.Context, c *auth.Caller, session, kind string) (*Download, error) {

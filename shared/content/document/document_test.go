@@ -36,9 +36,9 @@ func TestEveryPageHasItsNumber(t *testing.T) {
 	require.NoError(t, err)
 	got := pdftest.Read(t, file)
 	require.Equal(t, "A report", got.Title)
-	require.Greater(t, len(got.Pages), 10)
-	for i, page := range got.Pages {
-		require.True(t, strings.HasSuffix(page, fmt.Sprintf("%d / %d", i+1, len(got.Pages))), page)
+	require.Greater(t, got.Len(), 10)
+	for n := 1; n <= got.Len(); n++ {
+		require.True(t, strings.HasSuffix(got.Page(n), fmt.Sprintf("%d / %d", n, got.Len())), got.Page(n))
 	}
 	require.Equal(t, 20_000, strings.Count(got.Text(), "word"))
 	require.Contains(t, got.Text(), "The end.")
@@ -72,10 +72,10 @@ func TestALongDocumentEndsEarly(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Less(t, len(file), mostBytes, name)
 		got := pdftest.Read(t, file)
-		last := got.Pages[len(got.Pages)-1]
+		last := got.Last()
 		require.Contains(t, last, "more sessions are left out", name)
-		require.Contains(t, last, fmt.Sprintf("%d / %d", len(got.Pages), len(got.Pages)), name)
-		t.Logf("%s: %d pages, %d bytes", name, len(got.Pages), len(file))
+		require.Contains(t, last, fmt.Sprintf("%d / %d", got.Len(), got.Len()), name)
+		t.Logf("%s: %d pages, %d bytes", name, got.Len(), len(file))
 	}
 	d := of("short")
 	d.Left = 7

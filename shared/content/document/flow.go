@@ -49,7 +49,7 @@ func newFlow() *flow {
 }
 
 // paragraphCost is what a paragraph costs beside its characters, in characters.
-const paragraphCost = 40
+const paragraphCost = 10
 
 // blanks are line breaks with an empty line between, and more.
 var blanks = regexp.MustCompile(`\n\s*\n`)

@@ -3,7 +3,6 @@
 package transcripts_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/pdftest"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api/encode"
 	"lectern/tools/bench/scale"
@@ -118,14 +118,19 @@ func TestTheReportOfALargeEvent(t *testing.T) {
 	}
 	for i, session := range c.NewSessions(titles...) {
 		for _, kind := range []string{"summary", "insight"} {
-			text := fmt.Sprintf(strings.Repeat(sentence+" ", 3), i, i, i)
+			text := fmt.Sprintf(strings.Repeat(sentence+" ", 5), i, i, i, i, i)
 			b.call(http.StatusCreated, http.MethodPost, "/sessions/"+session+"/transcriptions", it.Object{"type": kind, "transcription": text})
 		}
 	}
+	var last []byte
 	for _, variant := range []string{"full", "daily", "theme"} {
 		b.read("the report, "+variant, "/content/documents/event_report?variant="+variant, func(file []byte) {
 			require.Less(t, len(file), 4_300_000)
-			b.T.Logf("%d bytes, %d pages", len(file), bytes.Count(file, []byte("/Type/Page/")))
+			last = file
 		})
+		read := pdftest.Read(t, last)
+		t.Logf("%d bytes, %d pages", len(last), read.Len())
+		endsEarly := strings.Contains(read.Last(), "more sessions are left out")
+		require.Equal(t, variant == "full" && scale.Whole(), endsEarly, "two long texts of 2,000 sessions are too much, their beginnings are not")
 	}
 }

@@ -53,12 +53,12 @@ func TestTheDocumentsOfASession(t *testing.T) {
 	require.Empty(t, answer.Header.Get("Content-Encoding"))
 	file := pdftest.Read(t, answer.Body)
 	require.Equal(t, "Čas 時間", file.Title)
-	require.Len(t, file.Pages, 1)
+	require.Equal(t, 1, file.Len())
 	for _, text := range append(paragraphs, "Čas 時間", "11 May 2027", "An insight.", "1 / 1") {
-		require.Contains(t, file.Pages[0], text)
+		require.Contains(t, file.Page(1), text)
 	}
-	require.NotContains(t, file.Pages[0], "fragment")
-	require.NotContains(t, file.Pages[0], "partial")
+	require.NotContains(t, file.Page(1), "fragment")
+	require.NotContains(t, file.Page(1), "partial")
 
 	tag := answer.Header.Get("ETag")
 	require.NotEmpty(t, tag)
