@@ -17,6 +17,9 @@ TARGET = $(or $(GOOS),$(shell go env GOOS))-$(or $(GOARCH),$(shell go env GOARCH
 ENGINE := node_modules/.package-lock.json
 CDK := infra/node_modules/.package-lock.json
 SCALAR := functions/root/assets/scalar.js.gz
+FONTS := shared/typeset/assets
+# The font that tools/fonts.mjs writes last.
+LAST_FONT := $(FONTS)/NotoSansJP-Regular.ttf.gz
 OBJECTS := .local/bin/versitygw-v1.8.0
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
@@ -165,10 +168,10 @@ soak-everywhere:
 
 .PHONY: clean
 clean: stop ## Remove what was built and installed, and all local data.
-	rm -rf bin dist node_modules infra/node_modules .local $(SCALAR)
+	rm -rf bin dist node_modules infra/node_modules .local $(SCALAR) $(FONTS)/*.gz $(FONTS)/OFL-*.txt
 
 .PHONY: setup
-setup: $(ENGINE) $(SCALAR)
+setup: $(ENGINE) $(SCALAR) $(LAST_FONT)
 
 # What .ci/run, soak, engines and test-deploy take from PyPI; nothing else needs Python.
 .PHONY: emulator
@@ -198,6 +201,10 @@ $(CDK): infra/package.json infra/package-lock.json
 
 $(SCALAR): tools/scalar.mjs
 	node tools/scalar.mjs $@
+	@touch $@
+
+$(LAST_FONT): tools/fonts.mjs
+	node tools/fonts.mjs $(FONTS)
 	@touch $@
 
 # The local S3 server, from a module of its own, so that its requirements are not the project's.

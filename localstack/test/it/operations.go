@@ -109,9 +109,12 @@ func Operations() []api.Operation {
 	return all
 }
 
+// noID lists the segments of routes' paths that name no record.
+var noID = []string{"{eventId}", "{orgId}", documentType}
+
 // anID reports whether a segment of a route's path names a record, such as {sessionId}.
 func anID(segment string) bool {
-	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
+	return strings.HasPrefix(segment, "{") && !slices.Contains(noID, segment)
 }
 
 // OnRecord reports whether the operation's path names a record.
@@ -198,6 +201,8 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Org)
 		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
 			segments[i] = above
+		case segment == documentType:
+			segments[i] = documentOf(op)
 		case anID(segment):
 			segments[i] = id
 		}
@@ -268,7 +273,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case (collection == transcriptions || collection == content) && OnRecord(op):
+	case (collection == transcriptions || collection == content || isDocument(op)) && OnRecord(op):
 		return newTranscription(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
@@ -305,22 +310,6 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
-}
-
-// newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content.
-func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
-	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
-	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
-	switch {
-	case CollectionOf(op) == content:
-		return session
-	case strings.Contains(op.Path, "{sessionId}"):
-		return session + "/" + id
-	}
-	return id
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.
