@@ -206,3 +206,6 @@ func isPassing(err error) bool {
 		return !passing[aws.ToString(reason.Code)]
 	})
 }
+
+// quickChange changes the package again.
+var _ = 2
