@@ -9,14 +9,17 @@ import (
 )
 
 const (
-	aboutEventDocument = "Returns the report of the event as a PDF file: the summaries and insights of the sessions in the order of their start. " +
-		"`full` has all texts; `daily` has the beginnings of texts by day, `theme` by track. A report that would be too long ends early, and " +
-		"says so in its last line. An event without a summary or an insight has no report. " + aboutBytes
+	aboutEventDocument = "Returns the report of the event as a PDF file: the summaries and insights of the sessions " +
+		"in the order of their start. `full` has all texts; `daily` has the beginnings of texts by day, `theme` by track. " +
+		"A report that would be too long ends early, and says so in its last line. " +
+		"An event without a summary or an insight has no report. " + aboutBytes
 
-	aboutSessionDocument = "Returns a document of the session: `summary_pdf`, its summaries and insights as a PDF file, or `summary_card`, " +
-		"a picture in PNG with the beginning of its first summary. A session without a summary has no documents. " + aboutBytes
+	aboutSessionDocument = "Returns a document of the session: `summary_pdf`, its summaries and insights as a PDF file, " +
+		"or `summary_card`, a picture in PNG with the beginning of its first summary. " +
+		"A session without a summary has no documents. " + aboutBytes
 
-	aboutBytes = "The same texts give the same bytes. Send an `Accept` header such as `*/*`: without one, the gateway answers the file in base64."
+	aboutBytes = "The same texts give the same bytes. " +
+		"Send an `Accept` header such as `*/*`: without one, the gateway answers the file in base64."
 )
 
 type eventDocumentInput struct {

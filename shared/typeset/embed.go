@@ -92,7 +92,8 @@ func (e *embedded) write(p *PDF) int {
 	file := e.program.subset(glyphs)
 	name := "SUBSET+" + e.Font.Name
 	program := p.stream(fmt.Sprint("/Length1 ", len(file)), file)
-	descriptor := p.object("<</Type/FontDescriptor/FontName/%s/Flags 4/FontBBox[%s]/ItalicAngle 0/Ascent %d/Descent %d/CapHeight %d/StemV 80/FontFile2 %d 0 R>>",
+	descriptor := p.object("<</Type/FontDescriptor/FontName/%s/Flags 4/FontBBox[%s]/ItalicAngle 0"+
+		"/Ascent %d/Descent %d/CapHeight %d/StemV 80/FontFile2 %d 0 R>>",
 		name, e.box(), e.scaled(number(e.program.hhea, 4)), e.scaled(number(e.program.hhea, 6)), 700, program)
 	descendant := p.object("<</Type/Font/Subtype/CIDFontType2/BaseFont/%s/CIDSystemInfo<</Registry(Adobe)/Ordering(Identity)/Supplement 0>>"+
 		"/FontDescriptor %d 0 R/CIDToGIDMap %d 0 R/W[0[%s]]>>", name, descriptor, p.stream("", toGlyph), strings.Join(widths, " "))
