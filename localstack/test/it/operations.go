@@ -273,7 +273,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case (collection == transcriptions || collection == content || isDocument(op)) && OnRecord(op):
+	case isDocument(op), (collection == transcriptions || collection == content) && OnRecord(op):
 		return newTranscription(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()

@@ -279,8 +279,8 @@ func documentOf(op api.Operation) string {
 }
 
 // newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content or a
-// document.
+// the session's id if the path names the session, the session's id for an item of content or a
+// document, and nothing for a document of the event.
 func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
 	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
@@ -291,6 +291,8 @@ func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string
 	}
 	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, draft).JSON(t)).At("data.id").(string)
 	switch {
+	case !OnRecord(op):
+		return ""
 	case CollectionOf(op) == content || isDocument(op):
 		return session
 	case strings.Contains(op.Path, "{sessionId}"):
