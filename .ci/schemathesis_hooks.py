@@ -135,6 +135,22 @@ def make_transcription(kind="fragment"):
     return session, made["data"]["id"]
 
 
+def make_media(step):
+    """Begins an upload of a session, sends its only part, and completes it for a read. Gives the id of the session, and
+    the id of the item or the body of the step."""
+    session = make("sessions")
+    upload, file = f"/sessions/{session}/media/upload", {"filename": "a.mp4", "size_bytes": 4}
+    opened = post(f"{upload}/initiate", file)["data"]
+    target = {"key": opened["key"], "upload_id": opened["upload_id"]}
+    part = post(f"{upload}/sign-part", target | {"part_numbers": [1]})["data"]["parts"][0]
+    sent = requests.put(part["url"], data=b"film", headers=part["headers"], timeout=30)
+    sent.raise_for_status()
+    complete = target | file | {"parts": [{"part_number": 1, "etag": sent.headers["ETag"]}]}
+    if step == "get":
+        return session, post(f"{upload}/complete", complete)["data"]["id"]
+    return session, {"initiate": file, "sign-part": target | {"part_numbers": [1, 2]}, "complete": complete, "abort": target}[step]
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
@@ -269,6 +285,13 @@ def before_call(context, case, kwargs):
             if name in parameters:
                 parameters[name] = made
         (case.headers or {}).pop("If-Match", None)
+    if "/media/" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        reads = "mediaItemId" in parameters
+        parameters["sessionId"], made = make_media("get" if reads else case.operation.path.rsplit("/", 1)[1])
+        if reads:
+            parameters["mediaItemId"] = made
+        elif isinstance(case.body, dict):
+            case.body = made
     if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:

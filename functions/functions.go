@@ -14,6 +14,7 @@ import (
 	"lectern/functions/fieldwrites"
 	"lectern/functions/gdpr"
 	"lectern/functions/logexport"
+	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
@@ -45,6 +46,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
+	media.Group,
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,

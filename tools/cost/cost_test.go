@@ -164,6 +164,15 @@ func TestWaitingIsCountedByHand(t *testing.T) {
 	require.InDelta(t, 730*60/1e6*(10+1+0.25+1), w.quiet, 1e-9)
 }
 
+// TestUploadsAreCountedByHand: a GB in two parts is begun, sent, listed and joined, looked at, and
+// fetched once.
+func TestUploadsAreCountedByHand(t *testing.T) {
+	got := sentObject{mb: 1024, puts: 5, gets: 2}.cost(prices{puts: 1e6, gets: 1e5, bytesKept: 2, out: 3})
+	require.InDelta(t, 5+0.1, got.sent, 1e-9)
+	require.InDelta(t, 2, got.kept, 1e-9)
+	require.InDelta(t, 0.1+3, got.fetched, 1e-9)
+}
+
 // TestTheLogIsCountedWithARead: the goal of a single read leaves the log out, and the next row has it.
 func TestTheLogIsCountedWithARead(t *testing.T) {
 	c := costs(t)

@@ -133,18 +133,23 @@ func OfOrganization(op api.Operation) bool {
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
 func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
-// The collections below the caller's organization that the path does not name, and the collection
+// The collections below the caller's organization that the path does not name, and the collections
 // of records below a session, and of the content made of these.
 const (
 	webhooks       = "webhooks"
 	gdpr           = "gdpr"
 	transcriptions = "transcriptions"
+	media          = "media"
 	content        = "content"
 )
 
-// IsBelow reports whether a path to a record of a collection also names a record of another.
+// belowSessions are the collections of records below a session.
+var belowSessions = []string{transcriptions, media}
+
+// IsBelow reports whether a path to a record of a collection also names a record of another, or the
+// record above it.
 func IsBelow(collection, other string) bool {
-	return collection == transcriptions && other == "sessions"
+	return slices.Contains(belowSessions, collection) && (other == "sessions" || slices.Contains(belowSessions, other))
 }
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
@@ -173,6 +178,9 @@ func CollectionOf(op api.Operation) string {
 	if strings.HasSuffix(op.Path, "/"+transcriptions+"/{id}") {
 		return transcriptions
 	}
+	if strings.Contains(op.Path, "/{sessionId}/"+media+"/") {
+		return media
+	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
 	}
@@ -199,7 +207,7 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Event)
 		case segment == "{orgId}":
 			segments[i] = fmt.Sprint(s.Org)
-		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
+		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)):
 			segments[i] = above
 		case segment == documentType:
 			segments[i] = documentOf(op)
@@ -211,7 +219,7 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 	if byAddress(op) {
 		path += "?email=" + id
 	}
-	return Request{op.Method, path, bodyOf(op)}
+	return Request{op.Method, path, bodyOf(op, id)}
 }
 
 // CallerOf returns the caller with a token that has a scope of the operation. Only a log export
@@ -224,11 +232,13 @@ func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Sta
 	return s.As(s.TokenWith(t, map[string]any{"kind": "log_export"}))
 }
 
-// bodyOf returns a body that the operation accepts.
-func bodyOf(op api.Operation) any {
+// bodyOf returns a body that the operation accepts. The body of a step of an upload names the record.
+func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
 		return nil
+	case CollectionOf(op) == media:
+		return bodyOfMedia(op, record)
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions):
@@ -256,6 +266,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case media:
+		return map[string]any{"filename": name + ".mp4", "size_bytes": len(mediaBytes)}
 	case transcriptions:
 		return map[string]any{"type": "fragment", "transcription": name}
 	case gdpr:
@@ -275,6 +287,8 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		return newWebhook(t, op, s)
 	case isDocument(op), (collection == transcriptions || collection == content) && OnRecord(op):
 		return newTranscription(t, op, s)
+	case collection == media:
+		return newMedia(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
