@@ -17,6 +17,7 @@ import (
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
+	"lectern/functions/sessionfiles"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
 	"lectern/functions/speakers"
@@ -45,6 +46,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
+	sessionfiles.Group,
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,
