@@ -42,7 +42,7 @@ func TestSlotsOfAnEvent(t *testing.T) {
 	require.Equal(t, it.Texts(want, "id"), it.Texts(all, "id"))
 	require.Equal(t, shape, it.KeysOf(all[2]), "formats and tracks are the operator's")
 	require.Equal(t, it.Merged(whole, object{
-		"due_date_extended": "2027-05-03T10:00:00Z", "min_files": 1.0, "max_files": 3.0, "order": 2.0,
+		"due_date": "2027-05-01T12:00:00.000Z", "due_date_extended": "2027-05-03T10:00:00.000Z", "min_files": 1.0, "max_files": 3.0, "order": 2.0,
 	}), it.Pick(all[2], "name", "content_type", "due_date", "due_date_extended", "allowed_file_types", "min_files", "max_files", "required", "order", "is_active"))
 	require.Equal(t, object{
 		"due_date": nil, "due_date_extended": nil, "allowed_file_types": []any{}, "min_files": 0.0, "max_files": 1.0, "required": false, "order": 0.0, "is_active": true,
@@ -203,6 +203,6 @@ func TestTooManySlots(t *testing.T) {
 	var refused *apierr.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "LIMIT_REACHED", refused.Code)
-	require.Equal(t, map[string]any{"limit": "content slots", "maximum": 3}, refused.Details)
+	require.Equal(t, map[string]any{"limit": "content slots", "maximum": int64(3)}, refused.Details)
 	require.Len(t, d.slots("include_archived=true"), 3)
 }
