@@ -27,13 +27,12 @@ type Query struct {
 // Slots returns the selected slots in the order in which speakers see them; 404 without the
 // session. An event without the feature has none.
 func (st *Store) Slots(ctx context.Context, c *auth.Caller, q Query) ([]*Slot, error) {
-	keep := func(s *StoredSlot) bool { return s.IsActive || q.Archived }
+	var body *session.Body
 	if q.Session != "" {
-		body, err := st.session(ctx, c, q.Session)
-		if err != nil {
+		var err error
+		if body, err = st.session(ctx, c, q.Session); err != nil {
 			return nil, err
 		}
-		keep = func(s *StoredSlot) bool { return s.IsActive && s.AppliesTo(body) }
 	}
 	all := []*Slot{}
 	if !c.Event.Features.ContentSlots {
@@ -45,11 +44,19 @@ func (st *Store) Slots(ctx context.Context, c *auth.Caller, q Query) ([]*Slot, e
 	}
 	slices.SortFunc(stored, BySpeakerOrder)
 	for _, s := range stored {
-		if keep(s) {
+		if q.selects(s, body) {
 			all = append(all, &s.Slot)
 		}
 	}
 	return all, nil
+}
+
+// selects reports whether the query selects a slot. body is the session of the query; nil without one.
+func (q Query) selects(s *StoredSlot, body *session.Body) bool {
+	if body == nil {
+		return s.IsActive || q.Archived
+	}
+	return s.IsActive && s.AppliesTo(body)
 }
 
 // session reads a session; 404 without it.
