@@ -273,6 +273,8 @@ def before_call(context, case, kwargs):
         if name in parameters and collection(case.operation.path) in pool and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
+    if "content-slots" in case.operation.path and "session_id" in (case.query or {}) and rng.random() < SHARE_OF_REAL_IDS:
+        case.query["session_id"] = rng.choice(pool["sessions"])
     named = None
     if "content/items" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         parameters["id"] = rng.choice(transcriptions)[0]

@@ -18,6 +18,7 @@ import (
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
+	"lectern/functions/sessionfiles"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
 	"lectern/functions/speakers"
@@ -47,6 +48,7 @@ var Groups = []api.Group{
 	agendaplanning.Group,
 	transcriptions.Group,
 	media.Group,
+	sessionfiles.Group,
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,

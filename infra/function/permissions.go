@@ -100,6 +100,7 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
+	"sessionfiles":    {withSettings, read},
 	// transcriptions holds a write to the version of the session.
 	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
 	"media":          {withSettings, slices.Concat(authenticate, limit, change)},
