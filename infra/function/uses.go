@@ -116,9 +116,13 @@ func (s Spec) usesKeys() bool {
 // usesBucket reports whether the function calls the bucket with one of the actions; with any if none is
 // given.
 func (s Spec) usesBucket(actions ...string) bool {
-	return slices.ContainsFunc(s.uses, func(u use) bool {
-		return u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, func(a string) bool { return slices.Contains(u.actions, a) }))
-	})
+	for _, u := range s.uses {
+		one := func(action string) bool { return slices.Contains(u.actions, action) }
+		if u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, one)) {
+			return true
+		}
+	}
+	return false
 }
 
 // variable returns the name of the variable that names the part.

@@ -86,11 +86,11 @@ func (e *embedded) write(p *PDF) int {
 	glyphs, widths := make([]uint16, len(e.signs)), make([]string, len(e.signs))
 	toGlyph := make([]byte, 0, 2*len(e.signs))
 	for code, s := range e.signs {
-		glyphs[code], widths[code] = s.glyph, fmt.Sprint(e.width(uint16(code))) //nolint:gosec // at most maxCodes
+		glyphs[code], widths[code] = s.glyph, fmt.Sprint(e.width(uint16(code)))
 		toGlyph = binary.BigEndian.AppendUint16(toGlyph, s.glyph)
 	}
 	file := e.program.subset(glyphs)
-	name := "SUBSET+" + e.Font.Name
+	name := "SUBSET+" + e.Name
 	program := p.stream(fmt.Sprint("/Length1 ", len(file)), file)
 	descriptor := p.object("<</Type/FontDescriptor/FontName/%s/Flags 4/FontBBox[%s]/ItalicAngle 0"+
 		"/Ascent %d/Descent %d/CapHeight %d/StemV 80/FontFile2 %d 0 R>>",
@@ -133,7 +133,7 @@ func (e *embedded) toUnicode() []byte {
 		fmt.Fprintf(&b, "%d beginbfchar\n%s\nendbfchar\n", n, strings.Join(lines[:n], "\n"))
 		lines = lines[n:]
 	}
-	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\nend\nend\n")
+	b.WriteString("endcmap\nCMapName currentdict /CMap defineresource pop\n" + strings.Repeat("end\n", 2)) // The dictionary and CIDInit.
 	return []byte(b.String())
 }
 

@@ -122,12 +122,12 @@ func (c *change) look(p pkg) {
 	}
 }
 
-// mostImporters is the highest number of importing packages whose unit tests run. The tests of more would
-// take minutes to link, and the tests of all areas reach the code of each group.
+// mostImporters is the highest number of importing packages whose unit tests run. More tests take minutes
+// to link, and the tests of all areas reach the code of each group.
 const mostImporters = 12
 
-// limit vets the importing packages, so that they compile, and leaves out their tests, if the change is
-// shared and they are many.
+// limit vets the importing packages and leaves out their unit tests, if more than mostImporters packages
+// import a shared change.
 func (c *change) limit(packages []pkg) {
 	importers := map[string]bool{}
 	for _, p := range packages {

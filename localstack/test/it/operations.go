@@ -285,7 +285,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case isDocument(op), (collection == transcriptions || collection == content) && OnRecord(op):
+	case isDocument(op), OnRecord(op) && slices.Contains([]string{transcriptions, content}, collection):
 		return newTranscription(t, op, s)
 	case collection == media:
 		return newMedia(t, op, s)

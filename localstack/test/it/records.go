@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -253,7 +254,7 @@ func newMedia(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	sent := stacktest.SendBytes(t, signed.Data.Parts[0], mediaBytes)
 	require.Equal(t, 200, sent.Status, "%s", sent.Body)
 	record := key + "|" + upload + "|" + sent.Header.Get("ETag")
-	if op.Method != "GET" {
+	if op.Method != http.MethodGet {
 		return session + "/" + record
 	}
 	body := bodyOfMedia(api.Operation{Path: "/complete"}, record)
