@@ -2,6 +2,7 @@ package transcriptions
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"lectern/shared/api"
@@ -45,10 +46,10 @@ type Expand struct {
 	Expand api.Strings `query:"expand" enum:"transcription,summary,insight,podcast,document,recap,items" doc:"The kinds of items. There are no podcasts."`
 }
 
-// or returns the kinds, or the defaults without any.
+// or returns the kinds, or the defaults without any: items alone says how the defaults are shown.
 func (e Expand) or(defaults []string) []string {
-	if len(e.Expand) == 0 {
-		return defaults
+	if !slices.ContainsFunc(e.Expand, func(kind string) bool { return kind != "items" }) {
+		return slices.Concat(defaults, e.Expand)
 	}
 	return e.Expand
 }

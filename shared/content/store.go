@@ -241,6 +241,9 @@ func (s *Store) Item(ctx context.Context, c *auth.Caller, id string, q Query) (*
 		if err != nil {
 			return nil, err
 		}
+		if len(pack.Items) == 0 && len(pack.Omitted) > 0 {
+			return nil, apierr.Invalid("id", "The recap of the event is too long for an answer. Read the insights of each session.")
+		}
 		return first(pack.Items)
 	}
 	if len(id) != idLength || uuid.Validate(id) != nil {

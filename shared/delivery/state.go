@@ -27,8 +27,10 @@ func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State
 	return decodeState(item)
 }
 
-// OpenUntil returns the times until which the breakers of endpoints of an organization are open; zero for
-// a breaker that never opened.
+// OpenUntil returns the times before which the breakers of endpoints of an organization let no attempt
+// through; zero for a breaker that never opened. A breaker whose endpoint is tested may close at any time,
+// so the present time and a moment is all that is sure. A damaged state is left out: the deliverer asks for
+// the state of each attempt.
 func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (map[string]time.Time, error) {
 	keys := make([]table.Key, len(endpoints))
 	for i, endpoint := range endpoints {
@@ -40,13 +42,22 @@ func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (ma
 	}
 	until := map[string]time.Time{}
 	for i, endpoint := range endpoints {
-		state, err := decodeState(got[keys[i]])
-		if err != nil {
-			return nil, err
+		if state, err := decodeState(got[keys[i]]); err == nil {
+			until[endpoint] = state.sure(s.Now())
 		}
-		until[endpoint] = state.OpenUntil.Time
 	}
 	return until, nil
+}
+
+// moment is shorter than the wait for a second attempt.
+const moment = time.Second
+
+// sure returns the time before which the breaker is open for sure.
+func (s State) sure(now time.Time) time.Time {
+	if until := now.Add(moment); s.Probing && until.Before(s.OpenUntil.Time) {
+		return until
+	}
+	return s.OpenUntil.Time
 }
 
 // decodeState reads a state from its item: the zero State of a missing item.

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -623,4 +624,30 @@ func TestOneProbeAtATime(t *testing.T) {
 	s, err = b.ReadState(t.Context(), org, endpoint)
 	require.NoError(t, err)
 	require.True(t, s.Healthy())
+}
+
+// TestABreakerThatIsTestedMayCloseSoon: while one attempt tests the endpoint, the second attempt of a new
+// delivery waits five seconds and is not withheld.
+func TestABreakerThatIsTestedMayCloseSoon(t *testing.T) {
+	b := start(t)
+	until := func() time.Time {
+		all, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
+		require.NoError(t, err)
+		require.Zero(t, all[person])
+		return all[endpoint]
+	}
+	require.Zero(t, until())
+	_, err := b.Learn(t.Context(), org, endpoint, slices.Repeat([]delivery.Result{{Failed: true}}, 10))
+	require.NoError(t, err)
+	require.Equal(t, b.now.Add(time.Minute), until())
+	b.now = until()
+	state, err := b.ReadState(t.Context(), org, endpoint)
+	require.NoError(t, err)
+	claimed, err := b.ClaimProbe(t.Context(), org, endpoint, state)
+	require.NoError(t, err)
+	require.True(t, claimed)
+	require.Equal(t, b.now.Add(time.Second), until())
+	_, err = b.Learn(t.Context(), org, endpoint, []delivery.Result{{Failed: true, Probe: true}})
+	require.NoError(t, err)
+	require.Equal(t, b.now.Add(2*time.Minute), until())
 }

@@ -206,6 +206,3 @@ func isPassing(err error) bool {
 		return !passing[aws.ToString(reason.Code)]
 	})
 }
-
-// quickChange changes the package again.
-var _ = 2

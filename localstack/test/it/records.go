@@ -15,6 +15,8 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/session"
+	"lectern/shared/table"
 )
 
 // Object is a JSON body. Its numbers are float64.
@@ -276,4 +278,19 @@ func bodyOfMedia(op api.Operation, record string) any {
 		body = Merged(body, SampleDraft(media), Object{"parts": []any{Object{"part_number": 1, "etag": parts[2]}}})
 	}
 	return body
+}
+
+// LoseRow removes the row of a session, as damage that shard-repair mends.
+func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
+	t.Helper()
+	items, rows, lost := s.Table(t), session.Of(s.Org, s.Event).Rows().Rows, []table.Write(nil)
+	all, err := items.Versions(t.Context(), rows, "0", "~")
+	require.NoError(t, err)
+	for key := range all {
+		if strings.HasSuffix(key, "#"+id) {
+			lost = append(lost, table.Delete(table.Key{PK: rows, SK: key}))
+		}
+	}
+	require.Len(t, lost, 1)
+	require.NoError(t, items.Transact(t.Context(), lost...))
 }

@@ -80,8 +80,11 @@ func (d *Document) PDF() ([]byte, error) {
 		}
 	}
 	if f.full || left > 0 {
-		f.close(fmt.Sprintf("The document ends here, since it would be too long; %d more sessions are left out. "+
-			"The texts of each session are in its own document.", left))
+		end := "The document ends here, since it would be too long."
+		if left > 0 {
+			end += fmt.Sprintf(" %d more sessions are left out; the content of each session has its texts.", left)
+		}
+		f.close(end)
 	}
 	return f.pdf(typeset.Info{Title: d.Title, At: d.At})
 }

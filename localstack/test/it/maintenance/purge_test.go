@@ -333,3 +333,15 @@ func TestTranscriptionsArePurgedWithTheirSession(t *testing.T) {
 	require.EqualValues(t, 3, d.Do(200, http.MethodGet, "/transcriptions", nil).At("pagination.total_results"))
 	e.RequireWhole(t)
 }
+
+// TestALostRowLosesNoTranscriptions: a session without its row has a body, and shard-repair puts the row.
+func TestALostRowLosesNoTranscriptions(t *testing.T) {
+	d := it.NewClient(t)
+	id := d.NewSessions("Keynote")[0]
+	d.Do(201, http.MethodPost, "/sessions/"+id+"/transcriptions", object{"type": "summary", "transcription": "Kept."})
+	it.LoseRow(t, d.Stack, id)
+	require.Equal(t, purge.Counts{}, runMaintain(d, 31))
+	done := d.Operator(t, "shard-repair", object{"org_id": d.Org, "event_id": d.Event, "family": "session"})
+	require.NotEmpty(t, done["mended"])
+	require.EqualValues(t, 1, d.Do(200, http.MethodGet, "/transcriptions", nil).At("pagination.total_results"))
+}

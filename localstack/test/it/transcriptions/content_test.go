@@ -151,6 +151,7 @@ func TestThePacksOfAnEvent(t *testing.T) {
 	require.Equal(t, []entity{d.pack(), second.pack()}, d.packs("expand=transcription,summary,insight,podcast,document,items").Data)
 	full := d.packs("expand=transcription,summary,insight,items").Data
 	require.Empty(t, all.Data[0].List("items")[0]["elements"])
+	require.NotEmpty(t, d.packs("expand=items").Data[0].List("items")[0]["elements"], "items alone expands the usual kinds")
 	require.Equal(t, full[0].List("items")[0]["text"], all.Data[0].List("items")[0]["text"])
 	require.Equal(t, full[0]["speakers"], all.Data[0]["speakers"])
 	require.Equal(t, []string{second.session}, d.packs("page=2", "pageSize=1").ids())
