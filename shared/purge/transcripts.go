@@ -28,8 +28,8 @@ func (r *run) sessionWithTexts(ctx context.Context, id string) (done bool, err e
 	return true, r.transcripts(ctx, id)
 }
 
-// orphan removes what an interrupted purge left of a session. A session with a body is none: its row is
-// missing by some damage, and may be mended.
+// orphan removes what an interrupted purge left of a session. A session with a body is none: some damage
+// has removed its row alone.
 func (r *run) orphan(ctx context.Context, id string) (done bool, err error) {
 	if gone, err := r.gone(ctx, id); !gone || err != nil {
 		return false, err

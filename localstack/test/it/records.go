@@ -280,7 +280,7 @@ func bodyOfMedia(op api.Operation, record string) any {
 	return body
 }
 
-// LoseRow removes the row of a session, as damage that shard-repair mends.
+// LoseRow removes the row of a session, as some damage may.
 func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 	t.Helper()
 	items, rows, lost := s.Table(t), session.Of(s.Org, s.Event).Rows().Rows, []table.Write(nil)

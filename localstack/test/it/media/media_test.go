@@ -94,7 +94,7 @@ func TestAnUploadEndsAWhileBeforeItsBytes(t *testing.T) {
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
 
-// TestALostRowLosesNoMedia: a session without its row has a body, and shard-repair puts the row.
+// TestALostRowLosesNoMedia: a session without its row still has a body.
 func TestALostRowLosesNoMedia(t *testing.T) {
 	d := newDesk(t)
 	p := d.sent()
