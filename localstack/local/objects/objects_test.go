@@ -119,3 +119,9 @@ func TestADoorWithoutAServerIsBusy(t *testing.T) {
 	_, err = d.Bucket().Store().Head(t.Context(), "a/b")
 	require.ErrorIs(t, err, blob.ErrBusy)
 }
+
+// TestAFolderMayBeRelative, as that of `make run`.
+func TestAFolderMayBeRelative(t *testing.T) {
+	t.Chdir(t.TempDir())
+	newOn(t, "data")
+}
