@@ -122,6 +122,9 @@ func TestADoorWithoutAServerIsBusy(t *testing.T) {
 
 // TestAFolderMayBeRelative, as that of `make run`.
 func TestAFolderMayBeRelative(t *testing.T) {
-	t.Chdir(t.TempDir())
-	newOn(t, "data")
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	dir, err := filepath.Rel(here, t.TempDir())
+	require.NoError(t, err)
+	newOn(t, dir)
 }
