@@ -147,6 +147,7 @@ func TestWrongSecretsInTheLogAreSixtyAMinute(t *testing.T) {
 // TestTheUserAgentOfTheLogIsCutAndCleaned, whatever a client sends.
 func TestTheUserAgentOfTheLogIsCutAndCleaned(t *testing.T) {
 	s := stacktest.Start(t, stacktest.Ingesting())
+	s.NeedsGateway(t, "takes a byte that is no character for one")
 	for sent, want := range map[string]string{
 		"Mozilla/5.0\t(\xffX11)": "Mozilla/5.0(X11)", strings.Repeat("a", 255) + "é": strings.Repeat("a", 255), strings.Repeat("b", 5000): strings.Repeat("b", 256),
 	} {

@@ -122,6 +122,7 @@ func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
 // TestTheOperatorsMaintainSendsToTheWorker through the bus.
 func TestTheOperatorsMaintainSendsToTheWorker(t *testing.T) {
 	o := &office{&it.Contacts{Client: &it.Client{Stack: stacktest.Start(t, stacktest.Publishing(), stacktest.Settling(time.Minute)), T: t}}}
+	o.Inside(t, slow)
 	b := &bench{Contacts: o.Contacts, id: o.Create(200, object{"email": address}).ID()}
 	o.after(o.ask(201, asking("erasure", address)).ID(), "processing")
 	require.Eventually(t, func() bool { return len(b.told()) == 1 }, patience, pause)

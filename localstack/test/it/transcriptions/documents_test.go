@@ -163,6 +163,7 @@ func TestTheReportOfAnEvent(t *testing.T) {
 // TestDocumentsInPacks are items with the addresses that answer them.
 func TestDocumentsInPacks(t *testing.T) {
 	d := newDesk(t)
+	d.NeedsDoor(t, "the gateway serves below its stage")
 	of := func(path string) []entity {
 		return entity(d.Do(200, http.MethodGet, path, nil).At("data").(object)).List("items")
 	}
