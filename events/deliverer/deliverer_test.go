@@ -50,6 +50,9 @@ type bench struct {
 	requests []webhook.Request
 	posts    []bus.Post
 	next     int
+	// moved has an attempt replace the endpoint by to.
+	moved bool
+	to    *webhook.Endpoint
 }
 
 func start(t *testing.T) *bench {
@@ -93,6 +96,9 @@ func (s sender) Send(_ context.Context, r webhook.Request) (webhook.Answer, erro
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, r)
+	if s.moved {
+		s.found = s.to
+	}
 	return s.answer, s.fault
 }
 

@@ -72,8 +72,14 @@ func (e *endpoint) read(ctx context.Context, d *Deliverer) (err error) {
 	if e.found, err = d.Receivers.Find(ctx, e.org, e.id); err != nil || e.found == nil {
 		return err
 	}
-	e.state, err = d.store.ReadState(ctx, e.org, e.id)
-	return err
+	if e.state, err = d.store.ReadState(ctx, e.org, e.id); err != nil {
+		return err
+	}
+	if damage := e.state.Damage(); damage != nil {
+		d.Log.ErrorContext(ctx, "the state of an endpoint is damaged", "metric", "endpoint_state_failed",
+			"org", e.org, "endpoint", e.id, "error", damage)
+	}
+	return nil
 }
 
 // ask asks the breaker of an endpoint whether an attempt may be made. probe is set for the one
@@ -120,11 +126,17 @@ func (b *batch) learn(ctx context.Context) {
 }
 
 // learnOf adds the results of an endpoint. Without failures, before and now, there is nothing to add.
+// The results of a former address are dropped: an update of the address has removed the state, and an
+// attempt may have begun before the update. A disabled endpoint begins anew when a client enables it.
 // Only the failure of a scheduled attempt disables the endpoint: a delivery that ended days ago is no
 // reason to disable an endpoint that fails at a replay.
 func (b *batch) learnOf(ctx context.Context, e *endpoint) error {
 	if e.state.Healthy() && e.state.After(e.results, b.Now()).Healthy() {
 		return nil
+	}
+	current, err := b.Receivers.Find(ctx, e.org, e.id)
+	if err != nil || current == nil || current.URL != e.found.URL {
+		return err
 	}
 	state, err := b.store.Learn(ctx, e.org, e.id, e.results)
 	if err != nil || !state.Exhausted(b.Now()) || !slices.ContainsFunc(e.results, delivery.Result.Streak) {

@@ -18,6 +18,7 @@ import (
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/bus"
 	"lectern/shared/delivery"
+	"lectern/shared/metering"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 	"lectern/shared/webhook"
@@ -79,17 +80,28 @@ func (w *world) matcher(table *table.Table, now func() time.Time) *matcher.Match
 	})
 }
 
-// published returns the message of a change at noon, as received.
-func published(t *testing.T, sequence int64, receives string) events.SQSMessage {
-	t.Helper()
-	text, err := json.Marshal(map[string]any{"detail": bus.Message{
-		Change: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e31", At: wire.At(noon), Org: 7, Kind: "contact.updated", Sequence: sequence,
+// changed returns the message of a change at noon.
+func changed(org, sequence int64, kind string) bus.Message {
+	return bus.Message{
+		Change: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e31", At: wire.At(noon), Org: org, Kind: kind, Sequence: sequence,
 		Type: "contact", RecordID: "018f9f6e-7c1a-7b51-9c39-6a5b8d1f2e32",
-	}})
+	}
+}
+
+// received returns a message as the queue gives it to the matcher.
+func received(t *testing.T, m bus.Message, receives string) events.SQSMessage {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"detail": m})
 	require.NoError(t, err)
 	return events.SQSMessage{
-		MessageId: fmt.Sprint(sequence), Body: string(text), Attributes: map[string]string{"ApproximateReceiveCount": receives},
+		MessageId: fmt.Sprint(m.Org, m.Kind, m.Sequence), Body: string(text), Attributes: map[string]string{"ApproximateReceiveCount": receives},
 	}
+}
+
+// published returns the message of an update at noon, as received.
+func published(t *testing.T, sequence int64, receives string) events.SQSMessage {
+	t.Helper()
+	return received(t, changed(7, sequence, "contact.updated"), receives)
 }
 
 // failures invokes a matcher and returns the number of messages that failed.
@@ -171,9 +183,14 @@ func TestMessagesThatComeTogether(t *testing.T) {
 	require.Zero(t, failures(t, m, append(all[:10:10], all[3])...))
 	sent()
 	require.Len(t, ids, 10)
-	require.Zero(t, failures(t, m, all[10:]...))
+	ctx, meter := metering.Measured(t.Context())
+	answer, err := m.Invoke(ctx, events.SQSEvent{Records: all[10:]})
+	require.NoError(t, err)
+	require.Empty(t, answer.BatchItemFailures)
 	sent()
 	require.Len(t, ids, 60)
+	calls, _, _, _ := meter.Totals()
+	require.Equal(t, 3, calls, "a read of the breakers, and two transactions for 50 messages")
 
 	w.fault = errQueue
 	require.Equal(t, 2, failures(t, m, published(t, 61, "1"), published(t, 62, "1")))

@@ -15,6 +15,8 @@ import (
 
 const (
 	aboutDeliveries = "Lists the deliveries of an endpoint in the last 30 days, the latest first, each with its attempts. " +
+		"While the endpoint is failing, the first two attempts of a delivery may be listed at once as not sent: " +
+		"`at` of the second is then 4 to 6 seconds ahead. " +
 		"It has the deliveries of kinds that the token may read and of events that it sees, and so have `redeliver`, `cancel` and `replay`. " +
 		"`totalResults` counts the deliveries up to the end of the page, and one more if there are more."
 	aboutRedeliver = "Makes a delivery due at once, whatever its status: one attempt with the same `webhook-id` and body. " +

@@ -45,7 +45,13 @@ type State struct {
 	LastFailure  wire.Time `json:"last_failure,omitzero"`
 
 	version int64
+	// damage is the error of a state that cannot be decoded.
+	damage error
 }
+
+// Damage returns the error of a state that cannot be decoded, which names the state's item; nil for any
+// other state.
+func (s State) Damage() error { return s.damage }
 
 // Result is the result of an attempt for the State of its endpoint.
 type Result struct {
@@ -60,7 +66,7 @@ type Result struct {
 // Streak reports whether the result begins or continues the streak of failures.
 func (r Result) Streak() bool { return r.Failed && r.Mode == Scheduled }
 
-// Healthy reports whether nothing is known against the endpoint.
+// Healthy reports whether nothing is known against the endpoint. A damaged state is not healthy.
 func (s State) Healthy() bool {
 	s.version = 0
 	return s == State{}

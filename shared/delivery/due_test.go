@@ -60,7 +60,8 @@ func TestADamagedDelivery(t *testing.T) {
 	require.Len(t, rest, all-100)
 }
 
-// TestADamagedState of a breaker is left out, and the breakers of other endpoints are read.
+// TestADamagedState of a breaker reads as a zero state that names its item, the breakers of other endpoints
+// are read, and any result replaces the damaged state.
 func TestADamagedState(t *testing.T) {
 	b := start(t)
 	for _, of := range []string{endpoint, person} {
@@ -70,8 +71,23 @@ func TestADamagedState(t *testing.T) {
 	open, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
 	require.NoError(t, err)
 	require.Len(t, open, 2)
-	b.damage(table.Key{PK: table.Org(org) + "#W#" + endpoint, SK: "S"})
-	rest, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
-	require.NoError(t, err)
-	require.Equal(t, map[string]time.Time{person: open[person]}, rest)
+	at := table.Key{PK: table.Org(org) + "#W#" + endpoint, SK: "S"}
+	for _, failed := range []bool{false, true} {
+		b.damage(at)
+		rest, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
+		require.NoError(t, err)
+		require.Equal(t, map[string]time.Time{endpoint: {}, person: open[person]}, rest)
+		state, err := b.ReadState(t.Context(), org, endpoint)
+		require.NoError(t, err)
+		require.ErrorContains(t, state.Damage(), at.PK)
+		require.False(t, state.Healthy())
+		require.False(t, state.Open(b.now) || state.Probes(b.now))
+
+		_, err = b.Learn(t.Context(), org, endpoint, []delivery.Result{{Failed: failed}})
+		require.NoError(t, err)
+		state, err = b.ReadState(t.Context(), org, endpoint)
+		require.NoError(t, err)
+		require.NoError(t, state.Damage())
+		require.Equal(t, failed, !state.Healthy())
+	}
 }

@@ -15,7 +15,7 @@ import (
 // streak of failures lasts without one.
 const keepState = 14 * 24 * time.Hour
 
-// ReadState reads the state of an endpoint.
+// ReadState reads the state of an endpoint. A damaged state reads as a zero state with its Damage.
 func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State, error) {
 	item, err := s.Table.Get(ctx, stateKey(org, endpoint))
 	if errors.Is(err, table.ErrNotFound) {
@@ -24,13 +24,12 @@ func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State
 	if err != nil {
 		return State{}, err
 	}
-	return decodeState(item)
+	return decodeState(item), nil
 }
 
 // OpenUntil returns the times before which the breakers of endpoints of an organization let no attempt
 // through; zero for a breaker that never opened. A breaker whose endpoint is tested may close at any time,
-// so the present time and a moment is all that is sure. A damaged state is left out: the deliverer asks for
-// the state of each attempt.
+// so the present time and a moment is all that is sure. A damaged breaker lets attempts through.
 func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (map[string]time.Time, error) {
 	keys := make([]table.Key, len(endpoints))
 	for i, endpoint := range endpoints {
@@ -42,9 +41,7 @@ func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (ma
 	}
 	until := map[string]time.Time{}
 	for i, endpoint := range endpoints {
-		if state, err := decodeState(got[keys[i]]); err == nil {
-			until[endpoint] = state.sure(s.Now())
-		}
+		until[endpoint] = decodeState(got[keys[i]]).sure(s.Now())
 	}
 	return until, nil
 }
@@ -60,16 +57,17 @@ func (s State) sure(now time.Time) time.Time {
 	return s.OpenUntil.Time
 }
 
-// decodeState reads a state from its item: the zero State of a missing item.
-func decodeState(item table.Item) (State, error) {
+// decodeState reads a state from its item: the zero State of a missing item. Of a damaged item it keeps the
+// version, so that the next Learn replaces the item.
+func decodeState(item table.Item) State {
 	state := State{version: item.Version}
 	if item.Version == 0 {
-		return state, nil
+		return state
 	}
 	if err := json.Unmarshal(item.Data, &state); err != nil {
-		return State{}, fmt.Errorf("delivery: decode the state of %s: %w", item.SK, err)
+		return State{version: item.Version, damage: fmt.Errorf("delivery: decode the state %s: %w", item.PK, err)}
 	}
-	return state, nil
+	return state
 }
 
 // ClaimProbe claims the attempt that tests a failing endpoint. It reports false if another
@@ -83,7 +81,7 @@ func (s Store) ClaimProbe(ctx context.Context, org int64, endpoint string, state
 }
 
 // Learn adds results of attempts to the state of an endpoint, and returns the state. It writes
-// nothing if the state stays as it is.
+// nothing if the state stays as it is, and replaces a damaged state.
 func (s Store) Learn(ctx context.Context, org int64, endpoint string, results []Result) (State, error) {
 	for _, err := range tries.Each(ctx) {
 		if err != nil {
@@ -107,7 +105,7 @@ func (s Store) ForgetStreak(ctx context.Context, org int64, endpoint string) err
 	return s.Table.Transact(ctx, table.Delete(stateKey(org, endpoint)))
 }
 
-// writeState replaces the state of an endpoint, if the two differ.
+// writeState replaces the state of an endpoint, if the two differ or the former state is damaged.
 func (s Store) writeState(ctx context.Context, org int64, endpoint string, before, after State) error {
 	was, err := wire.Encode(before)
 	if err != nil {
@@ -117,7 +115,7 @@ func (s Store) writeState(ctx context.Context, org int64, endpoint string, befor
 	if err != nil {
 		return fmt.Errorf("delivery: encode the state of %s: %w", endpoint, err)
 	}
-	if string(was) == string(is) {
+	if string(was) == string(is) && before.damage == nil {
 		return nil
 	}
 	item := table.Item{
