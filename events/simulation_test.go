@@ -86,10 +86,10 @@ func alone(seed uint64) bool { return seed%2 == 0 }
 // and clients that cancel, redeliver and replay.
 //
 // LECTERN_SEED repeats a run. Without it the seed is odd, so that workers handle messages together. With an
-// even seed each invocation of matcher and deliverer has one message,
-// and the requests to the receivers are the same in each run, as TestASeedRepeatsTheRun holds. With an
-// odd seed the messages of an invocation are handled side by side, as on AWS: the seed repeats the plan
-// of writes, crashes and faults, and the order of the steps is another each time.
+// even seed each invocation of matcher and deliverer has one message, and the requests to the receivers are
+// the same in each run, as TestASeedRepeatsTheRun holds. With an odd seed the messages of an invocation are
+// handled side by side, as on AWS: the seed repeats the plan of writes, crashes and faults, and the order of
+// the steps is another each time.
 func TestSimulation(t *testing.T) {
 	of, seed := inCI, uint64(time.Now().UnixNano())%1_000_000|1
 	if os.Getenv("LECTERN_LONG") == "1" {
@@ -204,6 +204,9 @@ func (s *simulation) plan() {
 		at, org := time.Duration(s.random.Int64N(int64(s.writing))), int64(1+s.random.IntN(s.organizations))
 		for i := range burst {
 			s.after(at+time.Duration(i)*200*time.Millisecond, func() { s.write(org) })
+		}
+		for range 3 { // Soon after a burst, deliveries are pending and can be cancelled.
+			s.after(at+time.Duration(s.random.Int64N(int64(2*time.Hour))), s.ask)
 		}
 	}
 	for range 3 * s.endpoints {
