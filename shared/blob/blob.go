@@ -34,8 +34,12 @@ const (
 	callTime, completeTime = 10 * time.Second, 20 * time.Second
 )
 
-// errUnnamed reports that the configuration names no bucket.
-var errUnnamed = errors.New("blob: the configuration names no bucket")
+var (
+	// errUnnamed reports that the configuration names no bucket.
+	errUnnamed = errors.New("blob: the configuration names no bucket")
+	// errUnnamedObject reports that a record names no object: the empty key begins all keys.
+	errUnnamedObject = errors.New("blob: an object to remove has no key")
+)
 
 // Place is a bucket with the configuration of its clients.
 type Place struct {

@@ -108,5 +108,5 @@ func (s *Store) Abort(ctx context.Context, m Multipart) error {
 		return err
 	}
 	_, err = o.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID})
-	return unlessAbsent(failed("abort an upload", err))
+	return unlessAbsent(failedRemoval("abort an upload", err))
 }
