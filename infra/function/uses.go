@@ -36,6 +36,8 @@ type use struct {
 	actions []string
 	// kind begins the keys of the objects in the bucket; empty for other parts.
 	kind string
+	// listing is an action on the bucket that lists the objects of the kind; empty for none.
+	listing string
 }
 
 // Actions on objects that also need the account's key.
@@ -68,10 +70,12 @@ func keep(kind string, actions ...string) use {
 	return use{part: theBucket, kind: kind, actions: actions}
 }
 
-// remove allows to remove the objects of a kind, and uploads in parts. S3 names the version to remove
-// at a look at the object.
+// remove allows to remove the objects of a kind, and uploads in parts. A list names the versions of an
+// object.
 func remove(kind string) use {
-	return keep(kind, getObject, "s3:AbortMultipartUpload", "s3:DeleteObjectVersion")
+	u := keep(kind, "s3:AbortMultipartUpload", "s3:DeleteObjectVersion")
+	u.listing = "s3:ListBucketVersions"
+	return u
 }
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
@@ -161,6 +165,17 @@ func callPolicy(in *stack.Stack, spec Spec, of Parts) awsiam.PolicyDocument {
 		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn},
 		}))
+		if u.listing != "" {
+			policy.AddStatements(u.list(in))
+		}
 	}
 	return policy
+}
+
+// list allows to list the objects of the kind, and refuses a list of other objects.
+func (u use) list(in *stack.Stack) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings(u.listing), Resources: &[]*string{in.BucketARN()},
+		Conditions: &map[string]any{"StringLike": map[string]any{"s3:prefix": u.kind + "/*"}},
+	})
 }

@@ -76,12 +76,16 @@ func (s *Stack) BucketName() *string {
 	return jsii.String(s.Region.Prefix() + "-files-" + *s.Scope.Account() + "-" + s.Region.AWSRegion)
 }
 
-// ObjectsARN returns the ARN of the objects of a kind in the bucket, whose keys begin with the kind.
-func (s *Stack) ObjectsARN(kind string) *string {
+// BucketARN returns the ARN of the bucket, for calls that name no object.
+func (s *Stack) BucketARN() *string {
 	return s.Scope.FormatArn(&awscdk.ArnComponents{
 		Service: jsii.String("s3"), Region: jsii.String(""), Account: jsii.String(""), Resource: s.BucketName(),
-		ResourceName: jsii.String(kind + "/*"),
 	})
+}
+
+// ObjectsARN returns the ARN of the objects of a kind in the bucket, whose keys begin with the kind.
+func (s *Stack) ObjectsARN(kind string) *string {
+	return jsii.String(*s.BucketARN() + "/" + kind + "/*")
 }
 
 // parameter returns the value of a parameter of Systems Manager that the stack of state writes.

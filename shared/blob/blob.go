@@ -1,6 +1,6 @@
 // Package blob stores bytes in the bucket of a region. Clients send and fetch the bytes at signed
 // addresses, so no function holds them. Read blob.go first, then upload.go for bytes in one
-// request, parts.go for bytes in parts, object.go for stored bytes, and errors.go.
+// request, parts.go for bytes in parts, object.go for stored bytes, try.go, and errors.go.
 package blob
 
 import (
@@ -30,12 +30,18 @@ const (
 	tries = 3
 	// maxPause is the longest pause between two tries.
 	maxPause = 200 * time.Millisecond
+	// tryTime limits a try, but for a try that joins parts: S3 needs long for many parts.
+	tryTime = 3 * time.Second
 	// callTime limits a call with all tries, and completeTime a call that joins parts.
 	callTime, completeTime = 10 * time.Second, 20 * time.Second
 )
 
-// errUnnamed reports that the configuration names no bucket.
-var errUnnamed = errors.New("blob: the configuration names no bucket")
+var (
+	// errUnnamed reports that the configuration names no bucket.
+	errUnnamed = errors.New("blob: the configuration names no bucket")
+	// errUnnamedObject reports that a record names no object: the empty key begins all keys.
+	errUnnamedObject = errors.New("blob: an object to remove has no key")
+)
 
 // Place is a bucket with the configuration of its clients.
 type Place struct {
@@ -58,7 +64,9 @@ type Store struct {
 type opened struct {
 	bucket *string
 	client *s3.Client
-	sign   *s3.PresignClient
+	// joining joins parts: a try has the whole time of the call.
+	joining *s3.Client
+	sign    *s3.PresignClient
 }
 
 // Request is a request that a client sends itself. A request with other values of Headers, or
@@ -94,8 +102,10 @@ func (s *Store) open(ctx context.Context) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := s3.NewFromConfig(place.Config, options)
-	s.opened = &opened{bucket: &place.Bucket, client: client, sign: s3.NewPresignClient(client)}
+	client := s3.NewFromConfig(place.Config, options, limit)
+	s.opened = &opened{
+		bucket: &place.Bucket, client: client, joining: s3.NewFromConfig(place.Config, options), sign: s3.NewPresignClient(client),
+	}
 	return s.opened, nil
 }
 

@@ -25,28 +25,45 @@ var refusals = []string{
 	"InvalidPart", "InvalidPartOrder", "InvalidPartNumber", "EntityTooSmall", "EntityTooLarge", "PreconditionFailed", "MalformedXML",
 }
 
+// absences has the codes of S3 for a missing object, version or upload.
+var absences = []string{"NoSuchKey", "NoSuchVersion", "NoSuchUpload"}
+
 // failed returns the error of a call with its meaning; nil for nil. S3 answers 403 for a missing key
-// to a role that may not list the bucket, and no function may.
+// to a role that may not list the bucket, and no function that reads objects may.
 func failed(doing string, err error) error {
-	if err == nil {
-		return nil
+	if status := statusOf(err); status == http.StatusNotFound || status == http.StatusForbidden {
+		return fmt.Errorf("%w: %s: %w", ErrAbsent, doing, err)
 	}
-	meaning, status := error(nil), 0 // No answer has the status 0.
-	if answer := (*smithyhttp.ResponseError)(nil); errors.As(err, &answer) {
-		status = answer.HTTPStatusCode()
-	}
+	return failedRemoval(doing, err)
+}
+
+// failedRemoval returns the error of a removal with its meaning; nil for nil. The error is ErrAbsent
+// only if S3 names what is absent. After any other refusal the bytes are still there.
+func failedRemoval(doing string, err error) error {
+	status := statusOf(err)
 	switch {
-	case slices.ContainsFunc(refusals, func(code string) bool { return hasCode(err, code) }):
-		meaning = ErrRefused
-	case status == 0, status >= http.StatusInternalServerError, status == http.StatusConflict:
-		meaning = ErrBusy
-	case status == http.StatusNotFound, status == http.StatusForbidden:
-		meaning = ErrAbsent
+	case err == nil:
+		return nil
+	case hasCode(err, absences...):
+		return fmt.Errorf("%w: %s: %w", ErrAbsent, doing, err)
+	case hasCode(err, refusals...):
+		return fmt.Errorf("%w: %s: %w", ErrRefused, doing, err)
+	case status == noAnswer, status >= http.StatusInternalServerError, status == http.StatusConflict:
+		return fmt.Errorf("%w: %s: %w", ErrBusy, doing, err)
 	}
-	if meaning == nil {
-		return fmt.Errorf("blob: %s: %w", doing, err)
+	return fmt.Errorf("blob: %s: %w", doing, err)
+}
+
+// noAnswer is the status of an error without an answer.
+const noAnswer = 0
+
+// statusOf returns the status of the answer of S3. The status of an answer that broke off is noAnswer.
+func statusOf(err error) int {
+	answer := (*smithyhttp.ResponseError)(nil)
+	if !errors.As(err, &answer) || answer.HTTPStatusCode() < http.StatusMultipleChoices {
+		return noAnswer
 	}
-	return fmt.Errorf("%w: %s: %w", meaning, doing, err)
+	return answer.HTTPStatusCode()
 }
 
 // unlessAbsent returns nil for ErrAbsent, and every other error.
@@ -57,8 +74,8 @@ func unlessAbsent(err error) error {
 	return err
 }
 
-// hasCode reports whether S3 answered with an error code.
-func hasCode(err error, code string) bool {
+// hasCode reports whether S3 answered with any of the error codes.
+func hasCode(err error, codes ...string) bool {
 	var answer smithy.APIError
-	return errors.As(err, &answer) && answer.ErrorCode() == code
+	return errors.As(err, &answer) && slices.Contains(codes, answer.ErrorCode())
 }

@@ -21,7 +21,6 @@ const binary = "application/octet-stream"
 type Object struct {
 	Type, ETag string
 	Size       int64
-	version    *string
 }
 
 // Download describes a download: the key, and the name and the type that the client sees.
@@ -40,7 +39,7 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 		return Object{}, failed("look at an object", err)
 	}
 	return Object{
-		Type: aws.ToString(found.ContentType), ETag: aws.ToString(found.ETag), Size: aws.ToInt64(found.ContentLength), version: found.VersionId,
+		Type: aws.ToString(found.ContentType), ETag: aws.ToString(found.ETag), Size: aws.ToInt64(found.ContentLength),
 	}, nil
 }
 
@@ -68,21 +67,52 @@ func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, e
 	return first, nil
 }
 
-// Delete removes an object for good. A missing object is no error. A key is written once, so it has
-// one version.
+// Delete removes an object for good: each version and each delete marker. A missing object is no error.
+// The versions are listed, because S3 refuses a look at a missing object as it refuses a role without
+// the permission.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	stored, err := s.Head(ctx, key)
-	if err != nil {
-		return unlessAbsent(err)
+	if key == "" {
+		return errUnnamedObject
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	_, err = o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: o.bucket, Key: &key, VersionId: stored.version})
-	return unlessAbsent(failed("delete an object", err))
+	versions, err := o.versions(ctx, key)
+	if err != nil {
+		return failedRemoval("list the versions of an object", err)
+	}
+	for _, version := range versions {
+		_, err := o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: o.bucket, Key: &key, VersionId: version})
+		if err := unlessAbsent(failedRemoval("delete an object", err)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versions returns the ids of the versions and delete markers of a key. The key may begin other keys.
+func (o *opened) versions(ctx context.Context, key string) (ids []*string, err error) {
+	pages := s3.NewListObjectVersionsPaginator(o.client, &s3.ListObjectVersionsInput{Bucket: o.bucket, Prefix: &key})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range page.Versions {
+			if aws.ToString(v.Key) == key {
+				ids = append(ids, v.VersionId)
+			}
+		}
+		for _, m := range page.DeleteMarkers {
+			if aws.ToString(m.Key) == key {
+				ids = append(ids, m.VersionId)
+			}
+		}
+	}
+	return ids, nil
 }
 
 // Get returns the request that downloads an object. A browser saves the bytes under the name, and

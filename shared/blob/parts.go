@@ -92,7 +92,7 @@ func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
 	for i, p := range parts {
 		joined[i] = types.CompletedPart{PartNumber: aws.Int32(p.Number), ETag: aws.String(p.ETag)}
 	}
-	_, err = o.client.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+	_, err = o.joining.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID, IfNoneMatch: aws.String(anyETag),
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: joined},
 	})
@@ -108,5 +108,5 @@ func (s *Store) Abort(ctx context.Context, m Multipart) error {
 		return err
 	}
 	_, err = o.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID})
-	return unlessAbsent(failed("abort an upload", err))
+	return unlessAbsent(failedRemoval("abort an upload", err))
 }

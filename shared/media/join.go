@@ -27,10 +27,24 @@ type Part struct {
 	ETag   string `json:"etag" minLength:"1" maxLength:"100" doc:"The ETag of the answer to the part, with or without quotes."`
 }
 
+// completionTime limits a completion with all its calls. The gateway gives up after 29 seconds.
+const completionTime = 24 * time.Second
+
 // Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
-// returns a 404 for an upload that is not open, and a 400 for another format of file, and for parts that
-// are not those of the upload or have another size together.
+// returns a 404 for an upload that is not open, a 400 for another format of file, and for parts that
+// are not those of the upload or have another size together, and a 503 after completionTime.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
+	limited, cancel := context.WithTimeout(ctx, completionTime)
+	defer cancel()
+	item, err := s.complete(limited, c, session, in)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil, fmt.Errorf("%w: complete an upload: %w", blob.ErrBusy, err)
+	}
+	return item, err
+}
+
+// complete does Complete without its limit.
+func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	if _, err := formatOf(in.Name); err != nil {
 		return nil, err
 	}

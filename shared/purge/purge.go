@@ -8,9 +8,9 @@
 package purge
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -119,28 +119,55 @@ func (s Store) Accounts(ctx context.Context, org, event int64) error {
 func (r *run) old(deleted *wire.Time) bool { return deleted != nil && deleted.Before(r.before) }
 
 // each purges records in parallel and counts the purged records. A record that was written
-// meanwhile stays.
+// meanwhile stays. A record that cannot be purged keeps no other record: each returns all errors
+// at the end.
 func (r *run) each(ctx context.Context, ids []string, count *int64, purge func(context.Context, string) (bool, error)) error {
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	g.SetLimit(atOnce)
 	until := r.until()
+	var failed failures
 	var late error
 	for _, id := range ids {
 		if late = begin(ctx, until); late != nil {
 			break // The removals that were begun are finished.
 		}
-		g.Go(table.Safely(func() error {
-			done, err := purge(ctx, id)
-			if done {
-				atomic.AddInt64(count, 1)
-			}
-			if errors.Is(err, table.ErrStale) {
-				err = nil
-			}
-			return err
-		}))
+		g.Go(func() error {
+			failed.add(table.Safely(func() error {
+				done, err := purge(ctx, id)
+				if done {
+					atomic.AddInt64(count, 1)
+				}
+				return err
+			})())
+			return nil
+		})
 	}
-	return cmp.Or(g.Wait(), late)
+	return errors.Join(g.Wait(), failed.join(), late)
+}
+
+// failures collects the errors of records that stay. It is safe for concurrent use.
+type failures struct {
+	mu  sync.Mutex
+	all []error
+}
+
+// maxFailures limits the errors of failures: a store that is down fails for every record.
+const maxFailures = 10
+
+// add adds an error. A record that was written meanwhile is no failure.
+func (f *failures) add(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err != nil && !errors.Is(err, table.ErrStale) && len(f.all) < maxFailures {
+		f.all = append(f.all, err)
+	}
+}
+
+// join returns the errors as one; nil without any.
+func (f *failures) join() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.all...)
 }
 
 // until returns the time after which no further removal begins of the records just found.

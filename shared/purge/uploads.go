@@ -2,6 +2,8 @@ package purge
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"lectern/shared/blob"
@@ -18,20 +20,27 @@ type over struct {
 }
 
 // uploads removes the uploads of the event that have ended, and those of purged sessions, with their
-// bytes.
+// bytes. A record that cannot be read stays, and is an error at the end.
 func (r *run) uploads(ctx context.Context) error {
 	// The uploads are read before the rows: then a new session is among the rows.
 	var all []over
+	var unread failures
 	for item, err := range r.Table.Between(ctx, upload.At(r.org, r.event).Partition(), "0", lastKey) {
 		if err != nil {
 			return err
 		}
 		u, err := upload.DecodeAny(item)
 		if err != nil {
-			return err
+			unread.add(fmt.Errorf("decode the upload %s: %w", item.SK, err))
+			continue
 		}
 		all = append(all, over{u, table.Item{Key: item.Key, Version: item.Version}})
 	}
+	return errors.Join(r.over(ctx, all), unread.join())
+}
+
+// over removes the uploads that have ended, and those of purged sessions.
+func (r *run) over(ctx context.Context, all []over) error {
 	if len(all) == 0 {
 		return nil
 	}
@@ -44,13 +53,13 @@ func (r *run) uploads(ctx context.Context) error {
 		_, id, _ := strings.Cut(key, "#") // The shard comes before the id.
 		sessions[id] = true
 	}
-	ids, by := []string{}, map[string]over{}
+	keys, by := []string{}, map[string]over{}
 	for _, u := range all {
 		if !sessions[u.SessionID] || r.ended(u) {
-			ids, by[u.ID] = append(ids, u.ID), u
+			keys, by[u.item.SK] = append(keys, u.item.SK), u
 		}
 	}
-	return r.each(ctx, ids, &r.Counts.Uploads, func(ctx context.Context, id string) (bool, error) { return r.upload(ctx, by[id]) })
+	return r.each(ctx, keys, &r.Counts.Uploads, func(ctx context.Context, key string) (bool, error) { return r.upload(ctx, by[key]) })
 }
 
 // ended reports whether the upload has ended, and requests that began before are done.

@@ -187,7 +187,7 @@ func localCredentials(getenv func(string) string) aws.CredentialsProvider {
 // connection before the answer is read.
 type wholeBody struct{ *http.Client }
 
-// Do sends a request. After a request without an answer it closes the idle connections, since
+// Do sends a request. After a request without an answer in time it closes the idle connections, since
 // all may have died while the process was frozen. The next try opens a new connection.
 func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
@@ -198,7 +198,7 @@ func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 		r.Body = io.NopCloser(body)
 	}
 	answer, err := w.Client.Do(r) //nolint:gosec // the address is the configured table's
-	if err != nil && errors.Is(context.Cause(r.Context()), errSlow) {
+	if err != nil && errors.Is(r.Context().Err(), context.DeadlineExceeded) {
 		w.CloseIdleConnections()
 	}
 	return answer, err

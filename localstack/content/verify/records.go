@@ -9,6 +9,7 @@ import (
 	"lectern/localstack/content/verify/raw"
 	"lectern/localstack/content/verify/transcripts"
 	"lectern/shared/datarequest"
+	"lectern/shared/media"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
@@ -157,6 +158,9 @@ func (o *Organization) checkDeliveries() {
 // storedUpload names an upload as its change records do, and the key of the event.
 type storedUpload struct{ record, event string }
 
+// folders has the folder of the bytes of each kind of upload.
+var folders = map[string]string{media.Kind.Name: media.Folder}
+
 // addUpload adds the record of an upload, and checks its places in the table and in the bucket. The
 // bytes are not looked at.
 func (o *Organization) addUpload(at raw.Partition, item raw.Item) {
@@ -166,8 +170,7 @@ func (o *Organization) addUpload(at raw.Partition, item raw.Item) {
 		return
 	}
 	place, kind := upload.At(o.id, at.EventID()), upload.KindOf(item.Key)
-	folder, _, _ := strings.Cut(u.Object, "/")
-	if place.Key(u.SessionID, kind, u.ID) != item.Key || place.Object(folder, u.SessionID, u.ID) != u.Object {
+	if place.Key(u.SessionID, kind, u.ID) != item.Key || place.Object(folders[kind], u.SessionID, u.ID) != u.Object {
 		o.problemf("the upload %s %s stands in the wrong place", kind, u.ID)
 	}
 	o.uploads[storedUpload{kind + " " + u.ID, at.Owner}] = u

@@ -20,6 +20,8 @@ func TestDamageOfUploadsIsFound(t *testing.T) {
 		change(&all[slices.Index(all, stored)])
 		return all
 	}
+	elsewhere := with(func(i *raw.Item) { i.Data = strings.Replace(i.Data, `"object":"media/`, `"object":"recordings/`, 1) })
+	require.Contains(t, strings.Join(elsewhere.problems(), "\n"), "stands in the wrong place", "the folder of another kind")
 	for problem, all := range map[string]items{
 		"is not there and has 1 change records": slices.DeleteFunc(slices.Clone(whole), func(i raw.Item) bool { return i.Key == stored.Key }),
 		"has version 2 and 1 change records":    with(func(i *raw.Item) { i.Version++ }),

@@ -76,7 +76,7 @@ func (b bucketDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c := sent{Request: r, group: b.group, service: s3, path: strings.TrimPrefix(r.URL.Path, "/")}
 		all, err := c.ofBucket()
 		if err != nil {
-			refuse(w, s3, "SerializationException", err.Error())
+			refuse(w, s3, http.StatusBadRequest, "SerializationException", err.Error())
 			return
 		}
 		if p := b.recorder.note(all); p != nil {

@@ -112,7 +112,7 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	call, all, err := read(r, body)
 	if err != nil {
-		refuse(w, call.service, "SerializationException", err.Error())
+		refuse(w, call.service, http.StatusBadRequest, "SerializationException", err.Error())
 		return
 	}
 	if p := d.recorder.note(all); p != nil {
@@ -121,23 +121,28 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	engine := d.engines[call.service]
 	if engine == nil {
-		refuse(w, call.service, "NotImplemented", call.service+" has no engine on this machine")
+		refuse(w, call.service, http.StatusBadRequest, "NotImplemented", call.service+" has no engine on this machine")
 		return
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	engine.ServeHTTP(w, r)
 }
 
-// deny answers that a permission is missing.
+// deny answers that a permission is missing, with the status and the name of the service.
 func deny(w http.ResponseWriter, service string, p *Permission) {
-	refuse(w, service, "AccessDeniedException", fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern))
+	message := fmt.Sprintf("%s is not authorized to perform %s on %s", p.Group, p.Action, p.Pattern)
+	if service == s3 {
+		refuse(w, service, http.StatusForbidden, "AccessDenied", message)
+		return
+	}
+	refuse(w, service, http.StatusBadRequest, "AccessDeniedException", message)
 }
 
 // refuse answers with an error in the form of the service: XML for S3, JSON for all others.
-func refuse(w http.ResponseWriter, service, name, message string) {
+func refuse(w http.ResponseWriter, service string, status int, name, message string) {
 	if service == s3 {
 		w.Header().Set("Content-Type", "application/xml")
-		w.WriteHeader(http.StatusBadRequest)
+		w.WriteHeader(status)
 		_ = xml.NewEncoder(w).Encode(struct { // A function that has gone needs no answer.
 			XMLName       xml.Name `xml:"Error"`
 			Code, Message string
@@ -145,7 +150,7 @@ func refuse(w http.ResponseWriter, service, name, message string) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/x-amz-json-1.0")
-	w.WriteHeader(http.StatusBadRequest)
+	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(map[string]string{ //nolint:errchkjson // a function that has gone needs no answer
 		"__type": "com.amazon.coral.service#" + name, "Message": message,
 	})

@@ -16,8 +16,11 @@ var objectActions = map[string]string{
 	"DELETE": "DeleteObject", "DELETE versionId": "DeleteObjectVersion", "DELETE uploadId": "AbortMultipartUpload",
 }
 
+// listVersions is the only call for a whole bucket that a function may make.
+const listVersions = "GET prefix versions"
+
 // plain has the parameters that ask for no other action.
-var plain = []string{"x-id", "max-parts", "part-number-marker"}
+var plain = []string{"x-id", "max-parts", "part-number-marker", "key-marker", "version-id-marker"}
 
 // Headers of S3 that ask for a further action.
 const (
@@ -26,18 +29,16 @@ const (
 )
 
 // objects returns the permissions for a call of S3. The pattern is the text of the object's key
-// up to the first slash, and a star. A call for a whole bucket is unknown: no function may list
-// a bucket.
+// up to the first slash, and a star. A list of versions has the pattern of its prefix; without a
+// prefix it is unknown, because no function may list a whole bucket.
 func objects(c sent) ([]Permission, error) {
 	_, key, _ := strings.Cut(c.path, "/")
-	call := []string{c.Method}
-	for name := range c.URL.Query() {
-		if !slices.Contains(plain, name) && !strings.HasPrefix(name, signedQuery) && !strings.HasPrefix(name, shownQuery) {
-			call = append(call, name)
-		}
+	call := c.objectCall()
+	prefix := c.URL.Query().Get("prefix")
+	if key == "" && call == listVersions && prefix != "" {
+		return []Permission{c.permission("ListBucketVersions", pattern(prefix, "/"))}, nil
 	}
-	slices.Sort(call[1:])
-	action := objectActions[strings.Join(call, " ")]
+	action := objectActions[call]
 	// The source of a copy needs a permission too, and a copy ends at 5 GB.
 	if action == "" || key == "" || c.Header.Get(headerCopy) != "" {
 		return nil, c.unknown()
@@ -47,4 +48,16 @@ func objects(c sent) ([]Permission, error) {
 		all = append(all, c.permission("PutObjectTagging", pattern(key, "/")))
 	}
 	return all, nil
+}
+
+// objectCall returns the method of a call and the parameters that ask for an action, in order.
+func (c sent) objectCall() string {
+	call := []string{c.Method}
+	for name := range c.URL.Query() {
+		if !slices.Contains(plain, name) && !strings.HasPrefix(name, signedQuery) && !strings.HasPrefix(name, shownQuery) {
+			call = append(call, name)
+		}
+	}
+	slices.Sort(call[1:])
+	return strings.Join(call, " ")
 }

@@ -21,7 +21,7 @@ type Permission struct {
 	Action string
 	// Pattern names the resource of the call. For DynamoDB it matches the partition key: the
 	// text up to the first #, and a star; only a star for a call without a key. For S3 it is
-	// the same of the object's key up to the first slash. For SQS, EventBridge and Secrets
+	// the same of the object's key, or of the prefix of a list, up to the first slash. For SQS, EventBridge and Secrets
 	// Manager it is the name of the queue, bus or secret.
 	Pattern string
 }

@@ -99,6 +99,8 @@ var permissionsOf = []struct {
 	{object(http.MethodPost, "/files/m/1?uploadId=7"), []string{"s3:PutObject\tm/*"}},
 	{object(http.MethodDelete, "/files/m/1?uploadId=7&x-id=AbortMultipartUpload"), []string{"s3:AbortMultipartUpload\tm/*"}},
 	{object(http.MethodDelete, "/files/f/%C3%A9/1"), []string{"s3:DeleteObject\tf/*"}},
+	{object(http.MethodGet, "/files?prefix=f%2F1%2F2&versions"), []string{"s3:ListBucketVersions\tf/*"}},
+	{object(http.MethodGet, "/files/?key-marker=f%2F1&prefix=f&version-id-marker=7&versions="), []string{"s3:ListBucketVersions\tf*"}},
 }
 
 // TestACallOfAnotherServiceIsNotedAndHasNoEngine: no engine of these services runs on one
@@ -137,6 +139,9 @@ func TestAnUnknownCallFails(t *testing.T) {
 		jsonCall("events", "AWSEvents.PutEvents", `{"Entries":[]}`),
 		jsonCall("secretsmanager", "secretsmanager.PutSecretValue", `{"SecretId":"lectern/us/keys"}`),
 		object(http.MethodGet, "/files?list-type=2"),
+		object(http.MethodGet, "/files?versions"),
+		object(http.MethodGet, "/files?prefix=&versions"),
+		object(http.MethodGet, "/files/f/1?prefix=f%2F&versions"),
 		object(http.MethodGet, "/files/f/1?acl"),
 		object(http.MethodPut, "/files/f/1?acl"),
 		{service: "s3", method: http.MethodPut, path: "/files/f/1", header: map[string]string{"X-Amz-Copy-Source": "files/f/2"}},
@@ -154,17 +159,19 @@ func TestAnUnknownCallFails(t *testing.T) {
 func TestARefusalHasTheFormOfTheService(t *testing.T) {
 	refused := recorder.Permission{Group: "talks", Action: "s3:PutObject", Pattern: "f/*"}
 	r := recorder.New(&refused)
-	_, text := object(http.MethodPut, "/files/f/1").send(t, openDoor(t, r), "talks")
+	status, text := object(http.MethodPut, "/files/f/1").send(t, openDoor(t, r), "talks")
+	require.Equal(t, http.StatusForbidden, status)
 	var ofS3 struct {
 		XMLName       xml.Name
 		Code, Message string
 	}
 	require.NoError(t, xml.Unmarshal([]byte(text), &ofS3))
-	require.Equal(t, []string{"Error", "AccessDeniedException", "talks is not authorized to perform s3:PutObject on f/*"},
+	require.Equal(t, []string{"Error", "AccessDenied", "talks is not authorized to perform s3:PutObject on f/*"},
 		[]string{ofS3.XMLName.Local, ofS3.Code, ofS3.Message})
 	require.Equal(t, 1, r.Refusals())
 	refused = recorder.Permission{Group: "talks", Action: "sqs:SendMessage", Pattern: "q"}
-	_, text = jsonCall("sqs", "AmazonSQS.SendMessage", `{"QueueUrl":"http://127.0.0.1/1/q"}`).send(t, openDoor(t, recorder.New(&refused)), "talks")
+	status, text = jsonCall("sqs", "AmazonSQS.SendMessage", `{"QueueUrl":"http://127.0.0.1/1/q"}`).send(t, openDoor(t, recorder.New(&refused)), "talks")
+	require.Equal(t, http.StatusBadRequest, status)
 	var other map[string]string
 	require.NoError(t, json.Unmarshal([]byte(text), &other))
 	require.Equal(t, "com.amazon.coral.service#AccessDeniedException", other["__type"])

@@ -1,0 +1,74 @@
+package blob_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/blob"
+)
+
+// freezing forwards calls to the server with the host of their signatures. Connections opened before
+// a freeze never answer again.
+type freezing struct {
+	engine *httputil.ReverseProxy
+	// The calls before the freeze wait for warm, until all of them have a connection.
+	warm                    chan struct{}
+	opened, arrived, frozen atomic.Int32
+}
+
+// idle is the number of calls before the freeze: more than a call has tries.
+const idle = 4
+
+// connection is the key of the number of a connection in the context of its calls.
+type connection struct{}
+
+func (f *freezing) number(ctx context.Context, _ net.Conn) context.Context {
+	return context.WithValue(ctx, connection{}, f.opened.Add(1))
+}
+
+func (f *freezing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch frozen := f.frozen.Load(); {
+	case frozen == 0:
+		if f.arrived.Add(1) == idle {
+			close(f.warm)
+		}
+		<-f.warm
+	case r.Context().Value(connection{}).(int32) <= frozen:
+		<-r.Context().Done()
+		return
+	}
+	f.engine.ServeHTTP(w, r)
+}
+
+// TestATryOnADeadConnectionLeavesTimeForTheNext, which opens a new connection and no other idle one.
+func TestATryOnADeadConnectionLeavesTimeForTheNext(t *testing.T) {
+	t.Parallel()
+	to, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	door := &freezing{warm: make(chan struct{}), engine: &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, p.In.Host
+	}}}
+	listening := httptest.NewUnstartedServer(door)
+	listening.Config.ConnContext = door.number
+	listening.Start()
+	t.Cleanup(listening.Close)
+	s := at(listening.URL)
+	var all sync.WaitGroup
+	for range idle {
+		all.Go(func() { _, _ = s.Head(t.Context(), own(t)) }) // The next call checks the answer.
+	}
+	all.Wait()
+	require.GreaterOrEqual(t, door.opened.Load(), int32(idle))
+	door.frozen.Store(door.opened.Load())
+	_, err = s.Head(t.Context(), own(t))
+	require.ErrorIs(t, err, blob.ErrAbsent)
+}
