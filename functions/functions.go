@@ -18,6 +18,7 @@ import (
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
+	"lectern/functions/sessionrecordings"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
 	"lectern/functions/speakers"
@@ -46,6 +47,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
+	sessionrecordings.Group,
 	media.Group,
 	gdpr.Group,
 	webhooks.Group,

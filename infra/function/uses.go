@@ -13,6 +13,7 @@ import (
 	"lectern/infra/bus"
 	"lectern/infra/stack"
 	"lectern/shared/media"
+	"lectern/shared/recording"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -68,29 +69,30 @@ func keep(kind string, actions ...string) use {
 	return use{part: theBucket, kind: kind, actions: actions}
 }
 
-// remove allows to remove the objects of a kind, and uploads in parts. S3 names the version to remove
-// at a look at the object.
-func remove(kind string) use {
-	return keep(kind, getObject, "s3:AbortMultipartUpload", "s3:DeleteObjectVersion")
+// remove allows to remove the objects of a kind, and more actions. S3 names the version to remove at a
+// look at the object.
+func remove(kind string, more ...string) use {
+	return keep(kind, append(more, getObject, "s3:DeleteObjectVersion")...)
 }
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
 var used = map[string][]use{
-	events.Publisher: {publish},
-	events.Matcher:   {attempt, link},
-	events.Deliverer: {attempt, unseal},
-	events.Sweeper:   {attempt},
-	"webhooks":       {unseal},
-	"gdpr":           {unseal},
-	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	events.Publisher:    {publish},
+	events.Matcher:      {attempt, link},
+	events.Deliverer:    {attempt, unseal},
+	events.Sweeper:      {attempt},
+	"webhooks":          {unseal},
+	"gdpr":              {unseal},
+	"sessionrecordings": {keep(recording.Folder, putObject, getObject)},
+	"media":             {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder),
+		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},
