@@ -128,10 +128,10 @@ def make_speaker():
     return person
 
 
-def make_transcription():
+def make_transcription(kind="fragment"):
     """Makes a transcription of a session, and gives the ids of both."""
     session = make("sessions")
-    made = post(f"/sessions/{session}/transcriptions", {"type": "fragment", "transcription": f"Text {next(serial)}", "start_time": 1})
+    made = post(f"/sessions/{session}/transcriptions", {"type": kind, "transcription": f"Text {next(serial)}", "start_time": 1})
     return session, made["data"]["id"]
 
 
@@ -155,6 +155,7 @@ hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
+summarized, _ = make_transcription("summary")
 archive = make_archive()
 
 
@@ -272,10 +273,14 @@ def before_call(context, case, kwargs):
         if name in parameters and collection(case.operation.path) in pool and rng.random() < SHARE_OF_REAL_IDS:
             parameters[name] = real_id(case, case.operation.path)
             (case.headers or {}).pop("If-Match", None)
+    if "content-slots" in case.operation.path and "session_id" in (case.query or {}) and rng.random() < SHARE_OF_REAL_IDS:
+        case.query["session_id"] = rng.choice(pool["sessions"])
     named = None
     if "content/items" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         parameters["id"] = rng.choice(transcriptions)[0]
         (case.query or {}).pop("session_id", None)
+    if case.operation.path.endswith("/{documentType}") and "sessionId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["sessionId"] = summarized
     if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         named = make_transcription() if case.method.upper() == "DELETE" else rng.choice(transcriptions)
         for name, made in zip(("sessionId", "id"), named):

@@ -17,8 +17,9 @@ import (
 	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
+	"lectern/functions/recordings"
 	"lectern/functions/root"
-	"lectern/functions/sessionrecordings"
+	"lectern/functions/sessionfiles"
 	"lectern/functions/sessions"
 	"lectern/functions/sessionwrites"
 	"lectern/functions/speakers"
@@ -47,8 +48,9 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
-	sessionrecordings.Group,
+	recordings.Group,
 	media.Group,
+	sessionfiles.Group,
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,

@@ -100,11 +100,12 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
+	"sessionfiles":    {withSettings, read},
 	// transcriptions holds a write to the version of the session.
-	"transcriptions":    {withRecords, slices.Concat(write, release, hold)},
-	"media":             {withSettings, slices.Concat(authenticate, limit, change)},
-	"sessionrecordings": {withSettings, slices.Concat(read, limit, change)},
-	"logexport":         {withSettings, slices.Concat(read, limit)},
+	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
+	"media":          {withSettings, slices.Concat(authenticate, limit, change)},
+	"recordings":     {withSettings, slices.Concat(read, limit, change)},
+	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands

@@ -79,14 +79,14 @@ func remove(kind string, more ...string) use {
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
 var used = map[string][]use{
-	events.Publisher:    {publish},
-	events.Matcher:      {attempt, link},
-	events.Deliverer:    {attempt, unseal},
-	events.Sweeper:      {attempt},
-	"webhooks":          {unseal},
-	"gdpr":              {unseal},
-	"sessionrecordings": {keep(recording.Folder, putObject, getObject)},
-	"media":             {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	events.Publisher: {publish},
+	events.Matcher:   {attempt, link},
+	events.Deliverer: {attempt, unseal},
+	events.Sweeper:   {attempt},
+	"webhooks":       {unseal},
+	"gdpr":           {unseal},
+	"recordings":     {keep(recording.Folder, putObject, getObject)},
+	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
@@ -118,9 +118,13 @@ func (s Spec) usesKeys() bool {
 // usesBucket reports whether the function calls the bucket with one of the actions; with any if none is
 // given.
 func (s Spec) usesBucket(actions ...string) bool {
-	return slices.ContainsFunc(s.uses, func(u use) bool {
-		return u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, func(a string) bool { return slices.Contains(u.actions, a) }))
-	})
+	for _, u := range s.uses {
+		one := func(action string) bool { return slices.Contains(u.actions, action) }
+		if u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, one)) {
+			return true
+		}
+	}
+	return false
 }
 
 // variable returns the name of the variable that names the part.

@@ -82,6 +82,14 @@ func (e *Event) AllowsCustomRoles() error {
 	return apierr.FeatureNeeded("Custom roles need the Sessions 2.0 feature, which this event does not have.")
 }
 
+// AllowsContentSlots returns the 403 of an event without the feature of upload slots.
+func (e *Event) AllowsContentSlots() error {
+	if e.Features.ContentSlots {
+		return nil
+	}
+	return apierr.FeatureNeeded("Upload slots need the content slots feature, which this event does not have.")
+}
+
 // CustomField is a custom field of the event itself, with its value.
 type CustomField struct {
 	ID           string `json:"id"`

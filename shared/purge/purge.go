@@ -1,7 +1,8 @@
 // Package purge removes for good the records that were deleted more than 30 days ago:
 // sessions, contacts and accounts without any role, settings, and small records (decision
-// 19). It also removes uploads that have ended, with their bytes. One transaction removes a record. The transaction is conditional on the versions that were
-// read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
+// 19). It also removes uploads that have ended, with their bytes (decision 39). One transaction
+// removes a record. The transaction is conditional on the versions that were read, so that an
+// earlier restore wins. Sums of shards and settings versions stay exact.
 //
 // Read purge.go, then sessions.go, transcripts.go, uploads.go, parties.go, settings.go, records.go.
 package purge

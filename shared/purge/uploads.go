@@ -46,16 +46,25 @@ func (r *run) uploads(ctx context.Context) error {
 	}
 	ids, by := []string{}, map[string]over{}
 	for _, u := range all {
-		if !sessions[u.SessionID] || u.Ends != nil && u.Ends.Before(r.now.Add(-upload.Grace)) {
+		if !sessions[u.SessionID] || r.ended(u) {
 			ids, by[u.ID] = append(ids, u.ID), u
 		}
 	}
 	return r.each(ctx, ids, &r.Counts.Uploads, func(ctx context.Context, id string) (bool, error) { return r.upload(ctx, by[id]) })
 }
 
+// ended reports whether the upload has ended, and requests that began before are done.
+func (r *run) ended(u over) bool { return u.Ends != nil && u.Ends.Before(r.now.Add(-upload.Grace)) }
+
 // upload removes the bytes of an upload, and then its record, which leads the next call back to an
-// interrupted removal. Nothing opens an ended upload again.
+// interrupted removal. Nothing opens an ended upload again. Before its end, an upload is removed only after
+// the session's body: a row alone may be missing by some damage.
 func (r *run) upload(ctx context.Context, u over) (done bool, err error) {
+	if !r.ended(u) {
+		if gone, err := r.gone(ctx, u.SessionID); !gone || err != nil {
+			return false, err
+		}
+	}
 	if u.Multipart != "" {
 		if err := r.Blobs.Abort(ctx, blob.Multipart{Key: u.Object, ID: u.Multipart}); err != nil {
 			return false, err

@@ -28,7 +28,8 @@ type together struct {
 var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
 	{"media with shared/media", []string{"media"}, "media"},
-	{"sessionrecordings with shared/recording", []string{"sessionrecordings"}, "recording"},
+	{"recordings with shared/recording", []string{"recordings"}, "recording"},
+	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},
 	{"transcriptions with shared/transcript", []string{"transcriptions"}, "transcript"},
 	{"sponsors and exhibitors with shared/account/routes.go",
 		[]string{"sponsors", "sponsorwrites", "exhibitors", "exhibitorwrites"}, "account/routes.go"},

@@ -9,6 +9,15 @@ const host = "Workshop host"
 // workshops have no hosts.
 var Role = map[string]any{"name": host, "core_role": "moderator"}
 
+// Slots are inputs of the operator command content-slot-create.
+var Slots = []map[string]any{
+	{
+		"name": "Slides", "content_type": "presentation", "order": 1, "required": true, "min_files": 1, "due_date": "2027-05-04T22:00:00Z",
+		"allowed_file_types": []string{"application/pdf", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
+	},
+	{"name": "Handouts", "content_type": "handout", "order": 2, "max_files": 5},
+}
+
 // rolesOf has the roles on a session by format. Abstracts have no roles.
 var rolesOf = map[string][]string{
 	"":                {speaker},

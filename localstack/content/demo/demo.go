@@ -12,7 +12,7 @@ import (
 
 // Features lists the features of the event that the content needs. Sessions cannot be created
 // without sessions_2_0.
-var Features = []string{"sessions_2_0", "participant_roles", "speaker_acceptance"}
+var Features = []string{"sessions_2_0", "participant_roles", "speaker_acceptance", "content_slots"}
 
 // Target is the event to fill: the base address of a region, and a token with the scopes to
 // read and write events, sessions, contacts, sponsors, exhibitors, metadata, fields and

@@ -108,7 +108,7 @@ func (r Region) create(ctx context.Context) (s Seed, err error) {
 	return s, err
 }
 
-// Fill creates the demo conference: features and custom role of the event, the token's limit,
+// Fill creates the demo conference: features, custom role and upload slots of the event, the token's limit,
 // and the content through the API at url.
 func (r Region) Fill(ctx context.Context, url string, s Seed) (made demo.Made, err error) {
 	features := map[string]bool{}
@@ -119,6 +119,9 @@ func (r Region) Fill(ctx context.Context, url string, s Seed) (made demo.Made, e
 		return made, err
 	}
 	if err := r.createRole(ctx, s); err != nil {
+		return made, err
+	}
+	if err := r.createSlots(ctx, s); err != nil {
 		return made, err
 	}
 	if err := r.do(ctx, "token-update", input{"org_id": s.Organization, "token_id": s.TokenID, "limit": demoLimit}, nil); err != nil {
@@ -140,6 +143,23 @@ func (r Region) createRole(ctx context.Context, s Seed) error {
 		return nil
 	}
 	return err
+}
+
+// createSlots creates the demo's upload slots, unless the event has slots.
+func (r Region) createSlots(ctx context.Context, s Seed) error {
+	event := input{"org_id": s.Organization, "event_id": s.Event}
+	var stored struct{ Results []any }
+	if err := r.do(ctx, "content-slot-list", event, &stored); err != nil || len(stored.Results) > 0 {
+		return err
+	}
+	for _, slot := range demo.Slots {
+		in := maps.Clone(event)
+		maps.Copy(in, slot)
+		if err := r.do(ctx, "content-slot-create", in, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // input is the input of a command.

@@ -71,6 +71,10 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 	if err != nil {
 		return nil, err
 	}
+	// The server changes its working folder.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("objects: find the folder: %w", err)
+	}
 	buckets, versions := filepath.Join(dir, "buckets"), filepath.Join(dir, "versions")
 	for _, folder := range []string{buckets, versions} {
 		if err := os.MkdirAll(folder, 0o750); err != nil {

@@ -119,3 +119,12 @@ func TestADoorWithoutAServerIsBusy(t *testing.T) {
 	_, err = d.Bucket().Store().Head(t.Context(), "a/b")
 	require.ErrorIs(t, err, blob.ErrBusy)
 }
+
+// TestAFolderMayBeRelative, as that of `make run`.
+func TestAFolderMayBeRelative(t *testing.T) {
+	binary, err := find()
+	require.NoError(t, err)
+	t.Setenv("VERSITYGW_BIN", binary)
+	t.Chdir(t.TempDir())
+	newOn(t, "data")
+}

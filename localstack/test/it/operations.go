@@ -109,9 +109,12 @@ func Operations() []api.Operation {
 	return all
 }
 
+// noID lists the segments of routes' paths that name no record.
+var noID = []string{"{eventId}", "{orgId}", documentType}
+
 // anID reports whether a segment of a route's path names a record, such as {sessionId}.
 func anID(segment string) bool {
-	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
+	return strings.HasPrefix(segment, "{") && !slices.Contains(noID, segment)
 }
 
 // OnRecord reports whether the operation's path names a record.
@@ -209,6 +212,8 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Org)
 		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)):
 			segments[i] = above
+		case segment == documentType:
+			segments[i] = documentOf(op)
 		case anID(segment):
 			segments[i] = id
 		}
@@ -287,7 +292,7 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case (collection == transcriptions || collection == content) && OnRecord(op):
+	case isDocument(op), OnRecord(op) && slices.Contains([]string{transcriptions, content}, collection):
 		return newTranscription(t, op, s)
 	case collection == media:
 		return newMedia(t, op, s)

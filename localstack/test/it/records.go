@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,8 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/session"
+	"lectern/shared/table"
 )
 
 // Object is a JSON body. Its numbers are float64.
@@ -230,22 +233,6 @@ func AtUnknownEvent(s *stacktest.Stack) *stacktest.Stack {
 	return &other
 }
 
-// newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content.
-func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
-	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
-	id, _ := Entity(s.Call(t, 201, "POST", path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
-	switch {
-	case CollectionOf(op) == content:
-		return session
-	case strings.Contains(op.Path, "{sessionId}"):
-		return session + "/" + id
-	}
-	return id
-}
-
 // mediaBytes is the content of a sample of media.
 var mediaBytes = []byte("film")
 
@@ -269,7 +256,7 @@ func newMedia(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	sent := stacktest.SendBytes(t, signed.Data.Parts[0], mediaBytes)
 	require.Equal(t, 200, sent.Status, "%s", sent.Body)
 	record := key + "|" + upload + "|" + sent.Header.Get("ETag")
-	if op.Method != "GET" {
+	if op.Method != http.MethodGet {
 		return session + "/" + record
 	}
 	body := bodyOfMedia(api.Operation{Path: "/complete"}, record)
@@ -314,4 +301,19 @@ func newRecording(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	sent := stacktest.SendBytes(t, created.Data.Upload, []byte(Speech))
 	require.Equal(t, 200, sent.Status, "%s", sent.Body)
 	return session + "/" + created.Data.ID
+}
+
+// LoseRow removes the row of a session, as some damage may.
+func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
+	t.Helper()
+	items, rows, lost := s.Table(t), session.Of(s.Org, s.Event).Rows().Rows, []table.Write(nil)
+	all, err := items.Versions(t.Context(), rows, "0", "~")
+	require.NoError(t, err)
+	for key := range all {
+		if strings.HasSuffix(key, "#"+id) {
+			lost = append(lost, table.Delete(table.Key{PK: rows, SK: key}))
+		}
+	}
+	require.Len(t, lost, 1)
+	require.NoError(t, items.Transact(t.Context(), lost...))
 }

@@ -333,3 +333,14 @@ func TestTranscriptionsArePurgedWithTheirSession(t *testing.T) {
 	require.EqualValues(t, 3, d.Do(200, http.MethodGet, "/transcriptions", nil).At("pagination.total_results"))
 	e.RequireWhole(t)
 }
+
+// TestALostRowLosesNoTranscriptions: a session without its row still has a body.
+func TestALostRowLosesNoTranscriptions(t *testing.T) {
+	d := it.NewClient(t)
+	id := d.NewSessions("Keynote")[0]
+	d.Do(201, http.MethodPost, "/sessions/"+id+"/transcriptions", object{"type": "summary", "transcription": "Kept."})
+	it.LoseRow(t, d.Stack, id)
+	require.Equal(t, purge.Counts{}, runMaintain(d, 31))
+	kept := d.Do(200, http.MethodGet, "/sessions/"+id+"/transcriptions", nil)
+	require.EqualValues(t, 1, kept.At("pagination.total_results"))
+}

@@ -94,6 +94,18 @@ func TestAnUploadEndsAWhileBeforeItsBytes(t *testing.T) {
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
 
+// TestALostRowLosesNoMedia: a session without its row still has a body.
+func TestALostRowLosesNoMedia(t *testing.T) {
+	d := newDesk(t)
+	p := d.sent()
+	id := data(d.post(201, "complete", p.completion())).ID()
+	d.sent() // It is open.
+	it.LoseRow(t, d.Stack, d.session)
+	require.Zero(t, d.maintain(0))
+	require.EqualValues(t, 1, d.maintain(8), "the open upload has ended")
+	d.Do(200, http.MethodGet, d.path("/"+id), nil)
+}
+
 // TestMediaGoWithTheirSession: a deleted session hides its media, a restored one shows them, and the
 // purge removes them.
 func TestMediaGoWithTheirSession(t *testing.T) {
@@ -270,6 +282,7 @@ func TestACompletionOrAnAbortionWins(t *testing.T) {
 
 // TestACompletionGoesOnAfterACrash between the bucket and the table.
 func TestACompletionGoesOnAfterACrash(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := newDesk(t)
 	p := d.sent()
 	d.join(p)

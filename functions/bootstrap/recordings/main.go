@@ -2,8 +2,8 @@
 package main
 
 import (
-	"lectern/functions/sessionrecordings"
+	"lectern/functions/recordings"
 	"lectern/shared/api"
 )
 
-func main() { api.Serve(sessionrecordings.Group) }
+func main() { api.Serve(recordings.Group) }

@@ -1,6 +1,6 @@
-// Package sessionrecordings is the Session Recordings tag group: the archive of the sound of sessions
+// Package recordings is the Session Recordings tag group: the archive of the sound of sessions
 // (gaps.md section 6.3).
-package sessionrecordings
+package recordings
 
 import (
 	"context"
