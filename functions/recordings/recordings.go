@@ -24,7 +24,7 @@ var Group = api.NewGroup("Session Recordings", start, []api.Route[service]{
 	api.Post("createRecording", all, (*service).create, writers, limit, api.Status(201), api.Describe(aboutCreate)),
 	api.Get("getRecording", one, (*service).get, readers, api.Describe(aboutGet)),
 	api.Post("completeRecording", one+"/complete", (*service).complete, writers, limit, api.Repeatable, api.Describe(aboutComplete)),
-})
+}).Named("recordings")
 
 var (
 	readers = auth.Scopes{auth.ReadTranscriptions}
@@ -42,8 +42,10 @@ const (
 
 	aboutGet = "Returns a recording."
 
-	aboutComplete = "Completes a recording after its bytes were sent. The header of the file says what the sound is; the rest is not read. " +
-		"Other sound is a 422 `TRANSCODE_ERROR`: nothing is converted yet. A second call answers the recording as it is."
+	aboutComplete = "Completes a recording after its bytes were sent. The first 64 KB of the file say what the sound is; the rest is not read. " +
+		"Other sound is a 422 `TRANSCODE_ERROR`: nothing is converted. Such a recording cannot be completed; create another one. " +
+		"A second call answers the completed recording as it is. For example:\n\n```json\n" +
+		`{"duration_seconds": 3600, "file_size_bytes": 115200044}` + "\n```"
 )
 
 type service struct{ store recording.Store }
@@ -95,7 +97,7 @@ func (s *service) get(ctx context.Context, in *getInput) (*page.One[*recording.I
 type completeInput struct {
 	InSession
 	Of
-	Body recording.Completion
+	Body recording.Completion `required:"false"`
 }
 
 func (s *service) complete(ctx context.Context, in *completeInput) (*page.One[*recording.Item], error) {

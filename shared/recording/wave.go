@@ -2,11 +2,12 @@ package recording
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 )
 
-// containers begin a WAV file: RF64 is for files over 4 GB.
-var containers = []string{"RIFF", "RF64"}
+// containers begin a WAV file. RF64 and BW64 are for files over 4 GB.
+var containers = []string{"RIFF", "RF64", "BW64"}
 
 // headerBytes is the length of the beginning of a file that is read. The sound begins within it.
 const headerBytes = 64 << 10
@@ -29,14 +30,19 @@ func duration(head []byte, size int64) (seconds float64, ok bool) {
 	if len(head) < riff || string(head[8:riff]) != "WAVE" || !slices.Contains(containers, string(head[:4])) {
 		return 0, false
 	}
-	taken := false
+	taken, long := false, int64(unknown)
 	for at := int64(riff); at+chunkHead <= int64(len(head)); {
 		id, length := string(head[at:at+4]), int64(binary.LittleEndian.Uint32(head[at+4:]))
 		content := at + chunkHead
 		switch id {
+		case "ds64":
+			long = longOf(head[content:min(content+length, int64(len(head)))])
 		case "fmt ":
 			taken = isTaken(head[content:min(content+length, int64(len(head)))])
 		case "data":
+			if length == unknown {
+				length = long
+			}
 			return soundOf(length, size-content, taken)
 		}
 		at = content + length + length%2 // A chunk has an even length.
@@ -44,11 +50,21 @@ func duration(head []byte, size int64) (seconds float64, ok bool) {
 	return 0, false
 }
 
-// soundOf returns the length in seconds of a data chunk that begins so many bytes before the end of
-// the file. A recorder that wrote the header first leaves a length of 0 or of the largest number,
-// and so does a file over 4 GB.
+// unknown is the length of a chunk that the recorder did not know, or that takes more than four bytes.
+const unknown = 1<<32 - 1
+
+// longOf returns the length of the sound by the chunk that files over 4 GB have.
+func longOf(content []byte) int64 {
+	const at, end = 8, 16
+	if len(content) < end {
+		return unknown
+	}
+	return int64(min(binary.LittleEndian.Uint64(content[at:end]), math.MaxInt64)) //nolint:gosec // It was limited.
+}
+
+// soundOf returns the length in seconds of a data chunk, whose content begins left bytes before the end
+// of the file. A recorder that wrote the header first may leave a length of 0.
 func soundOf(length, left int64, taken bool) (seconds float64, ok bool) {
-	const unknown = 1<<32 - 1
 	if length == 0 || length == unknown {
 		length = left
 	}
