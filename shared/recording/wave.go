@@ -59,7 +59,7 @@ func longOf(content []byte) int64 {
 	if len(content) < end {
 		return unknown
 	}
-	return int64(min(binary.LittleEndian.Uint64(content[at:end]), math.MaxInt64)) //nolint:gosec // It was limited.
+	return int64(min(binary.LittleEndian.Uint64(content[at:end]), math.MaxInt64))
 }
 
 // soundOf returns the length in seconds of a data chunk, whose content begins left bytes before the end

@@ -34,7 +34,7 @@ func TestSoundThatIsNotTakenIsRefused(t *testing.T) {
 			s.before = chunk("ds64", 28, append(bytes.Repeat([]byte{255}, 16), make([]byte, 12)...))
 		}),
 		"a header that is too far away": like(func(s *sound) { s.before = chunk("JUNK", 70_000, make([]byte, 70_000)) }),
-		"only a header": speech.file()[:36], "only names": []byte("RIFF\x00\x00\x00\x00WAVEdata\x00\x00\x00\x00"), "HTML": []byte("<html><script>alert(1)</script>"),
+		"only a header":                 speech.file()[:36], "only names": []byte("RIFF\x00\x00\x00\x00WAVEdata\x00\x00\x00\x00"), "HTML": []byte("<html><script>alert(1)</script>"),
 	} {
 		id := d.sent(file)
 		refusal := d.complete(422, id)
