@@ -55,6 +55,15 @@ func formatOf(filename string) (format, error) {
 	return f, nil
 }
 
+// keepsFormat returns a 400 for a name of another format than the file was declared with.
+func (m *Medium) keepsFormat(filename string) error {
+	declared, _ := formatOf(m.Name) // The name was checked when it was stored.
+	if f, err := formatOf(filename); err != nil || f != declared {
+		return apierr.Invalid("filename", "filename must have the extension of the name that initiate was given, %s.", path.Ext(m.Name))
+	}
+	return nil
+}
+
 // check returns the type to store: the declared one, or that of the extension. A declared type of
 // neither sound nor film is a 400.
 func (f format) check(declared string) (string, error) {
