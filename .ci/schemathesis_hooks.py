@@ -151,6 +151,17 @@ def make_media(step):
     return session, {"initiate": file, "sign-part": target | {"part_numbers": [1, 2]}, "complete": complete, "abort": target}[step]
 
 
+def make_recording(step):
+    """Makes a recording of a session and sends its bytes. Gives the ids of both, without the recording's for a step that
+    names none."""
+    session, sound = make("sessions"), b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x80\x3e\0\0\0\x7d\0\0\2\0\x10\0data\4\0\0\0\0\0\0\0"
+    if step == "recordings":
+        return session, None
+    made = post(f"/sessions/{session}/recordings", {"filename": "a.wav", "size_bytes": len(sound)})["data"]
+    requests.put(made["upload"]["url"], data=sound, headers=made["upload"]["headers"], timeout=30).raise_for_status()
+    return session, made["id"]
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
@@ -238,6 +249,17 @@ def mend_transcription(body, creates, source):
     body.pop("language_code", None)
 
 
+def mend_recording(case, parameters):
+    """Puts a real session and recording into the path, and into the body what fits these."""
+    parameters["sessionId"], made = make_recording(case.operation.path.rsplit("/", 1)[1])
+    if made:
+        parameters["id"] = made
+    if isinstance(case.body, dict):
+        case.body.pop("file_size_bytes", None)
+        if "content_type" in case.body:
+            case.body["content_type"] = "audio/wav"
+
+
 def name_it(kind, body, creates):
     """Leaves an account one of its two ways to be named; account_id is that of the other role."""
     if creates and body.pop("account_id", None) and rng.random() < 0.5:
@@ -294,6 +316,8 @@ def before_call(context, case, kwargs):
             parameters["mediaItemId"] = made
         elif isinstance(case.body, dict):
             case.body = made
+    if "/recordings" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        mend_recording(case, parameters)
     if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:

@@ -17,6 +17,7 @@ import (
 	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
+	"lectern/functions/recordings"
 	"lectern/functions/root"
 	"lectern/functions/sessionfiles"
 	"lectern/functions/sessions"
@@ -47,6 +48,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
+	recordings.Group,
 	media.Group,
 	sessionfiles.Group,
 	gdpr.Group,

@@ -104,6 +104,7 @@ var declared = map[string]struct {
 	// transcriptions holds a write to the version of the session.
 	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
 	"media":          {withSettings, slices.Concat(authenticate, limit, change)},
+	"recordings":     {withSettings, slices.Concat(read, limit, change)},
 	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},

@@ -13,6 +13,7 @@ import (
 	"lectern/infra/bus"
 	"lectern/infra/stack"
 	"lectern/shared/media"
+	"lectern/shared/recording"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -70,10 +71,9 @@ func keep(kind string, actions ...string) use {
 	return use{part: theBucket, kind: kind, actions: actions}
 }
 
-// remove allows to remove the objects of a kind, and uploads in parts. A list names the versions of an
-// object.
-func remove(kind string) use {
-	u := keep(kind, "s3:AbortMultipartUpload", "s3:DeleteObjectVersion")
+// remove allows to remove the objects of a kind, and more actions. A list names the versions of an object.
+func remove(kind string, more ...string) use {
+	u := keep(kind, append(more, "s3:DeleteObjectVersion")...)
 	u.listing = "s3:ListBucketVersions"
 	return u
 }
@@ -88,13 +88,14 @@ var used = map[string][]use{
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
+	"recordings":     {keep(recording.Folder, putObject, getObject)},
 	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder),
+		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},

@@ -200,6 +200,12 @@ func NewGroup[S any](tag string, start func(Env) *S, routes []Route[S]) Group {
 	return g
 }
 
+// Named returns the group with a name that the tag does not give.
+func (g Group) Named(name string) Group {
+	g.Name = name
+	return g
+}
+
 // InEvent is the part of an input with the event of the path. Embed it. The embedded parts of
 // an input must be exported types, since huma ignores unexported types.
 type InEvent struct {

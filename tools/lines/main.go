@@ -28,6 +28,7 @@ type together struct {
 var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
 	{"media with shared/media", []string{"media"}, "media"},
+	{"recordings with shared/recording", []string{"recordings"}, "recording"},
 	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},
 	{"transcriptions with shared/transcript", []string{"transcriptions"}, "transcript"},
 	{"sponsors and exhibitors with shared/account/routes.go",

@@ -16,8 +16,8 @@ var areas = map[string][]string{
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
 	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"},
-	"sessionfiles": {"sessionfiles"},
-	"gdpr":         {"gdpr"}, "dataworker": {"gdpr"},
+	"recordings": {"recordings"}, "sessionfiles": {"sessionfiles"},
+	"gdpr": {"gdpr"}, "dataworker": {"gdpr"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 

@@ -140,11 +140,12 @@ const (
 	gdpr           = "gdpr"
 	transcriptions = "transcriptions"
 	media          = "media"
+	recordings     = "recordings"
 	content        = "content"
 )
 
 // belowSessions are the collections of records below a session.
-var belowSessions = []string{transcriptions, media}
+var belowSessions = []string{transcriptions, media, recordings}
 
 // IsBelow reports whether a path to a record of a collection also names a record of another, or the
 // record above it.
@@ -178,8 +179,10 @@ func CollectionOf(op api.Operation) string {
 	if strings.HasSuffix(op.Path, "/"+transcriptions+"/{id}") {
 		return transcriptions
 	}
-	if strings.Contains(op.Path, "/{sessionId}/"+media+"/") {
-		return media
+	for _, collection := range []string{media, recordings} {
+		if strings.Contains(op.Path+"/", "/{sessionId}/"+collection+"/") {
+			return collection
+		}
 	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
@@ -247,6 +250,8 @@ func bodyOf(op api.Operation, record string) any {
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
 		return map[string]any{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z"}
+	case CollectionOf(op) == recordings && !strings.HasSuffix(path, "/complete"):
+		return SampleDraft(recordings)
 	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut || CollectionOf(op) == gdpr:
 		return SampleDraft(CollectionOf(op))
 	}
@@ -266,6 +271,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case recordings:
+		return map[string]any{"filename": name + ".wav", "size_bytes": len(Speech)}
 	case media:
 		return map[string]any{"filename": name + ".mp4", "size_bytes": len(mediaBytes)}
 	case transcriptions:
@@ -289,6 +296,8 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		return newTranscription(t, op, s)
 	case collection == media:
 		return newMedia(t, op, s)
+	case collection == recordings:
+		return newRecording(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):

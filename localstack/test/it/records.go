@@ -280,6 +280,29 @@ func bodyOfMedia(op api.Operation, record string) any {
 	return body
 }
 
+// Speech is a WAV file of two samples of the sound that recordings take.
+const Speech = "RIFF\x28\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data\x04\x00\x00\x00\x00\x00\x00\x00"
+
+// newRecording creates a session, and a recording with its bytes for an operation on one. It returns
+// the session's id, and after it the recording's.
+func newRecording(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	if !strings.Contains(op.Path, "{id}") {
+		return session
+	}
+	var created struct {
+		Data struct {
+			ID     string
+			Upload stacktest.Signed
+		}
+	}
+	s.Call(t, 201, "POST", s.EventPath("/sessions/"+session+"/recordings"), SampleDraft(recordings)).Into(t, &created)
+	sent := stacktest.SendBytes(t, created.Data.Upload, []byte(Speech))
+	require.Equal(t, 200, sent.Status, "%s", sent.Body)
+	return session + "/" + created.Data.ID
+}
+
 // LoseRow removes the row of a session, as some damage may.
 func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 	t.Helper()
