@@ -43,7 +43,8 @@ const (
 	aboutGet = "Returns a recording."
 
 	aboutComplete = "Completes a recording after its bytes were sent. The first 64 KB of the file say what the sound is; " +
-		"the rest is not read. Other sound is a 422 `TRANSCODE_ERROR`: nothing is converted. Such a recording cannot be completed; create another one. " +
+		"the rest is not read. Other sound is a 422 `TRANSCODE_ERROR`: nothing is converted. " +
+		"Such a recording cannot be completed; create another one. " +
 		"A second call answers the completed recording as it is. For example:\n\n```json\n" +
 		`{"duration_seconds": 3600, "file_size_bytes": 115200044}` + "\n```"
 )
