@@ -10,6 +10,7 @@ import (
 	"lectern/localstack/content/verify/transcripts"
 	"lectern/shared/datarequest"
 	"lectern/shared/media"
+	"lectern/shared/recording"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
@@ -159,7 +160,7 @@ func (o *Organization) checkDeliveries() {
 type storedUpload struct{ record, event string }
 
 // folders has the folder of the bytes of each kind of upload.
-var folders = map[string]string{media.Kind.Name: media.Folder}
+var folders = map[string]string{media.Kind.Name: media.Folder, recording.Kind.Name: recording.Folder}
 
 // addUpload adds the record of an upload, and checks its places in the table and in the bucket. The
 // bytes are not looked at.

@@ -244,14 +244,12 @@ func bodyOf(op api.Operation, record string) any {
 		return bodyOfMedia(op, record)
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
-	case strings.HasSuffix(path, "/"+transcriptions):
-		return SampleDraft(transcriptions)
+	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings):
+		return SampleDraft(path[strings.LastIndex(path, "/")+1:])
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
 		return map[string]any{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z"}
-	case CollectionOf(op) == recordings && !strings.HasSuffix(path, "/complete"):
-		return SampleDraft(recordings)
 	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut || CollectionOf(op) == gdpr:
 		return SampleDraft(CollectionOf(op))
 	}
@@ -285,19 +283,22 @@ func SampleDraft(collection string) map[string]any {
 	return map[string]any{"name": name}
 }
 
+// makers create the records of collections that no plain create makes, as NewRecord does.
+var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
+	webhooks: newWebhook, media: newMedia, recordings: newRecording,
+}
+
 // NewRecord creates a record for the operation and returns the id or address for the path;
 // empty if the path names no record.
 func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	t.Helper()
-	switch collection := CollectionOf(op); {
-	case collection == webhooks:
-		return newWebhook(t, op, s)
+	collection := CollectionOf(op)
+	if created, ok := makers[collection]; ok {
+		return created(t, op, s)
+	}
+	switch {
 	case isDocument(op), OnRecord(op) && slices.Contains([]string{transcriptions, content}, collection):
 		return newTranscription(t, op, s)
-	case collection == media:
-		return newMedia(t, op, s)
-	case collection == recordings:
-		return newRecording(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):

@@ -281,7 +281,8 @@ func bodyOfMedia(op api.Operation, record string) any {
 }
 
 // Speech is a WAV file of two samples of the sound that recordings take.
-const Speech = "RIFF\x28\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00data\x04\x00\x00\x00\x00\x00\x00\x00"
+const Speech = "RIFF\x28\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00\x10\x00" +
+	"data\x04\x00\x00\x00\x00\x00\x00\x00"
 
 // newRecording creates a session, and a recording with its bytes for an operation on one. It returns
 // the session's id, and after it the recording's.
