@@ -46,7 +46,7 @@ test: setup $(OBJECTS) ## Run all tests at their short sizes.
 	$(TEST) ./...
 
 .PHONY: test-area
-test-area: setup ## Run the integration tests of one area: make test-area AREA=sessions.
+test-area: setup $(OBJECTS) ## Run the integration tests of one area: make test-area AREA=sessions.
 	@[ -n "$(AREA)" ] && [ -d localstack/test/it/$(AREA) ] || { echo "AREA is one of: $(notdir $(patsubst %/,%,$(wildcard localstack/test/it/*/)))" >&2; exit 1; }
 	$(TEST) $(ARGS) ./localstack/test/it/$(AREA)
 
@@ -55,7 +55,7 @@ quick: setup $(OBJECTS) ## Check what a change since main touches, in two minute
 	go run ./tools/quick
 
 .PHONY: bench
-bench: functions ## Measure every operation beside its floor and print the table of docs/performance.md.
+bench: functions $(OBJECTS) ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
 	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts
 
@@ -94,7 +94,7 @@ lint: setup $(GOLANGCI) ## Check form, imports and known mistakes.
 	$(GOLANGCI) run ./...
 
 .PHONY: build
-build: setup ## Build bin/lectern.
+build: setup $(OBJECTS) ## Build bin/lectern, and the S3 server that it starts.
 	@go build -buildvcs=false -o bin/lectern ./localstack
 
 # Lambda runs a binary as another user than the owner, so the mode does not follow the umask.
@@ -108,7 +108,7 @@ functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 
 .PHONY: test-processes
-test-processes: functions ## Run the tests marked Everywhere against the Lambdas' own binaries.
+test-processes: functions $(OBJECTS) ## Run the tests marked Everywhere against the Lambdas' own binaries.
 	$(PROCESSES) $(TEST) -count 1 ./localstack/test/it/...
 	$(PROCESSES) .ci/named TestUpRunsTheFunctionsAsProcesses ./localstack
 
@@ -201,7 +201,7 @@ $(SCALAR): tools/scalar.mjs
 	@touch $@
 
 # The local S3 server, from a module of its own, so that its requirements are not the project's.
-# About a minute, once. Only tests of the store of bytes start the server yet.
+# About a minute, once.
 $(OBJECTS): tools/versitygw/go.mod
 	@env -u GOOS -u GOARCH go -C tools/versitygw build -mod=readonly -buildvcs=false -o "$(CURDIR)/$@" github.com/versity/versitygw/cmd/versitygw
 	@touch $@

@@ -69,9 +69,13 @@ func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 	}
 }
 
-// partOf gives the name of a queue, a bus or a secret by what a policy says of it.
+// partOf gives the name of a queue, a bus or a secret by what a policy says of it, and the pattern of
+// the keys of objects.
 func partOf(t *testing.T, service template, resource string) string {
 	t.Helper()
+	if bucket, pattern, ok := strings.Cut(resource, "/"); ok && strings.Contains(bucket, ":s3:::") {
+		return pattern
+	}
 	id := strings.TrimSuffix(strings.Trim(resource, "${}"), ".Arn")
 	for _, property := range []string{"QueueName", "Name"} {
 		if name, ok := service.Resources[id].Properties[property].(string); ok {

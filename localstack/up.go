@@ -205,7 +205,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	s.URL, s.Engine, s.Bus = s.instance.URL, s.stack.EngineURL, s.stack.BusURL
+	s.URL, s.Engine, s.Bus, s.Bucket = s.instance.URL, s.stack.EngineURL, s.stack.BusURL, s.stack.Bucket
 	env := s.instance.Env
 	env.Places = stack.Places(name, s.Bus)
 	s.seed.Operator = localOperator{env}

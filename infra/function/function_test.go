@@ -39,3 +39,15 @@ func TestEveryItemIsPermittedToAFunction(t *testing.T) {
 		require.True(t, granted[p.Leading()], "no function may write a %s under %s", p.Name, p.Leading())
 	}
 }
+
+// TestAFunctionFindsTheBucketByAVariable: the objects of a kind are a use each, and all uses of the
+// bucket have the same variable.
+func TestAFunctionFindsTheBucketByAVariable(t *testing.T) {
+	s := Spec{uses: []use{keep("media", putObject), keep("recordings", getObject), publish}}
+	require.Equal(t, "LECTERN_BUCKET", s.uses[0].variable())
+	require.Equal(t, "LECTERN_BUCKET", s.uses[1].variable())
+	require.True(t, s.usesBucket())
+	require.True(t, s.usesBucket(putObject))
+	require.False(t, Spec{uses: s.uses[1:]}.usesBucket(putObject))
+	require.False(t, Spec{uses: []use{publish}}.usesBucket())
+}

@@ -66,7 +66,7 @@ func logPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
 
 // keyPolicy allows DynamoDB to use the account's key for a function, for reads and, if the
 // function writes, for writes; and Secrets Manager to decrypt the secret with it, if the function
-// reads the secret.
+// reads the secret; and S3 to encrypt and decrypt objects.
 func keyPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
 	policy := awsiam.NewPolicyDocument(nil)
 	if spec.UsesTable() || spec.Source == events.Stream {
@@ -78,6 +78,13 @@ func keyPolicy(in *stack.Stack, spec Spec) awsiam.PolicyDocument {
 	}
 	if spec.usesKeys() {
 		policy.AddStatements(viaService(in, "secretsmanager", "kms:Decrypt"))
+	}
+	switch {
+	case spec.usesBucket(putObject):
+		// The parts of an upload are decrypted to join them.
+		policy.AddStatements(viaService(in, "s3", "kms:Decrypt", "kms:GenerateDataKey"))
+	case spec.usesBucket(getObject):
+		policy.AddStatements(viaService(in, "s3", "kms:Decrypt"))
 	}
 	return policy
 }

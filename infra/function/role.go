@@ -23,6 +23,12 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 	})
 	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
 		finding(in, "logs", "log-group:"+streams(in, spec)))
+	for _, u := range spec.uses {
+		if u.part == theBucket {
+			stack.Accept(role, stack.RuleWildcards, "Each upload has a new key below the kind of its bytes.",
+				objectsFinding(in, u.kind))
+		}
+	}
 	if _, usesKey := policies[keyPolicyName]; usesKey {
 		findings := []string{finding(in, "kms", "key/*")}
 		for _, family := range keyFamilies(spec) {
@@ -56,7 +62,7 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 	case events.Log:
 		all["dead"] = deadPolicy(of.dead(spec))
 	}
-	if in.Config.CustomerKey && (spec.UsesTable() || spec.usesKeys() || spec.Source == events.Stream) {
+	if in.Config.CustomerKey && (spec.UsesTable() || spec.usesKeys() || spec.usesBucket() || spec.Source == events.Stream) {
 		all[keyPolicyName] = keyPolicy(in, spec)
 	}
 	return all
@@ -65,10 +71,21 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 // finding returns a resource of the region in the words of cdk-nag, with angle brackets
 // around values that only a deployment knows.
 func finding(in *stack.Stack, service, name string) string {
-	account := cmp.Or(in.Config.Account, "<AWS::AccountId>")
-	partition := *in.Scope.Partition()
-	if *awscdk.Token_IsUnresolved(partition) { // The CDK does not know the region.
-		partition = "<AWS::Partition>"
+	return "Resource::arn:" + partition(in) + ":" + service + ":" + in.Region.AWSRegion + ":" + account(in) + ":" + name
+}
+
+// objectsFinding returns the objects of a kind in the words of cdk-nag.
+func objectsFinding(in *stack.Stack, kind string) string {
+	return "Resource::arn:" + partition(in) + ":s3:::" + in.Region.Prefix() + "-files-" + account(in) + "-" + in.Region.AWSRegion + "/" + kind + "/*"
+}
+
+// account returns the account in the words of cdk-nag.
+func account(in *stack.Stack) string { return cmp.Or(in.Config.Account, "<AWS::AccountId>") }
+
+// partition returns the partition of AWS in the words of cdk-nag.
+func partition(in *stack.Stack) string {
+	if name := *in.Scope.Partition(); !*awscdk.Token_IsUnresolved(name) {
+		return name
 	}
-	return "Resource::arn:" + partition + ":" + service + ":" + in.Region.AWSRegion + ":" + account + ":" + name
+	return "<AWS::Partition>" // The CDK does not know the region.
 }

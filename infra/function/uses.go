@@ -18,6 +18,8 @@ import (
 const (
 	theBus  = "BUS"
 	theKeys = "KEYS"
+	// theBucket has the bytes.
+	theBucket = "BUCKET"
 	// theAddress is the address of the API, for links.
 	theAddress = "API_URL"
 	// aQueue begins the variable of each queue.
@@ -31,7 +33,12 @@ type use struct {
 	// queue is the name of the queue; empty for other parts.
 	queue   string
 	actions []string
+	// kind begins the keys of the objects in the bucket; empty for other parts.
+	kind string
 }
+
+// Actions on objects that also need the account's key.
+const putObject, getObject = "s3:PutObject", "s3:GetObject"
 
 // Uses by purpose.
 var (
@@ -46,11 +53,18 @@ var (
 )
 
 // send allows to send messages to a queue.
-func send(queue string) use { return use{aQueue, queue, []string{"sqs:SendMessage"}} }
+func send(queue string) use {
+	return use{part: aQueue, queue: queue, actions: []string{"sqs:SendMessage"}}
+}
 
 // empty allows to take messages out of a dead-letter queue.
 func empty(queue string) use {
-	return use{aQueue, queue, []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}}
+	return use{part: aQueue, queue: queue, actions: []string{"sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}}
+}
+
+// keep allows actions on the objects of a kind, the first part of their keys.
+func keep(kind string, actions ...string) use {
+	return use{part: theBucket, kind: kind, actions: actions}
 }
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
@@ -90,6 +104,14 @@ func (s Spec) usesKeys() bool {
 	return slices.ContainsFunc(s.uses, func(u use) bool { return u.part == theKeys })
 }
 
+// usesBucket reports whether the function calls the bucket with one of the actions; with any if none is
+// given.
+func (s Spec) usesBucket(actions ...string) bool {
+	return slices.ContainsFunc(s.uses, func(u use) bool {
+		return u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, func(a string) bool { return slices.Contains(u.actions, a) }))
+	})
+}
+
 // variable returns the name of the variable that names the part.
 func (u use) variable() string {
 	name := "LECTERN_" + u.part
@@ -108,6 +130,8 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return of.Bus.Bus.AttrArn(), of.Bus.Bus.Ref()
 	case theKeys:
 		return in.SecretARN(), in.SecretARN()
+	case theBucket:
+		return in.ObjectsARN(u.kind), in.BucketName()
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()

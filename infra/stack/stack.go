@@ -76,6 +76,14 @@ func (s *Stack) BucketName() *string {
 	return jsii.String(s.Region.Prefix() + "-files-" + *s.Scope.Account() + "-" + s.Region.AWSRegion)
 }
 
+// ObjectsARN returns the ARN of the objects of a kind in the bucket, whose keys begin with the kind.
+func (s *Stack) ObjectsARN(kind string) *string {
+	return s.Scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("s3"), Region: jsii.String(""), Account: jsii.String(""), Resource: s.BucketName(),
+		ResourceName: jsii.String(kind + "/*"),
+	})
+}
+
 // parameter returns the value of a parameter of Systems Manager that the stack of state writes.
 // CloudFormation resolves the value at each deployment. A template may not have a parameter without
 // a use, so the first use creates it.

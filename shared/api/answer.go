@@ -7,6 +7,7 @@ import (
 
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
+	"lectern/shared/blob"
 	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -195,13 +196,13 @@ func (x *exchange) fail(res *response) {
 }
 
 // Visible returns the error to show to the caller: err itself if it is an *apierr.Error, a 503
-// if the table is busy, otherwise a 500 without a cause.
+// if the table or the bucket is busy, otherwise a 500 without a cause.
 func Visible(err error) *apierr.Error {
 	var e *apierr.Error
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, table.ErrBusy):
+	case errors.Is(err, table.ErrBusy), errors.Is(err, blob.ErrBusy):
 		return apierr.Unavailable()
 	default:
 		return apierr.Internal()

@@ -15,6 +15,7 @@ import (
 
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
+	"lectern/shared/blob"
 	"lectern/shared/bus"
 	"lectern/shared/secret"
 	"lectern/shared/table"
@@ -47,6 +48,8 @@ type Env struct {
 	MostRecords int64
 	// Keys seals and opens small secrets with the keys of the region.
 	Keys *secret.Keys
+	// Blobs is the bucket of the region. Its calls fail in a function that uses no bytes.
+	Blobs *blob.Store
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

@@ -21,6 +21,7 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 	"github.com/google/uuid"
 
+	"lectern/shared/blob"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -41,6 +42,8 @@ type config struct {
 	searchUnits int64
 	// keys is LECTERN_KEYS, the secret with the master key; optional.
 	keys string
+	// bucket is LECTERN_BUCKET, the bucket of Env.Blobs; optional.
+	bucket string
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -62,6 +65,7 @@ func configured(getenv func(string) string) (config, error) {
 		searchUnits: vars.count("LECTERN_SEARCH_UNITS"),
 
 		keys:           getenv("LECTERN_KEYS"),
+		bucket:         getenv("LECTERN_BUCKET"),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
@@ -122,6 +126,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 		SearchUnits: c.searchUnits,
 
 		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
+		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
 		LocalReceivers: c.localReceivers,
 	}, nil
 }

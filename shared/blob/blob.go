@@ -12,14 +12,27 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	signer "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lectern/shared/table"
 )
 
 // MaxExpiry is the longest life of a signed address. An address ends with the session of the
 // role that signs, too.
 const MaxExpiry = 15 * time.Minute
+
+// The tries of a call. All tries of a call end before the request of a client does, so that the
+// client gets a 503 and not the gateway's timeout.
+const (
+	tries = 3
+	// maxPause is the longest pause between two tries.
+	maxPause = 200 * time.Millisecond
+	// callTime limits a call with all tries, and completeTime a call that joins parts.
+	callTime, completeTime = 5 * time.Second, 15 * time.Second
+)
 
 // errUnnamed reports that the configuration names no bucket.
 var errUnnamed = errors.New("blob: the configuration names no bucket")
@@ -65,6 +78,7 @@ func Named(bucket string) func(context.Context) (Place, error) {
 		if err != nil {
 			return Place{}, fmt.Errorf("blob: load AWS configuration: %w", err)
 		}
+		loaded.HTTPClient = table.HTTPClient(loaded.HTTPClient)
 		return Place{Bucket: bucket, Config: loaded}, nil
 	}
 }
@@ -91,7 +105,11 @@ func options(o *s3.Options) {
 	o.UsePathStyle = o.BaseEndpoint != nil
 	o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 	o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+	o.Retryer = retry.NewStandard(soon)
 }
+
+// soon sets the tries and the pauses of a call.
+func soon(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = tries, maxPause }
 
 // expires limits the life of an address.
 func expires(life time.Duration) func(*s3.PresignOptions) {

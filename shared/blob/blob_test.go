@@ -6,14 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/objects"
@@ -33,7 +32,7 @@ var server *objects.Server
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lectern-blob")
 	if err == nil {
-		server, err = objects.Start(context.Background(), dir)
+		server, err = objects.Start(context.Background(), dir, "us-east-1")
 	}
 	if err == nil {
 		err = server.CreateBucket(context.Background(), bucket)
@@ -53,14 +52,7 @@ func TestMain(m *testing.M) {
 }
 
 // at returns a store at an address, with the key pair of the server.
-func at(url string) *blob.Store {
-	return &blob.Store{Find: func(context.Context) (blob.Place, error) {
-		return blob.Place{Bucket: bucket, Config: aws.Config{
-			BaseEndpoint: &url, Region: server.AWSRegion,
-			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-		}}, nil
-	}}
-}
+func at(url string) *blob.Store { return server.Bucket(bucket).At(url).Store() }
 
 // own returns a key of the test.
 func own(t *testing.T) string { return key + "/" + t.Name() }
@@ -224,9 +216,20 @@ func TestPartsAreJoinedIfTheyFit(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context(), own(t)))
 }
 
+// TestAStoreThatDoesNotAnswerIsBusy: the error comes long before the gateway gives up, from a server
+// that is down and from a server that takes calls and never answers.
 func TestAStoreThatDoesNotAnswerIsBusy(t *testing.T) {
+	t.Parallel()
+	began := time.Now()
 	_, err := at("http://127.0.0.1:9").Head(t.Context(), own(t))
 	require.ErrorIs(t, err, blob.ErrBusy)
+	require.Less(t, time.Since(began), 2*time.Second)
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	_, err = at("http://"+silent.Addr().String()).Begin(t.Context(), own(t), pdf)
+	require.ErrorIs(t, err, blob.ErrBusy)
+	require.Less(t, time.Since(began), 10*time.Second)
 }
 
 func TestAStoreNeedsABucket(t *testing.T) {

@@ -29,6 +29,8 @@ type Download struct{ Key, Name, Type string }
 
 // Head returns what is stored under a key.
 func (s *Store) Head(ctx context.Context, key string) (Object, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return Object{}, err
@@ -44,6 +46,8 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 
 // First returns the first bytes of an object, at most n. An empty object has none.
 func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return nil, err
@@ -75,6 +79,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	_, err = o.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: o.bucket, Key: &key, VersionId: stored.version})
 	return unlessAbsent(failed("delete an object", err))
 }

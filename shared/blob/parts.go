@@ -28,6 +28,8 @@ type Part struct {
 
 // Begin starts an upload in parts.
 func (s *Store) Begin(ctx context.Context, key, contentType string) (Multipart, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return Multipart{}, err
@@ -58,6 +60,8 @@ func (s *Store) PutPart(ctx context.Context, m Multipart, number int32, life tim
 
 // Parts returns the stored parts of an upload in the order of their numbers.
 func (s *Store) Parts(ctx context.Context, m Multipart) (all []Part, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return nil, err
@@ -78,6 +82,8 @@ func (s *Store) Parts(ctx context.Context, m Multipart) (all []Part, err error) 
 // Complete joins the parts into the object. It returns ErrRefused for parts that S3 does not join,
 // and for a key in use.
 func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return err
@@ -95,6 +101,8 @@ func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
 
 // Abort ends an upload and removes its parts. An upload that has ended is no error.
 func (s *Store) Abort(ctx context.Context, m Multipart) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
 	o, err := s.open(ctx)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"lectern/localstack/content/seed"
+	"lectern/localstack/local/objects"
 )
 
 // EnvName is the file in the data folder with the address, token and ids of each region as
@@ -41,6 +42,8 @@ type Region struct {
 	Engine string `json:"engine"`
 	// Bus is the address of the local bus.
 	Bus string `json:"bus"`
+	// Bucket is the bucket with its key pair.
+	Bucket objects.Bucket `json:"bucket"`
 	seed.Seed
 }
 

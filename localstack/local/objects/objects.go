@@ -1,5 +1,6 @@
 // Package objects runs the local S3 server, versitygw, as a child process. The server checks
 // signatures, signed headers, expiry, checksums and the smallest part of an upload as S3 does.
+// Read objects.go, then bucket.go, and door.go for a server that starts when it is needed.
 package objects
 
 import (
@@ -31,8 +32,9 @@ const version = "v1.8.0"
 
 const (
 	host = "127.0.0.1"
-	// region is the AWS region of signatures, the same for every region of Lectern.
-	region = "us-east-1"
+	// accessKey is the access key of every client on this machine. The secret key differs for
+	// each server.
+	accessKey = "local"
 	// startTime limits a start, which may share the machine with a build.
 	startTime = 30 * time.Second
 	// stopTime is the time that the server has to stop before a kill.
@@ -57,9 +59,14 @@ type Server struct {
 	client *s3.Client
 }
 
-// Start runs a server on a folder and waits until the server accepts its new key pair. On Linux,
-// the server dies with this process.
-func Start(ctx context.Context, dir string) (*Server, error) {
+// Start runs a server on a folder and waits until the server accepts its new key pair. awsRegion is
+// the AWS region of signatures. On Linux, the server dies with this process.
+func Start(ctx context.Context, dir, awsRegion string) (*Server, error) {
+	return start(ctx, dir, awsRegion, rand.Text())
+}
+
+// start does Start with a secret key.
+func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, error) {
 	binary, err := find()
 	if err != nil {
 		return nil, err
@@ -77,7 +84,7 @@ func Start(ctx context.Context, dir string) (*Server, error) {
 		if port, err = child.FreePort(ctx); err != nil {
 			return nil, err
 		}
-		s := newServer(net.JoinHostPort(host, strconv.Itoa(port)))
+		s := newServer(net.JoinHostPort(host, strconv.Itoa(port)), awsRegion, secretKey)
 		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil || ctx.Err() != nil {
 			return s, err
 		}
@@ -85,11 +92,11 @@ func Start(ctx context.Context, dir string) (*Server, error) {
 	return nil, fmt.Errorf("objects: start %s: %w", binary, err)
 }
 
-// newServer returns a server for an address, with a random key pair.
-func newServer(address string) *Server {
-	s := &Server{URL: "http://" + address, AWSRegion: region, AccessKey: rand.Text(), SecretKey: rand.Text()}
+// newServer returns a server for an address.
+func newServer(address, awsRegion, secretKey string) *Server {
+	s := &Server{URL: "http://" + address, AWSRegion: awsRegion, AccessKey: accessKey, SecretKey: secretKey}
 	s.client = s3.New(s3.Options{
-		BaseEndpoint: &s.URL, Region: region, UsePathStyle: true, HTTPClient: table.HTTPClient(nil), Retryer: aws.NopRetryer{},
+		BaseEndpoint: &s.URL, Region: awsRegion, UsePathStyle: true, HTTPClient: table.HTTPClient(nil), Retryer: aws.NopRetryer{},
 		Credentials: credentials.NewStaticCredentialsProvider(s.AccessKey, s.SecretKey, ""),
 	})
 	return s
@@ -98,7 +105,7 @@ func newServer(address string) *Server {
 // run starts the process and waits until a call with the key pair succeeds. Another process on the
 // port refuses the key pair.
 func (s *Server) run(ctx context.Context, binary string, backend ...string) (err error) {
-	args := append([]string{"--quiet", "--region", region, "--port", s.URL[len("http://"):]}, backend...)
+	args := append([]string{"--quiet", "--region", s.AWSRegion, "--port", s.URL[len("http://"):]}, backend...)
 	cmd := exec.Command(binary, args...) //nolint:gosec,noctx // the binary is the project's own; the context is the start's
 	output := child.NewOutput("")
 	cmd.Stdout, cmd.Stderr = output, output
@@ -131,7 +138,7 @@ func (s *Server) answers(ctx context.Context) error {
 
 // CreateBucket creates a missing bucket that keeps versions, as the deployed bucket does.
 func (s *Server) CreateBucket(ctx context.Context, name string) error {
-	var exists *types.BucketAlreadyExists // The key pair of an earlier start created the bucket.
+	var exists *types.BucketAlreadyOwnedByYou // An earlier start created the bucket.
 	if _, err := s.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name}); err != nil && !errors.As(err, &exists) {
 		return fmt.Errorf("objects: create the bucket %s: %w", name, err)
 	}
@@ -161,5 +168,5 @@ func find() (string, error) {
 	if binary, ok := child.Find(filepath.Join(".local", "bin", "versitygw-"+version)); ok {
 		return binary, nil
 	}
-	return "", fmt.Errorf("objects: no S3 server: build one with `make test`, or set %s to a versitygw binary", EnvBinary)
+	return "", fmt.Errorf("objects: no S3 server: build one with `make build`, or set %s to a versitygw binary", EnvBinary)
 }

@@ -2,22 +2,30 @@ package objects
 
 import (
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
+
+	"lectern/shared/blob"
 )
 
-const bucket = "lectern-files"
+const (
+	bucket    = "lectern-files"
+	awsRegion = "eu-central-1"
+)
 
-// start starts a server on a folder, with a bucket.
-func start(t *testing.T, dir string) *Server {
+// newOn starts a server on a folder, with a bucket.
+func newOn(t *testing.T, dir string) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), dir)
+	s, err := Start(t.Context(), dir, awsRegion)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
 	require.NoError(t, s.CreateBucket(t.Context(), bucket))
@@ -27,7 +35,7 @@ func start(t *testing.T, dir string) *Server {
 // TestAServerKeepsObjectsAfterAKill: the second server has another key pair and the same objects.
 func TestAServerKeepsObjectsAfterAKill(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	first := start(t, dir)
+	first := newOn(t, dir)
 	for range 2 {
 		_, err := first.client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: aws.String("a/b")})
 		require.NoError(t, err)
@@ -35,7 +43,7 @@ func TestAServerKeepsObjectsAfterAKill(t *testing.T) {
 	require.NoError(t, first.Kill())
 	require.ErrorIs(t, syscall.Kill(first.PID(), 0), syscall.ESRCH)
 	require.NoError(t, first.Stop(), "ending twice is nothing")
-	second := start(t, dir)
+	second := newOn(t, dir)
 	require.NotEqual(t, first.SecretKey, second.SecretKey)
 	versions, err := second.client.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(bucket)})
 	require.NoError(t, err)
@@ -43,11 +51,10 @@ func TestAServerKeepsObjectsAfterAKill(t *testing.T) {
 }
 
 func TestOtherKeyPairsAreRefused(t *testing.T) {
-	s := start(t, t.TempDir())
-	other := newServer(s.URL[len("http://"):])
+	s := newOn(t, t.TempDir())
+	other := newServer(s.URL[len("http://"):], awsRegion, "another")
 	_, err := other.client.ListBuckets(t.Context(), &s3.ListBucketsInput{})
-	require.ErrorContains(t, err, "No user exists with the provided access key ID")
-	other.SecretKey = s.SecretKey
+	require.ErrorContains(t, err, "SignatureDoesNotMatch")
 	require.Error(t, other.CreateBucket(t.Context(), bucket))
 }
 
@@ -57,20 +64,58 @@ func TestATakenPortIsAnError(t *testing.T) {
 	defer listener.Close()
 	binary, err := find()
 	require.NoError(t, err)
-	err = newServer(listener.Addr().String()).run(t.Context(), binary, "posix", t.TempDir())
+	err = newServer(listener.Addr().String(), awsRegion, "secret").run(t.Context(), binary, "posix", t.TempDir())
 	require.ErrorContains(t, err, "ended at once")
 }
 
 func TestNoServerSaysWhatToDo(t *testing.T) {
 	t.Chdir(t.TempDir())
-	_, err := Start(t.Context(), t.TempDir())
-	require.ErrorContains(t, err, "make test")
+	_, err := Start(t.Context(), t.TempDir(), awsRegion)
+	require.ErrorContains(t, err, "make build")
 	require.ErrorContains(t, err, EnvBinary)
 	t.Setenv(EnvBinary, "/bin/false")
-	_, err = Start(t.Context(), t.TempDir())
+	_, err = Start(t.Context(), t.TempDir(), awsRegion)
 	require.ErrorContains(t, err, "ended at once")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err = Start(t.Context(), file)
+	_, err = Start(t.Context(), file, awsRegion)
 	require.ErrorContains(t, err, "make the folder")
+}
+
+func TestADoorStartsItsServerAtTheFirstCall(t *testing.T) {
+	d, err := Open(bucket, awsRegion)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close(), "closing twice is nothing") })
+	require.Nil(t, d.server)
+	s := d.Bucket().Store()
+	_, err = s.Head(t.Context(), "a/b")
+	require.ErrorIs(t, err, blob.ErrAbsent)
+	require.NotNil(t, d.server)
+	put, err := s.Put(t.Context(), blob.Upload{Key: "a/b", Type: "text/plain", Size: 5}, time.Minute)
+	require.NoError(t, err)
+	request, err := http.NewRequestWithContext(t.Context(), put.Method, put.URL, strings.NewReader("bytes"))
+	require.NoError(t, err)
+	for name, value := range put.Headers {
+		request.Header.Set(name, value)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	stored, err := s.Head(t.Context(), "a/b")
+	require.NoError(t, err)
+	require.Equal(t, int64(5), stored.Size)
+
+	require.NoError(t, d.Close())
+	require.NoDirExists(t, d.dir)
+	require.ErrorIs(t, syscall.Kill(d.server.PID(), 0), syscall.ESRCH)
+}
+
+func TestADoorWithoutAServerIsBusy(t *testing.T) {
+	t.Setenv(EnvBinary, "/bin/false")
+	d, err := Open(bucket, awsRegion)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	_, err = d.Bucket().Store().Head(t.Context(), "a/b")
+	require.ErrorIs(t, err, blob.ErrBusy)
 }

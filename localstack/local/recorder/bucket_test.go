@@ -1,14 +1,11 @@
 package recorder_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/objects"
@@ -22,7 +19,7 @@ const bucket = "lectern-files"
 // function of a group calls it.
 func bucketOf(t *testing.T, r *recorder.Recorder) *blob.Store {
 	t.Helper()
-	server, err := objects.Start(t.Context(), t.TempDir())
+	server, err := objects.Start(t.Context(), t.TempDir(), "us-east-1")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	require.NoError(t, server.CreateBucket(t.Context(), bucket))
@@ -31,12 +28,7 @@ func bucketOf(t *testing.T, r *recorder.Recorder) *blob.Store {
 	t.Cleanup(func() { require.NoError(t, door.Close()) })
 	address, err := door.Bucket("media", server.URL)
 	require.NoError(t, err)
-	return &blob.Store{Find: func(context.Context) (blob.Place, error) {
-		return blob.Place{Bucket: bucket, Config: aws.Config{
-			BaseEndpoint: &address, Region: server.AWSRegion,
-			Credentials: credentials.NewStaticCredentialsProvider(server.AccessKey, server.SecretKey, ""),
-		}}, nil
-	}}
+	return server.Bucket(bucket).At(address).Store()
 }
 
 // sendTo sends a body at a signed address and returns the status.

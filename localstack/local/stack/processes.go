@@ -34,7 +34,7 @@ type processes struct {
 	// for a group.
 	env    []string
 	engine func(group string) string
-	// others returns the variables by which a function finds the local bus.
+	// others returns the variables by which a function finds the bucket and the local bus.
 	others func(name string) []string
 	// time limits an invocation.
 	time      time.Duration
@@ -66,7 +66,7 @@ func (c *Config) built() error {
 func (s *Stack) processes() *processes {
 	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
 		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
-		"AWS_REGION=" + Regions[s.config.Region], "AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local",
+		"AWS_REGION=" + Regions[s.config.Region],
 		"GOMEMLIMIT=448MiB",
 	}}
 	p.engine, p.others = func(string) string { return s.EngineURL }, s.environment

@@ -114,7 +114,7 @@ func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, data
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {
 	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys = s.config.AdminURL, s.keysOf(name)
+	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, s.keysOf(name), s.blobsOf(name)
 	return env
 }
 
@@ -183,13 +183,15 @@ func Keys(dir string) (*secret.Keys, error) {
 	return &secret.Keys{Load: masterKey(key).load}, err
 }
 
-// environment returns the variables by which a function's own binary finds the local bus.
+// environment returns the variables by which a function's own binary finds the bucket and the local
+// bus.
 func (s *Stack) environment(name string) []string {
+	bucket := s.bucketOf(name).Variables()
 	if s.bus == nil {
-		return nil
+		return bucket
 	}
 	address := s.busAddress(name)
-	return append(bus.At(address, busConfig(s.config.Region)).Variables(),
+	return append(append(bucket, bus.At(address, busConfig(s.config.Region)).Variables()...),
 		"AWS_ENDPOINT_URL_SQS="+address, "AWS_ENDPOINT_URL_EVENTBRIDGE="+address, "AWS_ENDPOINT_URL_SECRETS_MANAGER="+address,
 		"LECTERN_KEYS="+bus.Secret(s.config.Region), "LECTERN_LOCAL_RECEIVERS=1")
 }

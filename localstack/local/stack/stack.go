@@ -19,6 +19,7 @@ import (
 	"lectern/functions"
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/engine"
+	"lectern/localstack/local/objects"
 	"lectern/localstack/local/recorder"
 	"lectern/shared/api"
 	"lectern/shared/secret"
@@ -77,6 +78,8 @@ type Stack struct {
 	EngineURL string
 	// BusURL is the address of the local bus; empty without one.
 	BusURL string
+	// Bucket is the bucket for bytes.
+	Bucket objects.Bucket
 	config Config
 	engine *engine.Engine
 	client table.Client
@@ -84,6 +87,9 @@ type Stack struct {
 	// bus and workers are nil without Config.Publish; binaries need the bus in any case.
 	bus     *bus.Bus
 	workers *processes
+	// server or door has the bucket, see openBucket.
+	server *objects.Server
+	door   *objects.Door
 	// record is the recorder's door to the engine, if any.
 	record *recorder.Door
 }
@@ -135,6 +141,9 @@ func (s *Stack) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := s.openBucket(ctx); err != nil {
+		return err
+	}
 	key, err := bus.MasterKey(c.Dir)
 	if err != nil {
 		return err
@@ -170,7 +179,7 @@ func Connect(ctx context.Context, region, engineURL, tableName string) (table.Cl
 }
 
 // NewEnv returns an environment for the groups on a region's table, with the real clock, random
-// ids, the master key of a region without a folder and an empty memory.
+// ids, the master key of a region without a folder, no bucket and an empty memory.
 func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 	t.Log = log
 	keys, _ := Keys("") // The key of a region without a folder needs no file.
@@ -193,7 +202,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys = s.config.AdminURL, &secret.Keys{Load: s.key.load}
+	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, &secret.Keys{Load: s.key.load}, s.Bucket.Store()
 	here, p := inProcess{s, env}, (*processes)(nil)
 	if s.config.Functions != "" {
 		p = s.processes()
@@ -255,7 +264,7 @@ func (s *Stack) Stop() error {
 	if s.engine != nil {
 		err = errors.Join(err, s.engine.Stop())
 	}
-	return err
+	return errors.Join(err, s.closeBucket())
 }
 
 // TableName returns the name of the stack's table.

@@ -1,0 +1,54 @@
+package objects
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"lectern/shared/blob"
+	"lectern/shared/table"
+)
+
+// Bucket names a bucket and the address and key pair to call it with. Other processes read a Bucket
+// as JSON.
+type Bucket struct {
+	Name      string `json:"name"`
+	URL       string `json:"url"`
+	AWSRegion string `json:"aws_region"`
+	AccessKey string `json:"access_key"`
+	SecretKey string `json:"secret_key"`
+}
+
+// Bucket returns a bucket of the server.
+func (s *Server) Bucket(name string) Bucket {
+	return Bucket{Name: name, URL: s.URL, AWSRegion: s.AWSRegion, AccessKey: s.AccessKey, SecretKey: s.SecretKey}
+}
+
+// At returns the bucket with another address.
+func (b Bucket) At(url string) Bucket {
+	b.URL = url
+	return b
+}
+
+// Place returns what a blob.Store needs.
+func (b Bucket) Place() blob.Place {
+	return blob.Place{Bucket: b.Name, Config: aws.Config{
+		BaseEndpoint: &b.URL, Region: b.AWSRegion, HTTPClient: table.HTTPClient(nil),
+		Credentials: credentials.NewStaticCredentialsProvider(b.AccessKey, b.SecretKey, ""),
+	}}
+}
+
+// Store returns the bucket as a client in this process calls it.
+func (b Bucket) Store() *blob.Store { return &blob.Store{Find: b.find} }
+
+// find returns the place.
+func (b Bucket) find(context.Context) (blob.Place, error) { return b.Place(), nil }
+
+// Variables returns the environment variables, each NAME=value, by which a function finds the bucket.
+func (b Bucket) Variables() []string {
+	return []string{
+		"LECTERN_BUCKET=" + b.Name, "AWS_ENDPOINT_URL_S3=" + b.URL,
+		"AWS_ACCESS_KEY_ID=" + b.AccessKey, "AWS_SECRET_ACCESS_KEY=" + b.SecretKey,
+	}
+}
