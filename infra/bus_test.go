@@ -116,12 +116,13 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 	}
 	bus, keys := "${"+service.id(t, "AWS::Events::EventBus")+"}", "${KeysArn}"
 	want := map[string]map[string]any{
-		"publisher": {"LECTERN_BUS": bus},
-		"matcher":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"deliverer": {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
-		"sweeper":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"webhooks":  {"LECTERN_KEYS": keys},
-		"gdpr":      {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
+		"publisher":    {"LECTERN_BUS": bus},
+		"matcher":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
+		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"webhooks":     {"LECTERN_KEYS": keys},
+		"sessionfiles": {"LECTERN_KEYS": keys},
+		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
 		"operator": {
 			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),
@@ -158,7 +159,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		if !strings.Contains(string(text), "secretsmanager") {
 			continue
 		}
-		require.Contains(t, []string{"deliverer", "gdpr", "operator", "webhooks"}, name)
+		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"}, name)
 		if g.policy == "key" {
 			require.Equal(t, "kms:Decrypt", g.statement["Action"])
 			require.Equal(t, map[string]any{
@@ -169,7 +170,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		}
 		require.Equal(t, map[string]any{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "${KeysArn}"}, g.statement)
 	}
-	for _, name := range []string{"deliverer", "gdpr", "operator", "webhooks"} {
+	for _, name := range []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"} {
 		require.Contains(t, plain(t, statements(t, service, name, "calls")), "secretsmanager:GetSecretValue", name)
 		require.Contains(t, plain(t, statements(t, service, name, "key")), "secretsmanager.us-west-2", name)
 	}

@@ -21,7 +21,9 @@ const maintainTime = 20 * time.Second
 
 // maintain purges and fills in (docs/operations.md).
 func (s *Service) maintain(ctx context.Context, in *maintain.Input) (*maintain.Report, error) {
-	return maintain.Store{Tenancy: s.tenancy, Time: maintainTime, Publish: s.publish}.Run(ctx, *in)
+	return maintain.Store{
+		Tenancy: s.tenancy, Time: maintainTime, Publish: s.publish, RemoveBytes: s.env.Blobs.Delete,
+	}.Run(ctx, *in)
 }
 
 // publish puts messages on the bus.

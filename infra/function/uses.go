@@ -12,6 +12,7 @@ import (
 	"lectern/events"
 	"lectern/infra/bus"
 	"lectern/infra/stack"
+	"lectern/shared/sessionfile"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -39,6 +40,9 @@ type use struct {
 
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
+
+// removeObject removes an object for good.
+const removeObject = "s3:DeleteObjectVersion"
 
 // Uses by purpose.
 var (
@@ -77,11 +81,15 @@ var used = map[string][]use{
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
+	// sessionfiles signs links with a key of the region.
+	"sessionfiles": {keep(sessionfile.Folder, putObject, getObject, removeObject), unseal},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
-	// messages of the others back.
+	// messages of the others back. Its maintenance removes bytes; S3 names the version to remove at a look
+	// at the object.
 	Operator: {
+		keep(sessionfile.Folder, getObject, removeObject),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},

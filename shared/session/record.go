@@ -9,6 +9,7 @@
 //	people.go        the contacts and accounts that sessions name, loaded by id
 //	rules.go         the rules of a draft and of stored sessions, in the order of refusals
 //	participants.go  the people and accounts of a draft
+//	file.go          the completed files of a session
 //	edit.go          a draft on its way into a record
 //	change.go        a changed session as items and change record
 //
@@ -87,6 +88,8 @@ type Body struct {
 	CustomFields   map[string]field.Value `json:"custom_fields,omitempty"`
 	Translations   field.Translations     `json:"translations,omitempty"`
 
+	// Content are the completed files, in the order of their creation.
+	Content []File `json:"content,omitempty"`
 	// Subsessions are the ids of the subsessions that are not deleted. LastNumber is the
 	// number of the newest subsession.
 	Subsessions []string `json:"subsessions,omitempty"`
@@ -170,6 +173,16 @@ func (b *Body) Related() []string {
 		ids = append(ids, b.Parent)
 	}
 	return ids
+}
+
+// HasContact reports whether a contact is a participant.
+func (b *Body) HasContact(contact string) bool {
+	for _, p := range b.Participants {
+		if p.ContactID == contact {
+			return true
+		}
+	}
+	return false
 }
 
 // Parties returns the ids of the contacts and accounts that b names.

@@ -1,73 +1,223 @@
-// Package sessionfile owns the upload slots of an event (spec.md section 4.6). A slot is a small
-// record of the event that only an operator writes.
+// Package sessionfile owns the files of sessions and the upload slots of an event (spec.md section
+// 4.6, gaps.md section 6.1). A slot is a small record of the event that only an operator writes. A
+// file is a part of its session, and its bytes are in the store of bytes. An upload that has not ended
+// stands beside the session.
 //
-// Read slot.go, store.go.
+// Read slot.go for slots; store.go, draft.go, types.go, sheet.go, edits.go, inspect.go, link.go and
+// keys.go for files.
 package sessionfile
 
 import (
 	"context"
 	"slices"
+	"time"
 
 	"lectern/shared/auth"
+	"lectern/shared/blob"
 	"lectern/shared/resource"
+	"lectern/shared/secret"
 	"lectern/shared/session"
+	"lectern/shared/session/store"
+	"lectern/shared/session/view"
+	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
-// Store reads the slots of the caller's event.
-type Store struct{ Records resource.Store }
-
-// Query selects slots.
-type Query struct {
-	// Archived adds slots that are not active.
-	Archived bool
-	// Session selects the active slots that apply to a session; empty for the slots of all sessions.
-	Session string
+// Store reads and writes the files of the caller's event, and reads the slots.
+type Store struct {
+	Table    *table.Table
+	Now      func() time.Time
+	NewID    func() string
+	Records  resource.Store
+	Sessions *store.Store
+	Blobs    *blob.Store
+	Keys     *secret.Keys
 }
 
-// Slots returns the selected slots in the order in which speakers see them; 404 without the
-// session. An event without the feature has none.
-func (st *Store) Slots(ctx context.Context, c *auth.Caller, q Query) ([]*Slot, error) {
-	var body *session.Body
-	if q.Session != "" {
-		var err error
-		if body, err = st.session(ctx, c, q.Session); err != nil {
+// Target names a file of a session, and the version that the client has seen.
+type Target struct {
+	Session, ID string
+	Guard       write.Guard
+}
+
+// Begun is a file whose bytes the client is to send, with the request that sends them. Send is nil if
+// the bytes came before, for a repeated request.
+type Begun struct {
+	view.Content
+	Send *blob.Request
+}
+
+// List returns the files of a session, of some types or of all; 404 without the session.
+func (st *Store) List(ctx context.Context, c *auth.Caller, id string, types []string) ([]view.Content, error) {
+	body, _, err := st.load(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	wanted := slices.DeleteFunc(slices.Clone(body.Content), func(f session.File) bool {
+		return len(types) > 0 && !slices.Contains(types, f.Type)
+	})
+	return st.Sessions.Files(ctx, c, body, wanted)
+}
+
+// Create begins the upload of a new file of a session. It returns a 400 for a draft that breaks a rule,
+// a 404 without the session, and a 409 for a file too many.
+func (st *Store) Create(ctx context.Context, c *auth.Caller, id string, d *Draft) (*Begun, error) {
+	return st.begin(ctx, c, Target{Session: id, ID: st.NewID()}, &beginUpload{draft: d, isNew: true})
+}
+
+// Replace begins the upload of other bytes of a file. It returns the errors of Create, a 404 without the
+// file, and a 409 for a guard that fails.
+func (st *Store) Replace(ctx context.Context, c *auth.Caller, to Target, d *Draft) (*Begun, error) {
+	return st.begin(ctx, c, to, &beginUpload{draft: d, guard: to.Guard})
+}
+
+// begin signs the request of the client before the upload is stored, so that a failure writes nothing.
+func (st *Store) begin(ctx context.Context, c *auth.Caller, to Target, edit *beginUpload) (*Begun, error) {
+	if id := write.Ref(ctx); id != "" {
+		return st.again(ctx, c, to.Session, id)
+	}
+	if err := edit.draft.check(); err != nil {
+		return nil, err
+	}
+	at := where{At(c.Org.ID, c.Event.ID), to.Session, st.NewID()}
+	link, err := st.link(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	edit.id, edit.bytes, edit.link = to.ID, at.bytes, link
+	sign, err := st.sign(ctx, at, edit.draft.kind(), edit.draft.Size.Value)
+	if err != nil {
+		return nil, err
+	}
+	f, body, err := st.run(ctx, c, to.Session, edit)
+	if err != nil {
+		return nil, err
+	}
+	return st.begun(ctx, c, body, *f, sign)
+}
+
+// sign returns the request that sends bytes.
+func (st *Store) sign(ctx context.Context, at where, kind string, size int64) (*blob.Request, error) {
+	upload := blob.Upload{Key: at.Object(at.session, at.bytes), Type: kind, Size: size}
+	request, err := st.Blobs.Put(ctx, upload, blob.MaxExpiry)
+	return &request, err
+}
+
+func (st *Store) begun(ctx context.Context, c *auth.Caller, b *session.Body, f session.File, send *blob.Request) (*Begun, error) {
+	shown, err := st.Sessions.Files(ctx, c, b, []session.File{f})
+	if err != nil {
+		return nil, err
+	}
+	return &Begun{shown[0], send}, nil
+}
+
+// again shows the upload that an earlier request under the same Idempotency-Key has begun, or the file
+// that has come of it.
+func (st *Store) again(ctx context.Context, c *auth.Caller, in, id string) (*Begun, error) {
+	body, uploads, err := st.load(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	if u := uploads.Find(id); u != nil {
+		send, err := st.sign(ctx, where{At(c.Org.ID, c.Event.ID), in, u.Bytes}, u.MIMEType, u.Size)
+		if err != nil {
 			return nil, err
 		}
+		return st.begun(ctx, c, body, u.File, send)
 	}
-	all := []*Slot{}
-	if !c.Event.Features.ContentSlots {
-		return all, nil
+	if f := body.File(id); f != nil {
+		return st.begun(ctx, c, body, *f, nil)
 	}
-	stored, err := Slots.Of(st.Records, owner(c)).List(ctx)
+	return nil, NotFound()
+}
+
+// Complete checks the bytes of an upload and makes the file visible. A file that is complete stays as it
+// is. Complete returns a 400 for missing or wrong bytes, and a 404 without the session or the upload.
+// After wrong bytes, the upload has ended.
+func (st *Store) Complete(ctx context.Context, c *auth.Caller, to Target) (*view.Content, error) {
+	body, uploads, err := st.load(ctx, c, to.Session)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(stored, BySpeakerOrder)
-	for _, s := range stored {
-		if q.selects(s, body) {
-			all = append(all, &s.Slot)
+	u := uploads.Find(to.ID)
+	if u == nil {
+		f := body.File(to.ID)
+		if f == nil {
+			return nil, NotFound()
 		}
+		return st.show(ctx, c, body, f)
 	}
-	return all, nil
-}
-
-// selects reports whether the query selects a slot. body is the session of the query; nil without one.
-func (q Query) selects(s *StoredSlot, body *session.Body) bool {
-	if body == nil {
-		return s.IsActive || q.Archived
+	key := At(c.Org.ID, c.Event.ID).Object(to.Session, u.Bytes)
+	if refused, err := st.inspect(ctx, key, u); err != nil {
+		if refused {
+			st.drop(ctx, c, to, u, key)
+		}
+		return nil, err
 	}
-	return s.IsActive && s.AppliesTo(body)
-}
-
-// session reads a session; 404 without it.
-func (st *Store) session(ctx context.Context, c *auth.Caller, id string) (*session.Body, error) {
-	p := session.At(c)
-	got, err := st.Records.Table.GetMany(ctx, p.Bodies([]string{id}))
+	f, body, err := st.run(ctx, c, to.Session, completeUpload{to.ID, u.Bytes})
 	if err != nil {
 		return nil, err
 	}
-	return p.Live(got, id)
+	return st.show(ctx, c, body, f)
 }
 
-// owner returns the caller's event as the owner of slots.
-func owner(c *auth.Caller) resource.Owner { return resource.Owner{Org: c.Org.ID, Event: c.Event.ID} }
+// drop ends an upload whose bytes are refused, and removes the bytes. After a failure, the sweep
+// removes both.
+func (st *Store) drop(ctx context.Context, c *auth.Caller, to Target, u *Upload, key string) {
+	if _, _, err := st.run(ctx, c, to.Session, dropUpload{to.ID, u.Bytes}); err == nil {
+		_ = st.Blobs.Delete(ctx, key)
+	}
+}
+
+// Update changes title and participant of a file. It returns a 400 for a rule, a 404 without the session
+// or the file, and a 409 for a guard that fails.
+func (st *Store) Update(ctx context.Context, c *auth.Caller, to Target, d *Description) (*view.Content, error) {
+	if err := to.Guard.Validate(); err != nil {
+		return nil, err
+	}
+	f, body, err := st.run(ctx, c, to.Session, updateFile{to, d})
+	if err != nil {
+		return nil, err
+	}
+	return st.show(ctx, c, body, f)
+}
+
+// Delete removes a file, or ends the upload of a new file. It returns a 404 as Update does, and a 409 for
+// a guard that fails.
+func (st *Store) Delete(ctx context.Context, c *auth.Caller, to Target) error {
+	_, _, err := st.run(ctx, c, to.Session, deleteFile(to))
+	return err
+}
+
+func (st *Store) show(ctx context.Context, c *auth.Caller, b *session.Body, f *session.File) (*view.Content, error) {
+	shown, err := st.Sessions.Files(ctx, c, b, []session.File{*f})
+	if err != nil {
+		return nil, err
+	}
+	return &shown[0], nil
+}
+
+// load reads a session with its uploads; 404 without the session.
+func (st *Store) load(ctx context.Context, c *auth.Caller, id string) (*session.Body, *Uploads, error) {
+	p := At(c.Org.ID, c.Event.ID)
+	got, err := st.Table.GetMany(ctx, []table.Key{p.Body(id), p.Uploads(id)})
+	if err != nil {
+		return nil, nil, err
+	}
+	return st.decode(p, got, id)
+}
+
+// decode returns a session with its uploads that have time left; 404 without the session.
+func (st *Store) decode(p Place, got write.Items, id string) (*session.Body, *Uploads, error) {
+	body, err := p.Live(got, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	uploads, err := DecodeUploads(got[p.Uploads(id)])
+	if err != nil {
+		return nil, nil, err
+	}
+	begun := st.Now().Add(-uploadTime)
+	uploads.All = slices.DeleteFunc(uploads.All, func(u *Upload) bool { return u.Since.Before(begun) })
+	return body, uploads, nil
+}

@@ -9,8 +9,10 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/participation"
 	"lectern/shared/party"
+	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/session/store"
+	"lectern/shared/sessionfile"
 	"lectern/shared/settings"
 	"lectern/shared/transcript"
 )
@@ -73,6 +75,14 @@ func (n contactNumbers) newCatalogue(env api.Env) *session.Catalogue {
 // Transcripts returns the store of transcriptions.
 func Transcripts(env api.Env) *transcript.Store {
 	return &transcript.Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Sessions: Sessions(env), Most: env.MostRecords}
+}
+
+// SessionFiles returns the store of files and upload slots.
+func SessionFiles(env api.Env) *sessionfile.Store {
+	return &sessionfile.Store{
+		Table: env.Table, Now: env.Now, NewID: env.NewID, Records: resource.NewStore(env), Sessions: Sessions(env), Blobs: env.Blobs,
+		Keys: env.Keys,
+	}
 }
 
 // Participation returns the store of the people on sessions.

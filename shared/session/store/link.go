@@ -198,7 +198,7 @@ func duplicate(original *session.Body, newID func() string) *session.Body {
 	pending := metadata.Pending
 	b := original.Clone()
 	b.Status, b.CustomStatusID = &pending, nil
-	b.Subsessions, b.LastNumber, b.Sources, b.Withdrawn = nil, 0, nil, nil
+	b.Subsessions, b.LastNumber, b.Sources, b.Withdrawn, b.Content = nil, 0, nil, nil, nil
 	b.Source, b.Sequence = session.SourceAdmin, 0
 	for i := range b.Participants {
 		b.Participants[i].ID = newID()
