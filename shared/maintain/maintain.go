@@ -82,6 +82,8 @@ type Store struct {
 	Time time.Duration
 	// Publish puts messages on the bus.
 	Publish func(ctx context.Context, messages []bus.Message) error
+	// RemoveBytes removes an object from the store of bytes.
+	RemoveBytes func(ctx context.Context, key string) error
 }
 
 // run is one call.
@@ -91,6 +93,8 @@ type run struct {
 	report  *Report
 	until   time.Time
 	publish func(ctx context.Context, messages []bus.Message) error
+	// removeBytes is Store.RemoveBytes.
+	removeBytes func(ctx context.Context, key string) error
 	// events are the ids of the events of the organization eventsOf.
 	events   []int64
 	eventsOf int64
@@ -99,7 +103,7 @@ type run struct {
 }
 
 func (s Store) run(c Cursor, until time.Time) *run {
-	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until, publish: s.Publish}
+	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until, publish: s.Publish, removeBytes: s.RemoveBytes}
 }
 
 // steps does step after step until the time is over or everything is done. It calls done
@@ -242,14 +246,14 @@ type purgePart func(s purge.Store, ctx context.Context, org, event int64) error
 
 // purgeParts are the parts of the purge of an event, in their order.
 var purgeParts = []purgePart{
-	purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings, purge.Store.Records,
+	purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings, purge.Store.Records, purge.Store.Files,
 }
 
 // purge returns the step that does one part of the purge of an event, or of the
 // organization if event is 0.
 func (r *run) purge(part purgePart, event int64) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
-		s := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
+		s := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged, RemoveBytes: r.removeBytes}
 		return true, part(s, ctx, r.OrgID, event)
 	}
 }

@@ -3,7 +3,7 @@
 // 19). One transaction removes a record. The transaction is conditional on the versions that were
 // read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
 //
-// Read purge.go, then sessions.go, transcripts.go, parties.go, settings.go, records.go.
+// Read purge.go, then sessions.go, transcripts.go, files.go, parties.go, settings.go, records.go.
 package purge
 
 import (
@@ -44,7 +44,7 @@ const (
 var ErrTime = errors.New("purge: no time is left")
 
 // Counts are the numbers of purged records. Shrunk is the number of deleted settings that
-// lost content, left in the settings by an earlier release.
+// lost content, left in the settings by an earlier release. Files counts bytes.
 type Counts struct {
 	Sessions int64 `json:"sessions"`
 	Contacts int64 `json:"contacts"`
@@ -52,6 +52,7 @@ type Counts struct {
 	Settings int64 `json:"settings"`
 	Records  int64 `json:"records"`
 	Shrunk   int64 `json:"shrunk_settings"`
+	Files    int64 `json:"files"`
 }
 
 // Store purges one region's table.
@@ -64,6 +65,8 @@ type Store struct {
 	Until time.Time
 	// Counts receives the numbers of the purge.
 	Counts *Counts
+	// RemoveBytes removes an object from the store of bytes.
+	RemoveBytes func(ctx context.Context, key string) error
 }
 
 // run is the purge of one event, or of an organization's settings if event is 0.
