@@ -135,6 +135,13 @@ def make_transcription():
     return session, made["data"]["id"]
 
 
+def make_file():
+    """Begins the upload of a file of a session, and gives the ids of both."""
+    session = make("sessions")
+    made = post(f"/sessions/{session}/files", {"filename": "slides.pdf", "size_bytes": 9})
+    return session, made["data"]["id"]
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
@@ -262,6 +269,9 @@ def before_call(context, case, kwargs):
     if "content/items" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         parameters["id"] = rng.choice(transcriptions)[0]
         (case.query or {}).pop("session_id", None)
+    if "{fileId}" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["sessionId"], parameters["fileId"] = make_file()
+        (case.headers or {}).pop("If-Match", None)
     if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         named = make_transcription() if case.method.upper() == "DELETE" else rng.choice(transcriptions)
         for name, made in zip(("sessionId", "id"), named):

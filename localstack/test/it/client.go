@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -185,4 +186,33 @@ func Link(target, source, relationship string) Object {
 func NewClient(t *testing.T, features ...string) *Client {
 	t.Helper()
 	return &Client{stacktest.Start(t, stacktest.Features(features...)), t}
+}
+
+// sampleText is the bytes of a file of SampleDraft.
+const sampleText = "A sample."
+
+// newFile uploads a file of a new session, and returns the ids of both for the path.
+func newFile(t *testing.T, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	path := s.EventPath("/sessions/" + session + "/" + files)
+	begun := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(files)).JSON(t)["data"].(Object))
+	require.Equal(t, http.StatusOK, SendUpload(t, begun, sampleText))
+	s.Call(t, http.StatusOK, http.MethodPost, path+"/"+begun.ID()+"/complete", nil)
+	return session + "/" + begun.ID()
+}
+
+// SendUpload sends bytes as the upload of a record asks for, and returns the status.
+func SendUpload(t *testing.T, record Entity, text string) int {
+	t.Helper()
+	to := record.At("upload").(Object)
+	request, err := http.NewRequestWithContext(t.Context(), to["method"].(string), to["url"].(string), strings.NewReader(text))
+	require.NoError(t, err)
+	for name, value := range to["headers"].(Object) {
+		request.Header.Set(name, value.(string))
+	}
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	return answer.StatusCode
 }

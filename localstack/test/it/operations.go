@@ -130,24 +130,27 @@ func OfOrganization(op api.Operation) bool {
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
 func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
-// The collections below the caller's organization that the path does not name, and the collection
-// of records below a session, and of the content made of these.
+// The collections below the caller's organization that the path does not name, the collections
+// of records below a session, and that of the content made of transcriptions.
 const (
 	webhooks       = "webhooks"
 	gdpr           = "gdpr"
 	transcriptions = "transcriptions"
 	content        = "content"
+	files          = "files"
 )
 
-// IsBelow reports whether a path to a record of a collection also names a record of another.
+// IsBelow reports whether paths to records of both collections name a record of the same collection, or
+// a path to a record of the first names a record of the other.
 func IsBelow(collection, other string) bool {
-	return collection == transcriptions && other == "sessions"
+	nested := []string{transcriptions, files}
+	return slices.Contains(nested, collection) && (other == "sessions" || slices.Contains(nested, other))
 }
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
-// so none is found.
+// and none names a link to bytes, so none is found.
 func OutcomeOf(op api.Operation) int {
-	if strings.Contains(op.Path, "{deliveryId}") || strings.HasSuffix(op.Path, "/archive") {
+	if strings.Contains(op.Path, "{deliveryId}") || strings.Contains(op.Path, "{version}") || strings.HasSuffix(op.Path, "/archive") {
 		return http.StatusNotFound
 	}
 	return op.Status
@@ -169,6 +172,9 @@ func CollectionOf(op api.Operation) string {
 	}
 	if strings.HasSuffix(op.Path, "/"+transcriptions+"/{id}") {
 		return transcriptions
+	}
+	if strings.Contains(op.Path, "{fileId}") {
+		return files
 	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
@@ -196,8 +202,10 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Event)
 		case segment == "{orgId}":
 			segments[i] = fmt.Sprint(s.Org)
-		case segment == "{sessionId}" && CollectionOf(op) == transcriptions:
+		case segment == "{sessionId}" && IsBelow(CollectionOf(op), "sessions"):
 			segments[i] = above
+		case segment == "{version}":
+			segments[i] = UnknownID
 		case anID(segment):
 			segments[i] = id
 		}
@@ -222,12 +230,15 @@ func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Sta
 // bodyOf returns a body that the operation accepts.
 func bodyOf(op api.Operation) any {
 	switch path := op.Path; {
-	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
+	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"),
+		strings.HasSuffix(path, "/complete"):
 		return nil
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions):
 		return SampleDraft(transcriptions)
+	case strings.HasSuffix(path, "/"+files) || strings.HasSuffix(path, "/replace"):
+		return SampleDraft(files)
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
@@ -253,6 +264,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "room_capacity"}
 	case transcriptions:
 		return map[string]any{"type": "fragment", "transcription": name}
+	case files:
+		return map[string]any{"filename": name + ".txt", "size_bytes": len(sampleText), "title": name}
 	case gdpr:
 		return map[string]any{"requestType": "access", "identityType": "email", "identityValue": id + "@example.org"}
 	case webhooks:
@@ -270,6 +283,10 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		return newWebhook(t, op, s)
 	case (collection == transcriptions || collection == content) && OnRecord(op):
 		return newTranscription(t, op, s)
+	case collection == files:
+		return newFile(t, s)
+	case strings.Contains(op.Path, "{version}"):
+		return ""
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
