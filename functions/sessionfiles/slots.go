@@ -8,7 +8,8 @@ import (
 	"lectern/shared/sessionfile"
 )
 
-const aboutSlots = "Lists the slots of the event that ask speakers for files, in the order in which speakers see them: by `order`, then by `id`. " +
+const aboutSlots = "Lists the slots of the event that ask speakers for files, " +
+	"in the order in which speakers see them: by `order`, then by `id`. " +
 	"Archived slots are left out without `include_archived`. With `session_id`, the list has the active slots that apply to " +
 	"the session. The organizer says which formats and tracks of sessions a slot is for. " +
 	"An event that does not use slots has an empty list."
