@@ -128,24 +128,45 @@ def make_speaker():
     return person
 
 
-def make_transcription():
+def make_transcription(kind="fragment"):
     """Makes a transcription of a session, and gives the ids of both."""
     session = make("sessions")
-    made = post(f"/sessions/{session}/transcriptions", {"type": "fragment", "transcription": f"Text {next(serial)}", "start_time": 1})
+    made = post(f"/sessions/{session}/transcriptions", {"type": kind, "transcription": f"Text {next(serial)}", "start_time": 1})
     return session, made["data"]["id"]
 
 
-def make_file():
-    """Begins the upload of a file of a session, and gives the ids of both."""
+def make_file(complete):
+    """Begins the upload of a file of a session, sends the bytes, and completes the file. Gives the ids of both."""
     session = make("sessions")
-    made = post(f"/sessions/{session}/files", {"filename": "slides.pdf", "size_bytes": 9})
-    return session, made["data"]["id"]
+    made = post(f"/sessions/{session}/files", {"filename": "slides.pdf", "size_bytes": 9})["data"]
+    upload = made["upload"]
+    requests.put(upload["url"], data=b"%PDF-1.7\n", headers=upload["headers"], timeout=30).raise_for_status()
+    if complete:
+        post(f"/sessions/{session}/files/{made['id']}/complete", None)
+    return session, made["id"]
+
+
+def make_media(step):
+    """Begins an upload of a session, sends its only part, and completes it for a read. Gives the id of the session, and
+    the id of the item or the body of the step."""
+    session = make("sessions")
+    upload, file = f"/sessions/{session}/media/upload", {"filename": "a.mp4", "size_bytes": 4}
+    opened = post(f"{upload}/initiate", file)["data"]
+    target = {"key": opened["key"], "upload_id": opened["upload_id"]}
+    part = post(f"{upload}/sign-part", target | {"part_numbers": [1]})["data"]["parts"][0]
+    sent = requests.put(part["url"], data=b"film", headers=part["headers"], timeout=30)
+    sent.raise_for_status()
+    complete = target | file | {"parts": [{"part_number": 1, "etag": sent.headers["ETag"]}]}
+    if step == "get":
+        return session, post(f"{upload}/complete", complete)["data"]["id"]
+    return session, {"initiate": file, "sign-part": target | {"part_numbers": [1, 2]}, "complete": complete, "abort": target}[step]
 
 
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
+summarized, _ = make_transcription("summary")
 archive = make_archive()
 
 
@@ -270,14 +291,23 @@ def before_call(context, case, kwargs):
         parameters["id"] = rng.choice(transcriptions)[0]
         (case.query or {}).pop("session_id", None)
     if "{fileId}" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
-        parameters["sessionId"], parameters["fileId"] = make_file()
+        parameters["sessionId"], parameters["fileId"] = make_file(not case.operation.path.endswith("/complete"))
         (case.headers or {}).pop("If-Match", None)
+    if case.operation.path.endswith("/{documentType}") and "sessionId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["sessionId"] = summarized
     if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         named = make_transcription() if case.method.upper() == "DELETE" else rng.choice(transcriptions)
         for name, made in zip(("sessionId", "id"), named):
             if name in parameters:
                 parameters[name] = made
         (case.headers or {}).pop("If-Match", None)
+    if "/media/" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        reads = "mediaItemId" in parameters
+        parameters["sessionId"], made = make_media("get" if reads else case.operation.path.rsplit("/", 1)[1])
+        if reads:
+            parameters["mediaItemId"] = made
+        elif isinstance(case.body, dict):
+            case.body = made
     if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:

@@ -10,6 +10,8 @@ import (
 const (
 	leastMemory, mostMemory = 128, 10_240
 	mostSeconds             = 900
+	mostMessages            = 10
+	leastInstances          = 2
 )
 
 // names is the form of the names of workers, rules and queues.
@@ -44,6 +46,8 @@ func (w Worker) check(used map[string]bool) (err error) {
 		mistake.unless(w.From == "", "reads the stream of the table, which has no name")
 	case Queue:
 		mistake.unless(names.MatchString(w.From), "needs the name of its queue")
+		mistake.unless(w.Messages >= 1 && w.Messages <= mostMessages, "takes a number of messages that SQS does not offer")
+		mistake.unless(w.Instances >= leastInstances, "has fewer instances than SQS can be limited to")
 	case Schedule, Log:
 		mistake.unless(w.From != "", "needs its "+string(w.Source))
 	default:

@@ -37,6 +37,9 @@ type Worker struct {
 	// From names the source: the queue, the expression of the schedule, or the end of the
 	// log group's name. It is empty for Stream, as a region has one table.
 	From string
+	// Messages is the number of messages of an invocation by a queue, and Instances the highest number of
+	// such invocations at once. A queue without a limit could take all instances of the account.
+	Messages, Instances int
 }
 
 // The names of the workers, each with a package of its name below this one.
@@ -65,10 +68,11 @@ const (
 // Workers lists the workers of a region.
 var Workers = []Worker{
 	{Name: Publisher, Memory: 256, Seconds: 60, Source: Stream},
-	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks},
-	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries},
+	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks, Messages: 10, Instances: 10},
+	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries, Messages: 10, Instances: 50},
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
-	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work},
+	// A request of a person may need the memory and the time of an instance.
+	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 

@@ -14,14 +14,14 @@ func TestTheListsAreWellFormed(t *testing.T) {
 
 func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
 	require.NoError(t, Check([]Worker{
-		{"publisher", 256, 60, Stream, ""}, {"matcher", 512, 30, Queue, "webhooks"},
-		{"sweeper", 256, 50, Schedule, "rate(1 minute)"}, {"ingester", 128, 900, Log, "api"},
+		{"publisher", 256, 60, Stream, "", 0, 0}, {"matcher", 512, 30, Queue, "webhooks", 10, 2},
+		{"sweeper", 256, 50, Schedule, "rate(1 minute)", 0, 0}, {"ingester", 128, 900, Log, "api", 0, 0},
 	}, []Rule{{"webhooks", Pattern{"detail-type": []string{"session.updated"}}, "webhooks"}}))
 
 	fits := Pattern{"source": []string{"lectern"}}
 	err := Check([]Worker{
-		{"publisher", 256, 60, Stream, "us"}, {"publisher", 64, 0, "table", ""}, {"Big", 20_000, 901, Queue, ""},
-		{"sweeper", 256, 60, Schedule, ""},
+		{"publisher", 256, 60, Stream, "us", 0, 0}, {"publisher", 64, 0, "table", "", 0, 0}, {"Big", 20_000, 901, Queue, "", 11, 1},
+		{"sweeper", 256, 60, Schedule, "", 0, 0},
 	}, []Rule{
 		{"a-b", nil, "webhooks"}, {"inner", Pattern{"detail": Pattern{}}, ""}, {"none", Pattern{"source": []string{}}, ""},
 		{"text", Pattern{"source": "lectern"}, ""}, {"twice", fits, ""}, {"twice", fits, ""},
@@ -36,6 +36,8 @@ func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
 		"worker Big has a memory that Lambda does not offer",
 		"worker Big has a time that Lambda does not offer",
 		"worker Big needs the name of its queue",
+		"worker Big takes a number of messages that SQS does not offer",
+		"worker Big has fewer instances than SQS can be limited to",
 		"worker sweeper needs its schedule",
 		"rule a-b needs a name of its own",
 		"rule a-b has a field without a value in its pattern",

@@ -75,13 +75,14 @@ func (s *simulation) checkDeliveries(end time.Time) {
 		}
 	}
 	s.Logf("deliveries: %v", statuses)
+	require.Positive(s, statuses[delivery.Delivered], "the checks have seen the deliveries")
 }
 
 // deliveriesTo reads all deliveries to a receiver, some hours at a time: a list looks at 5,000 at most.
 func (s *simulation) deliveriesTo(r *receiver, end time.Time) (all []delivery.Delivery) {
 	s.Helper()
 	const hours = 6 * time.Hour
-	for since := end.Add(-4 * 24 * time.Hour); !since.After(end); since = since.Add(hours) {
+	for since := end.Add(-s.whole - hours); !since.After(end); since = since.Add(hours) {
 		some, more, err := s.store().List(s.Context(), r.org, r.ID, delivery.Filter{Since: since, Until: since.Add(hours)},
 			delivery.Page{Limit: 1_000_000})
 		require.NoError(s, err)

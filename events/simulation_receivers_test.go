@@ -73,14 +73,14 @@ type receivers struct {
 }
 
 // Of returns the enabled endpoints that want a message.
-func (r *receivers) Of(_ context.Context, m bus.Message) (found []*webhook.Endpoint, err error) {
+func (r *receivers) Of(_ context.Context, _ int64, messages ...bus.Message) (found []*webhook.Endpoint, err error) {
 	if err := r.step(); err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, one := range r.all {
-		if one.wants(m) && one.disabled.IsZero() && !one.isPaused(r.now()) {
+		if slices.ContainsFunc(messages, one.wants) && one.disabled.IsZero() && !one.isPaused(r.now()) {
 			found = append(found, one.Endpoint)
 		}
 	}
@@ -99,6 +99,13 @@ func (r *receivers) IDs(_ context.Context, org int64) (ids []string, err error) 
 	}
 	slices.Sort(ids)
 	return ids, r.step()
+}
+
+// Takes reports whether an endpoint of Of takes a message.
+func (r *receivers) Takes(e *webhook.Endpoint, m bus.Message) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[e.ID].wants(m)
 }
 
 // Find returns an enabled endpoint.

@@ -14,6 +14,7 @@ import (
 	"lectern/functions/fieldwrites"
 	"lectern/functions/gdpr"
 	"lectern/functions/logexport"
+	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/root"
@@ -46,6 +47,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	transcriptions.Group,
+	media.Group,
 	sessionfiles.Group,
 	gdpr.Group,
 	webhooks.Group,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,16 +116,16 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		return "${" + service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-"+queue) + "}"
 	}
 	bus, keys := "${"+service.id(t, "AWS::Events::EventBus")+"}", "${KeysArn}"
+	const bucket = "lectern-us-files-${AWS::AccountId}-us-east-1"
 	want := map[string]map[string]any{
-		"publisher":    {"LECTERN_BUS": bus},
-		"matcher":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
-		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"webhooks":     {"LECTERN_KEYS": keys},
-		"sessionfiles": {"LECTERN_KEYS": keys},
-		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
+		"publisher": {"LECTERN_BUS": bus}, "media": {"LECTERN_BUCKET": bucket}, "sessionfiles": {"LECTERN_BUCKET": bucket, "LECTERN_KEYS": keys},
+		"matcher":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"deliverer": {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
+		"sweeper":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"webhooks":  {"LECTERN_KEYS": keys},
+		"gdpr":      {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
 		"operator": {
-			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
+			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_BUCKET": bucket, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),
 			"LECTERN_QUEUE_WORK": url("work"), "LECTERN_QUEUE_WORK_DEAD": url("work-dead"),
 		},
@@ -133,7 +134,7 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		name := strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")
 		told := map[string]any{}
 		for variable, value := range environment(f) {
-			if variable == "LECTERN_BUS" || variable == "LECTERN_KEYS" || strings.HasPrefix(variable, "LECTERN_QUEUE") {
+			if slices.Contains([]string{"LECTERN_BUS", "LECTERN_KEYS", "LECTERN_BUCKET"}, variable) || strings.HasPrefix(variable, "LECTERN_QUEUE") {
 				told[variable] = written(value)
 			}
 		}

@@ -22,9 +22,8 @@ func pauseOf(id string) time.Duration {
 	return pause + time.Duration(binary.BigEndian.Uint32(hash[:4]))*time.Millisecond%pause
 }
 
-// The errors of attempts that were not sent.
+// The errors of attempts that were not sent, beside delivery.NotSent.
 const (
-	failing  = "Not sent: the endpoint is failing."
 	disabled = "Not sent: the endpoint is disabled."
 	paused   = "Not sent: the token that wrote the endpoint last may not read the change."
 	erased   = "Not sent: the body is no longer kept."
@@ -94,7 +93,7 @@ const mostHeld = 10
 // has waited too often.
 func (b *batch) hold(ctx context.Context, e *endpoint, w *delivery.Work, t delivery.Task) error {
 	if t.Mode != delivery.Replayed || t.Held >= mostHeld {
-		return b.withhold(ctx, w, t, failing)
+		return b.withhold(ctx, w, t, delivery.NotSent)
 	}
 	t.Held++
 	b.add(&b.held)

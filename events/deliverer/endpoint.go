@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lectern/shared/delivery"
+	"lectern/shared/table"
 	"lectern/shared/webhook"
 )
 
@@ -62,15 +63,17 @@ func (b *batch) endpoint(ctx context.Context, t delivery.Task) (*endpoint, error
 		b.endpoints[k] = e
 	}
 	b.mu.Unlock()
-	e.once.Do(func() { e.read(ctx, b.Deliverer) })
+	e.once.Do(func() { e.err = table.Safely(func() error { return e.read(ctx, b.Deliverer) })() })
 	return e, e.err
 }
 
 // read reads the endpoint and its state.
-func (e *endpoint) read(ctx context.Context, d *Deliverer) {
-	if e.found, e.err = d.Receivers.Find(ctx, e.org, e.id); e.err == nil && e.found != nil {
-		e.state, e.err = d.store.ReadState(ctx, e.org, e.id)
+func (e *endpoint) read(ctx context.Context, d *Deliverer) (err error) {
+	if e.found, err = d.Receivers.Find(ctx, e.org, e.id); err != nil || e.found == nil {
+		return err
 	}
+	e.state, err = d.store.ReadState(ctx, e.org, e.id)
+	return err
 }
 
 // ask asks the breaker of an endpoint whether an attempt may be made. probe is set for the one

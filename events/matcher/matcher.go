@@ -1,5 +1,7 @@
 // Package matcher makes the deliveries of published changes: Invoke finds the endpoints of a
 // message, stores a delivery for each, and sends the first attempts to the deliverer (decision 33).
+//
+// Read matcher.go first, then organization.go.
 package matcher
 
 import (
@@ -18,9 +20,12 @@ import (
 	"lectern/shared/webhook"
 )
 
-// Receivers finds the endpoints that want a message and may have it: *webhook.Receivers.
+// Receivers finds the endpoints that take messages of an organization: *webhook.Receivers.
 type Receivers interface {
-	Of(ctx context.Context, m bus.Message) ([]*webhook.Endpoint, error)
+	// Of returns the endpoints that take at least one of the messages.
+	Of(ctx context.Context, org int64, messages ...bus.Message) ([]*webhook.Endpoint, error)
+	// Takes reports whether an endpoint takes a message.
+	Takes(e *webhook.Endpoint, m bus.Message) bool
 	// IDs returns the ids of all endpoints of an organization, disabled and paused ones too.
 	IDs(ctx context.Context, org int64) ([]string, error)
 }
@@ -55,14 +60,15 @@ func New(c Config) *Matcher {
 }
 
 // counts are the numbers of an invocation.
-type counts struct{ matched, added, sent atomic.Int64 }
+type counts struct{ matched, withheld, added, sent atomic.Int64 }
 
 // Invoke handles messages of the queue of webhooks, and returns those that failed.
 func (m *Matcher) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
 	h := &handler{Matcher: m}
+	h.organizations = organizationsOf(h, event)
 	answer := bus.Handle(ctx, event, h.handle, h.failed)
 	m.log.LogAttrs(ctx, slog.LevelInfo, "matched", slog.Int("messages", len(event.Records)),
-		slog.Int64("receivers", h.matched.Load()), slog.Int64("deliveries", h.added.Load()),
+		slog.Int64("receivers", h.matched.Load()), slog.Int64("not_sent", h.withheld.Load()), slog.Int64("deliveries", h.added.Load()),
 		slog.Int64("sent", h.sent.Load()), slog.Int("errors", len(answer.BatchItemFailures)))
 	return answer, nil
 }
@@ -70,6 +76,7 @@ func (m *Matcher) Invoke(ctx context.Context, event events.SQSEvent) (events.SQS
 // handler handles the messages of an invocation.
 type handler struct {
 	*Matcher
+	organizations map[int64]*organization
 	counts
 }
 
@@ -88,22 +95,20 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	if err != nil {
 		return err
 	}
-	found, err := h.receivers.Of(ctx, message)
-	if err != nil {
+	o := h.organizations[message.Org]
+	if err := o.begin(ctx); err != nil {
 		return fmt.Errorf("matcher: find the endpoints of organization %d: %w", message.Org, err)
 	}
-	targets := make([]delivery.Target, len(found))
-	for i, e := range found {
-		targets[i] = delivery.Target{Endpoint: e.ID, Form: e.Payload}
+	if o.done[a.ID] {
+		return nil
 	}
+	targets := o.targets(message)
 	added, err := h.store.Add(ctx, message, targets, h.renderer)
 	if err != nil {
 		return err
 	}
-	h.matched.Add(int64(len(found)))
-	h.added.Add(int64(added.New))
 	tasks := added.Tasks
-	if a.Receives > 1 || h.store.Now().Sub(message.At.Time) > Late {
+	if !h.first(message, a.Receives) {
 		if tasks, err = h.withUnsent(ctx, message, tasks); err != nil {
 			return err
 		}
@@ -111,8 +116,21 @@ func (h *handler) handle(ctx context.Context, a bus.Arrival) error {
 	if err := delivery.Send(ctx, h.deliveries, tasks); err != nil {
 		return err
 	}
-	h.sent.Add(int64(len(tasks)))
+	h.count(len(targets), len(tasks), added)
 	return nil
+}
+
+// first reports whether a message comes the first time.
+func (h *handler) first(m bus.Message, receives int) bool {
+	return receives <= 1 && h.store.Now().Sub(m.At.Time) <= Late
+}
+
+// count counts what was done.
+func (h *handler) count(matched, sent int, added delivery.Added) {
+	h.matched.Add(int64(matched))
+	h.withheld.Add(int64(added.Withheld))
+	h.added.Add(int64(added.New))
+	h.sent.Add(int64(sent))
 }
 
 // withUnsent adds the tasks of the other deliveries of a message without a message in the queue. An
@@ -125,7 +143,7 @@ func (h *handler) withUnsent(ctx context.Context, m bus.Message, tasks []deliver
 	}
 	unsent, err := h.store.Unsent(ctx, m, ids)
 	for _, t := range unsent {
-		if !slices.Contains(tasks, t) {
+		if !slices.ContainsFunc(tasks, t.Same) {
 			tasks = append(tasks, t)
 		}
 	}

@@ -21,9 +21,7 @@ const maintainTime = 20 * time.Second
 
 // maintain purges and fills in (docs/operations.md).
 func (s *Service) maintain(ctx context.Context, in *maintain.Input) (*maintain.Report, error) {
-	return maintain.Store{
-		Tenancy: s.tenancy, Time: maintainTime, Publish: s.publish, RemoveBytes: s.env.Blobs.Delete,
-	}.Run(ctx, *in)
+	return maintain.Store{Tenancy: s.tenancy, Blobs: s.env.Blobs, Time: maintainTime, Publish: s.publish}.Run(ctx, *in)
 }
 
 // publish puts messages on the bus.

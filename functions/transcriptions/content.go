@@ -2,6 +2,7 @@ package transcriptions
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"lectern/shared/api"
@@ -25,10 +26,11 @@ const (
 	aboutContent = "Lists the packs of the event's sessions with transcriptions, in the order of the sessions' creation. " +
 		"`elements` are empty without `items` in `expand`."
 
-	aboutEventContent = "Returns the items of the event as a whole: the `recap`, which joins the insights of all sessions. " + aboutLong
+	aboutEventContent = "Returns the items of the event as a whole: the `recap`, which joins the insights of all sessions, and " +
+		"the document `event_report`. " + aboutLong
 
 	aboutItem = "Returns an item: the joined transcription of a session by the session's id; a summary, an insight or a translation by its " +
-		"own; or `recap`. `summary_pdf` and `summary_card` need `session_id`; no document is made yet, so these and `event_report` are a 404."
+		"own; or `recap`; or a document by its type: `event_report`, or `summary_pdf` and `summary_card`, which need `session_id`."
 
 	aboutLong = "A long answer leaves out elements, and then texts; `omitted` of an item lists these."
 )
@@ -41,13 +43,13 @@ var (
 
 // Expand names the kinds of items.
 type Expand struct {
-	Expand api.Strings `query:"expand" enum:"transcription,summary,insight,podcast,document,recap,items" doc:"The kinds of items. There are no podcasts and documents yet."`
+	Expand api.Strings `query:"expand" enum:"transcription,summary,insight,podcast,document,recap,items" doc:"The kinds of items. There are no podcasts."`
 }
 
-// or returns the kinds, or the defaults without any.
+// or returns the kinds, or the defaults without any: items alone says how the defaults are shown.
 func (e Expand) or(defaults []string) []string {
-	if len(e.Expand) == 0 {
-		return defaults
+	if !slices.ContainsFunc(e.Expand, func(kind string) bool { return kind != "items" }) {
+		return slices.Concat(defaults, e.Expand)
 	}
 	return e.Expand
 }
@@ -58,8 +60,8 @@ type Cut struct {
 	Provider string `query:"provider" enum:"claude,openai" doc:"Summaries, insights and translations of this source."`
 }
 
-func (c Cut) query(session string, expand []string) content.Query {
-	return content.Query{Session: session, Expand: expand, Interval: c.Interval, Provider: c.Provider}
+func (c Cut) query(ctx context.Context, session string, expand []string) content.Query {
+	return content.Query{Session: session, Expand: expand, Interval: c.Interval, Provider: c.Provider, Base: api.BasePath(ctx)}
 }
 
 // SessionPack is the envelope of the pack of a session.
@@ -93,7 +95,7 @@ type sessionContentInput struct {
 }
 
 func (s *service) sessionContent(ctx context.Context, in *sessionContentInput) (*SessionPack, error) {
-	pack, err := s.content.Session(ctx, auth.From(ctx), in.SessionID, in.query("", in.or(sessionDefaults)))
+	pack, err := s.content.Session(ctx, auth.From(ctx), in.SessionID, in.query(ctx, "", in.or(sessionDefaults)))
 	return &SessionPack{pack}, err
 }
 
@@ -106,7 +108,7 @@ type contentInput struct {
 }
 
 func (s *service) listContent(ctx context.Context, in *contentInput) (*page.List[*content.Session], error) {
-	q := in.query(in.SessionID, in.or(sessionDefaults))
+	q := in.query(ctx, in.SessionID, in.or(sessionDefaults))
 	q.Query = in.Query
 	return s.content.List(ctx, auth.From(ctx), q)
 }
@@ -117,7 +119,7 @@ type eventContentInput struct {
 }
 
 func (s *service) eventContent(ctx context.Context, in *eventContentInput) (*EventPack, error) {
-	pack, err := s.content.Event(ctx, auth.From(ctx), content.Query{Expand: in.or(eventDefaults)})
+	pack, err := s.content.Event(ctx, auth.From(ctx), content.Query{Expand: in.or(eventDefaults), Base: api.BasePath(ctx)})
 	return &EventPack{pack}, err
 }
 
@@ -129,6 +131,6 @@ type itemInput struct {
 }
 
 func (s *service) item(ctx context.Context, in *itemInput) (*ItemAnswer, error) {
-	item, err := s.content.Item(ctx, auth.From(ctx), strings.ToLower(in.ID), in.query(in.SessionID, nil))
+	item, err := s.content.Item(ctx, auth.From(ctx), strings.ToLower(in.ID), in.query(ctx, in.SessionID, nil))
 	return &ItemAnswer{item}, err
 }

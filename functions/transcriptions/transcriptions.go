@@ -34,6 +34,10 @@ var Group = api.NewGroup("Transcriptions", start, []api.Route[service]{
 	api.Get("listContent", eventContent, (*service).listContent, readers, api.Describe(aboutContent)),
 	api.Get("getEventContent", eventContent+"/event", (*service).eventContent, readers, api.Describe(aboutEventContent)),
 	api.Get("getContentItem", eventContent+"/items/{id}", (*service).item, readers, api.Describe(aboutItem)),
+	api.Get("getEventDocument", eventContent+"/documents/{documentType}", (*service).eventDocument, readers,
+		api.Media("application/pdf"), api.Describe(aboutEventDocument)),
+	api.Get("getSessionDocument", sessionContent+"/documents/{documentType}", (*service).sessionDocument, readers,
+		api.Media("application/pdf", "image/png"), api.Describe(aboutSessionDocument)),
 })
 
 var (

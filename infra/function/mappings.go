@@ -13,23 +13,15 @@ import (
 	"lectern/infra/stack"
 )
 
-// Records in an invocation.
 const (
-	changesAtOnce  = 100
-	messagesAtOnce = 10
-)
-
-const (
+	// changesAtOnce is the number of change records of an invocation.
+	changesAtOnce = 100
 	// furtherBatches is the number of tries of a batch of changes after a failure.
 	furtherBatches = 10
 	// keptSeconds is the age at which a change that was not published is given up: the stream drops
 	// it then.
 	keptSeconds = 24 * 3600
 )
-
-// instances is the highest number of instances that a queue invokes at once. A queue without a limit
-// could take all instances of the account.
-var instances = map[string]int{events.Matcher: 10, events.Deliverer: 50, events.Dataworker: 2}
 
 // partial lets a function answer which records have failed, so that only these are tried again.
 const partial = "ReportBatchItemFailures"
@@ -58,15 +50,6 @@ func newStreamReader(in *stack.Stack, spec Spec, of Parts) Function {
 	return f
 }
 
-// atOnce returns the number of messages in an invocation. A data request may need the memory and the
-// time of an instance.
-func atOnce(spec Spec) int {
-	if spec.Name == events.Dataworker {
-		return 1
-	}
-	return messagesAtOnce
-}
-
 // newQueueReader creates a function that the messages of a queue invoke. A message that fails is
 // received again, and after the last time goes to the dead-letter queue of the queue.
 func newQueueReader(in *stack.Stack, spec Spec, of Parts) Function {
@@ -74,23 +57,23 @@ func newQueueReader(in *stack.Stack, spec Spec, of Parts) Function {
 	props := &awslambda.CfnEventSourceMappingProps{
 		FunctionName:          f.Lambda.FunctionName(),
 		EventSourceArn:        of.Bus.Queue(spec.From).QueueArn(),
-		BatchSize:             jsii.Number(atOnce(spec)),
+		BatchSize:             jsii.Number(spec.Messages),
 		FunctionResponseTypes: jsii.Strings(partial),
-	}
-	if most := atMost(spec, in.Config.Concurrency); most > 0 {
-		props.ScalingConfig = &awslambda.CfnEventSourceMapping_ScalingConfigProperty{MaximumConcurrency: jsii.Number(most)}
+		ScalingConfig: &awslambda.CfnEventSourceMapping_ScalingConfigProperty{
+			MaximumConcurrency: jsii.Number(atMost(spec, in.Config.Concurrency)),
+		},
 	}
 	awslambda.NewCfnEventSourceMapping(in.Scope, jsii.String("Queue-"+spec.Name), props)
 	return f
 }
 
-// atMost returns the number of instances that a queue may invoke; 0 means any. A queue that invoked
+// atMost returns the number of instances that a queue may invoke. A queue that invoked
 // more than the reserved instances would raise throttles, and a message could go to the dead-letter
 // queue without a try. The minimum of SQS is 2.
 func atMost(spec Spec, reserved int) int {
 	const least = 2
-	if most := instances[spec.Name]; reserved == 0 || most <= reserved {
-		return most
+	if reserved == 0 || spec.Instances <= reserved {
+		return spec.Instances
 	}
 	return max(least, reserved)
 }

@@ -101,9 +101,10 @@ var declared = map[string]struct {
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
 	// sessionfiles holds a write to the versions of session and slot.
-	"sessionfiles": {withSettings, slices.Concat(write, hold)},
+	"sessionfiles": {withSettings, slices.Concat(write, release, hold)},
 	// transcriptions holds a write to the version of the session.
 	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
+	"media":          {withSettings, slices.Concat(authenticate, limit, change)},
 	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},

@@ -76,7 +76,8 @@ func finding(in *stack.Stack, service, name string) string {
 
 // objectsFinding returns the objects of a kind in the words of cdk-nag.
 func objectsFinding(in *stack.Stack, kind string) string {
-	return "Resource::arn:" + partition(in) + ":s3:::" + in.Region.Prefix() + "-files-" + account(in) + "-" + in.Region.AWSRegion + "/" + kind + "/*"
+	bucket := in.Region.Prefix() + "-files-" + account(in) + "-" + in.Region.AWSRegion
+	return "Resource::arn:" + partition(in) + ":s3:::" + bucket + "/" + kind + "/*"
 }
 
 // account returns the account in the words of cdk-nag.

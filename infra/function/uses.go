@@ -12,6 +12,7 @@ import (
 	"lectern/events"
 	"lectern/infra/bus"
 	"lectern/infra/stack"
+	"lectern/shared/media"
 	"lectern/shared/sessionfile"
 )
 
@@ -71,6 +72,12 @@ func keep(kind string, actions ...string) use {
 	return use{part: theBucket, kind: kind, actions: actions}
 }
 
+// remove allows to remove the objects of a kind, and uploads in parts. S3 names the version to remove
+// at a look at the object.
+func remove(kind string) use {
+	return keep(kind, getObject, "s3:AbortMultipartUpload", removeObject)
+}
+
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
@@ -81,15 +88,15 @@ var used = map[string][]use{
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
-	// sessionfiles signs links with a key of the region.
+	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {keep(sessionfile.Folder, putObject, getObject, removeObject), unseal},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
-	// messages of the others back. Its maintenance removes bytes; S3 names the version to remove at a look
-	// at the object.
+	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		keep(sessionfile.Folder, getObject, removeObject),
+		remove(media.Folder), keep(sessionfile.Folder, getObject, removeObject),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},
@@ -115,9 +122,13 @@ func (s Spec) usesKeys() bool {
 // usesBucket reports whether the function calls the bucket with one of the actions; with any if none is
 // given.
 func (s Spec) usesBucket(actions ...string) bool {
-	return slices.ContainsFunc(s.uses, func(u use) bool {
-		return u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, func(a string) bool { return slices.Contains(u.actions, a) }))
-	})
+	for _, u := range s.uses {
+		one := func(action string) bool { return slices.Contains(u.actions, action) }
+		if u.part == theBucket && (actions == nil || slices.ContainsFunc(actions, one)) {
+			return true
+		}
+	}
+	return false
 }
 
 // variable returns the name of the variable that names the part.

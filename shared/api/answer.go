@@ -44,12 +44,14 @@ type response struct {
 	body   []byte
 	// gzip is the compressed body; nil if it was not needed yet.
 	gzip []byte
+	// compressed reports whether the format of the body is a compressed one.
+	compressed bool
 }
 
 // respond encodes the answer, writes it and returns its status.
 func (x *exchange) respond(w http.ResponseWriter) int {
 	res := x.response()
-	if x.takesGzip() && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
+	if x.takesGzip() && !res.compressed && len(res.body) > minGzip && res.header.Get("Content-Encoding") == "" {
 		if res.gzip == nil {
 			res.gzip = encode.Gzip(res.body)
 		}
@@ -100,6 +102,9 @@ func (x *exchange) succeed(res *response) error {
 	case *Redirect:
 		res.header.Set("Location", answer.URL)
 		return nil
+	}
+	if download, ok := x.answer.(*Download); ok {
+		return x.download(res, download)
 	}
 	if x.Status == http.StatusNoContent {
 		return nil
@@ -177,6 +182,17 @@ func (x *exchange) file(res *response, f *File) error {
 	var err error
 	res.body, err = encode.Gunzip(f.Body)
 	return err
+}
+
+// download answers a Download.
+func (x *exchange) download(res *response, d *Download) error {
+	res.compressed = true
+	res.header.Set("Content-Disposition", `attachment; filename="`+d.Name+`"`)
+	if err := x.file(res, &d.File); err != nil {
+		return err
+	}
+	x.tag(res, d.Version)
+	return nil
 }
 
 // fail answers the error of the exchange.

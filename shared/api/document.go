@@ -121,6 +121,12 @@ func (e *endpoint) complete() {
 	delete(d.Responses, "default")
 	success := d.Responses[strconv.Itoa(e.Status)]
 	success.Headers = map[string]*huma.Param{}
+	for _, media := range e.media {
+		if success.Content == nil {
+			success.Content = map[string]*huma.MediaType{}
+		}
+		success.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+	}
 	for _, name := range e.answerHeaders() {
 		success.Headers[name] = &huma.Param{Ref: "#/components/headers/" + name}
 	}

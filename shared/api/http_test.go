@@ -184,6 +184,12 @@ func TestProxyServesTheGatewaysEvents(t *testing.T) {
 	long := `{"filters":{"ids":["` + kept + `"` + strings.Repeat(`,"`+kept+`"`, 50) + `]}}`
 	require.True(t, call("POST", s.path("/notes"), long, "accept", "*/*", "accept-encoding", "gzip").IsBase64Encoded)
 	require.False(t, call("POST", s.path("/notes"), long, "accept-encoding", "gzip").IsBase64Encoded, "the gateway would hand it out in base64")
+	download := call("GET", "/download", "", "accept", "*/*", "accept-encoding", "gzip")
+	require.True(t, download.IsBase64Encoded)
+	require.Equal(t, base64.StdEncoding.EncodeToString([]byte(picture)), download.Body)
+	require.Equal(t, []string{`attachment; filename="picture.png"`}, download.MultiValueHeaders["Content-Disposition"])
+	require.Empty(t, download.MultiValueHeaders["Content-Encoding"], "a picture is compressed already")
+	require.Equal(t, 304, call("GET", "/download", "", "if-none-match", download.MultiValueHeaders["Etag"][0]).StatusCode)
 	for _, id := range []string{"a%3Fb", "a?b", "50%", "a b", "é", "a%2Fb"} {
 		require.Contains(t, []int{400, 404}, call("GET", s.path("/notes/"+id), "").StatusCode, id)
 	}

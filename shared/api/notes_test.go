@@ -142,6 +142,7 @@ var group = api.NewGroup("Notes",
 		api.Get("getTrouble", "/v1/trouble/{kind}", (*service).trouble, readers, api.Limit(ratelimit.EntityReads)),
 		api.Get("getOpen", "/open", (*service).open, auth.Public),
 		api.Get("getFile", "/file", (*service).file, auth.Public, api.Hidden),
+		api.Get("getPicture", "/download", (*service).download, auth.Public, api.Media("image/png")),
 	})
 
 func (s *service) get(_ context.Context, in *noteInput) (*note, error) {
@@ -261,4 +262,11 @@ func (*service) open(context.Context, *struct{}) (*author, error) {
 
 func (*service) file(context.Context, *struct{}) (*api.File, error) {
 	return &api.File{Type: "text/plain", Body: []byte("plain")}, nil
+}
+
+// picture is a file that is no text and longer than what is compressed.
+var picture = "\x89PNG" + strings.Repeat("\xff", 2000)
+
+func (*service) download(context.Context, *struct{}) (*api.Download, error) {
+	return &api.Download{File: api.File{Type: "image/png", Body: []byte(picture)}, Name: "picture.png", Version: 3}, nil
 }

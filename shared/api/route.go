@@ -42,6 +42,8 @@ type Operation struct {
 	daily       bool // counts against Env.DailyWrites
 	versioned   bool // the answer has an ETag
 	repeatable  bool // ignores an Idempotency-Key
+	// media are the media types of an answer that is no JSON.
+	media []string
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }
@@ -79,6 +81,9 @@ func CountsDaily(o *Operation) { o.daily = true }
 // Repeatable is for a POST that creates no record: a repetition does the same again. The
 // operation accepts no Idempotency-Key.
 func Repeatable(o *Operation) { o.repeatable = true }
+
+// Media sets the media types of the answer of a route with Download as its output.
+func Media(types ...string) Option { return func(o *Operation) { o.media = types } }
 
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
@@ -251,3 +256,16 @@ type File struct {
 	// Policy is the Content-Security-Policy. The default forbids everything.
 	Policy string
 }
+
+// Download is the output of a route that answers a file made of records. It has an ETag, and is not
+// compressed on its way: its formats are.
+type Download struct {
+	File
+	// Name is the name under which a browser saves the file, in ASCII.
+	Name string
+	// Version tells two states of the records apart.
+	Version int64
+}
+
+// Revision returns the version that the ETag names.
+func (d *Download) Revision() int64 { return d.Version }

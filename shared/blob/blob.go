@@ -31,7 +31,7 @@ const (
 	// maxPause is the longest pause between two tries.
 	maxPause = 200 * time.Millisecond
 	// callTime limits a call with all tries, and completeTime a call that joins parts.
-	callTime, completeTime = 5 * time.Second, 15 * time.Second
+	callTime, completeTime = 10 * time.Second, 20 * time.Second
 )
 
 // errUnnamed reports that the configuration names no bucket.

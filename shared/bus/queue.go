@@ -45,6 +45,8 @@ var ErrPermanent = errors.New("bus: the message cannot be handled")
 
 // Arrival is a message that a worker has received.
 type Arrival struct {
+	// ID is that of the message in the queue.
+	ID   string
 	Body []byte
 	// Receives is how often the message was received, at least once. It is more after an
 	// invocation that failed or ended.
@@ -54,7 +56,16 @@ type Arrival struct {
 // arrival returns a message of an event.
 func arrival(m events.SQSMessage) Arrival {
 	receives, _ := strconv.Atoi(m.Attributes[string(types.MessageSystemAttributeNameApproximateReceiveCount)])
-	return Arrival{Body: []byte(m.Body), Receives: max(receives, 1)}
+	return Arrival{ID: m.MessageId, Body: []byte(m.Body), Receives: max(receives, 1)}
+}
+
+// Arrivals returns the messages of an event.
+func Arrivals(event events.SQSEvent) []Arrival {
+	all := make([]Arrival, len(event.Records))
+	for i, m := range event.Records {
+		all[i] = arrival(m)
+	}
+	return all
 }
 
 // Handle handles each message of an event in parallel and returns the ids of those that failed,

@@ -1,7 +1,8 @@
 // Package content makes packs of content out of the transcriptions of sessions (gaps.md section
 // 6.5, decision 37). A pack is made at the request; nothing of it is stored.
 //
-// Read content.go for the shapes, join.go for the making of items, store.go for the packs.
+// Read content.go for the shapes, join.go for the making of items, store.go for the packs; documents.go and
+// report.go for the documents, which package document renders.
 package content
 
 import (
@@ -18,10 +19,11 @@ const (
 	Summary       Kind = "summary"
 	Insight       Kind = "insight"
 	Recap         Kind = "recap"
+	Document      Kind = "document"
 	Elements      Kind = "items"
 )
 
-// Names of items that no session has as a text.
+// Types of documents, which are also the ids of their items.
 const (
 	SummaryPDF  = "summary_pdf"
 	SummaryCard = "summary_card"
@@ -69,7 +71,7 @@ type Element struct {
 // Item is an item of a pack. The properties without a value are null: the shape is that of all
 // kinds.
 type Item struct {
-	ID            string     `json:"id" doc:"The id of the text; of a joined transcription, the session's id; of others, the name of the item."`
+	ID            string     `json:"id" doc:"The id of the text; of a joined transcription, the session's id; of a document, its type; recap."`
 	Type          Kind       `json:"type" enum:"transcription,summary,insight,podcast,document,recap" doc:"The kind of the item."`
 	SessionID     *string    `json:"session_id" format:"uuid" doc:"The session's id; null for an item of the event."`
 	Text          string     `json:"text" doc:"The text, as it was sent: untrusted."`
@@ -82,20 +84,20 @@ type Item struct {
 	Content       *string    `json:"content" doc:"The same as text, for a summary, an insight and a recap."`
 	Topics        []string   `json:"topics" nullable:"true" doc:"Null."`
 	InsightType   *string    `json:"insight_type" doc:"Null."`
-	Name          *string    `json:"name" doc:"Null."`
+	Name          *string    `json:"name" doc:"The name of a document's file; null for other items."`
 	Metadata      *wire.Raw  `json:"metadata" doc:"Null."`
 	Status        *string    `json:"status" doc:"Null."`
-	URL           *string    `json:"url" doc:"Null."`
+	URL           *string    `json:"url" doc:"The path of a document, below the address of the API; it needs the token too. Null for other items."`
 	DurationSec   *float64   `json:"duration_sec" doc:"Null."`
 	GeneratedAt   *wire.Time `json:"generated_at" doc:"Null."`
 	ExpiresAt     *wire.Time `json:"expires_at" doc:"Null."`
-	DocumentType  *string    `json:"document_type" doc:"Null."`
-	ContentType   *string    `json:"content_type" doc:"Null."`
+	DocumentType  *string    `json:"document_type" doc:"The type of a document; null for other items."`
+	ContentType   *string    `json:"content_type" doc:"The media type of a document; null for other items."`
 	Scope         string     `json:"scope" enum:"session,event" doc:"What the item is about."`
 	Quotes        []string   `json:"quotes" nullable:"true" doc:"Null."`
 	Summaries     []string   `json:"summaries" nullable:"true" doc:"The joined texts of a recap; null for other items."`
-	CreatedAt     wire.Time  `json:"created_at" doc:"When the first of the texts was created."`
-	UpdatedAt     wire.Time  `json:"updated_at" doc:"When the last of the texts was changed."`
+	CreatedAt     wire.Time  `json:"created_at" doc:"When the first of the texts was created; of a document, the same as updated_at."`
+	UpdatedAt     wire.Time  `json:"updated_at" doc:"When the last of the texts was changed; of a document, the same as of the pack."`
 	Omitted       []string   `json:"omitted,omitempty" doc:"Parts that were left out because the answer would be too long; otherwise absent."`
 }
 

@@ -33,6 +33,8 @@ type Query struct {
 	Interval int
 	// Provider selects the summaries, insights and translations of one source; empty for all.
 	Provider string
+	// Base is what the addresses of documents begin with, before the paths of the API.
+	Base string
 }
 
 // has reports whether the pack has a kind of items.
@@ -98,6 +100,9 @@ func (q Query) pack(c *auth.Caller, h header, index *transcript.Index, texts []*
 		pack.UpdatedAt = index.UpdatedAt
 	}
 	pack.Speakers = speakers(pack.Items)
+	if q.has(Document) && pack.HasSummary {
+		pack.Items = append(pack.Items, q.sessionDocuments(c, pack)...)
+	}
 	return pack
 }
 
@@ -169,7 +174,7 @@ func sum(all []int) (n int) {
 
 // Event returns the pack of the event.
 func (s *Store) Event(ctx context.Context, c *auth.Caller, q Query) (*Event, error) {
-	r, insights := s.Texts.Reader(c), transcript.Filter{}.Of(transcript.Insight)
+	r := s.Texts.Reader(c)
 	return transcript.Whole(ctx, func() (*Event, error) {
 		all, err := s.Texts.OfAll(ctx, c)
 		if err != nil {
@@ -181,29 +186,38 @@ func (s *Store) Event(ctx context.Context, c *auth.Caller, q Query) (*Event, err
 				pack.UpdatedAt = &x.UpdatedAt
 			}
 		}
-		indexes, weights := indexesOf(all, insights)
-		switch {
-		case !q.has(Recap):
-			return pack, nil
-		case sum(weights) > size.Loaded:
-			pack.Omitted = []string{string(Recap)}
-			return pack, nil
+		if q.has(Document) && len(reported(all)) > 0 {
+			pack.Items = append(pack.Items, q.eventDocument(c, *pack.UpdatedAt))
 		}
-		texts, err := r.Texts(ctx, indexes, insights)
-		if err != nil {
-			return nil, err
+		if q.has(Recap) {
+			err = q.recap(ctx, r, all, pack)
 		}
-		var found []*transcript.Transcription
-		for _, t := range slices.Concat(texts...) {
-			if q.takes(t) {
-				found = append(found, t)
-			}
-		}
-		if len(found) > 0 {
-			pack.Items = append(pack.Items, recap(found))
-		}
-		return pack, nil
+		return pack, err
 	})
+}
+
+// recap adds the recap to the pack of an event.
+func (q Query) recap(ctx context.Context, r *transcript.Reader, all []transcript.Indexed, pack *Event) error {
+	insights := transcript.Filter{}.Of(transcript.Insight)
+	indexes, weights := indexesOf(all, insights)
+	if sum(weights) > size.Loaded {
+		pack.Omitted = []string{string(Recap)}
+		return nil
+	}
+	texts, err := r.Texts(ctx, indexes, insights)
+	if err != nil {
+		return err
+	}
+	var found []*transcript.Transcription
+	for _, t := range slices.Concat(texts...) {
+		if q.takes(t) {
+			found = append(found, t)
+		}
+	}
+	if len(found) > 0 {
+		pack.Items = append(pack.Items, recap(found))
+	}
+	return nil
 }
 
 // takes reports whether a text is of the provider.
@@ -212,25 +226,23 @@ func (q Query) takes(t *transcript.Transcription) bool {
 }
 
 // Item returns an item by its id: the joined transcription of a session by the session's id, a text
-// that is no fragment by its own, the recap by its name. The documents of a session need the
-// session, and like the event's report are not made yet: 404.
+// that is no fragment by its own, the recap and the documents by their names. The documents of a
+// session need the session.
 func (s *Store) Item(ctx context.Context, c *auth.Caller, id string, q Query) (*Item, error) {
 	switch id {
 	case SummaryPDF, SummaryCard:
-		if q.Session == "" {
-			return nil, apierr.Invalid("session_id", "%s needs session_id.", id)
+		return s.sessionDocument(ctx, c, id, q)
+	case EventReport, string(Recap):
+		q.Expand = []string{string(Recap)}
+		if id == EventReport {
+			q.Expand = []string{string(Document)}
 		}
-		if _, _, err := s.Texts.Session(ctx, c, q.Session); err != nil {
-			return nil, err
-		}
-		return nil, notFound()
-	case EventReport:
-		return nil, notFound()
-	case string(Recap):
-		q.Expand = []string{id}
 		pack, err := s.Event(ctx, c, q)
 		if err != nil {
 			return nil, err
+		}
+		if len(pack.Items) == 0 && len(pack.Omitted) > 0 {
+			return nil, apierr.Invalid("id", "The recap of the event is too long for an answer. Read the insights of each session.")
 		}
 		return first(pack.Items)
 	}

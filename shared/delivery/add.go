@@ -7,13 +7,20 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lectern/shared/bus"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
 // Target is an endpoint that takes a message, and the form of the body that it takes.
-type Target struct{ Endpoint, Form string }
+type Target struct {
+	Endpoint, Form string
+	// OpenUntil is the time until which the breaker of the endpoint is open. Add withholds the first
+	// attempt before it, and the second one, as the deliverer would.
+	OpenUntil time.Time
+}
 
 // Renderer renders the body of a message in a form. The body ends with a place for the id of a
 // delivery, as Place describes.
@@ -50,8 +57,9 @@ type Added struct {
 	// to be sent, also those of deliveries that were there before: an earlier Add may have ended
 	// before its tasks were sent, or the queue may have lost them.
 	Tasks []Task
-	// New counts the deliveries that were not there before.
-	New int
+	// New counts the deliveries that were not there before, and Withheld those of them whose first attempt
+	// is not sent.
+	New, Withheld int
 }
 
 // lostAfter is longer after the time of an attempt than its message waits in a queue that is not lost.
@@ -88,6 +96,57 @@ func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Rende
 	return Added{}, fmt.Errorf("delivery: others keep adding the deliveries of %s: %w", m.Change, table.ErrBusy)
 }
 
+// Matched is a message with the endpoints that take it.
+type Matched struct {
+	bus.Message
+	// Arrival is the id of the message in the queue.
+	Arrival string
+	Targets []Target
+}
+
+// writes is the highest number of writes for the message: a body in each of two forms, and the
+// deliveries.
+func (m Matched) writes() int { return 2 + len(m.Targets) }
+
+// Portions divides messages into portions that fit into a transaction together, but for long bodies.
+func Portions(all []Matched) (portions [][]Matched) {
+	room := 0
+	for _, m := range all {
+		if room -= m.writes(); room < 0 {
+			portions, room = append(portions, nil), table.MaxWrites-m.writes()
+		}
+		last := len(portions) - 1
+		portions[last] = append(portions[last], m)
+	}
+	return portions
+}
+
+// AddTogether stores the deliveries of messages that come the first time and their bodies in one
+// transaction. After an error nothing is stored, unless the outcome is in doubt: table.ErrStale if
+// something is stored of a message, table.ErrTooBig if the messages do not fit together. Add stores each
+// by itself then.
+func (s Store) AddTogether(ctx context.Context, all []Matched, r Renderer) (Added, error) {
+	added, writes := make([]Added, len(all)), make([][]table.Write, len(all))
+	g, within := errgroup.WithContext(ctx)
+	for i, m := range all {
+		g.Go(table.Safely(func() (err error) {
+			a := &addition{Store: s, message: m.Message, targets: m.Targets, renderer: r, rendered: map[string][]byte{}}
+			added[i], writes[i], err = a.plan(within, nil)
+			return err
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		return Added{}, err
+	}
+	var sum Added
+	var together []table.Write
+	for i, one := range added {
+		sum.Tasks, sum.New, sum.Withheld = append(sum.Tasks, one.Tasks...), sum.New+one.New, sum.Withheld+one.Withheld
+		together = append(together, writes[i]...)
+	}
+	return sum, s.Table.Transact(ctx, together...)
+}
+
 // addition is one Add.
 type addition struct {
 	Store
@@ -108,13 +167,21 @@ func (a *addition) stored(ctx context.Context) (map[table.Key]table.Item, error)
 }
 
 // add adds to the stored items the missing items; table.ErrStale if more is stored.
-func (a *addition) add(ctx context.Context, got map[table.Key]table.Item) (added Added, err error) {
-	var writes []table.Write
+func (a *addition) add(ctx context.Context, got map[table.Key]table.Item) (Added, error) {
+	added, writes, err := a.plan(ctx, got)
+	if err != nil {
+		return Added{}, err
+	}
+	return added, a.Table.Transact(ctx, writes...)
+}
+
+// plan returns the writes that add to the stored items the missing items, and what they add.
+func (a *addition) plan(ctx context.Context, got map[table.Key]table.Item) (added Added, writes []table.Write, err error) {
 	written := map[table.Key]bool{}
 	for _, t := range a.targets {
 		w, err := a.work(got, t)
 		if err != nil {
-			return Added{}, err
+			return Added{}, nil, err
 		}
 		if w.version > 0 {
 			added.resume(w, a.Now())
@@ -124,19 +191,23 @@ func (a *addition) add(ctx context.Context, got map[table.Key]table.Item) (added
 			written[at] = true
 			write, err := a.keep(ctx, got[at], w)
 			if err != nil {
-				return Added{}, err
+				return Added{}, nil, err
 			}
 			writes = append(writes, write)
 		}
+		if t.OpenUntil.After(a.Now()) {
+			w = w.withheld(a.Now(), t.OpenUntil)
+			added.Withheld++
+		}
 		item, err := w.item(1)
 		if err != nil {
-			return Added{}, err
+			return Added{}, nil, err
 		}
 		writes = append(writes, table.Insert(item))
-		added.Tasks = append(added.Tasks, w.task())
+		added.Tasks = append(added.Tasks, w.waiting(a.Now()))
 		added.New++
 	}
-	return added, a.Table.Transact(ctx, writes...)
+	return added, writes, nil
 }
 
 // keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body;
@@ -151,13 +222,25 @@ func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.
 	return table.Insert(kept), err
 }
 
-// resume adds the next task of a stored delivery that has no attempt, or whose next attempt should have
-// come from the queue long ago. A delivery that waits for a paused endpoint has a due item.
+// resume adds the next task of a stored delivery without an attempt by the deliverer, or whose next
+// attempt should have come from the queue long ago. A delivery that waits for a paused endpoint has a
+// due item.
 func (a *Added) resume(w *Work, now time.Time) {
 	lost := w.Hidden.Queued && now.Sub(w.next()) > lostAfter
-	if w.Status == Pending && (w.Hidden.Made == 0 && !w.Hidden.Postponed || lost) {
-		a.Tasks = append(a.Tasks, w.task())
+	if w.Status == Pending && (w.Hidden.Made == w.Hidden.Withheld && !w.Hidden.Postponed || lost) {
+		a.Tasks = append(a.Tasks, w.waiting(now))
 	}
+}
+
+// withheld returns a new delivery after a first attempt that is not sent, and after a second one if its
+// time comes before the breaker closes. The next attempt waits in the queue.
+func (w *Work) withheld(now, until time.Time) *Work {
+	after := made{w.task(), Outcome{At: now, Error: NotSent}}.after(*w)
+	if second := after.next(); second.Before(until) {
+		after = made{after.task(), Outcome{At: second, Error: NotSent}}.after(after)
+	}
+	after.Hidden.Withheld = after.Hidden.Made
+	return &after
 }
 
 // Unsent returns the next tasks of the deliveries of a message to endpoints of which the queue may have

@@ -32,6 +32,9 @@ type Outcome struct {
 	RetryAfter time.Duration
 }
 
+// NotSent is the error of an attempt that the breaker withholds.
+const NotSent = "Not sent: the endpoint is failing."
+
 // Succeeded reports whether the receiver took the delivery.
 func (o Outcome) Succeeded() bool { return o.Status/100 == http.StatusOK/100 }
 
@@ -95,8 +98,16 @@ func (w *Work) Next(t Task, now time.Time) (next Task, delay time.Duration, ok b
 	if t.Mode != Scheduled || w.Status != Pending || t.Attempt != w.Hidden.Made || !w.Hidden.Queued {
 		return Task{}, 0, false
 	}
-	wait := w.NextAttemptAt.Sub(now) + time.Second - 1
-	return w.task(), min(max(wait.Truncate(time.Second), 0), bus.MaxDelay), true
+	next = w.waiting(now)
+	return next, next.Wait, true
+}
+
+// waiting returns the task of the next scheduled attempt, with the wait before it.
+func (w *Work) waiting(now time.Time) Task {
+	t := w.task()
+	wait := w.next().Sub(now) + time.Second - 1
+	t.Wait = min(max(wait.Truncate(time.Second), 0), bus.MaxDelay)
+	return t
 }
 
 // ReadBody returns the body of a delivery with its id; nil if the body is gone.

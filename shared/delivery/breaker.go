@@ -36,7 +36,9 @@ type State struct {
 	// OpenUntil is the time until which the breaker is open. Opened counts how often the breaker
 	// opened since the last success.
 	OpenUntil wire.Time `json:"open_until,omitzero"`
-	Opened    int       `json:"opened,omitempty"`
+	// Probing is set while one attempt tests the endpoint: the breaker may close before OpenUntil.
+	Probing bool `json:"probing,omitempty"`
+	Opened  int  `json:"opened,omitempty"`
 	// FailingSince is the time of the first failure of a scheduled attempt after the last success of
 	// any attempt, LastFailure the time of the last failure of a scheduled attempt.
 	FailingSince wire.Time `json:"failing_since,omitzero"`
@@ -86,7 +88,7 @@ func (s State) Exhausted(now time.Time) bool {
 
 // claimed returns the state while one attempt tests the endpoint: open for all others.
 func (s State) claimed(now time.Time) State {
-	s.OpenUntil = wire.At(now.Add(probeTime))
+	s.OpenUntil, s.Probing = wire.At(now.Add(probeTime)), true
 	return s
 }
 
@@ -127,7 +129,7 @@ func (s State) failed(r Result, now time.Time) State {
 // opened returns the state with an open breaker: each time twice as long as the time before.
 func (s State) opened(now time.Time) State {
 	longest := min(firstOpen<<min(s.Opened, leastInOpen), longestOpen)
-	s.OpenUntil, s.Opened = wire.At(now.Add(longest)), s.Opened+1
+	s.OpenUntil, s.Opened, s.Probing = wire.At(now.Add(longest)), s.Opened+1, false
 	s.WindowAt, s.Attempts, s.Failures = wire.Time{}, 0, 0
 	return s
 }
@@ -140,7 +142,7 @@ func (s State) succeeded(r Result, now time.Time) State {
 	switch {
 	case r.Mode == Redelivery:
 	case r.Probe:
-		s.OpenUntil, s.Opened = wire.Time{}, 0
+		s.OpenUntil, s.Opened, s.Probing = wire.Time{}, 0, false
 		s.WindowAt, s.Attempts, s.Failures = wire.Time{}, 0, 0
 	case s.WindowAt.IsZero():
 	case now.Sub(s.WindowAt.Time) >= window:

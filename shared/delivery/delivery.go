@@ -114,6 +114,14 @@ type Task struct {
 	// Held counts how often the attempt of a replay was sent to the queue again, because the breaker
 	// of the endpoint was open.
 	Held int `json:"held,omitempty"`
+	// Wait is the time until the attempt, at most bus.MaxDelay. Send leaves the wait to the queue.
+	Wait time.Duration `json:"-"`
+}
+
+// Same reports whether two tasks are the same attempt, however long it waits.
+func (t Task) Same(other Task) bool {
+	t.Wait = other.Wait
+	return t == other
 }
 
 // Post returns the message of the task. Its group is the endpoint, so that the queue serves other
@@ -126,7 +134,7 @@ func (t Task) Post(delay time.Duration) (bus.Post, error) {
 	return bus.Post{Body: body, Group: t.Endpoint, Delay: delay}, nil
 }
 
-// Send sends tasks that are due at once to the queue of the deliverer.
+// Send sends tasks to the queue of the deliverer.
 func Send(ctx context.Context, deliveries bus.Queue, tasks []Task) error {
 	if len(tasks) == 0 {
 		return nil
@@ -134,7 +142,7 @@ func Send(ctx context.Context, deliveries bus.Queue, tasks []Task) error {
 	posts := make([]bus.Post, len(tasks))
 	for i, t := range tasks {
 		var err error
-		if posts[i], err = t.Post(0); err != nil {
+		if posts[i], err = t.Post(t.Wait); err != nil {
 			return err
 		}
 	}
@@ -170,6 +178,8 @@ type Hidden struct {
 	// Made counts the scheduled attempts, Extra the others.
 	Made  int `json:"made"`
 	Extra int `json:"extra"`
+	// Withheld counts the scheduled attempts that Add has withheld.
+	Withheld int `json:"withheld,omitempty"`
 	// Queued reports whether the next attempt waits in the queue and not in a due item.
 	Queued bool `json:"queued,omitempty"`
 	// Postponed reports whether the delivery has waited for a paused endpoint.

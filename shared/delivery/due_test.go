@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -57,4 +58,20 @@ func TestADamagedDelivery(t *testing.T) {
 	rest, _, err := b.Part(t.Context(), *next)
 	require.NoError(t, err)
 	require.Len(t, rest, all-100)
+}
+
+// TestADamagedState of a breaker is left out, and the breakers of other endpoints are read.
+func TestADamagedState(t *testing.T) {
+	b := start(t)
+	for _, of := range []string{endpoint, person} {
+		_, err := b.Learn(t.Context(), org, of, slices.Repeat([]delivery.Result{{Failed: true}}, 10))
+		require.NoError(t, err)
+	}
+	open, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
+	require.NoError(t, err)
+	require.Len(t, open, 2)
+	b.damage(table.Key{PK: table.Org(org) + "#W#" + endpoint, SK: "S"})
+	rest, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
+	require.NoError(t, err)
+	require.Equal(t, map[string]time.Time{person: open[person]}, rest)
 }

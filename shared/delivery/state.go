@@ -24,9 +24,50 @@ func (s Store) ReadState(ctx context.Context, org int64, endpoint string) (State
 	if err != nil {
 		return State{}, err
 	}
+	return decodeState(item)
+}
+
+// OpenUntil returns the times before which the breakers of endpoints of an organization let no attempt
+// through; zero for a breaker that never opened. A breaker whose endpoint is tested may close at any time,
+// so the present time and a moment is all that is sure. A damaged state is left out: the deliverer asks for
+// the state of each attempt.
+func (s Store) OpenUntil(ctx context.Context, org int64, endpoints []string) (map[string]time.Time, error) {
+	keys := make([]table.Key, len(endpoints))
+	for i, endpoint := range endpoints {
+		keys[i] = stateKey(org, endpoint)
+	}
+	got, err := s.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	until := map[string]time.Time{}
+	for i, endpoint := range endpoints {
+		if state, err := decodeState(got[keys[i]]); err == nil {
+			until[endpoint] = state.sure(s.Now())
+		}
+	}
+	return until, nil
+}
+
+// moment is shorter than the wait for a second attempt.
+const moment = time.Second
+
+// sure returns the time before which the breaker is open for sure.
+func (s State) sure(now time.Time) time.Time {
+	if until := now.Add(moment); s.Probing && until.Before(s.OpenUntil.Time) {
+		return until
+	}
+	return s.OpenUntil.Time
+}
+
+// decodeState reads a state from its item: the zero State of a missing item.
+func decodeState(item table.Item) (State, error) {
 	state := State{version: item.Version}
+	if item.Version == 0 {
+		return state, nil
+	}
 	if err := json.Unmarshal(item.Data, &state); err != nil {
-		return State{}, fmt.Errorf("delivery: decode the state of %s: %w", endpoint, err)
+		return State{}, fmt.Errorf("delivery: decode the state of %s: %w", item.SK, err)
 	}
 	return state, nil
 }

@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -243,6 +244,50 @@ func TestALostAttemptIsSentAgain(t *testing.T) {
 	w := b.record(task, 500)
 	b.now = w.NextAttemptAt.Add(2 * time.Hour)
 	require.Empty(t, again(), "the sweeper sends what has a due item")
+}
+
+// TestAnAttemptToAFailingEndpointIsWithheldAtOnce: the first attempt is not sent, and the second waits in
+// the queue, unless the breaker is open then too. A message that comes again sends the second again, until
+// the deliverer has made it.
+func TestAnAttemptToAFailingEndpointIsWithheldAtOnce(t *testing.T) {
+	b := start(t)
+	until := map[int]time.Time{1: b.now.Add(2 * time.Second), 2: b.now.Add(time.Minute), 3: b.now}
+	addOf := func(sequence int) delivery.Added {
+		to := delivery.Target{Endpoint: endpoint, Form: "full", OpenUntil: until[sequence]}
+		added, err := b.Add(t.Context(), message(sequence), []delivery.Target{to}, b)
+		require.NoError(t, err)
+		return added
+	}
+	add := func() delivery.Added { return addOf(1) }
+	added := addOf(3)
+	require.Equal(t, []int{1, 0, 1}, []int{added.New, added.Withheld, added.Tasks[0].Attempt})
+	added = addOf(2)
+	require.Equal(t, []int{1, 1, 3}, []int{added.New, added.Withheld, added.Tasks[0].Attempt})
+	require.InDelta(t, 305, added.Tasks[0].Wait.Seconds(), 62)
+	both, err := b.Open(t.Context(), added.Tasks[0])
+	require.NoError(t, err)
+	require.Len(t, both.Attempts, 2)
+	require.InDelta(t, 5, both.Attempts[1].At.Sub(both.Attempts[0].At.Time).Seconds(), 1)
+
+	added = add()
+	require.Equal(t, []int{1, 1, 1}, []int{added.New, added.Withheld, len(added.Tasks)})
+	second := added.Tasks[0]
+	require.Equal(t, 2, second.Attempt)
+	require.WithinRange(t, b.now.Add(second.Wait), b.now.Add(4*time.Second), b.now.Add(7*time.Second))
+	w, err := b.Open(t.Context(), second)
+	require.NoError(t, err)
+	require.Equal(t, delivery.Pending, w.Status)
+	require.Len(t, w.Attempts, 1)
+	require.Equal(t, delivery.NotSent, *w.Attempts[0].Error)
+	require.Nil(t, w.Attempts[0].Status)
+
+	b.now = b.now.Add(time.Second)
+	again := add()
+	require.Equal(t, []int{0, 0, 1}, []int{again.New, again.Withheld, len(again.Tasks)})
+	require.True(t, second.Same(again.Tasks[0]))
+	require.Equal(t, second.Wait-time.Second, again.Tasks[0].Wait)
+	b.record(second, 500)
+	require.Empty(t, add().Tasks, "the third waits in the queue")
 }
 
 // TestAnOldChangeIsNotDeliveredAgain: a delivery that has expired is not made anew.
@@ -579,4 +624,30 @@ func TestOneProbeAtATime(t *testing.T) {
 	s, err = b.ReadState(t.Context(), org, endpoint)
 	require.NoError(t, err)
 	require.True(t, s.Healthy())
+}
+
+// TestABreakerThatIsTestedMayCloseSoon: while one attempt tests the endpoint, the second attempt of a new
+// delivery waits five seconds and is not withheld.
+func TestABreakerThatIsTestedMayCloseSoon(t *testing.T) {
+	b := start(t)
+	until := func() time.Time {
+		all, err := b.OpenUntil(t.Context(), org, []string{endpoint, person})
+		require.NoError(t, err)
+		require.Zero(t, all[person])
+		return all[endpoint]
+	}
+	require.Zero(t, until())
+	_, err := b.Learn(t.Context(), org, endpoint, slices.Repeat([]delivery.Result{{Failed: true}}, 10))
+	require.NoError(t, err)
+	require.Equal(t, b.now.Add(time.Minute), until())
+	b.now = until()
+	state, err := b.ReadState(t.Context(), org, endpoint)
+	require.NoError(t, err)
+	claimed, err := b.ClaimProbe(t.Context(), org, endpoint, state)
+	require.NoError(t, err)
+	require.True(t, claimed)
+	require.Equal(t, b.now.Add(time.Second), until())
+	_, err = b.Learn(t.Context(), org, endpoint, []delivery.Result{{Failed: true, Probe: true}})
+	require.NoError(t, err)
+	require.Equal(t, b.now.Add(2*time.Minute), until())
 }

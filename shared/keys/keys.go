@@ -69,7 +69,7 @@ var placeholders = map[string]string{
 	"kind": `[a-z_]+`, "parent": `[0-9a-f-]{36}`, "parent?": `([0-9a-f-]{36})?`, "value": `.*`,
 	"hash": `[0-9a-f]{64}`, "claim": `\d+`, "index": `\d{4}`, "bucket": `[a-z_]+`, "window": `\d+`,
 	"endpoint": `[0-9a-f-]{36}`, "record": `[0-9a-f-]{36}`, "yyyymmdd": `\d{8}`, "minute": `\d+`, "attempt": `[a-z]*\d+`,
-	"segment": `\d{6}`, "due": `\d{14}`, "published": `[0-9a-f-]{36}#[a-z.]+#\d+#(full|thin)`,
+	"segment": `\d{6}`, "published": `[0-9a-f-]{36}#[a-z.]+#\d+#(full|thin)`,
 }
 
 // placeholder finds the placeholders of a key.

@@ -27,13 +27,15 @@ import (
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/transcript"
+	"lectern/shared/upload"
 )
 
 // Keys are the patterns of all items.
 var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
-	session.Keys, sessionfile.Keys, transcript.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
+	session.Keys, sessionfile.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
+	resource.Keys,
 	change.Keys, delivery.Keys, datarequest.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"lectern/shared/account"
+	"lectern/shared/blob"
 	"lectern/shared/bus"
 	"lectern/shared/catalogue"
 	"lectern/shared/change"
@@ -78,12 +79,12 @@ type Report struct {
 // Store maintains one region.
 type Store struct {
 	Tenancy tenancy.Store
+	// Blobs has the bytes of uploads.
+	Blobs *blob.Store
 	// Time is the approximate duration of a call.
 	Time time.Duration
 	// Publish puts messages on the bus.
 	Publish func(ctx context.Context, messages []bus.Message) error
-	// RemoveBytes removes an object from the store of bytes.
-	RemoveBytes func(ctx context.Context, key string) error
 }
 
 // run is one call.
@@ -93,8 +94,7 @@ type run struct {
 	report  *Report
 	until   time.Time
 	publish func(ctx context.Context, messages []bus.Message) error
-	// removeBytes is Store.RemoveBytes.
-	removeBytes func(ctx context.Context, key string) error
+	blobs   *blob.Store
 	// events are the ids of the events of the organization eventsOf.
 	events   []int64
 	eventsOf int64
@@ -103,7 +103,7 @@ type run struct {
 }
 
 func (s Store) run(c Cursor, until time.Time) *run {
-	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until, publish: s.Publish, removeBytes: s.RemoveBytes}
+	return &run{Store: s.Tenancy, Cursor: c, report: &Report{}, until: until, publish: s.Publish, blobs: s.Blobs}
 }
 
 // steps does step after step until the time is over or everything is done. It calls done
@@ -246,14 +246,15 @@ type purgePart func(s purge.Store, ctx context.Context, org, event int64) error
 
 // purgeParts are the parts of the purge of an event, in their order.
 var purgeParts = []purgePart{
-	purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings, purge.Store.Records, purge.Store.Files,
+	purge.Store.Sessions, purge.Store.Contacts, purge.Store.Accounts, purge.Store.Settings, purge.Store.Records,
+	purge.Store.Uploads,
 }
 
 // purge returns the step that does one part of the purge of an event, or of the
 // organization if event is 0.
 func (r *run) purge(part purgePart, event int64) func(context.Context) (bool, error) {
 	return func(ctx context.Context) (bool, error) {
-		s := purge.Store{Table: r.Table, Now: r.Now, Until: r.until, Counts: &r.report.Purged, RemoveBytes: r.removeBytes}
+		s := purge.Store{Table: r.Table, Blobs: r.blobs, Now: r.Now, Until: r.until, Counts: &r.report.Purged}
 		return true, part(s, ctx, r.OrgID, event)
 	}
 }

@@ -1,9 +1,10 @@
 // Package purge removes for good the records that were deleted more than 30 days ago:
 // sessions, contacts and accounts without any role, settings, and small records (decision
-// 19). One transaction removes a record. The transaction is conditional on the versions that were
-// read, so that an earlier restore wins. Sums of shards and settings versions stay exact.
+// 19). It also removes uploads that have ended, with their bytes (decision 39). One transaction
+// removes a record. The transaction is conditional on the versions that were read, so that an
+// earlier restore wins. Sums of shards and settings versions stay exact.
 //
-// Read purge.go, then sessions.go, transcripts.go, files.go, parties.go, settings.go, records.go.
+// Read purge.go, then sessions.go, transcripts.go, uploads.go, parties.go, settings.go, records.go.
 package purge
 
 import (
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/account"
+	"lectern/shared/blob"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/resource"
@@ -44,7 +46,7 @@ const (
 var ErrTime = errors.New("purge: no time is left")
 
 // Counts are the numbers of purged records. Shrunk is the number of deleted settings that
-// lost content, left in the settings by an earlier release. Files counts bytes.
+// lost content, left in the settings by an earlier release.
 type Counts struct {
 	Sessions int64 `json:"sessions"`
 	Contacts int64 `json:"contacts"`
@@ -52,12 +54,15 @@ type Counts struct {
 	Settings int64 `json:"settings"`
 	Records  int64 `json:"records"`
 	Shrunk   int64 `json:"shrunk_settings"`
-	Files    int64 `json:"files"`
+	// Uploads counts the uploads that ended or were of purged sessions.
+	Uploads int64 `json:"uploads"`
 }
 
 // Store purges one region's table.
 type Store struct {
 	Table *table.Table
+	// Blobs has the bytes of uploads.
+	Blobs *blob.Store
 	// Now gives the time for the age of a deletion.
 	Now func() time.Time
 	// Until is the time after which no further removal begins, except in the first seconds
@@ -65,8 +70,6 @@ type Store struct {
 	Until time.Time
 	// Counts receives the numbers of the purge.
 	Counts *Counts
-	// RemoveBytes removes an object from the store of bytes.
-	RemoveBytes func(ctx context.Context, key string) error
 }
 
 // run is the purge of one event, or of an organization's settings if event is 0.
@@ -95,6 +98,11 @@ func (s Store) Records(ctx context.Context, org, event int64) error {
 // Sessions purges the sessions of an event.
 func (s Store) Sessions(ctx context.Context, org, event int64) error {
 	return s.run(org, event).sessions(ctx)
+}
+
+// Uploads removes the uploads of an event that ended, or whose session was purged, with their bytes.
+func (s Store) Uploads(ctx context.Context, org, event int64) error {
+	return s.run(org, event).uploads(ctx)
 }
 
 // Contacts purges the contacts of an event, each from all of its events together.

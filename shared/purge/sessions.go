@@ -8,7 +8,6 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/person"
 	"lectern/shared/session"
-	"lectern/shared/sessionfile"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
 )
@@ -92,16 +91,13 @@ func (r *run) bodies(ids []string) []table.Key {
 // room of the transaction become announcements before the transaction. No reader relies on
 // an announcement, and the announcements are deleted after the transaction.
 func (r *run) session(ctx context.Context, id string) (done bool, err error) {
-	key, uploads := session.Of(r.org, r.event).Body(id), sessionfile.At(r.org, r.event).Uploads(id)
-	got, err := r.Table.GetMany(ctx, []table.Key{key, uploads})
+	key := session.Of(r.org, r.event).Body(id)
+	got, err := r.Table.GetMany(ctx, []table.Key{key})
 	if err != nil || got[key].Version == 0 {
 		return false, err
 	}
 	b, err := session.Decode(got[key])
 	if err != nil || !r.old(b.DeletedAt) || len(b.Subsessions)+len(b.Sources) > 0 || b.Target != nil {
-		return false, err
-	}
-	if err := r.leaveBytes(ctx, b); err != nil {
 		return false, err
 	}
 	of := person.Session{Org: r.org, Event: r.event, ID: id, Version: b.Version, Created: b.CreatedAt.UnixMilli()}
@@ -119,9 +115,6 @@ func (r *run) session(ctx context.Context, id string) (done bool, err error) {
 		}
 	}
 	gone := catalogue.Remove(session.Of(r.org, r.event).Rows(), id, key, b.Version)
-	if got[uploads].Version > 0 {
-		gone = append(gone, table.Delete(uploads))
-	}
 	record := r.record(ctx, "session", id, b.Version)
 	if err := change.Commit(ctx, r.Table, append(slices.Concat(gone, together), record.Write())...); err != nil {
 		return false, err

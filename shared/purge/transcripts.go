@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"lectern/shared/session"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
 )
@@ -27,10 +28,23 @@ func (r *run) sessionWithTexts(ctx context.Context, id string) (done bool, err e
 	return true, r.transcripts(ctx, id)
 }
 
-// orphan removes what an interrupted purge left of a session.
-func (r *run) orphan(ctx context.Context, session string) (done bool, err error) {
-	err = r.transcripts(ctx, session)
+// orphan removes what an interrupted purge left of a session. A session with a body is none: some damage
+// has removed its row alone.
+func (r *run) orphan(ctx context.Context, id string) (done bool, err error) {
+	if gone, err := r.gone(ctx, id); !gone || err != nil {
+		return false, err
+	}
+	err = r.transcripts(ctx, id)
 	return err == nil, err
+}
+
+// gone reports whether a session has no body.
+func (r *run) gone(ctx context.Context, id string) (bool, error) {
+	_, err := r.Table.Get(ctx, session.Of(r.org, r.event).Body(id))
+	if errors.Is(err, table.ErrNotFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // transcripts removes the transcriptions of a purged session: the pointers and segments, and the

@@ -30,31 +30,31 @@ func errMissing() error {
 
 // inspect checks the uploaded bytes of a file. It returns a 400 for missing bytes, and for bytes that
 // are not what the client has declared; refused reports that the bytes must be removed.
-func (st *Store) inspect(ctx context.Context, key string, u *Upload) (refused bool, err error) {
-	object, err := st.Blobs.Head(ctx, key)
+func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error) {
+	object, err := st.Blobs.Head(ctx, b.Object)
 	if errors.Is(err, blob.ErrAbsent) {
 		return false, errMissing()
 	}
 	if err != nil {
 		return false, err
 	}
-	if object.Size != u.Size {
-		return true, apierr.Invalid("size_bytes", "The file has %d bytes, and size_bytes was %d.", object.Size, u.Size)
+	if object.Size != b.Size {
+		return true, apierr.Invalid("size_bytes", "The file has %d bytes, and size_bytes was %d.", object.Size, b.Size)
 	}
-	if u.MIMEType == svg && u.Size > maxSVG {
+	if b.Type == svg && b.Size > maxSVG {
 		return true, apierr.Invalid("size_bytes", "An SVG must not be larger than %d bytes.", maxSVG)
 	}
-	first, err := st.Blobs.First(ctx, key, firstBytes(u))
+	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b))
 	if err != nil {
 		return false, err
 	}
-	err = checkBytes(u.MIMEType, first)
+	err = checkBytes(b.Type, first)
 	return err != nil, err
 }
 
 // firstBytes returns how many bytes of a file are read.
-func firstBytes(u *Upload) int64 {
-	if u.MIMEType == svg {
+func firstBytes(b *Bytes) int64 {
+	if b.Type == svg {
 		return maxSVG
 	}
 	return seen

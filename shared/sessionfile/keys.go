@@ -3,111 +3,113 @@ package sessionfile
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"lectern/shared/keys"
+	"lectern/shared/record"
 	"lectern/shared/session"
 	"lectern/shared/table"
+	"lectern/shared/upload"
+	"lectern/shared/wire"
 )
 
-// Keys are the patterns of the items of files. Names of files are words that others wrote.
-var Keys = []keys.Pattern{
-	{Name: "uploads of a session", PK: "e#S#<session>", SK: "F", Personal: keys.Outside},
-	{Name: "bytes to be looked at", PK: "e#FB", SK: "<due>#<session>#<record>", Personal: keys.Nothing},
-}
+// Keys are the patterns of the items of files, beside those of package upload.
+var Keys = []keys.Pattern{{Name: "open uploads of a session", PK: "e#S#<session>", SK: "F", Expires: true, Personal: keys.Nothing}}
 
 const (
-	// uploadTime is how long a client may take from the create of a file to complete.
+	// uploadTime is the time from the create of a file to complete.
 	uploadTime = 24 * time.Hour
-	// leeway is longer than a request takes that began before the end of uploadTime.
-	leeway = time.Hour
-	// Keep is how long the bytes of a deleted or replaced file stay.
+	// Keep is the time for which the bytes of a deleted or replaced file stay.
 	Keep = 30 * 24 * time.Hour
+	// Folder begins the keys of the objects.
+	Folder = "files"
 )
 
-// Place holds the keys of the files of an event's sessions.
-type Place struct{ session.Place }
+// Kind is the kind of the bytes of files. The session's record says which bytes are a file.
+var Kind = &upload.Kind[Bytes, *Bytes]{Name: "session_file", Title: "File", Folder: Folder, Life: uploadTime}
 
-// At returns the Place of an event.
-func At(org, event int64) Place { return Place{session.Of(org, event)} }
+// Bytes is the record of the bytes of a file. A file whose bytes were replaced has several.
+type Bytes struct {
+	upload.Upload
+	// File is the file as the client described it, without Link.
+	File session.File `json:"file"`
+	// Sent says what a replacement changes beside the bytes. It is nil for a new file.
+	Sent *Sent `json:"sent,omitempty"`
+}
 
-// Uploads returns the key of the uploads of a session.
-func (p Place) Uploads(session string) table.Key {
+// Sent reports which properties the client sent with a replacement.
+type Sent struct {
+	Title      bool `json:"title,omitempty"`
+	AssignedTo bool `json:"assigned_participant_id,omitempty"`
+}
+
+// object returns the key of the bytes of an id.
+func object(p session.Place, session, id string) string {
+	return upload.Place{Place: p}.Object(Folder, session, id)
+}
+
+// openKey returns the key of the open uploads of a session.
+func openKey(p session.Place, session string) table.Key {
 	return table.Key{PK: p.Body(session).PK, SK: "F"}
 }
 
-// Folder is the first part of the keys of files in the store of bytes.
-const Folder = "files"
-
-// Object returns the key in the store of bytes.
-func (p Place) Object(session, bytes string) string {
-	return fmt.Sprintf("%s/%d/%d/%s/%s", Folder, p.Org, p.Event, session, bytes)
-}
-
-// Due names bytes that a sweep looks at from a time on. The sweep removes bytes that no file has.
-type Due struct {
-	Session string `json:"-"`
-	Bytes   string `json:"-"`
-	// File is the file that had the bytes.
-	File string `json:"file"`
-}
-
-// DuePartition returns the partition of the event's Dues.
-func (p Place) DuePartition() string { return table.Event(p.Org, p.Event) + "#FB" }
-
-// DueBound returns the sort key that follows all Dues before a time.
-func DueBound(at time.Time) string { return at.UTC().Format("20060102150405") }
-
-// Write returns the write of a Due at a time.
-func (d Due) Write(p Place, at time.Time) table.Write {
-	key := table.Key{PK: p.DuePartition(), SK: DueBound(at) + "#" + d.Session + "#" + d.Bytes}
-	return table.Put(table.Item{Key: key, Version: 1, Data: fmt.Appendf(nil, `{"file":%q}`, d.File)})
-}
-
-// DecodeDue reads a Due from its item.
-func DecodeDue(item table.Item) (d Due, err error) {
-	if err := json.Unmarshal(item.Data, &d); err != nil {
-		return d, fmt.Errorf("sessionfile: decode %s: %w", item.SK, err)
-	}
-	_, rest, _ := strings.Cut(item.SK, "#")
-	d.Session, d.Bytes, _ = strings.Cut(rest, "#")
-	return d, nil
-}
-
-// Upload is a file whose bytes were not checked yet.
-type Upload struct {
-	session.File
-	// Replaces reports whether the session has a file of the id, with other bytes.
-	Replaces bool `json:"replaces,omitempty"`
-	// Since is the time of the request that began the upload.
-	Since time.Time `json:"since"`
-}
-
-// Uploads are the uploads of a session that have not ended.
-type Uploads struct {
-	All     []*Upload `json:"uploads"`
+// Open are the uploads of a session that clients may complete. The item expires with the last of them.
+type Open struct {
+	All     []OpenUpload `json:"uploads"`
 	version int64
 }
 
-// DecodeUploads reads the uploads of a session; none from an empty item.
-func DecodeUploads(item table.Item) (*Uploads, error) {
-	u := &Uploads{version: item.Version}
+// OpenUpload names the bytes that a file is to have.
+type OpenUpload struct {
+	File  string `json:"file"`
+	Bytes string `json:"bytes"`
+	// SlotID is the slot that the file takes room in.
+	SlotID *string   `json:"content_slot_id,omitempty"`
+	Ends   wire.Time `json:"ends"`
+}
+
+// DecodeOpen reads the open uploads of a session; none from an empty item.
+func DecodeOpen(item table.Item) (*Open, error) {
+	o := &Open{version: item.Version}
 	if item.Version == 0 {
-		return u, nil
+		return o, nil
 	}
-	if err := json.Unmarshal(item.Data, u); err != nil {
-		return nil, fmt.Errorf("sessionfile: decode the uploads of %s: %w", item.PK, err)
+	if err := json.Unmarshal(item.Data, o); err != nil {
+		return nil, fmt.Errorf("sessionfile: decode the open uploads of %s: %w", item.PK, err)
 	}
-	return u, nil
+	return o, nil
 }
 
 // Find returns the upload of a file; nil without one.
-func (u *Uploads) Find(id string) *Upload {
-	for _, upload := range u.All {
-		if upload.ID == id {
-			return upload
+func (o *Open) Find(file string) *OpenUpload {
+	for i := range o.All {
+		if o.All[i].File == file {
+			return &o.All[i]
 		}
 	}
 	return nil
+}
+
+// remove removes the upload of a file.
+func (o *Open) remove(file string) {
+	o.All = slices.DeleteFunc(o.All, func(u OpenUpload) bool { return u.File == file })
+}
+
+// write returns the write of the uploads.
+func (o *Open) write(key table.Key) (table.Write, error) {
+	if len(o.All) == 0 {
+		return table.Remove(key, o.version), nil
+	}
+	item, err := record.Encode(key, o.version+1, o)
+	if err != nil {
+		return table.Write{}, err
+	}
+	for _, u := range o.All {
+		item.Expires = max(item.Expires, u.Ends.Add(upload.Grace).Unix())
+	}
+	if o.version == 0 {
+		return table.Insert(item), nil
+	}
+	return table.Replace(item, o.version), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/blob"
+	"lectern/shared/session"
 	"lectern/shared/table"
 )
 
@@ -26,7 +27,7 @@ const (
 
 // where names the bytes of a file.
 type where struct {
-	Place
+	session.Place
 	session, bytes string
 }
 
@@ -52,7 +53,7 @@ func (st *Store) link(ctx context.Context, at where) (string, error) {
 func (st *Store) open(ctx context.Context, link string) (at where, err error) {
 	text, err := base64.RawURLEncoding.DecodeString(link)
 	if err != nil || len(text) < 2*idBytes+sumBytes {
-		return at, NotFound()
+		return at, Kind.NotFound()
 	}
 	text, sum := text[:len(text)-sumBytes], text[len(text)-sumBytes:]
 	want, err := st.Keys.Sum(ctx, purpose, text)
@@ -60,12 +61,12 @@ func (st *Store) open(ctx context.Context, link string) (at where, err error) {
 		return at, err
 	}
 	if !hmac.Equal(sum, want[:sumBytes]) {
-		return at, NotFound()
+		return at, Kind.NotFound()
 	}
 	org, n := binary.Uvarint(text)
 	event, m := binary.Uvarint(text[n:])
 	ids := text[n+m:]
-	at.Place = At(int64(org), int64(event)) //nolint:gosec // link has signed both
+	at.Place = session.Of(int64(org), int64(event)) //nolint:gosec // link has signed both
 	at.session, at.bytes = uuid.UUID(ids[:idBytes]).String(), uuid.UUID(ids[idBytes:]).String()
 	return at, nil
 }
@@ -83,19 +84,16 @@ func (st *Store) Download(ctx context.Context, link string) (string, error) {
 	}
 	body, err := at.Live(got, at.session)
 	if apierr.IsNotFound(err) {
-		return "", NotFound()
+		return "", Kind.NotFound()
 	}
 	if err != nil {
 		return "", err
 	}
 	f := body.FileOf(at.bytes)
 	if f == nil {
-		return "", NotFound()
+		return "", Kind.NotFound()
 	}
-	download := blob.Download{Key: at.Object(at.session, at.bytes), Name: f.Filename, Type: f.MIMEType}
+	download := blob.Download{Key: object(at.Place, at.session, at.bytes), Name: f.Filename, Type: f.MIMEType}
 	request, err := st.Blobs.Get(ctx, download, downloadTime)
 	return request.URL, err
 }
-
-// NotFound returns the 404 of a file.
-func NotFound() error { return apierr.NotFound("File") }

@@ -2,13 +2,12 @@ package sessionfile
 
 import (
 	"context"
-	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
-	"lectern/shared/record"
 	"lectern/shared/session"
 	"lectern/shared/table"
+	"lectern/shared/upload"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
@@ -23,14 +22,15 @@ type edit interface {
 type sheet struct {
 	*Store
 	caller *auth.Caller
-	place  Place
 	now    wire.Time
+	// got are the read items, with the bytes of the file that changes.
+	got write.Items
 	// before is the session as stored, after the session with changed files; nil without a change.
 	before, after *session.Body
-	uploads       *Uploads
-	// began reports whether uploads have changed.
-	began bool
-	// also are writes of the edit beside session and uploads.
+	open          *Open
+	// opened reports whether open has changed.
+	opened bool
+	// also are writes of the edit beside session and open uploads.
 	also []table.Write
 }
 
@@ -42,48 +42,79 @@ func (s *sheet) change() *session.Body {
 	return s.after
 }
 
-// end removes an upload from the uploads.
-func (s *sheet) end(ended *Upload) {
-	var left []*Upload
-	for _, u := range s.uploads.All {
-		if u != ended {
-			left = append(left, u)
-		}
+// close removes the open upload of a file. The purge removes record and bytes after the end of the
+// upload.
+func (s *sheet) close(file string) {
+	s.open.remove(file)
+	s.opened = true
+}
+
+func (s *sheet) records() upload.Collection[Bytes, *Bytes] {
+	return Kind.Of(s.Store.Store, s.caller, s.before.ID)
+}
+
+// set changes the record of bytes; nil for ends lets the bytes stay. A record that is missing, as after
+// some damage, is left alone.
+func (s *sheet) set(ctx context.Context, id, verb string, ends *wire.Time) error {
+	before, err := s.records().Find(s.got, id)
+	if apierr.IsNotFound(err) {
+		return nil
 	}
-	s.uploads.All, s.began = left, true
+	if err != nil {
+		return err
+	}
+	after := *before
+	after.Ends = ends
+	writes, err := s.records().Writes(ctx, verb, before, &after)
+	s.also = append(s.also, writes...)
+	return err
 }
 
-// lookAt has a sweep look at the bytes of a file after a time.
-func (s *sheet) lookAt(f *session.File, after time.Duration) {
-	s.also = append(s.also, Due{s.before.ID, f.Bytes, f.ID}.Write(s.place, s.now.Add(after)))
+// discard lets the purge remove the bytes of a file after Keep.
+func (s *sheet) discard(ctx context.Context, f *session.File, verb string) error {
+	ends := wire.At(s.now.Add(Keep))
+	return s.set(ctx, f.Bytes, verb, &ends)
 }
 
-// operation does an edit in one transaction (write.Op).
+// operation does an edit of a file in one transaction (write.Op).
 type operation struct {
-	store   *Store
-	caller  *auth.Caller
-	session string
-	edit    edit
+	store         *Store
+	caller        *auth.Caller
+	session, file string
+	edit          edit
 	// body is the session after the last Plan.
 	body *session.Body
 }
 
-// run does an edit and returns its file, with the session after the edit.
-func (st *Store) run(ctx context.Context, c *auth.Caller, id string, e edit) (*session.File, *session.Body, error) {
-	op := &operation{store: st, caller: c, session: id, edit: e}
+// run does an edit of a file and returns the file, with the session after the edit.
+func (st *Store) run(ctx context.Context, c *auth.Caller, in, file string, e edit) (*session.File, *session.Body, error) {
+	op := &operation{store: st, caller: c, session: in, file: file, edit: e}
 	f, err := write.Run[*session.File](ctx, st.Table, op)
 	return f, op.body, err
 }
 
-func (o *operation) place() Place { return At(o.caller.Org.ID, o.caller.Event.ID) }
+func (o *operation) place() session.Place { return session.At(o.caller) }
 
-// Reads returns the keys of the session and its uploads.
+// Reads returns the keys of the session and its open uploads.
 func (o *operation) Reads() []table.Key {
-	return []table.Key{o.place().Body(o.session), o.place().Uploads(o.session)}
+	return []table.Key{o.place().Body(o.session), openKey(o.place(), o.session)}
 }
 
-// More returns no keys.
-func (o *operation) More(write.Items) []table.Key { return nil }
+// More returns the keys of the bytes that the file has, and of those that an upload brings.
+func (o *operation) More(got write.Items) (all []table.Key) {
+	body, open, err := o.store.decode(o.place(), got, o.session)
+	if err != nil {
+		return nil // Plan returns the error.
+	}
+	records := Kind.Of(o.store.Store, o.caller, o.session)
+	if u := open.Find(o.file); u != nil {
+		all = append(all, records.Key(u.Bytes))
+	}
+	if f := body.File(o.file); f != nil {
+		all = append(all, records.Key(f.Bytes))
+	}
+	return all
+}
 
 // Touches returns nil: no bulk has these operations.
 func (o *operation) Touches(write.Items) []string { return nil }
@@ -91,13 +122,12 @@ func (o *operation) Touches(write.Items) []string { return nil }
 // Plan does the edit. Each write has a condition on the version of the session, so that no file begins
 // beside the deletion of the session, and the numbers of files are exact.
 func (o *operation) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	body, uploads, err := o.store.decode(o.place(), got, o.session)
+	body, open, err := o.store.decode(o.place(), got, o.session)
 	if err != nil {
 		return nil, err
 	}
 	s := &sheet{
-		Store: o.store, caller: o.caller, place: o.place(), before: body, uploads: uploads,
-		now: session.Later(wire.At(o.store.Now()), body),
+		Store: o.store, caller: o.caller, got: got, before: body, open: open, now: session.Later(wire.At(o.store.Now()), body),
 	}
 	f, err := o.edit.do(ctx, s)
 	if err != nil {
@@ -113,30 +143,25 @@ func (o *operation) Plan(ctx context.Context, got write.Items) (*write.Plan, err
 	return &write.Plan{Writes: writes, Answer: f}, nil
 }
 
-// writes returns the writes of the session, the uploads, and what the edit has added.
+// writes returns the writes of the session, of the open uploads, and those of the edit. An edit that
+// changes nothing has none.
 func (s *sheet) writes(ctx context.Context) ([]table.Write, error) {
-	all := s.also
-	if s.after == nil {
-		all = append(all, table.Version(s.place.Body(s.before.ID), s.before.Version))
-	} else {
+	all, place := s.also, session.At(s.caller)
+	if s.after != nil {
 		c := session.Change{Before: s.before, After: s.after, Action: session.KindUpdated, Kind: session.KindUpdated}
-		writes, err := session.Writer{Table: s.Table, Place: s.place.Place}.Writes(ctx, s.now, c)
+		writes, err := session.Writer{Table: s.Table, Place: place}.Writes(ctx, s.now, c)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, writes...)
+	} else if s.opened {
+		all = append(all, table.Version(place.Body(s.before.ID), s.before.Version))
 	}
-	if !s.began {
+	if !s.opened {
 		return all, nil
 	}
-	item, err := record.Encode(s.place.Uploads(s.before.ID), s.uploads.version+1, s.uploads)
-	if err != nil {
-		return nil, err
-	}
-	if s.uploads.version == 0 {
-		return append(all, table.Insert(item)), nil
-	}
-	return append(all, table.Replace(item, s.uploads.version)), nil
+	open, err := s.open.write(openKey(place, s.before.ID))
+	return append(all, open), err
 }
 
 // slot returns the slot of an id, and holds the write to its version; 400 that names the slot for a slot

@@ -1,16 +1,15 @@
 // Package sessionfile owns the files of sessions and the upload slots of an event (spec.md section
 // 4.6, gaps.md section 6.1). A slot is a small record of the event that only an operator writes. A
-// file is a part of its session, and its bytes are in the store of bytes. An upload that has not ended
-// stands beside the session.
+// completed file is a part of its session. Package upload has a record of the bytes, of files and of
+// uploads that are not complete.
 //
-// Read slot.go for slots; store.go, draft.go, types.go, sheet.go, edits.go, inspect.go, link.go and
-// keys.go for files.
+// Read slot.go for slots; store.go, draft.go, types.go, keys.go, sheet.go, edits.go, inspect.go and
+// link.go for files.
 package sessionfile
 
 import (
 	"context"
 	"slices"
-	"time"
 
 	"lectern/shared/auth"
 	"lectern/shared/blob"
@@ -20,17 +19,15 @@ import (
 	"lectern/shared/session/store"
 	"lectern/shared/session/view"
 	"lectern/shared/table"
+	"lectern/shared/upload"
 	"lectern/shared/write"
 )
 
 // Store reads and writes the files of the caller's event, and reads the slots.
 type Store struct {
-	Table    *table.Table
-	Now      func() time.Time
-	NewID    func() string
+	upload.Store
 	Records  resource.Store
 	Sessions *store.Store
-	Blobs    *blob.Store
 	Keys     *secret.Keys
 }
 
@@ -79,93 +76,109 @@ func (st *Store) begin(ctx context.Context, c *auth.Caller, to Target, edit *beg
 	if err := edit.draft.check(); err != nil {
 		return nil, err
 	}
-	at := where{At(c.Org.ID, c.Event.ID), to.Session, st.NewID()}
-	link, err := st.link(ctx, at)
+	b := Kind.Of(st.Store, c, to.Session).New(edit.draft.Filename.Value, edit.draft.kind(), edit.draft.Size.Value)
+	link, err := st.link(ctx, where{session.At(c), to.Session, b.ID})
 	if err != nil {
 		return nil, err
 	}
-	edit.id, edit.bytes, edit.link = to.ID, at.bytes, link
-	sign, err := st.sign(ctx, at, edit.draft.kind(), edit.draft.Size.Value)
+	send, err := st.sign(ctx, b)
 	if err != nil {
 		return nil, err
 	}
-	f, body, err := st.run(ctx, c, to.Session, edit)
+	edit.id, edit.bytes, edit.link = to.ID, b, link
+	f, body, err := st.run(ctx, c, to.Session, to.ID, edit)
 	if err != nil {
 		return nil, err
 	}
-	return st.begun(ctx, c, body, *f, sign)
+	return st.begun(ctx, c, body, *f, send)
 }
 
 // sign returns the request that sends bytes.
-func (st *Store) sign(ctx context.Context, at where, kind string, size int64) (*blob.Request, error) {
-	upload := blob.Upload{Key: at.Object(at.session, at.bytes), Type: kind, Size: size}
-	request, err := st.Blobs.Put(ctx, upload, blob.MaxExpiry)
+func (st *Store) sign(ctx context.Context, b *Bytes) (*blob.Request, error) {
+	request, err := st.Blobs.Put(ctx, blob.Upload{Key: b.Object, Type: b.Type, Size: b.Size}, blob.MaxExpiry)
 	return &request, err
 }
 
 func (st *Store) begun(ctx context.Context, c *auth.Caller, b *session.Body, f session.File, send *blob.Request) (*Begun, error) {
-	shown, err := st.Sessions.Files(ctx, c, b, []session.File{f})
+	shown, err := st.show(ctx, c, b, &f)
 	if err != nil {
 		return nil, err
 	}
-	return &Begun{shown[0], send}, nil
+	return &Begun{*shown, send}, nil
 }
 
 // again shows the upload that an earlier request under the same Idempotency-Key has begun, or the file
 // that has come of it.
 func (st *Store) again(ctx context.Context, c *auth.Caller, in, id string) (*Begun, error) {
-	body, uploads, err := st.load(ctx, c, in)
+	body, open, err := st.load(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	if u := uploads.Find(id); u != nil {
-		send, err := st.sign(ctx, where{At(c.Org.ID, c.Event.ID), in, u.Bytes}, u.MIMEType, u.Size)
-		if err != nil {
-			return nil, err
+	u := open.Find(id)
+	if u == nil {
+		f := body.File(id)
+		if f == nil {
+			return nil, Kind.NotFound()
 		}
-		return st.begun(ctx, c, body, u.File, send)
-	}
-	if f := body.File(id); f != nil {
 		return st.begun(ctx, c, body, *f, nil)
 	}
-	return nil, NotFound()
+	b, err := Kind.Of(st.Store, c, in).Get(ctx, u.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	f := b.File
+	if f.Link, err = st.link(ctx, where{session.At(c), in, b.ID}); err != nil {
+		return nil, err
+	}
+	send, err := st.sign(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return st.begun(ctx, c, body, f, send)
 }
 
 // Complete checks the bytes of an upload and makes the file visible. A file that is complete stays as it
 // is. Complete returns a 400 for missing or wrong bytes, and a 404 without the session or the upload.
 // After wrong bytes, the upload has ended.
 func (st *Store) Complete(ctx context.Context, c *auth.Caller, to Target) (*view.Content, error) {
-	body, uploads, err := st.load(ctx, c, to.Session)
+	body, open, err := st.load(ctx, c, to.Session)
 	if err != nil {
 		return nil, err
 	}
-	u := uploads.Find(to.ID)
+	u := open.Find(to.ID)
 	if u == nil {
 		f := body.File(to.ID)
 		if f == nil {
-			return nil, NotFound()
+			return nil, Kind.NotFound()
 		}
 		return st.show(ctx, c, body, f)
 	}
-	key := At(c.Org.ID, c.Event.ID).Object(to.Session, u.Bytes)
-	if refused, err := st.inspect(ctx, key, u); err != nil {
+	b, err := Kind.Of(st.Store, c, to.Session).Get(ctx, u.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	if refused, err := st.inspect(ctx, b); err != nil {
 		if refused {
-			st.drop(ctx, c, to, u, key)
+			st.drop(ctx, c, to, b)
 		}
 		return nil, err
 	}
-	f, body, err := st.run(ctx, c, to.Session, completeUpload{to.ID, u.Bytes})
+	link, err := st.link(ctx, where{session.At(c), to.Session, b.ID})
+	if err != nil {
+		return nil, err
+	}
+	f, body, err := st.run(ctx, c, to.Session, to.ID, completeUpload{to.ID, b.ID, link})
 	if err != nil {
 		return nil, err
 	}
 	return st.show(ctx, c, body, f)
 }
 
-// drop ends an upload whose bytes are refused, and removes the bytes. After a failure, the sweep
-// removes both.
-func (st *Store) drop(ctx context.Context, c *auth.Caller, to Target, u *Upload, key string) {
-	if _, _, err := st.run(ctx, c, to.Session, dropUpload{to.ID, u.Bytes}); err == nil {
-		_ = st.Blobs.Delete(ctx, key)
+// drop ends an upload whose bytes are refused, and removes the bytes. After a failure, the purge removes
+// the bytes.
+func (st *Store) drop(ctx context.Context, c *auth.Caller, to Target, b *Bytes) {
+	if _, _, err := st.run(ctx, c, to.Session, to.ID, dropUpload{to.ID, b.ID}); err == nil {
+		_ = st.Blobs.Delete(ctx, b.Object)
 	}
 }
 
@@ -175,7 +188,7 @@ func (st *Store) Update(ctx context.Context, c *auth.Caller, to Target, d *Descr
 	if err := to.Guard.Validate(); err != nil {
 		return nil, err
 	}
-	f, body, err := st.run(ctx, c, to.Session, updateFile{to, d})
+	f, body, err := st.run(ctx, c, to.Session, to.ID, updateFile{to, d})
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +198,7 @@ func (st *Store) Update(ctx context.Context, c *auth.Caller, to Target, d *Descr
 // Delete removes a file, or ends the upload of a new file. It returns a 404 as Update does, and a 409 for
 // a guard that fails.
 func (st *Store) Delete(ctx context.Context, c *auth.Caller, to Target) error {
-	_, _, err := st.run(ctx, c, to.Session, deleteFile(to))
+	_, _, err := st.run(ctx, c, to.Session, to.ID, deleteFile(to))
 	return err
 }
 
@@ -197,10 +210,10 @@ func (st *Store) show(ctx context.Context, c *auth.Caller, b *session.Body, f *s
 	return &shown[0], nil
 }
 
-// load reads a session with its uploads; 404 without the session.
-func (st *Store) load(ctx context.Context, c *auth.Caller, id string) (*session.Body, *Uploads, error) {
-	p := At(c.Org.ID, c.Event.ID)
-	got, err := st.Table.GetMany(ctx, []table.Key{p.Body(id), p.Uploads(id)})
+// load reads a session with its open uploads; 404 without the session.
+func (st *Store) load(ctx context.Context, c *auth.Caller, id string) (*session.Body, *Open, error) {
+	p := session.At(c)
+	got, err := st.Table.GetMany(ctx, []table.Key{p.Body(id), openKey(p, id)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -208,16 +221,15 @@ func (st *Store) load(ctx context.Context, c *auth.Caller, id string) (*session.
 }
 
 // decode returns a session with its uploads that have time left; 404 without the session.
-func (st *Store) decode(p Place, got write.Items, id string) (*session.Body, *Uploads, error) {
+func (st *Store) decode(p session.Place, got write.Items, id string) (*session.Body, *Open, error) {
 	body, err := p.Live(got, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	uploads, err := DecodeUploads(got[p.Uploads(id)])
+	open, err := DecodeOpen(got[openKey(p, id)])
 	if err != nil {
 		return nil, nil, err
 	}
-	begun := st.Now().Add(-uploadTime)
-	uploads.All = slices.DeleteFunc(uploads.All, func(u *Upload) bool { return u.Since.Before(begun) })
-	return body, uploads, nil
+	open.All = slices.DeleteFunc(open.All, func(u OpenUpload) bool { return !st.Now().Before(u.Ends.Time) })
+	return body, open, nil
 }

@@ -15,6 +15,7 @@ import (
 	"lectern/shared/sessionfile"
 	"lectern/shared/settings"
 	"lectern/shared/transcript"
+	"lectern/shared/upload"
 )
 
 // The memory for each kind of record, in bytes. A Lambda of 512 MB has room for the sum and for
@@ -80,8 +81,7 @@ func Transcripts(env api.Env) *transcript.Store {
 // SessionFiles returns the store of files and upload slots.
 func SessionFiles(env api.Env) *sessionfile.Store {
 	return &sessionfile.Store{
-		Table: env.Table, Now: env.Now, NewID: env.NewID, Records: resource.NewStore(env), Sessions: Sessions(env), Blobs: env.Blobs,
-		Keys: env.Keys,
+		Store: upload.NewStore(env), Records: resource.NewStore(env), Sessions: Sessions(env), Keys: env.Keys,
 	}
 }
 

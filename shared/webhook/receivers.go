@@ -24,20 +24,22 @@ func (r *Receivers) of(org int64) collection {
 	return endpoints.Of(r.records, resource.Owner{Org: org})
 }
 
-// Of returns the endpoints of an organization that want a message and may have it: the owner is
-// active, and the token of the owner is neither revoked nor without the kind's scope. It makes a
-// query and, if an endpoint wants the message, a batch.
-func (r *Receivers) Of(ctx context.Context, m bus.Message) ([]*Endpoint, error) {
-	all, err := r.of(m.Org).List(ctx)
+// Of returns the endpoints that take at least one of the messages of an organization. It makes a query
+// and, if an endpoint wants a message, a batch.
+func (r *Receivers) Of(ctx context.Context, org int64, messages ...bus.Message) ([]*Endpoint, error) {
+	all, err := r.of(org).List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(e *Endpoint) bool { return !e.Wants(m) })
-	if err := r.load(ctx, m.Org, all...); err != nil {
+	all = slices.DeleteFunc(all, func(e *Endpoint) bool { return !slices.ContainsFunc(messages, e.Wants) })
+	if err := r.load(ctx, org, all...); err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(e *Endpoint) bool { return !e.May(m.Kind, m.Event) }), nil
+	return slices.DeleteFunc(all, func(e *Endpoint) bool { return !slices.ContainsFunc(messages, e.Takes) }), nil
 }
+
+// Takes reports whether an endpoint of Of takes a message.
+func (*Receivers) Takes(e *Endpoint, m bus.Message) bool { return e.Takes(m) }
 
 // IDs returns the ids of the endpoints of an organization, disabled and paused ones too.
 func (r *Receivers) IDs(ctx context.Context, org int64) ([]string, error) {

@@ -120,6 +120,10 @@ func (e *Endpoint) May(kind string, event int64) bool {
 	return e.owner != nil && e.owner.may(kind) && e.owner.sees(event)
 }
 
+// Takes reports whether the endpoint wants a message and may have it: the owner is active, and the token
+// of the owner is neither revoked nor without the kind's scope. Receivers has loaded the owner.
+func (e *Endpoint) Takes(m bus.Message) bool { return e.Wants(m) && e.May(m.Kind, m.Event) }
+
 // Paused reports whether the endpoint gets nothing at all at present.
 func (e *Endpoint) Paused() bool { return e.owner == nil || e.owner.absent() != "" }
 

@@ -136,7 +136,7 @@ func TestPublishedChangesAreCountedByHand(t *testing.T) {
 	f := flow{changes: 2, messages: 5, tasks: 10}
 	line := float64(workerLine + entry)
 	// An invocation of two changes takes 40 ms with 256 MB, one of five messages 80 ms with 512 MB.
-	none := published{bus: 100, queues: 1 + 2.0/5, compute: (0.2+0.1)/2 + (0.2+0.4)/5, table: 1, logs: line/2 + line/5}
+	none := published{bus: 100, queues: 1 + 2.0/5, compute: (0.2+0.1)/2 + (0.2+0.4)/5, table: 1.0 / 5, logs: line/2 + line/5}
 	got := f.toMatcher(p)
 	require.InDeltaMapValues(t, none.parts(), got.parts(), 1e-9)
 	in := together{lines: alone, changes: f}
@@ -144,10 +144,10 @@ func TestPublishedChangesAreCountedByHand(t *testing.T) {
 	require.InDelta(t, 3*100, more, 1e-9, "an event without a rule costs the bus alone")
 	all := f.delivered(p)
 	require.InDeltaMapValues(t, map[string]float64{
-		"bus": 100, "queues": 1.4 + 3*1.2, "compute": none.compute + (0.2+0.75)/10, "table": 1 + 17 + 2*5*10, "logs": none.logs + line/10,
+		"bus": 100, "queues": 1.4 + 3*1.2, "compute": none.compute + (0.2+0.75)/10, "table": 0.2 + 18 + 2*5*10, "logs": none.logs + line/10,
 		"out": 11_200, "kept": 4 * million / kiloGB,
 	}, all.parts(), 1e-9)
-	require.InDelta(t, 100+5+none.compute+0.095+118+none.logs+line/10+11_200+4*million/kiloGB, all.total(), 1e-6)
+	require.InDelta(t, 100+5+none.compute+0.095+118.2+none.logs+line/10+11_200+4*million/kiloGB, all.total(), 1e-6)
 }
 
 // parts gives the items of the bill by name.
@@ -162,6 +162,15 @@ func TestWaitingIsCountedByHand(t *testing.T) {
 	require.InDelta(t, 3*5*730*180/1e6, w.polls, 1e-9)
 	require.InDelta(t, 730*60/1e6*(10+1+0.25+33+2), w.sweeps, 1e-9)
 	require.InDelta(t, 730*60/1e6*(10+1+0.25+1), w.quiet, 1e-9)
+}
+
+// TestUploadsAreCountedByHand: a GB in two parts is begun, sent, listed and joined, looked at, and
+// fetched once.
+func TestUploadsAreCountedByHand(t *testing.T) {
+	got := sentObject{mb: 1024, puts: 5, gets: 2}.cost(prices{puts: 1e6, gets: 1e5, bytesKept: 2, out: 3})
+	require.InDelta(t, 5+0.1, got.sent, 1e-9)
+	require.InDelta(t, 2, got.kept, 1e-9)
+	require.InDelta(t, 0.1+3, got.fetched, 1e-9)
 }
 
 // TestTheLogIsCountedWithARead: the goal of a single read leaves the log out, and the next row has it.

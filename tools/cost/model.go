@@ -28,9 +28,10 @@ const (
 	// hours is the number of hours of a month.
 	hours = 730
 
-	million = 1e6
-	giga    = 1 << 30
-	kiloGB  = 1 << 20 // so many KB are a GB
+	thousand = 1e3
+	million  = 1e6
+	giga     = 1 << 30
+	kiloGB   = 1 << 20 // so many KB are a GB
 )
 
 // model computes costs from the measured figures and the shape of a region.

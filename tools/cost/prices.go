@@ -37,6 +37,10 @@ type prices struct {
 	// queueRequests is for a million requests of SQS, fairRequests for the same with a message group,
 	// in addition. The list of eu-central-1 was not looked up for these four.
 	events, schedules, queueRequests, fairRequests float64
+	// bytesKept is for a GB in the bucket for a month. puts is for a million requests that begin,
+	// send, join or list parts, gets for a million of the others; a deletion is free. The list of S3
+	// was not looked up at the date.
+	bytesKept, puts, gets float64
 }
 
 // regions has the prices of the service's regions.
@@ -47,6 +51,7 @@ var regions = []prices{
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.50,
 		logged: 0.50, loggedCheap: 0.25, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
+		bytesKept: 0.023, puts: 5, gets: 0.40,
 	},
 	{
 		name: "eu", aws: "eu-central-1",
@@ -54,5 +59,6 @@ var regions = []prices{
 		gbSecond: 0.0000133334, invocations: 0.20, requests: 3.70,
 		logged: 0.63, loggedCheap: 0.315, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
+		bytesKept: 0.0245, puts: 5.40, gets: 0.43,
 	},
 }

@@ -23,7 +23,7 @@ var (
 func (c model) render() (string, error) {
 	var b strings.Builder
 	c.assumptions(&b)
-	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, byDelivery, c.byChange, c.byMonth, c.byQuota} {
+	for _, part := range []func(*strings.Builder) error{c.byGoal, c.byKind, byDelivery, c.byChange, byObject, c.byMonth, c.byQuota} {
 		if err := part(&b); err != nil {
 			return "", err
 		}
@@ -55,6 +55,9 @@ func (c model) assumptions(b *strings.Builder) {
 			"invocation that succeeds; kept %d days.", accessLine, retention),
 		ingested(),
 		aboutChanges(),
+		fmt.Sprintf("Bytes: S3 Standard, %g for a GB and month, %g for a million requests that send or begin, join and list parts, %g for "+
+			"others. A thousand uploads are in a table of their own, and in no other. The bucket keeps what the service removes for no "+
+			"time, and what anybody else removes for 30 days.", regions[0].bytesKept, regions[0].puts, regions[0].gets),
 		fmt.Sprintf("Data out: the answer with gzip, as measured with the demo conference, and %d bytes of headers. The last column has "+
 			"it for clients that do not take gzip.", headers),
 		c.withoutRequests(),

@@ -52,10 +52,11 @@ const (
 	// deliverer waits for its receivers side by side.
 	publishMS, matchMS, deliverMS = 30, 40, 300
 	eachMS                        = 10
-	// listReads is the number of read units of the endpoints of an organization, matchReads that of a
-	// matching endpoint: its owner and token, and the record to render.
+	// listReads is the number of read units of the endpoints of an organization, which the messages of an
+	// invocation share, matchReads that of a matching endpoint: its owner, token and state, and the record
+	// to render.
 	// deliverReads is that of an attempt: delivery, body, endpoint, owner, token and state.
-	listReads, matchReads, deliverReads = 1, 10, 7
+	listReads, matchReads, deliverReads = 1, 11, 7
 	// bodyKB and deliveryKB are the sizes in the table of a body, deflated, and of a delivery with its
 	// attempt; the delivery is written twice. A write in a transaction counts twice.
 	bodyKB, deliveryKB, deliveryWrites, twice = 3, 1, 2, 2
@@ -115,7 +116,7 @@ func (f flow) toMatcher(p prices) published {
 	// The bus sends one by one; receiving and deleting are done together.
 	c.queues = p.queueRequests * (1 + 2/f.messages)
 	c.worker(events.Matcher, f.messages, matchMS+eachMS*(f.messages-1), p)
-	c.table = listReads * p.readUnits
+	c.table = listReads * p.readUnits / f.messages
 	return c
 }
 

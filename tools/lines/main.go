@@ -27,6 +27,7 @@ type together struct {
 // withShared lists the groups that have code of their own in shared.
 var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
+	{"media with shared/media", []string{"media"}, "media"},
 	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},
 	{"transcriptions with shared/transcript", []string{"transcriptions"}, "transcript"},
 	{"sponsors and exhibitors with shared/account/routes.go",

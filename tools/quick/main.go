@@ -1,7 +1,8 @@
 // Command quick checks a change in minutes: it vets the changed packages, runs the unit tests of
-// these and of the importing packages, and the integration tests of the changed groups. After a
-// change of a shared package, quick runs the tests of all areas with the mark Everywhere. The
-// change has all differences from the branch main, committed or not:
+// changed and importing packages, and the integration tests of the changed groups. After a change of a
+// shared package, quick runs the tests of all areas with the mark Everywhere, and vets the importing
+// packages instead of their unit tests if they are many. The change has all differences from the branch
+// main, committed or not:
 //
 //	quick [-base COMMIT]
 package main

@@ -15,8 +15,9 @@ var areas = map[string][]string{
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
-	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "sessionfiles": {"sessionfiles"},
-	"gdpr": {"gdpr"}, "dataworker": {"gdpr"},
+	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"},
+	"sessionfiles": {"sessionfiles"},
+	"gdpr":         {"gdpr"}, "dataworker": {"gdpr"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 
@@ -59,8 +60,9 @@ func plan(files []string, packages []pkg) (steps []step) {
 	for _, p := range packages {
 		c.look(p)
 	}
+	c.limit(packages)
 	steps = add(steps, c.vet, "vet")
-	// The step above has vetted the changed packages, and the importers with slow tests.
+	// The step above has vetted the changed packages, and the importers whose tests do not run.
 	steps = add(steps, c.unit, "test", "-vet=off")
 	steps = add(steps, c.areas, "test", "-vet=off", "-parallel", "4")
 	if c.shared {
@@ -118,6 +120,26 @@ func (c *change) look(p pkg) {
 	default:
 		c.unit[p.name] = true
 	}
+}
+
+// mostImporters is the highest number of importing packages whose unit tests run. More tests take minutes
+// to link, and the tests of all areas reach the code of each group.
+const mostImporters = 12
+
+// limit vets the importing packages and leaves out their unit tests, if more than mostImporters packages
+// import a shared change.
+func (c *change) limit(packages []pkg) {
+	importers := map[string]bool{}
+	for _, p := range packages {
+		if c.unit[p.name] && !c.touched[p.name] && importsAny(p, c.touched) {
+			importers[p.name] = true
+		}
+	}
+	if !c.shared || len(importers) <= mostImporters {
+		return
+	}
+	maps.Copy(c.vet, importers)
+	maps.DeleteFunc(c.unit, func(name string, _ bool) bool { return importers[name] })
 }
 
 // folders lists the folders with the packages of the functions.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,6 +59,21 @@ func TestAPlanRunsWhatAChangeTouches(t *testing.T) {
 		commands("infra/observe/alarms.go"))
 	require.Equal(t, []string{"go vet lectern/localstack/test/it lectern/localstack/test/it/people", marked},
 		commands("localstack/test/it/client.go"))
+}
+
+// TestTheTestsOfManyImportersAreLeftOut: the importers must still compile.
+func TestTheTestsOfManyImportersAreLeftOut(t *testing.T) {
+	all := []pkg{{"lectern/shared/table", "shared/table", nil}}
+	for i := range mostImporters + 1 {
+		name := fmt.Sprintf("shared/p%02d", i)
+		all = append(all, pkg{"lectern/" + name, name, []string{"lectern/shared/table"}})
+	}
+	few := plan([]string{"shared/table/get.go"}, all[:mostImporters+1])
+	require.Len(t, few[1].args, 2+1+mostImporters)
+	many := plan([]string{"shared/table/get.go"}, all)
+	require.Len(t, many[0].args, 1+1+mostImporters+1)
+	require.Equal(t, "go test -vet=off lectern/shared/table", many[1].String())
+	require.Equal(t, marked, many[2].String())
 }
 
 func TestEveryFunctionHasAnArea(t *testing.T) {

@@ -30,7 +30,7 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"F":  (*Organization).addRecord,
 	"S":  (*Organization).addSession,
 	"TC": (*Organization).addIndex,
-	"FB": (*Organization).addDue,
+	"UP": (*Organization).addUpload,
 	contact.Kind.Letter: func(o *Organization, at raw.Partition, item raw.Item) {
 		o.addParty(o.Parties[contact.Kind.Name], at, item)
 	},

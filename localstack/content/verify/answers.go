@@ -89,7 +89,7 @@ func (o *Organization) checkAnswers() {
 		delete(o.acknowledged, id)
 	}
 	for _, all := range o.files { // A file may be deleted, or not be complete.
-		for _, id := range all.Former() {
+		for _, id := range all.Known() {
 			delete(o.acknowledged, id)
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"lectern/shared/wire"
 )
 
-// addSession adds the body of a session, its uploads, or a segment of its transcriptions.
+// addSession adds the body of a session, its open uploads, or a segment of its transcriptions.
 func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	if strings.HasPrefix(item.SK, "T#") {
 		o.transcriptsOf(at).AddSegment(at.Rest, item)
 		return
 	}
 	if item.SK == "F" {
-		o.filesOf(at.Owner).AddUploads(at.Rest, item)
+		o.filesOf(at.Owner).AddOpen(at.Rest, item)
 		return
 	}
 	body := &session.Body{}
@@ -33,10 +33,7 @@ func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	innerMap(o.Sessions, at.Owner)[at.Rest] = body
 }
 
-// addDue adds bytes that a sweep looks at.
-func (o *Organization) addDue(at raw.Partition, item raw.Item) { o.filesOf(at.Owner).AddDue(item) }
-
-// filesOf returns the uploads of an event.
+// filesOf returns the files of an event.
 func (o *Organization) filesOf(event string) *files.Items {
 	if o.files[event] == nil {
 		o.files[event] = files.New(o.problemf)

@@ -22,6 +22,7 @@ import (
 	"lectern/shared/repair"
 	"lectern/shared/session"
 	"lectern/shared/table"
+	"lectern/shared/upload"
 )
 
 // maxProblems is the number of problems that an organization or a report keeps.
@@ -87,6 +88,8 @@ type Organization struct {
 	// transcripts and files are by event key.
 	transcripts map[string]*transcripts.Items
 	files       map[string]*files.Items
+	// uploads are by change record and event.
+	uploads map[storedUpload]*upload.Upload
 	// deliveries are the items of webhooks.
 	deliveries *deliveries.Items
 }
@@ -135,6 +138,7 @@ func NewOrganization(id int64) *Organization {
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
 		archives: map[string]bool{}, transcripts: map[string]*transcripts.Items{}, files: map[string]*files.Items{},
+		uploads: map[storedUpload]*upload.Upload{},
 	}
 	o.deliveries = deliveries.New(id, o.problemf)
 	for _, kind := range kinds {
@@ -155,6 +159,7 @@ func (o *Organization) Check() {
 	for _, event := range sortedKeys(o.transcripts) {
 		o.checkTranscripts(event, o.transcripts[event])
 	}
+	o.checkUploads()
 	for _, kind := range kinds {
 		o.checkParties(o.Parties[kind.Name])
 	}

@@ -15,10 +15,6 @@ import (
 )
 
 const (
-	// batchOf is the number of messages of an invocation.
-	batchOf = 10
-	// usualMost limits the invocations of a worker at the same time where mostOf has no number.
-	usualMost = 10
 	// reserved is the part of a consumer's invocations that is kept for groups without a message in
 	// flight: a fifth.
 	reserved = 5
@@ -27,9 +23,6 @@ const (
 	// idleTime is the longest wait of a consumer.
 	idleTime = time.Minute
 )
-
-// mostOf limits the invocations of workers at the same time, as infra does.
-var mostOf = map[string]int{events.Matcher: 10, events.Deliverer: 50}
 
 // invocation invokes a worker.
 type invocation struct {
@@ -78,10 +71,7 @@ type consumer struct {
 
 // newConsumer returns the consumer of a queue. most lowers the limit of the invocations; 0 does not.
 func (b *Bus) newConsumer(called invocation, most int) *consumer {
-	limit := mostOf[called.worker.Name]
-	if limit == 0 {
-		limit = usualMost
-	}
+	limit := called.worker.Instances
 	if most > 0 {
 		limit = min(limit, most)
 	}
@@ -115,7 +105,7 @@ func (c *consumer) run(ctx context.Context) {
 func (c *consumer) fill() time.Duration {
 	for c.busy < c.most {
 		quiet := c.most-c.busy <= c.most/reserved
-		batch, err := c.queues.take(c.queue, want{most: batchOf, hidden: c.queue.visibility, alone: true, quiet: quiet})
+		batch, err := c.queues.take(c.queue, want{most: c.worker.Messages, hidden: c.queue.visibility, alone: true, quiet: quiet})
 		if err != nil {
 			c.log.Error("the queue failed", "queue", c.queue.name, "error", err)
 			return scheduleTime

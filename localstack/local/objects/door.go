@@ -51,8 +51,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	(&httputil.ReverseProxy{Rewrite: server.rewrite}).ServeHTTP(w, r)
+	(&httputil.ReverseProxy{Rewrite: server.rewrite, ErrorHandler: abort}).ServeHTTP(w, r)
 }
+
+// abort closes the caller's connection without an answer.
+func abort(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) }
 
 // rewrite sends a call to the server with the host of its signature.
 func (s *Server) rewrite(p *httputil.ProxyRequest) {

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -206,13 +205,9 @@ func newFile(t *testing.T, s *stacktest.Stack) string {
 func SendUpload(t *testing.T, record Entity, text string) int {
 	t.Helper()
 	to := record.At("upload").(Object)
-	request, err := http.NewRequestWithContext(t.Context(), to["method"].(string), to["url"].(string), strings.NewReader(text))
-	require.NoError(t, err)
+	signed := stacktest.Signed{URL: to["url"].(string), Method: to["method"].(string), Headers: map[string]string{}}
 	for name, value := range to["headers"].(Object) {
-		request.Header.Set(name, value.(string))
+		signed.Headers[name] = value.(string)
 	}
-	answer, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	return answer.StatusCode
+	return stacktest.SendBytes(t, signed, []byte(text)).Status
 }

@@ -109,9 +109,12 @@ func Operations() []api.Operation {
 	return all
 }
 
+// noID lists the segments of routes' paths that name no record.
+var noID = []string{"{eventId}", "{orgId}", documentType}
+
 // anID reports whether a segment of a route's path names a record, such as {sessionId}.
 func anID(segment string) bool {
-	return strings.HasPrefix(segment, "{") && segment != "{eventId}" && segment != "{orgId}"
+	return strings.HasPrefix(segment, "{") && !slices.Contains(noID, segment)
 }
 
 // OnRecord reports whether the operation's path names a record.
@@ -136,15 +139,18 @@ const (
 	webhooks       = "webhooks"
 	gdpr           = "gdpr"
 	transcriptions = "transcriptions"
+	media          = "media"
 	content        = "content"
 	files          = "files"
 )
 
-// IsBelow reports whether paths to records of both collections name a record of the same collection, or
-// a path to a record of the first names a record of the other.
+// belowSessions are the collections of records below a session.
+var belowSessions = []string{transcriptions, media, files}
+
+// IsBelow reports whether a path to a record of a collection also names a record of another, or the
+// record above it.
 func IsBelow(collection, other string) bool {
-	nested := []string{transcriptions, files}
-	return slices.Contains(nested, collection) && (other == "sessions" || slices.Contains(nested, other))
+	return slices.Contains(belowSessions, collection) && (other == "sessions" || slices.Contains(belowSessions, other))
 }
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
@@ -176,6 +182,9 @@ func CollectionOf(op api.Operation) string {
 	if strings.Contains(op.Path, "{fileId}") {
 		return files
 	}
+	if strings.Contains(op.Path, "/{sessionId}/"+media+"/") {
+		return media
+	}
 	if segments := strings.Split(op.Path, "/"); len(segments) > 4 {
 		return segments[4]
 	}
@@ -202,10 +211,12 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Event)
 		case segment == "{orgId}":
 			segments[i] = fmt.Sprint(s.Org)
-		case segment == "{sessionId}" && IsBelow(CollectionOf(op), "sessions"):
+		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)):
 			segments[i] = above
 		case segment == "{version}":
 			segments[i] = UnknownID
+		case segment == documentType:
+			segments[i] = documentOf(op)
 		case anID(segment):
 			segments[i] = id
 		}
@@ -214,7 +225,7 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 	if byAddress(op) {
 		path += "?email=" + id
 	}
-	return Request{op.Method, path, bodyOf(op)}
+	return Request{op.Method, path, bodyOf(op, id)}
 }
 
 // CallerOf returns the caller with a token that has a scope of the operation. Only a log export
@@ -227,11 +238,14 @@ func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Sta
 	return s.As(s.TokenWith(t, map[string]any{"kind": "log_export"}))
 }
 
-// bodyOf returns a body that the operation accepts.
-func bodyOf(op api.Operation) any {
+// bodyOf returns a body that the operation accepts. The body of a step of an upload names the record.
+func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
-	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"),
-		strings.HasSuffix(path, "/complete"):
+	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
+		return nil
+	case CollectionOf(op) == media:
+		return bodyOfMedia(op, record)
+	case strings.HasSuffix(path, "/complete"):
 		return nil
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
@@ -262,6 +276,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"name": name, "type": "text", "module_id": "session"}
 	case "rules":
 		return map[string]any{"name": name, "type": "room_capacity"}
+	case media:
+		return map[string]any{"filename": name + ".mp4", "size_bytes": len(mediaBytes)}
 	case transcriptions:
 		return map[string]any{"type": "fragment", "transcription": name}
 	case files:
@@ -281,12 +297,14 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch collection := CollectionOf(op); {
 	case collection == webhooks:
 		return newWebhook(t, op, s)
-	case (collection == transcriptions || collection == content) && OnRecord(op):
+	case isDocument(op), OnRecord(op) && slices.Contains([]string{transcriptions, content}, collection):
 		return newTranscription(t, op, s)
 	case collection == files:
 		return newFile(t, s)
 	case strings.Contains(op.Path, "{version}"):
 		return ""
+	case collection == media:
+		return newMedia(t, op, s)
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
@@ -322,22 +340,6 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
-}
-
-// newTranscription creates a transcription of a new session. It returns the id for the path: after
-// the session's id if the path names the session, and the session's id for an item of content.
-func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
-	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
-	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(transcriptions)).JSON(t)).At("data.id").(string)
-	switch {
-	case CollectionOf(op) == content:
-		return session
-	case strings.Contains(op.Path, "{sessionId}"):
-		return session + "/" + id
-	}
-	return id
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
 )
 
 // Programme is People with sessions, by name and title.
@@ -262,3 +263,40 @@ func NewPeople(d *Client, names ...string) *People {
 
 // EmailOf returns the address of a name.
 func EmailOf(name string) string { return strings.ToLower(name) + "@example.org" }
+
+// documentType is the segment of a path that names a type of documents.
+const documentType = "{documentType}"
+
+// isDocument reports whether the operation answers a document of content.
+func isDocument(op api.Operation) bool { return strings.HasSuffix(op.Path, "/"+documentType) }
+
+// documentOf returns the type of a document that the operation answers.
+func documentOf(op api.Operation) string {
+	if strings.Contains(op.Path, "{sessionId}") {
+		return "summary_pdf"
+	}
+	return "event_report"
+}
+
+// newTranscription creates a transcription of a new session. It returns the id for the path: after
+// the session's id if the path names the session, the session's id for an item of content or a
+// document, and nothing for a document of the event.
+func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	path := s.EventPath("/sessions/" + session + "/" + transcriptions)
+	draft := SampleDraft(transcriptions)
+	if isDocument(op) {
+		draft["type"] = "summary"
+	}
+	id, _ := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, draft).JSON(t)).At("data.id").(string)
+	switch {
+	case !OnRecord(op):
+		return ""
+	case CollectionOf(op) == content || isDocument(op):
+		return session
+	case strings.Contains(op.Path, "{sessionId}"):
+		return session + "/" + id
+	}
+	return id
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/session"
+	"lectern/shared/table"
 )
 
 // Object is a JSON body. Its numbers are float64.
@@ -227,4 +231,66 @@ func AtUnknownEvent(s *stacktest.Stack) *stacktest.Stack {
 	other := *s
 	other.Event, other.Org = UnknownEvent, UnknownEvent
 	return &other
+}
+
+// mediaBytes is the content of a sample of media.
+var mediaBytes = []byte("film")
+
+// newMedia begins an upload of a new session, sends its only part unless the operation does, and
+// completes the upload for a read. It returns the session's id for initiate, and otherwise after it the
+// id for the path or what bodyOfMedia needs.
+func newMedia(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	if strings.HasSuffix(op.Path, "/initiate") {
+		return session
+	}
+	path := s.EventPath("/sessions/" + session + "/media/upload/")
+	opened := Entity(s.Call(t, 201, "POST", path+"initiate", SampleDraft(media)).JSON(t))
+	key, upload := opened.At("data.key").(string), opened.At("data.upload_id").(string)
+	target := Object{"key": key, "upload_id": upload}
+	var signed struct {
+		Data struct{ Parts []stacktest.Signed }
+	}
+	s.Call(t, 200, "POST", path+"sign-part", Merged(target, Object{"part_numbers": []int{1}})).Into(t, &signed)
+	sent := stacktest.SendBytes(t, signed.Data.Parts[0], mediaBytes)
+	require.Equal(t, 200, sent.Status, "%s", sent.Body)
+	record := key + "|" + upload + "|" + sent.Header.Get("ETag")
+	if op.Method != http.MethodGet {
+		return session + "/" + record
+	}
+	body := bodyOfMedia(api.Operation{Path: "/complete"}, record)
+	return session + "/" + Entity(s.Call(t, 201, "POST", path+"complete", body).JSON(t)).At("data.id").(string)
+}
+
+// bodyOfMedia returns the body of a step of an upload: key, id and the ETag of the part, with bars
+// between them.
+func bodyOfMedia(op api.Operation, record string) any {
+	if strings.HasSuffix(op.Path, "/initiate") {
+		return SampleDraft(media)
+	}
+	parts := append(strings.Split(record, "|"), "unknown", "unknown")
+	body := Object{"key": parts[0], "upload_id": parts[1]}
+	switch {
+	case strings.HasSuffix(op.Path, "/sign-part"):
+		body["part_numbers"] = []int{1}
+	case strings.HasSuffix(op.Path, "/complete"):
+		body = Merged(body, SampleDraft(media), Object{"parts": []any{Object{"part_number": 1, "etag": parts[2]}}})
+	}
+	return body
+}
+
+// LoseRow removes the row of a session, as some damage may.
+func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
+	t.Helper()
+	items, rows, lost := s.Table(t), session.Of(s.Org, s.Event).Rows().Rows, []table.Write(nil)
+	all, err := items.Versions(t.Context(), rows, "0", "~")
+	require.NoError(t, err)
+	for key := range all {
+		if strings.HasSuffix(key, "#"+id) {
+			lost = append(lost, table.Delete(table.Key{PK: rows, SK: key}))
+		}
+	}
+	require.Len(t, lost, 1)
+	require.NoError(t, items.Transact(t.Context(), lost...))
 }

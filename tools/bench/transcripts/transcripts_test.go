@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/pdftest"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api/encode"
 	"lectern/tools/bench/scale"
@@ -101,4 +103,34 @@ func TestADayOfSpeech(t *testing.T) {
 	b.read("the last page of the session's list", fmt.Sprintf("/sessions/%s/transcriptions?page=%d&pageSize=25", b.session, n/25),
 		func(text []byte) { require.Contains(t, string(text), last) })
 	b.read("one by its id", "/transcriptions/"+last, func(text []byte) { require.Contains(t, string(text), last) })
+}
+
+// TestTheReportOfALargeEvent stores a summary and an insight for each of 2,000 sessions, and reads the
+// report in its variants.
+func TestTheReportOfALargeEvent(t *testing.T) {
+	n := scale.Size(20, 2_000)
+	log := &stacktest.Log{}
+	c := &it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}
+	b := bench{c, log, ""}
+	titles := make([]string, n)
+	for i := range titles {
+		titles[i] = fmt.Sprint("Session ", i)
+	}
+	for i, session := range c.NewSessions(titles...) {
+		for _, kind := range []string{"summary", "insight"} {
+			text := fmt.Sprintf(strings.Repeat(sentence+" ", 5), i, i, i, i, i)
+			b.call(http.StatusCreated, http.MethodPost, "/sessions/"+session+"/transcriptions", it.Object{"type": kind, "transcription": text})
+		}
+	}
+	var last []byte
+	for _, variant := range []string{"full", "daily", "theme"} {
+		b.read("the report, "+variant, "/content/documents/event_report?variant="+variant, func(file []byte) {
+			require.Less(t, len(file), 4_300_000)
+			last = file
+		})
+		read := pdftest.Read(t, last)
+		t.Logf("%d bytes, %d pages", len(last), read.Len())
+		endsEarly := strings.Contains(read.Last(), "more sessions are left out")
+		require.Equal(t, variant == "full" && scale.Whole(), endsEarly, "two long texts of 2,000 sessions are too much, their beginnings are not")
+	}
 }

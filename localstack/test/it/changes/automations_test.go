@@ -37,7 +37,7 @@ func newRuled(t *testing.T, s *stacktest.Stack) *ruled {
 		Name: automations, Queue: automations,
 		Pattern: events.Pattern{"source": []string{bus.Source}, "detail-type": []string{bus.FieldsChanged}},
 	}
-	worker := events.Worker{Name: automations, Memory: 256, Seconds: 30, Source: events.Queue, From: automations}
+	worker := events.Worker{Name: automations, Memory: 256, Seconds: 30, Source: events.Queue, From: automations, Messages: 10, Instances: 10}
 	c := local.Config{
 		Region: "us", AWSRegion: "us-east-1", Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Rules: append(slices.Clone(events.Rules), rule), Workers: append(slices.Clone(events.Workers), worker),

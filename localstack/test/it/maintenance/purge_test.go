@@ -47,7 +47,7 @@ func runMaintain(d *it.Client, days int) (purged purge.Counts) {
 func sumOf(a, b purge.Counts) purge.Counts {
 	return purge.Counts{
 		Sessions: a.Sessions + b.Sessions, Contacts: a.Contacts + b.Contacts, Accounts: a.Accounts + b.Accounts,
-		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records, Files: a.Files + b.Files,
+		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records, Uploads: a.Uploads + b.Uploads,
 	}
 }
 
@@ -332,4 +332,15 @@ func TestTranscriptionsArePurgedWithTheirSession(t *testing.T) {
 	require.Equal(t, before-2*2+5, items(e, t))
 	require.EqualValues(t, 3, d.Do(200, http.MethodGet, "/transcriptions", nil).At("pagination.total_results"))
 	e.RequireWhole(t)
+}
+
+// TestALostRowLosesNoTranscriptions: a session without its row still has a body.
+func TestALostRowLosesNoTranscriptions(t *testing.T) {
+	d := it.NewClient(t)
+	id := d.NewSessions("Keynote")[0]
+	d.Do(201, http.MethodPost, "/sessions/"+id+"/transcriptions", object{"type": "summary", "transcription": "Kept."})
+	it.LoseRow(t, d.Stack, id)
+	require.Equal(t, purge.Counts{}, runMaintain(d, 31))
+	kept := d.Do(200, http.MethodGet, "/sessions/"+id+"/transcriptions", nil)
+	require.EqualValues(t, 1, kept.At("pagination.total_results"))
 }

@@ -135,3 +135,59 @@ func TestWrongRecords(t *testing.T) {
 	)
 	w.makes(all)
 }
+
+// ofTexts returns the mistakes in the bodies of transcriptions.
+func ofTexts() []wrongBody {
+	bodies := []wrongBody{
+		{"", `{`}, {"", "[]"}, {"type", object{"type": "speech"}}, {"type", object{"type": nil}}, {"type", object{"type": 1}},
+		{"transcription", object{"transcription": nil}}, {"transcription", object{"transcription": 1}},
+		{"start_time", object{"start_time": -1}}, {"start_time", object{"start_time": "0"}}, {"end_time", object{"end_time": -1}}, {"end_time", object{"end_time": true}},
+		{"speaker", object{"speaker": 1}}, {"is_partial", object{"is_partial": "true"}}, {"language_code", object{"language_code": "not a code"}},
+		{"provider", object{"provider": []string{"x"}}}, {"source_transcription_id", object{"source_transcription_id": "x"}},
+	}
+	for i, b := range bodies {
+		if body, ok := b.body.(object); ok {
+			bodies[i].body = it.Merged(object{"type": "fragment", "transcription": "x"}, body)
+		}
+	}
+	return bodies
+}
+
+// TestWrongTranscriptions: bodies, places and queries of transcriptions, of content and of documents.
+func TestWrongTranscriptions(t *testing.T) {
+	w := newTargets(t)
+	session := "/sessions/" + w.session
+	made := w.Do(201, "POST", session+"/transcriptions", it.SampleDraft("transcriptions")).At("data.id").(string)
+	all := append(eachOf("POST", session+"/transcriptions", ofTexts()), eachOf("PUT", session+"/transcriptions/"+made, ofTexts())...)
+	for _, path := range []string{"/transcriptions", session + "/transcriptions"} {
+		for parameter, value := range map[string]string{"page": "0", "pageSize": "x", "type": "speech", "include_partial": "maybe"} {
+			all = append(all, bad("GET", path+"?"+parameter+"="+value, nil, parameter))
+		}
+	}
+	for path, field := range map[string]string{
+		"/content?interval_sec=0": "interval_sec", "/content?expand=all": "expand", "/content?session_id=x": "session_id", "/content/event?expand=all": "expand",
+		"/content/items/x": "id", "/content/items/summary_pdf": "session_id", session + "/content?provider=x": "provider", "/transcriptions/x": "id",
+		"/content/documents/x": "documentType", "/content/documents/event_report?variant=x": "variant", "/content/documents/event_report?variant=": "variant",
+		session + "/content/documents/event_report": "documentType", session + "/content/documents/%00": "documentType",
+		"/sessions/x/content/documents/summary_pdf": "sessionId", "/sessions/x/content": "sessionId", "/sessions/x/transcriptions": "sessionId",
+	} {
+		all = append(all, bad("GET", path, nil, field))
+	}
+	for _, id := range []string{w.nobody, w.gone, w.otherSession} {
+		for _, path := range []string{"/transcriptions", "/content", "/content/documents/summary_pdf", "/content/documents/summary_card"} {
+			all = append(all, mistake{"GET", "/sessions/" + id + path, nil, 404, "", "", nil})
+		}
+		all = append(all, mistake{"POST", "/sessions/" + id + "/transcriptions", it.SampleDraft("transcriptions"), 404, "", "", nil},
+			mistake{"PUT", "/sessions/" + id + "/transcriptions/" + made, object{"speaker": "x"}, 404, "", "", nil},
+			mistake{"DELETE", "/sessions/" + id + "/transcriptions/" + made, nil, 404, "", "", nil})
+	}
+	for _, path := range []string{"/content/documents/event_report", session + "/content/documents/summary_pdf", session + "/transcriptions/" + w.nobody} {
+		all = append(all, mistake{"GET", path, nil, 404, "", "", nil}, mistake{"GET", path, nil, 401, "", "", []string{"X-Access-Token", "x"}})
+	}
+	for _, path := range []string{"/content", "/content/documents/event_report", session + "/content/documents/summary_pdf"} {
+		for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
+			all = append(all, mistake{method, path, nil, 405, "", "", nil})
+		}
+	}
+	w.makes(all)
+}

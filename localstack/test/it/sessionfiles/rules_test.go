@@ -126,7 +126,7 @@ func TestSimultaneousCompletes(t *testing.T) {
 	before := len(it.ChangesOf(t, d.Stack))
 	it.Concurrently(8, func(int) { d.complete(200, begun.ID()) })
 	require.Len(t, d.list(), 1)
-	require.Len(t, it.ChangesOf(t, d.Stack), before+1)
+	require.Len(t, it.ChangesOf(t, d.Stack), before+2, "of the session and of the bytes")
 }
 
 // TestTooManyFiles: a session may have a hundred, uploads too.
@@ -157,4 +157,24 @@ func TestALaterReplacementWins(t *testing.T) {
 	require.Equal(t, 200, put(t, second, pdf))
 	require.Equal(t, "second.pdf", d.complete(200, file.ID()).Text("filename"))
 	require.Equal(t, "second.pdf", d.list()[0].Text("title"), "a title by default goes with the name")
+}
+
+// TestAnUpdateDuringAReplacement stays: complete changes what the client sent with the bytes.
+func TestAnUpdateDuringAReplacement(t *testing.T) {
+	d := newDesk(t)
+	file := d.add(pdf)
+	path := d.path("/", file.ID())
+	finish := func(more ...object) entity {
+		begun := entity(d.Do(200, http.MethodPost, path+"/replace", draft(pdf, append(more, object{"filename": "new.pdf"})...)).At("data").(object))
+		d.Do(200, http.MethodPut, path, object{"title": "Opening"})
+		require.Equal(t, 200, put(t, begun, pdf))
+		return d.complete(200, file.ID())
+	}
+	require.Equal(t, object{"title": "Opening", "filename": "new.pdf"}, it.Pick(finish(), "title", "filename"))
+	require.Equal(t, "Closing", finish(object{"title": "Closing"}).Text("title"))
+	begun := entity(d.Do(200, http.MethodPost, path+"/replace", draft(pdf)).At("data").(object))
+	require.Equal(t, 200, put(t, begun, pdf))
+	d.Call(t, 204, http.MethodDelete, d.EventPath(path), nil)
+	d.complete(404, file.ID())
+	it.EngineOf(t, d.Stack).RequireWhole(t)
 }

@@ -84,7 +84,7 @@ func TestThePackOfASession(t *testing.T) {
 	}, pack["speakers"])
 	require.Equal(t, translation["updated_at"], pack["updated_at"])
 	items := pack.List("items")
-	require.Len(t, items, 4)
+	require.Len(t, items, 6)
 	for _, item := range items {
 		require.Equal(t, itemShape, it.KeysOf(item))
 	}
@@ -102,7 +102,7 @@ func TestThePackOfASession(t *testing.T) {
 	require.Nil(t, speech.List("elements")[2]["speaker"])
 
 	byID := map[string]entity{}
-	for _, item := range items[1:] {
+	for _, item := range items[1:4] {
 		byID[item.ID()] = item
 	}
 	require.Equal(t, object{"type": "summary", "text": "A summary", "content": "A summary", "provider": "claude", "elements": []any{}},
@@ -112,8 +112,8 @@ func TestThePackOfASession(t *testing.T) {
 	require.Equal(t, []string{"Un résumé"}, texts(byID[translation.ID()]))
 
 	require.Equal(t, []any{"summary"}, it.Column(d.pack("expand=summary").List("items"), "type"))
-	require.Equal(t, []any{"transcription", "summary"}, it.Column(d.pack("provider=claude").List("items"), "type"))
-	require.Empty(t, d.pack("expand=podcast,document").List("items"))
+	require.Equal(t, []any{"transcription", "summary"}, it.Column(d.pack("provider=claude", "expand=transcription,summary,insight").List("items"), "type"))
+	require.Empty(t, d.pack("expand=podcast").List("items"))
 	renamed := d.Put(200, d.session, object{"title": "Another title", "starts_at": "2027-05-11T09:00:00Z"})
 	pack = d.pack()
 	require.Equal(t, it.Pick(renamed, "title", "starts_at", "updated_at"), it.Pick(pack, "title", "starts_at", "updated_at"))
@@ -148,9 +148,10 @@ func TestThePacksOfAnEvent(t *testing.T) {
 	all := d.packs()
 	require.Equal(t, []string{d.session, second.session}, all.ids())
 	require.Equal(t, 2, all.Pagination.TotalResults)
-	full := d.packs("expand=transcription,summary,insight,podcast,document,items").Data
-	require.Equal(t, []entity{d.pack(), second.pack()}, full)
+	require.Equal(t, []entity{d.pack(), second.pack()}, d.packs("expand=transcription,summary,insight,podcast,document,items").Data)
+	full := d.packs("expand=transcription,summary,insight,items").Data
 	require.Empty(t, all.Data[0].List("items")[0]["elements"])
+	require.NotEmpty(t, d.packs("expand=items").Data[0].List("items")[0]["elements"], "items alone expands the usual kinds")
 	require.Equal(t, full[0].List("items")[0]["text"], all.Data[0].List("items")[0]["text"])
 	require.Equal(t, full[0]["speakers"], all.Data[0]["speakers"])
 	require.Equal(t, []string{second.session}, d.packs("page=2", "pageSize=1").ids())
@@ -183,7 +184,7 @@ func TestThePackOfTheEvent(t *testing.T) {
 	d.add("insight", object{"transcription": "A", "language_code": "en"})
 	last := d.add("summary")
 	require.Equal(t, last["updated_at"], pack()["updated_at"])
-	items := pack().List("items")
+	items := pack("expand=recap").List("items")
 	require.Len(t, items, 1)
 	require.Equal(t, itemShape, it.KeysOf(items[0]))
 	require.Equal(t, object{
@@ -193,7 +194,6 @@ func TestThePackOfTheEvent(t *testing.T) {
 	require.Equal(t, items[0], d.item(200, "recap"))
 	require.Equal(t, "B", d.item(200, "recap", "provider=claude")["text"])
 	d.item(404, "recap", "provider=openai")
-	require.Empty(t, pack("expand=document").List("items"))
 }
 
 // TestItemsByTheirID: of a session, of a text, and by name.
@@ -209,8 +209,8 @@ func TestItemsByTheirID(t *testing.T) {
 	require.Equal(t, pack[1], d.item(200, summary.ID()))
 	require.Equal(t, pack[1], d.item(200, strings.ToUpper(summary.ID()), "session_id="+d.session, "provider=claude"))
 	for _, asked := range []string{
-		fragment.ID(), partial.ID(), it.UnknownID, other.session, "event_report", summary.ID() + "?session_id=" + other.session,
-		summary.ID() + "?provider=openai", d.session + "?session_id=" + other.session, "summary_pdf?session_id=" + d.session, "summary_card?session_id=" + d.session,
+		fragment.ID(), partial.ID(), it.UnknownID, other.session, summary.ID() + "?session_id=" + other.session,
+		summary.ID() + "?provider=openai", d.session + "?session_id=" + other.session, "summary_pdf?session_id=" + other.session, "summary_card?session_id=" + other.session,
 	} {
 		require.Equal(t, "Item not found", d.item(404, asked)["message"], asked)
 	}

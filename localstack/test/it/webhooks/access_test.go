@@ -130,7 +130,7 @@ func TestATokenLimitedToEventsSeesTheirEndpoints(t *testing.T) {
 // gets returns the ids of the endpoints that get a kind of change of an event.
 func gets(t *testing.T, d *desk, r *webhook.Receivers, kind string, event int64) []string {
 	t.Helper()
-	all, err := r.Of(t.Context(), bus.Message{Org: d.Org, Event: event, Kind: kind, At: wire.At(d.now())})
+	all, err := r.Of(t.Context(), d.Org, bus.Message{Org: d.Org, Event: event, Kind: kind, At: wire.At(d.now())})
 	require.NoError(t, err)
 	ids := make([]string, len(all))
 	for i, e := range all {
@@ -148,7 +148,7 @@ func TestReceiversTakeNothingFromBeforeTheirCreation(t *testing.T) {
 	require.NoError(t, err)
 	for ahead, want := range map[time.Duration]int{-time.Hour: 0, -2 * time.Minute: 0, -30 * time.Second: 1, 0: 1, time.Hour: 1} {
 		m := bus.Message{Org: d.Org, Event: d.Event, Kind: "session.updated", At: wire.At(created.Add(ahead))}
-		all, err := webhook.NewReceivers(d.env).Of(t.Context(), m)
+		all, err := webhook.NewReceivers(d.env).Of(t.Context(), d.Org, m)
 		require.NoError(t, err)
 		require.Len(t, all, want, ahead)
 	}

@@ -1,0 +1,45 @@
+package stacktest
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/blob"
+)
+
+// Signed is a request that the service has signed for a client, as its answers show it.
+type Signed struct {
+	URL     string            `json:"url"`
+	Method  string            `json:"method"`
+	Headers map[string]string `json:"headers"`
+}
+
+// SendBytes sends bytes with a signed request, which needs no token, and returns the answer of the
+// store.
+func SendBytes(t testing.TB, r Signed, content []byte) Answer {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), r.Method, r.URL, bytes.NewReader(content))
+	require.NoError(t, err)
+	for name, value := range r.Headers {
+		request.Header.Set(name, value)
+	}
+	response, err := client.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return Answer{Status: response.StatusCode, Header: response.Header, Body: text}
+}
+
+// Bucket returns the bucket of the region, for a test of stored bytes.
+func (s *Stack) Bucket(t testing.TB) *blob.Store {
+	t.Helper()
+	if s.backend.stack == nil {
+		leaveOut(t, "the bucket of the deployed service is its own")
+	}
+	return s.backend.stack.Bucket.Store()
+}
