@@ -108,6 +108,8 @@ type Body struct {
 	Version int64 `json:"-"`
 	// bytes is the length of the decoded text.
 	bytes int
+	// rest are the properties of a later release.
+	rest wire.Rest
 }
 
 // Participant is a role of a contact on a session.
@@ -208,16 +210,17 @@ func (b *Body) Bytes() int { return b.bytes }
 // Decode reads a body from its item.
 func Decode(item table.Item) (*Body, error) {
 	body := &Body{}
-	if err := json.Unmarshal(item.Data, body); err != nil {
+	rest, err := wire.DecodeWithRest(item.Data, body)
+	if err != nil {
 		return nil, fmt.Errorf("session: decode %s: %w", item.PK, err)
 	}
-	body.Version, body.bytes = item.Version, len(item.Data)
+	body.Version, body.bytes, body.rest = item.Version, len(item.Data), rest
 	return body, nil
 }
 
 // encode writes a body as stored; 400 over maxRecordBytes.
 func encode(b *Body) ([]byte, error) {
-	text, err := wire.Encode(b)
+	text, err := b.rest.Encode(b)
 	if err != nil {
 		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
 	}
@@ -233,9 +236,17 @@ func (b *Body) Clone() *Body {
 	if err != nil {
 		panic(fmt.Sprintf("session: a body that was read cannot be written: %v", err))
 	}
-	copied := &Body{Version: b.Version}
+	copied := &Body{Version: b.Version, rest: b.rest}
 	if err := json.Unmarshal(text, copied); err != nil {
 		panic(fmt.Sprintf("session: a body that was written cannot be read: %v", err))
 	}
+	return copied
+}
+
+// Duplicate returns a Clone for another session, without the properties of a later release: they may
+// belong to one session.
+func (b *Body) Duplicate() *Body {
+	copied := b.Clone()
+	copied.rest = nil
 	return copied
 }
