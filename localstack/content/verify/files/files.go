@@ -94,11 +94,12 @@ func (i *Items) checkFiles(id string, files []session.File) {
 	}
 }
 
-// checkOpen checks that each open upload of a session has bytes that end, and no file.
+// checkOpen checks that each open upload of a session fits its bytes. The bytes may be purged before the
+// item of the uploads expires.
 func (i *Items) checkOpen(in *session.Body, open *sessionfile.Open) {
 	for _, u := range open.All {
-		if b := i.bytes[u.Bytes]; b == nil || b.Stored() || b.File.ID != u.File {
-			i.problem("the open upload of file %s of session %s has no bytes", u.File, in.ID)
+		if b := i.bytes[u.Bytes]; b != nil && (b.Stored() || b.File.ID != u.File) {
+			i.problem("the open upload of file %s of session %s does not fit its bytes", u.File, in.ID)
 		}
 		if in.FileOf(u.Bytes) != nil {
 			i.problem("file %s of session %s is complete and has its upload", u.File, in.ID)
