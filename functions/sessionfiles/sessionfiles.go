@@ -43,7 +43,8 @@ const (
 	aboutList = "Lists the files of the session. A file whose upload is not complete is not listed. `type` selects types, such as " +
 		"`presentation`, `handout`, `poster` or `holding_slide`."
 
-	aboutCreate = "Begins the upload of a file of up to 500 MB. Send the bytes to `upload.url` with `upload.method` and all `upload.headers`, " +
+	aboutCreate = "Begins the upload of a file of up to 500 MB. Send the bytes to `upload.url` " +
+		"with `upload.method` and all `upload.headers`, " +
 		"within 15 minutes and once, and then call `complete`. The file is hidden until then; an upload that is not complete after " +
 		"24 hours ends. A session may have 100 files; one more is a 409 `LIMIT_REACHED`.\n\n" +
 		"A slot of `content_slot_id` must be active, apply to the session, take the type and have room; otherwise the answer is a 400. " +
@@ -54,7 +55,8 @@ const (
 
 	aboutComplete = "Checks the uploaded bytes and makes the file visible. The bytes must have the declared size and type. " +
 		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. After such a 400 the upload has ended, and a file " +
-		"that was to be replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. A complete file is answered as it is."
+		"that was to be replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
+		"A complete file is answered as it is."
 
 	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +
 		"`id` stays; `url` changes with the bytes. Properties that are not sent stay."

@@ -324,24 +324,6 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 }
 
-// mostWebhooks leaves room for two endpoints more below the limit of 20.
-const mostWebhooks = 18
-
-// newWebhook creates an endpoint for the caller's event, after it has deleted the oldest one where
-// there is no room. It returns an empty id if the path names no endpoint.
-func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	list := stacktest.Call[Page](s, http.StatusOK, http.MethodGet, "/v1/webhooks?page_size=100", nil)
-	if len(list.Results) >= mostWebhooks {
-		s.Call(t, http.StatusOK, http.MethodDelete, "/v1/webhooks/"+list.Results[0].ID(), nil)
-	}
-	if !OnRecord(op) {
-		return ""
-	}
-	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
-	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
-}
-
 // speaker creates a contact that speaks on a session and returns its id and address.
 func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
 	t.Helper()
