@@ -61,7 +61,8 @@ const (
 	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +
 		"`id` stays; `url` changes with the bytes. Properties that are not sent stay."
 
-	aboutUpdate = "Changes title and participant of the file. What a read shows can be sent back. A stale `updated_at` or `If-Match` is a 409."
+	aboutUpdate = "Changes title and participant of the file. What a read shows can be sent back. " +
+		"A stale `updated_at` or `If-Match` is a 409."
 
 	aboutDelete = "Removes the file, or ends the upload of a file that is not complete. The address of the file is a 404 afterwards."
 
