@@ -135,6 +135,17 @@ def make_transcription(kind="fragment"):
     return session, made["data"]["id"]
 
 
+def make_file(complete):
+    """Begins the upload of a file of a session, sends the bytes, and completes the file. Gives the ids of both."""
+    session = make("sessions")
+    made = post(f"/sessions/{session}/files", {"filename": "slides.pdf", "size_bytes": 9})["data"]
+    upload = made["upload"]
+    requests.put(upload["url"], data=b"%PDF-1.7\n", headers=upload["headers"], timeout=30).raise_for_status()
+    if complete:
+        post(f"/sessions/{session}/files/{made['id']}/complete", None)
+    return session, made["id"]
+
+
 def make_media(step):
     """Begins an upload of a session, sends its only part, and completes it for a read. Gives the id of the session, and
     the id of the item or the body of the step."""
@@ -301,6 +312,9 @@ def before_call(context, case, kwargs):
     if "content/items" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         parameters["id"] = rng.choice(transcriptions)[0]
         (case.query or {}).pop("session_id", None)
+    if "{fileId}" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        parameters["sessionId"], parameters["fileId"] = make_file(not case.operation.path.endswith("/complete"))
+        (case.headers or {}).pop("If-Match", None)
     if case.operation.path.endswith("/{documentType}") and "sessionId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["sessionId"] = summarized
     if "/transcriptions" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:

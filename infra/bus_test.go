@@ -119,6 +119,7 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 	const bucket = "lectern-us-files-${AWS::AccountId}-us-east-1"
 	want := map[string]map[string]any{
 		"publisher": {"LECTERN_BUS": bus}, "media": {"LECTERN_BUCKET": bucket}, "recordings": {"LECTERN_BUCKET": bucket},
+		"sessionfiles": {"LECTERN_BUCKET": bucket, "LECTERN_KEYS": keys},
 		"matcher":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
 		"deliverer": {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
 		"sweeper":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
@@ -160,7 +161,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		if !strings.Contains(string(text), "secretsmanager") {
 			continue
 		}
-		require.Contains(t, []string{"deliverer", "gdpr", "operator", "webhooks"}, name)
+		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"}, name)
 		if g.policy == "key" {
 			require.Equal(t, "kms:Decrypt", g.statement["Action"])
 			require.Equal(t, map[string]any{
@@ -171,7 +172,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		}
 		require.Equal(t, map[string]any{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "${KeysArn}"}, g.statement)
 	}
-	for _, name := range []string{"deliverer", "gdpr", "operator", "webhooks"} {
+	for _, name := range []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"} {
 		require.Contains(t, plain(t, statements(t, service, name, "calls")), "secretsmanager:GetSecretValue", name)
 		require.Contains(t, plain(t, statements(t, service, name, "key")), "secretsmanager.us-west-2", name)
 	}

@@ -1,5 +1,5 @@
-// Package sessionfiles is the Session Files tag group: the upload slots of an event (spec.md
-// section 4.6).
+// Package sessionfiles is the Session Files tag group: the files of sessions, and the upload slots of
+// an event (spec.md section 4.6, gaps.md section 6.1). Read sessionfiles.go for files, slots.go.
 package sessionfiles
 
 import (
@@ -7,41 +7,204 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
-	"lectern/shared/resource"
+	"lectern/shared/blob"
+	"lectern/shared/ratelimit"
+	"lectern/shared/session/view"
 	"lectern/shared/sessionfile"
+	"lectern/shared/stores"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+const (
+	files = "/v1/event/{eventId}/sessions/{sessionId}/files"
+	one   = files + "/{fileId}"
 )
 
 // Group declares every route of the tag group.
 var Group = api.NewGroup("Session Files", start, []api.Route[service]{
 	api.Get("listContentSlots", "/v1/event/{eventId}/content-slots", (*service).slots, readers, api.Describe(aboutSlots)),
+	api.Get("listSessionFiles", files, (*service).list, readers, api.Describe(aboutList)),
+	api.Post("createSessionFile", files, (*service).create, writers, limit, api.Status(201), api.Describe(aboutCreate)),
+	api.Post("completeSessionFile", one+"/complete", (*service).complete, writers, limit, api.Repeatable, api.Describe(aboutComplete)),
+	api.Post("replaceSessionFile", one+"/replace", (*service).replace, writers, limit, api.Describe(aboutReplace)),
+	api.Put("updateSessionFile", one, (*service).update, writers, limit, api.Describe(aboutUpdate)),
+	api.Delete("deleteSessionFile", one, (*service).remove, writers, limit, api.Describe(aboutDelete)),
+	api.Get("downloadFile", "/files/{version}", (*service).download, auth.Public, api.Status(302), api.Describe(aboutDownload)),
 })
 
-var readers = auth.Scopes{auth.ReadSessions}
+var (
+	readers = auth.Scopes{auth.ReadSessions}
+	writers = auth.Scopes{auth.WriteSessions}
+	limit   = api.Limit(ratelimit.SessionWrites)
+)
 
-const aboutSlots = "Lists the slots of the event that ask speakers for files, " +
-	"in the order in which speakers see them: by `order`, then by `id`. " +
-	"Archived slots are left out without `include_archived`. With `session_id`, the list has the active slots that apply to " +
-	"the session. The organizer says which formats and tracks of sessions a slot is for. " +
-	"An event that does not use slots has an empty list."
+const (
+	aboutList = "Lists the files of the session. A file whose upload is not complete is not listed. `type` selects types, such as " +
+		"`presentation`, `handout`, `poster` or `holding_slide`."
+
+	aboutCreate = "Begins the upload of a file of up to 500 MB. Send the bytes to `upload.url` " +
+		"with `upload.method` and all `upload.headers`, " +
+		"within 15 minutes and once, and then call `complete`. The file is hidden until then; an upload that is not complete after " +
+		"24 hours ends. A session may have 100 files; one more is a 409 `LIMIT_REACHED`.\n\n" +
+		"A slot of `content_slot_id` must be active, apply to the session, take the type and have room; otherwise the answer is a 400. " +
+		"A request that is repeated under its Idempotency-Key gets the same file with a new address; `upload` is null once the file " +
+		"is complete. For example:\n\n```json\n" +
+		`{"filename": "slides.pdf", "size_bytes": 1048576, "content_type": "application/pdf"}` + "\n```\n\n" +
+		"```sh\n" + `curl -X PUT --upload-file slides.pdf -H "Content-Type: application/pdf" -H "If-None-Match: *" "$upload_url"` + "\n```"
+
+	aboutComplete = "Checks the uploaded bytes and makes the file visible. The bytes must have the declared size and type. " +
+		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. After such a 400 the upload has ended, and a file " +
+		"that was to be replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
+		"A complete file is answered as it is."
+
+	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +
+		"`id` stays; `url` changes with the bytes. Properties that are not sent stay."
+
+	aboutUpdate = "Changes title and participant of the file. What a read shows can be sent back. " +
+		"A stale `updated_at` or `If-Match` is a 409."
+
+	aboutDelete = "Removes the file, or ends the upload of a file that is not complete. The address of the file is a 404 afterwards."
+
+	aboutDownload = "Leads to the bytes of a file, for five minutes. The address is the `url` of a file and needs no token. " +
+		"A browser saves the file and does not show it."
+)
 
 type service struct{ store *sessionfile.Store }
 
-func start(env api.Env) *service {
-	return &service{&sessionfile.Store{Records: resource.NewStore(env)}}
-}
+func start(env api.Env) *service { return &service{stores.SessionFiles(env)} }
 
-type slotsInput struct {
+// InSession is the part of an input that names a session.
+type InSession struct {
 	api.InEvent
-	Archived  bool   `query:"include_archived" doc:"Whether to list archived slots too; without effect beside session_id."`
-	SessionID string `query:"session_id" format:"uuid" doc:"The active slots that apply to this session or subsession alone."`
+	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
 }
 
-// ContentSlots is the envelope of a list of slots.
-type ContentSlots struct {
-	Data []*sessionfile.Slot `json:"data"`
+// OnFile is the part of an input that names a file.
+type OnFile struct {
+	InSession
+	FileID string `path:"fileId" format:"uuid" doc:"The file's id."`
 }
 
-func (s *service) slots(ctx context.Context, in *slotsInput) (*ContentSlots, error) {
-	all, err := s.store.Slots(ctx, auth.From(ctx), sessionfile.Query{Archived: in.Archived, Session: in.SessionID})
-	return &ContentSlots{all}, err
+// OnVersion is the part of an input that names a file and the version that the client has seen.
+type OnVersion struct {
+	OnFile
+	api.Revision
+}
+
+func (in OnVersion) target(updatedAt wire.Opt[wire.Time]) sessionfile.Target {
+	guard := write.Guard{UpdatedAt: updatedAt, IfMatch: in.IfMatch}
+	return sessionfile.Target{Session: in.SessionID, ID: in.FileID, Guard: guard}
+}
+
+// SessionFile is the envelope of a file.
+type SessionFile struct {
+	Data *view.Content `json:"data"`
+}
+
+// Revision returns the version that an ETag names.
+func (f *SessionFile) Revision() int64 { return f.Data.Revision() }
+
+// UploadedFile is the envelope of a file whose bytes are to be sent.
+type UploadedFile struct {
+	Data FileUpload `json:"data"`
+}
+
+// FileUpload is a file with the request that sends its bytes.
+type FileUpload struct {
+	view.Content
+	Upload *Upload `json:"upload" doc:"The request that sends the bytes; null if the file is complete."`
+}
+
+// Upload is a request that a client sends itself.
+type Upload struct {
+	URL     string            `json:"url" doc:"The address, for one request within 15 minutes."`
+	Method  string            `json:"method" enum:"PUT"`
+	Headers map[string]string `json:"headers" doc:"The headers that the request must have, with these values."`
+}
+
+// uploaded returns the answer of a begun upload.
+func uploaded(begun *sessionfile.Begun, err error) (*UploadedFile, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &UploadedFile{FileUpload{begun.Content, uploadOf(begun.Send)}}, nil
+}
+
+func uploadOf(send *blob.Request) *Upload {
+	if send == nil {
+		return nil
+	}
+	return &Upload{send.URL, send.Method, send.Headers}
+}
+
+// shown puts a file into its envelope.
+func shown(f *view.Content, err error) (*SessionFile, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &SessionFile{f}, nil
+}
+
+type listInput struct {
+	InSession
+	Types api.Strings `query:"type" pattern:"^[a-z][a-z0-9_]*$" maxLength:"64" doc:"Files of these types."`
+}
+
+// SessionFiles is the envelope of a list of files.
+type SessionFiles struct {
+	Data []view.Content `json:"data"`
+}
+
+func (s *service) list(ctx context.Context, in *listInput) (*SessionFiles, error) {
+	all, err := s.store.List(ctx, auth.From(ctx), in.SessionID, in.Types)
+	return &SessionFiles{all}, err
+}
+
+type createInput struct {
+	InSession
+	Body wire.Create[sessionfile.Draft]
+}
+
+func (s *service) create(ctx context.Context, in *createInput) (*UploadedFile, error) {
+	return uploaded(s.store.Create(ctx, auth.From(ctx), in.SessionID, &in.Body.Draft))
+}
+
+type completeInput struct{ OnFile }
+
+func (s *service) complete(ctx context.Context, in *completeInput) (*SessionFile, error) {
+	return shown(s.store.Complete(ctx, auth.From(ctx), sessionfile.Target{Session: in.SessionID, ID: in.FileID}))
+}
+
+type replaceInput struct {
+	OnVersion
+	Body wire.Create[sessionfile.Draft]
+}
+
+func (s *service) replace(ctx context.Context, in *replaceInput) (*UploadedFile, error) {
+	return uploaded(s.store.Replace(ctx, auth.From(ctx), in.target(wire.Opt[wire.Time]{}), &in.Body.Draft))
+}
+
+type updateInput struct {
+	OnVersion
+	Body wire.Update[sessionfile.Description]
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (*SessionFile, error) {
+	return shown(s.store.Update(ctx, auth.From(ctx), in.target(in.Body.UpdatedAt), &in.Body.Draft))
+}
+
+type removeInput struct{ OnVersion }
+
+func (s *service) remove(ctx context.Context, in *removeInput) (*api.None, error) {
+	return nil, s.store.Delete(ctx, auth.From(ctx), in.target(wire.Opt[wire.Time]{}))
+}
+
+type downloadInput struct {
+	Version string `path:"version" doc:"The last segment of the url of a file."`
+}
+
+func (s *service) download(ctx context.Context, in *downloadInput) (*api.Redirect, error) {
+	to, err := s.store.Download(ctx, in.Version)
+	return &api.Redirect{URL: to}, err
 }

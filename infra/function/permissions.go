@@ -100,7 +100,8 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
-	"sessionfiles":    {withSettings, read},
+	// sessionfiles holds a write to the versions of session and slot.
+	"sessionfiles": {withSettings, slices.Concat(write, release, hold)},
 	// transcriptions holds a write to the version of the session.
 	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
 	"media":          {withSettings, slices.Concat(authenticate, limit, change)},

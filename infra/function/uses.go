@@ -14,6 +14,7 @@ import (
 	"lectern/infra/stack"
 	"lectern/shared/media"
 	"lectern/shared/recording"
+	"lectern/shared/sessionfile"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -43,6 +44,9 @@ type use struct {
 
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
+
+// removeObject removes an object for good.
+const removeObject = "s3:DeleteObjectVersion"
 
 // Uses by purpose.
 var (
@@ -90,12 +94,14 @@ var used = map[string][]use{
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
 	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
+	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder),
+		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder), remove(sessionfile.Folder),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},

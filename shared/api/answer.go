@@ -96,8 +96,12 @@ func (x *exchange) succeed(res *response) error {
 		return nil
 	}
 	res.status = x.Status
-	if file, ok := x.answer.(*File); ok {
-		return x.file(res, file)
+	switch answer := x.answer.(type) {
+	case *File:
+		return x.file(res, answer)
+	case *Redirect:
+		res.header.Set("Location", answer.URL)
+		return nil
 	}
 	if download, ok := x.answer.(*Download); ok {
 		return x.download(res, download)

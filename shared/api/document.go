@@ -149,6 +149,9 @@ func (e *endpoint) answerHeaders() []string {
 	if e.versioned {
 		names = append(names, "ETag")
 	}
+	if e.Status == http.StatusFound {
+		names = append(names, "Location")
+	}
 	if e.idempotent() {
 		names = append(names, headerReplayed)
 	}
@@ -204,6 +207,7 @@ func headers() map[string]*huma.Header {
 		headerReplayed: textHeader("`true` when the request was done before under the same Idempotency-Key: the answer " +
 			"shows what it wrote, as it is now."),
 		"Cache-Control":    textHeader("Whether the client may keep the answer."),
+		"Location":         textHeader("The address of the bytes, for five minutes."),
 		"ETag":             textHeader("The record's version, for If-Match and If-None-Match."),
 		"RateLimit":        textHeader("The bucket, what remains in it (`r`) and seconds until it is full again (`t`)."),
 		"RateLimit-Policy": textHeader("The bucket, its size (`q`) and its window in seconds (`w`)."),

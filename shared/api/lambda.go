@@ -209,9 +209,26 @@ func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) 
 		if base := basePath(r); base != "" {
 			ctx = context.WithValue(ctx, basePathKey{}, base)
 		}
+		if host := r.RequestContext.DomainName; host != "" {
+			ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
+		}
 		r.Path = safePath(r.Path)
 		return adapter.ProxyWithContext(ctx, r)
 	}
+}
+
+type addressKey struct{}
+
+// WithAddress returns a context with the address of the API, without a slash at the end.
+func WithAddress(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
+}
+
+// Address returns the address at which the caller has found the API, or the address of WithAddress;
+// empty without either. A client cannot choose the host on AWS.
+func Address(ctx context.Context) string {
+	address, _ := ctx.Value(addressKey{}).(string)
+	return address
 }
 
 type basePathKey struct{}
@@ -222,6 +239,14 @@ type basePathKey struct{}
 func BasePath(ctx context.Context) string {
 	base, _ := ctx.Value(basePathKey{}).(string)
 	return base
+}
+
+// scheme returns the scheme of the caller's address. Only one machine has plain HTTP.
+func scheme(r events.APIGatewayProxyRequest) string {
+	if http.Header(r.MultiValueHeaders).Get("X-Forwarded-Proto") == "http" {
+		return "http"
+	}
+	return "https"
 }
 
 // basePath returns the base path of an event: the path in the gateway's context without the

@@ -248,6 +248,9 @@ func (s Strings) Has(value string) bool { return slices.Contains(s, value) }
 // None is the output of a route that answers 204 without a body.
 type None struct{}
 
+// Redirect is the output of a route that sends the client to another address.
+type Redirect struct{ URL string }
+
 // File is the output of a route that answers bytes instead of a record.
 type File struct {
 	// Type is the Content-Type.

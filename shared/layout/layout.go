@@ -23,6 +23,7 @@ import (
 	"lectern/shared/requestlog"
 	"lectern/shared/resource"
 	"lectern/shared/session"
+	"lectern/shared/sessionfile"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/transcript"
@@ -33,7 +34,8 @@ import (
 var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
-	session.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(), resource.Keys,
+	session.Keys, sessionfile.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
+	resource.Keys,
 	change.Keys, delivery.Keys, datarequest.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"lectern/shared/account"
+	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/bus"
@@ -43,7 +44,7 @@ func (r *Renderer) data(ctx context.Context, m bus.Message) (any, error) {
 	if caller == nil || err != nil {
 		return nil, err
 	}
-	shown, err := show(settings.OneSnapshot(ctx), caller, m.RecordID)
+	shown, err := show(settings.OneSnapshot(api.WithAddress(ctx, r.APIURL)), caller, m.RecordID)
 	if apierr.IsNotFound(err) {
 		return nil, nil
 	}

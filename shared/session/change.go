@@ -108,9 +108,9 @@ var unpublished = []string{"updated_at", "created_at", "sequence", "last_number"
 func (w Writer) record(ctx context.Context, c Change) change.Record {
 	var before any
 	if c.Before != nil {
-		before = c.Before
+		before = c.Before.withoutLinks()
 	}
-	values := change.Diff(before, c.After, unpublished...)
+	values := change.Diff(before, c.After.withoutLinks(), unpublished...)
 	for _, name := range c.Fields {
 		values = append(values, w.fieldValue(c, name))
 	}

@@ -9,6 +9,7 @@
 //	people.go        the contacts and accounts that sessions name, loaded by id
 //	rules.go         the rules of a draft and of stored sessions, in the order of refusals
 //	participants.go  the people and accounts of a draft
+//	file.go          the completed files of a session
 //	edit.go          a draft on its way into a record
 //	change.go        a changed session as items and change record
 //
@@ -87,6 +88,8 @@ type Body struct {
 	CustomFields   map[string]field.Value `json:"custom_fields,omitempty"`
 	Translations   field.Translations     `json:"translations,omitempty"`
 
+	// Content are the completed files, in the order of their creation.
+	Content []File `json:"content,omitempty"`
 	// Subsessions are the ids of the subsessions that are not deleted. LastNumber is the
 	// number of the newest subsession.
 	Subsessions []string `json:"subsessions,omitempty"`
@@ -105,6 +108,8 @@ type Body struct {
 	Version int64 `json:"-"`
 	// bytes is the length of the decoded text.
 	bytes int
+	// rest are the properties of a later release.
+	rest wire.Rest
 }
 
 // Participant is a role of a contact on a session.
@@ -172,6 +177,16 @@ func (b *Body) Related() []string {
 	return ids
 }
 
+// HasContact reports whether a contact is a participant.
+func (b *Body) HasContact(contact string) bool {
+	for _, p := range b.Participants {
+		if p.ContactID == contact {
+			return true
+		}
+	}
+	return false
+}
+
 // Parties returns the ids of the contacts and accounts that b names.
 func (b *Body) Parties() (contacts, accounts []string) {
 	for _, p := range b.Participants {
@@ -195,16 +210,17 @@ func (b *Body) Bytes() int { return b.bytes }
 // Decode reads a body from its item.
 func Decode(item table.Item) (*Body, error) {
 	body := &Body{}
-	if err := json.Unmarshal(item.Data, body); err != nil {
+	rest, err := wire.DecodeWithRest(item.Data, body)
+	if err != nil {
 		return nil, fmt.Errorf("session: decode %s: %w", item.PK, err)
 	}
-	body.Version, body.bytes = item.Version, len(item.Data)
+	body.Version, body.bytes, body.rest = item.Version, len(item.Data), rest
 	return body, nil
 }
 
 // encode writes a body as stored; 400 over maxRecordBytes.
 func encode(b *Body) ([]byte, error) {
-	text, err := wire.Encode(b)
+	text, err := b.rest.Encode(b)
 	if err != nil {
 		return nil, fmt.Errorf("session: encode %s: %w", b.ID, err)
 	}
@@ -220,9 +236,17 @@ func (b *Body) Clone() *Body {
 	if err != nil {
 		panic(fmt.Sprintf("session: a body that was read cannot be written: %v", err))
 	}
-	copied := &Body{Version: b.Version}
+	copied := &Body{Version: b.Version, rest: b.rest}
 	if err := json.Unmarshal(text, copied); err != nil {
 		panic(fmt.Sprintf("session: a body that was written cannot be read: %v", err))
 	}
+	return copied
+}
+
+// Duplicate returns a Clone for another session, without the properties of a later release: they may
+// belong to one session.
+func (b *Body) Duplicate() *Body {
+	copied := b.Clone()
+	copied.rest = nil
 	return copied
 }

@@ -2,9 +2,11 @@ package sessionfile
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/wire"
@@ -115,3 +117,49 @@ func allows(ids []string, id *string) bool {
 func BySpeakerOrder(a, b *StoredSlot) int {
 	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 }
+
+// Query selects slots.
+type Query struct {
+	// Archived adds slots that are not active.
+	Archived bool
+	// Session selects the active slots that apply to a session; empty for the slots of all sessions.
+	Session string
+}
+
+// Slots returns the selected slots in the order in which speakers see them; 404 without the
+// session. An event without the feature has none.
+func (st *Store) Slots(ctx context.Context, c *auth.Caller, q Query) ([]*Slot, error) {
+	var body *session.Body
+	if q.Session != "" {
+		var err error
+		if body, _, err = st.load(ctx, c, q.Session); err != nil {
+			return nil, err
+		}
+	}
+	all := []*Slot{}
+	if !c.Event.Features.ContentSlots {
+		return all, nil
+	}
+	stored, err := Slots.Of(st.Records, owner(c)).List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(stored, BySpeakerOrder)
+	for _, s := range stored {
+		if q.selects(s, body) {
+			all = append(all, &s.Slot)
+		}
+	}
+	return all, nil
+}
+
+// selects reports whether the query selects a slot. body is the session of the query; nil without one.
+func (q Query) selects(s *StoredSlot, body *session.Body) bool {
+	if body == nil {
+		return s.IsActive || q.Archived
+	}
+	return s.IsActive && s.AppliesTo(body)
+}
+
+// owner returns the caller's event as the owner of slots.
+func owner(c *auth.Caller) resource.Owner { return resource.Owner{Org: c.Org.ID, Event: c.Event.ID} }

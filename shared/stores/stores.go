@@ -9,10 +9,13 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/participation"
 	"lectern/shared/party"
+	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/session/store"
+	"lectern/shared/sessionfile"
 	"lectern/shared/settings"
 	"lectern/shared/transcript"
+	"lectern/shared/upload"
 )
 
 // The memory for each kind of record, in bytes. A Lambda of 512 MB has room for the sum and for
@@ -73,6 +76,13 @@ func (n contactNumbers) newCatalogue(env api.Env) *session.Catalogue {
 // Transcripts returns the store of transcriptions.
 func Transcripts(env api.Env) *transcript.Store {
 	return &transcript.Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Sessions: Sessions(env), Most: env.MostRecords}
+}
+
+// SessionFiles returns the store of files and upload slots.
+func SessionFiles(env api.Env) *sessionfile.Store {
+	return &sessionfile.Store{
+		Store: upload.NewStore(env), Records: resource.NewStore(env), Sessions: Sessions(env), Keys: env.Keys,
+	}
 }
 
 // Participation returns the store of the people on sessions.

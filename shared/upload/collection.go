@@ -52,23 +52,23 @@ func (c Collection[R, P]) Replayed(ctx context.Context) (P, error) {
 	if id == "" {
 		return nil, nil
 	}
-	got, err := c.Table.GetMany(ctx, []table.Key{c.key(id)})
+	got, err := c.Table.GetMany(ctx, []table.Key{c.Key(id)})
 	if err != nil {
 		return nil, err
 	}
-	return c.find(got, id)
+	return c.Find(got, id)
 }
 
 // Get returns a record; 404 without the session or the record.
 func (c Collection[R, P]) Get(ctx context.Context, id string) (P, error) {
-	got, err := c.Table.GetMany(ctx, []table.Key{c.place.Body(c.session), c.key(id)})
+	got, err := c.Table.GetMany(ctx, []table.Key{c.place.Body(c.session), c.Key(id)})
 	if err != nil {
 		return nil, err
 	}
 	if _, err := c.place.Live(got, c.session); err != nil {
 		return nil, err
 	}
-	return c.find(got, id)
+	return c.Find(got, id)
 }
 
 // ByObject returns the record of an object; 404 as Get, and for an object of another session.
@@ -88,7 +88,7 @@ func (c Collection[R, P]) List(ctx context.Context) ([]P, error) {
 		return nil, err
 	}
 	var all []P
-	for item, err := range c.Table.Between(ctx, c.place.Partition(), c.key("").SK, c.key(lastKey).SK) {
+	for item, err := range c.Table.Between(ctx, c.place.Partition(), c.Key("").SK, c.Key(lastKey).SK) {
 		if err != nil {
 			return nil, err
 		}
@@ -116,11 +116,12 @@ func (c Collection[R, P]) Change(ctx context.Context, id string, edit Edit[P]) (
 	return write.Run[P](ctx, c.Table, &operation[R, P]{Collection: c, id: id, edit: edit})
 }
 
-func (c Collection[R, P]) key(id string) table.Key { return c.place.Key(c.session, c.kind.Name, id) }
+// Key returns the key of a record.
+func (c Collection[R, P]) Key(id string) table.Key { return c.place.Key(c.session, c.kind.Name, id) }
 
-// find returns a record from the read items; 404 without it.
-func (c Collection[R, P]) find(got write.Items, id string) (P, error) {
-	item, ok := got[c.key(id)]
+// Find returns a record from the read items; 404 without it.
+func (c Collection[R, P]) Find(got write.Items, id string) (P, error) {
+	item, ok := got[c.Key(id)]
 	if !ok {
 		return nil, c.kind.NotFound()
 	}

@@ -24,7 +24,7 @@ func (o *operation[R, P]) Reads() []table.Key {
 	if o.fresh != nil {
 		return []table.Key{o.place.Body(o.session)}
 	}
-	return []table.Key{o.place.Body(o.session), o.key(o.id)}
+	return []table.Key{o.place.Body(o.session), o.Key(o.id)}
 }
 
 // More returns no keys.
@@ -42,11 +42,11 @@ func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Pla
 	if o.fresh != nil {
 		return o.plan(ctx, "created", nil, o.fresh)
 	}
-	before, err := o.find(got, o.id)
+	before, err := o.Find(got, o.id)
 	if err != nil {
 		return nil, err
 	}
-	after, err := o.find(got, o.id)
+	after, err := o.Find(got, o.id)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,6 @@ func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Pla
 	if err != nil || verb == "" {
 		return &write.Plan{Answer: before}, err
 	}
-	u := after.upload()
-	u.version, u.UpdatedAt = u.version+1, wire.After(u.UpdatedAt, o.Now())
 	return o.plan(ctx, verb, before, after)
 }
 
@@ -64,18 +62,30 @@ var inner = []string{"object", "multipart", "ends"}
 
 // plan returns the writes of the next version; before is nil for a new record.
 func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P) (*write.Plan, error) {
-	u := after.upload()
-	item, err := record.Encode(o.key(u.ID), u.version, after)
+	writes, err := o.Writes(ctx, verb, before, after)
 	if err != nil {
 		return nil, err
 	}
-	stored := table.Insert(item)
+	return &write.Plan{Writes: writes, Answer: after}, nil
+}
+
+// Writes returns the writes of a new record, or of the next version of a record: the record and its
+// change record. before is nil for a new record. An operation of another package has them in its own
+// transaction.
+func (c Collection[R, P]) Writes(ctx context.Context, verb string, before, after P) ([]table.Write, error) {
+	u, stored := after.upload(), table.Insert
 	if before != nil {
-		stored = table.Replace(item, before.upload().version)
+		was := before.upload()
+		u.version, u.UpdatedAt = was.version+1, wire.After(was.UpdatedAt, c.Now())
+		stored = func(item table.Item) table.Write { return table.Replace(item, was.version) }
+	}
+	item, err := record.Encode(c.Key(u.ID), u.version, after)
+	if err != nil {
+		return nil, err
 	}
 	noted := change.New(ctx, change.Record{
-		At: u.UpdatedAt, Org: o.place.Org, Event: o.place.Event, Action: o.kind.Name + "." + verb, Type: o.kind.Name, RecordID: u.ID,
-		Version: u.version, Parent: "session " + o.session, Values: change.Diff((*R)(before), (*R)(after), inner...),
+		At: u.UpdatedAt, Org: c.place.Org, Event: c.place.Event, Action: c.kind.Name + "." + verb, Type: c.kind.Name, RecordID: u.ID,
+		Version: u.version, Parent: "session " + c.session, Values: change.Diff((*R)(before), (*R)(after), inner...),
 	})
-	return &write.Plan{Writes: []table.Write{stored, noted.Write()}, Answer: after}, nil
+	return []table.Write{stored(item), noted.Write()}, nil
 }

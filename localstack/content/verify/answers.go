@@ -66,6 +66,9 @@ func (o *Organization) checkAnswers() {
 	for _, bodies := range o.Sessions {
 		for id, body := range bodies {
 			o.checkAcknowledged(id, body.Version)
+			for _, f := range body.Content {
+				o.checkAcknowledged(f.ID, f.Version)
+			}
 		}
 	}
 	for _, all := range o.Parties {
@@ -84,6 +87,11 @@ func (o *Organization) checkAnswers() {
 	for of := range o.purged {
 		_, id, _ := strings.Cut(of, " ")
 		delete(o.acknowledged, id)
+	}
+	for _, all := range o.files { // A file may be deleted, or not be complete.
+		for _, id := range all.Known() {
+			delete(o.acknowledged, id)
+		}
 	}
 	for _, id := range sortedKeys(o.acknowledged) {
 		o.problemf("an idempotency key tells of %s, which is not there", id)

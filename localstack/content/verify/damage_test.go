@@ -47,6 +47,8 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	s.Call(t, 200, "POST", s.EventPath("/contacts/bulk"), stacktest.WithHeaders(map[string]any{"operations": []any{
 		map[string]any{"action": "create", "data": map[string]any{"email": "grace@example.org"}}}}, "Idempotency-Key", "bulk"))
 	transcribe(t, s, talk)
+	s.Call(t, 201, "POST", s.EventPath("/sessions/"+talk+"/files"),
+		stacktest.WithHeaders(map[string]any{"filename": "a.pdf", "size_bytes": 9}, "Idempotency-Key", "file"))
 	s.Call(t, 201, "POST", s.EventPath("/sessions/"+talk+"/media/upload/initiate"),
 		stacktest.WithHeaders(map[string]any{"filename": "a.mp4", "size_bytes": 1}, "Idempotency-Key", "film"))
 	deliver(t, s)

@@ -12,6 +12,7 @@ import (
 	"lectern/shared/media"
 	"lectern/shared/recording"
 	"lectern/shared/resource"
+	"lectern/shared/sessionfile"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
 	"lectern/shared/upload"
@@ -160,7 +161,7 @@ func (o *Organization) checkDeliveries() {
 type storedUpload struct{ record, event string }
 
 // folders has the folder of the bytes of each kind of upload.
-var folders = map[string]string{media.Kind.Name: media.Folder, recording.Kind.Name: recording.Folder}
+var folders = map[string]string{media.Kind.Name: media.Folder, recording.Kind.Name: recording.Folder, sessionfile.Kind.Name: sessionfile.Folder}
 
 // addUpload adds the record of an upload, and checks its places in the table and in the bucket. The
 // bytes are not looked at.
@@ -175,6 +176,9 @@ func (o *Organization) addUpload(at raw.Partition, item raw.Item) {
 		o.problemf("the upload %s %s stands in the wrong place", kind, u.ID)
 	}
 	o.uploads[storedUpload{kind + " " + u.ID, at.Owner}] = u
+	if kind == sessionfile.Kind.Name {
+		o.filesOf(at.Owner).AddBytes(item)
+	}
 }
 
 // checkUploads compares the uploads with their sessions and change records.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lectern/localstack/content/verify/files"
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/person"
 	"lectern/shared/repair"
@@ -11,10 +12,14 @@ import (
 	"lectern/shared/wire"
 )
 
-// addSession adds the body of a session, or a segment of its transcriptions.
+// addSession adds the body of a session, its open uploads, or a segment of its transcriptions.
 func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	if strings.HasPrefix(item.SK, "T#") {
 		o.transcriptsOf(at).AddSegment(at.Rest, item)
+		return
+	}
+	if item.SK == "F" {
+		o.filesOf(at.Owner).AddOpen(at.Rest, item)
 		return
 	}
 	body := &session.Body{}
@@ -26,6 +31,14 @@ func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	}
 	body.Version = item.Version
 	innerMap(o.Sessions, at.Owner)[at.Rest] = body
+}
+
+// filesOf returns the files of an event.
+func (o *Organization) filesOf(event string) *files.Items {
+	if o.files[event] == nil {
+		o.files[event] = files.New(o.problemf)
+	}
+	return o.files[event]
 }
 
 // checkSessions checks the sessions of an event. owner is the key of the event.
@@ -41,6 +54,7 @@ func (o *Organization) checkSessions(owner string, bodies map[string]*session.Bo
 	}
 	o.compareRows(owner, "S", want)
 	o.checkSubsessions(owner, bodies)
+	o.filesOf(owner).Check(bodies)
 	if o.Count > before {
 		o.addRepair(owner, repair.Sessions)
 	}

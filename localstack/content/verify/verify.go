@@ -5,7 +5,7 @@
 // Read table.go first: the scan and the report. Then verify.go: an Organization and the order of
 // the checks. add.go adds the items, check.go compares rows, shards, lists and holds, the files
 // named after records check the records, and repairs.go suggests repairs. Packages deliveries
-// and transcripts check the items of webhooks and transcriptions.
+// transcripts and files check the items of webhooks, transcriptions and files.
 package verify
 
 import (
@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"lectern/localstack/content/verify/deliveries"
+	"lectern/localstack/content/verify/files"
 	"lectern/localstack/content/verify/transcripts"
 	"lectern/shared/account"
 	"lectern/shared/contact"
@@ -84,8 +85,9 @@ type Organization struct {
 	acknowledged map[string]int64
 	// archives has the data requests with parts of an archive.
 	archives map[string]bool
-	// transcripts are by event key.
+	// transcripts and files are by event key.
 	transcripts map[string]*transcripts.Items
+	files       map[string]*files.Items
 	// uploads are by change record and event.
 	uploads map[storedUpload]*upload.Upload
 	// deliveries are the items of webhooks.
@@ -135,7 +137,7 @@ func NewOrganization(id int64) *Organization {
 		changes: map[string][]changeSummary{}, personal: map[string][]string{}, purged: map[string]bool{},
 		hourItems: map[string]bool{}, changedHours: map[string]bool{}, ingestHours: map[string]bool{}, ingestedHours: map[string]bool{},
 		personItems: map[string]map[string]person.Item{}, acknowledged: map[string]int64{},
-		archives: map[string]bool{}, transcripts: map[string]*transcripts.Items{},
+		archives: map[string]bool{}, transcripts: map[string]*transcripts.Items{}, files: map[string]*files.Items{},
 		uploads: map[storedUpload]*upload.Upload{},
 	}
 	o.deliveries = deliveries.New(id, o.problemf)

@@ -125,6 +125,7 @@ func failed(err error) *apierr.Error {
 // decoded, and the body is base64 because the API declares every media type as binary.
 func (d *door) event(r *http.Request, path string, to route, body []byte) events.APIGatewayProxyRequest {
 	r.Header["Host"] = []string{r.Host}
+	r.Header["X-Forwarded-Proto"] = []string{"http"}
 	return events.APIGatewayProxyRequest{
 		Resource:                        to.template,
 		Path:                            path,
@@ -141,6 +142,7 @@ func (d *door) event(r *http.Request, path string, to route, body []byte) events
 			HTTPMethod:       r.Method,
 			Path:             r.URL.EscapedPath(),
 			Protocol:         r.Proto,
+			DomainName:       r.Host,
 			RequestTimeEpoch: d.now().UnixMilli(),
 			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},
 		},

@@ -186,3 +186,46 @@ func NewClient(t *testing.T, features ...string) *Client {
 	t.Helper()
 	return &Client{stacktest.Start(t, stacktest.Features(features...)), t}
 }
+
+// sampleText is the bytes of a file of SampleDraft.
+const sampleText = "A sample."
+
+// newFile uploads a file of a new session, and returns the ids of both for the path.
+func newFile(t *testing.T, _ api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	path := s.EventPath("/sessions/" + session + "/" + files)
+	begun := Entity(s.Call(t, http.StatusCreated, http.MethodPost, path, SampleDraft(files)).JSON(t)["data"].(Object))
+	require.Equal(t, http.StatusOK, SendUpload(t, begun, sampleText))
+	s.Call(t, http.StatusOK, http.MethodPost, path+"/"+begun.ID()+"/complete", nil)
+	return session + "/" + begun.ID()
+}
+
+// SendUpload sends bytes as the upload of a record asks for, and returns the status.
+func SendUpload(t *testing.T, record Entity, text string) int {
+	t.Helper()
+	to := record.At("upload").(Object)
+	signed := stacktest.Signed{URL: to["url"].(string), Method: to["method"].(string), Headers: map[string]string{}}
+	for name, value := range to["headers"].(Object) {
+		signed.Headers[name] = value.(string)
+	}
+	return stacktest.SendBytes(t, signed, []byte(text)).Status
+}
+
+// mostWebhooks leaves room for two endpoints more below the limit of 20.
+const mostWebhooks = 18
+
+// newWebhook creates an endpoint for the caller's event, after it has deleted the oldest one where
+// there is no room. It returns an empty id if the path names no endpoint.
+func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	list := stacktest.Call[Page](s, http.StatusOK, http.MethodGet, "/v1/webhooks?page_size=100", nil)
+	if len(list.Results) >= mostWebhooks {
+		s.Call(t, http.StatusOK, http.MethodDelete, "/v1/webhooks/"+list.Results[0].ID(), nil)
+	}
+	if !OnRecord(op) {
+		return ""
+	}
+	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
+	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
+}

@@ -133,8 +133,8 @@ func OfOrganization(op api.Operation) bool {
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
 func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
 
-// The collections below the caller's organization that the path does not name, and the collections
-// of records below a session, and of the content made of these.
+// The collections below the caller's organization that the path does not name, the collections
+// of records below a session, and that of the content made of transcriptions.
 const (
 	webhooks       = "webhooks"
 	gdpr           = "gdpr"
@@ -142,10 +142,11 @@ const (
 	media          = "media"
 	recordings     = "recordings"
 	content        = "content"
+	files          = "files"
 )
 
 // belowSessions are the collections of records below a session.
-var belowSessions = []string{transcriptions, media, recordings}
+var belowSessions = []string{transcriptions, media, recordings, files}
 
 // IsBelow reports whether a path to a record of a collection also names a record of another, or the
 // record above it.
@@ -154,9 +155,9 @@ func IsBelow(collection, other string) bool {
 }
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
-// so none is found.
+// and none names a link to bytes, so none is found.
 func OutcomeOf(op api.Operation) int {
-	if strings.Contains(op.Path, "{deliveryId}") || strings.HasSuffix(op.Path, "/archive") {
+	if strings.Contains(op.Path, "{deliveryId}") || strings.Contains(op.Path, "{version}") || strings.HasSuffix(op.Path, "/archive") {
 		return http.StatusNotFound
 	}
 	return op.Status
@@ -178,6 +179,9 @@ func CollectionOf(op api.Operation) string {
 	}
 	if strings.HasSuffix(op.Path, "/"+transcriptions+"/{id}") {
 		return transcriptions
+	}
+	if strings.Contains(op.Path, "{fileId}") {
+		return files
 	}
 	for _, collection := range []string{media, recordings} {
 		if strings.Contains(op.Path+"/", "/{sessionId}/"+collection+"/") {
@@ -212,6 +216,8 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Org)
 		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)):
 			segments[i] = above
+		case segment == "{version}":
+			segments[i] = UnknownID
 		case segment == documentType:
 			segments[i] = documentOf(op)
 		case anID(segment):
@@ -242,10 +248,14 @@ func bodyOf(op api.Operation, record string) any {
 		return nil
 	case CollectionOf(op) == media:
 		return bodyOfMedia(op, record)
+	case strings.HasSuffix(path, "/complete"):
+		return nil
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
-	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings):
+	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings), strings.HasSuffix(path, "/"+files):
 		return SampleDraft(path[strings.LastIndex(path, "/")+1:])
+	case strings.HasSuffix(path, "/replace"):
+		return SampleDraft(files)
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
@@ -275,6 +285,8 @@ func SampleDraft(collection string) map[string]any {
 		return map[string]any{"filename": name + ".mp4", "size_bytes": len(mediaBytes)}
 	case transcriptions:
 		return map[string]any{"type": "fragment", "transcription": name}
+	case files:
+		return map[string]any{"filename": name + ".txt", "size_bytes": len(sampleText), "title": name}
 	case gdpr:
 		return map[string]any{"requestType": "access", "identityType": "email", "identityValue": id + "@example.org"}
 	case webhooks:
@@ -285,7 +297,7 @@ func SampleDraft(collection string) map[string]any {
 
 // makers create the records of collections that no plain create makes, as NewRecord does.
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
-	webhooks: newWebhook, media: newMedia, recordings: newRecording,
+	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
 }
 
 // NewRecord creates a record for the operation and returns the id or address for the path;
@@ -299,6 +311,8 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	switch {
 	case isDocument(op), OnRecord(op) && slices.Contains([]string{transcriptions, content}, collection):
 		return newTranscription(t, op, s)
+	case strings.Contains(op.Path, "{version}"):
+		return ""
 	case collection == gdpr && OnRecord(op):
 		return Entity(s.Call(t, http.StatusCreated, http.MethodPost, "/v1/gdpr/requests", SampleDraft(gdpr)).JSON(t)).ID()
 	case byAddress(op):
@@ -316,24 +330,6 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		}
 		return id
 	}
-}
-
-// mostWebhooks leaves room for two endpoints more below the limit of 20.
-const mostWebhooks = 18
-
-// newWebhook creates an endpoint for the caller's event, after it has deleted the oldest one where
-// there is no room. It returns an empty id if the path names no endpoint.
-func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	list := stacktest.Call[Page](s, http.StatusOK, http.MethodGet, "/v1/webhooks?page_size=100", nil)
-	if len(list.Results) >= mostWebhooks {
-		s.Call(t, http.StatusOK, http.MethodDelete, "/v1/webhooks/"+list.Results[0].ID(), nil)
-	}
-	if !OnRecord(op) {
-		return ""
-	}
-	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
-	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
 }
 
 // speaker creates a contact that speaks on a session and returns its id and address.

@@ -196,9 +196,9 @@ func fieldNames(set *settings.Snapshot, b *session.Body) (names []string) {
 // duplicate returns the copy of a session, without id and number.
 func duplicate(original *session.Body, newID func() string) *session.Body {
 	pending := metadata.Pending
-	b := original.Clone()
+	b := original.Duplicate()
 	b.Status, b.CustomStatusID = &pending, nil
-	b.Subsessions, b.LastNumber, b.Sources, b.Withdrawn = nil, 0, nil, nil
+	b.Subsessions, b.LastNumber, b.Sources, b.Withdrawn, b.Content = nil, 0, nil, nil, nil
 	b.Source, b.Sequence = session.SourceAdmin, 0
 	for i := range b.Participants {
 		b.Participants[i].ID = newID()

@@ -119,6 +119,15 @@ func (st *Store) View(ctx context.Context, c *auth.Caller) (*catalogue.View[sess
 	return st.Catalogue.View(ctx, session.At(c).Rows())
 }
 
+// Files shows files of a session to a caller.
+func (st *Store) Files(ctx context.Context, c *auth.Caller, b *session.Body, files []session.File) ([]view.Content, error) {
+	set, err := st.Settings.Load(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return view.Files(ctx, st.view(c, set, view.Expand{}), b, files)
+}
+
 // request is the request that an operation belongs to.
 type request struct {
 	store  *Store

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lectern/shared/account"
+	"lectern/shared/api"
 	"lectern/shared/party"
 	"lectern/shared/session"
 	"lectern/shared/size"
@@ -20,6 +21,7 @@ const maxChunk = 500
 // name. It refuses a page that would be too long.
 func Load(ctx context.Context, r Request, bodies ...*session.Body) (*Loaded, error) {
 	l := &Loaded{Request: r, bodies: bodies, profiles: map[profile]wire.Object{}, summaries: map[summary]account.Summary{}}
+	l.address = api.Address(ctx)
 	if l.People == nil {
 		l.People = r.Parties.People(r.Caller, r.Expand.TranslatedFields)
 	}
@@ -136,7 +138,7 @@ func addParties(b *session.Body, details bool, contacts, accounts map[string]boo
 const (
 	// arrays is the number of arrays that show a participant: participants and a legacy array.
 	arrays = 2
-	// overhead is the bytes of an entry beside the stored record: names of properties, nulls
+	// overhead is the bytes of an entry or file beside the stored record: names of properties, nulls
 	// and the role.
 	overhead = 1 << 10
 )
@@ -172,7 +174,7 @@ func (l *Loaded) begin() (long bool) {
 // size estimates the bytes of a session with everything it shows.
 func (l *Loaded) size(b *session.Body) (sum int) {
 	for _, shown := range append(l.subsessions(b), b) {
-		sum += shown.Bytes()
+		sum += shown.Bytes() + overhead*len(shown.Content)
 		contacts, accounts := shown.Parties()
 		for _, id := range contacts {
 			sum += arrays * partySize(l.People.Contacts, id)

@@ -49,6 +49,7 @@ func (l *Loaded) showPeople(b *session.Body, core *Core, details *Details) {
 	if l.detail >= size.Bare {
 		all = nil
 	}
+	core.Content = l.content(b, b.Content)
 	core.Participants, core.Speakers = make([]Person, len(all)), l.legacy(all, participant.Speaker)
 	for i, p := range all {
 		core.Participants[i] = l.participant(p)

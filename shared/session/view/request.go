@@ -5,6 +5,7 @@
 //	shapes.go   the shapes
 //	load.go     reads everything that the shapes show, and estimates the length of the answer
 //	people.go   renders people and accounts
+//	files.go    renders files
 //	show.go     renders sessions, and shorter sessions where an answer is too long
 //	lists.go    renders the rows of the status search and of a contact's sessions
 //	answer.go   renders the answers of a bulk within one budget
@@ -57,6 +58,8 @@ type Request struct {
 	// Loading adds to both.
 	People *session.People
 	Others map[string]*session.Body
+	// address begins the addresses of files.
+	address string
 	// bytes is the size of the fetched sessions as stored.
 	bytes int
 }

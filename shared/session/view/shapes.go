@@ -113,9 +113,6 @@ type CustomStatus struct {
 	Name string `json:"name"`
 }
 
-// Content is a file of the session. No session has files yet.
-type Content map[string]any
-
 // Roles in a composition (spec.md section 2.5).
 const (
 	standalone = "standalone"

@@ -67,7 +67,7 @@ func (r *Request) core(b *session.Body) Core {
 	shown := Core{
 		ID: b.ID, FriendlyID: b.FriendlyID(), FriendlyIDRaw: b.Number, Title: b.Title, Description: b.Description,
 		StartsAt: b.StartsAt, EndsAt: b.EndsAt, IsAbstract: b.IsAbstract, CompositionStatus: r.compositionStatus(r.family(b)),
-		Content: []Content{}, Format: nest(r, metadata.Formats, b.FormatID, (*metadata.Entry).Format),
+		Format:    nest(r, metadata.Formats, b.FormatID, (*metadata.Entry).Format),
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt, DeletedAt: b.DeletedAt, version: b.Version,
 	}
 	if b.Parent != "" {

@@ -47,7 +47,7 @@ func runMaintain(d *it.Client, days int) (purged purge.Counts) {
 func sumOf(a, b purge.Counts) purge.Counts {
 	return purge.Counts{
 		Sessions: a.Sessions + b.Sessions, Contacts: a.Contacts + b.Contacts, Accounts: a.Accounts + b.Accounts,
-		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records,
+		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records, Uploads: a.Uploads + b.Uploads,
 	}
 }
 

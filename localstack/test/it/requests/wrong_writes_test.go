@@ -191,3 +191,44 @@ func TestWrongTranscriptions(t *testing.T) {
 	}
 	w.makes(all)
 }
+
+// TestWrongSessionFiles: bodies, places, queries and methods of the files of sessions.
+func TestWrongSessionFiles(t *testing.T) {
+	w := newTargets(t)
+	files, draft := "/sessions/"+w.session+"/files", it.SampleDraft("files")
+	one := files + "/" + w.Do(201, "POST", files, draft).At("data.id").(string)
+	bodies := []wrongBody{
+		{"", `{`}, {"", "[]"}, {"filename", object{"filename": nil}}, {"filename", object{"filename": "a/b.pdf"}}, {"filename", object{"filename": 1}},
+		{"size_bytes", object{"size_bytes": 0}}, {"size_bytes", object{"size_bytes": "1"}}, {"content_type", object{"content_type": "pdf"}},
+		{"title", object{"title": 1}}, {"content_slot_id", object{"content_slot_id": "x"}}, {"assigned_participant_id", object{"assigned_participant_id": "x"}},
+	}
+	for i, b := range bodies {
+		if body, ok := b.body.(object); ok {
+			bodies[i].body = it.Merged(draft, body)
+		}
+	}
+	all := append(eachOf("POST", files, bodies), eachOf("POST", one+"/replace", bodies)...)
+	for _, body := range []object{{"title": nil}, {"title": " "}, {"assigned_participant_id": "x"}, {"updated_at": "x"}} {
+		for field := range body {
+			all = append(all, bad("PUT", one, body, field))
+		}
+	}
+	all = append(all, bad("GET", files+"?type=", nil, "type"), bad("GET", "/sessions/x/files", nil, "sessionId"), bad("PUT", files+"/x", object{}, "fileId"),
+		bad("POST", files+"/x/complete", nil, "fileId"), bad("POST", files+"/x/replace", draft, "fileId"), bad("DELETE", files+"/x", nil, "fileId"),
+		bad("GET", "/content-slots?session_id=x", nil, "session_id"), bad("POST", one+"/complete", nil, ""),
+		mistake{"GET", files, nil, 401, "", "", []string{"X-Access-Token", "x"}})
+	for _, id := range []string{w.nobody, w.gone, w.otherSession} {
+		elsewhere := "/sessions/" + id + strings.TrimPrefix(one, "/sessions/"+w.session)
+		all = append(all, mistake{"GET", "/sessions/" + id + "/files", nil, 404, "", "", nil}, mistake{"POST", "/sessions/" + id + "/files", draft, 404, "", "", nil},
+			mistake{"POST", elsewhere + "/complete", nil, 404, "", "", nil}, mistake{"POST", elsewhere + "/replace", draft, 404, "", "", nil},
+			mistake{"PUT", elsewhere, object{}, 404, "", "", nil}, mistake{"DELETE", elsewhere, nil, 404, "", "", nil})
+	}
+	for path, methods := range map[string][]string{
+		files: {"PUT", "DELETE", "PATCH"}, one: {"GET", "POST", "PATCH"}, one + "/complete": {"GET", "PUT"}, one + "/replace": {"GET", "DELETE"},
+	} {
+		for _, method := range methods {
+			all = append(all, mistake{method, path, nil, 405, "", "", nil})
+		}
+	}
+	w.makes(all)
+}

@@ -1,8 +1,13 @@
 package sessionfiles_test
 
 import (
+	"bytes"
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 )
@@ -13,14 +18,21 @@ type (
 	entity = it.Entity
 )
 
-// desk is a client of the slots of an event.
-type desk struct{ *it.Client }
+// desk is a client of the slots of an event, and of the files of one of its sessions.
+type desk struct {
+	*it.Client
+	session string
+}
 
 // newDesk returns a client of an event with the features.
 func newDesk(t *testing.T, features ...string) *desk {
 	t.Helper()
-	return &desk{it.NewClient(t, features...)}
+	c := it.NewClient(t, features...)
+	return &desk{c, c.NewSessions("A talk")[0]}
 }
+
+// of returns a client of the files of another session.
+func (d *desk) of(session string) *desk { return &desk{d.Client, session} }
 
 // newSlot creates a slot with a name.
 func (d *desk) newSlot(name string, more ...object) entity {
@@ -50,4 +62,102 @@ func (d *desk) names(parts ...string) []string {
 func (d *desk) ofSession(id string) []string {
 	d.T.Helper()
 	return d.names("session_id=" + id)
+}
+
+// pdf is a small PDF.
+const pdf = "%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n"
+
+// path returns the path of the session's files, below the event.
+func (d *desk) path(rest ...string) string {
+	return "/sessions/" + d.session + "/files" + strings.Join(rest, "")
+}
+
+// draft returns the body of a create of a file with the bytes.
+func draft(text string, more ...object) object {
+	return it.Merged(object{"filename": "slides.pdf", "size_bytes": len(text)}, more...)
+}
+
+// begin begins the upload of a new file.
+func (d *desk) begin(text string, more ...object) entity {
+	d.T.Helper()
+	return d.Do(http.StatusCreated, http.MethodPost, d.path(), draft(text, more...)).At("data").(object)
+}
+
+// put sends bytes as an upload asks for, and returns the status.
+func put(t *testing.T, upload entity, text string) int {
+	t.Helper()
+	return it.SendUpload(t, upload, text)
+}
+
+// complete completes a file.
+func (d *desk) complete(status int, id string) entity {
+	d.T.Helper()
+	answer := d.Do(status, http.MethodPost, d.path("/", id, "/complete"), nil)
+	if status != http.StatusOK {
+		return answer
+	}
+	require.Equal(d.T, []string{"data"}, answer.Keys())
+	return answer.At("data").(object)
+}
+
+// add uploads a file and returns it.
+func (d *desk) add(text string, more ...object) entity {
+	d.T.Helper()
+	begun := d.begin(text, more...)
+	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
+	return d.complete(http.StatusOK, begun.ID())
+}
+
+// refused uploads bytes that complete refuses, and returns the refusal.
+func (d *desk) refused(text string, more ...object) entity {
+	d.T.Helper()
+	begun := d.begin(text, more...)
+	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
+	refusal := d.complete(http.StatusBadRequest, begun.ID())
+	d.complete(http.StatusNotFound, begun.ID())
+	return refusal
+}
+
+// list returns the files of the session.
+func (d *desk) list(parts ...string) []entity {
+	d.T.Helper()
+	return d.Do(http.StatusOK, http.MethodGet, d.path()+it.Query(parts), nil).List("data")
+}
+
+// link returns the path of a file's address.
+func link(t *testing.T, file entity) string {
+	t.Helper()
+	address, err := url.Parse(file.Text("url"))
+	require.NoError(t, err)
+	at := strings.Index(address.Path, "/files/")
+	require.GreaterOrEqual(t, at, 0, address.Path)
+	return address.Path[at:]
+}
+
+// follow asks for the address of a file without a token, and returns where it leads.
+func (d *desk) follow(status int, file entity) string {
+	d.T.Helper()
+	answer := d.As("").Call(d.T, status, http.MethodGet, link(d.T, file), nil)
+	return answer.Header.Get("Location")
+}
+
+// download returns the bytes of a file with the header of the answer.
+func (d *desk) download(file entity) (string, http.Header) {
+	d.T.Helper()
+	request, err := http.NewRequestWithContext(d.T.Context(), http.MethodGet, d.follow(http.StatusFound, file), nil)
+	require.NoError(d.T, err)
+	answer, err := http.DefaultClient.Do(request)
+	require.NoError(d.T, err)
+	defer func() { require.NoError(d.T, answer.Body.Close()) }()
+	var text bytes.Buffer
+	_, err = text.ReadFrom(answer.Body)
+	require.NoError(d.T, err)
+	require.Equal(d.T, http.StatusOK, answer.StatusCode, text.String())
+	return text.String(), answer.Header
+}
+
+// content returns the files that the session shows.
+func (d *desk) content() []entity {
+	d.T.Helper()
+	return d.Get(http.StatusOK, d.session).List("content")
 }

@@ -110,7 +110,7 @@ func TestSlotsOfASession(t *testing.T) {
 	require.Equal(t, []string{"all", "talks"}, d.ofSession(id))
 
 	require.Equal(t, "Session not found", d.Do(404, http.MethodGet, "/content-slots?session_id="+it.UnknownID, nil)["message"])
-	other := &desk{d.InNewEvent(feature)}
+	other := &desk{d.InNewEvent(feature), ""}
 	d.Do(404, http.MethodGet, "/content-slots?session_id="+other.NewSessions("Elsewhere")[0], nil)
 	require.Empty(t, other.slots())
 	d.Delete(200, sub)
@@ -181,7 +181,7 @@ func TestWrongSlots(t *testing.T) {
 
 	_, refused := d.TryCommand("content-slot-update", object{"slot_id": it.UnknownID, "name": "x"})
 	require.Equal(t, "Content slot not found", refused.Message)
-	_, refused = (&desk{d.InNewEvent(feature)}).TryCommand("content-slot-update", object{"slot_id": slot.ID(), "name": "x"})
+	_, refused = (&desk{d.InNewEvent(feature), ""}).TryCommand("content-slot-update", object{"slot_id": slot.ID(), "name": "x"})
 	require.Equal(t, 404, refused.Status)
 
 	for _, query := range []string{"session_id=x", "include_archived=maybe", "include_archived="} {

@@ -1,0 +1,86 @@
+package session
+
+import (
+	"slices"
+
+	"lectern/shared/wire"
+)
+
+// MaxFiles is the number of files that a session may have.
+const MaxFiles = 100
+
+// File is a completed file of a session. Its bytes are in the store of bytes.
+type File struct {
+	ID string `json:"id"`
+	// Bytes is the id of the bytes: other bytes have another id.
+	Bytes string `json:"bytes"`
+	// Link is the last segment of the file's address. Whoever has the link can download the bytes,
+	// so change records leave the link out.
+	Link     string  `json:"link,omitempty"`
+	Title    string  `json:"title"`
+	Filename string  `json:"filename"`
+	Size     int64   `json:"size"`
+	MIMEType string  `json:"mimetype"`
+	Type     string  `json:"type"`
+	SlotID   *string `json:"content_slot_id,omitempty"`
+	// AssignedTo is the id of a contact.
+	AssignedTo *string   `json:"assigned_participant_id,omitempty"`
+	CreatedAt  wire.Time `json:"created_at"`
+	UpdatedAt  wire.Time `json:"updated_at"`
+	Version    int64     `json:"version"`
+}
+
+// RecordID returns the file's id.
+func (f *File) RecordID() string { return f.ID }
+
+// Revision returns the version that an ETag names.
+func (f *File) Revision() int64 { return f.Version }
+
+// File returns the file of an id; nil if the session has none.
+func (b *Body) File(id string) *File {
+	for i := range b.Content {
+		if b.Content[i].ID == id {
+			return &b.Content[i]
+		}
+	}
+	return nil
+}
+
+// FileOf returns the file with the bytes of an id; nil if the session has none.
+func (b *Body) FileOf(bytes string) *File {
+	for i := range b.Content {
+		if b.Content[i].Bytes == bytes {
+			return &b.Content[i]
+		}
+	}
+	return nil
+}
+
+// PutFile adds a file, or replaces the file of its id.
+func (b *Body) PutFile(f File) {
+	if stored := b.File(f.ID); stored != nil {
+		*stored = f
+		return
+	}
+	b.Content = append(b.Content, f)
+}
+
+// RemoveFile removes the file of an id.
+func (b *Body) RemoveFile(id string) {
+	for i, f := range b.Content {
+		if f.ID == id {
+			b.Content = slices.Delete(b.Content, i, i+1)
+			return
+		}
+	}
+}
+
+// withoutLinks returns the body for a change record, without the links of files.
+func (b *Body) withoutLinks() *Body {
+	shown := *b
+	shown.Content = slices.Clone(b.Content)
+	for i := range shown.Content {
+		shown.Content[i].Link = ""
+	}
+	return &shown
+}
