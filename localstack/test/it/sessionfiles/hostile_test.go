@@ -174,7 +174,7 @@ func TestForgedLinks(t *testing.T) {
 		require.Equal(t, 404, answer.Status, forged)
 	}
 	require.Equal(t, 302, d.As("").Call(t, 302, http.MethodHead, whole, nil).Status)
-	d.As("").Call(t, 404, http.MethodPost, whole, object{})
+	d.As("").Call(t, 405, http.MethodPost, whole, object{})
 	answer := d.Call(t, 302, http.MethodGet, whole, nil)
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	require.Empty(t, answer.Body)

@@ -30,7 +30,7 @@ func TestPropertiesOfALaterReleaseStay(t *testing.T) {
 		require.NoError(t, d.Env(t).Table.Transact(t.Context(), table.Put(item)))
 	}
 	person := d.NewContact("ada@example.org").ID()
-	d.Put(200, parent, object{"title": "Another talk", "participants": []any{object{"contact_id": person, "role": "speaker"}}})
+	d.Put(200, parent, object{"title": "Another talk", "participants": []any{object{"contact_id": person, "core_role": "speaker"}}})
 	d.Put(200, sub, object{"title": "Another part"})
 	copied := d.Command("session-duplicate", object{"session_id": parent}).ID()
 	d.Delete(200, sub)
