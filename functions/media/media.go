@@ -99,7 +99,7 @@ type completeInput struct {
 }
 
 func (s *service) complete(ctx context.Context, in *completeInput) (*page.One[*media.Item], error) {
-	return one(s.store.Complete(ctx, auth.From(ctx), in.SessionID, in.Body))
+	return page.Show(s.store.Complete(ctx, auth.From(ctx), in.SessionID, in.Body))
 }
 
 type abortInput struct {
@@ -122,13 +122,5 @@ type getInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *getInput) (*page.One[*media.Item], error) {
-	return one(s.store.Get(ctx, auth.From(ctx), in.SessionID, in.ID))
-}
-
-// one puts a media item into its envelope.
-func one(item *media.Item, err error) (*page.One[*media.Item], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &page.One[*media.Item]{Data: item}, nil
+	return page.Show(s.store.Get(ctx, auth.From(ctx), in.SessionID, in.ID))
 }

@@ -79,11 +79,7 @@ type createInput struct {
 }
 
 func (s *service) create(ctx context.Context, in *createInput) (*page.One[*recording.Created], error) {
-	created, err := s.store.Create(ctx, auth.From(ctx), in.SessionID, in.Body)
-	if err != nil {
-		return nil, err
-	}
-	return &page.One[*recording.Created]{Data: created}, nil
+	return page.Show(s.store.Create(ctx, auth.From(ctx), in.SessionID, in.Body))
 }
 
 type getInput struct {
@@ -92,7 +88,7 @@ type getInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *getInput) (*page.One[*recording.Item], error) {
-	return shown(s.store.Get(ctx, auth.From(ctx), in.SessionID, in.ID))
+	return page.Show(s.store.Get(ctx, auth.From(ctx), in.SessionID, in.ID))
 }
 
 type completeInput struct {
@@ -102,13 +98,5 @@ type completeInput struct {
 }
 
 func (s *service) complete(ctx context.Context, in *completeInput) (*page.One[*recording.Item], error) {
-	return shown(s.store.Complete(ctx, auth.From(ctx), in.SessionID, in.ID, in.Body))
-}
-
-// shown puts a recording into its envelope.
-func shown(item *recording.Item, err error) (*page.One[*recording.Item], error) {
-	if err != nil {
-		return nil, err
-	}
-	return &page.One[*recording.Item]{Data: item}, nil
+	return page.Show(s.store.Complete(ctx, auth.From(ctx), in.SessionID, in.ID, in.Body))
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/page"
@@ -15,9 +13,6 @@ import (
 	"lectern/shared/transcript"
 	"lectern/shared/wire"
 )
-
-// idLength is the length of a UUID in the form of the API; uuid.Validate knows other forms too.
-const idLength = 36
 
 // Store makes packs of the caller's event.
 type Store struct{ Texts *transcript.Store }
@@ -118,8 +113,7 @@ func (s *Store) List(ctx context.Context, c *auth.Caller, q Query) (*page.List[*
 		all = slices.DeleteFunc(all, func(x transcript.Indexed) bool {
 			return !q.selects(x.Session) || x.Count(transcript.Filter{}) == 0
 		})
-		start := min(q.Offset(), len(all))
-		some := all[start:min(start+q.PageSize, len(all))]
+		some := page.Cut(q.Query, all)
 		texts, err := loaded(ctx, r, some, q.types())
 		if err != nil {
 			return nil, err
@@ -246,7 +240,7 @@ func (s *Store) Item(ctx context.Context, c *auth.Caller, id string, q Query) (*
 		}
 		return first(pack.Items)
 	}
-	if len(id) != idLength || uuid.Validate(id) != nil {
+	if !wire.IsID(id) {
 		return nil, apierr.Invalid("id", "id must be the id of a session or of a text, or one of %s, %s, %s, %s.",
 			SummaryPDF, SummaryCard, EventReport, Recap)
 	}

@@ -3,7 +3,6 @@ package media
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -139,7 +138,7 @@ func (s Store) Sign(ctx context.Context, c *auth.Caller, session string, in Numb
 	}
 	all := make([]Signed, len(in.Numbers))
 	for i, n := range in.Numbers {
-		r, err := s.Blobs.PutPart(ctx, m.parts(), int32(n), signedTime)
+		r, err := s.Blobs.PutPart(ctx, m.parts(), int32(n), blob.MaxExpiry)
 		if err != nil {
 			return nil, err
 		}
@@ -147,9 +146,6 @@ func (s Store) Sign(ctx context.Context, c *auth.Caller, session string, in Numb
 	}
 	return all, nil
 }
-
-// signedTime is the time for which the address of a part is good.
-const signedTime = 15 * time.Minute
 
 // Abort gives up an upload and removes the parts, also a second time. It returns a 404 for an unknown
 // upload, and a 409 for a completed one.

@@ -51,9 +51,12 @@ func New[T any](q Query, total int, results []T) *Of[T] {
 }
 
 // Slice returns the page q of all results.
-func Slice[T any](q Query, all []T) *Of[T] {
+func Slice[T any](q Query, all []T) *Of[T] { return New(q, len(all), Cut(q, all)) }
+
+// Cut returns the results of all that the page q has.
+func Cut[T any](q Query, all []T) []T {
 	start := min(q.Offset(), len(all))
-	return New(q, len(all), all[start:min(start+q.PageSize, len(all))])
+	return all[start:min(start+q.PageSize, len(all))]
 }
 
 // Items returns the results (size.Page).
@@ -105,6 +108,14 @@ type One[T Record] struct {
 type Record interface {
 	RecordID() string
 	Revision() int64
+}
+
+// Show puts a record into its envelope, or returns the error.
+func Show[T Record](record T, err error) (*One[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &One[T]{Data: record}, nil
 }
 
 // Revision returns the version that an ETag names.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -17,9 +16,6 @@ import (
 
 // codeTranscode is the code of the 422 of sound that is not taken.
 const codeTranscode = "TRANSCODE_ERROR"
-
-// signedTime is the time for which the address of the bytes is good.
-const signedTime = 15 * time.Minute
 
 // Store keeps the recordings of a region.
 type Store struct{ upload.Store }
@@ -64,7 +60,7 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, session string, d Dra
 	if !r.Open(s.Now()) {
 		return created, nil
 	}
-	put, err := s.Blobs.Put(ctx, blob.Upload{Key: r.Object, Type: r.Type, Size: r.Size}, signedTime)
+	put, err := s.Blobs.Put(ctx, blob.Upload{Key: r.Object, Type: r.Type, Size: r.Size}, blob.MaxExpiry)
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +160,8 @@ func (s Store) List(ctx context.Context, c *auth.Caller, session string, q page.
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(r *Recording) bool { return !s.visible(r) })
-	start := min(q.Offset(), len(all))
 	var shown []*Item
-	for _, r := range all[start:min(start+q.PageSize, len(all))] {
+	for _, r := range page.Cut(q, all) {
 		shown = append(shown, r.show())
 	}
 	return page.NewList(q, len(all), shown), nil

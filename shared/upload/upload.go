@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"lectern/shared/keys"
 	"lectern/shared/session"
 	"lectern/shared/table"
@@ -106,8 +104,5 @@ func (p Place) Object(folder, session, id string) string {
 // object of another folder or session, and for a text that is no key of an object.
 func (p Place) IDOf(folder, session, object string) (id string, ok bool) {
 	id, ok = strings.CutPrefix(object, p.Object(folder, session, ""))
-	return id, ok && len(id) == idLength && uuid.Validate(id) == nil
+	return id, ok && wire.IsID(id)
 }
-
-// idLength is the length of a plain UUID: uuid.Validate takes braces and a urn too.
-const idLength = 36

@@ -2,6 +2,7 @@ package it
 
 import (
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"maps"
@@ -16,14 +17,19 @@ import (
 	attribute "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/operator"
 	"lectern/localstack/content/verify"
 	"lectern/localstack/content/verify/raw"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/account"
+	"lectern/shared/api"
+	"lectern/shared/blob"
 	"lectern/shared/change"
 	"lectern/shared/contact"
+	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 )
 
 // DumpedItem holds an item of the table, without its key.
@@ -268,3 +274,42 @@ func lineOf(t *testing.T, item Attributes) DumpLine {
 	}
 	return l
 }
+
+// Maintained does the whole of maintenance in an environment, and returns the numbers of failed steps and
+// of removed uploads.
+func Maintained(t *testing.T, env api.Env) (failed int, removed int64) {
+	t.Helper()
+	for cursor := (&maintain.Cursor{}); cursor != nil; {
+		done, err := operator.New(env).Do(t.Context(), operator.Maintain, Encode(t, Object{"cursor": cursor}))
+		require.NoError(t, err)
+		report := done.(*maintain.Report)
+		failed, removed, cursor = failed+report.Failed, removed+report.Purged.Uploads, report.Cursor
+	}
+	return failed, removed
+}
+
+// EndUpload moves the end of the upload under a key so far into the past.
+func EndUpload(t *testing.T, in *table.Table, key table.Key, ago time.Duration) {
+	t.Helper()
+	stored, err := in.Get(t.Context(), key)
+	require.NoError(t, err)
+	var all map[string]any
+	require.NoError(t, json.Unmarshal(stored.Data, &all))
+	all["ends"] = wire.At(time.Now().Add(-ago))
+	stored.Data, err = json.Marshal(all)
+	require.NoError(t, err)
+	require.NoError(t, in.Transact(t.Context(), table.Replace(stored, stored.Version)))
+}
+
+// BucketAt returns the bucket of an environment at another address, which change makes of its own.
+func BucketAt(t *testing.T, env api.Env, change func(address string) string) *blob.Store {
+	t.Helper()
+	place, err := env.Blobs.Find(t.Context())
+	require.NoError(t, err)
+	address := change(*place.Config.BaseEndpoint)
+	place.Config.BaseEndpoint = &address
+	return &blob.Store{Find: func(context.Context) (blob.Place, error) { return place, nil }}
+}
+
+// Nowhere returns an address without a server, for BucketAt.
+func Nowhere(string) string { return "http://127.0.0.1:9" }

@@ -295,11 +295,6 @@ func SampleDraft(collection string) map[string]any {
 	return map[string]any{"name": name}
 }
 
-// makers create the records of collections that no plain create makes, as NewRecord does.
-var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
-	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
-}
-
 // NewRecord creates a record for the operation and returns the id or address for the path;
 // empty if the path names no record.
 func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {

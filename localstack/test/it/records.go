@@ -318,3 +318,8 @@ func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 	require.Len(t, lost, 1)
 	require.NoError(t, items.Transact(t.Context(), lost...))
 }
+
+// makers create the records of collections that no plain create makes, as NewRecord does.
+var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
+	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
+}

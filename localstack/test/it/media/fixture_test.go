@@ -2,7 +2,6 @@ package media_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"net/http"
 	"testing"
@@ -10,14 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/operator"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/blob"
-	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/upload"
-	"lectern/shared/wire"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -136,29 +132,17 @@ func (p *pending) multipart() blob.Multipart {
 // end moves the end of an upload so far into the past.
 func (d *desk) end(p *pending, ago time.Duration) {
 	d.T.Helper()
-	stored, err := d.Table(d.T).Get(d.T.Context(), d.item(p))
-	require.NoError(d.T, err)
-	var all map[string]any
-	require.NoError(d.T, json.Unmarshal(stored.Data, &all))
-	all["ends"] = wire.At(time.Now().Add(-ago))
-	stored.Data, err = json.Marshal(all)
-	require.NoError(d.T, err)
-	require.NoError(d.T, d.Table(d.T).Transact(d.T.Context(), table.Replace(stored, stored.Version)))
+	it.EndUpload(d.T, d.Table(d.T), d.item(p), ago)
 }
 
 // maintain does the whole of maintenance so many days from now, and returns the number of removed
 // uploads.
-func (d *desk) maintain(days int) (removed int64) {
+func (d *desk) maintain(days int) int64 {
 	d.T.Helper()
 	env := d.Env(d.T)
 	env.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-	for cursor := (&maintain.Cursor{}); cursor != nil; {
-		done, err := operator.New(env).Do(d.T.Context(), operator.Maintain, it.Encode(d.T, object{"cursor": cursor}))
-		require.NoError(d.T, err)
-		report := done.(*maintain.Report)
-		require.Zero(d.T, report.Failed)
-		removed, cursor = removed+report.Purged.Uploads, report.Cursor
-	}
+	failed, removed := it.Maintained(d.T, env)
+	require.Zero(d.T, failed)
 	return removed
 }
 
@@ -172,8 +156,3 @@ func (d *desk) requireGone(p *pending) {
 	_, err = d.Table(d.T).Get(d.T.Context(), d.item(p))
 	require.ErrorIs(d.T, err, table.ErrNotFound)
 }
-
-// found is a place of a bucket.
-type found struct{ place blob.Place }
-
-func (f found) find(context.Context) (blob.Place, error) { return f.place, nil }

@@ -13,7 +13,6 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
-	"lectern/shared/blob"
 )
 
 // TestAFileInPartsBecomesAMediaItem and an abandoned one nothing.
@@ -238,14 +237,8 @@ func TestAnUploadIsOfItsSessionAlone(t *testing.T) {
 func TestWithoutTheBucketNothingIsWritten(t *testing.T) {
 	d := newDesk(t)
 	p := d.sent()
-	down := d.Env(t)
-	dead := &desk{d.ServeGroup(media.Group, func(env *api.Env) {
-		place, err := down.Blobs.Find(t.Context())
-		require.NoError(t, err)
-		nowhere := "http://127.0.0.1:9"
-		place.Config.BaseEndpoint = &nowhere
-		env.Blobs = &blob.Store{Find: found{place}.find}
-	}), d.session}
+	down := it.BucketAt(t, d.Env(t), it.Nowhere)
+	dead := &desk{d.ServeGroup(media.Group, func(env *api.Env) { env.Blobs = down }), d.session}
 	changes := d.WatchChanges("media_item")
 	changes.Since()
 	began := time.Now()

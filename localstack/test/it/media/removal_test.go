@@ -14,41 +14,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/media"
-	"lectern/functions/operator"
 	"lectern/localstack/local/recorder"
 	"lectern/localstack/test/it"
 	"lectern/shared/api"
 	"lectern/shared/blob"
-	"lectern/shared/maintain"
 	"lectern/shared/table"
 )
 
-// at returns the bucket of the region at another address, which change makes of its own.
-func (d *desk) at(change func(address string) string) *blob.Store {
-	d.T.Helper()
-	place, err := d.Env(d.T).Blobs.Find(d.T.Context())
-	require.NoError(d.T, err)
-	address := change(*place.Config.BaseEndpoint)
-	place.Config.BaseEndpoint = &address
-	return &blob.Store{Find: found{place}.find}
-}
-
-// nowhere returns an address without a server.
-func nowhere(string) string { return "http://127.0.0.1:9" }
-
-// maintainWith does the whole of maintenance with another bucket, and returns the numbers of failed
-// steps and of removed uploads.
+// maintainWith does the whole of maintenance with another bucket, as it.Maintained.
 func (d *desk) maintainWith(blobs *blob.Store) (failed int, removed int64) {
 	d.T.Helper()
 	env := d.Env(d.T)
 	env.Blobs = blobs
-	for cursor := (&maintain.Cursor{}); cursor != nil; {
-		done, err := operator.New(env).Do(d.T.Context(), operator.Maintain, it.Encode(d.T, object{"cursor": cursor}))
-		require.NoError(d.T, err)
-		report := done.(*maintain.Report)
-		failed, removed, cursor = failed+report.Failed, removed+report.Purged.Uploads, report.Cursor
-	}
-	return failed, removed
+	return it.Maintained(d.T, env)
 }
 
 // requireStays checks that a removal failed and left the record of an upload.
@@ -65,7 +43,7 @@ func TestAnInterruptedRemovalIsFoundAgain(t *testing.T) {
 	d := newDesk(t)
 	p := d.sent()
 	d.end(p, 2*time.Hour)
-	d.requireStays(p, d.at(nowhere))
+	d.requireStays(p, it.BucketAt(d.T, d.Env(t), it.Nowhere))
 	require.EqualValues(t, 1, d.maintain(0))
 	d.requireGone(p)
 }
@@ -82,7 +60,7 @@ func TestARefusedRemovalKeepsTheRecord(t *testing.T) {
 		door, err := r.Open("http://127.0.0.1:9")
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, door.Close()) })
-		d.requireStays(p, d.at(func(server string) string {
+		d.requireStays(p, it.BucketAt(t, d.Env(t), func(server string) string {
 			address, err := door.Bucket("operator", server)
 			require.NoError(t, err)
 			return address
@@ -156,7 +134,7 @@ func TestACompletionEndsBeforeTheGatewayDoes(t *testing.T) {
 	d := newDesk(t)
 	p := d.sent()
 	hanging := &desk{d.ServeGroup(media.Group, func(env *api.Env) {
-		env.Blobs = d.at(func(server string) string {
+		env.Blobs = it.BucketAt(t, d.Env(t), func(server string) string {
 			to, err := url.Parse(server)
 			require.NoError(t, err)
 			door := &slow{engine: &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {

@@ -1,7 +1,6 @@
 package recordings_test
 
 import (
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"net/http"
@@ -10,14 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/operator"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/blob"
-	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/upload"
-	"lectern/shared/wire"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -122,32 +118,25 @@ func (d *desk) object(id string) string {
 	return upload.At(d.Org, d.Event).Object("recordings", d.session, id)
 }
 
+// item returns the key of the record of a recording.
+func (d *desk) item(id string) table.Key {
+	return upload.At(d.Org, d.Event).Key(d.session, "recording", id)
+}
+
 // end moves the end of a recording so far into the past.
 func (d *desk) end(id string, ago time.Duration) {
 	d.T.Helper()
-	stored, err := d.Table(d.T).Get(d.T.Context(), upload.At(d.Org, d.Event).Key(d.session, "recording", id))
-	require.NoError(d.T, err)
-	var all map[string]any
-	require.NoError(d.T, json.Unmarshal(stored.Data, &all))
-	all["ends"] = wire.At(time.Now().Add(-ago))
-	stored.Data, err = json.Marshal(all)
-	require.NoError(d.T, err)
-	require.NoError(d.T, d.Table(d.T).Transact(d.T.Context(), table.Replace(stored, stored.Version)))
+	it.EndUpload(d.T, d.Table(d.T), d.item(id), ago)
 }
 
 // maintain does the whole of maintenance so many days from now, and returns the number of removed
 // uploads.
-func (d *desk) maintain(days int) (removed int64) {
+func (d *desk) maintain(days int) int64 {
 	d.T.Helper()
 	env := d.Env(d.T)
 	env.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-	for cursor := (&maintain.Cursor{}); cursor != nil; {
-		done, err := operator.New(env).Do(d.T.Context(), operator.Maintain, it.Encode(d.T, object{"cursor": cursor}))
-		require.NoError(d.T, err)
-		report := done.(*maintain.Report)
-		require.Zero(d.T, report.Failed)
-		removed, cursor = removed+report.Purged.Uploads, report.Cursor
-	}
+	failed, removed := it.Maintained(d.T, env)
+	require.Zero(d.T, failed)
 	return removed
 }
 
@@ -157,11 +146,6 @@ func (d *desk) requireGone(id string) {
 	d.Do(404, http.MethodGet, d.path("/"+id), nil)
 	_, err := d.Bucket(d.T).Head(d.T.Context(), d.object(id))
 	require.ErrorIs(d.T, err, blob.ErrAbsent)
-	_, err = d.Table(d.T).Get(d.T.Context(), upload.At(d.Org, d.Event).Key(d.session, "recording", id))
+	_, err = d.Table(d.T).Get(d.T.Context(), d.item(id))
 	require.ErrorIs(d.T, err, table.ErrNotFound)
 }
-
-// found is a place of a bucket.
-type found struct{ place blob.Place }
-
-func (f found) find(context.Context) (blob.Place, error) { return f.place, nil }

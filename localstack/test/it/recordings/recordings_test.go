@@ -12,7 +12,6 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
-	"lectern/shared/blob"
 )
 
 // TestARecordingIsSentAndCompleted, read and listed.
@@ -142,14 +141,8 @@ func TestALostRowLosesNoRecording(t *testing.T) {
 func TestWithoutTheBucketNothingIsWritten(t *testing.T) {
 	d := newDesk(t)
 	id := d.sent(speech.file())
-	down := d.Env(t)
-	dead := &desk{d.ServeGroup(recordings.Group, func(env *api.Env) {
-		place, err := down.Blobs.Find(t.Context())
-		require.NoError(t, err)
-		nowhere := "http://127.0.0.1:9"
-		place.Config.BaseEndpoint = &nowhere
-		env.Blobs = &blob.Store{Find: found{place}.find}
-	}), d.session}
+	down := it.BucketAt(t, d.Env(t), it.Nowhere)
+	dead := &desk{d.ServeGroup(recordings.Group, func(env *api.Env) { env.Blobs = down }), d.session}
 	changes := d.WatchChanges("recording")
 	changes.Since()
 	began := time.Now()
