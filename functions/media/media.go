@@ -57,19 +57,13 @@ type service struct{ store media.Store }
 
 func start(env api.Env) *service { return &service{media.Store{Store: upload.NewStore(env)}} }
 
-// InSession is the part of an input that names a session.
-type InSession struct {
-	api.InEvent
-	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
-}
-
 // Answer is an answer that shows no record.
 type Answer[T any] struct {
 	Data T `json:"data"`
 }
 
 type initiateInput struct {
-	InSession
+	api.InSession
 	Body media.Initiation
 }
 
@@ -79,7 +73,7 @@ func (s *service) initiate(ctx context.Context, in *initiateInput) (*Answer[*med
 }
 
 type signInput struct {
-	InSession
+	api.InSession
 	Body media.Numbers
 }
 
@@ -94,7 +88,7 @@ func (s *service) sign(ctx context.Context, in *signInput) (*Answer[Parts], erro
 }
 
 type completeInput struct {
-	InSession
+	api.InSession
 	Body media.Completion
 }
 
@@ -103,7 +97,7 @@ func (s *service) complete(ctx context.Context, in *completeInput) (*page.One[*m
 }
 
 type abortInput struct {
-	InSession
+	api.InSession
 	Body media.Target
 }
 
@@ -117,7 +111,7 @@ func (s *service) abort(ctx context.Context, in *abortInput) (*Answer[Aborted], 
 }
 
 type getInput struct {
-	InSession
+	api.InSession
 	ID string `path:"mediaItemId" format:"uuid" doc:"The id of the media item."`
 }
 

@@ -53,19 +53,13 @@ type service struct{ store recording.Store }
 
 func start(env api.Env) *service { return &service{recording.Store{Store: upload.NewStore(env)}} }
 
-// InSession is the part of an input that names a session.
-type InSession struct {
-	api.InEvent
-	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
-}
-
 // Of is the part of an input that names a recording.
 type Of struct {
 	ID string `path:"id" format:"uuid" doc:"The recording's id."`
 }
 
 type listInput struct {
-	InSession
+	api.InSession
 	page.Query
 }
 
@@ -74,7 +68,7 @@ func (s *service) list(ctx context.Context, in *listInput) (*page.List[*recordin
 }
 
 type createInput struct {
-	InSession
+	api.InSession
 	Body recording.Draft
 }
 
@@ -83,7 +77,7 @@ func (s *service) create(ctx context.Context, in *createInput) (*page.One[*recor
 }
 
 type getInput struct {
-	InSession
+	api.InSession
 	Of
 }
 
@@ -92,7 +86,7 @@ func (s *service) get(ctx context.Context, in *getInput) (*page.One[*recording.I
 }
 
 type completeInput struct {
-	InSession
+	api.InSession
 	Of
 	Body recording.Completion `required:"false"`
 }

@@ -74,15 +74,9 @@ type service struct{ store *sessionfile.Store }
 
 func start(env api.Env) *service { return &service{stores.SessionFiles(env)} }
 
-// InSession is the part of an input that names a session.
-type InSession struct {
-	api.InEvent
-	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
-}
-
 // OnFile is the part of an input that names a file.
 type OnFile struct {
-	InSession
+	api.InSession
 	FileID string `path:"fileId" format:"uuid" doc:"The file's id."`
 }
 
@@ -147,7 +141,7 @@ func shown(f *view.Content, err error) (*SessionFile, error) {
 }
 
 type listInput struct {
-	InSession
+	api.InSession
 	Types api.Strings `query:"type" pattern:"^[a-z][a-z0-9_]*$" maxLength:"64" doc:"Files of these types."`
 }
 
@@ -162,7 +156,7 @@ func (s *service) list(ctx context.Context, in *listInput) (*SessionFiles, error
 }
 
 type createInput struct {
-	InSession
+	api.InSession
 	Body wire.Create[sessionfile.Draft]
 }
 

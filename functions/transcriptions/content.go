@@ -89,7 +89,7 @@ type ItemAnswer struct {
 func (a *ItemAnswer) Reduce(to size.Detail) bool { return a.Data.Reduce(to) }
 
 type sessionContentInput struct {
-	InSession
+	api.InSession
 	Expand
 	Cut
 }

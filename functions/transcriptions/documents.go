@@ -33,7 +33,7 @@ func (s *service) eventDocument(ctx context.Context, in *eventDocumentInput) (*a
 }
 
 type sessionDocumentInput struct {
-	InSession
+	api.InSession
 	Type string `path:"documentType" enum:"summary_pdf,summary_card" doc:"The type of the document."`
 }
 

@@ -76,12 +76,6 @@ func start(env api.Env) *service {
 	return &service{texts, content.Store{Texts: texts}}
 }
 
-// InSession is the part of an input that names a session.
-type InSession struct {
-	api.InEvent
-	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
-}
-
 // Of is the part of an input that names a transcription.
 type Of struct {
 	ID string `path:"id" format:"uuid" doc:"The transcription's id."`
@@ -123,7 +117,7 @@ func (s *service) list(ctx context.Context, in *listInput) (*page.List[*transcri
 }
 
 type sessionListInput struct {
-	InSession
+	api.InSession
 	page.Query
 	Filter
 }
@@ -142,7 +136,7 @@ func (s *service) get(ctx context.Context, in *getInput) (*answer, error) {
 }
 
 type sessionGetInput struct {
-	InSession
+	api.InSession
 	Of
 }
 
@@ -151,7 +145,7 @@ func (s *service) getOfSession(ctx context.Context, in *sessionGetInput) (*answe
 }
 
 type createInput struct {
-	InSession
+	api.InSession
 	Body wire.Create[transcript.Draft]
 }
 
@@ -160,7 +154,7 @@ func (s *service) create(ctx context.Context, in *createInput) (*answer, error) 
 }
 
 type updateInput struct {
-	InSession
+	api.InSession
 	Of
 	api.Revision
 	Body wire.Update[transcript.Draft]
@@ -173,7 +167,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (*answer, error) 
 }
 
 type removeInput struct {
-	InSession
+	api.InSession
 	Of
 	api.Revision
 }

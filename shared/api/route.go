@@ -212,6 +212,12 @@ type InEvent struct {
 	EventID int64 `path:"eventId" minimum:"1" doc:"The event's id."`
 }
 
+// InSession is the part of an input with the session of the path, of the caller's event.
+type InSession struct {
+	InEvent
+	SessionID string `path:"sessionId" format:"uuid" doc:"The session's or subsession's id."`
+}
+
 // InOrganization is the part of an input with the organization of the path. The pipeline has
 // checked that the caller belongs to the organization.
 type InOrganization struct {
