@@ -45,9 +45,6 @@ type use struct {
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
 
-// removeObject removes an object for good.
-const removeObject = "s3:DeleteObjectVersion"
-
 // Uses by purpose.
 var (
 	// publish puts events on the bus.

@@ -63,14 +63,7 @@ func (o *Organization) acknowledge(id string, version int64) {
 // checkAnswers checks that each acknowledged record exists in the acknowledged version or a later
 // version. It cannot find a lost idempotency key, because the record does not name the key.
 func (o *Organization) checkAnswers() {
-	for _, bodies := range o.Sessions {
-		for id, body := range bodies {
-			o.checkAcknowledged(id, body.Version)
-			for _, f := range body.Content {
-				o.checkAcknowledged(f.ID, f.Version)
-			}
-		}
-	}
+	o.checkSessionAnswers()
 	for _, all := range o.Parties {
 		for id, body := range all.Records {
 			o.checkAcknowledged(id, body.Version)
@@ -95,6 +88,18 @@ func (o *Organization) checkAnswers() {
 	}
 	for _, id := range sortedKeys(o.acknowledged) {
 		o.problemf("an idempotency key tells of %s, which is not there", id)
+	}
+}
+
+// checkSessionAnswers checks the acknowledged sessions and their files.
+func (o *Organization) checkSessionAnswers() {
+	for _, bodies := range o.Sessions {
+		for id, body := range bodies {
+			o.checkAcknowledged(id, body.Version)
+			for _, f := range body.Content {
+				o.checkAcknowledged(f.ID, f.Version)
+			}
+		}
 	}
 }
 

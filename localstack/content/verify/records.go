@@ -161,7 +161,9 @@ func (o *Organization) checkDeliveries() {
 type storedUpload struct{ record, event string }
 
 // folders has the folder of the bytes of each kind of upload.
-var folders = map[string]string{media.Kind.Name: media.Folder, recording.Kind.Name: recording.Folder, sessionfile.Kind.Name: sessionfile.Folder}
+var folders = map[string]string{
+	media.Kind.Name: media.Folder, recording.Kind.Name: recording.Folder, sessionfile.Kind.Name: sessionfile.Folder,
+}
 
 // addUpload adds the record of an upload, and checks its places in the table and in the bucket. The
 // bytes are not looked at.

@@ -254,13 +254,11 @@ func bodyOf(op api.Operation, record string) any {
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings), strings.HasSuffix(path, "/"+files):
 		return SampleDraft(path[strings.LastIndex(path, "/")+1:])
-	case strings.HasSuffix(path, "/replace"):
-		return SampleDraft(files)
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):
 		return map[string]any{"since": "2027-05-11T00:00:00Z", "until": "2027-05-12T00:00:00Z"}
-	case strings.HasSuffix(path, "/create") || op.Method == http.MethodPut || CollectionOf(op) == gdpr:
+	case strings.HasSuffix(path, "/create"), strings.HasSuffix(path, "/replace"), op.Method == http.MethodPut, CollectionOf(op) == gdpr:
 		return SampleDraft(CollectionOf(op))
 	}
 	return map[string]any{} // A search.

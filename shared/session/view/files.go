@@ -73,7 +73,7 @@ func (r *Request) content(b *session.Body, files []session.File) []Content {
 		}
 		if p, ok := r.People.Contacts.Holder(*f.AssignedTo, contact.Role); ok {
 			all[i].AssignedID, all[i].AssignedName = f.AssignedTo, contact.FullName(p.Body)
-			if email := p.Body.Value("email"); email != "" && r.Caller.May(auth.Scopes{auth.ReadContacts}) == nil {
+			if email := p.Value("email"); email != "" && r.Caller.May(auth.Scopes{auth.ReadContacts}) == nil {
 				all[i].AssignedEmail = &email
 			}
 		}
