@@ -49,14 +49,14 @@ const (
 		"24 hours ends. A session may have 100 files; one more is a 409 `LIMIT_REACHED`.\n\n" +
 		"A slot of `content_slot_id` must be active, apply to the session, take the type and have room; otherwise the answer is a 400. " +
 		"A request that is repeated under its Idempotency-Key gets the same file with a new address; `upload` is null once the file " +
-		"is complete. For example:\n\n```json\n" +
+		"is complete, and an upload that has ended otherwise is a 409 `UPLOAD_ENDED`. For example:\n\n```json\n" +
 		`{"filename": "slides.pdf", "size_bytes": 1048576, "content_type": "application/pdf"}` + "\n```\n\n" +
 		"```sh\n" + `curl -X PUT --upload-file slides.pdf -H "Content-Type: application/pdf" -H "If-None-Match: *" "$upload_url"` + "\n```"
 
 	aboutComplete = "Checks the uploaded bytes and makes the file visible. The bytes must have the declared size and type. " +
 		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. After such a 400 the upload has ended, and a file " +
 		"that was to be replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
-		"A complete file is answered as it is."
+		"A complete file is answered as it is: compare `url` after a replacement, if an answer was lost."
 
 	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +
 		"`id` stays; `url` changes with the bytes. Properties that are not sent stay."

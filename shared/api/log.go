@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/awslabs/aws-lambda-go-api-proxy/core"
+	"github.com/danielgtaylor/huma/v2"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -60,15 +61,19 @@ func (x *exchange) attributes() (line []slog.Attr) {
 	return line
 }
 
-// ids returns the checked ids of the path, by name.
+// ids returns the checked ids of the path, by name. Any other part of a path may be secret, such as the
+// link to a file.
 func (x *exchange) ids() (line []slog.Attr) {
 	for _, p := range x.endpoint.params {
-		if id, ok := x.params[p.Name]; ok && p.In == "path" {
+		if id, ok := x.params[p.Name]; ok && p.In == "path" && isID(p.Schema) {
 			line = append(line, slog.String(p.Name, id))
 		}
 	}
 	return line
 }
+
+// isID reports whether the values of a schema are ids.
+func isID(s *huma.Schema) bool { return s.Type == huma.TypeInteger || s.Format == "uuid" }
 
 // identity returns the organization and the token of the request, or 0 if unknown. reason says
 // why the request was refused; it is empty for a request that was not refused.

@@ -20,7 +20,9 @@ const binary = "application/octet-stream"
 // Object describes stored bytes.
 type Object struct {
 	Type, ETag string
-	Size       int64
+	// Encoding is the Content-Encoding that the bytes were sent with; empty for none.
+	Encoding string
+	Size     int64
 }
 
 // Download describes a download: the key, and the name and the type that the client sees.
@@ -39,7 +41,8 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 		return Object{}, failed("look at an object", err)
 	}
 	return Object{
-		Type: aws.ToString(found.ContentType), ETag: aws.ToString(found.ETag), Size: aws.ToInt64(found.ContentLength),
+		Type: aws.ToString(found.ContentType), ETag: aws.ToString(found.ETag), Encoding: aws.ToString(found.ContentEncoding),
+		Size: aws.ToInt64(found.ContentLength),
 	}, nil
 }
 

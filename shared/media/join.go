@@ -11,6 +11,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/blob"
 	"lectern/shared/table"
+	"lectern/shared/upload"
 )
 
 // Completion is the body that completes an upload.
@@ -27,20 +28,11 @@ type Part struct {
 	ETag   string `json:"etag" minLength:"1" maxLength:"100" doc:"The ETag of the answer to the part, with or without quotes."`
 }
 
-// completionTime limits a completion with all its calls. The gateway gives up after 29 seconds.
-const completionTime = 24 * time.Second
-
 // Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
 // returns a 404 for an upload that is not open, a 400 for another format of file, and for parts that
-// are not those of the upload or have another size together, and a 503 after completionTime.
+// are not those of the upload or have another size together, and a 503 after upload.CompletionTime.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
-	limited, cancel := context.WithTimeout(ctx, completionTime)
-	defer cancel()
-	item, err := s.complete(limited, c, session, in)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		return nil, fmt.Errorf("%w: complete an upload: %w", blob.ErrBusy, err)
-	}
-	return item, err
+	return upload.Complete(ctx, func(ctx context.Context) (*Item, error) { return s.complete(ctx, c, session, in) })
 }
 
 // complete does Complete without its limit.

@@ -30,8 +30,9 @@ type File struct {
 	Version    int64     `json:"version"`
 }
 
-// RecordID returns the file's id.
-func (f *File) RecordID() string { return f.ID }
+// RecordID returns the id of the bytes. A repeated request under an Idempotency-Key finds the upload that
+// the first request has begun, and no later upload of the file.
+func (f *File) RecordID() string { return f.Bytes }
 
 // Revision returns the version that an ETag names.
 func (f *File) Revision() int64 { return f.Version }

@@ -88,7 +88,7 @@ type Body struct {
 	CustomFields   map[string]field.Value `json:"custom_fields,omitempty"`
 	Translations   field.Translations     `json:"translations,omitempty"`
 
-	// Content are the completed files, in the order of their creation.
+	// Content are the completed files, in the order in which they were completed first.
 	Content []File `json:"content,omitempty"`
 	// Subsessions are the ids of the subsessions that are not deleted. LastNumber is the
 	// number of the newest subsession.

@@ -57,9 +57,6 @@ func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 		if stored == nil {
 			return Kind.NotFound()
 		}
-		if err := e.guard.Check(stored.Version, stored.UpdatedAt); err != nil {
-			return err
-		}
 		f, b.Sent = *stored, &Sent{e.draft.Title.Sent, e.draft.AssignedTo.Sent}
 		f.Link = ""
 		if stored.Title == stored.Filename {
@@ -70,9 +67,14 @@ func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 	if err := e.draft.describe(&f, s.before); err != nil {
 		return err
 	}
-	err := e.putInSlot(ctx, s, &f)
+	if err := e.putInSlot(ctx, s, &f); err != nil {
+		return err
+	}
 	b.File = f
-	return err
+	if e.isNew {
+		return nil
+	}
+	return e.guard.Check(s.before.File(e.id).Version, s.before.File(e.id).UpdatedAt)
 }
 
 // putInSlot checks the slot of a file and takes the type from it.

@@ -1,12 +1,8 @@
 package sessionfile
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/xml"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,6 +10,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/blob"
+	"lectern/shared/svg"
 )
 
 const (
@@ -38,13 +35,19 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	if err != nil {
 		return false, err
 	}
+	if object.Encoding != "" {
+		return true, apierr.Invalid("", "The bytes were sent with a Content-Encoding. Send the file as it is.")
+	}
 	if object.Size != b.Size {
 		return true, apierr.Invalid("size_bytes", "The file has %d bytes, and size_bytes was %d.", object.Size, b.Size)
 	}
-	if b.Type == svg && b.Size > maxSVG {
+	if b.Type == svgType && b.Size > maxSVG {
 		return true, apierr.Invalid("size_bytes", "An SVG must not be larger than %d bytes.", maxSVG)
 	}
 	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b))
+	if errors.Is(err, blob.ErrAbsent) { // Another request has refused and removed the bytes.
+		return false, errMissing()
+	}
 	if err != nil {
 		return false, err
 	}
@@ -54,7 +57,7 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 
 // firstBytes returns how many bytes of a file are read.
 func firstBytes(b *Bytes) int64 {
-	if b.Type == svg {
+	if b.Type == svgType {
 		return maxSVG
 	}
 	return seen
@@ -63,6 +66,7 @@ func firstBytes(b *Bytes) int64 {
 // checkBytes returns the 400 of bytes that are not of the declared type, or are of a type that is
 // refused.
 func checkBytes(declared string, first []byte) error {
+	mimetype.SetLimit(seen) // For all of the process; the library looks at 3 KB by itself.
 	found := mimetype.Detect(first)
 	if is := slices.IndexFunc(lineage(found), denied); is >= 0 {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, which is refused.", lineage(found)[is])
@@ -70,7 +74,7 @@ func checkBytes(declared string, first []byte) error {
 	if !fits(declared, found) {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, and not of the type %s.", plainType(found.String()), declared)
 	}
-	if found.Is(svg) || declared == svg {
+	if found.Is(svgType) || declared == svgType {
 		return checkSVG(first)
 	}
 	return nil
@@ -78,16 +82,32 @@ func checkBytes(declared string, first []byte) error {
 
 // fits reports whether bytes of a found type may be of the declared type. The types form a tree: a
 // found type is of all types above it, and a document in a container that is not known to its end is
-// found as the container. Bytes of no known form may be of a type that is not known.
+// found as the container.
 func fits(declared string, found *mimetype.MIME) bool {
 	known := mimetype.Lookup(declared)
-	if known == nil || declared == unknownType {
+	switch {
+	case declared == unknownType:
 		return true
+	case known == nil:
+		return fitsFamily(declared, found)
 	}
 	if found.Is(declared) || slices.Contains(lineage(found), plainType(known.String())) {
 		return true
 	}
 	return found.Parent() != nil && slices.Contains(lineage(known), plainType(found.String()))
+}
+
+// fitsFamily reports whether bytes may be of a type that is not known: bytes of no known form, those of
+// the same family, and any bytes for the family application.
+func fitsFamily(declared string, found *mimetype.MIME) bool {
+	return family(declared) == "application" || found.Parent() == nil ||
+		slices.ContainsFunc(lineage(found), func(kind string) bool { return family(kind) == family(declared) })
+}
+
+// family returns the part of a type before the slash.
+func family(kind string) string {
+	name, _, _ := strings.Cut(kind, "/")
+	return name
 }
 
 // lineage returns a type and all types above it but the root, which all bytes are of.
@@ -98,61 +118,14 @@ func lineage(m *mimetype.MIME) (all []string) {
 	return all
 }
 
-// errScript is the 400 of an SVG that can do something.
-func errScript(what string) error {
-	return apierr.Invalid("content_type", "The SVG has %s, which is refused: it must be a picture alone.", what)
-}
-
-// checkSVG refuses an SVG with scripts, handlers, foreign content, entities, or addresses of others.
+// checkSVG returns the 400 of an SVG that is more than a picture.
 func checkSVG(text []byte) error {
-	decoder, root := xml.NewDecoder(bytes.NewReader(text)), ""
-	for {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) && root == "svg" {
-			return nil
-		}
-		if err != nil {
-			return apierr.Invalid("content_type", "The bytes cannot be read as an SVG.")
-		}
-		switch part := token.(type) {
-		case xml.Directive:
-			if strings.Contains(string(part), "[") {
-				return errScript("declarations")
-			}
-		case xml.ProcInst:
-			if part.Target != "xml" {
-				return errScript("processing instructions")
-			}
-		case xml.StartElement:
-			root = cmp.Or(root, part.Name.Local)
-			if err := checkElement(part); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-// activeElements are the elements of an SVG that run, load or show something else, in lower case.
-var activeElements = []string{
-	"script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler", "listener", "animate", "set", "link",
-}
-
-// inside are the starts of addresses that lead to nothing outside the picture.
-var inside = []string{"#", "data:image/png", "data:image/jpeg"}
-
-// checkElement refuses an active element, a handler of events, and an address outside the picture.
-func checkElement(e xml.StartElement) error {
-	if name := strings.ToLower(e.Name.Local); slices.Contains(activeElements, name) {
-		return errScript("the element " + name)
-	}
-	for _, a := range e.Attr {
-		name := strings.ToLower(a.Name.Local)
-		switch value := strings.ToLower(strings.TrimSpace(a.Value)); {
-		case strings.HasPrefix(name, "on"):
-			return errScript("the handler " + name)
-		case name == "href" && !slices.ContainsFunc(inside, func(start string) bool { return strings.HasPrefix(value, start) }):
-			return errScript("an address")
-		}
+	what, err := svg.Active(text)
+	switch {
+	case err != nil:
+		return apierr.Invalid("content_type", "The bytes cannot be read as an SVG.")
+	case what != "":
+		return apierr.Invalid("content_type", "The SVG has %s, which is refused: it must be a picture alone.", what)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func openKey(p session.Place, session string) table.Key {
 	return table.Key{PK: p.Body(session).PK, SK: "F"}
 }
 
-// Open are the uploads of a session that clients may complete. The item expires with the last of them.
+// Open are the uploads of a session that clients may complete. The item expires after the last of them.
 type Open struct {
 	All     []OpenUpload `json:"uploads"`
 	version int64
@@ -96,18 +96,14 @@ func (o *Open) remove(file string) {
 	o.All = slices.DeleteFunc(o.All, func(u OpenUpload) bool { return u.File == file })
 }
 
-// write returns the write of the uploads.
-func (o *Open) write(key table.Key) (table.Write, error) {
-	if len(o.All) == 0 {
-		return table.Remove(key, o.version), nil
-	}
+// write returns the write of the uploads. An empty list stays until its item expires: the version of a
+// new item would be that of an earlier one, which another request may have read.
+func (o *Open) write(key table.Key, now wire.Time) (table.Write, error) {
 	item, err := record.Encode(key, o.version+1, o)
 	if err != nil {
 		return table.Write{}, err
 	}
-	for _, u := range o.All {
-		item.Expires = max(item.Expires, u.Ends.Add(upload.Grace).Unix())
-	}
+	item.Expires = now.Add(uploadTime + upload.Grace).Unix()
 	if o.version == 0 {
 		return table.Insert(item), nil
 	}

@@ -160,7 +160,7 @@ func (s *sheet) writes(ctx context.Context) ([]table.Write, error) {
 	if !s.opened {
 		return all, nil
 	}
-	open, err := s.open.write(openKey(place, s.before.ID))
+	open, err := s.open.write(openKey(place, s.before.ID), s.now)
 	return append(all, open), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"context"
 	"slices"
 
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
 	"lectern/shared/resource"
@@ -108,25 +109,26 @@ func (st *Store) begun(ctx context.Context, c *auth.Caller, b *session.Body, f s
 }
 
 // again shows the upload that an earlier request under the same Idempotency-Key has begun, or the file
-// that has come of it.
-func (st *Store) again(ctx context.Context, c *auth.Caller, in, id string) (*Begun, error) {
+// that has come of it. An upload that has ended otherwise is a 409.
+func (st *Store) again(ctx context.Context, c *auth.Caller, in, bytes string) (*Begun, error) {
 	body, open, err := st.load(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	u := open.Find(id)
-	if u == nil {
-		f := body.File(id)
-		if f == nil {
-			return nil, Kind.NotFound()
-		}
+	if f := body.FileOf(bytes); f != nil {
 		return st.begun(ctx, c, body, *f, nil)
 	}
-	b, err := Kind.Of(st.Store, c, in).Get(ctx, u.Bytes)
+	b, err := Kind.Of(st.Store, c, in).Get(ctx, bytes)
 	if err != nil {
 		return nil, err
 	}
 	f := b.File
+	switch u := open.Find(f.ID); {
+	case u == nil && body.File(f.ID) == nil:
+		return nil, Kind.NotFound()
+	case u == nil || u.Bytes != bytes:
+		return nil, apierr.Conflict("UPLOAD_ENDED", "The upload of the earlier request has ended. Begin another under another Idempotency-Key.")
+	}
 	if f.Link, err = st.link(ctx, where{session.At(c), in, b.ID}); err != nil {
 		return nil, err
 	}
@@ -138,9 +140,14 @@ func (st *Store) again(ctx context.Context, c *auth.Caller, in, id string) (*Beg
 }
 
 // Complete checks the bytes of an upload and makes the file visible. A file that is complete stays as it
-// is. Complete returns a 400 for missing or wrong bytes, and a 404 without the session or the upload.
-// After wrong bytes, the upload has ended.
+// is. Complete returns a 400 for missing or wrong bytes, a 404 without the session or the upload, and a
+// 503 after upload.CompletionTime. After wrong bytes, the upload has ended.
 func (st *Store) Complete(ctx context.Context, c *auth.Caller, to Target) (*view.Content, error) {
+	return upload.Complete(ctx, func(ctx context.Context) (*view.Content, error) { return st.complete(ctx, c, to) })
+}
+
+// complete does Complete without its limit.
+func (st *Store) complete(ctx context.Context, c *auth.Caller, to Target) (*view.Content, error) {
 	body, open, err := st.load(ctx, c, to.Session)
 	if err != nil {
 		return nil, err

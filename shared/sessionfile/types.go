@@ -15,14 +15,14 @@ var types = map[string]string{
 	"odp":  "application/vnd.oasis.opendocument.presentation", "odt": "application/vnd.oasis.opendocument.text",
 	"ods": "application/vnd.oasis.opendocument.spreadsheet", "epub": "application/epub+zip", "zip": "application/zip",
 	"key": "application/vnd.apple.keynote", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
-	"webp": "image/webp", "svg": svg, "tif": "image/tiff", "tiff": "image/tiff", "bmp": "image/bmp", "heic": "image/heic",
+	"webp": "image/webp", "svg": svgType, "tif": "image/tiff", "tiff": "image/tiff", "bmp": "image/bmp", "heic": "image/heic",
 	"mp4": "video/mp4", "m4v": "video/x-m4v", "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/x-matroska",
 	"avi": "video/x-msvideo", "mp3": "audio/mpeg", "m4a": "audio/x-m4a", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
 	"aac": "audio/aac",
 }
 
-// svg is the type of pictures that can have scripts.
-const svg = "image/svg+xml"
+// svgType is the type of pictures that can have scripts.
+const svgType = "image/svg+xml"
 
 // programs are the ends of names of programs, scripts and pages.
 var programs = strings.Fields(`
@@ -48,6 +48,5 @@ func denied(kind string) bool { return slices.Contains(deniedTypes, kind) }
 
 // takes reports whether a slot takes files of a type.
 func (s *Slot) takes(kind string) bool {
-	family, _, _ := strings.Cut(kind, "/")
-	return len(s.AllowedFileTypes) == 0 || slices.Contains(s.AllowedFileTypes, kind) || slices.Contains(s.AllowedFileTypes, family+"/*")
+	return len(s.AllowedFileTypes) == 0 || slices.Contains(s.AllowedFileTypes, kind) || slices.Contains(s.AllowedFileTypes, family(kind)+"/*")
 }

@@ -1,9 +1,9 @@
-// Package upload stores the records of bytes that clients send to the bucket: media and recordings.
-// A record is stored before its client may send a byte, and outlives the bytes, so every object of
-// the bucket has an owner. A record that Ends is removed with its bytes after that time
+// Package upload stores the records of bytes that clients send to the bucket: media, recordings and
+// files of sessions. A record is stored before its client may send a byte, and outlives the bytes, so
+// every object of the bucket has an owner. A record that Ends is removed with its bytes after that time
 // (shared/purge); so is every record of a session that is gone.
 //
-// Read upload.go, kind.go, collection.go, operation.go.
+// Read upload.go, kind.go, collection.go, operation.go, complete.go.
 package upload
 
 import (

@@ -63,7 +63,11 @@ func (o *Organization) acknowledge(id string, version int64) {
 // checkAnswers checks that each acknowledged record exists in the acknowledged version or a later
 // version. It cannot find a lost idempotency key, because the record does not name the key.
 func (o *Organization) checkAnswers() {
-	o.checkSessionAnswers()
+	for _, bodies := range o.Sessions {
+		for id, body := range bodies {
+			o.checkAcknowledged(id, body.Version)
+		}
+	}
 	for _, all := range o.Parties {
 		for id, body := range all.Records {
 			o.checkAcknowledged(id, body.Version)
@@ -81,25 +85,8 @@ func (o *Organization) checkAnswers() {
 		_, id, _ := strings.Cut(of, " ")
 		delete(o.acknowledged, id)
 	}
-	for _, all := range o.files { // A file may be deleted, or not be complete.
-		for _, id := range all.Known() {
-			delete(o.acknowledged, id)
-		}
-	}
 	for _, id := range sortedKeys(o.acknowledged) {
 		o.problemf("an idempotency key tells of %s, which is not there", id)
-	}
-}
-
-// checkSessionAnswers checks the acknowledged sessions and their files.
-func (o *Organization) checkSessionAnswers() {
-	for _, bodies := range o.Sessions {
-		for id, body := range bodies {
-			o.checkAcknowledged(id, body.Version)
-			for _, f := range body.Content {
-				o.checkAcknowledged(f.ID, f.Version)
-			}
-		}
 	}
 }
 

@@ -190,6 +190,10 @@ func (o *Organization) checkUploads() {
 			o.problemf("session %s is not there and has the upload %s", u.SessionID, stored.record)
 		}
 		o.checkPublished(stored.record, u.Revision(), u.UpdatedAt.UnixMilli(), 0)
+		if strings.HasPrefix(stored.record, sessionfile.Kind.Name+" ") {
+			delete(o.acknowledged, u.ID) // The key has the version of the file.
+			continue
+		}
 		o.checkAcknowledged(u.ID, u.Revision())
 	}
 }

@@ -50,14 +50,6 @@ func stored(item raw.Item) table.Item {
 	return table.Item{Key: item.Key, Version: item.Version, Data: []byte(item.Data)}
 }
 
-// Known returns the ids of the files that have bytes: deleted files too, and files that are not complete.
-func (i *Items) Known() (ids []string) {
-	for _, b := range i.bytes {
-		ids = append(ids, b.File.ID)
-	}
-	return ids
-}
-
 // Check compares the items with the sessions.
 func (i *Items) Check(sessions map[string]*session.Body) {
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/blob"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -115,7 +116,17 @@ func (d *desk) refused(text string, more ...object) entity {
 	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
 	refusal := d.complete(http.StatusBadRequest, begun.ID())
 	d.complete(http.StatusNotFound, begun.ID())
+	_, err := d.Env(d.T).Blobs.Head(d.T.Context(), keyOf(d.T, begun))
+	require.ErrorIs(d.T, err, blob.ErrAbsent, "refused bytes are removed")
 	return refusal
+}
+
+// keyOf returns the key of the bytes of an upload.
+func keyOf(t *testing.T, begun entity) string {
+	t.Helper()
+	to, err := url.Parse(begun.At("upload").(object)["url"].(string))
+	require.NoError(t, err)
+	return to.Path[strings.Index(to.Path, "/files/")+1:]
 }
 
 // list returns the files of the session.

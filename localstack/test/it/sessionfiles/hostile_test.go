@@ -47,6 +47,9 @@ func TestHostileBytes(t *testing.T) {
 		"HTML as anything":             {"a.bin2", "application/octet-stream", html},
 		"HTML as a PDF":                {"a.pdf", "application/pdf", html},
 		"HTML after spaces":            {"a.txt", "text/plain", "  \n\t" + html},
+		"HTML after many spaces":       {"a.txt", "text/plain", strings.Repeat(" ", 5000) + html},
+		"a ZIP as an unknown picture":  {"a.img2", "image/x-of-mine", zipped(t, "a.txt")},
+		"text as an unknown sound":     {"a.snd", "audio/x-of-mine", "Good morning."},
 		"a script":                     {"a.txt", "text/plain", "#!/bin/sh\nrm -rf /\n"},
 		"a script of Python":           {"a.txt", "text/plain", "#!/usr/bin/env python3\nprint(1)\n"},
 		"PHP":                          {"a.txt", "text/plain", "<?php system('id'); ?>"},
@@ -73,6 +76,14 @@ func TestHostileBytes(t *testing.T) {
 		"an animation":                 {"a.svg", "", drawing(`<animate attributeName="href" to="javascript:alert(1)"/>`)},
 		"an entity":                    {"a.svg", "", `<!DOCTYPE svg [<!ENTITY a "b">]>` + drawing("")},
 		"a style sheet":                {"a.svg", "", `<?xml-stylesheet href="https://evil.example/a.css"?>` + drawing("")},
+		"a style that imports":         {"a.svg", "", drawing(`<style>@im<!-- -->port "https://evil.example/a.css";</style>`)},
+		"a style that loads":           {"a.svg", "", drawing(`<style><![CDATA[rect{fill:URL( "https://evil.example/a.svg")}]]></style>`)},
+		"a style with an image set":    {"a.svg", "", drawing(`<style>rect{background:image-set("https://evil.example/a.png" 1x)}</style>`)},
+		"a style that is spelled":      {"a.svg", "", drawing(`<rect style="fill:\75rl(https://evil.example/a.png)"/>`)},
+		"a fill that loads":            {"a.svg", "", drawing(`<rect fill="url('//evil.example/a.svg#b')"/>`)},
+		"another fill":                 {"a.svg", "", drawing(`<rect fill="url(#a) url(https://evil.example/a.svg#b)"/>`)},
+		"a source":                     {"a.svg", "", drawing(`<image src="https://evil.example/a.png"/>`)},
+		"HTML by its namespace":        {"a.svg", "", drawing(`<meta xmlns="http://www.w3.org/1999/xhtml" http-equiv="refresh" content="0"/>`)},
 		"a broken SVG":                 {"a.svg", "", drawing("<g>")},
 		"an SVG as text":               {"a.txt", "text/plain", drawing("<script/>")},
 		"an SVG as unknown":            {"a", "application/octet-stream", drawing("<script/>")},
@@ -94,6 +105,8 @@ func TestHarmlessBytes(t *testing.T) {
 	for _, c := range []struct{ filename, kind, text string }{
 		{"a.png", "", png}, {"a.txt", "", "Good morning."}, {"a.csv", "", "a,b\n1,2\n3,4\n"}, {"a.md", "", "# Title"}, {"a.json", "", `{"a": 1}`},
 		{"a.zip", "", zipped(t, "a.txt")}, {"a.key", "", zipped(t, "Index/Document.iwa")}, {"a.svg", "", drawing(`<rect width="3" height="3"/>`)},
+		{"a.svg", "", drawing(`<style>.a{fill:url(#b)} @font-face{src:url("data:font/woff2;base64,AA//AA==")}</style><a xlink:href="#c"/>`)},
+		{"a.img2", "image/x-of-mine", "\x01\x02"}, {"a.img2", "image/x-of-mine", png}, {"a.note", "text/x-of-mine", "Good morning."},
 		{"a.pptx", "", zipped(t, "[Content_Types].xml", "_rels/.rels", "ppt/presentation.xml")}, {"notes", "", "\x01\x02\x03"},
 		{"a.dat", "application/x-of-mine", "\x01\x02"}, {"a.zip", "", zipped(t, "[Content_Types].xml", "_rels/.rels", "word/document.xml")},
 	} {
@@ -152,7 +165,19 @@ func TestWrongUploads(t *testing.T) {
 	d.complete(200, begun.ID())
 }
 
-// TestForgedLinks are a 404, and so are those of other regions and of other paths.
+// TestEncodedBytesAreRefused: a browser would decode the bytes, so they would be others than those that
+// were checked.
+func TestEncodedBytesAreRefused(t *testing.T) {
+	d := newDesk(t)
+	begun := d.begin(pdf)
+	to := begun.At("upload").(object)
+	to["headers"].(object)["Content-Encoding"] = "gzip"
+	require.Equal(t, 200, put(t, begun, pdf))
+	require.Contains(t, d.complete(400, begun.ID())["message"], "Content-Encoding")
+	d.complete(404, begun.ID())
+}
+
+// TestForgedLinks are a 404, and so are links that are changed or cut.
 func TestForgedLinks(t *testing.T) {
 	d := newDesk(t)
 	file := d.add(pdf)

@@ -72,6 +72,7 @@ func TestFilesInSlots(t *testing.T) {
 	refuse(d.path(), talks.ID(), `"Talks" does not apply`)
 	refuse(d.path(), other.newSlot("Foreign").ID(), "no such upload slot")
 	refuse(d.path(), slot.ID(), `"Slides" does not take files of the type text/plain`, object{"filename": "a.txt"})
+	refuse(d.path(), slot.ID(), "does not take files of the type application/octet-stream", object{"filename": "notes"})
 
 	in := object{field: slot.ID()}
 	file := d.add(pdf, in)

@@ -1,0 +1,171 @@
+// Package svg tells SVGs that are a picture alone from those that run, load or show something else. Read
+// Active.
+package svg
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+)
+
+// ErrUnreadable is the error of bytes that are no SVG.
+var ErrUnreadable = errors.New("svg: the bytes are no SVG")
+
+// Active returns what an SVG has beside a picture, in words: scripts, handlers, foreign content,
+// declarations, or addresses of others. It is empty for a picture alone. Active returns ErrUnreadable
+// for other bytes.
+func Active(text []byte) (what string, err error) {
+	decoder := xml.NewDecoder(bytes.NewReader(text))
+	var r reader
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) && r.root == "svg" {
+			return "", nil
+		}
+		if err != nil {
+			return "", ErrUnreadable
+		}
+		if what := r.read(token); what != "" {
+			return what, nil
+		}
+	}
+}
+
+// reader reads the tokens of an SVG.
+type reader struct {
+	root string
+	// depth is the number of open elements within a style sheet, which counts too; 0 outside.
+	depth int
+	// style is the text of the style sheet.
+	style strings.Builder
+}
+
+// read returns what a token has beside a picture.
+func (r *reader) read(token xml.Token) string {
+	switch part := token.(type) {
+	case xml.Directive:
+		if bytes.ContainsRune(part, '[') {
+			return "declarations"
+		}
+	case xml.ProcInst:
+		if part.Target != "xml" {
+			return "processing instructions"
+		}
+	case xml.StartElement:
+		r.root = cmp.Or(r.root, part.Name.Local)
+		if r.depth > 0 || strings.EqualFold(part.Name.Local, "style") {
+			r.depth++
+		}
+		return element(part)
+	case xml.CharData:
+		if r.depth > 0 {
+			r.style.Write(part)
+		}
+	case xml.EndElement:
+		return r.end()
+	}
+	return ""
+}
+
+// end ends an element. A style sheet is read at its end, since comments can part its text.
+func (r *reader) end() string {
+	if r.depth == 0 {
+		return ""
+	}
+	if r.depth--; r.depth > 0 {
+		return ""
+	}
+	text := r.style.String()
+	r.style.Reset()
+	return style(text)
+}
+
+// activeElements run, load or show something else, in lower case.
+var activeElements = []string{
+	"script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler", "listener", "animate", "set", "link",
+}
+
+// element returns what an element has beside a picture.
+func element(e xml.StartElement) string {
+	name := strings.ToLower(e.Name.Local)
+	switch {
+	case slices.Contains(activeElements, name):
+		return "the element " + name
+	case strings.Contains(strings.ToLower(e.Name.Space), "xhtml"):
+		return "elements of HTML"
+	}
+	for _, a := range e.Attr {
+		if what := attribute(strings.ToLower(a.Name.Local), strings.ToLower(a.Value)); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
+// An address of others, in words.
+const address = "an address"
+
+func attribute(name, value string) string {
+	switch {
+	case strings.HasPrefix(name, "on"):
+		return "the handler " + name
+	case name == "style":
+		return style(value)
+	case name == "href" && !inside(value), name == "src", outside(value):
+		return address
+	}
+	return ""
+}
+
+// style returns what a style has beside the looks of a picture. A backslash can spell any other
+// character.
+func style(text string) string {
+	text = strings.ToLower(text)
+	if strings.Contains(text, "@import") || strings.Contains(text, `\`) || outside(text) || strings.Contains(withoutAddresses(text), "//") {
+		return "a style that loads something"
+	}
+	return ""
+}
+
+// starts are the starts of addresses that lead to nothing outside the picture.
+var starts = []string{"#", "data:image/png", "data:image/jpeg", "data:font/", "data:application/font", "data:application/x-font"}
+
+// inside reports whether an address leads to a part of the picture, or is a picture or a font.
+func inside(address string) bool {
+	address = strings.Trim(address, " \t\r\n\f\"'")
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(address, start) })
+}
+
+// url begins an address in a style.
+const url = "url("
+
+// outside reports whether a text has the address of something outside the picture.
+func outside(text string) bool {
+	for {
+		_, rest, found := strings.Cut(text, url)
+		if !found {
+			return false
+		}
+		if !inside(rest) {
+			return true
+		}
+		text = rest
+	}
+}
+
+// withoutAddresses returns a style without what stands in url().
+func withoutAddresses(text string) string {
+	var left strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, url)
+		left.WriteString(before)
+		if !found {
+			return left.String()
+		}
+		_, text, _ = strings.Cut(rest, ")")
+	}
+}
