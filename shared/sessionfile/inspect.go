@@ -7,6 +7,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -67,6 +68,10 @@ func checkBytes(declared string, first []byte) error {
 	if is := slices.IndexFunc(lineage(found), denied); is >= 0 {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, which is refused.", lineage(found)[is])
 	}
+	// Bytes that a browser takes for HTML may be found as another type, for example as a PDF that begins later.
+	if !found.Is(svg) && strings.HasPrefix(http.DetectContentType(first), "text/html") {
+		return apierr.Invalid("content_type", "The bytes begin as HTML, which is refused.")
+	}
 	if !fits(declared, found) {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, and not of the type %s.", plainType(found.String()), declared)
 	}
@@ -105,31 +110,59 @@ func errScript(what string) error {
 
 // checkSVG refuses an SVG with scripts, handlers, foreign content, entities, or addresses of others.
 func checkSVG(text []byte) error {
-	decoder, root := xml.NewDecoder(bytes.NewReader(text)), ""
+	decoder, p := xml.NewDecoder(bytes.NewReader(text)), &picture{}
 	for {
 		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) && root == "svg" {
+		if errors.Is(err, io.EOF) && p.root == "svg" {
 			return nil
 		}
 		if err != nil {
 			return apierr.Invalid("content_type", "The bytes cannot be read as an SVG.")
 		}
-		switch part := token.(type) {
-		case xml.Directive:
-			if strings.Contains(string(part), "[") {
-				return errScript("declarations")
-			}
-		case xml.ProcInst:
-			if part.Target != "xml" {
-				return errScript("processing instructions")
-			}
-		case xml.StartElement:
-			root = cmp.Or(root, part.Name.Local)
-			if err := checkElement(part); err != nil {
-				return err
-			}
+		if err := p.check(token); err != nil {
+			return err
 		}
 	}
+}
+
+// picture is an SVG while its parts are read.
+type picture struct {
+	// root is the name of the first element.
+	root string
+	// style collects the text of the open style element. Comments can cut the text anywhere.
+	style   strings.Builder
+	inStyle bool
+}
+
+// check refuses a part of the SVG.
+func (p *picture) check(token xml.Token) error {
+	switch part := token.(type) {
+	case xml.Directive:
+		if strings.Contains(string(part), "[") {
+			return errScript("declarations")
+		}
+	case xml.ProcInst:
+		if part.Target != "xml" {
+			return errScript("processing instructions")
+		}
+	case xml.CharData:
+		if p.inStyle {
+			p.style.Write(part)
+		}
+	case xml.EndElement:
+		if p.inStyle && leadsOut(p.style.String()) {
+			return errScript("an address")
+		}
+		p.inStyle = false
+	case xml.StartElement:
+		if p.inStyle {
+			return errScript("an element in a style")
+		}
+		p.root, p.inStyle = cmp.Or(p.root, part.Name.Local), strings.EqualFold(part.Name.Local, "style")
+		p.style.Reset()
+		return checkElement(part)
+	}
+	return nil
 }
 
 // activeElements are the elements of an SVG that run, load or show something else, in lower case.
@@ -140,17 +173,49 @@ var activeElements = []string{
 // inside are the starts of addresses that lead to nothing outside the picture.
 var inside = []string{"#", "data:image/png", "data:image/jpeg"}
 
+// addresses are the attributes with an address, in lower case.
+var addresses = []string{"href", "src", "base"}
+
+// xhtml is the name space of the elements of HTML.
+const xhtml = "http://www.w3.org/1999/xhtml"
+
+// isInside reports whether an address in lower case leads to nothing outside the picture.
+func isInside(address string) bool {
+	return slices.ContainsFunc(inside, func(start string) bool { return strings.HasPrefix(address, start) })
+}
+
+// leadsOut reports whether a style loads something from outside the picture. A backslash can hide any word.
+func leadsOut(style string) bool {
+	style = strings.ToLower(style)
+	for _, word := range []string{`\`, "@import", "image-set("} {
+		if strings.Contains(style, word) {
+			return true
+		}
+	}
+	for _, address := range strings.Split(style, "url(")[1:] {
+		if !isInside(strings.TrimLeft(address, " \t\r\n\f\"'")) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkElement refuses an active element, a handler of events, and an address outside the picture.
 func checkElement(e xml.StartElement) error {
 	if name := strings.ToLower(e.Name.Local); slices.Contains(activeElements, name) {
 		return errScript("the element " + name)
+	}
+	if e.Name.Space == xhtml {
+		return errScript("HTML")
 	}
 	for _, a := range e.Attr {
 		name := strings.ToLower(a.Name.Local)
 		switch value := strings.ToLower(strings.TrimSpace(a.Value)); {
 		case strings.HasPrefix(name, "on"):
 			return errScript("the handler " + name)
-		case name == "href" && !slices.ContainsFunc(inside, func(start string) bool { return strings.HasPrefix(value, start) }):
+		case slices.Contains(addresses, name) && !isInside(value):
+			return errScript("an address")
+		case a.Name.Space == "" && leadsOut(value): // The attributes of a picture have styles, those of editors do not.
 			return errScript("an address")
 		}
 	}
