@@ -108,16 +108,6 @@ func (d *desk) add(text string, more ...object) entity {
 	return d.complete(http.StatusOK, begun.ID())
 }
 
-// refused uploads bytes that complete refuses, and returns the refusal.
-func (d *desk) refused(text string, more ...object) entity {
-	d.T.Helper()
-	begun := d.begin(text, more...)
-	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
-	refusal := d.complete(http.StatusBadRequest, begun.ID())
-	d.complete(http.StatusNotFound, begun.ID())
-	return refusal
-}
-
 // list returns the files of the session.
 func (d *desk) list(parts ...string) []entity {
 	d.T.Helper()
