@@ -58,10 +58,7 @@ func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 			return Kind.NotFound()
 		}
 		f, b.Sent = *stored, &Sent{e.draft.Title.Sent, e.draft.AssignedTo.Sent}
-		f.Link = ""
-		if stored.Title == stored.Filename {
-			f.Title = e.draft.Filename.Value
-		}
+		f.Link, f.Title = "", titleFor(stored, b.Name)
 	}
 	f.Bytes, f.Filename, f.Size, f.MIMEType, f.UpdatedAt = b.ID, b.Name, b.Size, b.Type, s.now
 	if err := e.draft.describe(&f, s.before); err != nil {
@@ -162,13 +159,22 @@ func (e completeUpload) do(ctx context.Context, s *sheet) (*session.File, error)
 func (b *Bytes) replaced(stored *session.File) session.File {
 	f := b.File
 	f.Version = stored.Version + 1
-	if !b.Sent.Title && stored.Title != stored.Filename {
-		f.Title = stored.Title
+	if !b.Sent.Title {
+		f.Title = titleFor(stored, f.Filename)
 	}
 	if !b.Sent.AssignedTo {
 		f.AssignedTo = stored.AssignedTo
 	}
 	return f
+}
+
+// titleFor returns the title of a stored file under another name: a title that is the name goes with the
+// name.
+func titleFor(stored *session.File, name string) string {
+	if stored.Title == stored.Filename {
+		return name
+	}
+	return stored.Title
 }
 
 // isOpen returns a 404 for a file without an open upload, and a 409 if a later upload of the file has

@@ -3,6 +3,7 @@ package sessionfile
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -70,6 +71,10 @@ func checkBytes(declared string, first []byte) error {
 	found := mimetype.Detect(first)
 	if is := slices.IndexFunc(lineage(found), denied); is >= 0 {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, which is refused.", lineage(found)[is])
+	}
+	// Bytes that a browser takes for HTML may be found as another type, for example as a PDF that begins later.
+	if !found.Is(svgType) && strings.HasPrefix(http.DetectContentType(first), "text/html") {
+		return apierr.Invalid("content_type", "The bytes begin as HTML, which is refused.")
 	}
 	if !fits(declared, found) {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, and not of the type %s.", plainType(found.String()), declared)

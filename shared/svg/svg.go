@@ -38,10 +38,9 @@ func Active(text []byte) (what string, err error) {
 // reader reads the tokens of an SVG.
 type reader struct {
 	root string
-	// depth is the number of open elements within a style sheet, which counts too; 0 outside.
-	depth int
-	// style is the text of the style sheet.
-	style strings.Builder
+	// inStyle reports whether a style sheet is open. style is its text.
+	inStyle bool
+	style   strings.Builder
 }
 
 // read returns what a token has beside a picture.
@@ -56,13 +55,13 @@ func (r *reader) read(token xml.Token) string {
 			return "processing instructions"
 		}
 	case xml.StartElement:
-		r.root = cmp.Or(r.root, part.Name.Local)
-		if r.depth > 0 || strings.EqualFold(part.Name.Local, "style") {
-			r.depth++
+		if r.inStyle {
+			return "an element in a style"
 		}
+		r.root, r.inStyle = cmp.Or(r.root, part.Name.Local), strings.EqualFold(part.Name.Local, "style")
 		return element(part)
 	case xml.CharData:
-		if r.depth > 0 {
+		if r.inStyle {
 			r.style.Write(part)
 		}
 	case xml.EndElement:
@@ -73,13 +72,11 @@ func (r *reader) read(token xml.Token) string {
 
 // end ends an element. A style sheet is read at its end, since comments can part its text.
 func (r *reader) end() string {
-	if r.depth == 0 {
-		return ""
-	}
-	if r.depth--; r.depth > 0 {
+	if !r.inStyle {
 		return ""
 	}
 	text := r.style.String()
+	r.inStyle = false
 	r.style.Reset()
 	return style(text)
 }
@@ -99,7 +96,7 @@ func element(e xml.StartElement) string {
 		return "elements of HTML"
 	}
 	for _, a := range e.Attr {
-		if what := attribute(strings.ToLower(a.Name.Local), strings.ToLower(a.Value)); what != "" {
+		if what := attribute(a); what != "" {
 			return what
 		}
 	}
@@ -109,26 +106,36 @@ func element(e xml.StartElement) string {
 // An address of others, in words.
 const address = "an address"
 
-func attribute(name, value string) string {
+// attribute returns what an attribute has beside a picture. The attributes of a picture have styles,
+// those of editors, in their own name spaces, do not.
+func attribute(a xml.Attr) string {
+	name, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
 	switch {
 	case strings.HasPrefix(name, "on"):
 		return "the handler " + name
+	case name == "href" && !inside(value), name == "src", name == "base":
+		return address
 	case name == "style":
 		return style(value)
-	case name == "href" && !inside(value), name == "src", outside(value):
+	case a.Name.Space == "" && !strings.HasPrefix(name, "data-") && loads(value):
 		return address
 	}
 	return ""
 }
 
-// style returns what a style has beside the looks of a picture. A backslash can spell any other
-// character.
+// style returns what a style has beside the looks of a picture.
 func style(text string) string {
 	text = strings.ToLower(text)
-	if strings.Contains(text, "@import") || strings.Contains(text, `\`) || outside(text) || strings.Contains(withoutAddresses(text), "//") {
+	if loads(text) || strings.Contains(withoutAddresses(text), "//") {
 		return "a style that loads something"
 	}
 	return ""
+}
+
+// loads reports whether a value of a style loads something from outside the picture. A backslash can
+// spell any other character.
+func loads(text string) bool {
+	return strings.Contains(text, "@import") || strings.Contains(text, "image-set(") || strings.Contains(text, `\`) || outside(text)
 }
 
 // starts are the starts of addresses that lead to nothing outside the picture.

@@ -2,9 +2,12 @@ package objects
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"lectern/shared/blob"
 	"lectern/shared/table"
@@ -41,6 +44,25 @@ func (b Bucket) Place() blob.Place {
 
 // Store returns the bucket as a client in this process calls it.
 func (b Bucket) Store() *blob.Store { return &blob.Store{Find: b.find} }
+
+// Keys returns the keys with bytes that begin with a prefix, in order. Bytes of an earlier version count
+// too.
+func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
+	client := s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
+	keys := []string{}
+	pages := s3.NewListObjectVersionsPaginator(client, &s3.ListObjectVersionsInput{Bucket: &b.Name, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("objects: list the keys: %w", err)
+		}
+		for _, version := range page.Versions {
+			keys = append(keys, *version.Key)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys), nil
+}
 
 // find returns the place.
 func (b Bucket) find(context.Context) (blob.Place, error) { return b.Place(), nil }

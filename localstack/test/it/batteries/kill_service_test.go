@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/operator"
+	"lectern/localstack/local/objects"
 	"lectern/localstack/local/stack"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
@@ -40,8 +41,9 @@ type service struct {
 	flags   []string
 	process *exec.Cmd
 	said    bytes.Buffer
-	// The running region: its engine's address, table, and one who calls it.
+	// The running region: the address of its engine, its table, its bucket, and one who calls it.
 	engineURL string
+	bucket    objects.Bucket
 	engine    it.Engine
 	caller    *stacktest.Stack
 	env       api.Env
@@ -97,6 +99,7 @@ func (s *service) connect() {
 	var running struct {
 		Regions map[string]struct {
 			URL, Engine         string
+			Bucket              objects.Bucket
 			Organization, Event int64
 		}
 	}
@@ -106,9 +109,11 @@ func (s *service) connect() {
 	region := running.Regions[killedRegion]
 	client, err := stack.Connect(s.t.Context(), killedRegion, region.Engine, stack.TableName(killedRegion))
 	require.NoError(s.t, err)
+	s.bucket = region.Bucket
 	s.engineURL, s.engine = region.Engine, it.Engine{Client: client.(*dynamodb.Client), Table: stack.TableName(killedRegion)}
 	s.caller.URL, s.caller.Org, s.caller.Event = region.URL, region.Organization, region.Event
 	s.env = stack.NewEnv(killedRegion, table.New(client, stack.TableName(killedRegion)), slog.New(slog.DiscardHandler))
+	s.env.Blobs = region.Bucket.Store()
 }
 
 // token is one with a limit that no test reaches.
@@ -130,11 +135,11 @@ func (s *service) token() string {
 	return made["token"].(string)
 }
 
-// enginePID is the process of the region's engine: the service's child that
-// listens on the engine's port.
-func (s *service) enginePID() int {
+// childPID is the process of the region's engine or bucket: the service's child that
+// listens on the port of its address.
+func (s *service) childPID(at string) int {
 	s.t.Helper()
-	address, err := url.Parse(s.engineURL)
+	address, err := url.Parse(at)
 	require.NoError(s.t, err)
 	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", s.process.Process.Pid))
 	require.NoError(s.t, err)
@@ -142,14 +147,15 @@ func (s *service) enginePID() int {
 		text, _ := os.ReadFile(list) // A thread may have ended.
 		for child := range strings.FieldsSeq(string(text)) {
 			command, _ := os.ReadFile("/proc/" + child + "/cmdline")
-			if strings.Contains(string(command)+"\x00", "\x00"+address.Port()+"\x00") {
+			// The engine is told its port alone, the bucket host and port.
+			if strings.Contains(strings.ReplaceAll(string(command), ":", "\x00")+"\x00", "\x00"+address.Port()+"\x00") {
 				pid, err := strconv.Atoi(child)
 				require.NoError(s.t, err)
 				return pid
 			}
 		}
 	}
-	require.Fail(s.t, "the engine has no process")
+	require.Fail(s.t, "no child listens", at)
 	return 0
 }
 
@@ -166,7 +172,7 @@ const (
 func (s *service) kill(way int, pause time.Duration) {
 	s.t.Helper()
 	if way != killService {
-		require.NoError(s.t, syscall.Kill(s.enginePID(), syscall.SIGKILL))
+		require.NoError(s.t, syscall.Kill(s.childPID(s.engineURL), syscall.SIGKILL))
 	}
 	if way == killEngine {
 		time.Sleep(pause)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
-	"lectern/shared/blob"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -107,26 +106,6 @@ func (d *desk) add(text string, more ...object) entity {
 	begun := d.begin(text, more...)
 	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
 	return d.complete(http.StatusOK, begun.ID())
-}
-
-// refused uploads bytes that complete refuses, and returns the refusal.
-func (d *desk) refused(text string, more ...object) entity {
-	d.T.Helper()
-	begun := d.begin(text, more...)
-	require.Equal(d.T, http.StatusOK, put(d.T, begun, text))
-	refusal := d.complete(http.StatusBadRequest, begun.ID())
-	d.complete(http.StatusNotFound, begun.ID())
-	_, err := d.Env(d.T).Blobs.Head(d.T.Context(), keyOf(d.T, begun))
-	require.ErrorIs(d.T, err, blob.ErrAbsent, "refused bytes are removed")
-	return refusal
-}
-
-// keyOf returns the key of the bytes of an upload.
-func keyOf(t *testing.T, begun entity) string {
-	t.Helper()
-	to, err := url.Parse(begun.At("upload").(object)["url"].(string))
-	require.NoError(t, err)
-	return to.Path[strings.Index(to.Path, "/files/")+1:]
 }
 
 // list returns the files of the session.

@@ -3,7 +3,8 @@ package sessionfiles_test
 import (
 	"archive/zip"
 	"bytes"
-	"io"
+	"fmt"
+	"mime"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,6 +13,16 @@ import (
 
 	"lectern/localstack/test/it"
 )
+
+// leastHostile is the least number of hostile uploads in the battery.
+const leastHostile = 120
+
+// TestTheBatteryIsLarge counts the hostile uploads.
+func TestTheBatteryIsLarge(t *testing.T) {
+	drafts, bytes, sends := len(hostileDrafts()), len(hostileBytes(t)), len(misuses())
+	t.Logf("%d drafts, %d times bytes, %d requests to the bucket", drafts, bytes, sends)
+	require.GreaterOrEqual(t, drafts+bytes+sends, leastHostile)
+}
 
 // zipped returns a ZIP with empty files of the names.
 func zipped(t *testing.T, names ...string) string {
@@ -37,66 +48,68 @@ const (
 	html = "<!DOCTYPE html><html><script>alert(1)</script></html>"
 )
 
-// TestHostileBytes are refused as what they are, whatever they are called.
+// requireStored checks how many uploads of the event have bytes.
+func (d *desk) requireStored(n int) {
+	d.T.Helper()
+	require.Len(d.T, d.StoredKeys(d.T, fmt.Sprintf("files/%d/%d/", d.Org, d.Event)), n)
+}
+
+// TestHostileDrafts begin no upload, neither of a new file nor of other bytes.
+func TestHostileDrafts(t *testing.T) {
+	d := newDesk(t)
+	file := d.add(pdf)
+	changes := d.WatchChanges("session_file")
+	changes.Since()
+	for _, h := range hostileDrafts() {
+		for _, path := range []string{d.path(), d.path("/", file.ID(), "/replace")} {
+			answer, err := d.Send(t, http.MethodPost, d.EventPath(path), draft(pdf, h.draft))
+			require.NoError(t, err)
+			require.Equal(t, 400, answer.Status, "%q %v: %s", h.name, h.draft, answer.Body)
+			it.RequireInvalid(t, answer.JSON(t), h.field)
+		}
+	}
+	require.Empty(t, changes.Since())
+	require.Equal(t, []entity{file}, d.list())
+}
+
+// TestHostileBytes are refused as what they are, whatever they are called. The bytes go at once.
 func TestHostileBytes(t *testing.T) {
 	d := newDesk(t)
-	exe := "MZ" + strings.Repeat("\x00", 58) + "\x40\x00\x00\x00PE\x00\x00" + strings.Repeat("\x00", 100)
-	for name, c := range map[string]struct{ filename, kind, text string }{
-		"HTML as a picture":            {"a.png", "image/png", html},
-		"HTML as text":                 {"a.txt", "text/plain", html},
-		"HTML as anything":             {"a.bin2", "application/octet-stream", html},
-		"HTML as a PDF":                {"a.pdf", "application/pdf", html},
-		"HTML after spaces":            {"a.txt", "text/plain", "  \n\t" + html},
-		"HTML after many spaces":       {"a.txt", "text/plain", strings.Repeat(" ", 5000) + html},
-		"a ZIP as an unknown picture":  {"a.img2", "image/x-of-mine", zipped(t, "a.txt")},
-		"text as an unknown sound":     {"a.snd", "audio/x-of-mine", "Good morning."},
-		"a script":                     {"a.txt", "text/plain", "#!/bin/sh\nrm -rf /\n"},
-		"a script of Python":           {"a.txt", "text/plain", "#!/usr/bin/env python3\nprint(1)\n"},
-		"PHP":                          {"a.txt", "text/plain", "<?php system('id'); ?>"},
-		"XML":                          {"a.txt", "text/plain", `<?xml version="1.0"?><a/>`},
-		"a program of Linux":           {"a.pdf", "application/pdf", elf},
-		"a program as unknown":         {"a", "application/octet-stream", elf},
-		"a program of Windows":         {"a.dat", "application/x-of-mine", exe},
-		"a class":                      {"a.dat", "application/octet-stream", "\xca\xfe\xba\xbe\x00\x00\x00\x34"},
-		"a JAR":                        {"a.zip", "application/zip", zipped(t, "META-INF/MANIFEST.MF", "A.class")},
-		"WebAssembly":                  {"a.dat", "application/octet-stream", "\x00asm\x01\x00\x00\x00"},
-		"a picture as a PDF":           {"a.pdf", "application/pdf", png},
-		"a PDF as a picture":           {"a.png", "image/png", pdf},
-		"text as a PDF":                {"a.pdf", "application/pdf", "Not a PDF."},
-		"noise as a picture":           {"a.jpg", "image/jpeg", "\x01\x02\x03\x04\x05"},
-		"a film as a sound":            {"a.mp3", "audio/mpeg", "\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00mp42isom"},
-		"a document of Word as slides": {"a.pptx", "", zipped(t, "[Content_Types].xml", "_rels/.rels", "word/document.xml")},
-		"a text as an SVG":             {"a.svg", "", "No picture."},
-		"a script in an SVG":           {"a.svg", "", drawing("<script>alert(1)</script>")},
-		"another script":               {"a.svg", "", drawing(`<g><a:SCRIPT xmlns:a="http://www.w3.org/2000/svg"/></g>`)},
-		"a handler":                    {"a.svg", "", drawing(`<rect onload="alert(1)"/>`)},
-		"HTML in an SVG":               {"a.svg", "", drawing(`<foreignObject><p/></foreignObject>`)},
-		"an address":                   {"a.svg", "", drawing(`<a xlink:href=" javascript:alert(1)"/>`)},
-		"another's picture":            {"a.svg", "", drawing(`<image href="https://evil.example/a.png"/>`)},
-		"an animation":                 {"a.svg", "", drawing(`<animate attributeName="href" to="javascript:alert(1)"/>`)},
-		"an entity":                    {"a.svg", "", `<!DOCTYPE svg [<!ENTITY a "b">]>` + drawing("")},
-		"a style sheet":                {"a.svg", "", `<?xml-stylesheet href="https://evil.example/a.css"?>` + drawing("")},
-		"a style that imports":         {"a.svg", "", drawing(`<style>@im<!-- -->port "https://evil.example/a.css";</style>`)},
-		"a style that loads":           {"a.svg", "", drawing(`<style><![CDATA[rect{fill:URL( "https://evil.example/a.svg")}]]></style>`)},
-		"a style with an image set":    {"a.svg", "", drawing(`<style>rect{background:image-set("https://evil.example/a.png" 1x)}</style>`)},
-		"a style that is spelled":      {"a.svg", "", drawing(`<rect style="fill:\75rl(https://evil.example/a.png)"/>`)},
-		"a fill that loads":            {"a.svg", "", drawing(`<rect fill="url('//evil.example/a.svg#b')"/>`)},
-		"another fill":                 {"a.svg", "", drawing(`<rect fill="url(#a) url(https://evil.example/a.svg#b)"/>`)},
-		"a source":                     {"a.svg", "", drawing(`<image src="https://evil.example/a.png"/>`)},
-		"HTML by its namespace":        {"a.svg", "", drawing(`<meta xmlns="http://www.w3.org/1999/xhtml" http-equiv="refresh" content="0"/>`)},
-		"a broken SVG":                 {"a.svg", "", drawing("<g>")},
-		"an SVG as text":               {"a.txt", "text/plain", drawing("<script/>")},
-		"an SVG as unknown":            {"a", "application/octet-stream", drawing("<script/>")},
-	} {
-		more := object{"filename": c.filename}
-		if c.kind != "" {
-			more["content_type"] = c.kind
+	before, taken := d.Get(200, d.session), []string{}
+	for _, h := range hostileBytes(t) {
+		begun := d.begin(h.text, h.draft)
+		require.Equal(t, 200, put(t, begun, h.text), h.name)
+		answer, err := d.Send(t, http.MethodPost, d.EventPath(d.path("/", begun.ID(), "/complete")), nil)
+		require.NoError(t, err)
+		if answer.Status != 400 || entity(answer.JSON(t)).At("details.field") != h.field {
+			taken = append(taken, fmt.Sprintf("%s: %d %s", h.name, answer.Status, answer.Body))
+			continue
 		}
-		refusal := d.refused(c.text, more)
-		require.Equal(t, "content_type", refusal.At("details.field"), name)
+		d.complete(404, begun.ID())
 	}
+	require.Empty(t, taken)
 	require.Empty(t, d.list())
+	require.Equal(t, before, d.Get(200, d.session), "nothing is written")
+	d.requireStored(0)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
+}
+
+// shown are the types that a download may have: none that a browser runs.
+var shown = []string{"application/octet-stream", "application/pdf", "image/png", "image/gif", "image/jpeg", "image/x-of-mine"}
+
+// requireSafe downloads a file and checks that a browser saves the bytes, under the name of the file.
+func (d *desk) requireSafe(file entity, text string) http.Header {
+	d.T.Helper()
+	got, header := d.download(file)
+	require.Equal(d.T, text, got)
+	disposition := header.Get("Content-Disposition")
+	kind, values, err := mime.ParseMediaType(disposition)
+	require.NoError(d.T, err, disposition)
+	require.Equal(d.T, "attachment", kind)
+	require.Equal(d.T, file.Text("filename"), values["filename"], disposition)
+	require.False(d.T, strings.ContainsFunc(disposition, func(r rune) bool { return r < ' ' || r > '~' }), disposition)
+	require.Contains(d.T, shown, header.Get("Content-Type"))
+	return header
 }
 
 // TestHarmlessBytes are of the declared type, or of a type that holds it.
@@ -105,64 +118,39 @@ func TestHarmlessBytes(t *testing.T) {
 	for _, c := range []struct{ filename, kind, text string }{
 		{"a.png", "", png}, {"a.txt", "", "Good morning."}, {"a.csv", "", "a,b\n1,2\n3,4\n"}, {"a.md", "", "# Title"}, {"a.json", "", `{"a": 1}`},
 		{"a.zip", "", zipped(t, "a.txt")}, {"a.key", "", zipped(t, "Index/Document.iwa")}, {"a.svg", "", drawing(`<rect width="3" height="3"/>`)},
-		{"a.svg", "", drawing(`<style>.a{fill:url(#b)} @font-face{src:url("data:font/woff2;base64,AA//AA==")}</style><a xlink:href="#c"/>`)},
-		{"a.img2", "image/x-of-mine", "\x01\x02"}, {"a.img2", "image/x-of-mine", png}, {"a.note", "text/x-of-mine", "Good morning."},
 		{"a.pptx", "", zipped(t, "[Content_Types].xml", "_rels/.rels", "ppt/presentation.xml")}, {"notes", "", "\x01\x02\x03"},
 		{"a.dat", "application/x-of-mine", "\x01\x02"}, {"a.zip", "", zipped(t, "[Content_Types].xml", "_rels/.rels", "word/document.xml")},
+		{"a.svg", "", `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">` + drawing("")},
+		{"a.svg", "", drawing(`<style>.a{fill:url(#b)} @font-face{src:url("data:font/woff2;base64,AA//AA==")}</style><a xlink:href="#c"/>`)},
+		{"a.img2", "image/x-of-mine", "\x01\x02"}, {"a.img2", "image/x-of-mine", png}, {"a.note", "text/x-of-mine", "Good morning."},
+		{"a.svg", "", drawing(`<style>.a{fill:#f00;stroke:url(#b)}</style><g style="fill:url( '#b' )" filter="url(&quot;#c&quot;)" class="a"/>`)},
+		{"a.svg", "", drawing(`<image href="data:image/png;base64,AAAA"/><use xlink:href="#a"/><text>url(https://example.org)</text>`)},
+		// What is also something else is saved as what it was declared.
+		{"a.gif", "", "GIF89a/*\x01\x00\x01\x00*/=1;alert(1)"}, {"a.jpg", "", "\xff\xd8\xff\xe0\x00\x10JFIF\x00<?php system('id'); ?>"},
+		{"a.pdf", "", pdf + html}, {"a.pdf", "", png + pdf}, {"a.png", "", png + zipped(t, "A.class")}, {"a.txt", "", "Hello <script>alert(1)</script>"},
+		{"a.zip", "", zipped(t, "../../etc/passwd")}, {"a.csv", "", "=cmd|' /C calc'!A0,1\n2,3\n"}, {"a.dat", "text/x-of-mine", "Hello <script>alert(1)</script>"},
 	} {
 		more := object{"filename": c.filename}
 		if c.kind != "" {
 			more["content_type"] = c.kind
 		}
-		text, header := d.download(d.add(c.text, more))
-		require.Equal(t, c.text, text)
-		require.Contains(t, header.Get("Content-Disposition"), "attachment")
+		header := d.requireSafe(d.add(c.text, more), c.text)
 		if strings.HasSuffix(c.filename, ".svg") {
 			require.Equal(t, "application/octet-stream", header.Get("Content-Type"))
 		}
 	}
 }
 
-// TestWrongUploads: the store of bytes refuses another length, type or method, and a second use.
-func TestWrongUploads(t *testing.T) {
+// TestOddNames are kept as they are, and cannot leave their place in a header.
+func TestOddNames(t *testing.T) {
 	d := newDesk(t)
-	begun := d.begin(pdf)
-	send := func(change func(*http.Request), text string) int {
-		t.Helper()
-		to := begun.At("upload").(object)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, to["url"].(string), strings.NewReader(text))
-		require.NoError(t, err)
-		for name, value := range to["headers"].(object) {
-			request.Header.Set(name, value.(string))
-		}
-		change(request)
-		answer, err := http.DefaultClient.Do(request)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, answer.Body.Close()) }()
-		_, err = io.Copy(io.Discard, answer.Body)
-		require.NoError(t, err)
-		return answer.StatusCode
-	}
-	nothing := func(*http.Request) {}
-	for name, status := range map[string]int{
-		"too long":    send(nothing, pdf+"x"),
-		"too short":   send(nothing, pdf[1:]),
-		"empty":       send(nothing, ""),
-		"another":     send(func(r *http.Request) { r.Header.Set("Content-Type", "text/html") }, pdf),
-		"no type":     send(func(r *http.Request) { r.Header.Del("Content-Type") }, pdf),
-		"overwriting": send(func(r *http.Request) { r.Header.Del("If-None-Match") }, pdf),
-		"another key": send(func(r *http.Request) { r.URL.Path += "x" }, pdf),
-		"a tampered signature": send(func(r *http.Request) {
-			r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "X-Amz-Signature=", "X-Amz-Signature=0", 1)
-		}, pdf),
+	for _, name := range []string{
+		`a"b.pdf`, "a;b.pdf", "a; filename=b.html.pdf", "..%2f..%2fa.pdf", "%0d%0aContent-Type:text%2fhtml.pdf", "a'b.pdf", "слайды.pdf", "幻灯片.pdf", "🎉.pdf", "a b.pdf",
+		"a*b?.pdf", "CON.pdf", "a:b.pdf", "filename*=UTF-8''evil.html.pdf", "<img src=x onerror=alert(1)>.pdf", "a&b+c.pdf", "-rf.pdf", "$(id).pdf", "a|b.pdf",
+		".pdf", "Ü\u0301.pdf", strings.Repeat("漢", 251) + ".pdf",
 	} {
-		require.GreaterOrEqual(t, status, 400, name)
-		require.Less(t, status, 500, name)
+		d.requireSafe(d.add(pdf, object{"filename": name, "content_type": "application/pdf"}), pdf)
 	}
-	d.complete(400, begun.ID())
-	require.Equal(t, 200, send(nothing, pdf))
-	require.Equal(t, 412, send(nothing, pdf))
-	d.complete(200, begun.ID())
 }
 
 // TestEncodedBytesAreRefused: a browser would decode the bytes, so they would be others than those that
@@ -170,37 +158,37 @@ func TestWrongUploads(t *testing.T) {
 func TestEncodedBytesAreRefused(t *testing.T) {
 	d := newDesk(t)
 	begun := d.begin(pdf)
-	to := begun.At("upload").(object)
-	to["headers"].(object)["Content-Encoding"] = "gzip"
+	begun.At("upload.headers").(object)["Content-Encoding"] = "gzip"
 	require.Equal(t, 200, put(t, begun, pdf))
 	require.Contains(t, d.complete(400, begun.ID())["message"], "Content-Encoding")
 	d.complete(404, begun.ID())
 }
 
-// TestForgedLinks are a 404, and so are links that are changed or cut.
-func TestForgedLinks(t *testing.T) {
-	d := newDesk(t)
-	file := d.add(pdf)
-	whole := link(t, file)
-	text := whole[len("/files/"):]
-	swapped := func(i int) string {
-		c := byte('A')
-		if text[i] == c {
-			c = 'B'
+// TestFilesOfOthers: an organization finds no file of another, and can give none of its own a slot or a
+// contact of the other.
+func TestFilesOfOthers(t *testing.T) {
+	d := newDesk(t, feature)
+	begun, contact, slot := d.begin(pdf), d.NewContact("ada@example.org").ID(), d.newSlot("Slides").ID()
+	require.Equal(t, 200, put(t, begun, pdf))
+	stranger := &it.Client{Stack: d.NewOrganization(t, feature), T: t}
+	theirs := &desk{stranger, stranger.NewSessions("Theirs")[0]}
+	intruder := &desk{d.WithToken(theirs.Token), d.session}
+	for _, other := range []*desk{theirs, intruder} {
+		for _, call := range []struct {
+			method, rest string
+			body         any
+		}{
+			{"POST", "/" + begun.ID() + "/complete", nil}, {"POST", "/" + begun.ID() + "/replace", draft(pdf)}, {"PUT", "/" + begun.ID(), object{}},
+			{"DELETE", "/" + begun.ID(), nil},
+		} {
+			other.Do(404, call.method, other.path(call.rest), call.body)
 		}
-		return text[:i] + string(c) + text[i+1:]
 	}
-	for _, forged := range []string{
-		swapped(0), swapped(10), swapped(len(text) / 2), swapped(len(text) - 2), text[1:], text[:len(text)-1], text + "A", "x", strings.Repeat("A", len(text)),
-		strings.Repeat("A", 2000), it.UnknownID, text + "=", "..%2F" + text,
-	} {
-		answer, err := d.As("").Send(t, http.MethodGet, "/files/"+forged, nil)
-		require.NoError(t, err)
-		require.Equal(t, 404, answer.Status, forged)
+	intruder.Do(404, http.MethodGet, intruder.path(), nil)
+	intruder.Do(404, http.MethodPost, intruder.path(), draft(pdf))
+	for field, id := range map[string]string{"assigned_participant_id": contact, "content_slot_id": slot} {
+		it.RequireInvalid(t, theirs.Do(400, http.MethodPost, theirs.path(), draft(pdf, object{field: id})), field)
 	}
-	require.Equal(t, 302, d.As("").Call(t, 302, http.MethodHead, whole, nil).Status)
-	d.As("").Call(t, 405, http.MethodPost, whole, object{})
-	answer := d.Call(t, 302, http.MethodGet, whole, nil)
-	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
-	require.Empty(t, answer.Body)
+	require.Empty(t, theirs.list())
+	d.complete(200, begun.ID())
 }

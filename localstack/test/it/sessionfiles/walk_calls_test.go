@@ -1,0 +1,260 @@
+package sessionfiles_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/purge"
+	"lectern/shared/upload"
+)
+
+var (
+	// preludes bring a session into each state. A letter is a call: begin an upload, send, send other bytes,
+	// complete, delete, let the upload end, delete the session, fill the slot.
+	preludes = []string{"", "f", "b", "bs", "bsc", "bscb", "bscbs", "bscbsc", "bscd", "be", "bse", "boc", "bx", "bscx"}
+	// firsts are the calls after a prelude.
+	firsts = append([]string{"create", "complete", "replace", "update", "delete", "download"}, ways...)
+)
+
+// prepare makes a call of a prelude, again where the model has drawn a mistake.
+func (w *walk) prepare(letter rune) {
+	w.T.Helper()
+	id, before := "", len(w.m.parcels)
+	if before > 0 {
+		id = w.m.parcels[0].id
+	}
+	switch letter {
+	case 'b':
+		for len(w.m.parcels) == before {
+			w.begin(w.draw(), id)
+		}
+	case 'f':
+		for w.m.taken("") < modelRoom {
+			w.begin(w.drawInSlot(), "")
+		}
+	case 's':
+		w.send(w.m.parcels[before-1], rightBytes)
+	case 'o':
+		w.send(w.m.parcels[before-1], otherBytes)
+	case 'c':
+		w.complete(id)
+	case 'd':
+		for w.m.file(id) != nil {
+			w.remove(id)
+		}
+	case 'e':
+		w.forward(modelLife)
+	case 'x':
+		w.turnSession()
+	}
+}
+
+// drawInSlot draws an upload of a file in the slot.
+func (w *walk) drawInSlot() plan {
+	p := w.draw()
+	p.slot = thatSlot
+	return p
+}
+
+// first makes a call for the first upload of a prelude.
+func (w *walk) first(call string) {
+	w.T.Helper()
+	id, p := uuid.NewString(), (*parcel)(nil)
+	if len(w.m.parcels) > 0 {
+		p = w.m.parcels[0]
+		id = p.id
+	}
+	switch call {
+	case "create":
+		w.begin(w.drawInSlot(), "")
+	case "complete":
+		w.complete(id)
+	case "replace":
+		w.begin(w.draw(), id)
+	case "update":
+		w.update(id)
+	case "delete":
+		w.remove(id)
+	case "download":
+		w.follow(p)
+	default:
+		w.send(p, call)
+	}
+}
+
+// send sends the bytes of an upload in a way. The bucket must refuse what the upload is not for.
+func (w *walk) send(p *parcel, way string) {
+	w.T.Helper()
+	if p == nil {
+		return
+	}
+	w.tried.add("send "+way, p.state(w.m.now))
+	w.note("send %s of %s", way, p.key)
+	to, text := stacktest.Signed{URL: p.begun.At("upload.url").(string), Method: http.MethodPut, Headers: map[string]string{}}, p.text
+	for name, value := range p.begun.At("upload.headers").(object) {
+		to.Headers[name] = value.(string)
+	}
+	switch way {
+	case otherBytes:
+		text = html + strings.Repeat(" ", len(text))
+		text = text[:len(p.text)]
+	case "too few":
+		text = text[1:]
+	case "too many":
+		text += "x"
+	case "another type":
+		to.Headers["Content-Type"] = "text/html"
+	case "to another key":
+		to.URL = strings.Replace(to.URL, p.key, w.parcel().key+"0", 1)
+	}
+	answer := stacktest.SendBytes(w.T, to, []byte(text))
+	switch {
+	case way != rightBytes && way != otherBytes:
+		require.GreaterOrEqual(w.T, answer.Status, 400, "%s", answer.Body)
+		require.Less(w.T, answer.Status, 500, "%s", answer.Body)
+	case p.stored != "":
+		require.Equal(w.T, http.StatusPreconditionFailed, answer.Status, "%s", answer.Body)
+	default:
+		require.Equal(w.T, http.StatusOK, answer.Status, "%s", answer.Body)
+		p.stored = text
+	}
+}
+
+// complete completes the upload of a file.
+func (w *walk) complete(id string) {
+	w.T.Helper()
+	w.tried.add("complete", w.m.state(id))
+	w.note("complete %s", id)
+	want := w.m.complete(id)
+	answer := w.ask(want, http.MethodPost, w.path("/", id, "/complete"), nil)
+	if want.status == http.StatusOK {
+		f := w.m.file(id)
+		w.requireShown(f, f.bytes, answer.At("data").(object))
+	}
+}
+
+// update changes the title of a file.
+func (w *walk) update(id string) {
+	w.T.Helper()
+	title, stale := fmt.Sprint("Title ", len(w.done)), w.r.IntN(4) == 0
+	switch f := w.m.file(id); {
+	case w.r.IntN(8) == 0:
+		title = ""
+	case f != nil && w.r.IntN(3) == 0:
+		title = f.filename
+	}
+	w.tried.add("update", w.m.state(id))
+	w.note("update %s to %q, stale %v", id, title, stale)
+	header := w.seen(id, stale)
+	want := w.m.update(id, title, stale)
+	answer := w.ask(want, http.MethodPut, w.path("/", id), object{"title": title}, header...)
+	if want.status == http.StatusOK {
+		f := w.m.file(id)
+		w.requireShown(f, f.bytes, answer.At("data").(object))
+	}
+}
+
+// remove deletes a file.
+func (w *walk) remove(id string) {
+	w.T.Helper()
+	stale := w.r.IntN(4) == 0
+	w.tried.add("delete", w.m.state(id))
+	w.note("delete %s, stale %v", id, stale)
+	header := w.seen(id, stale)
+	w.ask(w.m.remove(id, stale), http.MethodDelete, w.path("/", id), nil, header...)
+}
+
+// follow downloads the bytes of an upload.
+func (w *walk) follow(p *parcel) {
+	w.T.Helper()
+	if p == nil {
+		return
+	}
+	w.tried.add("download", p.state(w.m.now))
+	w.note("download %s", p.key)
+	want := w.m.follow(p)
+	if want.status != http.StatusFound {
+		w.desk.follow(want.status, p.begun)
+		return
+	}
+	text, header := w.download(p.begun)
+	require.Equal(w.T, p.text, text)
+	require.Contains(w.T, header.Get("Content-Disposition"), "attachment")
+}
+
+// sweep does the maintenance of the event.
+func (w *walk) sweep() {
+	w.T.Helper()
+	w.note("maintain")
+	require.Equal(w.T, w.m.sweep(), w.maintained())
+}
+
+// forward moves the clock.
+func (w *walk) forward(by time.Duration) {
+	w.note("%v later", by)
+	w.m.now = w.m.now.Add(by)
+	w.clock.Store(w.m.now.UnixMilli())
+}
+
+// turnSession deletes the session, or restores it.
+func (w *walk) turnSession() {
+	w.T.Helper()
+	if w.note("turn the session, deleted %v", w.m.deleted); w.m.deleted {
+		w.real.Restore(http.StatusOK, w.session)
+	} else {
+		w.real.Delete(http.StatusOK, w.session)
+	}
+	w.m.deleted = !w.m.deleted
+}
+
+// compare compares the list of files with the model.
+func (w *walk) compare() {
+	w.T.Helper()
+	if w.m.deleted {
+		w.Do(http.StatusNotFound, http.MethodGet, w.path(), nil)
+		return
+	}
+	shown := w.list()
+	require.Len(w.T, shown, len(w.m.files))
+	for i, f := range w.m.files {
+		w.requireShown(f, f.bytes, shown[i])
+	}
+}
+
+// recordKeys returns the keys of the bytes of all records of the event, sorted.
+func (w *walk) recordKeys() []string {
+	w.T.Helper()
+	all := []string{}
+	for item, err := range w.Table(w.T).Between(w.T.Context(), upload.At(w.Org, w.Event).Partition(), "0", "~") {
+		require.NoError(w.T, err)
+		u, err := upload.DecodeAny(item)
+		require.NoError(w.T, err)
+		all = append(all, u.Object)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// compareBytes compares records and bytes of the event with the model.
+func (w *walk) compareBytes() {
+	w.T.Helper()
+	require.Equal(w.T, w.m.keys(func(p *parcel) bool { return !p.purged }), w.recordKeys())
+	folder := fmt.Sprintf("files/%d/%d/", w.Org, w.Event)
+	require.Equal(w.T, w.m.keys(func(p *parcel) bool { return p.stored != "" }), w.StoredKeys(w.T, folder))
+}
+
+// maintained does the maintenance of the event's uploads, and returns the number of removed uploads.
+func (w *walk) maintained() int64 {
+	w.T.Helper()
+	counts := purge.Counts{}
+	store := purge.Store{Table: w.env.Table, Blobs: w.env.Blobs, Now: w.now, Until: time.Now().Add(time.Minute), Counts: &counts}
+	require.NoError(w.T, store.Uploads(w.T.Context(), w.Org, w.Event))
+	return counts.Uploads
+}
