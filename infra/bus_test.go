@@ -120,11 +120,11 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 	want := map[string]map[string]any{
 		"publisher": {"LECTERN_BUS": bus}, "media": {"LECTERN_BUCKET": bucket}, "recordings": {"LECTERN_BUCKET": bucket},
 		"sessionfiles": {"LECTERN_BUCKET": bucket, "LECTERN_KEYS": keys},
-		"matcher":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"deliverer": {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
-		"sweeper":   {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
-		"webhooks":  {"LECTERN_KEYS": keys},
-		"gdpr":      {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
+		"matcher":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
+		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
+		"webhooks":     {"LECTERN_KEYS": keys},
+		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
 		"operator": {
 			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_BUCKET": bucket, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),

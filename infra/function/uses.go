@@ -45,8 +45,8 @@ type use struct {
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
 
-// removeObject removes an object for good.
-const removeObject = "s3:DeleteObjectVersion"
+// removeObject removes an object for good, and abortUpload an upload in parts.
+const removeObject, abortUpload = "s3:DeleteObjectVersion", "s3:AbortMultipartUpload"
 
 // Uses by purpose.
 var (
@@ -93,15 +93,15 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts")},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
-	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
+	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), unseal},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder), remove(sessionfile.Folder),
+		remove(media.Folder, abortUpload), remove(recording.Folder), remove(sessionfile.Folder, abortUpload),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},

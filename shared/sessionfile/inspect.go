@@ -44,7 +44,7 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	if b.Type == svg && b.Size > maxSVG {
 		return true, apierr.Invalid("size_bytes", "An SVG must not be larger than %d bytes.", maxSVG)
 	}
-	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b))
+	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b.Type))
 	if err != nil {
 		return false, err
 	}
@@ -52,9 +52,9 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	return err != nil, err
 }
 
-// firstBytes returns how many bytes of a file are read.
-func firstBytes(b *Bytes) int64 {
-	if b.Type == svg {
+// firstBytes returns how many bytes of a file of a type are read.
+func firstBytes(kind string) int64 {
+	if kind == svg {
 		return maxSVG
 	}
 	return seen
