@@ -70,9 +70,6 @@ type reply[O any] struct{ Body O }
 // answer itself goes to the exchange of the request.
 func mount[I, O any](target huma.API, op *Operation, tag string, h func(context.Context, *I) (*O, error)) {
 	described := op.described(tag, bodyOptional(reflect.TypeFor[I]()))
-	if op.form != nil {
-		described.RequestBody = op.formBody(target.OpenAPI().Components.Schemas)
-	}
 	if op.Status == http.StatusNoContent || op.Status == http.StatusFound || len(op.media) > 0 {
 		huma.Register(target, described, humaHandler[I, O, struct{}]{h}.handle)
 	} else {
@@ -129,17 +126,12 @@ func (a *adapter) Handle(described *huma.Operation, run func(huma.Context)) {
 	for _, p := range e.params {
 		plainParam(p)
 	}
-	if described.RequestBody != nil && op.form == nil {
+	if described.RequestBody != nil {
 		e.body = described.RequestBody.Content["application/json"].Schema
 		e.bodyOptional = described.Metadata[metaBodyOptional].(bool)
 		described.RequestBody.Required = !e.bodyOptional
 	}
 	a.endpoints = append(a.endpoints, e)
-}
-
-// formBody describes the body of an operation with a form.
-func (o *Operation) formBody(r huma.Registry) *huma.RequestBody {
-	return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaForm: {Schema: r.Schema(o.form, true, "Form")}}}
 }
 
 // lacks reports whether p is a path parameter that the operation's path does not have. It

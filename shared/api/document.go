@@ -105,6 +105,7 @@ func Document(groups []Group) ([]byte, error) {
 	doc.Components.Headers = headers()
 	doc.Components.Responses = responses(doc.Components.Schemas)
 	for _, e := range a.endpoints {
+		e.registry = doc.Components.Schemas
 		e.complete()
 	}
 	check.Finish(doc.Components.Schemas)
@@ -133,6 +134,10 @@ func (e *endpoint) complete() {
 	if e.versioned && e.Method == http.MethodGet {
 		d.Responses["304"] = &huma.Response{Ref: "#/components/responses/304"}
 		d.Parameters = append(d.Parameters, ifNoneMatch())
+	}
+	if e.form != nil { // huma would read the body that it describes.
+		form := &huma.MediaType{Schema: e.registry.Schema(e.form, true, "Form")}
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaForm: form}}
 	}
 	for _, status := range e.failures(e.body != nil || e.form != nil) {
 		d.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}

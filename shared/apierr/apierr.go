@@ -195,10 +195,14 @@ func (e *Error) Advise(sentence string) *Error {
 	return e
 }
 
+// directly is the advice for a form that is too large for the gateway.
+const directly = "A file of a session can be uploaded directly: POST .../files."
+
 // TooLargeForGateway returns the 413 for a body that the gateway refuses. The message has no
 // number, since the limit of the gateway applies to its encoded form of the body.
 func TooLargeForGateway() *Error {
-	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge, "The request body is too large.")
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge,
+		"The request body is too large. "+directly)
 }
 
 // UnsupportedMediaType returns the 415 for a body with another Content-Type than the route takes.

@@ -77,8 +77,9 @@ func Open(body io.Reader, c Config, to Sink) (*Reader, error) {
 		reading.Add(-1)
 		return nil, apierr.Unavailable()
 	}
+	whole := io.MultiReader(body, strings.NewReader("\r\n"), ended{})
 	return &Reader{
-		Config: c, body: &limited{inner: body, left: Beside, refusal: c.tooLarge()}, sink: to,
+		Config: c, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
 		memory: buffers.Get().(*[blob.MinPart]byte), texts: map[string]string{}, sum: sha256.New(),
 	}, nil
 }
@@ -118,7 +119,7 @@ func (r *Reader) Read(ctx context.Context, boundary string) error {
 	for {
 		part, err := form.NextRawPart()
 		switch {
-		case err == io.EOF: //nolint:errorlint // the error of a form that ends early wraps io.EOF
+		case errors.Is(err, io.EOF):
 			return r.whole()
 		case err != nil:
 			return broken(err)
@@ -232,6 +233,13 @@ func (r *Reader) fill(from io.Reader) (end bool, err error) {
 	_, err = r.sum.Write(r.Rest())
 	return end, err
 }
+
+// ended follows a body, after a line end. Package multipart takes a body that ends within a header for a
+// whole form otherwise.
+type ended struct{}
+
+// Read reports that the body has ended early.
+func (ended) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // limited is the body of a form. It ends with a refusal after so many bytes beside the file.
 type limited struct {

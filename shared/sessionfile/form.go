@@ -31,6 +31,7 @@ const (
 type Form struct {
 	File string `json:"file" format:"binary" doc:"The file with its name: at most 52,428,800 bytes."`
 	Texts
+	_ struct{} `additionalProperties:"true"`
 }
 
 // Texts has the properties of a form beside the file.
@@ -89,8 +90,8 @@ type arrival struct {
 	// bytes is the record of the bytes; nil before the first part. parts are the parts in the bucket.
 	bytes *Bytes
 	parts []blob.Part
-	// kept reports whether a file may have the bytes.
-	kept bool
+	// joined reports whether the parts are an object, and kept whether a file may have the bytes.
+	joined, kept bool
 }
 
 // store reads the form, stores the bytes and makes the file visible.
@@ -193,6 +194,7 @@ func (a *arrival) finish(ctx context.Context) error {
 	if err := a.Blobs.Complete(ctx, a.multipart(), a.parts); err != nil {
 		return err
 	}
+	a.joined = true
 	complete := *a.bytes
 	complete.Size = a.Size()
 	_, err := a.inspect(ctx, &complete)
@@ -223,7 +225,9 @@ func (a *arrival) discard(ctx context.Context) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	_ = a.Blobs.Abort(ctx, a.multipart())
+	if !a.joined {
+		_ = a.Blobs.Abort(ctx, a.multipart())
+	}
 	_ = a.Blobs.Delete(ctx, a.bytes.Object)
 }
 
