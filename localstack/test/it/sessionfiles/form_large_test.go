@@ -275,25 +275,3 @@ func TestARepeatedLargeForm(t *testing.T) {
 	require.Equal(t, 1, with)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
-
-// TestFormsAtOnce: a process reads so many, and asks one more client to come again.
-func TestFormsAtOnce(t *testing.T) {
-	d := streamed(t)
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
-	for range 16 {
-		body, to := io.Pipe()
-		go func() { _, _ = d.stream(ctx, body, -1) }()
-		_, err := to.Write([]byte(before + pdf))
-		require.NoError(t, err)
-	}
-	require.Eventually(t, func() bool {
-		status, _ := d.stream(t.Context(), strings.NewReader(before+pdf+after), -1)
-		return status == 503
-	}, 20*time.Second, 50*time.Millisecond)
-	leave()
-	require.Eventually(t, func() bool {
-		status, _ := d.stream(t.Context(), strings.NewReader(before+pdf+after), -1)
-		return status == 201
-	}, 20*time.Second, 50*time.Millisecond)
-}
