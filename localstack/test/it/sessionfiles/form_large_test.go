@@ -213,6 +213,7 @@ func TestFormsThatEndInTheMiddle(t *testing.T) {
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(d.stored()) == 3 }, 20*time.Second, 20*time.Millisecond)
 	leave()
+	require.NoError(t, to.CloseWithError(context.Canceled))
 	<-done
 	// A file whose properties are wrong, which the service knows after the bytes.
 	wrong := strings.Replace(after, "\"title\"\r\n\r\nA film", "\"content_slot_id\"\r\n\r\n"+it.UnknownID, 1)
