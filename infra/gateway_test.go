@@ -58,7 +58,7 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 		require.Len(t, answers, 16)
 		require.Contains(t, answers["DEFAULT_4XX"].ResponseTemplates["application/json"],
 			`"The request was refused before it reached the service."`, "which holds for a 400 and for a 413")
-		require.Contains(t, answers["REQUEST_TOO_LARGE"].ResponseTemplates["application/json"], `"The request body is too large."`)
+		require.Contains(t, answers["REQUEST_TOO_LARGE"].ResponseTemplates["application/json"], `The request body is too large.`)
 	}
 }
 

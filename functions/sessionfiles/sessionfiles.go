@@ -26,6 +26,7 @@ var Group = api.NewGroup("Session Files", start, []api.Route[service]{
 	api.Get("listContentSlots", "/v1/event/{eventId}/content-slots", (*service).slots, readers, api.Describe(aboutSlots)),
 	api.Get("listSessionFiles", files, (*service).list, readers, api.Describe(aboutList)),
 	api.Post("createSessionFile", files, (*service).create, writers, limit, api.Status(201), api.Describe(aboutCreate)),
+	api.Post("uploadSessionFile", files+"/upload", (*service).upload, writers, limit, form, api.Status(201), api.Describe(aboutUpload)),
 	api.Post("completeSessionFile", one+"/complete", (*service).complete, writers, limit, api.Repeatable, api.Describe(aboutComplete)),
 	api.Post("replaceSessionFile", one+"/replace", (*service).replace, writers, limit, api.Describe(aboutReplace)),
 	api.Put("updateSessionFile", one, (*service).update, writers, limit, api.Describe(aboutUpdate)),
@@ -37,6 +38,7 @@ var (
 	readers = auth.Scopes{auth.ReadSessions}
 	writers = auth.Scopes{auth.WriteSessions}
 	limit   = api.Limit(ratelimit.SessionWrites)
+	form    = api.TakesForm[sessionfile.Form](sessionfile.MaxForm, sessionfile.Larger)
 )
 
 const (
@@ -52,6 +54,13 @@ const (
 		"is complete, and an upload that has ended otherwise is a 409 `UPLOAD_ENDED`. For example:\n\n```json\n" +
 		`{"filename": "slides.pdf", "size_bytes": 1048576, "content_type": "application/pdf"}` + "\n```\n\n" +
 		"```sh\n" + `curl -X PUT --upload-file slides.pdf -H "Content-Type: application/pdf" -H "If-None-Match: *" "$upload_url"` + "\n```"
+
+	aboutUpload = "Stores a file of up to 50 MB in one request. The parts of the form may come in any order, and unknown parts are ignored. " +
+		"The type is that of the end of the name, or else that of the bytes; the checks are those of `complete` and of a slot. " +
+		"A form that is broken or ends early stores nothing. An Idempotency-Key counts for the same properties with the same bytes.\n\n" +
+		"Where the service runs behind a gateway, which takes about 4.4 MB, a larger form is a 413: begin a direct upload then. " +
+		"For example:\n\n```sh\n" + `curl -H "x-access-token: $TOKEN" -F title=Opening -F file=@slides.pdf ` +
+		`"$API/v1/event/$EVENT/sessions/$SESSION/files/upload"` + "\n```"
 
 	aboutComplete = "Checks the uploaded bytes and makes the file visible. The bytes must have the declared size and type. " +
 		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. After such a 400 the upload has ended, and a file " +
@@ -162,6 +171,12 @@ type createInput struct {
 
 func (s *service) create(ctx context.Context, in *createInput) (*UploadedFile, error) {
 	return uploaded(s.store.Create(ctx, auth.From(ctx), in.SessionID, &in.Body.Draft))
+}
+
+type uploadInput struct{ api.InSession }
+
+func (s *service) upload(ctx context.Context, in *uploadInput) (*SessionFile, error) {
+	return shown(s.store.Upload(ctx, auth.From(ctx), in.SessionID, api.FormOf(ctx)))
 }
 
 type completeInput struct{ OnFile }

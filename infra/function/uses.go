@@ -45,6 +45,9 @@ type use struct {
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
 
+// abortUpload ends an upload in parts.
+const abortUpload = "s3:AbortMultipartUpload"
+
 // Uses by purpose.
 var (
 	// publish puts events on the bus.
@@ -90,7 +93,7 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts")},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
 	// dataworker sends the second round of an erasure to its own queue.
@@ -98,7 +101,7 @@ var used = map[string][]use{
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder, "s3:AbortMultipartUpload"), remove(recording.Folder), remove(sessionfile.Folder),
+		remove(media.Folder, abortUpload), remove(recording.Folder), remove(sessionfile.Folder, abortUpload),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 	},

@@ -39,7 +39,7 @@ func ownAnswers() []answer {
 		{kind: "DEFAULT_4XX", err: apierr.Invalid("", "The request was refused before it reached the service.")},
 		{kind: "DEFAULT_5XX", err: apierr.Internal()},
 		{kind: "REQUEST_TOO_LARGE", status: 413, err: apierr.TooLargeForGateway()},
-		{kind: "UNSUPPORTED_MEDIA_TYPE", status: 415, err: apierr.UnsupportedMediaType()},
+		{kind: "UNSUPPORTED_MEDIA_TYPE", status: 415, err: apierr.UnsupportedMediaType("application/json")},
 		{kind: "THROTTLED", status: 429, err: many, wait: throttled},
 		{kind: "QUOTA_EXCEEDED", status: 429, err: many, wait: throttled},
 		{kind: "WAF_FILTERED", status: 429, err: many, wait: filtered},

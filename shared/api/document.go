@@ -105,6 +105,7 @@ func Document(groups []Group) ([]byte, error) {
 	doc.Components.Headers = headers()
 	doc.Components.Responses = responses(doc.Components.Schemas)
 	for _, e := range a.endpoints {
+		e.registry = doc.Components.Schemas
 		e.complete()
 	}
 	check.Finish(doc.Components.Schemas)
@@ -134,7 +135,11 @@ func (e *endpoint) complete() {
 		d.Responses["304"] = &huma.Response{Ref: "#/components/responses/304"}
 		d.Parameters = append(d.Parameters, ifNoneMatch())
 	}
-	for _, status := range e.failures(e.body != nil) {
+	if e.form != nil { // huma would read the body that it describes.
+		form := &huma.MediaType{Schema: e.registry.Schema(e.form, true, "Form")}
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaForm: form}}
+	}
+	for _, status := range e.failures(e.body != nil || e.form != nil) {
 		d.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
 	}
 	if e.idempotent() {
@@ -229,7 +234,7 @@ var failureTexts = map[int]string{
 	http.StatusConflict: "The state of the record forbids this, it has changed since it was fetched, or there are as " +
 		"many as there may be (LIMIT_REACHED).",
 	http.StatusRequestEntityTooLarge: "The body is too large.",
-	http.StatusUnsupportedMediaType:  "The body is not declared as application/json.",
+	http.StatusUnsupportedMediaType:  "The body is not declared as the media type that the operation takes.",
 	http.StatusUnprocessableEntity:   "The Idempotency-Key was used with another body, or the request cannot be carried out.",
 	http.StatusTooManyRequests: "The token's requests in this bucket are used up, or what the organization may read in a " +
 		"minute; `Retry-After` says when to go on.",

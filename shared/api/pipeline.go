@@ -51,8 +51,10 @@ type exchange struct {
 	charged bool
 	// params has the checked parameters of path and query, by name.
 	params map[string]string
-	body   []byte
-	key    *idempotency.Key
+	// body is the body, or the text of Form.Claim; nil for a form that is not claimed.
+	body []byte
+	sent Form
+	key  *idempotency.Key
 	// allow has the methods for the answer to OPTIONS; nil for other requests.
 	allow  []string
 	answer any
@@ -119,6 +121,9 @@ func (x *exchange) permit() error {
 
 // readBody reads the body of a route that takes one.
 func (x *exchange) readBody() error {
+	if x.form != nil {
+		return x.openForm()
+	}
 	if x.endpoint.body == nil {
 		return nil
 	}
@@ -133,9 +138,27 @@ func (x *exchange) readBody() error {
 		return nil
 	}
 	x.body = body
-	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return apierr.UnsupportedMediaType()
+	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {
+		return apierr.UnsupportedMediaType(mediaJSON)
 	}
+	return nil
+}
+
+// Media types of bodies.
+const mediaJSON, mediaForm = "application/json", "multipart/form-data"
+
+// openForm refuses a body that is no form, and one that is declared as too long. The handler reads it.
+func (x *exchange) openForm() error {
+	kind, params, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	switch {
+	case x.r.ContentLength > x.MaxBody:
+		return apierr.TooLarge(x.MaxBody).Advise(x.advice)
+	case err != nil || kind != mediaForm:
+		return apierr.UnsupportedMediaType(mediaForm)
+	case params["boundary"] == "":
+		return apierr.Invalid("Content-Type", "Content-Type must have the boundary of the form.")
+	}
+	x.sent = Form{x.r.Body, params["boundary"]}
 	return nil
 }
 
@@ -208,7 +231,7 @@ func (x *exchange) checkBody() error {
 // claim looks up the request's idempotency key.
 func (x *exchange) claim() error {
 	keys, sent := x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
-	if !sent || !x.idempotent() {
+	if !sent || !x.idempotent() || x.form != nil && x.body == nil {
 		return nil
 	}
 	var err error

@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"lectern/shared/auth"
+	"lectern/shared/idempotency"
 	"lectern/shared/ratelimit"
 	"lectern/shared/write"
 )
@@ -44,6 +46,10 @@ type Operation struct {
 	repeatable  bool // ignores an Idempotency-Key
 	// media are the media types of an answer that is no JSON.
 	media []string
+	// form has the properties of a body of multipart/form-data; nil for a route with JSON or no body.
+	// advice follows the message of a 413.
+	form   reflect.Type
+	advice string
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }
@@ -84,6 +90,13 @@ func Repeatable(o *Operation) { o.repeatable = true }
 
 // Media sets the media types of the answer of a route with Download as its output.
 func Media(types ...string) Option { return func(o *Operation) { o.media = types } }
+
+// TakesForm is for a route with a body of multipart/form-data, of at most so many bytes, with the
+// properties of T. The handler reads the body itself, see FormOf. The advice says what a client with a
+// larger body can do.
+func TakesForm[T any](bytes int64, advice string) Option {
+	return func(o *Operation) { o.MaxBody, o.form, o.advice = bytes, reflect.TypeFor[T](), advice }
+}
 
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
@@ -242,6 +255,26 @@ func (r *Revision) Resolve(c huma.Context) []error {
 		return []error{err}
 	}
 	return nil
+}
+
+// Form is a body of multipart/form-data that the handler reads as it comes.
+type Form struct {
+	Body     io.Reader
+	Boundary string
+}
+
+// FormOf returns the form of a request to a route with TakesForm. Only the first call of the handler can
+// read the body: a call that shows what an earlier request wrote (write.Ref) must not.
+func FormOf(ctx context.Context) Form { return exchangeOf(ctx).sent }
+
+// Claim looks up the Idempotency-Key of a request with a form, before its first write and after the
+// handler has read the form. Two requests with the same text are the same request. Use the context for
+// the write, and look at its write.Ref before.
+func (f Form) Claim(ctx context.Context, text []byte) (context.Context, error) {
+	x := exchangeOf(ctx)
+	x.body = text
+	err := x.claim()
+	return idempotency.With(ctx, x.key), err
 }
 
 // Strings is a query parameter with a list: values separated by commas, the parameter

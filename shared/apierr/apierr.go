@@ -189,16 +189,26 @@ func TooLarge(limit int64) *Error {
 		fmt.Sprintf("The request body is larger than %d bytes.", limit))
 }
 
+// Advise adds a sentence to the message, if it is not empty, and returns the error.
+func (e *Error) Advise(sentence string) *Error {
+	e.Message = strings.TrimSpace(e.Message + " " + sentence)
+	return e
+}
+
+// directly is the advice for a form that is too large for the gateway.
+const directly = "A file of a session can be uploaded directly: POST .../files."
+
 // TooLargeForGateway returns the 413 for a body that the gateway refuses. The message has no
 // number, since the limit of the gateway applies to its encoded form of the body.
 func TooLargeForGateway() *Error {
-	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge, "The request body is too large.")
+	return newError(http.StatusRequestEntityTooLarge, "PayloadTooLargeError", codeTooLarge,
+		"The request body is too large. "+directly)
 }
 
-// UnsupportedMediaType returns the 415 for a body without the Content-Type of JSON.
-func UnsupportedMediaType() *Error {
+// UnsupportedMediaType returns the 415 for a body with another Content-Type than the route takes.
+func UnsupportedMediaType(taken string) *Error {
 	return newError(http.StatusUnsupportedMediaType, "UnsupportedMediaTypeError", codeMediaType,
-		"The request body must be sent as application/json.")
+		"The request body must be sent as "+taken+".")
 }
 
 // MethodNotAllowed returns the 405; allow is the Allow header.

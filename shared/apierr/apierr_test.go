@@ -23,7 +23,7 @@ func TestEveryErrorHasACode(t *testing.T) {
 		"FEATURE_NOT_ENABLED":    apierr.FeatureNeeded("no"),
 		"RATE_LIMITED":           apierr.TooManyRequests("later"),
 		"PAYLOAD_TOO_LARGE":      apierr.TooLarge(1),
-		"UNSUPPORTED_MEDIA_TYPE": apierr.UnsupportedMediaType(),
+		"UNSUPPORTED_MEDIA_TYPE": apierr.UnsupportedMediaType("application/json"),
 		"METHOD_NOT_ALLOWED":     apierr.MethodNotAllowed("GET"),
 		"REUSED":                 apierr.Unprocessable("REUSED", "no"),
 		"SERVICE_UNAVAILABLE":    apierr.Unavailable(),

@@ -1,5 +1,5 @@
 // Package blob stores bytes in the bucket of a region. Clients send and fetch the bytes at signed
-// addresses, so no function holds them. Read blob.go first, then upload.go for bytes in one
+// addresses, so no function holds them, but for the parts of a form (Send). Read blob.go first, then upload.go for bytes in one
 // request, parts.go for bytes in parts, object.go for stored bytes, try.go, and errors.go.
 package blob
 
@@ -30,9 +30,9 @@ const (
 	tries = 3
 	// maxPause is the longest pause between two tries.
 	maxPause = 200 * time.Millisecond
-	// tryTime limits a try, but for a try that joins parts: S3 needs long for many parts.
+	// tryTime limits a try, but for a try that sends or joins parts: S3 needs long for many parts.
 	tryTime = 3 * time.Second
-	// callTime limits a call with all tries, and completeTime a call that joins parts.
+	// callTime limits a call with all tries, and completeTime a call that sends or joins parts.
 	callTime, completeTime = 10 * time.Second, 20 * time.Second
 )
 
@@ -64,8 +64,8 @@ type Store struct {
 type opened struct {
 	bucket *string
 	client *s3.Client
-	// joining joins parts: a try has the whole time of the call.
-	joining *s3.Client
+	// patient sends and joins parts: a try has the whole time of the call.
+	patient *s3.Client
 	sign    *s3.PresignClient
 }
 
@@ -104,7 +104,7 @@ func (s *Store) open(ctx context.Context) (*opened, error) {
 	}
 	client := s3.NewFromConfig(place.Config, options, limit)
 	s.opened = &opened{
-		bucket: &place.Bucket, client: client, joining: s3.NewFromConfig(place.Config, options), sign: s3.NewPresignClient(client),
+		bucket: &place.Bucket, client: client, patient: s3.NewFromConfig(place.Config, options), sign: s3.NewPresignClient(client),
 	}
 	return s.opened, nil
 }

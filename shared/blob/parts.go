@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"bytes"
 	"context"
 	"time"
 
@@ -58,6 +59,23 @@ func (s *Store) PutPart(ctx context.Context, m Multipart, number int32, life tim
 	return request(signed), nil
 }
 
+// Send stores a part. Each part but the last needs MinPart bytes.
+func (s *Store) Send(ctx context.Context, m Multipart, number int32, content []byte) (Part, error) {
+	ctx, cancel := context.WithTimeout(ctx, completeTime)
+	defer cancel()
+	o, err := s.open(ctx)
+	if err != nil {
+		return Part{}, err
+	}
+	sent, err := o.patient.UploadPart(ctx, &s3.UploadPartInput{
+		Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID, PartNumber: &number, Body: bytes.NewReader(content),
+	})
+	if err != nil {
+		return Part{}, failed("send a part", err)
+	}
+	return Part{number, aws.ToString(sent.ETag), int64(len(content))}, nil
+}
+
 // Parts returns the stored parts of an upload in the order of their numbers.
 func (s *Store) Parts(ctx context.Context, m Multipart) (all []Part, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
@@ -92,7 +110,7 @@ func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
 	for i, p := range parts {
 		joined[i] = types.CompletedPart{PartNumber: aws.Int32(p.Number), ETag: aws.String(p.ETag)}
 	}
-	_, err = o.joining.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
+	_, err = o.patient.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
 		Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID, IfNoneMatch: aws.String(anyETag),
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: joined},
 	})

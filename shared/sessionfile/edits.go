@@ -32,10 +32,12 @@ func (e *beginUpload) do(ctx context.Context, s *sheet) (*session.File, error) {
 	if err := e.describe(ctx, s, &b); err != nil {
 		return nil, err
 	}
-	switch {
-	case e.isNew && s.count(e.id, nil) >= session.MaxFiles:
-		return nil, apierr.TooMany("files", session.MaxFiles, session.MaxFiles, apierr.DeleteSome)
-	case len(s.open.All) >= maxUploads:
+	if e.isNew {
+		if err := s.hasPlace(e.id); err != nil {
+			return nil, err
+		}
+	}
+	if len(s.open.All) >= maxUploads {
 		return nil, apierr.TooMany("uploads", maxUploads, maxUploads, "Complete some first, or delete their files.")
 	}
 	s.open.All = append(s.open.All, OpenUpload{e.id, b.ID, b.File.SlotID, *b.Ends})
@@ -47,6 +49,14 @@ func (e *beginUpload) do(ctx context.Context, s *sheet) (*session.File, error) {
 	f := b.File
 	f.Link = e.link
 	return &f, nil
+}
+
+// hasPlace returns the 409 of a session with as many files as it may have, without the file of an id.
+func (s *sheet) hasPlace(id string) error {
+	if s.count(id, nil) >= session.MaxFiles {
+		return apierr.TooMany("files", session.MaxFiles, session.MaxFiles, apierr.DeleteSome)
+	}
+	return nil
 }
 
 // describe writes the file of the draft into the record of the bytes.

@@ -45,7 +45,7 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	if b.Type == svgType && b.Size > maxSVG {
 		return true, apierr.Invalid("size_bytes", "An SVG must not be larger than %d bytes.", maxSVG)
 	}
-	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b))
+	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b.Type))
 	if errors.Is(err, blob.ErrAbsent) { // Another request has refused and removed the bytes.
 		return false, errMissing()
 	}
@@ -56,9 +56,9 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	return err != nil, err
 }
 
-// firstBytes returns how many bytes of a file are read.
-func firstBytes(b *Bytes) int64 {
-	if b.Type == svgType {
+// firstBytes returns how many bytes of a file of a type are read.
+func firstBytes(kind string) int64 {
+	if kind == svgType {
 		return maxSVG
 	}
 	return seen

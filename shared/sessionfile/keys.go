@@ -96,6 +96,14 @@ func (o *Open) remove(file string) {
 	o.All = slices.DeleteFunc(o.All, func(u OpenUpload) bool { return u.File == file })
 }
 
+// unchanged returns the condition that no upload begins or ends.
+func (o *Open) unchanged(key table.Key) table.Write {
+	if o.version == 0 {
+		return table.Absent(key)
+	}
+	return table.Version(key, o.version)
+}
+
 // write returns the write of the uploads. An empty list stays until its item expires: the version of a
 // new item would be that of an earlier one, which another request may have read.
 func (o *Open) write(key table.Key, now wire.Time) (table.Write, error) {

@@ -134,7 +134,7 @@ func TestBodiesThatDoNotFitIntoALambda(t *testing.T) {
 		status, text = answered(t, url, strings.Repeat("x", size))
 		require.Equal(t, http.StatusRequestEntityTooLarge, status)
 		require.Contains(t, text, "PAYLOAD_TOO_LARGE")
-		require.Contains(t, text, `"The request body is too large."`)
+		require.Contains(t, text, `The request body is too large.`)
 	}
 }
 

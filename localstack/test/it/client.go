@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/stacktest"
@@ -189,6 +190,13 @@ func NewClient(t *testing.T, features ...string) *Client {
 
 // sampleText is the bytes of a file of SampleDraft.
 const sampleText = "A sample."
+
+// SampleForm returns the body of a form with a file of a name of its own.
+func SampleForm() any {
+	form := "--sample\r\nContent-Disposition: form-data; name=\"file\"; filename=\"Sample " + uuid.NewString() + ".txt\"\r\n\r\n" +
+		sampleText + "\r\n--sample--\r\n"
+	return stacktest.WithHeaders(form, "Content-Type", "multipart/form-data; boundary=sample")
+}
 
 // newFile uploads a file of a new session, and returns the ids of both for the path.
 func newFile(t *testing.T, _ api.Operation, s *stacktest.Stack) string {

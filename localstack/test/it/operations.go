@@ -254,6 +254,8 @@ func bodyOf(op api.Operation, record string) any {
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings), strings.HasSuffix(path, "/"+files):
 		return SampleDraft(path[strings.LastIndex(path, "/")+1:])
+	case strings.HasSuffix(path, "/"+files+"/upload"):
+		return SampleForm()
 	case strings.HasSuffix(path, "/{sessionId}/fields"):
 		return map[string]any{"values": map[string]any{}}
 	case strings.HasSuffix(path, "/replay"):

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ type withHeaders struct {
 }
 
 // WithHeaders returns a body for Call and Send that also sets headers of the request, given
-// as names and values in turn. An empty value removes a header.
+// as names and values in turn. An empty value removes a header. A body with headers may get more.
 func WithHeaders(body any, headers ...string) any { return withHeaders{body, headers} }
 
 // Call sends a request with the caller's token and returns the answer, which must have the
@@ -60,8 +61,8 @@ func (s *Stack) Call(t testing.TB, status int, method, path string, body any) An
 func (s *Stack) Send(t testing.TB, method, path string, body any) (Answer, error) {
 	t.Helper()
 	var headers []string
-	if with, ok := body.(withHeaders); ok {
-		body, headers = with.body, with.headers
+	for with, ok := body.(withHeaders); ok; with, ok = body.(withHeaders) {
+		body, headers = with.body, append(slices.Clone(with.headers), headers...)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, reader(t, body))
 	require.NoError(t, err)

@@ -216,15 +216,18 @@ func TestWrongSessionFiles(t *testing.T) {
 	all = append(all, bad("GET", files+"?type=", nil, "type"), bad("GET", "/sessions/x/files", nil, "sessionId"), bad("PUT", files+"/x", object{}, "fileId"),
 		bad("POST", files+"/x/complete", nil, "fileId"), bad("POST", files+"/x/replace", draft, "fileId"), bad("DELETE", files+"/x", nil, "fileId"),
 		bad("GET", "/content-slots?session_id=x", nil, "session_id"), bad("POST", one+"/complete", nil, ""),
-		mistake{"GET", files, nil, 401, "", "", []string{"X-Access-Token", "x"}})
+		mistake{"GET", files, nil, 401, "", "", []string{"X-Access-Token", "x"}},
+		mistake{"POST", files + "/upload", draft, 415, "UNSUPPORTED_MEDIA_TYPE", "", nil}, bad("POST", "/sessions/x/files/upload", it.SampleForm(), "sessionId"))
 	for _, id := range []string{w.nobody, w.gone, w.otherSession} {
 		elsewhere := "/sessions/" + id + strings.TrimPrefix(one, "/sessions/"+w.session)
-		all = append(all, mistake{"GET", "/sessions/" + id + "/files", nil, 404, "", "", nil}, mistake{"POST", "/sessions/" + id + "/files", draft, 404, "", "", nil},
+		all = append(all, mistake{"POST", "/sessions/" + id + "/files/upload", it.SampleForm(), 404, "", "", nil},
+			mistake{"GET", "/sessions/" + id + "/files", nil, 404, "", "", nil}, mistake{"POST", "/sessions/" + id + "/files", draft, 404, "", "", nil},
 			mistake{"POST", elsewhere + "/complete", nil, 404, "", "", nil}, mistake{"POST", elsewhere + "/replace", draft, 404, "", "", nil},
 			mistake{"PUT", elsewhere, object{}, 404, "", "", nil}, mistake{"DELETE", elsewhere, nil, 404, "", "", nil})
 	}
 	for path, methods := range map[string][]string{
 		files: {"PUT", "DELETE", "PATCH"}, one: {"GET", "POST", "PATCH"}, one + "/complete": {"GET", "PUT"}, one + "/replace": {"GET", "DELETE"},
+		files + "/upload": {"GET", "PUT", "DELETE"},
 	} {
 		for _, method := range methods {
 			all = append(all, mistake{method, path, nil, 405, "", "", nil})

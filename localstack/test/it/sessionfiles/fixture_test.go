@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/sessionfile"
+	"lectern/shared/table"
+	"lectern/shared/upload"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -150,4 +153,11 @@ func (d *desk) download(file entity) (string, http.Header) {
 func (d *desk) content() []entity {
 	d.T.Helper()
 	return d.Get(http.StatusOK, d.session).List("content")
+}
+
+// insert stores a record of bytes under an id.
+func (d *desk) insert(t *testing.T, id string, record []byte) {
+	t.Helper()
+	key := upload.At(d.Org, d.Event).Key(d.session, sessionfile.Kind.Name, id)
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Insert(table.Item{Key: key, Version: 1, Data: record})))
 }

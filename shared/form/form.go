@@ -1,0 +1,259 @@
+// Package form reads a form with a file as it comes, in the memory of one part (multipart/form-data, RFC
+// 7578). Nothing but the texts and that part is held, so a form of any size needs the same memory.
+package form
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"mime"
+	"mime/multipart"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"lectern/shared/apierr"
+	"lectern/shared/blob"
+)
+
+const (
+	// fileField is the property with the file.
+	fileField = "file"
+	// Beside is the number of bytes that a form may have beside the file, and maxText that of a text.
+	Beside, maxText = 64 << 10, 4 << 10
+	// atOnce is the number of forms that a process reads at once.
+	atOnce = 16
+	// maxName is the number of characters of the longest name.
+	maxName = 255
+)
+
+// The memory of the forms that the process reads.
+var (
+	reading atomic.Int32
+	buffers = sync.Pool{New: func() any { return new([blob.MinPart]byte) }}
+)
+
+// Sink takes the bytes of the file.
+type Sink interface {
+	// Begin takes the name, and the first part or the whole of a smaller file. It may refuse both.
+	Begin(name string, first []byte) error
+	// Send takes a full part. The first part comes to Begin before.
+	Send(ctx context.Context, part []byte) error
+}
+
+// Config describes the forms that a Reader takes.
+type Config struct {
+	// Texts are the names of the properties beside the file. All others are ignored.
+	Texts []string
+	// MaxFile is the size of the largest file, and Larger the advice for a larger file.
+	MaxFile int
+	Larger  string
+}
+
+// Reader reads one form. Close it.
+type Reader struct {
+	Config
+	body   *limited
+	sink   Sink
+	memory *[blob.MinPart]byte
+	// came reports whether the form has a file.
+	came   bool
+	name   string
+	texts  map[string]string
+	size   int
+	sum    hash.Hash
+	filled int
+}
+
+// Open returns a reader of a form. It returns a 503 while the process reads as many forms as it has memory
+// for.
+func Open(body io.Reader, c Config, to Sink) (*Reader, error) {
+	if reading.Add(1) > atOnce {
+		reading.Add(-1)
+		return nil, apierr.Unavailable()
+	}
+	whole := io.MultiReader(body, strings.NewReader("\r\n"), ended{})
+	return &Reader{
+		Config: c, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
+		memory: buffers.Get().(*[blob.MinPart]byte), texts: map[string]string{}, sum: sha256.New(),
+	}, nil
+}
+
+// Close gives the memory back. No part can be used afterwards.
+func (r *Reader) Close() {
+	buffers.Put(r.memory)
+	reading.Add(-1)
+}
+
+// tooLarge returns the 413 of a form.
+func (c Config) tooLarge() error { return apierr.TooLarge(int64(c.MaxFile) + Beside).Advise(c.Larger) }
+
+// Texts returns the properties beside the file, by name.
+func (r *Reader) Texts() map[string]string { return r.texts }
+
+// Size returns the number of bytes of the file.
+func (r *Reader) Size() int64 { return int64(r.size) }
+
+// Rest returns the bytes of the file that were not sent, after Read.
+func (r *Reader) Rest() []byte { return r.memory[:r.filled] }
+
+// Digest returns what makes two forms the same: the properties, and name and bytes of the file.
+func (r *Reader) Digest() []byte {
+	text := fmt.Appendf(nil, "file %q %x\n", r.name, r.sum.Sum(nil))
+	for _, name := range r.Config.Texts {
+		value, sent := r.texts[name]
+		text = fmt.Appendf(text, "%s %t %q\n", name, sent, value)
+	}
+	return text
+}
+
+// Read reads the form to its end. It returns a 400 that names the property for a form that is broken or has
+// no file, a 413 past a limit, and the errors of the sink.
+func (r *Reader) Read(ctx context.Context, boundary string) error {
+	form := multipart.NewReader(r.body, boundary)
+	for {
+		part, err := form.NextRawPart()
+		switch {
+		case errors.Is(err, io.EOF):
+			return r.whole()
+		case err != nil:
+			return broken(err)
+		}
+		if err := r.readPart(ctx, part); err != nil {
+			return err
+		}
+	}
+}
+
+// whole refuses a form without a file.
+func (r *Reader) whole() error {
+	if !r.came {
+		return apierr.Invalid(fileField, "file is required.")
+	}
+	return nil
+}
+
+// broken returns the error of a body that cannot be read on: the refusal of a limit, or a 400.
+func broken(err error) error {
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
+		return refused
+	}
+	return apierr.Invalid(fileField, "The form is broken, or has ended early.")
+}
+
+// readPart reads a part of the form.
+func (r *Reader) readPart(ctx context.Context, part *multipart.Part) error {
+	name := part.FormName()
+	if name != fileField && !slices.Contains(r.Config.Texts, name) {
+		return nil // The next part begins after the bytes of this part.
+	}
+	switch strings.ToLower(part.Header.Get("Content-Transfer-Encoding")) {
+	case "", "binary", "7bit", "8bit":
+	default:
+		return apierr.Invalid(name, "%s must not have a Content-Transfer-Encoding.", name)
+	}
+	if name == fileField {
+		return r.readFile(ctx, part)
+	}
+	return r.readText(name, part)
+}
+
+// readText reads a property beside the file.
+func (r *Reader) readText(name string, part *multipart.Part) error {
+	if _, twice := r.texts[name]; twice {
+		return apierr.Invalid(name, "%s is sent twice.", name)
+	}
+	text, err := io.ReadAll(io.LimitReader(part, maxText+1))
+	switch {
+	case err != nil:
+		return broken(err)
+	case len(text) > maxText:
+		return apierr.Invalid(name, "%s is too long.", name)
+	case !utf8.Valid(text):
+		return apierr.Invalid(name, "%s must be UTF-8.", name)
+	}
+	r.texts[name] = string(text)
+	return nil
+}
+
+// readFile reads the file, and sends each full part.
+func (r *Reader) readFile(ctx context.Context, part *multipart.Part) error {
+	if r.came {
+		return apierr.Invalid(fileField, "file is sent twice.")
+	}
+	r.came = true
+	if err := r.readName(part); err != nil {
+		return err
+	}
+	for first := true; ; first = false {
+		end, err := r.fill(part)
+		if err == nil && first {
+			err = r.sink.Begin(r.name, r.Rest())
+		}
+		if err != nil || end {
+			return err
+		}
+		if err := r.sink.Send(ctx, r.Rest()); err != nil {
+			return err
+		}
+	}
+}
+
+// readName reads the name of the file. Part.FileName would cut the name to its last segment.
+func (r *Reader) readName(part *multipart.Part) error {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	r.name = params["filename"]
+	switch {
+	case err != nil || r.name == "":
+		return apierr.Invalid(fileField, "file must be a file with a name.")
+	case !utf8.ValidString(r.name) || utf8.RuneCountInString(r.name) > maxName:
+		return apierr.Invalid(fileField, "The name of the file must be UTF-8 of at most %d characters.", maxName)
+	}
+	return nil
+}
+
+// fill reads the next part of the file into the memory, and reports the end of the file.
+func (r *Reader) fill(from io.Reader) (end bool, err error) {
+	for r.filled = 0; r.filled < len(r.memory) && !end; {
+		n, err := from.Read(r.memory[r.filled:])
+		r.filled, r.size, r.body.left = r.filled+n, r.size+n, r.body.left+n
+		end = errors.Is(err, io.EOF)
+		switch {
+		case r.size > r.MaxFile:
+			return false, r.tooLarge()
+		case err != nil && !end:
+			return false, broken(err)
+		}
+	}
+	_, err = r.sum.Write(r.Rest())
+	return end, err
+}
+
+// ended follows a body, after a line end. Package multipart takes a body that ends within a header for a
+// whole form otherwise.
+type ended struct{}
+
+// Read reports that the body has ended early.
+func (ended) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// limited is the body of a form. It ends with a refusal after so many bytes beside the file.
+type limited struct {
+	inner   io.Reader
+	left    int
+	refusal error
+}
+
+// Read reads the body.
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		return 0, l.refusal
+	}
+	n, err := l.inner.Read(p)
+	l.left -= n
+	return n, err
+}

@@ -1,0 +1,256 @@
+package sessionfile
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gabriel-vasile/mimetype"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/blob"
+	"lectern/shared/form"
+	"lectern/shared/idempotency"
+	"lectern/shared/session"
+	"lectern/shared/session/view"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+const (
+	// maxFile is the size of the largest file of a form, and MaxForm that of the largest form.
+	maxFile = 50 << 20
+	MaxForm = maxFile + form.Beside
+	// Larger says what a client with a larger file can do.
+	Larger = "Larger files can be uploaded directly: POST /v1/event/{eventId}/sessions/{sessionId}/files."
+)
+
+// Form has the properties of a form with a file.
+type Form struct {
+	File string `json:"file" format:"binary" doc:"The file with its name: at most 52,428,800 bytes."`
+	Texts
+	_ struct{} `additionalProperties:"true"`
+}
+
+// Texts has the properties of a form beside the file.
+type Texts struct {
+	Title      wire.Opt[string] `json:"title,omitzero" nullable:"false" maxLength:"255" pattern:"\\S" doc:"The title; the name of the file by default."`
+	AssignedTo wire.Opt[string] `json:"assigned_participant_id,omitzero" nullable:"false" format:"uuid" doc:"The contact whose file it is: one of the session's participants."`
+	SlotID     wire.Opt[string] `json:"content_slot_id,omitzero" nullable:"false" format:"uuid" doc:"The upload slot of the file."`
+}
+
+// forms describes the forms to form.Reader.
+var forms = form.Config{Texts: []string{"title", "assigned_participant_id", slotField}, MaxFile: maxFile, Larger: Larger}
+
+// Upload stores the file of a form. It returns a 400 that names the property for a form, a file or a
+// property that breaks a rule, a 404 without the session, a 409 for a file too many, and a 413 for a file
+// that is too large. After an error, the bytes are removed at once, or by the purge.
+func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api.Form) (*view.Content, error) {
+	if id := write.Ref(ctx); id != "" {
+		return st.uploaded(ctx, c, in, id)
+	}
+	if _, _, err := st.load(ctx, c, in); err != nil {
+		return nil, err
+	}
+	a := &arrival{Store: st, caller: c, session: in}
+	reader, err := form.Open(sent.Body, forms, a)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	a.Reader = reader
+	shown, err := a.store(ctx, sent)
+	a.discard(ctx)
+	return shown, err
+}
+
+// uploaded shows the file that an earlier request under the same Idempotency-Key has stored.
+func (st *Store) uploaded(ctx context.Context, c *auth.Caller, in, id string) (*view.Content, error) {
+	body, _, err := st.load(ctx, c, in)
+	if err != nil {
+		return nil, err
+	}
+	f := body.File(id)
+	if f == nil {
+		return nil, Kind.NotFound()
+	}
+	return st.show(ctx, c, body, f)
+}
+
+// arrival is the file of a form while its bytes come (form.Sink).
+type arrival struct {
+	*Store
+	*form.Reader
+	caller  *auth.Caller
+	session string
+	// name and kind are the name and the type of the file.
+	name, kind string
+	// bytes is the record of the bytes; nil before the first part. parts are the parts in the bucket.
+	bytes *Bytes
+	parts []blob.Part
+	// joined reports whether the parts are an object, and kept whether a file may have the bytes.
+	joined, kept bool
+}
+
+// store reads the form, stores the bytes and makes the file visible.
+func (a *arrival) store(ctx context.Context, sent api.Form) (*view.Content, error) {
+	if err := a.Read(ctx, sent.Boundary); err != nil {
+		return nil, err
+	}
+	draft, err := a.draft()
+	if err != nil {
+		return nil, err
+	}
+	if ctx, err = sent.Claim(ctx, a.Digest()); err != nil {
+		return nil, err
+	}
+	if id := write.Ref(ctx); id != "" {
+		return a.uploaded(ctx, a.caller, a.session, id)
+	}
+	if err := a.finish(ctx); err != nil {
+		return nil, err
+	}
+	return a.add(ctx, draft)
+}
+
+// draft returns the properties of the file, after the form has ended.
+func (a *arrival) draft() (*Draft, error) {
+	text, err := wire.Encode(a.Texts())
+	if err != nil {
+		return nil, err
+	}
+	sent, refused := api.Decode[Texts](text)
+	if refused != nil {
+		return nil, refused
+	}
+	return &Draft{
+		Filename: wire.Some(a.name), Size: wire.Some(a.Size()), SlotID: sent.SlotID,
+		Description: Description{Title: sent.Title, AssignedTo: sent.AssignedTo},
+	}, nil
+}
+
+// Begin refuses a wrong name and wrong bytes, and finds the type by the end of the name. The type of a name
+// that says none is that of the bytes.
+func (a *arrival) Begin(name string, first []byte) error {
+	if err := checkName(name); err != nil {
+		return ofFile(err)
+	}
+	kind, known := types[extension(name)]
+	if !known {
+		kind = plainType(mimetype.Detect(first).String())
+	}
+	switch {
+	case len(first) == 0:
+		return apierr.Invalid("file", "The file is empty.")
+	case kind == svgType && len(first) > maxSVG:
+		return apierr.Invalid("file", "An SVG must not be larger than %d bytes.", maxSVG)
+	}
+	a.name, a.kind = name, kind
+	return ofFile(checkBytes(kind, first[:min(len(first), int(firstBytes(kind)))]))
+}
+
+// ofFile lets a 400 name the file.
+func ofFile(err error) error {
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		return refused.Field("file")
+	}
+	return err
+}
+
+// Send stores a part. The record of the bytes comes before the first part, without the Idempotency-Key,
+// which is that of the file.
+func (a *arrival) Send(ctx context.Context, part []byte) error {
+	if a.bytes == nil {
+		records := Kind.Of(a.Store.Store, a.caller, a.session)
+		b := records.New(a.name, a.kind, a.Size())
+		begun, err := a.Blobs.Begin(ctx, b.Object, b.Type)
+		if err != nil {
+			return err
+		}
+		b.Multipart, b.File = begun.ID, session.File{ID: a.NewID()}
+		a.bytes = b
+		if _, err := records.Create(idempotency.With(ctx, nil), b); err != nil {
+			return err
+		}
+	}
+	sent, err := a.Blobs.Send(ctx, a.multipart(), int32(len(a.parts)+1), part) //nolint:gosec // there are few parts
+	a.parts = append(a.parts, sent)
+	return err
+}
+
+func (a *arrival) multipart() blob.Multipart {
+	return blob.Multipart{Key: a.bytes.Object, ID: a.bytes.Multipart}
+}
+
+// finish stores the rest of the bytes, and inspects what is stored.
+func (a *arrival) finish(ctx context.Context) error {
+	if rest := a.Rest(); len(rest) > 0 {
+		if err := a.Send(ctx, rest); err != nil {
+			return err
+		}
+	}
+	if err := a.Blobs.Complete(ctx, a.multipart(), a.parts); err != nil {
+		return err
+	}
+	a.joined = true
+	complete := *a.bytes
+	complete.Size = a.Size()
+	_, err := a.inspect(ctx, &complete)
+	return ofFile(err)
+}
+
+// add makes the file visible.
+func (a *arrival) add(ctx context.Context, draft *Draft) (*view.Content, error) {
+	link, err := a.link(ctx, where{session.At(a.caller), a.session, a.bytes.ID})
+	if err != nil {
+		return nil, err
+	}
+	edit := &addFile{beginUpload{draft: draft, isNew: true, id: a.bytes.File.ID, bytes: a.bytes, link: link}}
+	f, body, err := a.run(ctx, a.caller, a.session, edit.id, edit)
+	// After any other error, the transaction may have come to pass.
+	refused := (*apierr.Error)(nil)
+	a.kept = !errors.As(err, &refused) || refused.Status >= http.StatusInternalServerError
+	if err != nil {
+		return nil, err
+	}
+	return a.show(ctx, a.caller, body, f)
+}
+
+// discard removes the bytes that no file has, also after the caller has gone. The record stays for the
+// purge, which removes what a failed call has left.
+func (a *arrival) discard(ctx context.Context) {
+	if a.bytes == nil || a.kept {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	if !a.joined {
+		_ = a.Blobs.Abort(ctx, a.multipart())
+	}
+	_ = a.Blobs.Delete(ctx, a.bytes.Object)
+}
+
+// addFile makes the file of a form visible.
+type addFile struct{ beginUpload }
+
+func (e *addFile) do(ctx context.Context, s *sheet) (*session.File, error) {
+	if !e.bytes.Open(s.now.Time) {
+		return nil, apierr.Unavailable() // The purge may remove the bytes.
+	}
+	b := *e.bytes
+	b.Size = e.draft.Size.Value
+	if err := e.describe(ctx, s, &b); err != nil {
+		return nil, err
+	}
+	if err := s.hasPlace(e.id); err != nil {
+		return nil, err
+	}
+	b.Ends = nil
+	f := b.File
+	f.Link = e.link
+	s.change().PutFile(f)
+	writes, err := s.records().Writes(ctx, "completed", e.bytes, &b)
+	s.also = append(append(s.also, writes...), s.open.unchanged(openKey(session.At(s.caller), s.before.ID)))
+	return &f, err
+}
