@@ -146,6 +146,13 @@ def make_file(complete):
     return session, made["id"]
 
 
+def make_link():
+    """Uploads a file, and gives the last segment of its address."""
+    session, _ = make_file(True)
+    listed = requests.get(f"{BASE}/sessions/{session}/files", headers=HEADERS, timeout=30).json()["data"]
+    return listed[0]["url"].rsplit("/", 1)[1]
+
+
 def mend_form(body):
     """Puts bytes into a form that any name fits, and leaves out what names other records."""
     body["file"] = b"Good morning."
@@ -186,6 +193,7 @@ speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
 summarized, _ = make_transcription("summary")
 archive = make_archive()
+link = make_link()
 
 
 def collection(path):
@@ -343,6 +351,10 @@ def before_call(context, case, kwargs):
             case.body = made
     if "/recordings" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         mend_recording(case, parameters)
+    if "version" in parameters:
+        kwargs["allow_redirects"] = False  # The bucket is no part of the document.
+        if rng.random() < SHARE_OF_REAL_IDS:
+            parameters["version"] = link
     if "requestId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         parameters["requestId"] = archive
     if "webhookId" in parameters and rng.random() < SHARE_OF_REAL_IDS:

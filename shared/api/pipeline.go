@@ -159,7 +159,7 @@ func (x *exchange) openForm() error {
 		return apierr.Invalid("Content-Type", "Content-Type must have the boundary of the form.")
 	}
 	x.sent = Form{x.r.Body, params["boundary"]}
-	return nil
+	return x.refusal() // A caller over the rate limit sends no form.
 }
 
 func (x *exchange) checkPath() error {

@@ -55,6 +55,8 @@ func (d *Draft) check() error {
 	switch {
 	case kind == "":
 		return apierr.Invalid(name, "%s must be a MIME type, such as application/pdf.", name)
+	case extension(d.Filename.Value) == svgExtension && kind != svgType:
+		return apierr.Invalid(name, "Files that end in .svg must be of the type %s.", svgType)
 	case denied(kind):
 		return apierr.Invalid(name, "Files of the type %s are refused, since they can have programs.", kind)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gabriel-vasile/mimetype"
-
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -15,6 +13,7 @@ import (
 	"lectern/shared/idempotency"
 	"lectern/shared/session"
 	"lectern/shared/session/view"
+	"lectern/shared/upload"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
@@ -66,17 +65,14 @@ func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api
 	return shown, err
 }
 
-// uploaded shows the file that an earlier request under the same Idempotency-Key has stored.
-func (st *Store) uploaded(ctx context.Context, c *auth.Caller, in, id string) (*view.Content, error) {
-	body, _, err := st.load(ctx, c, in)
+// uploaded shows the file that an earlier request under the same Idempotency-Key has stored; a 409 for a
+// file with other bytes since then.
+func (st *Store) uploaded(ctx context.Context, c *auth.Caller, in, bytes string) (*view.Content, error) {
+	stored, err := st.again(ctx, c, in, bytes)
 	if err != nil {
 		return nil, err
 	}
-	f := body.File(id)
-	if f == nil {
-		return nil, Kind.NotFound()
-	}
-	return st.show(ctx, c, body, f)
+	return &stored.Content, nil
 }
 
 // arrival is the file of a form while its bytes come (form.Sink).
@@ -109,10 +105,12 @@ func (a *arrival) store(ctx context.Context, sent api.Form) (*view.Content, erro
 	if id := write.Ref(ctx); id != "" {
 		return a.uploaded(ctx, a.caller, a.session, id)
 	}
-	if err := a.finish(ctx); err != nil {
-		return nil, err
-	}
-	return a.add(ctx, draft)
+	return upload.Complete(ctx, func(ctx context.Context) (*view.Content, error) {
+		if err := a.finish(ctx); err != nil {
+			return nil, err
+		}
+		return a.add(ctx, draft)
+	})
 }
 
 // draft returns the properties of the file, after the form has ended.
@@ -139,7 +137,7 @@ func (a *arrival) Begin(name string, first []byte) error {
 	}
 	kind, known := types[extension(name)]
 	if !known {
-		kind = plainType(mimetype.Detect(first).String())
+		kind = plainType(detect(first).String())
 	}
 	switch {
 	case len(first) == 0:

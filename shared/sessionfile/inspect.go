@@ -64,11 +64,19 @@ func firstBytes(kind string) int64 {
 	return seen
 }
 
+// detect returns the type of bytes by the first of them.
+func detect(first []byte) *mimetype.MIME {
+	mimetype.SetLimit(seen) // For all of the process; the library looks at 3 KB by itself.
+	return mimetype.Detect(first)
+}
+
 // checkBytes returns the 400 of bytes that are not of the declared type, or are of a type that is
 // refused.
 func checkBytes(declared string, first []byte) error {
-	mimetype.SetLimit(seen) // For all of the process; the library looks at 3 KB by itself.
-	found := mimetype.Detect(first)
+	if declared == svgType {
+		return checkSVG(first)
+	}
+	found := detect(first)
 	if is := slices.IndexFunc(lineage(found), denied); is >= 0 {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, which is refused.", lineage(found)[is])
 	}
@@ -79,7 +87,7 @@ func checkBytes(declared string, first []byte) error {
 	if !fits(declared, found) {
 		return apierr.Invalid("content_type", "The bytes are of the type %s, and not of the type %s.", plainType(found.String()), declared)
 	}
-	if found.Is(svgType) || declared == svgType {
+	if found.Is(svgType) {
 		return checkSVG(first)
 	}
 	return nil

@@ -15,14 +15,14 @@ var types = map[string]string{
 	"odp":  "application/vnd.oasis.opendocument.presentation", "odt": "application/vnd.oasis.opendocument.text",
 	"ods": "application/vnd.oasis.opendocument.spreadsheet", "epub": "application/epub+zip", "zip": "application/zip",
 	"key": "application/vnd.apple.keynote", "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif",
-	"webp": "image/webp", "svg": svgType, "tif": "image/tiff", "tiff": "image/tiff", "bmp": "image/bmp", "heic": "image/heic",
+	"webp": "image/webp", svgExtension: svgType, "tif": "image/tiff", "tiff": "image/tiff", "bmp": "image/bmp", "heic": "image/heic",
 	"mp4": "video/mp4", "m4v": "video/x-m4v", "mov": "video/quicktime", "webm": "video/webm", "mkv": "video/x-matroska",
 	"avi": "video/x-msvideo", "mp3": "audio/mpeg", "m4a": "audio/x-m4a", "wav": "audio/wav", "ogg": "audio/ogg", "flac": "audio/flac",
 	"aac": "audio/aac",
 }
 
-// svgType is the type of pictures that can have scripts.
-const svgType = "image/svg+xml"
+// svgType is the type of pictures that can have scripts, and svgExtension the end of their names.
+const svgType, svgExtension = "image/svg+xml", "svg"
 
 // programs are the ends of names of programs, scripts and pages.
 var programs = strings.Fields(`

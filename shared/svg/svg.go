@@ -8,8 +8,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // ErrUnreadable is the error of bytes that are no SVG.
@@ -17,9 +19,14 @@ var ErrUnreadable = errors.New("svg: the bytes are no SVG")
 
 // Active returns what an SVG has beside a picture, in words: scripts, handlers, foreign content,
 // declarations, or addresses of others. It is empty for a picture alone. Active returns ErrUnreadable
-// for other bytes.
+// for other bytes. Its time grows with the length of the text alone.
 func Active(text []byte) (what string, err error) {
+	text, err = unicodeOf(text)
+	if err != nil {
+		return "", err
+	}
 	decoder := xml.NewDecoder(bytes.NewReader(text))
+	decoder.CharsetReader = func(_ string, text io.Reader) (io.Reader, error) { return text, nil }
 	var r reader
 	for {
 		token, err := decoder.Token()
@@ -35,6 +42,52 @@ func Active(text []byte) (what string, err error) {
 	}
 }
 
+// encoding finds the encoding in the declaration of an XML.
+var encoding = regexp.MustCompile(`encoding\s*=\s*["']([^"']*)["']`)
+
+// unicodeOf returns the text of an SVG in UTF-8, without the mark of the byte order. It returns
+// ErrUnreadable for control characters, and for an encoding in which other readers could read another text.
+func unicodeOf(text []byte) ([]byte, error) {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	declaration := ""
+	if head, _, found := bytes.Cut(text, []byte("?>")); found && bytes.HasPrefix(head, []byte("<?xml")) {
+		declaration = strings.ToLower(string(head))
+	}
+	if strings.Contains(declaration, "encoding") {
+		named := encoding.FindStringSubmatch(declaration)
+		switch {
+		case named == nil:
+			return nil, ErrUnreadable
+		case named[1] == "iso-8859-1":
+			text = fromLatin1(text)
+		case !slices.Contains([]string{"utf-8", "us-ascii"}, named[1]):
+			return nil, ErrUnreadable
+		}
+	}
+	if !utf8.Valid(text) || bytes.ContainsFunc(text, isControl) {
+		return nil, ErrUnreadable
+	}
+	return text, nil
+}
+
+// fromLatin1 returns a text of ISO 8859-1 in UTF-8.
+func fromLatin1(text []byte) []byte {
+	all := make([]rune, len(text))
+	for i, b := range text {
+		all[i] = rune(b)
+	}
+	return []byte(string(all))
+}
+
+// isControl reports whether XML has no such character.
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
+
+// isDoctype matches a document type that names the SVG of the W3C or nothing.
+var isDoctype = regexp.MustCompile(`^DOCTYPE\s+svg(\s+PUBLIC\s+"-//W3C//DTD SVG [^"]*"\s+"http://www\.w3\.org/[^"]*")?\s*$`)
+
+// instructions are the processing instructions that run and load nothing.
+var instructions = []string{"xml", "xpacket", "plantuml", "plantuml-src"}
+
 // reader reads the tokens of an SVG.
 type reader struct {
 	root string
@@ -47,11 +100,11 @@ type reader struct {
 func (r *reader) read(token xml.Token) string {
 	switch part := token.(type) {
 	case xml.Directive:
-		if bytes.ContainsRune(part, '[') {
+		if !isDoctype.Match(part) {
 			return "declarations"
 		}
 	case xml.ProcInst:
-		if part.Target != "xml" {
+		if !slices.Contains(instructions, part.Target) {
 			return "processing instructions"
 		}
 	case xml.StartElement:
@@ -86,12 +139,20 @@ var activeElements = []string{
 	"script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler", "listener", "animate", "set", "link",
 }
 
+// maxSpace is the length of the longest name space, which is looked at for each element.
+const maxSpace = 256
+
+// isHandler matches the attributes that handle events. Editors have only_selected.
+var isHandler = regexp.MustCompile(`^on[a-z]+$`)
+
 // element returns what an element has beside a picture.
 func element(e xml.StartElement) string {
 	name := strings.ToLower(e.Name.Local)
 	switch {
 	case slices.Contains(activeElements, name):
 		return "the element " + name
+	case len(e.Name.Space) > maxSpace:
+		return "a name space that is too long"
 	case strings.Contains(strings.ToLower(e.Name.Space), "xhtml"):
 		return "elements of HTML"
 	}
@@ -111,7 +172,7 @@ const address = "an address"
 func attribute(a xml.Attr) string {
 	name, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
 	switch {
-	case strings.HasPrefix(name, "on"):
+	case isHandler.MatchString(name):
 		return "the handler " + name
 	case name == "href" && !inside(value), name == "src", name == "base":
 		return address
@@ -143,7 +204,7 @@ var starts = []string{"#", "data:image/png", "data:image/jpeg", "data:font/", "d
 
 // inside reports whether an address leads to a part of the picture, or is a picture or a font.
 func inside(address string) bool {
-	address = strings.Trim(address, " \t\r\n\f\"'")
+	address = strings.TrimLeft(address, " \t\r\n\f\"'")
 	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(address, start) })
 }
 

@@ -28,6 +28,7 @@ func TestWrongFiles(t *testing.T) {
 		{"size_bytes", object{"size_bytes": nil}}, {"size_bytes", object{"size_bytes": "1"}}, {"size_bytes", object{"size_bytes": 1.5}},
 		{"content_type", object{"content_type": nil}}, {"content_type", object{"content_type": "pdf"}}, {"content_type", object{"content_type": "text/html"}},
 		{"content_type", object{"content_type": "Text/HTML; charset=utf-8"}}, {"content_type", object{"content_type": "a/b\nc"}},
+		{"content_type", object{"filename": "a.svg", "content_type": "text/plain"}}, {"mimetype", object{"filename": "a.SVG", "mimetype": "application/octet-stream"}},
 		{"mimetype", object{"mimetype": "application/x-sh"}}, {"mimetype", object{"mimetype": "image/png", "content_type": "image/jpeg"}},
 		{"title", object{"title": nil}}, {"title", object{"title": " "}}, {"title", object{"title": strings.Repeat("x", 256)}},
 		{"assigned_participant_id", object{"assigned_participant_id": "x"}}, {"assigned_participant_id", object{"assigned_participant_id": it.UnknownID}},
