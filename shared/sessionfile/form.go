@@ -19,8 +19,9 @@ import (
 )
 
 const (
-	// maxFile is the size of the largest file of a form, and MaxForm that of the largest form.
+	// maxFile is the size of the largest file of a form.
 	maxFile = 50 << 20
+	// MaxForm is the size of the largest form.
 	MaxForm = maxFile + form.Beside
 	// Larger says what a client with a larger file can do.
 	Larger = "Larger files can be uploaded directly: POST /v1/event/{eventId}/sessions/{sessionId}/files."

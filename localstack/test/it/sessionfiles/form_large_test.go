@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -114,7 +115,7 @@ func digest(t *testing.T, from io.Reader) string {
 	sum := sha256.New()
 	_, err := io.Copy(sum, from)
 	require.NoError(t, err)
-	return fmt.Sprintf("%x", sum.Sum(nil))
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // TestLargeForms: files of one part, of several, and the largest are stored as they are sent.

@@ -191,7 +191,7 @@ func TestWrongBodiesOfForms(t *testing.T) {
 	it.RequireInvalid(t, send(400, whole, "multipart/form-data"), "Content-Type")
 	it.RequireInvalid(t, send(400, whole, "multipart/form-data; boundary=\"\""), "Content-Type")
 	it.RequireInvalid(t, send(400, whole, "multipart/form-data; boundary=another"), "file")
-	for end := 0; end < len(whole)-2; end++ { // The line end after the last boundary may be missing.
+	for end := range len(whole) - 2 { // The line end after the last boundary may be missing.
 		it.RequireInvalid(t, send(400, whole[:end], contentType), "file")
 	}
 	it.RequireInvalid(t, send(400, strings.Replace(whole, "\r\n\r\n", "\r\n", 1), contentType), "file")
@@ -235,7 +235,7 @@ func TestSlotsOfForms(t *testing.T) {
 	made, refused := make(chan struct{}, 8), make(chan struct{}, 8)
 	body, contentType := form(t, file("a.pdf", pdf), text("content_slot_id", slot.ID()))
 	it.Concurrently(8, func(client int) {
-		to, sent := d.EventPath(d.path("/upload")), any(stacktest.WithHeaders(body, "Content-Type", contentType))
+		to, sent := d.EventPath(d.path("/upload")), stacktest.WithHeaders(body, "Content-Type", contentType)
 		if client%2 == 0 {
 			to, sent = d.EventPath(d.path()), draft(pdf, object{"content_slot_id": slot.ID()})
 		}
