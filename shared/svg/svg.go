@@ -1,5 +1,5 @@
-// Package svg tells SVGs that are a picture alone from those that run, load or show something else. Read
-// Active.
+// Package svg finds what an SVG has beside a picture: scripts, handlers, foreign content and addresses of
+// others. Read Active.
 package svg
 
 import (
@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrUnreadable is the error of bytes that are no SVG.
+// ErrUnreadable is the error for bytes without a readable SVG.
 var ErrUnreadable = errors.New("svg: the bytes are no SVG")
 
 // Active returns what an SVG has beside a picture, in words: scripts, handlers, foreign content,
@@ -46,7 +46,7 @@ func Active(text []byte) (what string, err error) {
 var encoding = regexp.MustCompile(`encoding\s*=\s*["']([^"']*)["']`)
 
 // unicodeOf returns the text of an SVG in UTF-8, without the mark of the byte order. It returns
-// ErrUnreadable for control characters, and for an encoding in which other readers could read another text.
+// ErrUnreadable for control characters, and for encodings with a second reading of the same bytes.
 func unicodeOf(text []byte) ([]byte, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	declaration := ""
@@ -82,16 +82,16 @@ func fromLatin1(text []byte) []byte {
 // isControl reports whether XML has no such character.
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
-// isDoctype matches a document type that names the SVG of the W3C or nothing.
+// isDoctype matches a document type without an address, or with one of the W3C.
 var isDoctype = regexp.MustCompile(`^DOCTYPE\s+svg(\s+PUBLIC\s+"-//W3C//DTD SVG [^"]*"\s+"http://www\.w3\.org/[^"]*")?\s*$`)
 
-// instructions are the processing instructions that run and load nothing.
+// instructions are harmless processing instructions.
 var instructions = []string{"xml", "xpacket", "plantuml", "plantuml-src"}
 
 // reader reads the tokens of an SVG.
 type reader struct {
 	root string
-	// inStyle reports whether a style sheet is open. style is its text.
+	// inStyle reports whether a style sheet is open. style has the text of the open style sheet.
 	inStyle bool
 	style   strings.Builder
 }
@@ -123,7 +123,7 @@ func (r *reader) read(token xml.Token) string {
 	return ""
 }
 
-// end ends an element. A style sheet is read at its end, since comments can part its text.
+// end ends an element. A style sheet is read at the end, since comments can part the text.
 func (r *reader) end() string {
 	if !r.inStyle {
 		return ""
@@ -139,10 +139,10 @@ var activeElements = []string{
 	"script", "foreignobject", "iframe", "embed", "object", "audio", "video", "handler", "listener", "animate", "set", "link",
 }
 
-// maxSpace is the length of the longest name space, which is looked at for each element.
+// maxSpace is the length of the longest name space. Each element costs a look at the whole name space.
 const maxSpace = 256
 
-// isHandler matches the attributes that handle events. Editors have only_selected.
+// isHandler matches the attributes for events. Editors have only_selected.
 var isHandler = regexp.MustCompile(`^on[a-z]+$`)
 
 // element returns what an element has beside a picture.
@@ -167,8 +167,8 @@ func element(e xml.StartElement) string {
 // An address of others, in words.
 const address = "an address"
 
-// attribute returns what an attribute has beside a picture. The attributes of a picture have styles,
-// those of editors, in their own name spaces, do not.
+// attribute returns what an attribute has beside a picture. Attributes of editors, in name spaces of their
+// own, have no styles.
 func attribute(a xml.Attr) string {
 	name, value := strings.ToLower(a.Name.Local), strings.ToLower(a.Value)
 	switch {
@@ -199,7 +199,7 @@ func loads(text string) bool {
 	return strings.Contains(text, "@import") || strings.Contains(text, "image-set(") || strings.Contains(text, `\`) || outside(text)
 }
 
-// starts are the starts of addresses that lead to nothing outside the picture.
+// starts begin addresses within the picture, and those of pictures and fonts.
 var starts = []string{"#", "data:image/png", "data:image/jpeg", "data:font/", "data:application/font", "data:application/x-font"}
 
 // inside reports whether an address leads to a part of the picture, or is a picture or a font.
