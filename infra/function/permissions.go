@@ -101,7 +101,7 @@ var declared = map[string]struct {
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withSettings, slices.Concat(write, release)},
 	// sessionfiles holds a write to the versions of session and slot.
-	"sessionfiles": {withSettings, slices.Concat(write, release, hold)},
+	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.
 	"transcriptions": {withRecords, slices.Concat(write, release, hold)},
 	"media":          {withSettings, slices.Concat(authenticate, limit, change)},

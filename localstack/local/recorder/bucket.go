@@ -79,13 +79,45 @@ func (b bucketDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			refuse(w, s3, http.StatusBadRequest, "SerializationException", err.Error())
 			return
 		}
-		if p := b.recorder.note(all); p != nil {
+		if p := b.recorder.refuses(all); p != nil {
 			deny(w, s3, p)
 			return
 		}
+		answer := &watched{answer: w}
+		w = answer
+		defer func() { b.noteAnswered(answer, all) }()
 	}
 	b.engine.ServeHTTP(w, r)
 }
+
+// noteAnswered notes a call that the server has not refused: a client can ask for anything at an address
+// with a forged signature.
+func (b bucketDoor) noteAnswered(answer *watched, all []Permission) {
+	if answer.status != http.StatusForbidden {
+		b.recorder.use(all)
+	}
+}
+
+// watched is an answer whose status is seen.
+type watched struct {
+	answer http.ResponseWriter
+	status int
+}
+
+// Header returns the headers of the answer.
+func (w *watched) Header() http.Header { return w.answer.Header() }
+
+// Write sends bytes of the body.
+func (w *watched) Write(part []byte) (int, error) { return w.answer.Write(part) }
+
+// WriteHeader sends the status.
+func (w *watched) WriteHeader(status int) {
+	w.status = status
+	w.answer.WriteHeader(status)
+}
+
+// Unwrap returns the answer itself, for http.ResponseController.
+func (w *watched) Unwrap() http.ResponseWriter { return w.answer }
 
 // ofBucket returns the permissions for a call of a bucket's door, which knows S3 alone.
 func (c sent) ofBucket() ([]Permission, error) {

@@ -71,6 +71,19 @@ func TestCallsAndSignedAddressesOfABucketAreNotedAndDone(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, sendTo(t, unsigned, ""))
 }
 
+func TestAForgedAddressIsNotNoted(t *testing.T) {
+	r := recorder.New(nil)
+	s := bucketOf(t, r)
+	put, err := s.Put(t.Context(), blob.Upload{Key: "f/1", Type: "image/png", Size: 5}, time.Minute)
+	require.NoError(t, err)
+	forged := put
+	forged.Method = http.MethodDelete
+	require.Equal(t, http.StatusForbidden, sendTo(t, forged, ""))
+	require.Empty(t, lines(r))
+	require.Equal(t, http.StatusOK, sendTo(t, put, "bytes"))
+	require.Equal(t, []string{"media\ts3:PutObject\tf/*"}, lines(r))
+}
+
 func TestASignedAddressNeedsThePermissionOfItsFunction(t *testing.T) {
 	r := recorder.New(&recorder.Permission{Group: "media", Action: "s3:PutObject", Pattern: "f/*"})
 	s := bucketOf(t, r)

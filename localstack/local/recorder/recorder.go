@@ -72,6 +72,15 @@ func (r *Recorder) Refusals() int {
 
 // note notes the permissions of a call, or returns the permission to refuse the call for.
 func (r *Recorder) note(needed []Permission) *Permission {
+	if p := r.refuses(needed); p != nil {
+		return p
+	}
+	r.use(needed)
+	return nil
+}
+
+// refuses returns the permission to refuse a call for; nil for a call to be done.
+func (r *Recorder) refuses(needed []Permission) *Permission {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range needed {
@@ -80,8 +89,14 @@ func (r *Recorder) note(needed []Permission) *Permission {
 			return r.refused
 		}
 	}
+	return nil
+}
+
+// use notes the permissions of a call.
+func (r *Recorder) use(needed []Permission) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, p := range needed {
 		r.used[p] = struct{}{}
 	}
-	return nil
 }
