@@ -27,6 +27,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/maintain"
+	"lectern/shared/purge"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -276,16 +277,38 @@ func lineOf(t *testing.T, item Attributes) DumpLine {
 }
 
 // Maintained does the whole of maintenance in an environment, and returns the numbers of failed steps and
-// of removed uploads.
-func Maintained(t *testing.T, env api.Env) (failed int, removed int64) {
+// of what it has purged.
+func Maintained(t *testing.T, env api.Env) (failed int, purged purge.Counts) {
 	t.Helper()
 	for cursor := (&maintain.Cursor{}); cursor != nil; {
 		done, err := operator.New(env).Do(t.Context(), operator.Maintain, Encode(t, Object{"cursor": cursor}))
 		require.NoError(t, err)
 		report := done.(*maintain.Report)
-		failed, removed, cursor = failed+report.Failed, removed+report.Purged.Uploads, report.Cursor
+		failed, purged, cursor = failed+report.Failed, sumOf(purged, report.Purged), report.Cursor
 	}
-	return failed, removed
+	return failed, purged
+}
+
+// MaintainedLater does Maintained as of a later time. No step may fail.
+func MaintainedLater(t *testing.T, env api.Env, later time.Duration) purge.Counts {
+	t.Helper()
+	env.Now = func() time.Time { return time.Now().Add(later) }
+	failed, purged := Maintained(t, env)
+	require.Zero(t, failed)
+	return purged
+}
+
+// Maintain does MaintainedLater so many days from now.
+func (d *Client) Maintain(days int) purge.Counts {
+	d.T.Helper()
+	return MaintainedLater(d.T, d.Env(d.T), time.Until(time.Now().AddDate(0, 0, days)))
+}
+
+func sumOf(a, b purge.Counts) purge.Counts {
+	return purge.Counts{
+		Sessions: a.Sessions + b.Sessions, Contacts: a.Contacts + b.Contacts, Accounts: a.Accounts + b.Accounts,
+		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records, Uploads: a.Uploads + b.Uploads,
+	}
 }
 
 // EndUpload moves the end of the upload under a key so far into the past.

@@ -42,7 +42,7 @@ func TestKillUploads(t *testing.T) {
 	for round := range it.Size(10, 100) {
 		k.round(round)
 	}
-	require.Empty(t, k.owned(bytesOver, func(u *upload.Upload) bool { return !u.Stored() }), "the bytes of deleted files")
+	k.owned(bytesOver, func(u *upload.Upload) bool { return !u.Stored() }) // The bytes of deleted files, too.
 	k.report()
 }
 
@@ -114,22 +114,17 @@ func (k *uploading) stored() []string {
 }
 
 // owned does the maintenance of a later day and checks that the bytes of the bucket are those of the
-// records: none without a record, and no record for which over holds. It returns the latter.
-func (k *uploading) owned(later time.Duration, over func(*upload.Upload) bool) []string {
+// records: none without a record, and no record for which over holds.
+func (k *uploading) owned(later time.Duration, over func(*upload.Upload) bool) {
 	k.t.Helper()
-	env := k.env
-	env.Now = func() time.Time { return time.Now().Add(later) }
-	failed, _ := it.Maintained(k.t, env)
-	require.Zero(k.t, failed)
+	it.MaintainedLater(k.t, k.env, later)
 	records := k.records()
 	keys, err := k.bucket.Keys(k.t.Context(), "")
 	require.NoError(k.t, err)
 	for _, key := range keys {
 		require.Contains(k.t, records, key, "bytes without an owner")
 	}
-	left := keysWhere(records, over)
-	require.Empty(k.t, left, "records that have ended")
-	return left
+	require.Empty(k.t, keysWhere(records, over), "records that have ended")
 }
 
 // report logs the numbers, and checks that kills came between all calls.

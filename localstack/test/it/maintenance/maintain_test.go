@@ -56,7 +56,7 @@ func TestMaintainGoesOnWhereItWas(t *testing.T) {
 // TestUpgradeIsMaintained: a table of an earlier release gets all that today's writes.
 func TestUpgradeIsMaintained(t *testing.T) {
 	u := newUpgraded(t)
-	runMaintain(u.Client, 0)
+	u.Maintain(0)
 	report := u.engine.RequireWhole(t)
 	require.Positive(t, report.Kinds["hour of change records"])
 	for item, err := range u.Table(t).Between(t.Context(), "R#org", "0", "~") {
@@ -79,7 +79,7 @@ func TestUpgradeIsMaintained(t *testing.T) {
 		_, err := u.Table(t).Get(t.Context(), table.Key{PK: owner + "#H", SK: hour})
 		require.NoError(t, err, at)
 	}
-	runMaintain(u.Client, 365*10)
+	u.Maintain(365 * 10)
 	u.engine.RequireWhole(t)
 }
 

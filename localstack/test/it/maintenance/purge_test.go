@@ -13,43 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"lectern/functions/operator"
 	"lectern/localstack/test/it"
-	"lectern/shared/maintain"
 	"lectern/shared/purge"
 	"lectern/shared/table"
 	"lectern/shared/transcript"
 )
-
-// maintain does the command as it will be done so many days from now, until it is done,
-// and returns what was purged.
-func runMaintain(d *it.Client, days int) (purged purge.Counts) {
-	d.T.Helper()
-	env := d.Env(d.T)
-	env.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-	for in := object(nil); ; {
-		if in == nil {
-			in = object{"cursor": object{}}
-		}
-		done, err := operator.New(env).Do(d.T.Context(), operator.Maintain, it.Encode(d.T, in))
-		require.NoError(d.T, err)
-		report, ok := done.(*maintain.Report)
-		require.True(d.T, ok)
-		require.Zero(d.T, report.Failed)
-		purged = sumOf(purged, report.Purged)
-		if report.Cursor == nil {
-			return purged
-		}
-		in = object{"cursor": report.Cursor}
-	}
-}
-
-func sumOf(a, b purge.Counts) purge.Counts {
-	return purge.Counts{
-		Sessions: a.Sessions + b.Sessions, Contacts: a.Contacts + b.Contacts, Accounts: a.Accounts + b.Accounts,
-		Settings: a.Settings + b.Settings, Shrunk: a.Shrunk + b.Shrunk, Records: a.Records + b.Records, Uploads: a.Uploads + b.Uploads,
-	}
-}
 
 // items counts the items of the table that belong to what the API keeps: no change
 // records, nor versions of shards, nor what has a time to live.
@@ -103,14 +71,14 @@ func TestWhatWasDeletedIsPurgedAfterThirtyDays(t *testing.T) {
 	}
 	ask(c, 4)
 	ask(other, 4)
-	require.Equal(t, purge.Counts{}, runMaintain(c.Client, 29))
+	require.Equal(t, purge.Counts{}, c.Maintain(29))
 	ask(other, 4)
 	c.Restore(200, a)
 	c.Delete(200, a)
 	c.RestoreRecord("statuses", status)
 	c.DeleteRecord("statuses", status)
 
-	require.Equal(t, purge.Counts{Sessions: 3, Contacts: 2, Accounts: 1, Settings: 5}, runMaintain(c.Client, 31), "one role is still needed")
+	require.Equal(t, purge.Counts{Sessions: 3, Contacts: 2, Accounts: 1, Settings: 5}, c.Maintain(31), "one role is still needed")
 	c.RequireWhole()
 	ask(c, 1)
 	ask(other, 1)
@@ -128,7 +96,7 @@ func TestWhatWasDeletedIsPurgedAfterThirtyDays(t *testing.T) {
 		d.Do(404, http.MethodDelete, "/tags/"+tag, nil)
 		d.SessionsOf(404, c.IDs["Bob"])
 	}
-	require.Equal(t, purge.Counts{}, runMaintain(c.Client, 31), "all is done")
+	require.Equal(t, purge.Counts{}, c.Maintain(31), "all is done")
 	c.Put(200, kept, object{"title": "Again"})
 	c.AddPeople("Ann")
 	c.DefineField(200, object{"name": "Level"})
@@ -174,7 +142,7 @@ func TestARestoreThatComesFirstWins(t *testing.T) {
 			return nil
 		}
 	}
-	g.Go(func() error { runMaintain(d, 31); return nil })
+	g.Go(func() error { d.Maintain(31); return nil })
 	other := &it.Client{Stack: d.Instance(t), T: t}
 	for _, reader := range []*it.Client{d, other} {
 		g.Go(func() error {
@@ -195,7 +163,7 @@ func TestARestoreThatComesFirstWins(t *testing.T) {
 	}
 	require.NoError(t, g.Wait())
 	require.EqualValues(t, len(ids)+len(people), there.Load()+gone.Load())
-	runMaintain(d, 31)
+	d.Maintain(31)
 	require.EqualValues(t, there.Load(), d.Search(object{}).Pagination.TotalResults+len(d.SearchAllPages("/contacts", object{})))
 	require.EqualValues(t, there.Load(), other.Search(object{}).Pagination.TotalResults+len(other.SearchAllPages("/contacts", object{})))
 	require.Equal(t, d.Search(object{}).Pagination.TotalResults, other.SearchStatuses(object{}).Pagination.TotalResults)
@@ -221,7 +189,7 @@ func TestPurgesLeaveNoGrowth(t *testing.T) {
 		}
 		d.DeleteRecord("tags", d.NewEntry("tags", "Nightly").ID())
 		d.DeleteRecord("contacts", d.NewContact("nightly@example.org").ID())
-		require.Equal(t, purge.Counts{Sessions: 200, Contacts: 1, Settings: 1}, runMaintain(d, 31))
+		require.Equal(t, purge.Counts{Sessions: 200, Contacts: 1, Settings: 1}, d.Maintain(31))
 		e.RequireWhole(t)
 	}
 	round()
@@ -242,9 +210,9 @@ func TestAPurgeOfMorePeopleThanATransactionHolds(t *testing.T) {
 		there.DeleteRecord("contacts", person)
 	}
 	c.Delete(200, id)
-	require.Equal(t, purge.Counts{Sessions: 1}, runMaintain(c.Client, 31), "Ann is on one event")
+	require.Equal(t, purge.Counts{Sessions: 1}, c.Maintain(31), "Ann is on one event")
 	c.DeletePerson("contacts", "Ann")
-	require.Equal(t, purge.Counts{Contacts: 1}, runMaintain(c.Client, 31))
+	require.Equal(t, purge.Counts{Contacts: 1}, c.Maintain(31))
 	c.RequireWhole()
 	for item, err := range c.Table(t).Between(t.Context(), table.Org(c.Org)+"#C#"+c.IDs["Ann"], "A", "~") {
 		require.NoError(t, err)
@@ -297,7 +265,7 @@ func TestAPurgeThatIsTornGoesOn(t *testing.T) {
 		require.ErrorIs(t, err, errTorn)
 		require.Less(t, n, int64(40))
 	}
-	require.Equal(t, purge.Counts{}, runMaintain(c.Client, 31), "all is done")
+	require.Equal(t, purge.Counts{}, c.Maintain(31), "all is done")
 	c.Get(404, id)
 }
 
@@ -316,19 +284,19 @@ func TestTranscriptionsArePurgedWithTheirSession(t *testing.T) {
 	require.Equal(t, before+3*5, items(e, t), "an index, a segment and a place for each")
 	d.Delete(200, ids[0])
 	d.Delete(200, ids[1])
-	runMaintain(d, 29)
+	d.Maintain(29)
 	d.Restore(200, ids[0])
 	require.EqualValues(t, 3, d.Do(200, http.MethodGet, "/transcriptions?session_id="+ids[0], nil).At("pagination.total_results"))
 	d.Delete(200, ids[0])
 	index := transcript.At(d.Org, d.Event).Index(ids[1])
 	kept, err := d.Table(t).Get(t.Context(), index)
 	require.NoError(t, err)
-	require.Equal(t, int64(2), runMaintain(d, 31).Sessions)
+	require.Equal(t, int64(2), d.Maintain(31).Sessions)
 	require.Equal(t, before-2*2+5, items(e, t), "a body and a row for each session")
 	e.RequireWhole(t)
 	kept.Version = 1
 	require.NoError(t, d.Table(t).Transact(t.Context(), table.Insert(kept)))
-	require.Zero(t, runMaintain(d, 31).Sessions)
+	require.Zero(t, d.Maintain(31).Sessions)
 	require.Equal(t, before-2*2+5, items(e, t))
 	require.EqualValues(t, 3, d.Do(200, http.MethodGet, "/transcriptions", nil).At("pagination.total_results"))
 	e.RequireWhole(t)
@@ -340,7 +308,7 @@ func TestALostRowLosesNoTranscriptions(t *testing.T) {
 	id := d.NewSessions("Keynote")[0]
 	d.Do(201, http.MethodPost, "/sessions/"+id+"/transcriptions", object{"type": "summary", "transcription": "Kept."})
 	it.LoseRow(t, d.Stack, id)
-	require.Equal(t, purge.Counts{}, runMaintain(d, 31))
+	require.Equal(t, purge.Counts{}, d.Maintain(31))
 	kept := d.Do(200, http.MethodGet, "/sessions/"+id+"/transcriptions", nil)
 	require.EqualValues(t, 1, kept.At("pagination.total_results"))
 }

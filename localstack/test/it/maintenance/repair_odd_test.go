@@ -96,7 +96,7 @@ func TestShardRepairCountsAShardWhoseRowsArePurged(t *testing.T) {
 	s, e := it.StartWithEngine(t, nil)
 	d := &it.Client{Stack: s, T: t}
 	d.Delete(200, d.NewSessions("A")[0])
-	require.EqualValues(t, 1, runMaintain(d, 31).Sessions)
+	require.EqualValues(t, 1, d.Maintain(31).Sessions)
 	e.RequireWhole(t)
 	e.Add(t, firstIn(e, t, table.Event(d.Org, d.Event)+"#V", "S#"), "n", 1)
 	report, err := verify.Table(t.Context(), e.Client, e.Table)

@@ -135,17 +135,6 @@ func (d *desk) end(p *pending, ago time.Duration) {
 	it.EndUpload(d.T, d.Table(d.T), d.item(p), ago)
 }
 
-// maintain does the whole of maintenance so many days from now, and returns the number of removed
-// uploads.
-func (d *desk) maintain(days int) int64 {
-	d.T.Helper()
-	env := d.Env(d.T)
-	env.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-	failed, removed := it.Maintained(d.T, env)
-	require.Zero(d.T, failed)
-	return removed
-}
-
 // requireGone checks that an upload has neither bytes, nor parts, nor a record.
 func (d *desk) requireGone(p *pending) {
 	d.T.Helper()

@@ -82,13 +82,13 @@ func TestAnUploadEndsAWhileBeforeItsBytes(t *testing.T) {
 	d := newDesk(t)
 	p, joined := d.sent(), d.sent()
 	d.join(joined)
-	require.Zero(t, d.maintain(6))
+	require.Zero(t, d.Maintain(6).Uploads)
 	d.end(p, time.Minute)
-	require.Zero(t, d.maintain(0), "a request may be on its way")
-	require.EqualValues(t, 2, d.maintain(8))
+	require.Zero(t, d.Maintain(0).Uploads, "a request may be on its way")
+	require.EqualValues(t, 2, d.Maintain(8).Uploads)
 	d.requireGone(p)
 	d.requireGone(joined)
-	require.Zero(t, d.maintain(8))
+	require.Zero(t, d.Maintain(8).Uploads)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
 
@@ -99,8 +99,8 @@ func TestALostRowLosesNoMedia(t *testing.T) {
 	id := data(d.post(201, "complete", p.completion())).ID()
 	d.sent() // It is open.
 	it.LoseRow(t, d.Stack, d.session)
-	require.Zero(t, d.maintain(0))
-	require.EqualValues(t, 1, d.maintain(8), "the open upload has ended")
+	require.Zero(t, d.Maintain(0).Uploads)
+	require.EqualValues(t, 1, d.Maintain(8).Uploads, "the open upload has ended")
 	d.Do(200, http.MethodGet, d.path("/"+id), nil)
 }
 
@@ -114,11 +114,11 @@ func TestMediaGoWithTheirSession(t *testing.T) {
 	d.Do(404, http.MethodGet, d.path("/"+id), nil)
 	d.post(404, "initiate", object{"filename": "a.mp3", "size_bytes": 1})
 	d.post(404, "complete", open.completion())
-	require.EqualValues(t, 1, d.maintain(29), "the upload that was not completed has ended")
+	require.EqualValues(t, 1, d.Maintain(29).Uploads, "the upload that was not completed has ended")
 	d.Restore(200, d.session)
 	d.Do(200, http.MethodGet, d.path("/"+id), nil)
 	d.Delete(200, d.session)
-	require.EqualValues(t, 1, d.maintain(31))
+	require.EqualValues(t, 1, d.Maintain(31).Uploads)
 	d.requireGone(p)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
@@ -250,6 +250,6 @@ func TestWithoutTheBucketNothingIsWritten(t *testing.T) {
 	require.Len(t, changes.Since(), 1, "the parts go later")
 	d.post(200, "abort", p.target)
 	d.end(p, 2*time.Hour)
-	require.EqualValues(t, 1, d.maintain(0))
+	require.EqualValues(t, 1, d.Maintain(0).Uploads)
 	d.requireGone(p)
 }

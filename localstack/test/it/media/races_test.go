@@ -65,7 +65,7 @@ func TestACompletionOrAnAbortionWins(t *testing.T) {
 		d.post(404, "complete", p.completion())
 		given = append(given, p)
 	}
-	require.EqualValues(t, len(given), d.maintain(8))
+	require.EqualValues(t, len(given), d.Maintain(8).Uploads)
 	for _, p := range given {
 		d.requireGone(p)
 	}

@@ -26,7 +26,8 @@ func (d *desk) maintainWith(blobs *blob.Store) (failed int, removed int64) {
 	d.T.Helper()
 	env := d.Env(d.T)
 	env.Blobs = blobs
-	return it.Maintained(d.T, env)
+	failed, purged := it.Maintained(d.T, env)
+	return failed, purged.Uploads
 }
 
 // requireStays checks that a removal failed and left the record of an upload.
@@ -44,7 +45,7 @@ func TestAnInterruptedRemovalIsFoundAgain(t *testing.T) {
 	p := d.sent()
 	d.end(p, 2*time.Hour)
 	d.requireStays(p, it.BucketAt(d.T, d.Env(t), it.Nowhere))
-	require.EqualValues(t, 1, d.maintain(0))
+	require.EqualValues(t, 1, d.Maintain(0).Uploads)
 	d.requireGone(p)
 }
 
@@ -69,7 +70,7 @@ func TestARefusedRemovalKeepsTheRecord(t *testing.T) {
 		_, err = d.Bucket(t).Head(t.Context(), p.key())
 		require.NoError(t, err, action)
 	}
-	require.EqualValues(t, 1, d.maintain(0))
+	require.EqualValues(t, 1, d.Maintain(0).Uploads)
 	d.requireGone(p)
 }
 
@@ -109,7 +110,7 @@ func TestABadUploadKeepsNoOther(t *testing.T) {
 		failed, removed = d.maintainWith(d.Env(t).Blobs)
 		require.Equal(t, []any{1, int64(0)}, []any{failed, removed}, name)
 		d.damage(bad, func([]byte) []byte { return stored.Data })
-		require.EqualValues(t, 1, d.maintain(0), name)
+		require.EqualValues(t, 1, d.Maintain(0).Uploads, name)
 	}
 }
 

@@ -97,8 +97,8 @@ func TestBytesThatNeverComeLeaveNothing(t *testing.T) {
 	unsent, _ := d.create(1)
 	d.end(unsent, time.Minute)
 	d.Do(404, http.MethodGet, d.path("/"+unsent), nil)
-	require.Zero(t, d.maintain(0), "a request may be on its way")
-	require.EqualValues(t, 2, d.maintain(2))
+	require.Zero(t, d.Maintain(0).Uploads, "a request may be on its way")
+	require.EqualValues(t, 2, d.Maintain(2).Uploads)
 	d.requireGone(unsent)
 	d.requireGone(unfinished)
 	first, err := d.Bucket(t).First(t.Context(), d.object(kept), 4)
@@ -118,11 +118,11 @@ func TestRecordingsGoWithTheirSession(t *testing.T) {
 	d.Do(404, http.MethodGet, d.path(""), nil)
 	d.Do(404, http.MethodPost, d.path(""), object{"filename": "a.wav", "size_bytes": 1})
 	d.complete(404, open)
-	require.EqualValues(t, 1, d.maintain(29), "the recording that was not completed has ended")
+	require.EqualValues(t, 1, d.Maintain(29).Uploads, "the recording that was not completed has ended")
 	d.Restore(200, d.session)
 	d.Do(200, http.MethodGet, d.path("/"+id), nil)
 	d.Delete(200, d.session)
-	require.EqualValues(t, 1, d.maintain(31))
+	require.EqualValues(t, 1, d.Maintain(31).Uploads)
 	d.requireGone(id)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
@@ -133,7 +133,7 @@ func TestALostRowLosesNoRecording(t *testing.T) {
 	id := d.sent(speech.file())
 	d.complete(200, id)
 	it.LoseRow(t, d.Stack, d.session)
-	require.Zero(t, d.maintain(2))
+	require.Zero(t, d.Maintain(2).Uploads)
 	d.Do(200, http.MethodGet, d.path("/"+id), nil)
 }
 

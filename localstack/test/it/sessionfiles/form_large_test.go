@@ -99,16 +99,6 @@ func (d *desk) hasBytes(u *upload.Upload) bool {
 	return err == nil || open == nil
 }
 
-// maintain does the whole of maintenance so many days from now, and returns the number of removed uploads.
-func (d *desk) maintain(days int) int64 {
-	d.T.Helper()
-	env := d.Env(d.T)
-	env.Now = func() time.Time { return time.Now().AddDate(0, 0, days) }
-	failed, removed := it.Maintained(d.T, env)
-	require.Zero(d.T, failed)
-	return removed
-}
-
 // digest returns the SHA-256 of bytes.
 func digest(t *testing.T, from io.Reader) string {
 	t.Helper()
@@ -228,8 +218,8 @@ func TestFormsThatEndInTheMiddle(t *testing.T) {
 		require.Eventually(t, func() bool { return !d.hasBytes(u) }, 20*time.Second, 20*time.Millisecond)
 	}
 	it.EngineOf(t, d.Stack).RequireWhole(t)
-	require.EqualValues(t, 0, d.maintain(0))
-	require.EqualValues(t, 4, d.maintain(2))
+	require.EqualValues(t, 0, d.Maintain(0).Uploads)
+	require.EqualValues(t, 4, d.Maintain(2).Uploads)
 	require.Empty(t, d.stored())
 }
 
@@ -249,7 +239,7 @@ func TestACrashInAForm(t *testing.T) {
 	id := "00000000-0000-4000-8000-000000000001"
 	stored["id"], stored["object"], stored["multipart"], stored["ends"] = id, parts.Key, parts.ID, time.Now().Add(-2*time.Hour).UTC()
 	d.insert(t, id, it.Encode(t, stored))
-	require.EqualValues(t, 1, d.maintain(0))
+	require.EqualValues(t, 1, d.Maintain(0).Uploads)
 	_, err = d.Bucket(t).Parts(t.Context(), parts)
 	require.ErrorIs(t, err, blob.ErrAbsent)
 	require.Len(t, d.list(), 1)
