@@ -83,41 +83,35 @@ func (b bucketDoor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			deny(w, s3, p)
 			return
 		}
-		answer := &watched{answer: w}
-		w = answer
-		defer func() { b.noteAnswered(answer, all) }()
+		w = &noting{w, b.recorder, all}
 	}
 	b.engine.ServeHTTP(w, r)
 }
 
-// noteAnswered notes a call that the server has not refused: a client can ask for anything at an address
-// with a forged signature.
-func (b bucketDoor) noteAnswered(answer *watched, all []Permission) {
-	if answer.status != http.StatusForbidden {
-		b.recorder.use(all)
-	}
-}
-
-// watched is an answer whose status is seen.
-type watched struct {
-	answer http.ResponseWriter
-	status int
+// noting is an answer that notes the permissions of its call, unless the server refuses the call: a
+// client can ask for anything at an address with a forged signature.
+type noting struct {
+	answer   http.ResponseWriter
+	recorder *Recorder
+	needed   []Permission
 }
 
 // Header returns the headers of the answer.
-func (w *watched) Header() http.Header { return w.answer.Header() }
+func (n *noting) Header() http.Header { return n.answer.Header() }
 
 // Write sends bytes of the body.
-func (w *watched) Write(part []byte) (int, error) { return w.answer.Write(part) }
+func (n *noting) Write(part []byte) (int, error) { return n.answer.Write(part) }
 
-// WriteHeader sends the status.
-func (w *watched) WriteHeader(status int) {
-	w.status = status
-	w.answer.WriteHeader(status)
+// WriteHeader notes the permissions and sends the status, so that the client finds them noted.
+func (n *noting) WriteHeader(status int) {
+	if status >= http.StatusOK && status != http.StatusForbidden {
+		n.recorder.use(n.needed)
+	}
+	n.answer.WriteHeader(status)
 }
 
 // Unwrap returns the answer itself, for http.ResponseController.
-func (w *watched) Unwrap() http.ResponseWriter { return w.answer }
+func (n *noting) Unwrap() http.ResponseWriter { return n.answer }
 
 // ofBucket returns the permissions for a call of a bucket's door, which knows S3 alone.
 func (c sent) ofBucket() ([]Permission, error) {
