@@ -1,6 +1,7 @@
 // Package blob stores bytes in the bucket of a region. Clients send and fetch the bytes at signed
-// addresses, so no function holds them, but for the parts of a form (Send). Read blob.go first, then upload.go for bytes in one
-// request, parts.go for bytes in parts, object.go for stored bytes, try.go, and errors.go.
+// addresses, so no function holds them, but for the parts of a form (Send). Read blob.go first, then
+// upload.go for bytes in one request, parts.go for bytes in parts, object.go for stored bytes, try.go, and
+// errors.go.
 package blob
 
 import (

@@ -62,8 +62,8 @@ func (s *sheet) hasPlace(id string) error {
 // describe writes the file of the draft into the record of the bytes.
 func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 	f := session.File{ID: e.id, Title: e.draft.Filename.Value, Type: withoutSlot, CreatedAt: s.now, Version: 1}
+	stored := s.before.File(e.id)
 	if !e.isNew {
-		stored := s.before.File(e.id)
 		if stored == nil {
 			return Kind.NotFound()
 		}
@@ -81,7 +81,7 @@ func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 	if e.isNew {
 		return nil
 	}
-	return e.guard.Check(s.before.File(e.id).Version, s.before.File(e.id).UpdatedAt)
+	return e.guard.Check(stored.Version, stored.UpdatedAt)
 }
 
 // putInSlot checks the slot of a file and takes the type from it.
