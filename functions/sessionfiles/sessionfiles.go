@@ -63,8 +63,9 @@ const (
 		`"$API/v1/event/$EVENT/sessions/$SESSION/files/upload"` + "\n```"
 
 	aboutComplete = "Checks the uploaded bytes and makes the file visible. The bytes must have the declared size and type. " +
-		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. After such a 400 the upload has ended, and a file " +
-		"that was to be replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
+		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. An SVG has no labels in HTML and no links to other " +
+		"sites: export it without them, or as PNG or PDF. After such a 400 the upload has ended, and a file that was to be " +
+		"replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
 		"A complete file is answered as it is: compare `url` after a replacement, if an answer was lost."
 
 	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +

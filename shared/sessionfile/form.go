@@ -66,14 +66,22 @@ func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api
 	return shown, err
 }
 
-// uploaded shows the file that an earlier request under the same Idempotency-Key has stored; a 409 for a
-// file with other bytes since then.
+// uploaded shows the file that an earlier request under the same Idempotency-Key has stored, with the bytes
+// that the file has now.
 func (st *Store) uploaded(ctx context.Context, c *auth.Caller, in, bytes string) (*view.Content, error) {
-	stored, err := st.again(ctx, c, in, bytes)
+	body, _, err := st.load(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	return &stored.Content, nil
+	stored, err := Kind.Of(st.Store, c, in).Get(ctx, bytes)
+	if err != nil {
+		return nil, err
+	}
+	f := body.File(stored.File.ID)
+	if f == nil {
+		return nil, Kind.NotFound()
+	}
+	return st.show(ctx, c, body, f)
 }
 
 // arrival is the file of a form while its bytes come (form.Sink).

@@ -83,14 +83,17 @@ func fromLatin1(text []byte) []byte {
 func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' }
 
 // isDoctype matches a document type without an address, or with one of the W3C.
-var isDoctype = regexp.MustCompile(`^DOCTYPE\s+svg(\s+PUBLIC\s+"-//W3C//DTD SVG [^"]*"\s+"http://www\.w3\.org/[^"]*")?\s*$`)
+var isDoctype = regexp.MustCompile(
+	`^DOCTYPE\s+svg(\s+PUBLIC\s+["']-//W3C//DTD SVG [^"'<>]*["']\s+["']https?://www\.w3\.org/[^"'<>]*["'])?\s*$`)
 
 // instructions are harmless processing instructions.
 var instructions = []string{"xml", "xpacket", "plantuml", "plantuml-src"}
 
 // reader reads the tokens of an SVG.
 type reader struct {
-	root string
+	// root is the name of the first element, and depth the number of open elements.
+	root  string
+	depth int
 	// inStyle reports whether a style sheet is open. style has the text of the open style sheet.
 	inStyle bool
 	style   strings.Builder
@@ -108,13 +111,12 @@ func (r *reader) read(token xml.Token) string {
 			return "processing instructions"
 		}
 	case xml.StartElement:
-		if r.inStyle {
-			return "an element in a style"
-		}
-		r.root, r.inStyle = cmp.Or(r.root, part.Name.Local), strings.EqualFold(part.Name.Local, "style")
-		return element(part)
+		return r.begin(part)
 	case xml.CharData:
-		if r.inStyle {
+		switch {
+		case r.depth == 0 && len(bytes.TrimSpace(part)) > 0:
+			return "text beside the picture"
+		case r.inStyle:
 			r.style.Write(part)
 		}
 	case xml.EndElement:
@@ -123,8 +125,22 @@ func (r *reader) read(token xml.Token) string {
 	return ""
 }
 
+// begin begins an element.
+func (r *reader) begin(e xml.StartElement) string {
+	switch {
+	case r.inStyle:
+		return "an element in a style"
+	case r.depth == 0 && r.root != "":
+		return "elements after the picture"
+	}
+	r.depth++
+	r.root, r.inStyle = cmp.Or(r.root, e.Name.Local), strings.EqualFold(e.Name.Local, "style")
+	return element(e)
+}
+
 // end ends an element. A style sheet is read at the end, since comments can part the text.
 func (r *reader) end() string {
+	r.depth--
 	if !r.inStyle {
 		return ""
 	}
@@ -225,7 +241,8 @@ func outside(text string) bool {
 	}
 }
 
-// withoutAddresses returns a style without what stands in url().
+// withoutAddresses returns a style without what stands in url(). An address ends with a comment or a block,
+// too: other text could hide in a url( of a comment.
 func withoutAddresses(text string) string {
 	var left strings.Builder
 	for {
@@ -234,6 +251,9 @@ func withoutAddresses(text string) string {
 		if !found {
 			return left.String()
 		}
-		_, text, _ = strings.Cut(rest, ")")
+		text = rest[len(rest):]
+		if end := strings.IndexAny(rest, ")*{}"); end >= 0 {
+			text = rest[end:]
+		}
 	}
 }

@@ -267,3 +267,23 @@ func TestARepeatedLargeForm(t *testing.T) {
 	require.Equal(t, 1, with)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
+
+// silent is a body that never comes.
+type silent struct{ context.Context }
+
+func (s silent) Read([]byte) (int, error) {
+	<-s.Done()
+	return 0, s.Err()
+}
+
+// TestACallerOverTheLimitSendsNoForm: the 429 comes before a byte of the form.
+func TestACallerOverTheLimitSendsNoForm(t *testing.T) {
+	d := streamed(t)
+	token := d.TokenWith(t, object{"scopes": []any{"write:sessions"}, "limit": 1})
+	tight := &desk{d.WithToken(token), d.session}
+	tight.begin(pdf)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	status, answer := tight.stream(ctx, silent{ctx}, megabyte)
+	require.Equal(t, 429, status, answer)
+}

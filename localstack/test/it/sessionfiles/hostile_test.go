@@ -123,6 +123,8 @@ func TestHarmlessBytes(t *testing.T) {
 		{"a.svg", "", `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">` + drawing("")},
 		{"a.svg", "", drawing(`<style>.a{fill:url(#b)} @font-face{src:url("data:font/woff2;base64,AA//AA==")}</style><a xlink:href="#c"/>`)},
 		{"a.img2", "image/x-of-mine", "\x01\x02"}, {"a.img2", "image/x-of-mine", png}, {"a.note", "text/x-of-mine", "Good morning."},
+		{"a.svg", "", `<!DOCTYPE svg PUBLIC '-//W3C//DTD SVG 1.1//EN' 'http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd'>` + "\n" +
+			`<svg xmlns="http://www.w3.org/2000/svg"/>` + "\n"},
 		{"a.svg", "", "\xef\xbb\xbf" + drawing("")}, {"a.svg", "", "<!-- Generator: a program -->\n" + `<svg xmlns="http://www.w3.org/2000/svg"/>`},
 		{"a.svg", "", `<?xml version="1.0" encoding="iso-8859-1"?><svg xmlns="http://www.w3.org/2000/svg"><text>` + "\xe9</text></svg>"},
 		{"a.svg", "", drawing(`<?xpacket begin=""?><i:path-effect xmlns:i="http://www.inkscape.org/namespaces/inkscape" only_selected="false"/>`)},
