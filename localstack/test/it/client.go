@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -20,6 +22,7 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/blob"
 )
 
 // Client calls the operations of one event. The methods for sessions take the expected
@@ -218,6 +221,54 @@ func SendUpload(t *testing.T, record Entity, text string) int {
 		signed.Headers[name] = value.(string)
 	}
 	return stacktest.SendBytes(t, signed, []byte(text)).Status
+}
+
+// Shelf is a client of the files of a session.
+type Shelf struct {
+	*Client
+	Session string
+}
+
+// Path returns the path of the session's files, below the event.
+func (s Shelf) Path(rest string) string { return "/sessions/" + s.Session + "/" + files + rest }
+
+// Begin begins an upload with a POST and sends the bytes. It returns the file's id and the key of the bytes.
+func (s Shelf) Begin(rest string, status int, more ...Object) (id, key string) {
+	s.T.Helper()
+	draft := Merged(Object{"filename": "a.txt", "size_bytes": len(sampleText)}, more...)
+	begun := Entity(s.Do(status, http.MethodPost, s.Path(rest), draft).At("data").(Object))
+	require.Equal(s.T, http.StatusOK, SendUpload(s.T, begun, sampleText))
+	to, err := url.Parse(begun.At("upload").(Object)["url"].(string))
+	require.NoError(s.T, err)
+	return begun.ID(), to.Path[strings.Index(to.Path, "/files/")+1:]
+}
+
+// Add uploads a file, and returns what Begin does.
+func (s Shelf) Add(more ...Object) (id, key string) {
+	s.T.Helper()
+	id, key = s.Begin("", http.StatusCreated, more...)
+	s.Complete(id)
+	return id, key
+}
+
+// Complete completes the upload of a file.
+func (s Shelf) Complete(id string) {
+	s.T.Helper()
+	s.Do(http.StatusOK, http.MethodPost, s.Path("/"+id+"/complete"), nil)
+}
+
+// Remaining returns which of the keys have bytes.
+func (s Shelf) Remaining(keys ...string) (all []string) {
+	s.T.Helper()
+	for _, key := range keys {
+		_, err := s.Env(s.T).Blobs.Head(s.T.Context(), key)
+		if err == nil {
+			all = append(all, key)
+			continue
+		}
+		require.ErrorIs(s.T, err, blob.ErrAbsent)
+	}
+	return all
 }
 
 // mostWebhooks leaves room for two endpoints more below the limit of 20.
