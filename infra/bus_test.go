@@ -124,7 +124,7 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
 		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
 		"webhooks":     {"LECTERN_KEYS": keys},
-		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work")},
+		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work"), "LECTERN_BUCKET": bucket},
 		"operator": {
 			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_BUCKET": bucket, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),

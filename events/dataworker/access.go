@@ -137,6 +137,9 @@ func (w *Worker) event(ctx context.Context, org, event int64, id string) (*datar
 	if on.Sessions, err = w.sessions(ctx, session.Of(org, event), set.Roles, id); err != nil {
 		return nil, err
 	}
+	if on.Files, err = w.files(ctx, caller, id); err != nil {
+		return nil, err
+	}
 	on.Accounts, err = w.accounts(ctx, org, event, id)
 	return on, err
 }

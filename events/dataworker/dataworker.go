@@ -2,7 +2,7 @@
 // collects the data of an access request, and erases a person everywhere. A request may be done
 // again from the beginning at any time: each step finds the rest of the work.
 //
-// Read dataworker.go, access.go, erase.go, bodies.go, sessions.go.
+// Read dataworker.go, access.go, erase.go, files.go, bodies.go, sessions.go.
 package dataworker
 
 import (
@@ -20,6 +20,7 @@ import (
 	"lectern/shared/contact"
 	"lectern/shared/datarequest"
 	"lectern/shared/delivery"
+	"lectern/shared/sessionfile"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/webhook"
@@ -35,9 +36,10 @@ type Config struct {
 	Table *table.Table
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Requests keeps the requests, Contacts the persons.
+	// Requests keeps the requests, Contacts the persons, Files the files that are assigned to them.
 	Requests *datarequest.Store
 	Contacts *contact.Store
+	Files    *sessionfile.Store
 	// Receivers lists the webhook endpoints, Renderer renders bodies again.
 	Receivers *webhook.Receivers
 	Renderer  delivery.Renderer

@@ -13,8 +13,8 @@ import (
 	"lectern/shared/table"
 )
 
-// erase erases the person of a request everywhere: the contacts, the values of their changes, the
-// bodies of webhooks with the answers to them, and other data requests. It may be done again. The bodies
+// erase erases the person of a request everywhere: the contacts, the values of their changes, the files that
+// are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. The bodies
 // of sessions that the person has left come last, since the search for these sessions may take longer
 // than an invocation: then erase returns the key after which the next message goes on with the search.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next string, err error) {
@@ -62,14 +62,17 @@ type erasing struct {
 // everyChange follows the id of each change.
 const everyChange = "~"
 
-// eraseEverything erases a contact, the values of its changes and the bodies of its webhooks, and notes
-// its sessions. The changes and bodies of the next person of the contact stay.
+// eraseEverything erases a contact, the values of its changes, its files and the bodies of its webhooks, and
+// notes its sessions. The changes, files and bodies of the next person of the contact stay.
 func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id string, e erasing) error {
 	last, err := w.eraseContact(ctx, r, id, e.tell)
 	if err != nil {
 		return err
 	}
 	if err := change.Forget(ctx, w.Table, change.Until{Org: r.OrgID, PK: contact.Kind.PK(r.OrgID, id), Last: last}); err != nil {
+		return err
+	}
+	if err := w.eraseFiles(ctx, r.OrgID, id, last, e.sessions); err != nil {
 		return err
 	}
 	if err := w.eraseBodies(ctx, e.audience, record{contact.Kind.Name, id, last}); err != nil {

@@ -37,13 +37,14 @@ const (
 		"is not done.\n\n" +
 		"**Access** collects what is stored of the person in one JSON document, which `archive.url` names for 30 days.\n\n" +
 		"**Erasure** removes all values of the contact with the address: standard fields, custom fields and translations, on all events, " +
-		"the values in the audit trail, the bodies of webhooks, the answers of receivers, and archives. The contact stays without a name, " +
+		"the values in the audit trail, the bodies of webhooks, the answers of receivers, and archives; and the files of sessions that " +
+		"are assigned to the contact, with their bytes, also deleted and replaced ones. The contact stays without a name, " +
 		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`. It cannot be undone. " +
 		"If an earlier erasure for the address has failed before it removed the values, its contact is erased too, whatever address the " +
 		"contact has now. " +
 		"An erasure ends a few minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
-		"What others wrote about a person as free text, such as a session's description, stays, and so do files of sessions, also those " +
-		"that are assigned to the person: delete them by their own operation. Members of the organization stay too, " +
+		"What others wrote about a person as free text, such as a session's description, stays, and so do files of sessions that are not " +
+		"assigned to the person: delete them by their own operation. Members of the organization stay too, " +
 		"whom `response.users` names. Backups keep the data for up to 35 days, and an Idempotency-Key keeps the name of an unknown " +
 		"field that was refused for 24 hours.\n\n" +
 		"For example:\n\n```json\n{\"requestType\": \"access\", \"identityType\": \"email\", \"identityValue\": \"ada@example.org\"}\n```"

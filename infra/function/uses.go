@@ -96,8 +96,8 @@ var used = map[string][]use{
 	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts")},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
-	// dataworker sends the second round of an erasure to its own queue.
-	events.Dataworker: {send(events.Work), link},
+	// dataworker sends the second round of an erasure to its own queue, and removes the files of a person.
+	events.Dataworker: {remove(sessionfile.Folder, abortUpload), send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {

@@ -84,7 +84,21 @@ type CollectedEvent struct {
 	EventID  int64              `json:"event_id" doc:"The event's id."`
 	Contact  wire.Raw           `json:"contact" doc:"The contact on the event, as its GET shows it; with deleted_at if it is deleted there."`
 	Sessions []CollectedSession `json:"sessions" doc:"The sessions on which the contact has a role."`
+	Files    []CollectedFile    `json:"files" doc:"The files of sessions that are assigned to the contact."`
 	Accounts []CollectedAccount `json:"accounts" doc:"The sponsors and exhibitors that name the contact."`
+}
+
+// CollectedFile is the bytes of a file that is assigned to a contact. A file whose bytes were replaced has
+// several.
+type CollectedFile struct {
+	ID        string     `json:"id" doc:"The file's id."`
+	SessionID string     `json:"session_id" doc:"The session of the file."`
+	Title     string     `json:"title" doc:"The file's title."`
+	Filename  string     `json:"filename" doc:"The file's name."`
+	Size      int64      `json:"size" doc:"The number of bytes."`
+	MIMEType  string     `json:"mimetype" doc:"The MIME type."`
+	CreatedAt wire.Time  `json:"created_at" doc:"When the upload began."`
+	RemovedAt *wire.Time `json:"removed_at" doc:"When the bytes are removed: those of a deleted or replaced file, or of an upload that is not complete; null for a file that stays."`
 }
 
 // CollectedSession is a session on which a contact has a role.

@@ -32,8 +32,9 @@ type Personal int
 const (
 	// Nothing is for items with ids, numbers, times and names of fields, and nothing of a contact.
 	Nothing Personal = iota + 1
-	// Person is for items that may hold data of a contact. An erasure removes the data. An item
-	// without a contact in its key or data ends by its time to live instead.
+	// Person is for items that may hold data of a contact. An erasure removes the data, but not text
+	// that other people wrote about a person. An item without a contact in its key or data ends by its
+	// time to live instead.
 	Person
 	// Outside is for items that may hold text about a person. An erasure leaves the text, because
 	// other people wrote it or it belongs to the members of an organization (gaps.md section 7).

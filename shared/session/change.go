@@ -108,9 +108,9 @@ var unpublished = []string{"updated_at", "created_at", "sequence", "last_number"
 func (w Writer) record(ctx context.Context, c Change) change.Record {
 	var before any
 	if c.Before != nil {
-		before = c.Before.withoutLinks()
+		before = c.Before.withoutWords()
 	}
-	values := change.Diff(before, c.After.withoutLinks(), unpublished...)
+	values := change.Diff(before, c.After.withoutWords(), unpublished...)
 	for _, name := range c.Fields {
 		values = append(values, w.fieldValue(c, name))
 	}

@@ -14,11 +14,10 @@ type File struct {
 	ID string `json:"id"`
 	// Bytes is the id of the bytes: other bytes have another id.
 	Bytes string `json:"bytes"`
-	// Link is the last segment of the file's address. Whoever has the link can download the bytes,
-	// so change records leave the link out.
+	// Link is the last segment of the file's address. Whoever has the link can download the bytes.
 	Link     string  `json:"link,omitempty"`
-	Title    string  `json:"title"`
-	Filename string  `json:"filename"`
+	Title    string  `json:"title,omitempty"`
+	Filename string  `json:"filename,omitempty"`
 	Size     int64   `json:"size"`
 	MIMEType string  `json:"mimetype"`
 	Type     string  `json:"type"`
@@ -76,12 +75,14 @@ func (b *Body) RemoveFile(id string) {
 	}
 }
 
-// withoutLinks returns the body for a change record, without the links of files.
-func (b *Body) withoutLinks() *Body {
+// withoutWords returns the body for a change record, without the links, titles and names of files: an
+// erasure finds these words with the files.
+func (b *Body) withoutWords() *Body {
 	shown := *b
 	shown.Content = slices.Clone(b.Content)
 	for i := range shown.Content {
-		shown.Content[i].Link = ""
+		f := &shown.Content[i]
+		f.Link, f.Title, f.Filename = "", "", ""
 	}
 	return &shown
 }

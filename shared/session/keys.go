@@ -11,9 +11,9 @@ import (
 )
 
 // Keys are the patterns of the items of sessions. A session and its row name contacts by id, and
-// have texts that others wrote.
+// have texts that others wrote. A session has the files of contacts, too.
 var Keys = []keys.Pattern{
-	{Name: "session", PK: "e#S#<session>", SK: "B", Personal: keys.Outside},
+	{Name: "session", PK: "e#S#<session>", SK: "B", Personal: keys.Person},
 	{Name: "row of a session", PK: "e#RS", SK: "<shard>#<session>", Personal: keys.Outside},
 	{Name: "version of a shard", PK: "e#V", SK: rowFamily + "#<shard>", Personal: keys.Nothing},
 	{Name: "running number", PK: "e#N#session", SK: "-", Personal: keys.Nothing},

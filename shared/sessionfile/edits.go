@@ -161,7 +161,7 @@ func (e completeUpload) do(ctx context.Context, s *sheet) (*session.File, error)
 	f.Link, f.UpdatedAt = e.link, s.now
 	s.close(e.id)
 	s.change().PutFile(f)
-	return &f, s.set(ctx, e.bytes, "completed", nil)
+	return &f, s.keep(ctx, e.bytes)
 }
 
 // replaced returns a stored file with the bytes and what the client sent with them. An update may have

@@ -53,9 +53,22 @@ func (s *sheet) records() upload.Collection[Bytes, *Bytes] {
 	return Kind.Of(s.Store.Store, s.caller, s.before.ID)
 }
 
-// set changes the record of bytes; nil for ends lets the bytes stay. A record that is missing, as after
-// some damage, is left alone.
-func (s *sheet) set(ctx context.Context, id, verb string, ends *wire.Time) error {
+// keep lets the bytes of an upload stay.
+func (s *sheet) keep(ctx context.Context, id string) error {
+	return s.set(ctx, id, "completed", func(b *Bytes) { b.Ends = nil })
+}
+
+// discard lets the purge remove the bytes of a file after Keep. The record gets the file as it was.
+func (s *sheet) discard(ctx context.Context, f *session.File, verb string) error {
+	ends := wire.At(s.now.Add(Keep))
+	return s.set(ctx, f.Bytes, verb, func(b *Bytes) {
+		b.Ends, b.File, b.Sent = &ends, *f, nil
+		b.File.Link = ""
+	})
+}
+
+// set changes the record of bytes. A record that is missing, as after some damage, is left alone.
+func (s *sheet) set(ctx context.Context, id, verb string, change func(*Bytes)) error {
 	before, err := s.records().Find(s.got, id)
 	if apierr.IsNotFound(err) {
 		return nil
@@ -64,16 +77,10 @@ func (s *sheet) set(ctx context.Context, id, verb string, ends *wire.Time) error
 		return err
 	}
 	after := *before
-	after.Ends = ends
+	change(&after)
 	writes, err := s.records().Writes(ctx, verb, before, &after)
 	s.also = append(s.also, writes...)
 	return err
-}
-
-// discard lets the purge remove the bytes of a file after Keep.
-func (s *sheet) discard(ctx context.Context, f *session.File, verb string) error {
-	ends := wire.At(s.now.Add(Keep))
-	return s.set(ctx, f.Bytes, verb, &ends)
 }
 
 // operation does an edit of a file in one transaction (write.Op).
@@ -149,6 +156,9 @@ func (s *sheet) writes(ctx context.Context) ([]table.Write, error) {
 	all, place := s.also, session.At(s.caller)
 	if s.after != nil {
 		c := session.Change{Before: s.before, After: s.after, Action: session.KindUpdated, Kind: session.KindUpdated}
+		if s.before.DeletedAt != nil { // Only an erasure changes a deleted session.
+			c.Kind = session.KindDeleted
+		}
 		writes, err := session.Writer{Table: s.Table, Place: place}.Writes(ctx, s.now, c)
 		if err != nil {
 			return nil, err

@@ -3,8 +3,8 @@
 // completed file is a part of its session. Package upload has a record of the bytes, of files and of
 // uploads that are not complete.
 //
-// Read slot.go for slots; store.go, draft.go, types.go, keys.go, sheet.go, edits.go, inspect.go, link.go
-// and form.go for files.
+// Read slot.go for slots; store.go, draft.go, keys.go, sheet.go, edits.go, inspect.go, link.go,
+// form.go and erase.go for files.
 package sessionfile
 
 import (

@@ -17,8 +17,8 @@ import (
 	"lectern/shared/wire"
 )
 
-// Keys are the patterns of the items. A file name is text that others wrote.
-var Keys = []keys.Pattern{{Name: "upload", PK: "e#UP", SK: "<session>#<kind>#<id>", Personal: keys.Outside}}
+// Keys are the patterns of the items. The name of a file of a contact is the contact's text.
+var Keys = []keys.Pattern{{Name: "upload", PK: "e#UP", SK: "<session>#<kind>#<id>", Personal: keys.Person}}
 
 // Grace is the time after the end of an upload for which the bytes stay: a request that began before
 // the end is done by then.

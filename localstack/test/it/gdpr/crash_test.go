@@ -79,6 +79,9 @@ func (e *ending) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 // bench has a person whose requests are done by workers that end, and what the worker has sent.
 type bench struct {
 	*it.Contacts
+	// shelf has a file of the person. key names its bytes, and next those of the next person of the contact.
+	shelf     it.Shelf
+	key, next string
 	// id is the person, and hook the endpoint.
 	id, hook string
 	// second has the contact on a second event.
@@ -129,7 +132,7 @@ func (b *bench) workerOf(wrap func(table.Client) table.Client) *dataworker.Worke
 	env.Table, env.Memory, env.Log = table.New(wrap(client), name), new(api.Memory), api.NewLog(b.T.Output())
 	return dataworker.New(dataworker.Config{
 		Table: env.Table, Now: env.Now, Log: env.Log, Requests: datarequest.NewStore(env), Contacts: stores.Contacts(env),
-		Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
+		Files: stores.SessionFiles(env), Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
 	})
 }
 
@@ -175,7 +178,9 @@ func newBench(t *testing.T) *bench {
 	second := b.InNewEvent()
 	row := second.NewField("Row", "text")
 	second.Create(200, object{"email": address, "custom_fields": object{row: canary}})
-	b.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}})
+	talk := b.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}}).ID()
+	b.shelf = it.Shelf{Client: b.Client, Session: talk}
+	_, b.key = b.shelf.Add(assigned(id, named))
 	b.id, b.second = id, second
 	b.hook = b.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": "https://hooks.invalid/", "events": []any{"contact.updated"}}).JSON(t)["id"].(string)
 	b.deliver("")
@@ -235,6 +240,7 @@ func TestRequestsGoOnAfterAnyEnd(t *testing.T) {
 	require.Equal(t, time.Second, b.posts[0].Delay)
 	require.Greater(t, b.do(b.posts[0].Body), 5)
 	require.Empty(t, found(engine.Dump(t)))
+	require.Empty(t, b.shelf.Remaining(b.key))
 	require.Equal(t, "completed", b.request(erasure)["status"])
 	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
 

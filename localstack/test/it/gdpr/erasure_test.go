@@ -150,6 +150,18 @@ func found(dump it.Dump) (where []string) {
 	return where
 }
 
+// requireDeclared requires that a person's texts stand in the table, and only in items that declare it.
+func requireDeclared(t *testing.T, dump it.Dump) {
+	t.Helper()
+	require.NotEmpty(t, found(dump))
+	for key, item := range dump {
+		if tells(key.PK + key.SK + item.Data) {
+			pattern, known := layout.Find(key)
+			require.True(t, known && pattern.Personal == keys.Person, "%v: %s", key, item.Data)
+		}
+	}
+}
+
 // TestAnErasedPersonIsNowhere: before the erasure, a person's texts are only in items that declare it;
 // afterwards no item of the table, no line of the log and no message of the queues has any of them.
 func TestAnErasedPersonIsNowhere(t *testing.T) {
@@ -160,13 +172,7 @@ func TestAnErasedPersonIsNowhere(t *testing.T) {
 	p := newPerson(t, o)
 	p.settle()
 	access := o.after(o.ask(201, asking("access", address)).ID(), "completed")
-	for key, item := range engine.Dump(t) {
-		if tells(key.PK + key.SK + item.Data) {
-			pattern, known := layout.Find(key)
-			require.True(t, known && pattern.Personal == keys.Person, "%v: %s", key, item.Data)
-		}
-	}
-	require.NotEmpty(t, found(engine.Dump(t)))
+	requireDeclared(t, engine.Dump(t))
 
 	begun := o.ask(201, asking("erasure", " "+strings.ToUpper(address)))
 	require.Equal(t, "pending", begun["status"])

@@ -40,6 +40,7 @@ func (b *bench) emptied() (string, []byte) {
 	require.Equal(b.T, "failed", b.request(id)["status"])
 	require.NotEmpty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
 	b.Put(200, b.id, object{"email": "new@example.org", "first_name": "New"})
+	_, b.next = b.shelf.Add(assigned(b.id))
 	return id, body
 }
 
@@ -47,6 +48,7 @@ func (b *bench) emptied() (string, []byte) {
 func (b *bench) requireNew() {
 	b.T.Helper()
 	require.Equal(b.T, "New", b.Get(200, b.id)["first_name"])
+	require.Equal(b.T, []string{b.next}, b.shelf.Remaining(b.key, b.next))
 	require.Empty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
 	kept := false
 	for item, err := range b.Table(b.T).Between(b.T.Context(), contact.Kind.PK(b.Org, b.id), "H#", "H#~") {

@@ -26,7 +26,7 @@ func (b *bench) maintained(later time.Duration) (report *maintain.Report, sent [
 	b.T.Helper()
 	now := func() time.Time { return time.Now().Add(later) }
 	store := maintain.Store{
-		Tenancy: tenancy.Store{Table: b.Table(b.T), Now: now, Region: "us"}, Time: time.Minute,
+		Tenancy: tenancy.Store{Table: b.Table(b.T), Now: now, Region: "us"}, Blobs: b.Env(b.T).Blobs, Time: time.Minute,
 		Publish: func(_ context.Context, messages []bus.Message) error {
 			sent = append(sent, messages...)
 			return nil

@@ -1,0 +1,123 @@
+package gdpr_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/shared/table"
+)
+
+// named describes a file with the person's text.
+var named = object{"title": "Slides of " + canary, "filename": canary + ".txt"}
+
+// assigned describes a file of a contact.
+func assigned(contact string, more ...object) object {
+	return it.Merged(object{"assigned_participant_id": contact}, it.Merged(object{}, more...))
+}
+
+// library has files of the person and of Bob in a session, and the keys of their bytes.
+type library struct {
+	it.Shelf
+	ada, bob string
+	// gone are the bytes of the person, others are the bytes that stay.
+	gone, others []string
+	// moved is a file that was the person's and is Bob's, with a replacement that began before.
+	moved string
+}
+
+func newLibrary(o *office) *library {
+	o.T.Helper()
+	l := &library{ada: o.Create(200, object{"email": address}).ID(), bob: o.Create(200, object{"email": "bob@example.org"}).ID()}
+	l.Shelf = it.Shelf{Client: o.Client, Session: o.Client.Create(200, object{"title": "A talk", "participants": []any{
+		object{"contact_id": l.ada, "core_role": "speaker"}, object{"contact_id": l.bob, "core_role": "speaker"},
+	}}).ID()}
+	l.addGone()
+	l.addOthers()
+	return l
+}
+
+// addGone adds a file of the person, a replaced one with a replacement for Bob, a deleted one, and an upload.
+func (l *library) addGone() {
+	l.T.Helper()
+	_, whole := l.Add(assigned(l.ada, named))
+	replaced, former := l.Add(named)
+	l.describe(replaced, assigned(l.ada))
+	_, bytes := l.Begin("/"+replaced+"/replace", 200, object{"filename": "b " + canary + ".txt"})
+	l.Complete(replaced)
+	_, next := l.Begin("/"+replaced+"/replace", 200, assigned(l.bob))
+	deleted, removed := l.Add(named)
+	l.describe(deleted, assigned(l.ada))
+	l.Call(l.T, 204, http.MethodDelete, l.EventPath(l.Path("/"+deleted)), nil)
+	_, open := l.Begin("", 201, assigned(l.ada, named))
+	l.gone = []string{whole, former, bytes, next, removed, open}
+}
+
+// addOthers adds files that are not the person's, of which one has a replacement for the person.
+func (l *library) addOthers() {
+	l.T.Helper()
+	_, free := l.Add()
+	taken, his := l.Add(assigned(l.bob))
+	_, hers := l.Begin("/"+taken+"/replace", 200, assigned(l.ada, object{"filename": canary + ".txt"}))
+	moved, former := l.Add(assigned(l.ada))
+	_, next := l.Begin("/"+moved+"/replace", 200)
+	l.describe(moved, assigned(l.bob))
+	l.moved, l.gone, l.others = moved, append(l.gone, hers), []string{free, his, former, next}
+}
+
+// describe updates the description of a file.
+func (l *library) describe(id string, change object) {
+	l.T.Helper()
+	l.Do(200, http.MethodPut, l.Path("/"+id), change)
+}
+
+// TestFilesOfAnErasedPersonAreRemoved with all bytes that they have and had, also in a deleted session, and
+// nobody else's.
+func TestFilesOfAnErasedPersonAreRemoved(t *testing.T) {
+	o := newOffice(t)
+	o.Inside(t, slow)
+	engine, l := it.EngineOf(t, o.Stack), newLibrary(o)
+	speaking := object{"title": "Another talk", "participants": []any{object{"contact_id": l.ada, "core_role": "speaker"}}}
+	deleted := it.Shelf{Client: o.Client, Session: o.Client.Create(200, speaking).ID()}
+	_, last := deleted.Add(assigned(l.ada, named))
+	deleted.Delete(200, deleted.Session)
+	l.gone = append(l.gone, last)
+	require.Equal(t, l.gone, l.Remaining(l.gone...))
+	requireDeclared(t, engine.Dump(t))
+	archived := o.archive(200, o.after(o.ask(201, asking("access", address)).ID(), "completed")).List("contacts")[0].List("events")[0].List("files")
+	require.Len(t, archived, len(l.gone))
+	require.Contains(t, it.Column(archived, "filename"), canary+".txt")
+	engine.RequireWhole(t)
+
+	o.after(o.ask(201, asking("erasure", address)).ID(), "completed")
+	require.Empty(t, found(engine.Dump(t)))
+	require.Empty(t, l.Remaining(l.gone...))
+	require.Equal(t, l.others, l.Remaining(l.others...))
+	engine.RequireWhole(t)
+	files := l.Do(200, http.MethodGet, l.Path(""), nil).List("data")
+	require.Len(t, files, 3)
+	require.Equal(t, []any{nil, l.bob, l.bob}, it.Column(files, "assigned_participant_id"))
+	l.Complete(l.moved)
+	require.EqualValues(t, len(l.gone), l.Maintain(1).Uploads, "the records of the bytes follow")
+	require.Equal(t, l.others[:2], l.Remaining(l.others[:2]...))
+	engine.RequireWhole(t)
+}
+
+// TestAnErasureWaitsForTheBucket: it fails as long as the bytes cannot be removed, and the next message goes
+// on.
+func TestAnErasureWaitsForTheBucket(t *testing.T) {
+	b := newBench(t)
+	require.NotEmpty(t, b.shelf.Remaining(b.key))
+	id, body := b.asked("erasure")
+	w := b.workerOf(func(client table.Client) table.Client { return client })
+	w.Files.Blobs = it.BucketAt(t, b.Env(t), it.Nowhere)
+	answer, err := w.Invoke(t.Context(), message(body, 1))
+	require.NoError(t, err)
+	require.Len(t, answer.BatchItemFailures, 1)
+	require.Equal(t, "processing", b.request(id)["status"])
+	require.Equal(t, []string{b.key}, b.shelf.Remaining(b.key))
+	require.Zero(t, b.invoke(body, 2))
+	require.Empty(t, b.shelf.Remaining(b.key))
+}
