@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -259,9 +260,19 @@ func (r *Revision) Resolve(c huma.Context) []error {
 
 // Form is a body of multipart/form-data that the handler reads as it comes.
 type Form struct {
-	Body     io.Reader
+	Body     FormBody
 	Boundary string
 }
+
+// FormBody is the body of a form.
+type FormBody struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+// SetReadDeadline ends a read that lasts longer. It returns an error where the body has come before the
+// request, as in a Lambda.
+func (b FormBody) SetReadDeadline(at time.Time) error { return b.control.SetReadDeadline(at) }
 
 // FormOf returns the form of a request to a route with TakesForm. Only the first call of the handler can
 // read the body: a call that shows what an earlier request wrote (write.Ref) must not.

@@ -1,8 +1,10 @@
-// Package form reads a form with a file as it comes, in the memory of one part (multipart/form-data, RFC
-// 7578). Nothing but the texts and that part is held, so a form of any size needs the same memory.
+// Package form reads a form with a file as it comes (multipart/form-data, RFC 7578). It sends each full part
+// on while the next one comes. All forms of a process share the memory of a few parts, so they need the same
+// memory whatever their number and sizes. Read form.go and memory.go.
 package form
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,12 +15,10 @@ import (
 	"mime/multipart"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"lectern/shared/apierr"
-	"lectern/shared/blob"
 )
 
 const (
@@ -26,24 +26,23 @@ const (
 	fileField = "file"
 	// Beside is the number of bytes that a form may have beside the file, and maxText that of a text.
 	Beside, maxText = 64 << 10, 4 << 10
-	// atOnce is the number of forms that a process reads at once.
-	atOnce = 16
 	// maxName is the number of characters of the longest name.
 	maxName = 255
-)
-
-// The memory of the forms that the process reads.
-var (
-	reading atomic.Int32
-	buffers = sync.Pool{New: func() any { return new([blob.MinPart]byte) }}
 )
 
 // Sink takes the bytes of the file.
 type Sink interface {
 	// Begin takes the name, and the first part or the whole of a smaller file. It may refuse both.
 	Begin(name string, first []byte) error
-	// Send takes a full part. The first part comes to Begin before.
+	// Send takes a full part, while the Reader reads the next one. The first part comes to Begin before.
 	Send(ctx context.Context, part []byte) error
+}
+
+// Body is the body of a form.
+type Body interface {
+	io.Reader
+	// SetReadDeadline ends a read that lasts longer, where a server can.
+	SetReadDeadline(at time.Time) error
 }
 
 // Config describes the forms that a Reader takes.
@@ -53,14 +52,19 @@ type Config struct {
 	// MaxFile is the size of the largest file, and Larger the advice for a larger file.
 	MaxFile int
 	Larger  string
+	// PartTime is the time in which a part must come.
+	PartTime time.Duration
 }
 
 // Reader reads one form. Close it.
 type Reader struct {
 	Config
-	body   *limited
-	sink   Sink
-	memory *[blob.MinPart]byte
+	from Body
+	body *limited
+	sink Sink
+	// memory has the part that comes; nil before the file. sent gets the outcome of the part before.
+	memory *memory
+	sent   chan error
 	// came reports whether the form has a file.
 	came   bool
 	name   string
@@ -70,23 +74,22 @@ type Reader struct {
 	filled int
 }
 
-// Open returns a reader of a form. It returns a 503 while the process reads as many forms as it has memory
-// for.
-func Open(body io.Reader, c Config, to Sink) (*Reader, error) {
+// Open returns a reader of a form. It returns a 503 while the process reads as many forms as it may.
+func Open(body Body, c Config, to Sink) (*Reader, error) {
 	if reading.Add(1) > atOnce {
 		reading.Add(-1)
 		return nil, apierr.Unavailable()
 	}
 	whole := io.MultiReader(body, strings.NewReader("\r\n"), ended{})
 	return &Reader{
-		Config: c, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
-		memory: buffers.Get().(*[blob.MinPart]byte), texts: map[string]string{}, sum: sha256.New(),
+		Config: c, from: body, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
+		texts: map[string]string{}, sum: sha256.New(),
 	}, nil
 }
 
 // Close gives the memory back. No part can be used afterwards.
 func (r *Reader) Close() {
-	buffers.Put(r.memory)
+	r.memory.give()
 	reading.Add(-1)
 }
 
@@ -100,7 +103,12 @@ func (r *Reader) Texts() map[string]string { return r.texts }
 func (r *Reader) Size() int64 { return int64(r.size) }
 
 // Rest returns the bytes of the file that were not sent, after Read.
-func (r *Reader) Rest() []byte { return r.memory[:r.filled] }
+func (r *Reader) Rest() []byte {
+	if r.memory == nil {
+		return nil
+	}
+	return r.memory[:r.filled]
+}
 
 // Digest returns what makes two forms the same: the properties, and name and bytes of the file.
 func (r *Reader) Digest() []byte {
@@ -112,9 +120,18 @@ func (r *Reader) Digest() []byte {
 	return text
 }
 
-// Read reads the form to its end. It returns a 400 that names the property for a form that is broken or has
-// no file, a 413 past a limit, and the errors of the sink.
+// Read reads the form to its end. It returns a 400 that names the property for a form that is broken, has
+// no file or comes too slowly, a 413 past a limit, and the errors of the sink. The sink has no part any more
+// when Read returns.
 func (r *Reader) Read(ctx context.Context, boundary string) error {
+	err := r.readAll(ctx, boundary)
+	_ = r.from.SetReadDeadline(time.Time{})
+	return cmp.Or(err, r.wait())
+}
+
+// readAll reads the form, and leaves the last full part to the sink.
+func (r *Reader) readAll(ctx context.Context, boundary string) error {
+	r.hurry()
 	form := multipart.NewReader(r.body, boundary)
 	for {
 		part, err := form.NextRawPart()
@@ -191,6 +208,9 @@ func (r *Reader) readFile(ctx context.Context, part *multipart.Part) error {
 		return err
 	}
 	for first := true; ; first = false {
+		if err := r.take(ctx); err != nil {
+			return err
+		}
 		end, err := r.fill(part)
 		if err == nil && first {
 			err = r.sink.Begin(r.name, r.Rest())
@@ -198,7 +218,7 @@ func (r *Reader) readFile(ctx context.Context, part *multipart.Part) error {
 		if err != nil || end {
 			return err
 		}
-		if err := r.sink.Send(ctx, r.Rest()); err != nil {
+		if err := r.send(ctx); err != nil {
 			return err
 		}
 	}

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,7 +31,12 @@ func (k *kept) Send(_ context.Context, part []byte) error {
 	return err
 }
 
-var config = form.Config{Texts: []string{"title"}, MaxFile: 6 << 20, Larger: "Send it directly."}
+var config = form.Config{Texts: []string{"title"}, MaxFile: 6 << 20, Larger: "Send it directly.", PartTime: time.Minute}
+
+// patient is a body without a deadline.
+type patient struct{ io.Reader }
+
+func (patient) SetReadDeadline(time.Time) error { return errors.ErrUnsupported }
 
 const (
 	before = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n"
@@ -40,7 +47,7 @@ const (
 func read(t *testing.T, body io.Reader) (*kept, string, error) {
 	t.Helper()
 	k := &kept{}
-	r, err := form.Open(body, config, k)
+	r, err := form.Open(patient{body}, config, k)
 	require.NoError(t, err)
 	defer r.Close()
 	err = r.Read(t.Context(), "b")
@@ -80,15 +87,100 @@ func TestEndsAndLimits(t *testing.T) {
 func TestFormsAtOnce(t *testing.T) {
 	open := make([]*form.Reader, 16)
 	for i := range open {
-		r, err := form.Open(strings.NewReader(""), config, &kept{})
+		r, err := form.Open(patient{strings.NewReader("")}, config, &kept{})
 		require.NoError(t, err)
 		open[i] = r
 	}
-	_, err := form.Open(strings.NewReader(""), config, &kept{})
+	_, err := form.Open(patient{strings.NewReader("")}, config, &kept{})
 	require.Equal(t, apierr.Unavailable(), err)
 	for _, r := range open {
 		r.Close()
 	}
 	_, _, err = read(t, strings.NewReader(before+"x"+after))
 	require.NoError(t, err)
+}
+
+// waiting is a sink whose parts are sent when go on.
+type waiting struct {
+	kept
+	on chan struct{}
+}
+
+func (w *waiting) Send(ctx context.Context, part []byte) error {
+	<-w.on
+	return w.kept.Send(ctx, part)
+}
+
+// TestFormsShareTheMemoryOfAFewParts: more forms than parts are held come to their end, also while the first
+// parts of all are not sent.
+func TestFormsShareTheMemoryOfAFewParts(t *testing.T) {
+	on, done := make(chan struct{}), make(chan string)
+	file := strings.Repeat("x", 6<<20)
+	for range 12 {
+		go func() {
+			k := &waiting{on: on}
+			r, err := form.Open(patient{strings.NewReader(before + file + after)}, config, k)
+			if err == nil {
+				defer r.Close()
+				err = r.Read(context.Background(), "b")
+			}
+			if err != nil {
+				done <- err.Error()
+				return
+			}
+			done <- k.String() + string(r.Rest())
+		}()
+	}
+	time.Sleep(50 * time.Millisecond)
+	close(on)
+	for range 12 {
+		require.True(t, file == <-done)
+	}
+}
+
+// TestAFormThatWaitsTooLong for memory is a 503.
+func TestAFormThatWaitsTooLong(t *testing.T) {
+	var open []*form.Reader
+	for range 8 {
+		r, err := form.Open(patient{strings.NewReader(before + "x" + after)}, config, &kept{})
+		require.NoError(t, err)
+		require.NoError(t, r.Read(t.Context(), "b"))
+		open = append(open, r)
+	}
+	r, err := form.Open(patient{strings.NewReader(before + "x" + after)}, config, &kept{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	require.Equal(t, apierr.Unavailable(), r.Read(ctx, "b"))
+	for _, one := range append(open, r) {
+		one.Close()
+	}
+}
+
+// TestASlowFormEnds when a part has not come in its time.
+func TestASlowFormEnds(t *testing.T) {
+	for _, begun := range []string{before[:20], before + "x"} {
+		client, server := net.Pipe()
+		quick := config
+		quick.PartTime = 30 * time.Millisecond
+		r, err := form.Open(server, quick, &kept{})
+		require.NoError(t, err)
+		go func() { _, _ = client.Write([]byte(begun)) }()
+		require.ErrorContains(t, r.Read(t.Context(), "b"), "ended early")
+		r.Close()
+		require.NoError(t, client.Close())
+	}
+}
+
+// refusing is a sink that cannot send.
+type refusing struct{ kept }
+
+func (refusing) Send(context.Context, []byte) error { return errors.New("no bucket") }
+
+// TestAPartThatIsNotSentEndsTheForm, also if it is the last one.
+func TestAPartThatIsNotSentEndsTheForm(t *testing.T) {
+	r, err := form.Open(patient{strings.NewReader(before + strings.Repeat("x", 6<<20) + after)}, config, &refusing{})
+	require.NoError(t, err)
+	defer r.Close()
+	require.EqualError(t, r.Read(t.Context(), "b"), "no bucket")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
@@ -42,7 +43,9 @@ type Texts struct {
 }
 
 // forms describes the forms to form.Reader.
-var forms = form.Config{Texts: []string{"title", "assigned_participant_id", slotField}, MaxFile: maxFile, Larger: Larger}
+var forms = form.Config{
+	Texts: []string{"title", "assigned_participant_id", slotField}, MaxFile: maxFile, Larger: Larger, PartTime: time.Minute,
+}
 
 // Upload stores the file of a form. It returns a 400 that names the property for a form, a file or a
 // property that breaks a rule, a 404 without the session, a 409 for a file too many, and a 413 for a file

@@ -182,15 +182,22 @@ func localCredentials(getenv func(string) string) aws.CredentialsProvider {
 		getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
 }
 
-// wholeBody sends the body of a request from memory. After a quick answer the SDK closes its
-// own reader while net/http still reads the end of the body. net/http then closes the
-// connection before the answer is read.
+// maxCopied is the length of the longest body that wholeBody copies. Longer ones are parts of forms.
+const maxCopied = 4 << 20
+
+// wholeBody sends the body of a request from memory of its own, and a longer one without a look past its end.
+// After a quick answer the SDK closes its own reader, while net/http still looks for the end of the body.
+// net/http then closes the connection before the answer is read.
 type wholeBody struct{ *http.Client }
 
 // Do sends a request. After a request without an answer in time it closes the idle connections, since
 // all may have died while the process was frozen. The next try opens a new connection.
 func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
-	if r.Body != nil {
+	switch {
+	case r.Body == nil:
+	case r.ContentLength > maxCopied:
+		r.Body = io.NopCloser(io.LimitReader(r.Body, r.ContentLength))
+	default:
 		body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
 		if _, err := body.ReadFrom(r.Body); err != nil {
 			return nil, err
