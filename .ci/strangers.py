@@ -40,12 +40,10 @@ def refused(answer, field, what):
 
 
 def changed(url, **parameters):
-    """The address with other values of parameters; None removes a parameter."""
+    """The address with other values of parameters."""
     parts = urllib.parse.urlsplit(url)
-    query = {**dict(urllib.parse.parse_qsl(parts.query)), **parameters}
-    return parts._replace(query=urllib.parse.urlencode(
-        {k: v for k, v in query.items() if v is not None}, quote_via=urllib.parse.quote,
-    )).geturl()
+    query = dict(urllib.parse.parse_qsl(parts.query)) | parameters
+    return parts._replace(query=urllib.parse.urlencode(query, quote_via=urllib.parse.quote)).geturl()
 
 
 class Service:
@@ -54,10 +52,10 @@ class Service:
     def __init__(self, bucket):
         self.bucket, self.signer = bucket["name"], Signer(bucket)
         self.boto3, self.aws = Boto3Bucket(bucket), AwsBucket(bucket)
-        self.speaker = api("POST", "/contacts/create", {"email": "ada@strangers.example", "first_name": "Ada"}, 201)["id"]
+        self.speaker = api("POST", "/contacts/create", {"email": "ada@strangers.example", "first_name": "Ada"})["id"]
         self.path = "/sessions/" + api("POST", "/sessions/create", {
             "title": "A talk", "participants": [{"contact_id": self.speaker, "core_role": "speaker"}],
-        }, 201)["id"]
+        })["id"]
         # contents has the bytes of each file by its id, and media the bytes of each item by its id.
         self.contents, self.media = {}, {}
         # waiting has the keys whose bytes no file has, and why the bytes are there.
@@ -82,11 +80,11 @@ class Service:
 
     def shown(self):
         """Size and type of each object by its key, as the API shows the files of all sessions, and the media."""
-        objects, page, sessions = {}, 0, None
-        while sessions is None or len(sessions) == 100:
-            page += 1
-            sessions = api("GET", f"/sessions?pageSize=100&page={page}")["results"]
-            for file in (f for s in sessions for f in s["content"]):
+        objects, page, pages = {}, 1, 1
+        while page <= pages:
+            answer = api("GET", f"/sessions?page_size=100&page={page}")
+            page, pages = page + 1, answer["pagination"]["totalPages"]
+            for file in (f for s in answer["results"] for f in s["content"]):
                 key = self.key(self.location(file))
                 assert key not in objects, f"two files have the object {key}"
                 objects[key] = file["size"], file["mimetype"]
@@ -134,7 +132,7 @@ def misuse(service, sender, upload, content):
         "that may overwrite": (url, {k: v for k, v in headers.items() if k != "If-None-Match"}, content),
         "for another key": (url.replace("?", "x?"), headers, content),
         "for a longer life": (changed(url, **{"X-Amz-Expires": "604800"}), headers, content),
-        "without a signature": (changed(url, **{"X-Amz-Signature": None}), headers, content),
+        "with a forged signature": (changed(url, **{"X-Amz-Signature": "0" * 64}), headers, content),
         "that come late": (service.signer.late("PUT", url, signed), headers, content),
     }
     for name, request in wrong.items():
@@ -155,14 +153,14 @@ def send(service, sender, upload, content):
     return service.key(upload["url"])
 
 
-def begin(path, filename, content, **more):
-    """Begins an upload at a path."""
-    return api("POST", path, {"filename": filename, "size_bytes": len(content), **more}, 201)["data"]
+def begin(service, filename, content, **more):
+    """Begins the upload of a file."""
+    return api("POST", service.path + "/files", {"filename": filename, "size_bytes": len(content), **more}, 201)["data"]
 
 
 def direct(service, sender, filename, content, mimetype):
     """Uploads a file directly, and returns it."""
-    begun = begin(service.path + "/files", filename, content, title=f"Sent by {sender.name}", assigned_participant_id=service.speaker)
+    begun = begin(service, filename, content, title=f"Sent by {sender.name}", assigned_participant_id=service.speaker)
     misuse(service, sender, begun["upload"], content)
     complete = f"{service.path}/files/{begun['id']}/complete"
     api("POST", complete, status=400)
@@ -177,14 +175,14 @@ def direct(service, sender, filename, content, mimetype):
 def hide(service, sender):
     """Leaves bytes that no file has: refused, not complete, and deleted ones."""
     page = b"<html>no slides</html>"
-    begun = begin(service.path + "/files", "page.pdf", page)
+    begun = begin(service, "page.pdf", page)
     send(service, sender, begun["upload"], page)
     api("POST", f"{service.path}/files/{begun['id']}/complete", status=400)
 
-    begun = begin(service.path + "/files", "open.pdf", pdf("open"))
+    begun = begin(service, "open.pdf", pdf("open"))
     service.waiting[send(service, sender, begun["upload"], pdf("open"))] = "not complete"
 
-    begun = begin(service.path + "/files", "deleted.pdf", pdf("deleted"))
+    begun = begin(service, "deleted.pdf", pdf("deleted"))
     service.waiting[send(service, sender, begun["upload"], pdf("deleted"))] = "deleted"
     file = api("POST", f"{service.path}/files/{begun['id']}/complete")["data"]
     api("DELETE", f"{service.path}/files/{file['id']}", status=204)
@@ -194,7 +192,7 @@ def hide(service, sender):
 def replace(service, sender, file, filename, content, mimetype):
     """Replaces the bytes of a file."""
     former, path = service.key(service.location(file)), f"{service.path}/files/{file['id']}"
-    begun = begin(path + "/replace", filename, content)
+    begun = api("POST", path + "/replace", {"filename": filename, "size_bytes": len(content)})["data"]
     misuse(service, sender, begun["upload"], content)
     send(service, sender, begun["upload"], content)
     equal(service.files()[file["id"]], file, "the file before its replacement is complete")
@@ -299,7 +297,9 @@ def main():
         equal(view(bucket, "wrong").refused(), "SignatureDoesNotMatch", f"a list of {view.name} with another secret key")
 
     curl, python, boto3 = Curl(), Requests(), Boto3()
-    form(service, curl, "Ünïcode slides.pdf", pdf("form of curl", 12_000_000), "application/pdf")
+    large = curl.form(f"{ROOT}{service.path}/files/upload", TOKEN, {}, "large.pdf", pdf("large", 11_000_000))
+    equal(large.status, 413, "a form that the gateway does not take")
+    form(service, curl, "Ünïcode slides.pdf", pdf("form of curl", 9_000_000), "application/pdf")
     form(service, python, "Bild für Ada.PNG", PNG, "image/png")
     direct(service, curl, "curl.pdf", pdf("curl"), "application/pdf")
     file = direct(service, python, "requests.pdf", pdf("requests"), "application/pdf")
