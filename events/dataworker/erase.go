@@ -14,9 +14,10 @@ import (
 )
 
 // erase erases the person of a request everywhere: the contacts, the values of their changes, the files that
-// are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. The bodies
-// of sessions that the person has left come last, since the search for these sessions may take longer
-// than an invocation: then erase returns the key after which the next message goes on with the search.
+// are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be
+// done again. The bodies of sessions that the person has left come last, since the search for these sessions
+// may take longer than an invocation: then erase returns the key after which the next message goes on with
+// the search.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next string, err error) {
 	if len(r.Response.ContactRecord) == 0 {
 		return "", w.Requests.Forget(ctx, r)

@@ -2,6 +2,7 @@ package dataworker
 
 import (
 	"context"
+	"fmt"
 
 	"lectern/shared/auth"
 	"lectern/shared/datarequest"
@@ -17,8 +18,10 @@ func (w *Worker) eraseFiles(ctx context.Context, org int64, id, last string, fou
 		return err
 	}
 	owner := sessionfile.Owner{Contact: id}
-	if last != everyChange {
-		owner.Until, _ = feed.Time(last)
+	if at, ok := feed.Time(last); ok {
+		owner.Until = at
+	} else if last != everyChange {
+		return fmt.Errorf("dataworker: the change %s has no time", last)
 	}
 	for _, event := range events {
 		caller, err := auth.Service(ctx, w.Table, org, event, nil)

@@ -39,7 +39,8 @@ const (
 		"**Erasure** removes all values of the contact with the address: standard fields, custom fields and translations, on all events, " +
 		"the values in the audit trail, the bodies of webhooks, the answers of receivers, and archives; and the files of sessions that " +
 		"are assigned to the contact, with their bytes, also deleted and replaced ones. The contact stays without a name, " +
-		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`. It cannot be undone. " +
+		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`, and as `session.updated` for a session " +
+		"that loses files. It cannot be undone. " +
 		"If an earlier erasure for the address has failed before it removed the values, its contact is erased too, whatever address the " +
 		"contact has now. " +
 		"An erasure ends a few minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +

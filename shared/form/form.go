@@ -52,7 +52,7 @@ type Config struct {
 	// MaxFile is the size of the largest file, and Larger the advice for a larger file.
 	MaxFile int
 	Larger  string
-	// PartTime is the time in which a part must come.
+	// PartTime is the time in which a part must come, and the longest wait for memory.
 	PartTime time.Duration
 }
 
@@ -89,7 +89,7 @@ func Open(body Body, c Config, to Sink) (*Reader, error) {
 
 // Close gives the memory back. No part can be used afterwards.
 func (r *Reader) Close() {
-	r.memory.give()
+	r.memory.release()
 	reading.Add(-1)
 }
 
@@ -124,14 +124,18 @@ func (r *Reader) Digest() []byte {
 // no file or comes too slowly, a 413 past a limit, and the errors of the sink. The sink has no part any more
 // when Read returns.
 func (r *Reader) Read(ctx context.Context, boundary string) error {
-	err := r.readAll(ctx, boundary)
-	_ = r.from.SetReadDeadline(time.Time{})
-	return cmp.Or(err, r.wait())
+	err := cmp.Or(r.readAll(ctx, boundary), r.wait())
+	if err != nil { // The server reads what is left of a body before it answers.
+		r.limit(answerTime)
+		return err
+	}
+	r.limit(0)
+	return nil
 }
 
 // readAll reads the form, and leaves the last full part to the sink.
 func (r *Reader) readAll(ctx context.Context, boundary string) error {
-	r.hurry()
+	r.limit(r.PartTime)
 	form := multipart.NewReader(r.body, boundary)
 	for {
 		part, err := form.NextRawPart()
@@ -160,7 +164,7 @@ func broken(err error) error {
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
 		return refused
 	}
-	return apierr.Invalid(fileField, "The form is broken, or has ended early.")
+	return apierr.Invalid(fileField, "The form is broken, has ended early, or was sent too slowly.")
 }
 
 // readPart reads a part of the form.
@@ -208,7 +212,7 @@ func (r *Reader) readFile(ctx context.Context, part *multipart.Part) error {
 		return err
 	}
 	for first := true; ; first = false {
-		if err := r.take(ctx); err != nil {
+		if err := r.acquire(ctx); err != nil {
 			return err
 		}
 		end, err := r.fill(part)

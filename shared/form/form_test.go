@@ -5,7 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -141,35 +142,57 @@ func TestFormsShareTheMemoryOfAFewParts(t *testing.T) {
 // TestAFormThatWaitsTooLong for memory is a 503.
 func TestAFormThatWaitsTooLong(t *testing.T) {
 	var open []*form.Reader
-	for range 8 {
-		r, err := form.Open(patient{strings.NewReader(before + "x" + after)}, config, &kept{})
+	begin := func(c form.Config) *form.Reader {
+		r, err := form.Open(patient{strings.NewReader(before + "x" + after)}, c, &kept{})
 		require.NoError(t, err)
-		require.NoError(t, r.Read(t.Context(), "b"))
 		open = append(open, r)
+		return r
 	}
-	r, err := form.Open(patient{strings.NewReader(before + "x" + after)}, config, &kept{})
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	require.Equal(t, apierr.Unavailable(), r.Read(ctx, "b"))
-	for _, one := range append(open, r) {
+	for range 8 {
+		require.NoError(t, begin(config).Read(t.Context(), "b"))
+	}
+	quick := config
+	quick.PartTime = 20 * time.Millisecond
+	require.Equal(t, apierr.Unavailable(), begin(quick).Read(t.Context(), "b"))
+	for _, one := range open {
 		one.Close()
+	}
+	_, _, err := read(t, strings.NewReader(before+"x"+after))
+	require.NoError(t, err)
+}
+
+// TestASlowFormEnds when a part has not come in its time, and the server answers at once.
+func TestASlowFormEnds(t *testing.T) {
+	quick := config
+	quick.PartTime = 50 * time.Millisecond
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reader, err := form.Open(body{r.Body, http.NewResponseController(w)}, quick, &kept{})
+		if err == nil {
+			err = reader.Read(r.Context(), "b")
+			reader.Close()
+		}
+		_, _ = io.WriteString(w, err.Error())
+	}))
+	t.Cleanup(server.Close)
+	for _, begun := range []string{"", before[:20], before + "x", before + strings.Repeat("x", 5<<20)} {
+		slow, client := io.Pipe()
+		go func() { _, _ = client.Write([]byte(begun)) }()
+		began := time.Now()
+		answer, err := http.Post(server.URL, "multipart/form-data", slow)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.Contains(t, string(text), "too slowly")
+		require.Less(t, time.Since(began), 10*time.Second)
+		require.NoError(t, answer.Body.Close())
+		require.NoError(t, client.Close())
 	}
 }
 
-// TestASlowFormEnds when a part has not come in its time.
-func TestASlowFormEnds(t *testing.T) {
-	for _, begun := range []string{before[:20], before + "x"} {
-		client, server := net.Pipe()
-		quick := config
-		quick.PartTime = 30 * time.Millisecond
-		r, err := form.Open(server, quick, &kept{})
-		require.NoError(t, err)
-		go func() { _, _ = client.Write([]byte(begun)) }()
-		require.ErrorContains(t, r.Read(t.Context(), "b"), "ended early")
-		r.Close()
-		require.NoError(t, client.Close())
-	}
+// body is a body that a server reads.
+type body struct {
+	io.Reader
+	*http.ResponseController
 }
 
 // refusing is a sink that cannot send.

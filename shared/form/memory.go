@@ -16,45 +16,57 @@ const (
 	atOnce = 16
 	// held is the number of parts that a process holds at once, of all forms together.
 	held = 8
+	// answerTime is the time in which a client must read the answer to a form that is refused.
+	answerTime = time.Second
 )
 
 // memory is the memory of a part.
 type memory [blob.MinPart]byte
 
-// The memory of the forms that the process reads. A part that is held has a place in places.
+// reading is the number of forms that the process reads. permits has an entry for each part that is held,
+// and unused the memory of the others.
 var (
 	reading atomic.Int32
-	places  = make(chan struct{}, held)
-	free    = sync.Pool{New: func() any { return new(memory) }}
+	permits = make(chan struct{}, held)
+	unused  = sync.Pool{New: func() any { return new(memory) }}
 )
 
-// give gives the memory back.
-func (m *memory) give() {
+// release gives memory back to the process.
+func (m *memory) release() {
 	if m != nil {
-		free.Put(m)
-		<-places
+		unused.Put(m)
+		<-permits
 	}
 }
 
-// take waits for the memory of the next part, and begins the time of the part. A form that waits holds at
-// most a part that is being sent, so each wait ends.
-func (r *Reader) take(ctx context.Context) error {
+// acquire waits for the memory of the next part, and limits the time in which the part must come. A form that
+// waits holds at most a part that is being sent, so other forms can end. After PartTime, acquire returns a 503.
+func (r *Reader) acquire(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.PartTime)
+	defer cancel()
 	select {
-	case places <- struct{}{}:
+	case permits <- struct{}{}:
 	case <-ctx.Done():
 		return apierr.Unavailable()
 	}
-	r.memory, r.filled = free.Get().(*memory), 0
-	r.hurry()
+	r.memory, r.filled = unused.Get().(*memory), 0
+	r.limit(r.PartTime)
 	return nil
 }
 
-// hurry begins the time in which a part must come, so that slow clients do not hold the memory for ever. A
-// server that has the whole body already has no such time.
-func (r *Reader) hurry() { _ = r.from.SetReadDeadline(time.Now().Add(r.PartTime)) }
+// limit limits the time of the next reads; 0 for no limit. It does nothing where the body has come before the
+// request.
+func (r *Reader) limit(d time.Duration) {
+	at := time.Time{}
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = r.from.SetReadDeadline(at)
+}
 
-// send gives a full part to the sink, as soon as the sink has sent the one before.
+// send gives a full part to the sink, as soon as the sink has sent the part before.
 func (r *Reader) send(ctx context.Context) error {
+	r.limit(0)
 	if err := r.wait(); err != nil {
 		return err
 	}
@@ -62,7 +74,7 @@ func (r *Reader) send(ctx context.Context) error {
 	r.memory, r.sent = nil, make(chan error, 1)
 	go func(sent chan<- error) {
 		err := table.Safely(func() error { return r.sink.Send(ctx, part[:]) })()
-		part.give()
+		part.release()
 		sent <- err
 	}(r.sent)
 	return nil

@@ -25,7 +25,7 @@ const (
 // Change is the change of a session. Before is nil for a new session.
 type Change struct {
 	Before, After *Body
-	// Action is for the audit trail, Kind is published.
+	// Action is for the audit trail, Kind is published; an empty Kind is not.
 	Action, Kind string
 	// Fields are the internal names of the custom fields that changed.
 	Fields []string
@@ -152,7 +152,10 @@ func (c Change) published() []string {
 	if c.Before != nil {
 		before = c.Before.Participants
 	}
-	kinds := []string{c.Kind}
+	var kinds []string
+	if c.Kind != "" {
+		kinds = append(kinds, c.Kind)
+	}
 	if anyMissing(c.After.Participants, before) {
 		kinds = append(kinds, kindAttached)
 	}

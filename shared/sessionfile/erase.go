@@ -28,8 +28,12 @@ func (o Owner) has(f *session.File) bool {
 	return f.AssignedTo != nil && *f.AssignedTo == o.Contact && (o.Until.IsZero() || !f.UpdatedAt.After(o.Until))
 }
 
-// sessionsAtOnce is the number of sessions that Owned reads at once.
-const sessionsAtOnce = 500
+const (
+	// sessionsAtOnce is the number of sessions that Owned reads at once.
+	sessionsAtOnce = 50
+	// erasedAtOnce is the number of records of bytes that a transaction erases, or one more.
+	erasedAtOnce = 20
+)
 
 // Owned returns the bytes of an owner's files on the caller's event: of complete, deleted and replaced files,
 // and of uploads, also in deleted sessions. The bytes of a complete file have the file as it is.
@@ -74,34 +78,42 @@ func storedOrEmpty(p session.Place, got write.Items, id string) (*session.Body, 
 }
 
 // of returns the owner's bytes among all bytes of a session. Bytes belong to the owner if the file does, as it
-// is or as it last was; former bytes, and other bytes that a client sends, also if they were assigned to
-// the owner.
+// is or as it last was. Former bytes, and other bytes for the file, also belong to the owner if a client
+// assigned them to the owner.
 func (o Owner) of(b *session.Body, all []*Bytes) (some []*Bytes) {
-	slices.SortFunc(all, func(x, y *Bytes) int { return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID)) })
-	files := map[string]*session.File{}
-	for _, one := range all {
-		files[one.File.ID] = &one.File
-	}
-	for i := range b.Content {
-		files[b.Content[i].ID] = &b.Content[i]
-	}
+	files := lastFiles(b, all)
 	for _, one := range all {
 		file := files[one.File.ID]
-		isFile := file.Bytes == one.ID
+		isFile := file != nil && file.Bytes == one.ID
 		if isFile {
 			one.File = *file
 		}
 		assigned := !isFile && (one.Sent == nil || one.Sent.AssignedTo)
-		if o.has(file) || assigned && o.has(&one.File) {
+		if file != nil && o.has(file) || assigned && o.has(&one.File) {
 			some = append(some, one)
 		}
 	}
 	return some
 }
 
+// lastFiles returns the files of a session by id, as they are, and as deleted ones last were. A replacement
+// that never was a file (Sent) says nothing of the file.
+func lastFiles(b *session.Body, all []*Bytes) map[string]*session.File {
+	files := map[string]*session.File{}
+	for _, one := range all {
+		if last := files[one.File.ID]; one.Sent == nil && (last == nil || !one.File.UpdatedAt.Before(last.UpdatedAt.Time)) {
+			files[one.File.ID] = &one.File
+		}
+	}
+	for i := range b.Content {
+		files[b.Content[i].ID] = &b.Content[i]
+	}
+	return files
+}
+
 // Erase removes the files of an owner on the caller's event with all their bytes, and returns the ids of their
-// sessions. It may be done again: the records stay until nobody can send bytes, and lead to bytes that
-// a failed call has left.
+// sessions. It may be done again: the records name the owner, and stay until nobody can send bytes. They lead
+// to the bytes that a failed call has left.
 func (st *Store) Erase(ctx context.Context, c *auth.Caller, o Owner) (sessions []string, err error) {
 	owned, err := st.Owned(ctx, c, o)
 	if err != nil {
@@ -109,14 +121,33 @@ func (st *Store) Erase(ctx context.Context, c *auth.Caller, o Owner) (sessions [
 	}
 	for _, b := range owned {
 		sessions = append(sessions, b.SessionID)
-		if _, err := write.Run[*Bytes](ctx, st.Table, &erasing{st, c, b}); err != nil {
-			return nil, err
-		}
-		if err := st.removeBytes(ctx, b); err != nil {
+	}
+	sessions = slices.Compact(sessions)
+	for _, in := range sessions {
+		if err := st.eraseIn(ctx, &erasing{st, c, o, in}); err != nil {
 			return nil, err
 		}
 	}
 	return sessions, nil
+}
+
+// eraseIn removes the files of a session, transaction by transaction, and then their bytes.
+func (st *Store) eraseIn(ctx context.Context, e *erasing) error {
+	for {
+		found, err := write.Run[*ownedBytes](ctx, st.Table, e)
+		if err != nil {
+			return err
+		}
+		if found.begun {
+			continue
+		}
+		for _, b := range found.all {
+			if err := st.removeBytes(ctx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // removeBytes removes the object of bytes, with the parts of a form.
@@ -129,65 +160,131 @@ func (st *Store) removeBytes(ctx context.Context, b *Bytes) error {
 	return st.Blobs.Delete(ctx, b.Object)
 }
 
-// erasing removes the file of bytes, or the upload, and the words of the record of the bytes (write.Op).
+// erasing removes some files and uploads of an owner from a session, and the words of the records of their
+// bytes (write.Op). Its answer are the ownedBytes.
 type erasing struct {
-	store  *Store
-	caller *auth.Caller
-	bytes  *Bytes
+	store   *Store
+	caller  *auth.Caller
+	owner   Owner
+	session string
 }
 
-func (e *erasing) records() upload.Collection[Bytes, *Bytes] {
-	return Kind.Of(e.store.Store, e.caller, e.bytes.SessionID)
+// ownedBytes are the bytes of an owner in a session.
+type ownedBytes struct {
+	all []*Bytes
+	// begun reports whether something was written: then more may be left.
+	begun bool
 }
 
-// Reads returns the keys of the session, its open uploads and the record.
+// Reads returns the keys of the session and its open uploads.
 func (e *erasing) Reads() []table.Key {
-	place, in := session.At(e.caller), e.bytes.SessionID
-	return []table.Key{place.Body(in), openKey(place, in), e.records().Key(e.bytes.ID)}
+	place := session.At(e.caller)
+	return []table.Key{place.Body(e.session), openKey(place, e.session)}
 }
 
-// More returns no keys.
+// More returns no keys: Plan reads all records of the session.
 func (e *erasing) More(write.Items) []table.Key { return nil }
 
 // Touches returns nil: no bulk has erasures.
 func (e *erasing) Touches(write.Items) []string { return nil }
 
-// Plan writes session, uploads and record. Nothing is written for bytes whose record has no name any more.
+// Plan writes session, uploads and records. It writes nothing once no word is left.
 func (e *erasing) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	place, in := session.At(e.caller), e.bytes.SessionID
-	body, err := storedOrEmpty(place, got, in)
+	s, all, err := e.sheet(ctx, maps.Clone(got))
 	if err != nil {
 		return nil, err
 	}
-	open, err := DecodeOpen(got[openKey(place, in)])
-	if err != nil {
-		return nil, err
+	found := &ownedBytes{all: e.owner.of(s.before, all)}
+	some := s.unerased(found.all)
+	if len(some) == 0 {
+		return &write.Plan{Answer: found}, nil
 	}
-	s := &sheet{
-		Store: e.store, caller: e.caller, got: got, before: body, open: open, now: session.Later(wire.At(e.store.Now()), body),
+	found.begun = true
+	for _, b := range some {
+		if err := s.erase(ctx, b, e.owner.Contact); err != nil {
+			return nil, err
+		}
 	}
-	if f := body.FileOf(e.bytes.ID); f != nil {
-		s.change().RemoveFile(f.ID)
-	}
-	if u := open.Find(e.bytes.File.ID); u != nil && u.Bytes == e.bytes.ID {
-		s.close(u.File)
-	}
-	if err := s.erase(ctx, e.bytes.ID); err != nil {
-		return nil, err
+	if s.after != nil && !s.opened { // No replacement begins for a file that is removed.
+		s.also = append(s.also, s.open.unchanged(openKey(session.At(e.caller), e.session)))
 	}
 	writes, err := s.writes(ctx)
-	return &write.Plan{Writes: writes, Answer: e.bytes}, err
+	return &write.Plan{Writes: writes, Answer: found}, err
 }
 
-// erase removes the words of the record of bytes. The record ends when no client can send the bytes any more.
-func (s *sheet) erase(ctx context.Context, id string) error {
-	b, err := s.records().Find(s.got, id)
-	if apierr.IsNotFound(err) || err == nil && b.Name == "" {
-		return nil
+// sheet returns the session with all records of its bytes. A purged session has no open uploads.
+func (e *erasing) sheet(ctx context.Context, got write.Items) (*sheet, []*Bytes, error) {
+	place := session.At(e.caller)
+	body, err := storedOrEmpty(place, got, e.session)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &sheet{
+		Store: e.store, caller: e.caller, got: got, before: body, open: &Open{}, now: session.Later(wire.At(e.store.Now()), body),
+	}
+	if body.Version > 0 {
+		if s.open, err = DecodeOpen(got[openKey(place, e.session)]); err != nil {
+			return nil, nil, err
+		}
+	}
+	var all []*Bytes
+	pk, from, to := s.records().Range()
+	for item, err := range e.store.Table.Between(ctx, pk, from, to) {
+		if err != nil {
+			return nil, nil, err
+		}
+		b, err := upload.Decode[Bytes](item)
+		if err != nil {
+			return nil, nil, err
+		}
+		all, got[item.Key] = append(all, b), item
+	}
+	return s, all, nil
+}
+
+// unerased returns some of the bytes with words. The bytes that a file has, and those of its upload, come
+// together and after its former bytes: as long as the file is there, it says whose these are.
+func (s *sheet) unerased(all []*Bytes) []*Bytes {
+	var left []*Bytes
+	for _, b := range all {
+		if s.isLive(b) || b.Name != "" || b.File.Title != "" {
+			left = append(left, b)
+		}
+	}
+	slices.SortFunc(left, func(x, y *Bytes) int {
+		switch a, b := s.isLive(x), s.isLive(y); {
+		case a == b:
+			return cmp.Or(cmp.Compare(x.File.ID, y.File.ID), cmp.Compare(x.ID, y.ID))
+		case a:
+			return 1
+		}
+		return -1
+	})
+	n := min(len(left), erasedAtOnce)
+	if n < len(left) && n > 0 && s.isLive(left[n-1]) && left[n].File.ID == left[n-1].File.ID {
+		n++
+	}
+	return left[:n]
+}
+
+// isLive reports whether a file has the bytes, or an open upload brings them.
+func (s *sheet) isLive(b *Bytes) bool {
+	u := s.open.Find(b.File.ID)
+	return s.before.FileOf(b.ID) != nil || u != nil && u.Bytes == b.ID
+}
+
+// erase removes the file or the upload of bytes, and the words of the record. The record names the owner, and
+// ends when no client can send the bytes any more.
+func (s *sheet) erase(ctx context.Context, b *Bytes, owner string) error {
+	if f := s.before.FileOf(b.ID); f != nil {
+		s.change().RemoveFile(f.ID)
+	}
+	if u := s.open.Find(b.File.ID); u != nil && u.Bytes == b.ID {
+		s.close(u.File)
 	}
 	ends := wire.At(s.now.Add(blob.MaxExpiry))
-	return s.set(ctx, id, "erased", func(b *Bytes) {
-		b.Name, b.File.Title, b.File.Filename = "", "", ""
+	return s.set(ctx, b.ID, "erased", func(b *Bytes) {
+		b.Name, b.File.Title, b.File.Filename, b.File.AssignedTo, b.Sent = "", "", "", &owner, nil
 		if b.Ends == nil || b.Ends.After(ends.Time) {
 			b.Ends = &ends
 		}

@@ -174,7 +174,7 @@ func ofFile(err error) error {
 func (a *arrival) Send(ctx context.Context, part []byte) error {
 	if a.bytes == nil {
 		records := Kind.Of(a.Store.Store, a.caller, a.session)
-		b := records.New(a.name, a.kind, a.Size())
+		b := records.New("", a.kind, int64(len(part))) // The name comes with the file, where an erasure finds it.
 		begun, err := a.Blobs.Begin(ctx, b.Object, b.Type)
 		if err != nil {
 			return err
@@ -249,7 +249,7 @@ func (e *addFile) do(ctx context.Context, s *sheet) (*session.File, error) {
 		return nil, apierr.Unavailable() // The purge may remove the bytes.
 	}
 	b := *e.bytes
-	b.Size = e.draft.Size.Value
+	b.Name, b.Size = e.draft.Filename.Value, e.draft.Size.Value
 	if err := e.describe(ctx, s, &b); err != nil {
 		return nil, err
 	}

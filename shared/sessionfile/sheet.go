@@ -156,8 +156,8 @@ func (s *sheet) writes(ctx context.Context) ([]table.Write, error) {
 	all, place := s.also, session.At(s.caller)
 	if s.after != nil {
 		c := session.Change{Before: s.before, After: s.after, Action: session.KindUpdated, Kind: session.KindUpdated}
-		if s.before.DeletedAt != nil { // Only an erasure changes a deleted session.
-			c.Kind = session.KindDeleted
+		if s.before.DeletedAt != nil { // Only an erasure changes a deleted session, and nobody is told.
+			c.Kind = ""
 		}
 		writes, err := session.Writer{Table: s.Table, Place: place}.Writes(ctx, s.now, c)
 		if err != nil {

@@ -218,9 +218,12 @@ func loads(text string) bool {
 // starts begin addresses within the picture, and those of pictures and fonts.
 var starts = []string{"#", "data:image/png", "data:image/jpeg", "data:font/", "data:application/font", "data:application/x-font"}
 
+// before are the characters that may stand before an address in url().
+const before = " \t\r\n\f\"'"
+
 // inside reports whether an address leads to a part of the picture, or is a picture or a font.
 func inside(address string) bool {
-	address = strings.TrimLeft(address, " \t\r\n\f\"'")
+	address = strings.TrimLeft(address, before)
 	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(address, start) })
 }
 
@@ -241,18 +244,19 @@ func outside(text string) bool {
 	}
 }
 
-// withoutAddresses returns a style without what stands in url(). An address ends with a comment or a block,
-// too: other text could hide in a url( of a comment.
+// withoutAddresses returns a style without what stands in url(). An address ends with a quote, a comment or a
+// block, too: other text could hide behind a url( of a string or a comment.
 func withoutAddresses(text string) string {
 	var left strings.Builder
 	for {
-		before, rest, found := strings.Cut(text, url)
-		left.WriteString(before)
+		kept, rest, found := strings.Cut(text, url)
+		left.WriteString(kept)
 		if !found {
 			return left.String()
 		}
+		rest = strings.TrimLeft(rest, before)
 		text = rest[len(rest):]
-		if end := strings.IndexAny(rest, ")*{}"); end >= 0 {
+		if end := strings.IndexAny(rest, `)*{}"'`); end >= 0 {
 			text = rest[end:]
 		}
 	}

@@ -182,13 +182,19 @@ func localCredentials(getenv func(string) string) aws.CredentialsProvider {
 		getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"), getenv("AWS_SESSION_TOKEN"))
 }
 
-// maxCopied is the length of the longest body that wholeBody copies. Longer ones are parts of forms.
+// maxCopied is the length of the longest body that wholeBody copies. Parts of forms are longer.
 const maxCopied = 4 << 20
 
-// wholeBody sends the body of a request from memory of its own, and a longer one without a look past its end.
-// After a quick answer the SDK closes its own reader, while net/http still looks for the end of the body.
-// net/http then closes the connection before the answer is read.
+// wholeBody sends the body of a request from memory of its own. After a quick answer the SDK closes its own
+// reader, while net/http still looks for the end of the body. net/http then closes the connection before the
+// answer is read. A longer body is not copied, and net/http finds its end without a look at the reader.
 type wholeBody struct{ *http.Client }
+
+// limitedBody is a body that ends after its length.
+type limitedBody struct {
+	io.Reader
+	io.Closer
+}
 
 // Do sends a request. After a request without an answer in time it closes the idle connections, since
 // all may have died while the process was frozen. The next try opens a new connection.
@@ -196,7 +202,8 @@ func (w wholeBody) Do(r *http.Request) (*http.Response, error) {
 	switch {
 	case r.Body == nil:
 	case r.ContentLength > maxCopied:
-		r.Body = io.NopCloser(io.LimitReader(r.Body, r.ContentLength))
+		// The SDK closes the reader after Do, so that no byte is read any more once the memory is used again.
+		r.Body = limitedBody{io.LimitReader(r.Body, r.ContentLength), r.Body}
 	default:
 		body := bytes.NewBuffer(make([]byte, 0, max(r.ContentLength, 0)+bytes.MinRead))
 		if _, err := body.ReadFrom(r.Body); err != nil {

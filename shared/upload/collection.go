@@ -88,7 +88,8 @@ func (c Collection[R, P]) List(ctx context.Context) ([]P, error) {
 		return nil, err
 	}
 	var all []P
-	for item, err := range c.Table.Between(ctx, c.place.Partition(), c.Key("").SK, c.Key(lastKey).SK) {
+	pk, from, to := c.Range()
+	for item, err := range c.Table.Between(ctx, pk, from, to) {
 		if err != nil {
 			return nil, err
 		}
@@ -118,6 +119,11 @@ func (c Collection[R, P]) Change(ctx context.Context, id string, edit Edit[P]) (
 
 // Key returns the key of a record.
 func (c Collection[R, P]) Key(id string) table.Key { return c.place.Key(c.session, c.kind.Name, id) }
+
+// Range returns the partition of the records, and the keys before and after all of them.
+func (c Collection[R, P]) Range() (pk, from, to string) {
+	return c.place.Partition(), c.Key("").SK, c.Key(lastKey).SK
+}
 
 // Find returns a record from the read items; 404 without it.
 func (c Collection[R, P]) Find(got write.Items, id string) (P, error) {

@@ -79,11 +79,13 @@ func (e *ending) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWr
 // bench has a person whose requests are done by workers that end, and what the worker has sent.
 type bench struct {
 	*it.Contacts
-	// shelf has a file of the person. key names its bytes, and next those of the next person of the contact.
-	shelf     it.Shelf
-	key, next string
-	// id is the person, and hook the endpoint.
-	id, hook string
+	// shelf has a file of the person with a replacement for Bob. keys name the bytes of both, and next those of
+	// the next person of the contact.
+	shelf it.Shelf
+	keys  []string
+	next  string
+	// id is the person, bob another one, and hook the endpoint.
+	id, bob, hook string
 	// second has the contact on a second event.
 	second *it.Contacts
 	posts  []bus.Post
@@ -178,9 +180,15 @@ func newBench(t *testing.T) *bench {
 	second := b.InNewEvent()
 	row := second.NewField("Row", "text")
 	second.Create(200, object{"email": address, "custom_fields": object{row: canary}})
-	talk := b.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}}).ID()
+	b.bob = b.Create(200, object{"email": "bob@example.org"}).ID()
+	talk := b.Client.Create(200, object{"title": "A talk", "participants": []any{
+		object{"contact_id": id, "core_role": "speaker"}, object{"contact_id": b.bob, "core_role": "speaker"},
+	}}).ID()
 	b.shelf = it.Shelf{Client: b.Client, Session: talk}
-	_, b.key = b.shelf.Add(assigned(id, named))
+	file, key := b.shelf.Add(named)
+	b.Do(200, http.MethodPut, b.shelf.Path("/"+file), assigned(id))
+	_, next := b.shelf.Begin("/"+file+"/replace", 200, assigned(b.bob))
+	b.keys = []string{key, next}
 	b.id, b.second = id, second
 	b.hook = b.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": "https://hooks.invalid/", "events": []any{"contact.updated"}}).JSON(t)["id"].(string)
 	b.deliver("")
@@ -204,7 +212,7 @@ func (b *bench) deliver(id string) {
 	for _, c := range it.ChangesOf(b.T, b.Stack) {
 		for _, m := range bus.Messages(c) {
 			of := m.Type == "contact" || m.Type == "session"
-			if of && m.Kind != bus.FieldsChanged && (id == "" || m.RecordID == id) {
+			if of && m.RecordID != b.bob && m.Kind != bus.FieldsChanged && (id == "" || m.RecordID == id) {
 				b.deliverMessage(m, payload.New(b.Env(b.T), ""))
 			}
 		}
@@ -240,7 +248,7 @@ func TestRequestsGoOnAfterAnyEnd(t *testing.T) {
 	require.Equal(t, time.Second, b.posts[0].Delay)
 	require.Greater(t, b.do(b.posts[0].Body), 5)
 	require.Empty(t, found(engine.Dump(t)))
-	require.Empty(t, b.shelf.Remaining(b.key))
+	require.Empty(t, b.shelf.Remaining(b.keys...))
 	require.Equal(t, "completed", b.request(erasure)["status"])
 	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
 

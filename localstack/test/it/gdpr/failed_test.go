@@ -48,7 +48,7 @@ func (b *bench) emptied() (string, []byte) {
 func (b *bench) requireNew() {
 	b.T.Helper()
 	require.Equal(b.T, "New", b.Get(200, b.id)["first_name"])
-	require.Equal(b.T, []string{b.next}, b.shelf.Remaining(b.key, b.next))
+	require.Equal(b.T, []string{b.next}, b.shelf.Remaining(append(b.keys, b.next)...))
 	require.Empty(b.T, found(it.EngineOf(b.T, b.Stack).Dump(b.T)))
 	kept := false
 	for item, err := range b.Table(b.T).Between(b.T.Context(), contact.Kind.PK(b.Org, b.id), "H#", "H#~") {

@@ -2,11 +2,16 @@ package gdpr_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/blob"
+	"lectern/shared/bus"
 	"lectern/shared/table"
 )
 
@@ -105,19 +110,114 @@ func TestFilesOfAnErasedPersonAreRemoved(t *testing.T) {
 	engine.RequireWhole(t)
 }
 
-// TestAnErasureWaitsForTheBucket: it fails as long as the bytes cannot be removed, and the next message goes
-// on.
+// tired is a door to the bucket that fails after some calls.
+type tired struct {
+	http.Handler
+	left int
+}
+
+func (d *tired) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if d.left--; d.left < 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	d.Handler.ServeHTTP(w, r)
+}
+
+// behind returns the bucket of a worker behind a door that fails after some calls.
+func (b *bench) behind(calls int) *blob.Store {
+	b.T.Helper()
+	return it.BucketAt(b.T, b.Env(b.T), func(address string) string {
+		to, err := url.Parse(address)
+		require.NoError(b.T, err)
+		door := httptest.NewServer(&tired{&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Host = r.In.Host // The signature has the host of the door.
+		}}, calls})
+		b.T.Cleanup(door.Close)
+		return door.URL
+	})
+}
+
+// TestAnErasureWaitsForTheBucket: the bucket fails at each call, and the next message goes on. Nothing of the
+// person's file is left, although a replacement for Bob was open.
 func TestAnErasureWaitsForTheBucket(t *testing.T) {
 	b := newBench(t)
-	require.NotEmpty(t, b.shelf.Remaining(b.key))
+	require.Equal(t, b.keys, b.shelf.Remaining(b.keys...))
 	id, body := b.asked("erasure")
-	w := b.workerOf(func(client table.Client) table.Client { return client })
-	w.Files.Blobs = it.BucketAt(t, b.Env(t), it.Nowhere)
-	answer, err := w.Invoke(t.Context(), message(body, 1))
-	require.NoError(t, err)
-	require.Len(t, answer.BatchItemFailures, 1)
-	require.Equal(t, "processing", b.request(id)["status"])
-	require.Equal(t, []string{b.key}, b.shelf.Remaining(b.key))
-	require.Zero(t, b.invoke(body, 2))
-	require.Empty(t, b.shelf.Remaining(b.key))
+	failed := 0
+	for done := false; !done; {
+		w := b.workerOf(func(client table.Client) table.Client { return client })
+		w.Files.Blobs = b.behind(failed)
+		answer, err := w.Invoke(t.Context(), message(body, 1))
+		require.NoError(t, err)
+		if done = len(answer.BatchItemFailures) == 0; !done {
+			require.Equal(t, "processing", b.request(id)["status"])
+			failed++
+		}
+	}
+	require.Greater(t, failed, 2)
+	require.Empty(t, b.shelf.Remaining(b.keys...))
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
+	require.Empty(t, b.Do(200, http.MethodGet, b.shelf.Path(""), nil).List("data"))
+}
+
+// TestWhoseADeletedFileWas: that of the last assignment, whatever replacement was begun for somebody else.
+func TestWhoseADeletedFileWas(t *testing.T) {
+	o := newOffice(t)
+	o.Inside(t, slow)
+	l := newLibrary(o)
+	remove := func(id string) { l.Call(t, 204, http.MethodDelete, l.EventPath(l.Path("/"+id)), nil) }
+	his, first := l.Add(assigned(l.bob))
+	_, second := l.Begin("/"+his+"/replace", 200)
+	l.describe(his, assigned(l.ada, object{"title": canary}))
+	remove(his)
+	hers, third := l.Add()
+	l.describe(hers, assigned(l.ada))
+	_, fourth := l.Begin("/"+hers+"/replace", 200, assigned(l.bob, object{"title": canary}))
+	remove(hers)
+	theirs, kept := l.Add(assigned(l.ada))
+	l.describe(theirs, assigned(l.bob))
+	remove(theirs)
+	l.gone = append(l.gone, first, second, third, fourth)
+	o.after(o.ask(201, asking("erasure", address)).ID(), "completed")
+	require.Empty(t, l.Remaining(l.gone...))
+	require.Empty(t, found(it.EngineOf(t, o.Stack).Dump(t)))
+	require.Equal(t, []string{kept}, l.Remaining(kept))
+	it.EngineOf(t, o.Stack).RequireWhole(t)
+}
+
+// TestManyFilesOfAPerson come in several transactions, with one message for many files, and none for a deleted
+// session.
+func TestManyFilesOfAPerson(t *testing.T) {
+	o := newOffice(t)
+	o.Inside(t, slow)
+	ada := o.Create(200, object{"email": address}).ID()
+	speaking := []any{object{"contact_id": ada, "core_role": "speaker"}}
+	live := it.Shelf{Client: o.Client, Session: o.Client.Create(200, object{"title": "A talk", "participants": speaking}).ID()}
+	gone := it.Shelf{Client: o.Client, Session: o.Client.Create(200, object{"title": "Another", "participants": speaking}).ID()}
+	var keys []string
+	for range 15 {
+		file, key := live.Add(assigned(ada, named))
+		_, next := live.Begin("/"+file+"/replace", 200)
+		_, other := gone.Add(assigned(ada, named))
+		keys = append(keys, key, next, other)
+	}
+	gone.Delete(200, gone.Session)
+	before := len(it.ChangesOf(t, o.Stack))
+	o.after(o.ask(201, asking("erasure", address)).ID(), "completed")
+	require.Empty(t, live.Remaining(keys...))
+	require.Empty(t, found(it.EngineOf(t, o.Stack).Dump(t)))
+	told := map[string]int{}
+	for _, c := range it.ChangesOf(t, o.Stack)[before:] {
+		for _, m := range bus.Messages(c) {
+			told[m.Kind+" "+m.RecordID]++
+		}
+	}
+	require.LessOrEqual(t, told["session.updated "+live.Session], 2)
+	require.Positive(t, told["session.updated "+live.Session])
+	for kind := range told {
+		require.NotContains(t, kind, gone.Session)
+	}
+	it.EngineOf(t, o.Stack).RequireWhole(t)
 }

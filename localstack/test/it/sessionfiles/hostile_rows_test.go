@@ -173,6 +173,8 @@ func hostileDrawings() map[string]string {
 		`<rect filter="url(//evil.example/a.svg#a)"/>`, `<style><![CDATA[@IMPORT "https://evil.example/a.css";]]></style>`,
 		`<style>rect{background:image-set("https://evil.example/a.png" 1x)}</style>`, `<style>rect{background:image("//evil.example/a.png")}</style>`,
 		`<style>/*url(#*/.a{background:image("//evil.example/a.png")}</style>`,
+		`<style>.a{content:"url(#";background:image("//evil.example/a.png")}</style>`,
+		`<style>.a{content:'url("#';background:image('//evil.example/a.png')}.b{content:'"'}</style>`,
 		`<image src="https://evil.example/a.png"/>`, `<g xml:base="https://evil.example/"/>`, `<rect fill="url(#a) url(https://evil.example/a.svg#b)"/>`,
 		`<style>.a{fill:u<!-- -->rl(//evil.example)}</style>`, `<style>.a{fill:u<![CDATA[rl(//evil.example)]]>}</style>`, `<style>.a{<g/>fill:url(#a)}</style>`,
 		`<h:meta xmlns:h="http://www.w3.org/1999/xhtml" http-equiv="refresh" content="0;url=https://evil.example"/>`,
