@@ -45,7 +45,12 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 }
 
 // First returns the first bytes of an object, at most n. An empty object has none.
-func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, err error) {
+func (s *Store) First(ctx context.Context, key string, n int64) ([]byte, error) {
+	return s.Read(ctx, key, 0, n)
+}
+
+// Read returns at most n bytes of an object from a place in it. Behind the end there are none.
+func (s *Store) Read(ctx context.Context, key string, from, n int64) (part []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	o, err := s.open(ctx)
@@ -53,7 +58,7 @@ func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, e
 		return nil, err
 	}
 	got, err := o.client.GetObject(ctx, &s3.GetObjectInput{
-		Bucket: o.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=0-%d", n-1)),
+		Bucket: o.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+n-1)),
 	})
 	if hasCode(err, "InvalidRange") {
 		return nil, nil
@@ -62,10 +67,30 @@ func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, e
 		return nil, failed("read an object", err)
 	}
 	defer func() { err = errors.Join(err, got.Body.Close()) }()
-	if first, err = io.ReadAll(io.LimitReader(got.Body, n)); err != nil {
+	if part, err = io.ReadAll(io.LimitReader(got.Body, n)); err != nil {
 		return nil, failed("read an object", err)
 	}
-	return first, nil
+	return part, nil
+}
+
+// Tag returns the value of a tag of an object; empty without the tag.
+func (s *Store) Tag(ctx context.Context, key, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	o, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	found, err := o.client.GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: o.bucket, Key: &key})
+	if err != nil {
+		return "", failed("read the tags of an object", err)
+	}
+	for _, t := range found.TagSet {
+		if aws.ToString(t.Key) == name {
+			return aws.ToString(t.Value), nil
+		}
+	}
+	return "", nil
 }
 
 // Delete removes an object for good. A missing object is no error. A key is written once, so it has

@@ -10,6 +10,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/table"
 )
 
@@ -27,9 +28,9 @@ type Part struct {
 	ETag   string `json:"etag" minLength:"1" maxLength:"100" doc:"The ETag of the answer to the part, with or without quotes."`
 }
 
-// Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
-// returns a 404 for an upload that is not open, and a 400 for parts that are not those of the upload
-// or have another size together.
+// Complete joins the parts of an upload into a media item, after a scan of the bytes. A completed
+// upload stays as it is. It returns a 404 for an upload that is not open, a 400 for parts that are not
+// those of the upload or have another size together, and a 400 for malware, whose bytes are removed.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	if _, err := formatOf(in.Name); err != nil {
 		return nil, err
@@ -41,6 +42,9 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in 
 	if m.Stored() {
 		return m.show(c), nil
 	}
+	if m.Scan == scan.Infected {
+		return nil, s.refuse(ctx, c, m)
+	}
 	if !m.Open(s.Now()) {
 		return nil, Kind.NotFound()
 	}
@@ -50,26 +54,49 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in 
 	if err := s.join(ctx, m, in.Parts); err != nil {
 		return nil, err
 	}
-	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in})
+	verdict, err := s.Scanner.Scan(ctx, scan.Object{Store: s.Blobs, Key: m.Object, Size: m.Size})
 	if err != nil {
 		return nil, err
+	}
+	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in, verdict})
+	if err != nil {
+		return nil, err
+	}
+	if m.Scan == scan.Infected {
+		return nil, s.refuse(ctx, c, m)
 	}
 	return m.show(c), nil
 }
 
-// completion keeps the bytes of an upload.
-type completion struct{ in Completion }
+// completion keeps the bytes of an upload, or gives them up for malware.
+type completion struct {
+	in      Completion
+	verdict scan.Verdict
+}
 
 // Apply ends the upload (upload.Edit).
 func (e completion) Apply(m *Medium) (string, error) {
 	switch {
-	case m.Stored():
+	case m.Stored(), m.Scan == scan.Infected:
 		return "", nil
 	case m.Aborted:
 		return "", Kind.NotFound()
 	}
+	if m.Scan = e.verdict; m.Scan == scan.Infected {
+		m.Aborted = true
+		return "refused", nil
+	}
 	m.Ends, m.Name, m.Duration = nil, e.in.Name, e.in.Duration
 	return "completed", nil
+}
+
+// refuse removes the bytes of a file with malware and returns the 400. The record is kept until the
+// upload would have ended: maintenance then removes bytes that could not be removed.
+func (s Store) refuse(ctx context.Context, c *auth.Caller, m *Medium) error {
+	err := s.Blobs.Delete(ctx, m.Object)
+	s.Table.Log.WarnContext(ctx, "a file has malware", "org", c.Org.ID, "event", c.Event.ID, "kind", Kind.Name,
+		"id", m.ID, "object", m.Object, "error", err)
+	return apierr.Invalid("filename", "A scanner found malware in %s. The upload has ended, and its bytes are removed.", m.Name)
 }
 
 // join makes the object out of the parts. An earlier request may have joined the parts, or joins them
