@@ -29,8 +29,9 @@ type Part struct {
 }
 
 // Complete joins the parts of an upload into a media item, after a scan of the bytes. A completed
-// upload stays as it is. It returns a 404 for an upload that is not open, a 400 for parts that are not
-// those of the upload or have another size together, and a 400 for malware, whose bytes are removed.
+// upload stays as it is. It returns a 404 for an upload that is not open, a 400 for malware, and a 400
+// for another format of file, and for parts that are not those of the upload or have another size
+// together.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	if _, err := formatOf(in.Name); err != nil {
 		return nil, err
@@ -51,52 +52,16 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in 
 	if in.Size != m.Size {
 		return nil, apierr.Invalid("size_bytes", "size_bytes must be %d, as for initiate.", m.Size)
 	}
-	if err := s.join(ctx, m, in.Parts); err != nil {
+	if err := m.keepsFormat(in.Name); err != nil {
 		return nil, err
 	}
-	verdict, err := s.Scanner.Scan(ctx, scan.Object{Store: s.Blobs, Key: m.Object, Size: m.Size})
+	if err = s.join(ctx, m, in.Parts); errors.Is(err, errApart) {
+		return s.outcome(ctx, c, m)
+	}
 	if err != nil {
 		return nil, err
 	}
-	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in, verdict})
-	if err != nil {
-		return nil, err
-	}
-	if m.Scan == scan.Infected {
-		return nil, s.refuse(ctx, c, m)
-	}
-	return m.show(c), nil
-}
-
-// completion keeps the bytes of an upload, or gives them up for malware.
-type completion struct {
-	in      Completion
-	verdict scan.Verdict
-}
-
-// Apply ends the upload (upload.Edit).
-func (e completion) Apply(m *Medium) (string, error) {
-	switch {
-	case m.Stored(), m.Scan == scan.Infected:
-		return "", nil
-	case m.Aborted:
-		return "", Kind.NotFound()
-	}
-	if m.Scan = e.verdict; m.Scan == scan.Infected {
-		m.Aborted = true
-		return "refused", nil
-	}
-	m.Ends, m.Name, m.Duration = nil, e.in.Name, e.in.Duration
-	return "completed", nil
-}
-
-// refuse removes the bytes of a file with malware and returns the 400. The record is kept until the
-// upload would have ended: maintenance then removes bytes that could not be removed.
-func (s Store) refuse(ctx context.Context, c *auth.Caller, m *Medium) error {
-	err := s.Blobs.Delete(ctx, m.Object)
-	s.Table.Log.WarnContext(ctx, "a file has malware", "org", c.Org.ID, "event", c.Event.ID, "kind", Kind.Name,
-		"id", m.ID, "object", m.Object, "error", err)
-	return apierr.Invalid("filename", "A scanner found malware in %s. The upload has ended, and its bytes are removed.", m.Name)
+	return s.conclude(ctx, c, m, in)
 }
 
 // join makes the object out of the parts. An earlier request may have joined the parts, or joins them
@@ -128,10 +93,30 @@ func (s Store) chosen(ctx context.Context, m *Medium, parts []Part) ([]blob.Part
 	return choose(parts, stored, m.Size)
 }
 
+// errApart reports that neither the parts nor the object are there.
+var errApart = fmt.Errorf("%w: an upload has neither parts nor an object", blob.ErrBusy)
+
+// outcome returns what another request has made of an upload whose parts are gone: the item, or the 404 of
+// an aborted upload. Otherwise it returns a 503.
+func (s Store) outcome(ctx context.Context, c *auth.Caller, m *Medium) (*Item, error) {
+	now, err := Kind.Of(s.Store, c, m.SessionID).Get(ctx, m.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.Stored():
+		return now.show(c), nil
+	case now.Scan == scan.Infected:
+		return nil, s.refuse(ctx, c, now)
+	case now.Aborted:
+		return nil, Kind.NotFound()
+	}
+	return nil, errApart
+}
+
 // looks are the tries to find an object that another request may be joining.
 var looks = table.Retry{Tries: 8, First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
 
-// joined returns nil once the object is there, and a 503 while neither parts nor object are.
+// joined returns nil once the object is there, and errApart if it does not come.
 func (s Store) joined(ctx context.Context, m *Medium) error {
 	for _, err := range looks.Each(ctx) {
 		if err == nil {
@@ -141,7 +126,7 @@ func (s Store) joined(ctx context.Context, m *Medium) error {
 			return err
 		}
 	}
-	return apierr.Unavailable()
+	return errApart
 }
 
 // choose returns the stored parts that the client names. It returns a 400 for a list that is not in

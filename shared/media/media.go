@@ -30,7 +30,7 @@ type Medium struct {
 	upload.Upload
 	Duration *float64 `json:"duration_seconds,omitempty"`
 	// Scan is the verdict on the bytes; empty before complete, and for an item of an older release.
-	Scan scan.Verdict `json:"scan,omitempty"`
+	Scan scan.Verdict `json:"scan_status,omitempty"`
 }
 
 // Kind is the kind of the media.
@@ -57,6 +57,15 @@ func formatOf(filename string) (format, error) {
 		return f, apierr.Invalid("filename", "filename must end with .mp4, .mov, .mkv, .webm, .m4v, .avi, .mp3, .m4a, .wav, .aac, .flac or .ogg.")
 	}
 	return f, nil
+}
+
+// keepsFormat returns a 400 for a name of another format than the file was declared with.
+func (m *Medium) keepsFormat(filename string) error {
+	declared, _ := formatOf(m.Name) // The name was checked when it was stored.
+	if f, err := formatOf(filename); err != nil || f != declared {
+		return apierr.Invalid("filename", "filename must have the extension of the name that initiate was given, %s.", path.Ext(m.Name))
+	}
+	return nil
 }
 
 // check returns the type to store: the declared one, or that of the extension. A declared type of
