@@ -73,26 +73,6 @@ func (s *Store) Read(ctx context.Context, key string, from, n int64) (part []byt
 	return part, nil
 }
 
-// Tag returns the value of a tag of an object; empty without the tag.
-func (s *Store) Tag(ctx context.Context, key, name string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	o, err := s.open(ctx)
-	if err != nil {
-		return "", err
-	}
-	found, err := o.client.GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: o.bucket, Key: &key})
-	if err != nil {
-		return "", failed("read the tags of an object", err)
-	}
-	for _, t := range found.TagSet {
-		if aws.ToString(t.Key) == name {
-			return aws.ToString(t.Value), nil
-		}
-	}
-	return "", nil
-}
-
 // Delete removes an object for good. A missing object is no error. A key is written once, so it has
 // one version.
 func (s *Store) Delete(ctx context.Context, key string) error {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -10,6 +11,9 @@ const (
 	// maxStream is the size of the largest object that clamd gets, that of the largest file of a
 	// session. clamd scans no file of 2 GiB, and needs minutes for less.
 	maxStream = 500 << 20
+	// waiting is the time for which a request waits for a verdict. The gateway ends a request after 29
+	// seconds, and a request does more than wait.
+	waiting = 12 * time.Second
 	// scanTime limits a scan.
 	scanTime = 10 * time.Minute
 	// maxScans is the number of scans at a time, as many as the threads that clamd has by default.
@@ -48,7 +52,7 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 	if r == nil {
 		return "", ErrPending
 	}
-	ctx, cancel := context.WithTimeout(ctx, orElse(c.Wait, waiting))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Wait, waiting))
 	defer cancel()
 	select {
 	case <-r.done:
@@ -57,14 +61,6 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 	case <-ctx.Done():
 		return "", ErrPending
 	}
-}
-
-// orElse returns a duration, or another one for 0.
-func orElse(d, other time.Duration) time.Duration {
-	if d == 0 {
-		return other
-	}
-	return d
 }
 
 // begin returns the scan of an object, which an earlier request may have begun; nil while there are

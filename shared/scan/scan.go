@@ -1,5 +1,5 @@
 // Package scan gives the verdict on bytes that clients have sent: whether a scanner found malware in
-// them. Read scan.go, then clamd.go with instream.go for one machine, and guardduty.go for AWS.
+// them. Read scan.go, clamd.go, instream.go.
 package scan
 
 import (
@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"lectern/shared/blob"
 )
@@ -32,10 +31,6 @@ var (
 	ErrNoVerdict = errors.New("scan: the scanner gave no verdict")
 )
 
-// waiting is the time for which a request waits for a verdict. The gateway ends a request after 29
-// seconds, and a request does more than wait.
-const waiting = 12 * time.Second
-
 // Object names stored bytes. Nobody writes them again: a key is written once.
 type Object struct {
 	Store *blob.Store
@@ -55,17 +50,11 @@ type None struct{}
 // Scan returns NotScanned.
 func (None) Scan(context.Context, Object) (Verdict, error) { return NotScanned, nil }
 
-// onAWS is the setting of GuardDuty.
-const onAWS = "guardduty"
-
-// Parse returns the Scanner of a setting: none for an empty text, GuardDuty for guardduty, clamd for
-// clamd://host:port and, at a Unix socket, for clamd:///path.
+// Parse returns the Scanner of a setting: none for an empty text, clamd for clamd://host:port and, at a
+// Unix socket, for clamd:///path.
 func Parse(setting string) (Scanner, error) {
-	switch setting {
-	case "":
+	if setting == "" {
 		return None{}, nil
-	case onAWS:
-		return &GuardDuty{}, nil
 	}
 	u, err := url.Parse(setting)
 	if err == nil && u.Scheme == "clamd" {
@@ -76,5 +65,5 @@ func Parse(setting string) (Scanner, error) {
 			return &Clamd{Network: "tcp", Address: u.Host}, nil
 		}
 	}
-	return nil, fmt.Errorf("must be clamd://HOST:PORT, clamd:///SOCKET or %s: %q", onAWS, setting)
+	return nil, fmt.Errorf("must be clamd://HOST:PORT or clamd:///SOCKET: %q", setting)
 }

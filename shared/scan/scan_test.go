@@ -11,7 +11,6 @@ import (
 func TestASettingChoosesTheScanner(t *testing.T) {
 	for setting, want := range map[string]scan.Scanner{
 		"":                              scan.None{},
-		"guardduty":                     &scan.GuardDuty{},
 		"clamd://127.0.0.1:3310":        &scan.Clamd{Network: "tcp", Address: "127.0.0.1:3310"},
 		"clamd://[::1]:3310":            &scan.Clamd{Network: "tcp", Address: "[::1]:3310"},
 		"clamd:///run/clamav/clamd.ctl": &scan.Clamd{Network: "unix", Address: "/run/clamav/clamd.ctl"},
@@ -22,10 +21,10 @@ func TestASettingChoosesTheScanner(t *testing.T) {
 	}
 	for _, setting := range []string{
 		"clamd", "clamd:", "clamd://", "clamd://host", "clamd://host:", "clamd://:3310", "clamd://host:3310/path", "clamd://me@host:3310",
-		"clamd://host:3310?x=1", "clamd:///socket?x=1", "clamd://host:port", "tcp://host:3310", "http://host:3310", "GuardDuty", " guardduty", "none",
+		"clamd://host:3310?x=1", "clamd:///socket?x=1", "clamd://host:port", "tcp://host:3310", "http://host:3310", "guardduty", " clamd://host:3310", "none",
 	} {
 		_, err := scan.Parse(setting)
-		require.ErrorContains(t, err, "must be clamd://HOST:PORT, clamd:///SOCKET or guardduty", setting)
+		require.ErrorContains(t, err, "must be clamd://HOST:PORT or clamd:///SOCKET", setting)
 	}
 }
 

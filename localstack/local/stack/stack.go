@@ -130,7 +130,7 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	}
 	scanner, err := scan.Parse(c.Scanner)
 	if err != nil {
-		return nil, fmt.Errorf("stack: the scanner %w", err)
+		return nil, fmt.Errorf("stack: LECTERN_SCANNER %w", err)
 	}
 	s := &Stack{config: c, scanner: scanner}
 	if err := s.start(ctx); err != nil {

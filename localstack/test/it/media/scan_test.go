@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/media"
@@ -176,37 +173,4 @@ func TestALongScanGoesOn(t *testing.T) {
 	}
 	close(slow.release)
 	at.requireRefused(p, p.completion())
-}
-
-// TestGuardDutyTagsSayTheVerdict: the tag comes some time after the bytes.
-func TestGuardDutyTagsSayTheVerdict(t *testing.T) {
-	plain := newDesk(t)
-	d := plain.scanned(&scan.GuardDuty{Wait: time.Millisecond})
-	place, err := d.Bucket(t).Find(t.Context())
-	require.NoError(t, err)
-	bucket := s3.NewFromConfig(place.Config, func(o *s3.Options) { o.UsePathStyle = true })
-	tagged := func(p *pending, status string) {
-		_, err := bucket.PutObjectTagging(t.Context(), &s3.PutObjectTaggingInput{
-			Bucket: &place.Bucket, Key: aws.String(p.key()),
-			Tagging: &types.Tagging{TagSet: []types.Tag{
-				{Key: aws.String("other"), Value: aws.String("THREATS_FOUND")},
-				{Key: aws.String("GuardDutyMalwareScanStatus"), Value: &status},
-			}},
-		})
-		require.NoError(t, err)
-	}
-	for status, want := range map[string]string{"NO_THREATS_FOUND": "clean", "UNSUPPORTED": "not_scanned"} {
-		p := d.sent()
-		d.unscanned(p.completion()) // There is no tag yet.
-		for _, none := range []string{"", "ACCESS_DENIED", "FAILED", "no_threats_found"} {
-			tagged(p, none)
-			d.unscanned(p.completion())
-		}
-		tagged(p, status)
-		require.Equal(t, want, data(d.post(201, "complete", p.completion()))["scan_status"])
-	}
-	p := d.sent()
-	d.unscanned(p.completion())
-	tagged(p, "THREATS_FOUND")
-	d.requireRefused(p, p.completion())
 }
