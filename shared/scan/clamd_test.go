@@ -98,7 +98,7 @@ func (d *daemon) start(t *testing.T) *scan.Clamd {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go d.serve(listener)
-	return &scan.Clamd{Network: "tcp", Address: listener.Addr().String(), Wait: 5 * time.Second}
+	return &scan.Clamd{Network: "tcp", Address: listener.Addr().String(), Wait: time.Minute}
 }
 
 func (d *daemon) serve(l net.Listener) {
