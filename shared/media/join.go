@@ -10,6 +10,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/table"
 	"lectern/shared/upload"
 )
@@ -28,9 +29,10 @@ type Part struct {
 	ETag   string `json:"etag" minLength:"1" maxLength:"100" doc:"The ETag of the answer to the part, with or without quotes."`
 }
 
-// Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
-// returns a 404 for an upload that is not open, a 400 for another format of file, and for parts that
-// are not those of the upload or have another size together, and a 503 after upload.CompletionTime.
+// Complete joins the parts of an upload into a media item, after a scan of the bytes. A completed
+// upload stays as it is. It returns a 404 for an upload that is not open, a 400 for malware, for another
+// format of file, and for parts that are not those of the upload or have another size together, and a
+// 503 after upload.CompletionTime.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	return upload.Complete(ctx, func(ctx context.Context) (*Item, error) { return s.complete(ctx, c, session, in) })
 }
@@ -47,6 +49,9 @@ func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in 
 	if m.Stored() {
 		return m.show(c), nil
 	}
+	if m.Scan == scan.Infected {
+		return nil, s.refuse(ctx, c, m)
+	}
 	if !m.Open(s.Now()) {
 		return nil, Kind.NotFound()
 	}
@@ -62,26 +67,7 @@ func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in 
 	if err != nil {
 		return nil, err
 	}
-	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in})
-	if err != nil {
-		return nil, err
-	}
-	return m.show(c), nil
-}
-
-// completion keeps the bytes of an upload.
-type completion struct{ in Completion }
-
-// Apply ends the upload (upload.Edit).
-func (e completion) Apply(m *Medium) (string, error) {
-	switch {
-	case m.Stored():
-		return "", nil
-	case m.Aborted:
-		return "", Kind.NotFound()
-	}
-	m.Ends, m.Name, m.Duration = nil, e.in.Name, e.in.Duration
-	return "completed", nil
+	return s.conclude(ctx, c, m, in)
 }
 
 // join makes the object out of the parts. An earlier request may have joined the parts, or joins them
@@ -125,6 +111,8 @@ func (s Store) outcome(ctx context.Context, c *auth.Caller, m *Medium) (*Item, e
 		return nil, err
 	case now.Stored():
 		return now.show(c), nil
+	case now.Scan == scan.Infected:
+		return nil, s.refuse(ctx, c, now)
 	case now.Aborted:
 		return nil, Kind.NotFound()
 	}

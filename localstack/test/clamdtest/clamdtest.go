@@ -1,0 +1,66 @@
+// Package clamdtest runs clamd, the daemon of ClamAV, for tests. The daemon has one signature, which
+// finds Mark.
+package clamdtest
+
+import (
+	"encoding/hex"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/local/child"
+)
+
+// Mark is the text that the signature finds, anywhere in a file.
+const Mark = "LECTERN-TEST-FILE-WITH-A-MARK"
+
+const (
+	// startTime limits the start of the daemon, stopTime its end.
+	startTime, stopTime = time.Minute, 10 * time.Second
+	// poll is the time between two looks for the socket.
+	poll = 20 * time.Millisecond
+)
+
+// Start runs a clamd with more lines of configuration until the end of the test. It returns the
+// path of the socket.
+func Start(t *testing.T, more ...string) string {
+	t.Helper()
+	binary := find(t)
+	// The path of a socket has at most 108 bytes.
+	dir, err := os.MkdirTemp("", "clamd")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket, config := filepath.Join(dir, "socket"), filepath.Join(dir, "clamd.conf")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "test.ndb"), []byte("Lectern.Test.Mark:0:*:"+hex.EncodeToString([]byte(Mark))+"\n"), 0o600))
+	lines := append([]string{"Foreground yes", "LocalSocket " + socket, "DatabaseDirectory " + dir, "TemporaryDirectory " + dir}, more...)
+	require.NoError(t, os.WriteFile(config, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	cmd, output := exec.Command(binary, "--config-file", config), child.NewOutput("")
+	cmd.Stdout, cmd.Stderr = output, output
+	daemon, err := child.Start(cmd)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = daemon.Stop(stopTime) })
+	require.Eventually(t, func() bool {
+		conn, err := net.Dial("unix", socket)
+		return err == nil && conn.Close() == nil
+	}, startTime, poll, "clamd did not start: %s", output)
+	return socket
+}
+
+// find returns the program. A machine without Debian's packages leaves the test out.
+func find(t *testing.T) string {
+	t.Helper()
+	if binary, ok := child.Find(filepath.Join(".local", "clamav", "clamd")); ok {
+		return binary
+	}
+	if _, err := exec.LookPath("apt-get"); err != nil {
+		t.Skip("left out here: clamd comes from Debian's packages") //nolint:forbidigo // the test runs where the packages are
+	}
+	require.Fail(t, "there is no clamd: make clamav installs it")
+	return ""
+}
