@@ -23,8 +23,6 @@ FONTS := shared/typeset/assets
 # The font that tools/fonts.mjs writes last.
 LAST_FONT := $(FONTS)/NotoSansJP-Regular.ttf.gz
 OBJECTS := .local/bin/versitygw-v1.8.0
-# clamd of Debian's packages, where they are: tests find a marked file with it.
-CLAMD := $(if $(shell command -v apt-get),.local/clamav/installed)
 # The programme that one test imports stands beside the project, where it does.
 IMPORT := ../shared/data/google-io-2019.json
 # Two packages at a time: the integration tests start an engine each.
@@ -48,17 +46,17 @@ demo: build ## Fill the demo event of the running service; what is there already
 	bin/lectern demo --data $(DATA)
 
 .PHONY: test
-test: setup $(OBJECTS) $(CLAMD) ## Run all tests at their short sizes.
+test: setup $(OBJECTS) ## Run all tests at their short sizes.
 	@[ -f $(IMPORT) ] || echo "$(IMPORT) is not there: TestImportGoogleIO is left out"
 	$(TEST) ./...
 
 .PHONY: test-area
-test-area: setup $(OBJECTS) $(CLAMD) ## Run the integration tests of one area: make test-area AREA=sessions.
+test-area: setup $(OBJECTS) ## Run the integration tests of one area: make test-area AREA=sessions.
 	@[ -n "$(AREA)" ] && [ -d localstack/test/it/$(AREA) ] || { echo "AREA is one of: $(notdir $(patsubst %/,%,$(wildcard localstack/test/it/*/)))" >&2; exit 1; }
 	$(TEST) $(ARGS) ./localstack/test/it/$(AREA)
 
 .PHONY: quick
-quick: setup $(OBJECTS) $(CLAMD) ## Check what a change since main touches, in two minutes.
+quick: setup $(OBJECTS) ## Check what a change since main touches, in two minutes.
 	go run ./tools/quick
 
 .PHONY: bench
@@ -119,7 +117,7 @@ functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
 PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 
 .PHONY: test-processes
-test-processes: functions $(OBJECTS) $(CLAMD) ## Run the tests marked Everywhere against the Lambdas' own binaries.
+test-processes: functions $(OBJECTS) ## Run the tests marked Everywhere against the Lambdas' own binaries.
 	$(PROCESSES) $(TEST) -count 1 ./localstack/test/it/...
 	$(PROCESSES) .ci/named TestUpRunsTheFunctionsAsProcesses ./localstack
 
@@ -158,7 +156,7 @@ engines: setup emulator ## Hold other engines of DynamoDB to the tests of the ta
 	.ci/engines
 
 .PHONY: soak
-soak: build app functions emulator python $(OBJECTS) $(CLAMD) ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
+soak: build app functions emulator python $(OBJECTS) ## Run all tests everywhere and at their long sizes, and the fuzzing, for hours.
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target soak-long soak-everywhere
 
 # The two halves of soak, for two cores.
@@ -181,7 +179,7 @@ clean: stop ## Remove what was built and installed, and all local data.
 .PHONY: setup
 setup: $(ENGINE) $(SCALAR) $(LAST_FONT)
 
-# clamd, from Debian's packages: 8 MB.
+# clamd for the tests of the scanner, which are left out without it: 8 MB of Debian's packages.
 .PHONY: clamav
 clamav: .local/clamav/installed
 

@@ -223,10 +223,10 @@ func Visible(err error) *apierr.Error {
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, scan.ErrNoVerdict):
+		return apierr.Unscanned() // A scan may end with the time of the completion, which is ErrBusy too.
 	case errors.Is(err, table.ErrBusy), errors.Is(err, blob.ErrBusy):
 		return apierr.Unavailable()
-	case errors.Is(err, scan.ErrPending), errors.Is(err, scan.ErrNoVerdict):
-		return apierr.Unscanned()
 	default:
 		return apierr.Internal()
 	}

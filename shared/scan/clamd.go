@@ -1,10 +1,12 @@
 package scan
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"lectern/shared/lru"
 )
 
 const (
@@ -18,8 +20,8 @@ const (
 	scanTime = 10 * time.Minute
 	// maxScans is the number of scans at a time, as many as the threads that clamd has by default.
 	maxScans = 10
-	// keepTime is the time for which a verdict waits for the request to be repeated.
-	keepTime = 10 * time.Minute
+	// maxKept is the number of scans whose verdicts are kept.
+	maxKept = 1000
 )
 
 // Clamd is a ClamAV daemon on the machine of the service, or near it. A scan outlasts the request that
@@ -27,20 +29,29 @@ const (
 type Clamd struct {
 	// Network is tcp or unix, Address a host with a port or the path of a socket.
 	Network, Address string
-	// Wait is the time for which Scan waits for the verdict; 0 stands for 12 seconds.
+	// Wait is the time for which Scan waits for the verdict.
 	Wait time.Duration
 
-	mu    sync.Mutex
-	scans map[string]*running
+	// running has a value for each scan at a time.
+	running chan struct{}
+	scans   *lru.Cache[string, *clamdScan]
 }
 
-// running is a scan of an object. The scan has ended when done is closed.
-type running struct {
+// NewClamd returns the Clamd at a host with a port, for the network tcp, or at the path of a socket, for
+// the network unix.
+func NewClamd(network, address string) *Clamd {
+	return &Clamd{network, address, waiting, make(chan struct{}, maxScans), lru.New[string, *clamdScan](maxKept)}
+}
+
+// clamdScan is a scan of an object. The scan has ended when done is closed.
+type clamdScan struct {
+	begin   sync.Once
 	done    chan struct{}
 	verdict Verdict
 	err     error
-	ended   time.Time
 }
+
+func newScan() *clamdScan { return &clamdScan{done: make(chan struct{})} }
 
 // Scan returns the verdict of clamd (Scanner). An object that is larger than all files of sessions is
 // not scanned.
@@ -48,63 +59,27 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 	if o.Size > maxStream {
 		return NotScanned, nil
 	}
-	r := c.begin(ctx, o)
-	if r == nil {
-		return "", ErrPending
-	}
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.Wait, waiting))
+	s := c.scans.GetOrPut(o.Key, 1, newScan)
+	s.begin.Do(func() { go c.run(context.WithoutCancel(ctx), o, s) })
+	ctx, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
 	select {
-	case <-r.done:
-		c.forget(o.Key, r)
-		return r.verdict, r.err
+	case <-s.done:
 	case <-ctx.Done():
-		return "", ErrPending
+		return "", fmt.Errorf("%w: the scan goes on", ErrNoVerdict)
 	}
-}
-
-// begin returns the scan of an object, which an earlier request may have begun; nil while there are
-// too many scans.
-func (c *Clamd) begin(ctx context.Context, o Object) *running {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	going := 0
-	for key, r := range c.scans {
-		switch {
-		case r.ended.IsZero():
-			going++
-		case time.Since(r.ended) > keepTime:
-			delete(c.scans, key)
-		}
+	if s.err != nil {
+		c.scans.Put(o.Key, newScan(), 1) // The next request begins another scan.
 	}
-	if r := c.scans[o.Key]; r != nil || going >= maxScans {
-		return r
-	}
-	if c.scans == nil {
-		c.scans = map[string]*running{}
-	}
-	r := &running{done: make(chan struct{})}
-	c.scans[o.Key] = r
-	go c.run(context.WithoutCancel(ctx), o, r)
-	return r
+	return s.verdict, s.err
 }
 
 // run scans an object.
-func (c *Clamd) run(ctx context.Context, o Object, r *running) {
+func (c *Clamd) run(ctx context.Context, o Object, s *clamdScan) {
+	c.running <- struct{}{}
+	defer func() { <-c.running }()
 	ctx, cancel := context.WithTimeout(ctx, scanTime)
 	defer cancel()
-	verdict, err := c.stream(ctx, o)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.verdict, r.err, r.ended = verdict, err, time.Now()
-	close(r.done)
-}
-
-// forget drops a scan whose verdict a request has.
-func (c *Clamd) forget(key string, r *running) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.scans[key] == r {
-		delete(c.scans, key)
-	}
+	s.verdict, s.err = c.stream(ctx, o)
+	close(s.done)
 }

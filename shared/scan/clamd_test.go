@@ -76,80 +76,40 @@ func TestClamdReadsAllOfAnObject(t *testing.T) {
 func TestTheLimitsOfClamdAreTold(t *testing.T) {
 	s := newStore(t)
 	o := s.put(t, "large", strings.Repeat("film", 1<<20)+clamdtest.Mark)
-	_, err := (&scan.Clamd{Network: "unix", Address: clamdtest.Start(t, "StreamMaxLength 2M")}).Scan(t.Context(), o)
+	_, err := scan.NewClamd("unix", clamdtest.Start(t, "StreamMaxLength 2M")).Scan(t.Context(), o)
 	require.ErrorIs(t, err, scan.ErrNoVerdict)
 	require.ErrorContains(t, err, "set StreamMaxLength and MaxFileSize of clamd to 524288000 or more")
-	few := &scan.Clamd{Network: "unix", Address: clamdtest.Start(t, "MaxFileSize 2M", "AlertExceedsMax yes")}
+	few := scan.NewClamd("unix", clamdtest.Start(t, "MaxFileSize 2M", "AlertExceedsMax yes"))
 	verdict, err := few.Scan(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, scan.NotScanned, verdict)
-}
-
-// daemon answers in the place of clamd: at once, or after the end of the stream once released.
-type daemon struct {
-	answer  string
-	atOnce  bool
-	release chan struct{}
-}
-
-func (d *daemon) start(t *testing.T) *scan.Clamd {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	go d.serve(listener)
-	return &scan.Clamd{Network: "tcp", Address: listener.Addr().String(), Wait: time.Minute}
-}
-
-func (d *daemon) serve(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go d.talk(conn)
-	}
-}
-
-func (d *daemon) talk(conn net.Conn) {
-	defer conn.Close()
-	if !d.atOnce {
-		go func() { _, _ = io.Copy(io.Discard, conn) }()
-		<-d.release
-	}
-	_, _ = io.WriteString(conn, d.answer)
 }
 
 // TestOnlyOneAnswerIsClean: a daemon that is not there, or says anything else, gives no verdict.
 func TestOnlyOneAnswerIsClean(t *testing.T) {
 	s := newStore(t)
 	o := s.put(t, "film", strings.Repeat("film", 2<<20))
-	released := make(chan struct{})
-	close(released)
-	for _, d := range []*daemon{
-		{"stream: OK\x00", true, nil}, {"", false, released}, {"OK", false, released}, {"stream: OK", false, released},
-		{"stream: OK \x00", false, released}, {"stream: ok\x00", false, released}, {"\x00", false, released},
-		{"stream:  FOUND\x00", false, released}, {"stream: Can't allocate memory ERROR\x00", false, released},
-		{"HTTP/1.1 200 OK\r\n\r\nstream: OK\x00", false, released},
-	} {
-		verdict, err := d.start(t).Scan(t.Context(), o)
-		require.ErrorIs(t, err, scan.ErrNoVerdict, "%q", d.answer)
+	for _, answer := range clamdtest.Nonsense {
+		verdict, err := clamdtest.Answering(answer).Start(t).Scan(t.Context(), o)
+		require.ErrorIs(t, err, scan.ErrNoVerdict, "%q", answer)
 		require.Empty(t, verdict)
 	}
-	_, err := (&scan.Clamd{Network: "tcp", Address: "127.0.0.1:9"}).Scan(t.Context(), o)
+	_, err := (&clamdtest.Daemon{Answer: "stream: OK\x00", AtOnce: true}).Start(t).Scan(t.Context(), o)
+	require.ErrorIs(t, err, scan.ErrNoVerdict, "clamd has not read the file")
+	_, err = scan.NewClamd("tcp", "127.0.0.1:9").Scan(t.Context(), o)
 	require.ErrorIs(t, err, scan.ErrNoVerdict)
 }
 
 // TestALongScanGoesOnWithoutItsRequest: the next request gets the verdict.
 func TestALongScanGoesOnWithoutItsRequest(t *testing.T) {
-	s, d := newStore(t), &daemon{"stream: Bad FOUND\x00", false, make(chan struct{})}
-	slow, o := d.start(t), s.put(t, "film", "film")
+	s, d := newStore(t), &clamdtest.Daemon{Answer: "stream: Bad FOUND\x00", Release: make(chan struct{})}
+	slow, o := d.Start(t), s.put(t, "film", "film")
 	slow.Wait = 50 * time.Millisecond
 	for range 3 {
 		_, err := slow.Scan(t.Context(), o)
-		require.ErrorIs(t, err, scan.ErrPending)
+		require.ErrorIs(t, err, scan.ErrNoVerdict)
 	}
-	close(d.release)
+	close(d.Release)
 	slow.Wait = 10 * time.Second
 	verdict, err := slow.Scan(t.Context(), o)
 	require.NoError(t, err)

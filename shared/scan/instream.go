@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,9 +14,9 @@ import (
 const (
 	// chunk is the size of the pieces in which an object is read and sent.
 	chunk = 4 << 20
-	// connectTime limits the connection to clamd, and idleTime the time without progress: clamd may
-	// take two minutes for a file before it gives up (MaxScanTime).
-	connectTime, idleTime = 5 * time.Second, 3 * time.Minute
+	// connectTime limits the connection to clamd, idleTime the time without progress, and refusalTime
+	// the answer to a broken stream. clamd may take two minutes for a file before it gives up.
+	connectTime, idleTime, refusalTime = 5 * time.Second, 3 * time.Minute, time.Second
 	// maxAnswer is the length of the longest answer that is read.
 	maxAnswer = 4 << 10
 	// command begins a stream and, by its z, ends answers with a zero byte.
@@ -26,7 +27,8 @@ const (
 	exceeded = "Heuristics.Limits.Exceeded"
 )
 
-// stream sends an object to clamd and returns the verdict.
+// stream sends an object to clamd and returns the verdict. clamd answers before the end of a stream that
+// it refuses. Nothing is clean before clamd has all of the object.
 func (c *Clamd) stream(ctx context.Context, o Object) (Verdict, error) {
 	dialer := net.Dialer{Timeout: connectTime}
 	conn, err := dialer.DialContext(ctx, c.Network, c.Address)
@@ -36,57 +38,45 @@ func (c *Clamd) stream(ctx context.Context, o Object) (Verdict, error) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	sent := send(ctx, conn, o)
-	// clamd answers before the end to a stream that it refuses.
-	if sent == nil {
-		sent = conn.SetReadDeadline(time.Now().Add(idleTime))
+	if sent != nil {
+		_ = conn.SetReadDeadline(time.Now().Add(refusalTime))
 	}
 	text, err := io.ReadAll(io.LimitReader(conn, maxAnswer))
 	answer, _, whole := strings.Cut(string(text), "\x00")
-	switch {
-	case whole && (sent == nil || answer != clean): // Nothing is clean before clamd has all of it.
+	if whole && (sent == nil || answer != clean) {
 		return verdict(answer)
-	case sent != nil:
-		return "", fmt.Errorf("%w: send to clamd: %w", ErrNoVerdict, sent)
-	case err != nil:
-		return "", fmt.Errorf("%w: read the answer of clamd: %w", ErrNoVerdict, err)
 	}
-	return "", fmt.Errorf("%w: clamd answered %q", ErrNoVerdict, text)
+	return "", errors.Join(fmt.Errorf("%w: clamd answered %q", ErrNoVerdict, text), sent, err)
 }
 
-// send sends an object in pieces, each after its length, and an empty piece at the end.
+// send sends an object in pieces, and an empty piece at the end.
 func send(ctx context.Context, conn net.Conn, o Object) error {
-	if err := write(conn, []byte(command)); err != nil {
+	if _, err := io.WriteString(conn, command); err != nil {
 		return err
 	}
 	for from := int64(0); from < o.Size; {
 		piece, err := o.Store.Read(ctx, o.Key, from, min(chunk, o.Size-from))
+		if err == nil && len(piece) == 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err == nil {
+			err = write(conn, piece)
+		}
 		if err != nil {
-			return stop(conn, err)
-		}
-		if len(piece) == 0 {
-			return stop(conn, io.ErrUnexpectedEOF)
-		}
-		if err := write(conn, binary.BigEndian.AppendUint32(nil, uint32(len(piece))), piece); err != nil { //nolint:gosec // at most chunk
 			return err
 		}
 		from += int64(len(piece))
 	}
-	return write(conn, binary.BigEndian.AppendUint32(nil, 0))
+	return write(conn, nil)
 }
 
-// stop closes the connection, since clamd waits for bytes that will not come, and returns the reason.
-func stop(conn net.Conn, why error) error {
-	_ = conn.Close()
-	return why
-}
-
-// write writes pieces. clamd must take them without a long pause.
-func write(conn net.Conn, pieces ...[]byte) error {
+// write sends a piece after its length. clamd must take the piece without a long pause.
+func write(conn net.Conn, piece []byte) error {
 	if err := conn.SetDeadline(time.Now().Add(idleTime)); err != nil {
 		return err
 	}
-	buffers := net.Buffers(pieces)
-	_, err := buffers.WriteTo(conn)
+	size := binary.BigEndian.AppendUint32(nil, uint32(len(piece))) //nolint:gosec // at most chunk
+	_, err := (&net.Buffers{size, piece}).WriteTo(conn)
 	return err
 }
 
@@ -94,12 +84,13 @@ func write(conn net.Conn, pieces ...[]byte) error {
 func verdict(answer string) (Verdict, error) {
 	const found = " FOUND"
 	name, ofStream := strings.CutPrefix(answer, "stream: ")
+	find := ofStream && strings.HasSuffix(name, found) && name != found
 	switch {
 	case answer == clean:
 		return Clean, nil
-	case ofStream && strings.HasSuffix(name, found) && strings.HasPrefix(name, exceeded):
+	case find && strings.HasPrefix(name, exceeded):
 		return NotScanned, nil
-	case ofStream && strings.HasSuffix(name, found) && name != found:
+	case find:
 		return Infected, nil
 	case strings.Contains(answer, "size limit exceeded"):
 		return "", fmt.Errorf("%w: clamd takes no file of this size: set StreamMaxLength and MaxFileSize of clamd to %d or more: %s",

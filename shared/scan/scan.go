@@ -23,13 +23,9 @@ const (
 	NotScanned Verdict = "not_scanned"
 )
 
-// Errors of a scan without a verdict. The request that needs the verdict can be repeated.
-var (
-	// ErrPending reports a scan that has not ended.
-	ErrPending = errors.New("scan: the bytes are being scanned")
-	// ErrNoVerdict reports a scanner that did not answer, or answered without a verdict.
-	ErrNoVerdict = errors.New("scan: the scanner gave no verdict")
-)
+// ErrNoVerdict reports a scan that has not ended, and a scanner that gave no verdict. The request that
+// needs the verdict can be repeated.
+var ErrNoVerdict = errors.New("scan: the scanner gave no verdict")
 
 // Object names stored bytes. Nobody writes them again: a key is written once.
 type Object struct {
@@ -40,7 +36,7 @@ type Object struct {
 
 // Scanner gives verdicts.
 type Scanner interface {
-	// Scan returns the verdict on an object. Without a verdict, it returns ErrPending or ErrNoVerdict.
+	// Scan returns the verdict on an object. Without a verdict, it returns ErrNoVerdict.
 	Scan(ctx context.Context, o Object) (Verdict, error)
 }
 
@@ -59,10 +55,10 @@ func Parse(setting string) (Scanner, error) {
 	u, err := url.Parse(setting)
 	if err == nil && u.Scheme == "clamd" {
 		if u.Host == "" && path.IsAbs(u.Path) && setting == "clamd://"+u.Path {
-			return &Clamd{Network: "unix", Address: u.Path}, nil
+			return NewClamd("unix", u.Path), nil
 		}
 		if u.Hostname() != "" && u.Port() != "" && strings.TrimSuffix(setting, "/") == "clamd://"+u.Host {
-			return &Clamd{Network: "tcp", Address: u.Host}, nil
+			return NewClamd("tcp", u.Host), nil
 		}
 	}
 	return nil, fmt.Errorf("must be clamd://HOST:PORT or clamd:///SOCKET: %q", setting)

@@ -9,15 +9,17 @@ import (
 )
 
 func TestASettingChoosesTheScanner(t *testing.T) {
-	for setting, want := range map[string]scan.Scanner{
-		"":                              scan.None{},
-		"clamd://127.0.0.1:3310":        &scan.Clamd{Network: "tcp", Address: "127.0.0.1:3310"},
-		"clamd://[::1]:3310":            &scan.Clamd{Network: "tcp", Address: "[::1]:3310"},
-		"clamd:///run/clamav/clamd.ctl": &scan.Clamd{Network: "unix", Address: "/run/clamav/clamd.ctl"},
+	none, err := scan.Parse("")
+	require.NoError(t, err)
+	require.Equal(t, scan.None{}, none)
+	for setting, want := range map[string][]string{
+		"clamd://127.0.0.1:3310":        {"tcp", "127.0.0.1:3310"},
+		"clamd://[::1]:3310":            {"tcp", "[::1]:3310"},
+		"clamd:///run/clamav/clamd.ctl": {"unix", "/run/clamav/clamd.ctl"},
 	} {
 		got, err := scan.Parse(setting)
 		require.NoError(t, err, setting)
-		require.Equal(t, want, got)
+		require.Equal(t, want, []string{got.(*scan.Clamd).Network, got.(*scan.Clamd).Address})
 	}
 	for _, setting := range []string{
 		"clamd", "clamd:", "clamd://", "clamd://host", "clamd://host:", "clamd://:3310", "clamd://host:3310/path", "clamd://me@host:3310",
@@ -30,7 +32,7 @@ func TestASettingChoosesTheScanner(t *testing.T) {
 
 // TestAFileThatIsTooLargeIsNotScanned by clamd, which is not asked.
 func TestAFileThatIsTooLargeIsNotScanned(t *testing.T) {
-	verdict, err := (&scan.Clamd{Network: "tcp", Address: "127.0.0.1:9"}).Scan(t.Context(), scan.Object{Key: "k", Size: 500<<20 + 1})
+	verdict, err := scan.NewClamd("tcp", "127.0.0.1:9").Scan(t.Context(), scan.Object{Key: "k", Size: 500<<20 + 1})
 	require.NoError(t, err)
 	require.Equal(t, scan.NotScanned, verdict)
 }

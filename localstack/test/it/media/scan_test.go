@@ -1,8 +1,6 @@
 package media_test
 
 import (
-	"io"
-	"net"
 	"net/http"
 	"slices"
 	"testing"
@@ -50,11 +48,10 @@ func (d *desk) unscanned(body object) {
 // requireRefused checks that a completion ends the upload, and that no byte is left of it.
 func (d *desk) requireRefused(p *pending, body object) {
 	d.T.Helper()
-	for range 2 {
-		refused := d.post(400, "complete", body)
-		require.Equal(d.T, "filename", refused.At("details.field"))
-		require.Contains(d.T, refused.Text("message"), "malware in Keynote.MP4")
-	}
+	refused := d.post(400, "complete", body)
+	require.Equal(d.T, "filename", refused.At("details.field"))
+	require.Contains(d.T, refused.Text("message"), "malware in Keynote.MP4")
+	d.post(404, "complete", body)
 	_, err := d.Bucket(d.T).Head(d.T.Context(), p.key())
 	require.ErrorIs(d.T, err, blob.ErrAbsent)
 	d.post(404, "sign-part", it.Merged(p.target, object{"part_numbers": []int{1}}))
@@ -95,49 +92,10 @@ func TestClamdWithLimitsSaysNothingClean(t *testing.T) {
 	log := new(stacktest.Log)
 	d := newDesk(t, stacktest.WithLog(log))
 	_, body := d.marked()
-	d.scanned(&scan.Clamd{Network: "unix", Address: clamdtest.Start(t, "StreamMaxLength 2M")}).unscanned(body)
+	d.scanned(scan.NewClamd("unix", clamdtest.Start(t, "StreamMaxLength 2M"))).unscanned(body)
 	require.Contains(t, log.String(), "set StreamMaxLength and MaxFileSize of clamd to 524288000 or more")
-	few := d.scanned(&scan.Clamd{Network: "unix", Address: clamdtest.Start(t, "MaxFileSize 2M", "AlertExceedsMax yes")})
+	few := d.scanned(scan.NewClamd("unix", clamdtest.Start(t, "MaxFileSize 2M", "AlertExceedsMax yes")))
 	require.Equal(t, "not_scanned", data(few.post(201, "complete", body))["scan_status"])
-}
-
-// daemon answers each connection at 127.0.0.1 in the place of clamd.
-type daemon struct {
-	*scan.Clamd
-	answer  string
-	atOnce  bool
-	release chan struct{}
-}
-
-// newDaemon starts a daemon. It gives its answer at once, or after the end of the stream and a release.
-func newDaemon(t *testing.T, answer string, atOnce bool) *daemon {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	s := &scan.Clamd{Network: "tcp", Address: listener.Addr().String(), Wait: 300 * time.Millisecond}
-	d := &daemon{s, answer, atOnce, make(chan struct{})}
-	go d.serve(listener)
-	return d
-}
-
-func (d *daemon) serve(l net.Listener) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go d.talk(conn)
-	}
-}
-
-func (d *daemon) talk(conn net.Conn) {
-	defer conn.Close()
-	if !d.atOnce {
-		go func() { _, _ = io.Copy(io.Discard, conn) }()
-		<-d.release
-	}
-	_, _ = io.WriteString(conn, d.answer)
 }
 
 // TestWithoutAVerdictNothingIsWritten: clamd is not there, says nonsense, or says that a file is clean that
@@ -147,30 +105,27 @@ func TestWithoutAVerdictNothingIsWritten(t *testing.T) {
 	p := d.sent()
 	changes := d.WatchChanges("media_item")
 	changes.Since()
-	d.scanned(&scan.Clamd{Network: "tcp", Address: "127.0.0.1:9"}).unscanned(p.completion())
-	d.scanned(newDaemon(t, "stream: OK\x00", true)).unscanned(p.completion())
-	for _, answer := range []string{
-		"", "OK", "stream: OK", "stream: OK \x00", "stream: ok\x00", "\x00", "stream:  FOUND\x00", "stream: Can't allocate memory ERROR\x00",
-		"HTTP/1.1 200 OK\r\n\r\nstream: OK\x00",
-	} {
-		nonsense := newDaemon(t, answer, false)
-		close(nonsense.release)
-		d.scanned(nonsense).unscanned(p.completion())
+	d.scanned(scan.NewClamd("tcp", "127.0.0.1:9")).unscanned(p.completion())
+	d.scanned((&clamdtest.Daemon{Answer: "stream: OK\x00", AtOnce: true}).Start(t)).unscanned(p.completion())
+	for _, answer := range clamdtest.Nonsense {
+		d.scanned(clamdtest.Answering(answer).Start(t)).unscanned(p.completion())
 	}
 	require.Empty(t, changes.Since())
-	good := newDaemon(t, "stream: OK\x00", false)
-	close(good.release)
+	good := clamdtest.Answering("stream: OK\x00").Start(t)
 	require.Equal(t, "clean", data(d.scanned(good).post(201, "complete", p.completion()))["scan_status"])
 }
 
 // TestALongScanGoesOn while the request that began it ends. A repeated request gets the verdict.
 func TestALongScanGoesOn(t *testing.T) {
 	d := newDesk(t)
-	slow := newDaemon(t, "stream: Bad FOUND\x00", false)
+	daemon := &clamdtest.Daemon{Answer: "stream: Bad FOUND\x00", Release: make(chan struct{})}
+	slow := daemon.Start(t)
+	slow.Wait = 300 * time.Millisecond
 	at, p := d.scanned(slow), d.sent()
 	for range 3 {
 		at.unscanned(p.completion())
 	}
-	close(slow.release)
+	close(daemon.Release)
+	slow.Wait = time.Minute
 	at.requireRefused(p, p.completion())
 }

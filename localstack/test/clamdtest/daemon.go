@@ -1,0 +1,65 @@
+package clamdtest
+
+import (
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/scan"
+)
+
+// Nonsense are answers that are no verdict.
+var Nonsense = []string{
+	"", "OK", "stream: OK", "stream: OK \x00", "stream: ok\x00", "\x00", "stream:  FOUND\x00", "stream: Can't allocate memory ERROR\x00",
+	"HTTP/1.1 200 OK\r\n\r\nstream: OK\x00",
+}
+
+// Daemon gives one answer in the place of clamd.
+type Daemon struct {
+	Answer string
+	// AtOnce lets the daemon answer before it has read the stream.
+	AtOnce bool
+	// Release lets the daemon answer once it is closed.
+	Release chan struct{}
+}
+
+// Answering returns a Daemon that reads all of a stream for a moment, and answers.
+func Answering(answer string) *Daemon {
+	d := &Daemon{Answer: answer, Release: make(chan struct{})}
+	close(d.Release)
+	return d
+}
+
+// Start runs the daemon at 127.0.0.1 until the end of the test. It returns a client of the daemon.
+func (d *Daemon) Start(t *testing.T) *scan.Clamd {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go d.serve(listener)
+	c := scan.NewClamd("tcp", listener.Addr().String())
+	c.Wait = time.Minute
+	return c
+}
+
+func (d *Daemon) serve(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go d.talk(conn)
+	}
+}
+
+func (d *Daemon) talk(conn net.Conn) {
+	defer conn.Close()
+	if !d.AtOnce {
+		go func() { _, _ = io.Copy(io.Discard, conn) }()
+		<-d.Release
+	}
+	_, _ = io.WriteString(conn, d.Answer)
+}
