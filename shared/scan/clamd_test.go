@@ -1,8 +1,6 @@
 package scan_test
 
 import (
-	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"

@@ -1,6 +1,7 @@
 package clamdtest
 
 import (
+	"encoding/binary"
 	"io"
 	"net"
 	"testing"
@@ -26,7 +27,7 @@ type Daemon struct {
 	Release chan struct{}
 }
 
-// Answering returns a Daemon that reads all of a stream for a moment, and answers.
+// Answering returns a Daemon that reads all of a stream and answers.
 func Answering(answer string) *Daemon {
 	d := &Daemon{Answer: answer, Release: make(chan struct{})}
 	close(d.Release)
@@ -58,8 +59,19 @@ func (d *Daemon) serve(l net.Listener) {
 func (d *Daemon) talk(conn net.Conn) {
 	defer conn.Close()
 	if !d.AtOnce {
-		go func() { _, _ = io.Copy(io.Discard, conn) }()
+		readStream(conn)
 		<-d.Release
 	}
 	_, _ = io.WriteString(conn, d.Answer)
+}
+
+// readStream reads a command and its stream up to the piece of no bytes.
+func readStream(from io.Reader) {
+	const command = "zINSTREAM\x00"
+	_, err := io.CopyN(io.Discard, from, int64(len(command)))
+	for size := uint32(1); err == nil && size > 0; {
+		if err = binary.Read(from, binary.BigEndian, &size); err == nil {
+			_, err = io.CopyN(io.Discard, from, int64(size))
+		}
+	}
 }
