@@ -111,6 +111,7 @@ func (m *Medium) show(c *auth.Caller) *Item {
 	f, _ := formatOf(m.Name) // The name was checked when it was stored.
 	return &Item{
 		ID: m.ID, Type: Kind.Name, Title: m.Name, Kind: f.family, EventID: c.Event.ID, SessionID: m.SessionID, MediaS3Key: m.Object,
-		ScanStatus: string(cmp.Or(m.Scan, scan.NotScanned)), Duration: m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
+		ScanStatus: string(cmp.Or(m.Scan, scan.NotScanned)),
+		Duration:   m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
 	}
 }

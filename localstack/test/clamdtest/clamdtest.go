@@ -32,21 +32,22 @@ const (
 func Start(t *testing.T, more ...string) string {
 	t.Helper()
 	binary := find(t)
-	// The path of a socket has at most 108 bytes.
-	dir, err := os.MkdirTemp("", "clamd")
+	dir, err := os.MkdirTemp("", "clamd") //nolint:usetesting // the path of a socket has at most 108 bytes
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	socket, config := filepath.Join(dir, "socket"), filepath.Join(dir, "clamd.conf")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "test.ndb"), []byte("Lectern.Test.Mark:0:*:"+hex.EncodeToString([]byte(Mark))+"\n"), 0o600))
+	signature := "Lectern.Test.Mark:0:*:" + hex.EncodeToString([]byte(Mark)) + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "test.ndb"), []byte(signature), 0o600))
 	lines := append([]string{"Foreground yes", "LocalSocket " + socket, "DatabaseDirectory " + dir, "TemporaryDirectory " + dir}, more...)
 	require.NoError(t, os.WriteFile(config, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
-	cmd, output := exec.Command(binary, "--config-file", config), child.NewOutput("")
+	cmd := exec.Command(binary, "--config-file", config) //nolint:gosec,noctx // the program of the project, which the end of the test stops
+	output := child.NewOutput("")
 	cmd.Stdout, cmd.Stderr = output, output
 	daemon, err := child.Start(cmd)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = daemon.Stop(stopTime) })
 	require.Eventually(t, func() bool {
-		conn, err := net.Dial("unix", socket)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
 		return err == nil && conn.Close() == nil
 	}, startTime, poll, "clamd did not start: %s", output)
 	return socket

@@ -37,7 +37,7 @@ func Answering(answer string) *Daemon {
 // Start runs the daemon at 127.0.0.1 until the end of the test. It returns a client of the daemon.
 func (d *Daemon) Start(t *testing.T) *scan.Clamd {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	go d.serve(listener)
