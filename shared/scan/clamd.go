@@ -77,9 +77,9 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 // run scans an object.
 func (c *Clamd) run(ctx context.Context, o Object, s *clamdScan) {
 	c.running <- struct{}{}
-	defer func() { <-c.running }()
 	ctx, cancel := context.WithTimeout(ctx, scanTime)
 	defer cancel()
 	s.verdict, s.err = c.stream(ctx, o)
+	<-c.running
 	close(s.done)
 }

@@ -1,8 +1,8 @@
-// Package clamdtest runs clamd, the daemon of ClamAV, for tests. The daemon has one signature, which
-// finds Mark.
+// Package clamdtest runs clamd, the daemon of ClamAV, for tests. The daemon finds Mark alone.
 package clamdtest
 
 import (
+	"context"
 	"encoding/hex"
 	"net"
 	"os"
@@ -17,7 +17,7 @@ import (
 	"lectern/localstack/local/child"
 )
 
-// Mark is the text that the signature finds, anywhere in a file.
+// Mark is the text of the signature.
 const Mark = "LECTERN-TEST-FILE-WITH-A-MARK"
 
 const (
@@ -27,29 +27,38 @@ const (
 	poll = 20 * time.Millisecond
 )
 
-// Start runs a clamd with more lines of configuration until the end of the test. It returns the
-// path of the socket.
+// clamd is a running daemon.
+type clamd struct {
+	process *child.Process
+	socket  string
+}
+
+func (c clamd) stop() { _ = c.process.Stop(stopTime) }
+
+// answers reports whether the daemon takes connections.
+func (c clamd) answers() bool {
+	conn, err := new(net.Dialer).DialContext(context.Background(), "unix", c.socket)
+	return err == nil && conn.Close() == nil
+}
+
+// Start runs a clamd with more lines of configuration until the end of the test. Start returns the path
+// of the socket.
 func Start(t *testing.T, more ...string) string {
 	t.Helper()
-	binary := find(t)
-	dir, err := os.MkdirTemp("", "clamd") //nolint:usetesting // the path of a socket has at most 108 bytes
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	binary, dir := find(t), t.TempDir()
 	socket, config := filepath.Join(dir, "socket"), filepath.Join(dir, "clamd.conf")
 	signature := "Lectern.Test.Mark:0:*:" + hex.EncodeToString([]byte(Mark)) + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "test.ndb"), []byte(signature), 0o600))
 	lines := append([]string{"Foreground yes", "LocalSocket " + socket, "DatabaseDirectory " + dir, "TemporaryDirectory " + dir}, more...)
 	require.NoError(t, os.WriteFile(config, []byte(strings.Join(lines, "\n")+"\n"), 0o600))
-	cmd := exec.Command(binary, "--config-file", config) //nolint:gosec,noctx // the program of the project, which the end of the test stops
+	cmd := exec.Command(binary, "--config-file", config) //nolint:gosec,noctx // the end of the test stops the program
 	output := child.NewOutput("")
 	cmd.Stdout, cmd.Stderr = output, output
-	daemon, err := child.Start(cmd)
+	process, err := child.Start(cmd)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = daemon.Stop(stopTime) })
-	require.Eventually(t, func() bool {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "unix", socket)
-		return err == nil && conn.Close() == nil
-	}, startTime, poll, "clamd did not start: %s", output)
+	daemon := clamd{process, socket}
+	t.Cleanup(daemon.stop)
+	require.Eventually(t, daemon.answers, startTime, poll, "clamd did not start: %s", output)
 	return socket
 }
 

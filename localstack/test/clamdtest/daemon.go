@@ -12,34 +12,39 @@ import (
 	"lectern/shared/scan"
 )
 
-// Nonsense are answers that are no verdict.
+// Nonsense are answers without a verdict.
 var Nonsense = []string{
 	"", "OK", "stream: OK", "stream: OK \x00", "stream: ok\x00", "\x00", "stream:  FOUND\x00", "stream: Can't allocate memory ERROR\x00",
 	"HTTP/1.1 200 OK\r\n\r\nstream: OK\x00",
 }
 
-// Daemon gives one answer in the place of clamd.
+// Daemon answers in the place of clamd.
 type Daemon struct {
 	Answer string
-	// AtOnce lets the daemon answer before it has read the stream.
+	// AtOnce lets the daemon answer before the end of the stream.
 	AtOnce bool
-	// Release lets the daemon answer once it is closed.
+	// Release holds the answer back until Release is closed.
 	Release chan struct{}
+
+	listener net.Listener
 }
 
-// Answering returns a Daemon that reads all of a stream and answers.
+func (d *Daemon) stop() { _ = d.listener.Close() }
+
+// Answering returns a Daemon with an answer for each stream.
 func Answering(answer string) *Daemon {
 	d := &Daemon{Answer: answer, Release: make(chan struct{})}
 	close(d.Release)
 	return d
 }
 
-// Start runs the daemon at 127.0.0.1 until the end of the test. It returns a client of the daemon.
+// Start runs the daemon at 127.0.0.1 until the end of the test, and returns a client of the daemon.
 func (d *Daemon) Start(t *testing.T) *scan.Clamd {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
+	d.listener = listener
+	t.Cleanup(d.stop)
 	go d.serve(listener)
 	c := scan.NewClamd("tcp", listener.Addr().String())
 	c.Wait = time.Minute
