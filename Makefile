@@ -179,6 +179,13 @@ clean: stop ## Remove what was built and installed, and all local data.
 .PHONY: setup
 setup: $(ENGINE) $(SCALAR) $(LAST_FONT)
 
+# clamd for the tests of the scanner, which are left out without it: 8 MB of Debian's packages.
+.PHONY: clamav
+clamav: .local/clamav/installed
+
+.local/clamav/installed: .ci/clamav
+	.ci/clamav
+
 # What .ci/run, soak, engines and test-deploy take from PyPI; nothing else needs Python.
 .PHONY: emulator
 emulator: .local/emulator/installed

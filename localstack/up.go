@@ -189,7 +189,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	log := api.NewLog(s.log)
 	config := stack.Config{
 		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
-		Ingest: true, Publish: true,
+		Ingest: true, Publish: true, Scanner: os.Getenv("LECTERN_SCANNER"),
 	}
 	if o.asAWS {
 		config.Wrap = faulty.AsAWS

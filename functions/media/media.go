@@ -43,7 +43,10 @@ const (
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "part_numbers": [1, 2, 3]}` + "\n```"
 
 	aboutComplete = "Joins the parts into a media item. The parts must be in the order of their numbers, with the `etag` of each, and have " +
-		"`size_bytes` together. A second call answers the item as it is. No transcription is ordered yet: `transcript_status` is null. " +
+		"`size_bytes` together. A second call answers the item as it is. Where the service has a scanner of malware, the file is scanned " +
+		"first: a file with malware is refused with 400 and removed; while a scan goes on, the answer is a 503 with `Retry-After`, and " +
+		"the same request works later. A file that is too large for the scanner has the `scan_status` `not_scanned`. No transcription " +
+		"is ordered yet: `transcript_status` is null. " +
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "filename": "keynote.mp4", "size_bytes": 734003200, ` +
 		`"parts": [{"part_number": 1, "etag": "\"9b2cf5\""}]}` + "\n```"
 

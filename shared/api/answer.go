@@ -8,6 +8,7 @@ import (
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/size"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -216,12 +217,14 @@ func (x *exchange) fail(res *response) {
 }
 
 // Visible returns the error to show to the caller: err itself if it is an *apierr.Error, a 503
-// if the table or the bucket is busy, otherwise a 500 without a cause.
+// if the table or the bucket is busy or the scanner has no verdict, otherwise a 500 without a cause.
 func Visible(err error) *apierr.Error {
 	var e *apierr.Error
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, scan.ErrNoVerdict):
+		return apierr.Unscanned() // A scan may end with the time of the completion, which is ErrBusy too.
 	case errors.Is(err, table.ErrBusy), errors.Is(err, blob.ErrBusy):
 		return apierr.Unavailable()
 	default:

@@ -17,6 +17,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
+	"lectern/shared/scan"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -50,6 +51,8 @@ type Env struct {
 	Keys *secret.Keys
 	// Blobs is the bucket of the region. Its calls fail in a function that uses no bytes.
 	Blobs *blob.Store
+	// Scanner gives the verdict on bytes of the bucket.
+	Scanner scan.Scanner
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

@@ -22,6 +22,7 @@ import (
 	"github.com/google/uuid"
 
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -44,6 +45,8 @@ type config struct {
 	keys string
 	// bucket is LECTERN_BUCKET, the bucket of Env.Blobs; optional.
 	bucket string
+	// scanner is LECTERN_SCANNER, Env.Scanner; optional.
+	scanner scan.Scanner
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -66,6 +69,7 @@ func configured(getenv func(string) string) (config, error) {
 
 		keys:           getenv("LECTERN_KEYS"),
 		bucket:         getenv("LECTERN_BUCKET"),
+		scanner:        vars.scanner("LECTERN_SCANNER"),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
@@ -105,6 +109,15 @@ func (v *variables) count(name string) int64 {
 	return n
 }
 
+// scanner reads the optional setting of a scanner.
+func (v *variables) scanner(name string) scan.Scanner {
+	s, err := scan.Parse(v.get(name))
+	if err != nil {
+		v.mistakes = append(v.mistakes, fmt.Errorf("%s %w", name, err))
+	}
+	return s
+}
+
 // env returns the Env of the configuration, with the table open.
 func (c config) env(ctx context.Context) (Env, error) {
 	client, err := table.Open(ctx, table.Config{Endpoint: c.endpoint, Region: c.awsRegion})
@@ -127,6 +140,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 
 		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
 		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
+		Scanner:        c.scanner,
 		LocalReceivers: c.localReceivers,
 	}, nil
 }

@@ -6,20 +6,25 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/stretchr/testify/require"
+
+	"lectern/shared/scan"
 )
 
 func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
-	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1", "LECTERN_SEARCH_UNITS": "many"}
+	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1", "LECTERN_SEARCH_UNITS": "many", "LECTERN_SCANNER": "clamd"}
 	_, err := configured(func(name string) string { return set[name] })
-	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS"} {
+	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS", "LECTERN_SCANNER must be"} {
 		require.ErrorContains(t, err, name)
 	}
 	require.NotContains(t, err.Error(), "LECTERN_REGION")
 
 	set["LECTERN_DAILY_WRITES"], set["LECTERN_SEARCH_UNITS"] = "10000", "60000"
+	set["LECTERN_SCANNER"] = "clamd://127.0.0.1:3310"
 	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"], set["LECTERN_BUCKET"] = "t", "us-east-1", "", "b"
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
+	require.Equal(t, "127.0.0.1:3310", c.scanner.(*scan.Clamd).Address)
+	c.scanner = nil
 	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b"}, c)
 
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"

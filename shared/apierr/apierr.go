@@ -232,6 +232,15 @@ func Unavailable() *Error {
 	return e
 }
 
+// Unscanned returns the 503 for a request that needs the verdict of a scanner on bytes, with a
+// Retry-After of half a minute.
+func Unscanned() *Error {
+	e := Unavailable()
+	e.Message = "The file is being scanned, or the scanner is not there. Please repeat the request."
+	e.Header = http.Header{"Retry-After": {"30"}}
+	return e
+}
+
 // Internal returns the 500. It has no argument, since the cause is only logged.
 func Internal() *Error {
 	return newError(http.StatusInternalServerError, "InternalServerError", codeInternal, "An unexpected error occurred.")

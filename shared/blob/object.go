@@ -47,7 +47,12 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 }
 
 // First returns the first bytes of an object, at most n. An empty object has none.
-func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, err error) {
+func (s *Store) First(ctx context.Context, key string, n int64) ([]byte, error) {
+	return s.Read(ctx, key, 0, n)
+}
+
+// Read returns at most n bytes of an object from a place in it. Behind the end there are none.
+func (s *Store) Read(ctx context.Context, key string, from, n int64) (part []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	o, err := s.open(ctx)
@@ -55,7 +60,7 @@ func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, e
 		return nil, err
 	}
 	got, err := o.client.GetObject(ctx, &s3.GetObjectInput{
-		Bucket: o.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=0-%d", n-1)),
+		Bucket: o.bucket, Key: &key, Range: aws.String(fmt.Sprintf("bytes=%d-%d", from, from+n-1)),
 	})
 	if hasCode(err, "InvalidRange") {
 		return nil, nil
@@ -64,10 +69,10 @@ func (s *Store) First(ctx context.Context, key string, n int64) (first []byte, e
 		return nil, failed("read an object", err)
 	}
 	defer func() { err = errors.Join(err, got.Body.Close()) }()
-	if first, err = io.ReadAll(io.LimitReader(got.Body, n)); err != nil {
+	if part, err = io.ReadAll(io.LimitReader(got.Body, n)); err != nil {
 		return nil, failed("read an object", err)
 	}
-	return first, nil
+	return part, nil
 }
 
 // Delete removes an object for good: each version and each delete marker. A missing object is no error.

@@ -10,6 +10,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/table"
 	"lectern/shared/upload"
 )
@@ -28,9 +29,10 @@ type Part struct {
 	ETag   string `json:"etag" minLength:"1" maxLength:"100" doc:"The ETag of the answer to the part, with or without quotes."`
 }
 
-// Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
-// returns a 404 for an upload that is not open, a 400 for another format of file, and for parts that
-// are not those of the upload or have another size together, and a 503 after upload.CompletionTime.
+// Complete joins the parts of an upload into a media item, after a scan of the bytes. A completed
+// upload stays as it is. It returns a 404 for an upload that is not open, a 400 for malware, for another
+// format of file, and for parts that are not those of the upload or have another size together, and a
+// 503 without a verdict and after upload.CompletionTime.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	return upload.Complete(ctx, func(ctx context.Context) (*Item, error) { return s.complete(ctx, c, session, in) })
 }
@@ -62,15 +64,32 @@ func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in 
 	if err != nil {
 		return nil, err
 	}
-	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in})
+	return s.keep(ctx, c, m, in)
+}
+
+// keep scans the joined bytes of an upload and completes the upload. Malware ends the upload with a 400 and
+// removes the bytes. Without a verdict, the upload stays as it is.
+func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completion) (*Item, error) {
+	verdict, refusal := s.Scan(ctx, c, &m.Upload)
+	if refusal != nil && verdict != scan.Infected {
+		return nil, refusal
+	}
+	m, err := Kind.Of(s.Store, c, m.SessionID).Change(ctx, m.ID, completion{in, verdict})
 	if err != nil {
 		return nil, err
+	}
+	if !m.Stored() {
+		_ = s.Blobs.Delete(ctx, m.Object) // After a failure, maintenance removes the bytes.
+		return nil, refusal
 	}
 	return m.show(c), nil
 }
 
-// completion keeps the bytes of an upload.
-type completion struct{ in Completion }
+// completion keeps the bytes of an upload, or ends the upload for malware.
+type completion struct {
+	in      Completion
+	verdict scan.Verdict
+}
 
 // Apply ends the upload (upload.Edit).
 func (e completion) Apply(m *Medium) (string, error) {
@@ -80,7 +99,11 @@ func (e completion) Apply(m *Medium) (string, error) {
 	case m.Aborted:
 		return "", Kind.NotFound()
 	}
-	m.Ends, m.Name, m.Duration = nil, e.in.Name, e.in.Duration
+	if e.verdict == scan.Infected {
+		m.Aborted = true
+		return "refused", nil
+	}
+	m.Ends, m.Name, m.Duration, m.Scan = nil, e.in.Name, e.in.Duration, e.verdict
 	return "completed", nil
 }
 

@@ -3,12 +3,14 @@
 package media
 
 import (
+	"cmp"
 	"path"
 	"strings"
 	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/scan"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 )
@@ -27,6 +29,8 @@ const (
 type Medium struct {
 	upload.Upload
 	Duration *float64 `json:"duration_seconds,omitempty"`
+	// Scan is the verdict on the bytes; empty before complete, and for an item of an older release.
+	Scan scan.Verdict `json:"scan_status,omitempty"`
 }
 
 // Kind is the kind of the media.
@@ -88,6 +92,7 @@ type Item struct {
 	SessionID  string    `json:"session_id" format:"uuid" doc:"The session's id."`
 	MediaS3Key string    `json:"media_s3_key" doc:"The name of the bytes in the store. It is no address."`
 	Transcript *string   `json:"transcript_status" enum:"queued,processing,ready,failed" doc:"The state of the transcription; null if none was ordered, since the service has no transcriber."`
+	ScanStatus string    `json:"scan_status" enum:"clean,not_scanned" doc:"Whether a scanner found no malware in the file, or did not scan it."`
 	Duration   *float64  `json:"duration_seconds" doc:"The length that the client has told; null without it."`
 	CreatedAt  wire.Time `json:"created_at" doc:"When the upload began."`
 	UpdatedAt  wire.Time `json:"updated_at" doc:"When the item was changed last."`
@@ -106,6 +111,7 @@ func (m *Medium) show(c *auth.Caller) *Item {
 	f, _ := formatOf(m.Name) // The name was checked when it was stored.
 	return &Item{
 		ID: m.ID, Type: Kind.Name, Title: m.Name, Kind: f.family, EventID: c.Event.ID, SessionID: m.SessionID, MediaS3Key: m.Object,
-		Duration: m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
+		ScanStatus: string(cmp.Or(m.Scan, scan.NotScanned)),
+		Duration:   m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
 	}
 }

@@ -23,10 +23,12 @@ type File struct {
 	Type     string  `json:"type"`
 	SlotID   *string `json:"content_slot_id,omitempty"`
 	// AssignedTo is the id of a contact.
-	AssignedTo *string   `json:"assigned_participant_id,omitempty"`
-	CreatedAt  wire.Time `json:"created_at"`
-	UpdatedAt  wire.Time `json:"updated_at"`
-	Version    int64     `json:"version"`
+	AssignedTo *string `json:"assigned_participant_id,omitempty"`
+	// Scan is the verdict of a scanner on the bytes; empty for a file of an older release.
+	Scan      string    `json:"scan_status,omitempty"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
+	Version   int64     `json:"version"`
 }
 
 // RecordID returns the id of the bytes. A repeated request under an Idempotency-Key finds the upload that

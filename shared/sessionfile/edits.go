@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"lectern/shared/apierr"
+	"lectern/shared/scan"
 	"lectern/shared/session"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -68,7 +69,7 @@ func (e *beginUpload) describe(ctx context.Context, s *sheet, b *Bytes) error {
 			return Kind.NotFound()
 		}
 		f, b.Sent = *stored, &Sent{e.draft.Title.Sent, e.draft.AssignedTo.Sent}
-		f.Link, f.Title = "", titleFor(stored, b.Name)
+		f.Link, f.Scan, f.Title = "", "", titleFor(stored, b.Name)
 	}
 	f.Bytes, f.Filename, f.Size, f.MIMEType, f.UpdatedAt = b.ID, b.Name, b.Size, b.Type, s.now
 	if err := e.draft.describe(&f, s.before); err != nil {
@@ -134,7 +135,10 @@ func (s *sheet) count(except string, slot *string) int {
 }
 
 // completeUpload makes the file of an upload visible.
-type completeUpload struct{ id, bytes, link string }
+type completeUpload struct {
+	id, bytes, link string
+	verdict         scan.Verdict
+}
 
 func (e completeUpload) do(ctx context.Context, s *sheet) (*session.File, error) {
 	if f := s.before.FileOf(e.bytes); f != nil {
@@ -158,7 +162,7 @@ func (e completeUpload) do(ctx context.Context, s *sheet) (*session.File, error)
 			return nil, err
 		}
 	}
-	f.Link, f.UpdatedAt = e.link, s.now
+	f.Link, f.Scan, f.UpdatedAt = e.link, string(e.verdict), s.now
 	s.close(e.id)
 	s.change().PutFile(f)
 	return &f, s.keep(ctx, e.bytes)

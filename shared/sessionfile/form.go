@@ -12,6 +12,7 @@ import (
 	"lectern/shared/blob"
 	"lectern/shared/form"
 	"lectern/shared/idempotency"
+	"lectern/shared/scan"
 	"lectern/shared/session"
 	"lectern/shared/session/view"
 	"lectern/shared/upload"
@@ -49,7 +50,7 @@ var forms = form.Config{
 
 // Upload stores the file of a form. It returns a 400 that names the property for a form, a file or a
 // property that breaks a rule, a 404 without the session, a 409 for a file too many, and a 413 for a file
-// that is too large. After an error, the bytes are removed at once, or by the purge.
+// that is too large, and a 503 without a verdict of the scanner. After an error, the bytes are removed at once, or by the purge.
 func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api.Form) (*view.Content, error) {
 	if id := write.Ref(ctx); id != "" {
 		return st.uploaded(ctx, c, in, id)
@@ -98,6 +99,8 @@ type arrival struct {
 	// bytes is the record of the bytes; nil before the first part. parts are the parts in the bucket.
 	bytes *Bytes
 	parts []blob.Part
+	// verdict is that of the scanner on the bytes.
+	verdict scan.Verdict
 	// joined reports whether the parts are an object, and kept whether a file may have the bytes.
 	joined, kept bool
 }
@@ -194,7 +197,7 @@ func (a *arrival) multipart() blob.Multipart {
 	return blob.Multipart{Key: a.bytes.Object, ID: a.bytes.Multipart}
 }
 
-// finish stores the rest of the bytes, and inspects what is stored.
+// finish stores the rest of the bytes, inspects what is stored, and asks the scanner.
 func (a *arrival) finish(ctx context.Context) error {
 	if rest := a.Rest(); len(rest) > 0 {
 		if err := a.Send(ctx, rest); err != nil {
@@ -207,7 +210,8 @@ func (a *arrival) finish(ctx context.Context) error {
 	a.joined = true
 	complete := *a.bytes
 	complete.Size = a.Size()
-	_, err := a.inspect(ctx, &complete)
+	var err error
+	a.verdict, _, err = a.accept(ctx, a.caller, &complete)
 	return ofFile(err)
 }
 
@@ -217,7 +221,7 @@ func (a *arrival) add(ctx context.Context, draft *Draft) (*view.Content, error) 
 	if err != nil {
 		return nil, err
 	}
-	edit := &addFile{beginUpload{draft: draft, isNew: true, id: a.bytes.File.ID, bytes: a.bytes, link: link}}
+	edit := &addFile{beginUpload{draft: draft, isNew: true, id: a.bytes.File.ID, bytes: a.bytes, link: link}, a.verdict}
 	f, body, err := a.run(ctx, a.caller, a.session, edit.id, edit)
 	// After any other error, the transaction may have come to pass.
 	refused := (*apierr.Error)(nil)
@@ -242,7 +246,10 @@ func (a *arrival) discard(ctx context.Context) {
 }
 
 // addFile makes the file of a form visible.
-type addFile struct{ beginUpload }
+type addFile struct {
+	beginUpload
+	verdict scan.Verdict
+}
 
 func (e *addFile) do(ctx context.Context, s *sheet) (*session.File, error) {
 	if !e.bytes.Open(s.now.Time) {
@@ -258,7 +265,7 @@ func (e *addFile) do(ctx context.Context, s *sheet) (*session.File, error) {
 	}
 	b.Ends = nil
 	f := b.File
-	f.Link = e.link
+	f.Link, f.Scan = e.link, string(e.verdict)
 	s.change().PutFile(f)
 	writes, err := s.records().Writes(ctx, "completed", e.bytes, &b)
 	s.also = append(append(s.also, writes...), s.open.unchanged(openKey(session.At(s.caller), s.before.ID)))

@@ -10,7 +10,9 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/svg"
 )
 
@@ -24,6 +26,16 @@ const (
 // errMissing is the 400 of a file whose bytes have not come. The client may send them.
 func errMissing() error {
 	return apierr.Invalid("", "The bytes have not been uploaded. Send them to the address of the upload, and complete the file again.")
+}
+
+// accept inspects the uploaded bytes of a file, and returns the verdict of the scanner on the bytes. It
+// returns a 400 for malware too, and the errors of upload.Store.Scan.
+func (st *Store) accept(ctx context.Context, c *auth.Caller, b *Bytes) (verdict scan.Verdict, refused bool, err error) {
+	if refused, err = st.inspect(ctx, b); err != nil {
+		return "", refused, err
+	}
+	verdict, err = st.Scan(ctx, c, &b.Upload)
+	return verdict, verdict == scan.Infected, err
 }
 
 // inspect checks the uploaded bytes of a file. It returns a 400 for missing bytes, and for bytes that

@@ -140,8 +140,9 @@ func (st *Store) again(ctx context.Context, c *auth.Caller, in, bytes string) (*
 }
 
 // Complete checks the bytes of an upload and makes the file visible. A file that is complete stays as it
-// is. Complete returns a 400 for missing or wrong bytes, a 404 without the session or the upload, and a
-// 503 after upload.CompletionTime. After wrong bytes, the upload has ended.
+// is. Complete returns a 400 for missing or wrong bytes and for malware, a 404 without the session or the
+// upload, and a 503 without a verdict of the scanner and after upload.CompletionTime. After wrong bytes and
+// malware, the upload has ended.
 func (st *Store) Complete(ctx context.Context, c *auth.Caller, to Target) (*view.Content, error) {
 	return upload.Complete(ctx, func(ctx context.Context) (*view.Content, error) { return st.complete(ctx, c, to) })
 }
@@ -164,7 +165,8 @@ func (st *Store) complete(ctx context.Context, c *auth.Caller, to Target) (*view
 	if err != nil {
 		return nil, err
 	}
-	if refused, err := st.inspect(ctx, b); err != nil {
+	verdict, refused, err := st.accept(ctx, c, b)
+	if err != nil {
 		if refused {
 			st.drop(ctx, c, to, b)
 		}
@@ -174,7 +176,7 @@ func (st *Store) complete(ctx context.Context, c *auth.Caller, to Target) (*view
 	if err != nil {
 		return nil, err
 	}
-	f, body, err := st.run(ctx, c, to.Session, to.ID, completeUpload{to.ID, b.ID, link})
+	f, body, err := st.run(ctx, c, to.Session, to.ID, completeUpload{to.ID, b.ID, link, verdict})
 	if err != nil {
 		return nil, err
 	}

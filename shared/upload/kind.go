@@ -7,6 +7,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/scan"
 	"lectern/shared/table"
 )
 
@@ -24,13 +25,15 @@ type Kind[R any, P Record[R]] struct {
 type Store struct {
 	Table *table.Table
 	Blobs *blob.Store
-	Now   func() time.Time
-	NewID func() string
+	// Scanner gives the verdict on bytes that are complete.
+	Scanner scan.Scanner
+	Now     func() time.Time
+	NewID   func() string
 }
 
 // NewStore returns the store of a group.
 func NewStore(env api.Env) Store {
-	return Store{Table: env.Table, Blobs: env.Blobs, Now: env.Now, NewID: env.NewID}
+	return Store{Table: env.Table, Blobs: env.Blobs, Scanner: env.Scanner, Now: env.Now, NewID: env.NewID}
 }
 
 // Of returns the records of a session of the caller's event.

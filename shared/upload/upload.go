@@ -3,7 +3,7 @@
 // every object of the bucket has an owner. A record that Ends is removed with its bytes after that time
 // (shared/purge); so is every record of a session that is gone.
 //
-// Read upload.go, kind.go, collection.go, operation.go, complete.go.
+// Read upload.go, kind.go, collection.go, operation.go, complete.go, scan.go.
 package upload
 
 import (

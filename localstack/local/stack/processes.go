@@ -66,7 +66,7 @@ func (c *Config) built() error {
 func (s *Stack) processes() *processes {
 	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
 		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
-		"AWS_REGION=" + Regions[s.config.Region],
+		"AWS_REGION=" + Regions[s.config.Region], "LECTERN_SCANNER=" + s.config.Scanner,
 		"GOMEMLIMIT=448MiB",
 	}}
 	p.engine, p.others = func(string) string { return s.EngineURL }, s.environment

@@ -22,6 +22,7 @@ import (
 	"lectern/localstack/local/objects"
 	"lectern/localstack/local/recorder"
 	"lectern/shared/api"
+	"lectern/shared/scan"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -65,6 +66,8 @@ type Config struct {
 	// Settling is the time between the rounds of an erasure of functions in this process, in whole
 	// seconds; 0 is that of a deployed service.
 	Settling time.Duration
+	// Scanner is the setting of the scanner of bytes, as in the variable of a function; empty means none.
+	Scanner string
 	// Routes, unless nil, collects the routes of the requests.
 	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes
@@ -87,6 +90,8 @@ type Stack struct {
 	// bus and workers are nil without Config.Publish; binaries need the bus in any case.
 	bus     *bus.Bus
 	workers *processes
+	// scanner is Config.Scanner.
+	scanner scan.Scanner
 	// server or door has the bucket, see openBucket.
 	server *objects.Server
 	door   *objects.Door
@@ -123,7 +128,11 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 	if err := c.built(); err != nil {
 		return nil, err
 	}
-	s := &Stack{config: c}
+	scanner, err := scan.Parse(c.Scanner)
+	if err != nil {
+		return nil, fmt.Errorf("stack: LECTERN_SCANNER %w", err)
+	}
+	s := &Stack{config: c, scanner: scanner}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
@@ -190,6 +199,7 @@ func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 		NewID:          uuid.NewString,
 		Log:            log,
 		Keys:           keys,
+		Scanner:        scan.None{},
 		LocalReceivers: true,
 		Memory:         &api.Memory{},
 	}
@@ -203,6 +213,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, &secret.Keys{Load: s.key.load}, s.Bucket.Store()
+	env.Scanner = s.scanner
 	here, p := inProcess{s, env}, (*processes)(nil)
 	if s.config.Functions != "" {
 		p = s.processes()

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -25,13 +26,13 @@ type Content struct {
 	AssignedID    *string   `json:"assigned_participant_id" format:"uuid" doc:"The contact whose file it is, one of the session's participants."`
 	AssignedEmail *string   `json:"assigned_participant_email" doc:"Null for a caller without read:contacts."`
 	AssignedName  *string   `json:"assigned_participant_name"`
-	ScanStatus    string    `json:"scan_status" enum:"not_scanned" doc:"What a search for malware has found. No scanner is connected yet."`
+	ScanStatus    string    `json:"scan_status" enum:"clean,not_scanned" doc:"Whether a scanner found no malware in the bytes, or did not scan them."`
 	CreatedAt     wire.Time `json:"created_at"`
 	UpdatedAt     wire.Time `json:"updated_at"`
 	version       int64
 }
 
-// notScanned is the scan status of a file that nothing has searched for malware.
+// notScanned is the scan status of a file that no scanner has read.
 const notScanned = "not_scanned"
 
 // RecordID returns the file's id.
@@ -65,7 +66,7 @@ func (r *Request) content(b *session.Body, files []session.File) []Content {
 	for i, f := range files {
 		all[i] = Content{
 			ID: f.ID, URL: r.address + "/files/" + f.Link, Title: f.Title, Filename: f.Filename, Size: f.Size, MIMEType: f.MIMEType,
-			Type: f.Type, Label: label(f.Type), ContentSlotID: f.SlotID, ScanStatus: notScanned,
+			Type: f.Type, Label: label(f.Type), ContentSlotID: f.SlotID, ScanStatus: cmp.Or(f.Scan, notScanned),
 			CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt, version: f.Version,
 		}
 		if f.AssignedTo == nil || !b.HasContact(*f.AssignedTo) {

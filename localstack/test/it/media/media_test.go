@@ -39,7 +39,7 @@ func TestAFileInPartsBecomesAMediaItem(t *testing.T) {
 	item := data(made)
 	require.Equal(t, entity{
 		"id": id, "type": "media_item", "title": "Keynote.MP4", "platform": nil, "kind": "video", "event_id": float64(d.Event),
-		"session_id": d.session, "media_s3_key": p.key(), "transcript_status": nil, "duration_seconds": 12.5,
+		"session_id": d.session, "media_s3_key": p.key(), "transcript_status": nil, "scan_status": "not_scanned", "duration_seconds": 12.5,
 		"created_at": item["created_at"], "updated_at": item["updated_at"],
 	}, item)
 	require.Equal(t, made, d.post(201, "complete", p.completion(object{"duration_seconds": 1})), "a second call changes nothing")

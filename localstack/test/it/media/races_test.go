@@ -143,5 +143,5 @@ func TestChangesNameNothingOfTheBucket(t *testing.T) {
 			fields = append(fields, c.Action+" "+v.Field)
 		}
 	}
-	require.Equal(t, []string{"media_item.completed duration_seconds"}, fields, "a first version has no values")
+	require.Equal(t, []string{"media_item.completed duration_seconds", "media_item.completed scan_status"}, fields, "a first version has no values")
 }

@@ -1,0 +1,20 @@
+package upload
+
+import (
+	"context"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/scan"
+)
+
+// Scan returns the verdict of the scanner on the bytes of an upload. Malware has a 400 and a line
+// in the log. The other errors are those of scan.Scanner.
+func (s Store) Scan(ctx context.Context, c *auth.Caller, u *Upload) (scan.Verdict, error) {
+	verdict, err := s.Scanner.Scan(ctx, scan.Object{Store: s.Blobs, Key: u.Object, Size: u.Size})
+	if verdict != scan.Infected {
+		return verdict, err
+	}
+	s.Table.Log.WarnContext(ctx, "a file has malware", "org", c.Org.ID, "event", c.Event.ID, "session", u.SessionID, "object", u.Object)
+	return verdict, apierr.Invalid("filename", "A scanner found malware in %s. The upload has ended, and its bytes are removed.", u.Name)
+}
