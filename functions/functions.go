@@ -64,7 +64,8 @@ func Names() []string {
 	for _, group := range Groups {
 		names = append(names, group.Name)
 	}
-	for _, worker := range workers.Workers {
+	all, _ := workers.WithTranscriber()
+	for _, worker := range all {
 		names = append(names, worker.Name)
 	}
 	return names

@@ -36,7 +36,7 @@ func (o *operation[R, P]) Touches(write.Items) []string { return nil }
 // Plan writes the record and the change record. The session may be deleted meanwhile: the record is
 // hidden then, and removed after the session.
 func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	if _, err := o.place.Live(got, o.session); err != nil {
+	if err := o.there(got); err != nil {
 		return nil, err
 	}
 	if o.fresh != nil {
@@ -72,7 +72,17 @@ func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P
 	}
 	noted := change.New(ctx, change.Record{
 		At: u.UpdatedAt, Org: o.place.Org, Event: o.place.Event, Action: o.kind.Name + "." + verb, Type: o.kind.Name, RecordID: u.ID,
-		Version: u.version, Parent: "session " + o.session, Values: change.Diff((*R)(before), (*R)(after)),
+		Version: u.version, Parent: "session " + o.session, Values: change.Diff((*R)(before), (*R)(after), "published"), Kinds: o.published(before, after),
 	})
 	return &write.Plan{Writes: []table.Write{stored, noted.Write()}, Answer: after}, nil
+}
+
+// published returns the published kind of a change that takes the record's next number; no kind for any
+// other change.
+func (o *operation[R, P]) published(before, after P) []change.Kind {
+	number := after.upload().Published
+	if before == nil || number == before.upload().Published {
+		return nil
+	}
+	return []change.Kind{{Name: o.kind.Publishes, Sequence: number}}
 }

@@ -179,7 +179,7 @@ func (o *Organization) checkUploads() {
 		if o.Sessions[stored.event][u.SessionID] == nil {
 			o.problemf("session %s is not there and has the upload %s", u.SessionID, stored.record)
 		}
-		o.checkPublished(stored.record, u.Revision(), u.UpdatedAt.UnixMilli(), 0)
+		o.checkPublished(stored.record, u.Revision(), u.UpdatedAt.UnixMilli(), u.Published)
 		o.checkAcknowledged(u.ID, u.Revision())
 	}
 }

@@ -14,8 +14,10 @@ import (
 	"lectern/events/matcher"
 	"lectern/events/publisher"
 	"lectern/events/sweeper"
+	"lectern/events/transcriber"
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/runtimeapi"
+	"lectern/localstack/local/transcribe"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
 	"lectern/shared/secret"
@@ -33,7 +35,8 @@ const (
 
 // busConfig describes the bus of a region.
 func busConfig(region string) bus.Config {
-	return bus.Config{Region: region, AWSRegion: Regions[region], Rules: workers.Rules, Workers: workers.Workers, Now: time.Now}
+	all, rules := workers.WithTranscriber()
+	return bus.Config{Region: region, AWSRegion: Regions[region], Rules: rules, Workers: all, Now: time.Now}
 }
 
 // Places returns where the bus and the queues of a running region are. address is the address of
@@ -50,11 +53,18 @@ func (s *Stack) openBus() (err error) {
 	}
 	c := busConfig(s.config.Region)
 	c.Dir, c.Log = s.config.Dir, s.config.Log
+	if s.config.Transcriber != "" {
+		s.jobs = transcribe.Start(transcribe.Config{Bucket: s.Bucket, Emit: s.emit, Moment: transcribe.Moment, Log: s.config.Log})
+		c.Transcribe = s.jobs
+	}
 	if s.bus, err = bus.Open(c); err == nil {
 		s.BusURL = s.bus.URL
 	}
 	return err
 }
+
+// emit puts an event of AWS on the bus.
+func (s *Stack) emit(source, detailType string, detail any) error { return s.bus.Emit(source, detailType, detail) }
 
 // busAddress returns the address of the local bus for a function.
 func (s *Stack) busAddress(name string) string {
@@ -98,13 +108,15 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
-	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr); err != nil {
+	t, mediaErr := transcriber.Start(s.workerEnv(workers.Transcriber), s.places(workers.Transcriber))
+	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr, mediaErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	return map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
 		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(r.Invoke),
+		workers.Transcriber: handler(t.Invoke),
 	}, nil
 }
 
@@ -114,7 +126,7 @@ func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, data
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {
 	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, s.keysOf(name), s.blobsOf(name)
+	env.AdminURL, env.Keys, env.Blobs, env.Transcriber = s.config.AdminURL, s.keysOf(name), s.blobsOf(name), s.config.Transcriber
 	return env
 }
 
@@ -142,7 +154,7 @@ func handler[I, O any](invoke func(context.Context, I) (O, error)) bus.Handler {
 func (s *Stack) workersApart() map[string]bus.Handler {
 	all := map[string]bus.Handler{}
 	s.workers = s.processes()
-	for _, w := range workers.Workers {
+	for _, w := range busConfig(s.config.Region).Workers {
 		if w.Source == workers.Log {
 			continue
 		}
@@ -164,6 +176,9 @@ func (b binary) handle(ctx context.Context, payload json.RawMessage) (json.RawMe
 func (s *Stack) stopBus() (err error) {
 	if s.bus != nil {
 		err = s.bus.Stop()
+	}
+	if s.jobs != nil {
+		s.jobs.Stop()
 	}
 	if s.workers != nil {
 		s.workers.stop()
@@ -193,5 +208,6 @@ func (s *Stack) environment(name string) []string {
 	address := s.busAddress(name)
 	return append(append(bucket, bus.At(address, busConfig(s.config.Region)).Variables()...),
 		"AWS_ENDPOINT_URL_SQS="+address, "AWS_ENDPOINT_URL_EVENTBRIDGE="+address, "AWS_ENDPOINT_URL_SECRETS_MANAGER="+address,
+		"AWS_ENDPOINT_URL_TRANSCRIBE="+address,
 		"LECTERN_KEYS="+bus.Secret(s.config.Region), "LECTERN_LOCAL_RECEIVERS=1")
 }
