@@ -162,4 +162,6 @@ func (w *Worker) fail(ctx context.Context, c *auth.Caller, m *media.Medium, reas
 }
 
 // forget removes the output of a job, if there is one.
-func (w *Worker) forget(ctx context.Context, at place) error { return w.Media.Blobs.Delete(ctx, at.output()) }
+func (w *Worker) forget(ctx context.Context, at place) error {
+	return w.Media.Blobs.Delete(ctx, at.output())
+}

@@ -13,6 +13,7 @@ import (
 	"lectern/infra/bus"
 	"lectern/infra/stack"
 	"lectern/shared/media"
+	"lectern/shared/speech"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -23,6 +24,8 @@ const (
 	theBucket = "BUCKET"
 	// theAddress is the address of the API, for links.
 	theAddress = "API_URL"
+	// theTranscriber does the jobs of a region with a transcriber.
+	theTranscriber = "TRANSCRIBER"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -36,6 +39,10 @@ type use struct {
 	actions []string
 	// kind begins the keys of the objects in the bucket; empty for other parts.
 	kind string
+	// optional reports whether only a region with a transcriber has the part.
+	optional bool
+	// intoBucket reports whether the actions have no resource, and write into the bucket alone.
+	intoBucket bool
 }
 
 // Actions on objects that also need the account's key.
@@ -74,6 +81,20 @@ func remove(kind string) use {
 	return keep(kind, getObject, "s3:AbortMultipartUpload", "s3:DeleteObjectVersion")
 }
 
+// ifTranscribed makes a use one of the regions with a transcriber.
+func ifTranscribed(u use) use {
+	u.optional = true
+	return u
+}
+
+// Uses of the transcriber. order tells a function that there is one. AWS knows no resource of a job to be
+// started.
+var (
+	order    = ifTranscribed(use{part: theTranscriber})
+	startJob = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:StartTranscriptionJob"}, intoBucket: true})
+	findJob  = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:GetTranscriptionJob"}})
+)
+
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
@@ -84,7 +105,12 @@ var used = map[string][]use{
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
-	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts")},
+	"media":          {keep(media.Folder, putObject, getObject, "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"), order},
+	// transcriber checks a job later by its own queue. A job reads and writes with its role.
+	events.Transcriber: {
+		keep(media.Folder, getObject), keep(speech.Folder, putObject, getObject, "s3:DeleteObjectVersion"),
+		send(events.Media), startJob, findJob,
+	},
 	// dataworker sends the second round of an erasure to its own queue.
 	events.Dataworker: {send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
@@ -93,6 +119,7 @@ var used = map[string][]use{
 		remove(media.Folder),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
+		ifTranscribed(send(events.Media)), ifTranscribed(empty(bus.DeadOf(events.Media))),
 	},
 }
 
@@ -100,12 +127,17 @@ var used = map[string][]use{
 func CheckUses(specs []Spec, queues []string) (err error) {
 	for _, s := range specs {
 		for _, u := range s.uses {
-			if u.part == aQueue && !slices.Contains(queues, u.queue) {
+			if u.part == aQueue && !u.optional && !slices.Contains(queues, u.queue) {
 				err = errors.Join(err, fmt.Errorf("infra: %s uses the queue %s, which no worker has", s.Name, u.queue))
 			}
 		}
 	}
 	return err
+}
+
+// usesIn returns the uses of the function in a region.
+func (s Spec) usesIn(in *stack.Stack) []use {
+	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool { return u.optional && in.Config.Transcriber == "" })
 }
 
 // usesKeys reports whether the function reads the secret of the region.
@@ -145,6 +177,8 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return in.SecretARN(), in.SecretARN()
 	case theBucket:
 		return in.ObjectsARN(u.kind), in.BucketName()
+	case theTranscriber:
+		return in.JobsARN(), &in.Config.Transcriber
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()
@@ -153,14 +187,17 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 // callPolicy allows a function to call the parts of the region that it uses.
 func callPolicy(in *stack.Stack, spec Spec, of Parts) awsiam.PolicyDocument {
 	policy := awsiam.NewPolicyDocument(nil)
-	for _, u := range spec.uses {
+	for _, u := range spec.usesIn(in) {
 		if u.actions == nil {
 			continue
 		}
 		arn, _ := u.names(in, of)
-		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn},
-		}))
+		props := &awsiam.PolicyStatementProps{Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn}}
+		if u.intoBucket {
+			props.Resources = jsii.Strings("*")
+			props.Conditions = &map[string]any{"StringEquals": map[string]any{"transcribe:OutputBucketName": in.BucketName()}}
+		}
+		policy.AddStatements(awsiam.NewPolicyStatement(props))
 	}
 	return policy
 }

@@ -44,7 +44,7 @@ type Upload struct {
 	// Ends is the time after which record and bytes are removed; nil for a record that stays.
 	Ends *wire.Time `json:"ends,omitempty"`
 	// Aborted reports whether the client gave up the upload.
-	Aborted   bool      `json:"aborted,omitempty"`
+	Aborted bool `json:"aborted,omitempty"`
 	// Published counts the published changes.
 	Published int64     `json:"published,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`

@@ -79,6 +79,18 @@ func (s *StandIn) Jobs() int {
 	return len(s.jobs)
 }
 
+// Running returns the number of jobs that have not ended.
+func (s *StandIn) Running() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, j := range s.jobs {
+		if j.Status != speech.JobCompleted && j.Status != speech.JobFailed {
+			n++
+		}
+	}
+	return n
+}
+
 // startCall is the input of StartTranscriptionJob; of GetTranscriptionJob, it has the name alone.
 type startCall struct {
 	Name  string `json:"TranscriptionJobName"`
