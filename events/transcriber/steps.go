@@ -84,24 +84,19 @@ func (w *Worker) start(ctx context.Context, c *auth.Caller, at place, m *media.M
 // finish stores the fragments of a job that is done, and then removes the output.
 func (w *Worker) finish(ctx context.Context, c *auth.Caller, at place, m *media.Medium) error {
 	fragments, err := w.read(ctx, at)
-	if errors.Is(err, errUnreadable) {
-		return w.fail(ctx, c, m, err)
+	if err == nil {
+		err = w.Texts.Import(ctx, c, transcript.Import{Session: at.Session, Source: m.ID, Texts: w.drafts(fragments)})
+	}
+	switch {
+	case final(err):
+		err = w.fail(ctx, c, m, err)
+	case err == nil:
+		_, err = w.Media.SetTranscript(ctx, c, m, media.Ready)
+		w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
 	}
 	if err != nil {
 		return err
 	}
-	in := transcript.Import{Session: at.Session, Source: m.ID, Texts: w.drafts(fragments)}
-	err = w.Texts.Import(ctx, c, in)
-	if final(err) {
-		return errors.Join(w.fail(ctx, c, m, err), w.forget(ctx, at))
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := w.Media.SetTranscript(ctx, c, m, media.Ready); err != nil {
-		return err
-	}
-	w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
 	return w.forget(ctx, at)
 }
 
@@ -146,11 +141,11 @@ func (w *Worker) drafts(fragments []speech.Fragment) []*transcript.Draft {
 	return all
 }
 
-// final reports whether an error of an import is for good: the session is deleted, or a text or a limit
-// is refused.
+// final reports whether an error is for good: the output cannot be read, the session is deleted, or a text
+// or a limit is refused.
 func final(err error) bool {
 	refused := (*apierr.Error)(nil)
-	return errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
+	return errors.Is(err, errUnreadable) || errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
 }
 
 // fail ends a transcription without a text.

@@ -44,6 +44,7 @@ const (
 	aboutComplete = "Joins the parts into a media item. The parts must be in the order of their numbers, with the `etag` of each, and have " +
 		"`size_bytes` together. A second call answers the item as it is. Where the service has a transcriber, the transcription is ordered: " +
 		"`transcript_status` is `queued`, and the fragments are in the session's transcriptions once it is `ready`. Without one, it is null. " +
+		"On a developer's machine, the transcriber is a stand-in, and its text says so. " +
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "filename": "keynote.mp4", "size_bytes": 734003200, ` +
 		`"parts": [{"part_number": 1, "etag": "\"9b2cf5\""}]}` + "\n```"
 

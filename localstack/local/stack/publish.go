@@ -186,11 +186,11 @@ func (b binary) handle(ctx context.Context, payload json.RawMessage) (json.RawMe
 
 // stopBus ends the workers and the local bus.
 func (s *Stack) stopBus() (err error) {
+	if s.jobs != nil {
+		s.jobs.Stop() // An end that comes later would find no bus.
+	}
 	if s.bus != nil {
 		err = s.bus.Stop()
-	}
-	if s.jobs != nil {
-		s.jobs.Stop()
 	}
 	if s.workers != nil {
 		s.workers.stop()
