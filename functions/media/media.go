@@ -48,7 +48,7 @@ const (
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "filename": "keynote.mp4", "size_bytes": 734003200, ` +
 		`"parts": [{"part_number": 1, "etag": "\"9b2cf5\""}]}` + "\n```"
 
-	aboutAbort = "Gives up an upload and removes what was sent. A second call does nothing. A completed upload is a 409 `UPLOAD_COMPLETED`."
+	aboutAbort = "Gives up an upload. What was sent is removed at once, or with the next maintenance after `expires_at`. A second call does nothing. A completed upload is a 409 `UPLOAD_COMPLETED`."
 
 	aboutGet = "Returns a media item. An upload is a 404 before it is complete."
 )

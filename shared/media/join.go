@@ -28,8 +28,8 @@ type Part struct {
 }
 
 // Complete joins the parts of an upload into a media item. A completed upload stays as it is. It
-// returns a 404 for an upload that is not open, and a 400 for parts that are not those of the upload
-// or have another size together.
+// returns a 404 for an upload that is not open, and a 400 for another format of file, and for parts that
+// are not those of the upload or have another size together.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in Completion) (*Item, error) {
 	if _, err := formatOf(in.Name); err != nil {
 		return nil, err
@@ -47,7 +47,13 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session string, in 
 	if in.Size != m.Size {
 		return nil, apierr.Invalid("size_bytes", "size_bytes must be %d, as for initiate.", m.Size)
 	}
-	if err := s.join(ctx, m, in.Parts); err != nil {
+	if err := m.keepsFormat(in.Name); err != nil {
+		return nil, err
+	}
+	if err = s.join(ctx, m, in.Parts); errors.Is(err, errApart) {
+		return s.outcome(ctx, c, m)
+	}
+	if err != nil {
 		return nil, err
 	}
 	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in, s.Transcribes})
@@ -107,10 +113,28 @@ func (s Store) chosen(ctx context.Context, m *Medium, parts []Part) ([]blob.Part
 	return choose(parts, stored, m.Size)
 }
 
+// errApart reports that neither the parts nor the object are there.
+var errApart = fmt.Errorf("%w: an upload has neither parts nor an object", blob.ErrBusy)
+
+// outcome returns what another request has made of an upload whose parts are gone: the item, or the 404 of
+// an aborted upload. Otherwise it returns a 503.
+func (s Store) outcome(ctx context.Context, c *auth.Caller, m *Medium) (*Item, error) {
+	now, err := Kind.Of(s.Store, c, m.SessionID).Get(ctx, m.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case now.Stored():
+		return now.show(c), nil
+	case now.Aborted:
+		return nil, Kind.NotFound()
+	}
+	return nil, errApart
+}
+
 // looks are the tries to find an object that another request may be joining.
 var looks = table.Retry{Tries: 8, First: 20 * time.Millisecond, Max: 500 * time.Millisecond}
 
-// joined returns nil once the object is there, and a 503 while neither parts nor object are.
+// joined returns nil once the object is there, and errApart if it does not come.
 func (s Store) joined(ctx context.Context, m *Medium) error {
 	for _, err := range looks.Each(ctx) {
 		if err == nil {
@@ -120,7 +144,7 @@ func (s Store) joined(ctx context.Context, m *Medium) error {
 			return err
 		}
 	}
-	return apierr.Unavailable()
+	return errApart
 }
 
 // choose returns the stored parts that the client names. It returns a 400 for a list that is not in

@@ -3,6 +3,7 @@
 package media
 
 import (
+	"path"
 	"strings"
 	"time"
 
@@ -58,6 +59,15 @@ func formatOf(filename string) (format, error) {
 		return f, apierr.Invalid("filename", "filename must end with .mp4, .mov, .mkv, .webm, .m4v, .avi, .mp3, .m4a, .wav, .aac, .flac or .ogg.")
 	}
 	return f, nil
+}
+
+// keepsFormat returns a 400 for a name of another format than the file was declared with.
+func (m *Medium) keepsFormat(filename string) error {
+	declared, _ := formatOf(m.Name) // The name was checked when it was stored.
+	if f, err := formatOf(filename); err != nil || f != declared {
+		return apierr.Invalid("filename", "filename must have the extension of the name that initiate was given, %s.", path.Ext(m.Name))
+	}
+	return nil
 }
 
 // check returns the type to store: the declared one, or that of the extension. A declared type of

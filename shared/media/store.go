@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -10,6 +11,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
+	"lectern/shared/table"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 )
@@ -51,7 +53,7 @@ type Opened struct {
 	Target
 	PartSize  int64     `json:"part_size" doc:"The advised size of a part. All parts but the last must have at least 5 MiB."`
 	PartCount int64     `json:"part_count" doc:"The number of parts of that size."`
-	ExpiresAt wire.Time `json:"expires_at" doc:"When the upload ends. What was not completed is removed then."`
+	ExpiresAt wire.Time `json:"expires_at" doc:"When the upload ends. What was not completed is removed within the day after."`
 }
 
 // PartNumber is the number of a part in a list.
@@ -101,7 +103,9 @@ func (s Store) Initiate(ctx context.Context, c *auth.Caller, session string, in 
 	}
 	m.Multipart = begun.ID
 	if m, err = all.Create(ctx, m); err != nil {
-		_ = s.Blobs.Abort(ctx, begun) // Otherwise the bucket ends the upload after seven days.
+		if !errors.Is(err, table.ErrInDoubt) { // The record may be stored, and a repeated request shows it.
+			_ = s.Blobs.Abort(ctx, begun) // Otherwise the bucket ends the upload after seven days.
+		}
 		return nil, err
 	}
 	return m.opened(), nil
@@ -184,7 +188,7 @@ func (abortion) Apply(m *Medium) (string, error) {
 	return "aborted", nil
 }
 
-// Get returns a media item; 404 without the session, the item, or its bytes.
+// Get returns a media item; 404 without the session or the item, and for an upload that is not complete.
 func (s Store) Get(ctx context.Context, c *auth.Caller, session, id string) (*Item, error) {
 	m, err := Kind.Of(s.Store, c, session).Get(ctx, id)
 	if err != nil {

@@ -91,8 +91,7 @@ func (c Collection[R, P]) Get(ctx context.Context, id string) (P, error) {
 
 // ByObject returns the record of an object; 404 as Get, and for an object of another session.
 func (c Collection[R, P]) ByObject(ctx context.Context, object string) (P, error) {
-	id, ok := c.place.IDOf(c.kind.Folder, c.session, object)
-	if ok && id != "" {
+	if id, ok := c.place.IDOf(c.kind.Folder, c.session, object); ok {
 		return c.Get(ctx, id)
 	}
 	if err := c.Session(ctx); err != nil {

@@ -59,6 +59,9 @@ func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Pla
 	return o.plan(ctx, verb, before, after)
 }
 
+// inner are the properties of a record that no answer shows.
+var inner = []string{"object", "multipart", "ends", "published"}
+
 // plan returns the writes of the next version; before is nil for a new record.
 func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P) (*write.Plan, error) {
 	u := after.upload()
@@ -72,7 +75,8 @@ func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P
 	}
 	noted := change.New(ctx, change.Record{
 		At: u.UpdatedAt, Org: o.place.Org, Event: o.place.Event, Action: o.kind.Name + "." + verb, Type: o.kind.Name, RecordID: u.ID,
-		Version: u.version, Parent: "session " + o.session, Values: change.Diff((*R)(before), (*R)(after), "published"), Kinds: o.published(before, after),
+		Version: u.version, Parent: "session " + o.session, Values: change.Diff((*R)(before), (*R)(after), inner...),
+		Kinds: o.published(before, after),
 	})
 	return &write.Plan{Writes: []table.Write{stored, noted.Write()}, Answer: after}, nil
 }

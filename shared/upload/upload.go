@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"lectern/shared/keys"
 	"lectern/shared/session"
 	"lectern/shared/table"
@@ -117,7 +119,11 @@ func Parse(folder, object string) (p Place, session, id string, ok bool) {
 }
 
 // IDOf returns the id of the record that an object of the session belongs to. It reports false for an
-// object of another folder or session.
+// object of another folder or session, and for a text that is no key of an object.
 func (p Place) IDOf(folder, session, object string) (id string, ok bool) {
-	return strings.CutPrefix(object, p.Object(folder, session, ""))
+	id, ok = strings.CutPrefix(object, p.Object(folder, session, ""))
+	return id, ok && len(id) == idLength && uuid.Validate(id) == nil
 }
+
+// idLength is the length of a plain UUID: uuid.Validate takes braces and a urn too.
+const idLength = 36

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,6 +47,8 @@ const (
 	poll = 10 * time.Millisecond
 	// callTime limits such a call.
 	callTime = time.Second
+	// corsSeconds is the time for which a browser remembers that it may send a request.
+	corsSeconds = 3600
 )
 
 // Server is a running server.
@@ -140,7 +143,8 @@ func (s *Server) answers(ctx context.Context) error {
 	return err
 }
 
-// CreateBucket creates a missing bucket that keeps versions, as the deployed bucket does.
+// CreateBucket creates a missing bucket that keeps versions and answers pages of browsers, as the
+// deployed bucket does (infra/bucket.go).
 func (s *Server) CreateBucket(ctx context.Context, name string) error {
 	var exists *types.BucketAlreadyOwnedByYou // An earlier start created the bucket.
 	if _, err := s.client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &name}); err != nil && !errors.As(err, &exists) {
@@ -151,6 +155,15 @@ func (s *Server) CreateBucket(ctx context.Context, name string) error {
 	})
 	if err != nil {
 		return fmt.Errorf("objects: keep versions in %s: %w", name, err)
+	}
+	_, err = s.client.PutBucketCors(ctx, &s3.PutBucketCorsInput{Bucket: &name, CORSConfiguration: &types.CORSConfiguration{
+		CORSRules: []types.CORSRule{{
+			AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPut}, AllowedOrigins: []string{"*"},
+			AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}, MaxAgeSeconds: aws.Int32(corsSeconds),
+		}},
+	}})
+	if err != nil {
+		return fmt.Errorf("objects: let pages of browsers use %s: %w", name, err)
 	}
 	return nil
 }

@@ -128,3 +128,36 @@ func TestAFolderMayBeRelative(t *testing.T) {
 	t.Chdir(t.TempDir())
 	newOn(t, "data")
 }
+
+// TestPagesOfBrowsersMayUpload: the browser asks first, sends the bytes, and shows the page the ETag.
+func TestPagesOfBrowsersMayUpload(t *testing.T) {
+	store := newOn(t, t.TempDir()).Bucket(bucket).Store()
+	put, err := store.Put(t.Context(), blob.Upload{Key: "a/b", Type: "text/plain", Size: 5}, time.Minute)
+	require.NoError(t, err)
+	send := func(method string, headers map[string]string, body string) *http.Response {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, put.URL, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Origin", "https://planner.example")
+		for name, value := range headers {
+			request.Header.Set(name, value)
+		}
+		answer, err := http.DefaultClient.Do(request)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		return answer
+	}
+	asked := send(http.MethodOptions, map[string]string{
+		"Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "content-type,if-none-match",
+	}, "")
+	require.Equal(t, http.StatusOK, asked.StatusCode)
+	require.Contains(t, []string{"*", "https://planner.example"}, asked.Header.Get("Access-Control-Allow-Origin"))
+	require.Contains(t, asked.Header.Get("Access-Control-Allow-Methods"), "PUT")
+	require.Contains(t, strings.ToLower(asked.Header.Get("Access-Control-Allow-Headers")), "if-none-match")
+	refused := send(http.MethodOptions, map[string]string{"Access-Control-Request-Method": "DELETE"}, "")
+	require.Equal(t, http.StatusForbidden, refused.StatusCode)
+	sent := send(put.Method, put.Headers, "bytes")
+	require.Equal(t, http.StatusOK, sent.StatusCode)
+	require.NotEmpty(t, sent.Header.Get("ETag"))
+	require.Contains(t, sent.Header.Get("Access-Control-Expose-Headers"), "ETag")
+}

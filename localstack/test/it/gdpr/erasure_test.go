@@ -155,6 +155,7 @@ func found(dump it.Dump) (where []string) {
 func TestAnErasedPersonIsNowhere(t *testing.T) {
 	lines, folder := &log{}, t.TempDir()
 	o := newOffice(t, stacktest.WithLog(lines), stacktest.Ingesting(), stacktest.InFolder(folder))
+	o.Inside(t, slow)
 	engine := it.EngineOf(t, o.Stack)
 	p := newPerson(t, o)
 	p.settle()
@@ -232,6 +233,7 @@ func (p *person) requireErased(access entity) {
 // finds the contact again, and no other.
 func TestErasuresAreRepeated(t *testing.T) {
 	o := newOffice(t)
+	o.Inside(t, slow)
 	first := o.Create(200, object{"email": "Ada@example.org"}).ID()
 	o.after(o.ask(201, asking("erasure", "ada@example.org")).ID(), "completed")
 	later := object{"org_id": o.Org, "since": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}

@@ -27,6 +27,8 @@ const (
 	// patience is the longest wait for what follows a request, pause the time between two looks.
 	patience = 30 * time.Second
 	pause    = 20 * time.Millisecond
+	// slow says why a test waits for the end of an erasure in this process alone.
+	slow = "a worker of its own binary waits three minutes between the rounds of an erasure"
 )
 
 // asking returns the body of a request of a type for an address.

@@ -3,7 +3,6 @@ package media_test
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -189,6 +188,7 @@ func TestPartsOfAnotherListAreRefused(t *testing.T) {
 		"too few parts":  {p.completion(object{"parts": []object{one}}), "parts"},
 		"another size":   {p.completion(object{"size_bytes": size + 1}), "size_bytes"},
 		"another file":   {p.completion(object{"filename": "a.txt"}), "filename"},
+		"another format": {p.completion(object{"filename": "a.mp3"}), "filename"},
 		"a small part":   {small.completion(object{"size_bytes": 2 * len(last)}), "parts[0]"},
 		"a length":       {p.completion(object{"duration_seconds": -1}), "duration_seconds"},
 	} {
@@ -224,70 +224,14 @@ func TestAnUploadIsOfItsSessionAlone(t *testing.T) {
 	refused(d, object{"key": p.key(), "upload_id": "another"}, missing)
 	refused(d, object{"key": p.key() + "0", "upload_id": p.target["upload_id"]}, missing)
 	refused(d, object{"key": "media/1/2/3", "upload_id": p.target["upload_id"]}, missing)
+	folder := strings.TrimSuffix(p.key(), id)
+	for _, name := range []string{"", "x", strings.Repeat("漢", 500), "{" + id + "}", strings.Repeat("x", 1024-len(folder))} {
+		refused(d, object{"key": folder + name, "upload_id": p.target["upload_id"]}, missing)
+	}
 	refused(d, object{"key": strings.Replace(p.key(), "media/", "recordings/", 1), "upload_id": p.target["upload_id"]}, missing)
 	d.post(400, "abort", object{"key": p.key()})
 	d.Do(400, http.MethodGet, d.path("/x"), nil)
 	d.post(201, "complete", p.completion())
-}
-
-// TestSimultaneousCompletionsAreOne item, with one change.
-func TestSimultaneousCompletionsAreOne(t *testing.T) {
-	d := newDesk(t)
-	changes := d.WatchChanges("media_item")
-	p := d.sent()
-	var all sync.WaitGroup
-	answers := make([]stacktest.Answer, 8)
-	for i := range answers {
-		all.Go(func() {
-			answers[i] = d.TrySend(t, http.MethodPost, d.EventPath(d.path("/upload/complete")), p.completion())
-		})
-	}
-	all.Wait()
-	for _, a := range answers {
-		require.Equal(t, 201, a.Status, "%s", a.Body)
-		require.JSONEq(t, string(answers[0].Body), string(a.Body))
-	}
-	actions := []string{}
-	for _, c := range changes.Since() {
-		actions = append(actions, c.Action)
-	}
-	require.Equal(t, []string{"media_item.created", "media_item.completed"}, actions)
-}
-
-// TestACompletionOrAnAbortionWins, and an item never lacks its bytes.
-func TestACompletionOrAnAbortionWins(t *testing.T) {
-	d := newDesk(t)
-	for range 6 {
-		p := d.sent()
-		var both sync.WaitGroup
-		var completed, aborted stacktest.Answer
-		both.Go(func() {
-			completed = d.TrySend(t, http.MethodPost, d.EventPath(d.path("/upload/complete")), p.completion())
-		})
-		both.Go(func() { aborted = d.TrySend(t, http.MethodPost, d.EventPath(d.path("/upload/abort")), p.target) })
-		both.Wait()
-		if completed.Status == 201 {
-			require.Equal(t, 409, aborted.Status)
-			_, err := d.Bucket(t).Head(t.Context(), p.key())
-			require.NoError(t, err)
-			continue
-		}
-		require.Equal(t, 200, aborted.Status, "%s", aborted.Body)
-		require.Contains(t, []int{400, 404, 503}, completed.Status, "%s", completed.Body)
-		d.post(404, "complete", p.completion())
-	}
-	d.maintain(8)
-	it.EngineOf(t, d.Stack).RequireWhole(t)
-}
-
-// TestACompletionGoesOnAfterACrash between the bucket and the table.
-func TestACompletionGoesOnAfterACrash(t *testing.T) {
-	stacktest.Everywhere(t)
-	d := newDesk(t)
-	p := d.sent()
-	d.join(p)
-	id := data(d.post(201, "complete", p.completion())).ID()
-	d.Do(200, http.MethodGet, d.path("/"+id), nil)
 }
 
 // TestWithoutTheBucketNothingIsWritten: the answer is a 503, soon, and works afterwards.
