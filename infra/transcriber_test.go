@@ -37,7 +37,7 @@ func rulesOf(all map[string]template) []events.Rule {
 	return events.Rules
 }
 
-// TestTheTranscriberIsAnOption: without it, no template names a worker, a queue, a rule or a permission of it,
+// TestTheTranscriberIsAnOption: without it, no template names a worker, a queue, a rule or a permission,
 // and no function is told of one. With it, the functions that order and do transcriptions are told.
 func TestTheTranscriberIsAnOption(t *testing.T) {
 	without := ofDefaults(t)["Lectern-us-Service"]
@@ -59,7 +59,8 @@ func TestTheTranscriberIsAnOption(t *testing.T) {
 	}, mapping(t, service, "transcriber"))
 }
 
-// TestTheTranscriberMayDoItsJobsAlone: it starts jobs that write into the bucket, and finds those of the region.
+// TestTheTranscriberMayDoItsJobsAlone: it starts jobs that write into the bucket, and finds jobs of
+// the region.
 func TestTheTranscriberMayDoItsJobsAlone(t *testing.T) {
 	service := ofTranscriber(t)["Lectern-us-Service"]
 	var jobs []map[string]any

@@ -145,7 +145,10 @@ func (w *Worker) drafts(fragments []speech.Fragment) []*transcript.Draft {
 // or a limit is refused.
 func final(err error) bool {
 	refused := (*apierr.Error)(nil)
-	return errors.Is(err, errUnreadable) || errors.As(err, &refused) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
+	if errors.As(err, &refused) {
+		return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
+	}
+	return errors.Is(err, errUnreadable)
 }
 
 // fail ends a transcription without a text.

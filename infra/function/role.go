@@ -31,7 +31,8 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 		case u.intoBucket:
 			stack.Accept(role, stack.RuleWildcards, "AWS knows no resource of a job to be started; the condition names the bucket.", "Resource::*")
 		case u.part == theTranscriber && u.actions != nil:
-			stack.Accept(role, stack.RuleWildcards, "Each job has a new name.", finding(in, "transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
+			stack.Accept(role, stack.RuleWildcards, "Each job has a new name.",
+				finding(in, "transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
 		}
 	}
 	if _, usesKey := policies[keyPolicyName]; usesKey {

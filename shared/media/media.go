@@ -36,7 +36,9 @@ type Medium struct {
 const KindCompleted = "media_item.completed"
 
 // Kind is the kind of the media.
-var Kind = &upload.Kind[Medium, *Medium]{Name: "media_item", Title: "Media item", Folder: Folder, Publishes: KindCompleted, Life: 7 * 24 * time.Hour}
+var Kind = &upload.Kind[Medium, *Medium]{
+	Name: "media_item", Title: "Media item", Folder: Folder, Publishes: KindCompleted, Life: 7 * 24 * time.Hour,
+}
 
 // format is a kind of file.
 type format struct {

@@ -36,7 +36,8 @@ type Door struct {
 func (r *Recorder) Open(engine string) (*Door, error) { return r.OpenAll(engine, "") }
 
 // OpenAll opens a door to the engine of DynamoDB and to a local bus, the engine of SQS, EventBridge,
-// Secrets Manager and Amazon Transcribe. Without the address of a bus, calls of these services have no engine.
+// Secrets Manager and Amazon Transcribe. Without the address of a bus, calls of these services have no
+// engine.
 func (r *Recorder) OpenAll(engine, bus string) (*Door, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening takes no time
 	if err != nil {
