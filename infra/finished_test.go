@@ -62,15 +62,19 @@ func finished(t *testing.T, context map[string]any) template {
 		}
 	}
 	dist := t.TempDir()
-	workers, err := function.WorkerSpecs(events.Workers, events.Rules)
+	c, err := config.Read(context)
+	require.NoError(t, err)
+	all, rules := events.Workers, events.Rules
+	if c.Transcriber != "" {
+		all, rules = events.WithTranscriber()
+	}
+	workers, err := function.WorkerSpecs(all, rules)
 	require.NoError(t, err)
 	for _, s := range slices.Concat(specs, workers) {
 		require.NoError(t, standIn(dist, s.Name, s.Name))
 	}
 	app := newApp(t)
-	c, err := config.Read(context)
-	require.NoError(t, err)
-	(&service{groups, specs, workers, events.Rules, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
+	(&service{groups, specs, workers, rules, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
 	return readTemplates(t, app)["Lectern-us-Service"]
 }
 

@@ -10,7 +10,6 @@ import (
 	"lectern/shared/media"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
-	"lectern/shared/upload"
 )
 
 const (
@@ -43,7 +42,9 @@ const (
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "part_numbers": [1, 2, 3]}` + "\n```"
 
 	aboutComplete = "Joins the parts into a media item. The parts must be in the order of their numbers, with the `etag` of each, and have " +
-		"`size_bytes` together. A second call answers the item as it is. No transcription is ordered yet: `transcript_status` is null. " +
+		"`size_bytes` together. A second call answers the item as it is. Where the service has a transcriber, the transcription is ordered: " +
+		"`transcript_status` is `queued`, and the fragments are in the session's transcriptions once it is `ready`. Without one, it is null. " +
+		"On a developer's machine, the transcriber is a stand-in, and its text says so. " +
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "filename": "keynote.mp4", "size_bytes": 734003200, ` +
 		`"parts": [{"part_number": 1, "etag": "\"9b2cf5\""}]}` + "\n```"
 
@@ -55,7 +56,7 @@ const (
 
 type service struct{ store media.Store }
 
-func start(env api.Env) *service { return &service{media.Store{Store: upload.NewStore(env)}} }
+func start(env api.Env) *service { return &service{media.NewStore(env)} }
 
 // Answer is an answer that shows no record.
 type Answer[T any] struct {

@@ -50,6 +50,8 @@ type Env struct {
 	Keys *secret.Keys
 	// Blobs is the bucket of the region. Its calls fail in a function that uses no bytes.
 	Blobs *blob.Store
+	// Transcriber names the transcriber of the region (package speech); empty for none.
+	Transcriber string
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

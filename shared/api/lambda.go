@@ -23,6 +23,7 @@ import (
 
 	"lectern/shared/blob"
 	"lectern/shared/secret"
+	"lectern/shared/speech"
 	"lectern/shared/table"
 )
 
@@ -44,6 +45,8 @@ type config struct {
 	keys string
 	// bucket is LECTERN_BUCKET, the bucket of Env.Blobs; optional.
 	bucket string
+	// transcriber is LECTERN_TRANSCRIBER, Env.Transcriber; optional.
+	transcriber string
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -66,12 +69,17 @@ func configured(getenv func(string) string) (config, error) {
 
 		keys:           getenv("LECTERN_KEYS"),
 		bucket:         getenv("LECTERN_BUCKET"),
+		transcriber:    getenv(VariableTranscriber),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
 	c.localReceivers = c.localReceivers && c.endpoint != ""
+	vars.mistakes = append(vars.mistakes, speech.Check(c.transcriber))
 	return c, errors.Join(vars.mistakes...)
 }
+
+// VariableTranscriber is the environment variable that names the transcriber.
+const VariableTranscriber = "LECTERN_TRANSCRIBER"
 
 // variables reads environment variables and collects the mistakes.
 type variables struct {
@@ -127,6 +135,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 
 		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
 		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
+		Transcriber:    c.transcriber,
 		LocalReceivers: c.localReceivers,
 	}, nil
 }

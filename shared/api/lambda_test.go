@@ -9,18 +9,19 @@ import (
 )
 
 func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
-	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1", "LECTERN_SEARCH_UNITS": "many"}
+	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1", "LECTERN_SEARCH_UNITS": "many", "LECTERN_TRANSCRIBER": "whisper"}
 	_, err := configured(func(name string) string { return set[name] })
-	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS"} {
+	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS", "LECTERN_TRANSCRIBER"} {
 		require.ErrorContains(t, err, name)
 	}
 	require.NotContains(t, err.Error(), "LECTERN_REGION")
 
 	set["LECTERN_DAILY_WRITES"], set["LECTERN_SEARCH_UNITS"] = "10000", "60000"
 	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"], set["LECTERN_BUCKET"] = "t", "us-east-1", "", "b"
+	set["LECTERN_TRANSCRIBER"] = "amazon"
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
-	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b"}, c)
+	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b", transcriber: "amazon"}, c)
 
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"
 	c, err = configured(func(name string) string { return set[name] })

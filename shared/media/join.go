@@ -62,15 +62,18 @@ func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in 
 	if err != nil {
 		return nil, err
 	}
-	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in})
+	m, err = Kind.Of(s.Store, c, session).Change(ctx, m.ID, completion{in, s.Transcribes})
 	if err != nil {
 		return nil, err
 	}
 	return m.show(c), nil
 }
 
-// completion keeps the bytes of an upload.
-type completion struct{ in Completion }
+// completion keeps the bytes of an upload, and orders the transcription.
+type completion struct {
+	in    Completion
+	order bool
+}
 
 // Apply ends the upload (upload.Edit).
 func (e completion) Apply(m *Medium) (string, error) {
@@ -81,6 +84,9 @@ func (e completion) Apply(m *Medium) (string, error) {
 		return "", Kind.NotFound()
 	}
 	m.Ends, m.Name, m.Duration = nil, e.in.Name, e.in.Duration
+	if e.order {
+		m.Transcript, m.Published = Queued, m.Published+1
+	}
 	return "completed", nil
 }
 
