@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/events"
 	"lectern/events/matcher"
 )
 
