@@ -46,6 +46,16 @@ type item struct {
 	} `json:"alternatives"`
 }
 
+// times returns the start and the end of a word in seconds.
+func (i item) times() (start, end float64, err error) {
+	start, startErr := strconv.ParseFloat(i.Start, 64)
+	end, endErr := strconv.ParseFloat(i.End, 64)
+	if startErr != nil || endErr != nil || start < 0 || end < start {
+		return 0, 0, fmt.Errorf("speech: the word from %q to %q has no times", i.Start, i.End)
+	}
+	return start, end, nil
+}
+
 // Cut returns the fragments of an output, in the order of the speech. The same output gives the same
 // fragments each time.
 func Cut(text []byte) ([]Fragment, error) {
@@ -101,10 +111,9 @@ func (c *cutter) add(i item) error {
 		c.mark(word)
 		return nil
 	}
-	start, startErr := strconv.ParseFloat(i.Start, 64)
-	end, endErr := strconv.ParseFloat(i.End, 64)
-	if startErr != nil || endErr != nil || start < 0 || end < start {
-		return fmt.Errorf("speech: the word from %q to %q has no times", i.Start, i.End)
+	start, end, err := i.times()
+	if err != nil {
+		return err
 	}
 	if c.ended || i.Speaker != c.open.Speaker || c.runes+len([]rune(word)) >= maxRunes || end-c.open.Start > maxSeconds {
 		c.end()

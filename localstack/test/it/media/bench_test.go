@@ -91,7 +91,7 @@ func (e *ending) Send(ctx context.Context, posts ...bus.Post) error {
 
 // Do calls the bucket.
 func (e *ending) Do(r *http.Request) (answer *http.Response, err error) {
-	err = e.call(func() error { answer, err = e.bucket.RoundTrip(r); return err })
+	err = e.call(func() error { answer, err = e.bucket.RoundTrip(r); return err }) //nolint:bodyclose // the caller closes an answer
 	if err != nil && answer != nil {
 		err = errors.Join(err, answer.Body.Close())
 		answer = nil
