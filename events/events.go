@@ -6,8 +6,12 @@
 package events
 
 import (
+	"slices"
+
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
+	"lectern/shared/media"
+	"lectern/shared/speech"
 	"lectern/shared/table"
 	"lectern/shared/webhook"
 )
@@ -56,6 +60,8 @@ const (
 	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
+	// Transcriber turns media into transcriptions.
+	Transcriber = "transcriber"
 )
 
 // The queues of the workers.
@@ -63,9 +69,13 @@ const (
 	Webhooks   = "webhooks"
 	Deliveries = "deliveries"
 	Work       = "work"
+	Media      = "media"
 )
 
-// Workers lists the workers of a region.
+// Jobs is the rule that sends the end of transcription jobs to Media.
+const Jobs = "jobs"
+
+// Workers lists the workers of every region.
 var Workers = []Worker{
 	{Name: Publisher, Memory: 256, Seconds: 60, Source: Stream},
 	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks, Messages: 10, Instances: 10},
@@ -74,6 +84,15 @@ var Workers = []Worker{
 	// A request of a person may need the memory and the time of an instance.
 	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
+}
+
+// transcriber is the worker of a region with a transcriber. The output of a long job takes memory, and
+// 20,000 fragments take minutes.
+var transcriber = Worker{Name: Transcriber, Memory: 512, Seconds: 300, Source: Queue, From: Media, Messages: 1, Instances: 5}
+
+// WithTranscriber returns the workers and the rules of a region with a transcriber.
+func WithTranscriber() ([]Worker, []Rule) {
+	return append(slices.Clone(Workers), transcriber), slices.Concat(Rules, transcriptions)
 }
 
 // Pattern selects records by their fields, in the form that EventBridge and Lambda use: a field
@@ -88,6 +107,8 @@ type Rule struct {
 	Pattern Pattern
 	// Queue is the queue of a worker.
 	Queue string
+	// OfAWS reports whether the rule is for the events of AWS, on the account's default bus.
+	OfAWS bool
 }
 
 // Rules lists the rules of a region's bus. An event on the bus has the kind as its detail-type.
@@ -96,6 +117,16 @@ type Rule struct {
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
 	{Name: Work, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated}}, Queue: Work},
+}
+
+// transcriptions are the rules of a region with a transcriber.
+var transcriptions = []Rule{
+	{Name: Media, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{media.KindCompleted}}, Queue: Media},
+	// AWS tells of the jobs of the whole account; the worker leaves out those of others.
+	{Name: Jobs, OfAWS: true, Queue: Media, Pattern: Pattern{
+		"source": []string{speech.Source}, "detail-type": []string{speech.JobChanged},
+		"detail": Pattern{"TranscriptionJobStatus": []string{speech.JobCompleted, speech.JobFailed}},
+	}},
 }
 
 // NewChanges selects the new change records in the stream of the table. A write puts four to

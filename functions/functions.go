@@ -60,8 +60,11 @@ var Groups = []api.Group{
 // Operator is the name of the function that does an operator's commands. It has no group.
 const Operator = "operator"
 
-// Names lists the functions: the operator's, those of all groups, and the workers.
-func Names() []string {
+// Names lists the functions: the operator's, those of all groups, and the workers, with the transcriber.
+func Names() []string { return append(Always(), workers.Transcriber) }
+
+// Always lists the functions of every region: Names without the transcriber, which is an option.
+func Always() []string {
 	names := []string{Operator}
 	for _, group := range Groups {
 		names = append(names, group.Name)

@@ -159,7 +159,8 @@ func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
 		require.Equal(t, !ofAll, each[name], name)
 	}
 	workers := map[string]bool{}
-	for _, w := range events.Workers {
+	declared, _ := events.WithTranscriber()
+	for _, w := range declared {
 		workers[w.Name] = true
 	}
 	for _, g := range functions.Names() {

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/stack"
+	"lectern/shared/speech"
 )
 
 const (
@@ -14,6 +15,9 @@ const (
 	abandonedDays = 7
 	// noncurrentDays is the time for which a removed object can be had back.
 	noncurrentDays = 30
+	// outputDays is the time after which S3 removes the output of a transcription that was not removed
+	// when it was read.
+	outputDays = 14
 	// corsSeconds is the time for which a browser remembers that it may send a request.
 	corsSeconds = 3600
 )
@@ -34,6 +38,10 @@ func newBucket(in *stack.Stack, key awskms.IKey) {
 			AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(abandonedDays)),
 			NoncurrentVersionExpiration:         awscdk.Duration_Days(jsii.Number(noncurrentDays)),
 			ExpiredObjectDeleteMarker:           jsii.Bool(true),
+		}, {
+			Prefix:                      jsii.String(speech.Folder + "/"),
+			Expiration:                  awscdk.Duration_Days(jsii.Number(outputDays)),
+			NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(1)),
 		}},
 		Cors: &[]*awss3.CorsRule{{
 			AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_GET, awss3.HttpMethods_HEAD, awss3.HttpMethods_PUT},

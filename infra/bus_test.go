@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/events"
 	"lectern/events/matcher"
 )
 
@@ -34,11 +33,15 @@ func TestTheQueuesOfTheWorkers(t *testing.T) {
 			}
 		}
 		dead := map[string]any{"SqsManagedSseEnabled": true, "MessageRetentionPeriod": float64(14 * 24 * 3600)}
-		require.Equal(t, map[string]map[string]any{
+		want := map[string]map[string]any{
 			"webhooks": queue(matcher.Late.Seconds(), "webhooks-dead"), "deliveries": queue(360, "deliveries-dead"),
 			"work": queue(5400, "work-dead"), "work-dead": dead,
 			"webhooks-dead": dead, "deliveries-dead": dead, "bus-dead": dead, "changes-dead": dead, "ingest-dead": dead,
-		}, queuesOf(service))
+		}
+		if transcribes(all) {
+			want["media"], want["media-dead"] = queue(1800, "media-dead"), dead
+		}
+		require.Equal(t, want, queuesOf(service))
 	}
 }
 
@@ -79,11 +82,15 @@ func TestARuleSendsWhatIsPublishedToItsQueue(t *testing.T) {
 		bus := service.id(t, "AWS::Events::EventBus")
 		require.Equal(t, "lectern-us", service.Resources[bus].Properties["Name"])
 		taken := map[string][]string{}
-		for _, r := range events.Rules {
+		for _, r := range rulesOf(all) {
 			id := service.logical(t, "AWS::Events::Rule", "Name", "lectern-us-"+r.Name)
 			rule := without(service.Resources[id].Properties, "Name", "Description", "Tags")
 			require.JSONEq(t, plain(t, r.Pattern), plain(t, rule["EventPattern"]))
 			delete(rule, "EventPattern")
+			if r.OfAWS {
+				require.NotContains(t, rule, "EventBusName", "the account's default bus has the events of AWS")
+				rule["EventBusName"] = "${" + bus + "}"
+			}
 			require.Equal(t, map[string]any{
 				"EventBusName": "${" + bus + "}",
 				"Targets": []any{map[string]any{

@@ -62,22 +62,26 @@ func finished(t *testing.T, context map[string]any) template {
 		}
 	}
 	dist := t.TempDir()
-	workers, err := function.WorkerSpecs(events.Workers, events.Rules)
+	c, err := config.Read(context)
+	require.NoError(t, err)
+	all, rules := events.Workers, events.Rules
+	if c.Transcriber != "" {
+		all, rules = events.WithTranscriber()
+	}
+	workers, err := function.WorkerSpecs(all, rules)
 	require.NoError(t, err)
 	for _, s := range slices.Concat(specs, workers) {
 		require.NoError(t, standIn(dist, s.Name, s.Name))
 	}
 	app := newApp(t)
-	c, err := config.Read(context)
-	require.NoError(t, err)
-	(&service{groups, specs, workers, events.Rules, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
+	(&service{groups, specs, workers, rules, dist}).stack(app, c, c.Regions[len(c.Regions)-1])
 	return readTemplates(t, app)["Lectern-us-Service"]
 }
 
 // Limits of AWS for a stack, an API and a function, and the part of the first two that the
 // finished service may use.
 const (
-	mostResources, mostPaths = 250, 250 // Of 500 in a stack, of 300 in an API.
+	mostResources, mostPaths = 270, 250 // Of 500 in a stack, of 300 in an API.
 	mostDefaults             = 200      // The same without options.
 	mostTemplate             = 800_000  // Of a million bytes.
 	mostRole                 = 10_240   // The inline policies of a role together.

@@ -129,7 +129,7 @@ func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
 
 	specs, err := function.Specs(functions.Groups)
 	require.NoError(t, err)
-	workers, err := function.WorkerSpecs(events.Workers, events.Rules)
+	workers, err := function.WorkerSpecs(events.WithTranscriber())
 	require.NoError(t, err)
 	all := policies(t, service)
 	for _, spec := range slices.Concat(specs, workers) {
@@ -175,6 +175,8 @@ func TestTheBucketIsSafe(t *testing.T) {
 			"LifecycleConfiguration": map[string]any{"Rules": []any{map[string]any{
 				"Status": "Enabled", "AbortIncompleteMultipartUpload": map[string]any{"DaysAfterInitiation": 7.0},
 				"NoncurrentVersionExpiration": map[string]any{"NoncurrentDays": 30.0}, "ExpiredObjectDeleteMarker": true,
+			}, map[string]any{
+				"Status": "Enabled", "Prefix": "transcripts/", "ExpirationInDays": 14.0, "NoncurrentVersionExpiration": map[string]any{"NoncurrentDays": 1.0},
 			}}},
 			"CorsConfiguration": map[string]any{"CorsRules": []any{map[string]any{
 				"AllowedMethods": []any{"GET", "HEAD", "PUT"}, "AllowedOrigins": []any{"*"}, "AllowedHeaders": []any{"*"},

@@ -93,7 +93,7 @@ func connect(ctx context.Context, data, name string) (localOperator, error) {
 		return localOperator{}, err
 	}
 	env := stack.NewEnv(name, table.New(client, stack.TableName(name)), slog.New(slog.DiscardHandler))
-	env.Places, env.Blobs = stack.Places(name, region.Bus), region.Bucket.Store()
+	env.Places, env.Blobs = stack.Places(name, region.Bus, region.Transcriber), region.Bucket.Store()
 	env.Keys, err = stack.Keys(datadir.Folder(data, name))
 	return localOperator{env}, err
 }

@@ -25,6 +25,7 @@ import (
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
 	"lectern/shared/api"
+	"lectern/shared/speech"
 )
 
 const (
@@ -47,6 +48,8 @@ type options struct {
 	// functions is the folder of the groups' binaries, to run them as Lambda does; empty
 	// runs the groups in this process.
 	functions string
+	// transcriber is the transcriber of both regions; empty for none.
+	transcriber string
 	// asAWS makes the engine conflict and throttle as AWS does.
 	asAWS bool
 	out   io.Writer
@@ -60,7 +63,10 @@ func upCommand(data *string) *cobra.Command {
 		Short: "Serve both regions until a signal comes.",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o.data, o.out = *data, c.OutOrStdout()
+			o.data, o.out, o.transcriber = *data, c.OutOrStdout(), os.Getenv(api.VariableTranscriber)
+			if o.transcriber != "" && o.transcriber != speech.StandIn {
+				return fmt.Errorf("%s must be %s on this machine, or not set: %q", api.VariableTranscriber, speech.StandIn, o.transcriber)
+			}
 			return up(c.Context(), o)
 		},
 	}
@@ -155,6 +161,9 @@ func (o options) announce(all []*server, path string) {
 		fmt.Fprintf(o.out, "\n  %-6s %s\n  docs   %s/docs\n  demo   organization %d, event %d\n  token  %s\n  log    %s\n",
 			s.seed.Name, s.URL, s.URL, s.Organization, s.Event, s.Token, s.log.Name())
 	}
+	if o.transcriber != "" {
+		fmt.Fprintf(o.out, "\nThe transcriber is a stand-in: each film gets the same text, which says so.\n")
+	}
 	fmt.Fprintf(o.out, "\nThe same as shell variables: . %s\n", path)
 }
 
@@ -189,7 +198,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	log := api.NewLog(s.log)
 	config := stack.Config{
 		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
-		Ingest: true, Publish: true, Scanner: os.Getenv("LECTERN_SCANNER"),
+		Ingest: true, Publish: true, Scanner: os.Getenv("LECTERN_SCANNER"), Transcriber: o.transcriber,
 	}
 	if o.asAWS {
 		config.Wrap = faulty.AsAWS
@@ -206,8 +215,9 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 		return err
 	}
 	s.URL, s.Engine, s.Bus, s.Bucket = s.instance.URL, s.stack.EngineURL, s.stack.BusURL, s.stack.Bucket
+	s.Transcriber = o.transcriber
 	env := s.instance.Env
-	env.Places = stack.Places(name, s.Bus)
+	env.Places = stack.Places(name, s.Bus, s.Transcriber)
 	s.seed.Operator = localOperator{env}
 	s.Seed, err = s.seed.Load(ctx)
 	return err

@@ -232,6 +232,15 @@ func TestUpWithoutTheFunctionsBinaries(t *testing.T) {
 	require.Contains(t, printed, "make functions")
 }
 
+// TestUpRefusesAWrongTranscriber: one machine has the stand-in alone, and says so.
+func TestUpRefusesAWrongTranscriber(t *testing.T) {
+	for _, name := range []string{"amazon", "whisper"} {
+		t.Setenv("LECTERN_TRANSCRIBER", name)
+		_, err := run(t, "up", "--data", t.TempDir(), "--us-port", "0", "--eu-port", "0")
+		require.ErrorContains(t, err, "LECTERN_TRANSCRIBER must be stand-in on this machine, or not set: \""+name+"\"")
+	}
+}
+
 // binaries gives the names of the functions that run as children of a process, in order. A thread
 // or child that has just ended has none.
 func binaries(parent int) (run []string) {

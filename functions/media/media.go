@@ -10,7 +10,6 @@ import (
 	"lectern/shared/media"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
-	"lectern/shared/upload"
 )
 
 const (
@@ -45,8 +44,10 @@ const (
 	aboutComplete = "Joins the parts into a media item. The parts must be in the order of their numbers, with the `etag` of each, and have " +
 		"`size_bytes` together. A second call answers the item as it is. Where the service has a scanner of malware, the file is scanned " +
 		"first: a file with malware is refused with 400 and removed; while a scan goes on, the answer is a 503 with `Retry-After`, and " +
-		"the same request works later. A file that is too large for the scanner has the `scan_status` `not_scanned`. No transcription " +
-		"is ordered yet: `transcript_status` is null. " +
+		"the same request works later. A file that is too large for the scanner has the `scan_status` `not_scanned`. Where the service " +
+		"has a transcriber, the transcription is ordered: `transcript_status` is `queued`, and the fragments are in the session's " +
+		"transcriptions once it is `ready`. Without one, it is null. On a developer's machine, the transcriber is a stand-in, and its " +
+		"text says so. " +
 		"For example:\n\n```json\n" + `{"key": "media/7/9/...", "upload_id": "...", "filename": "keynote.mp4", "size_bytes": 734003200, ` +
 		`"parts": [{"part_number": 1, "etag": "\"9b2cf5\""}]}` + "\n```"
 
@@ -58,7 +59,7 @@ const (
 
 type service struct{ store media.Store }
 
-func start(env api.Env) *service { return &service{media.Store{Store: upload.NewStore(env)}} }
+func start(env api.Env) *service { return &service{media.NewStore(env)} }
 
 // Answer is an answer that shows no record.
 type Answer[T any] struct {

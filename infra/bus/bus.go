@@ -28,15 +28,17 @@ const (
 // Bus has the bus of a region, its rules and all queues.
 type Bus struct {
 	Bus awsevents.CfnEventBus
-	// Rules has the full names of the rules by their names.
+	// Rules has the full names of the rules by their names, and OfAWS the names of those for the events
+	// of AWS.
 	Rules map[string]string
+	OfAWS map[string]bool
 	// queues has the queues by name, the dead-letter queues too.
 	queues map[string]awssqs.Queue
 }
 
 // New creates the bus, the queues of the workers with their dead-letter queues, and the rules.
 func New(in *stack.Stack, workers []events.Worker, rules []events.Rule) *Bus {
-	b := &Bus{Rules: map[string]string{}, queues: map[string]awssqs.Queue{}}
+	b := &Bus{Rules: map[string]string{}, OfAWS: map[string]bool{}, queues: map[string]awssqs.Queue{}}
 	b.Bus = awsevents.NewCfnEventBus(in.Scope, jsii.String("Bus"), &awsevents.CfnEventBusProps{
 		Name: jsii.String(in.Region.Prefix()), Description: jsii.String("The published changes of Lectern " + in.Region.Name),
 	})
@@ -93,10 +95,14 @@ func (b *Bus) addRule(in *stack.Stack, r events.Rule) {
 	}
 	queue, undelivered := b.Queue(r.Queue), b.Queue(Undelivered)
 	name := in.Region.Prefix() + "-" + r.Name
+	on, what := b.Bus.Ref(), "published changes"
+	if r.OfAWS {
+		on, what = nil, "events of AWS" // Without a name, the rule is on the account's default bus.
+	}
 	rule := awsevents.NewCfnRule(in.Scope, jsii.String("Rule-"+r.Name), &awsevents.CfnRuleProps{
 		Name:         &name,
-		Description:  jsii.String("Sends published changes to the queue " + r.Queue + "."),
-		EventBusName: b.Bus.Ref(),
+		Description:  jsii.String("Sends " + what + " to the queue " + r.Queue + "."),
+		EventBusName: on,
 		EventPattern: pattern(r.Pattern),
 		Targets: &[]any{&awsevents.CfnRule_TargetProperty{
 			Id: jsii.String(r.Queue), Arn: queue.QueueArn(),
@@ -109,7 +115,7 @@ func (b *Bus) addRule(in *stack.Stack, r events.Rule) {
 	for _, to := range []awssqs.Queue{queue, undelivered} {
 		to.AddToResourcePolicy(sentBy(rule, to))
 	}
-	b.Rules[r.Name] = name
+	b.Rules[r.Name], b.OfAWS[r.Name] = name, r.OfAWS
 }
 
 // sentBy allows a rule, and no other, to send messages to a queue.

@@ -60,6 +60,9 @@ type Config struct {
 	// FirewallRate is the number of requests in five minutes from one address; the
 	// firewall refuses more. By "firewallRate"; 0 means no firewall.
 	FirewallRate int
+	// Transcriber turns the media of sessions into transcriptions, by "transcriber": amazon, for
+	// Amazon Transcribe. Without the option, media have no transcription.
+	Transcriber string
 	// CustomerKey encrypts table, secret and backup with a key of the account, by
 	// "customerKey" (false: with keys of AWS).
 	CustomerKey bool

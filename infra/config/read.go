@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"lectern/shared/speech"
 )
 
 // awsRegions maps each region to the default region of AWS. Organizations and events take
@@ -39,6 +41,8 @@ func Read(context map[string]any) (*Config, error) {
 		EachAlarm:     r.text("alarms", "few", "few or each", matches(`few|each`)) == "each",
 		Dashboard:     r.boolean("dashboard", false),
 		MonthlyBudget: r.number("monthlyBudget", 0, 0, 1e9),
+
+		Transcriber: r.text("transcriber", "", "amazon", matches(speech.Amazon)),
 
 		CustomerKey:    r.boolean("customerKey", false),
 		CloudWatchRole: r.boolean("cloudWatchRole", true),

@@ -146,7 +146,7 @@ func environment(in *stack.Stack, spec Spec, of Parts) *map[string]*string {
 		// without a limit the heap may grow to twice the size of the live data.
 		"GOMEMLIMIT": jsii.String(strconv.Itoa(spec.Memory*7/8) + "MiB"),
 	}
-	for _, u := range spec.uses {
+	for _, u := range spec.usesIn(in) {
 		_, all[u.variable()] = u.names(in, of)
 	}
 	if c.AdminURL != "" {

@@ -23,10 +23,16 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 	})
 	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
 		finding(in, "logs", "log-group:"+streams(in, spec)))
-	for _, u := range spec.uses {
-		if u.part == theBucket {
+	for _, u := range spec.usesIn(in) {
+		switch {
+		case u.part == theBucket:
 			stack.Accept(role, stack.RuleWildcards, "Each upload has a new key below the kind of its bytes.",
 				objectsFinding(in, u.kind))
+		case u.intoBucket:
+			stack.Accept(role, stack.RuleWildcards, "AWS knows no resource of a job to be started; the condition names the bucket.", "Resource::*")
+		case u.part == theTranscriber && u.actions != nil:
+			stack.Accept(role, stack.RuleWildcards, "Each job has a new name.",
+				finding(in, "transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
 		}
 	}
 	if _, usesKey := policies[keyPolicyName]; usesKey {

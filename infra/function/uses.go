@@ -15,6 +15,7 @@ import (
 	"lectern/shared/media"
 	"lectern/shared/recording"
 	"lectern/shared/sessionfile"
+	"lectern/shared/speech"
 )
 
 // Parts of a region, beside the table, that functions call.
@@ -25,6 +26,8 @@ const (
 	theBucket = "BUCKET"
 	// theAddress is the address of the API, for links.
 	theAddress = "API_URL"
+	// theTranscriber does the jobs of a region with a transcriber.
+	theTranscriber = "TRANSCRIBER"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -40,6 +43,10 @@ type use struct {
 	kind string
 	// listing is an action on the bucket that lists the objects of the kind; empty for none.
 	listing string
+	// optional reports whether only a region with a transcriber has the part.
+	optional bool
+	// intoBucket reports whether the actions have no resource, and write into the bucket alone.
+	intoBucket bool
 }
 
 // Actions on objects that also need the account's key.
@@ -82,6 +89,20 @@ func remove(kind string, more ...string) use {
 	return u
 }
 
+// ifTranscribed makes a use one of the regions with a transcriber.
+func ifTranscribed(u use) use {
+	u.optional = true
+	return u
+}
+
+// Uses of the transcriber. order tells a function that there is one. AWS knows no resource of a job to be
+// started.
+var (
+	order    = ifTranscribed(use{part: theTranscriber})
+	startJob = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:StartTranscriptionJob"}, intoBucket: true})
+	findJob  = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:GetTranscriptionJob"}})
+)
+
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
@@ -93,9 +114,13 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts")},
+	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts"), order},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
+	// transcriber checks a job later by its own queue. A job reads and writes with its role.
+	events.Transcriber: {
+		keep(media.Folder, getObject), remove(speech.Folder, putObject, getObject), send(events.Media), startJob, findJob,
+	},
 	// dataworker sends the second round of an erasure to its own queue, and removes the files of a person.
 	events.Dataworker: {remove(sessionfile.Folder, abortUpload), send(events.Work), link},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
@@ -104,6 +129,7 @@ var used = map[string][]use{
 		remove(media.Folder, abortUpload), remove(recording.Folder), remove(sessionfile.Folder, abortUpload),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
+		ifTranscribed(send(events.Media)), ifTranscribed(empty(bus.DeadOf(events.Media))),
 	},
 }
 
@@ -111,12 +137,17 @@ var used = map[string][]use{
 func CheckUses(specs []Spec, queues []string) (err error) {
 	for _, s := range specs {
 		for _, u := range s.uses {
-			if u.part == aQueue && !slices.Contains(queues, u.queue) {
+			if u.part == aQueue && !u.optional && !slices.Contains(queues, u.queue) {
 				err = errors.Join(err, fmt.Errorf("infra: %s uses the queue %s, which no worker has", s.Name, u.queue))
 			}
 		}
 	}
 	return err
+}
+
+// usesIn returns the uses of the function in a region.
+func (s Spec) usesIn(in *stack.Stack) []use {
+	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool { return u.optional && in.Config.Transcriber == "" })
 }
 
 // usesKeys reports whether the function reads the secret of the region.
@@ -156,6 +187,8 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return in.SecretARN(), in.SecretARN()
 	case theBucket:
 		return in.ObjectsARN(u.kind), in.BucketName()
+	case theTranscriber:
+		return in.JobsARN(), &in.Config.Transcriber
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()
@@ -164,14 +197,17 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 // callPolicy allows a function to call the parts of the region that it uses.
 func callPolicy(in *stack.Stack, spec Spec, of Parts) awsiam.PolicyDocument {
 	policy := awsiam.NewPolicyDocument(nil)
-	for _, u := range spec.uses {
+	for _, u := range spec.usesIn(in) {
 		if u.actions == nil {
 			continue
 		}
 		arn, _ := u.names(in, of)
-		policy.AddStatements(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn},
-		}))
+		props := &awsiam.PolicyStatementProps{Actions: jsii.Strings(u.actions...), Resources: &[]*string{arn}}
+		if u.intoBucket {
+			props.Resources = jsii.Strings("*")
+			props.Conditions = &map[string]any{"StringEquals": map[string]any{"transcribe:OutputBucketName": in.BucketName()}}
+		}
+		policy.AddStatements(awsiam.NewPolicyStatement(props))
 		if u.listing != "" {
 			policy.AddStatements(u.list(in))
 		}

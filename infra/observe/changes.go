@@ -14,8 +14,8 @@ import (
 
 // mostAge is the age in seconds of the oldest message of a queue that raises an alarm. A message of
 // deliveries may be delayed by up to 15 minutes, and then be held for 6 by an instance that ended. A
-// message of work comes again after 90 minutes.
-var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500", events.Work: "5400"}
+// message of work comes again after 90 minutes, and of media after 30, with a delay of up to 15 before.
+var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500", events.Work: "5400", events.Media: "3600"}
 
 // byName has metrics by the names of queues, functions or rules.
 type byName map[string]awscloudwatch.IMetric
@@ -51,11 +51,14 @@ func newChangeMetrics(of Parts, signals byName) *changeMetrics {
 		m.function(f)
 	}
 	for name, rule := range of.Bus.Rules {
-		// The dimensions of a rule of a bus that is not the account's default bus.
+		// Only a rule of a bus that is not the account's default bus has the name of its bus.
+		dimensions := map[string]*string{"EventBusName": of.Bus.Bus.Ref(), "RuleName": &rule}
+		if of.Bus.OfAWS[name] {
+			delete(dimensions, "EventBusName")
+		}
 		m.lost["rule-"+name] = awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 			Namespace: jsii.String("AWS/Events"), MetricName: jsii.String("InvocationsFailedToBeSentToDlq"),
-			DimensionsMap: &map[string]*string{"EventBusName": of.Bus.Bus.Ref(), "RuleName": &rule},
-			Statistic:     jsii.String("Sum"), Period: period(),
+			DimensionsMap: &dimensions, Statistic: jsii.String("Sum"), Period: period(),
 		})
 	}
 	return m

@@ -88,6 +88,13 @@ func (s *Stack) ObjectsARN(kind string) *string {
 	return jsii.String(*s.BucketARN() + "/" + kind + "/*")
 }
 
+// JobsARN returns the ARN of the transcription jobs of the region.
+func (s *Stack) JobsARN() *string {
+	return s.Scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("transcribe"), Resource: jsii.String("transcription-job"), ResourceName: jsii.String(s.Region.Prefix() + "-*"),
+	})
+}
+
 // parameter returns the value of a parameter of Systems Manager that the stack of state writes.
 // CloudFormation resolves the value at each deployment. A template may not have a parameter without
 // a use, so the first use creates it.

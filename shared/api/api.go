@@ -53,6 +53,8 @@ type Env struct {
 	Blobs *blob.Store
 	// Scanner gives the verdict on bytes of the bucket.
 	Scanner scan.Scanner
+	// Transcriber names the transcriber of the region (package speech); empty for none.
+	Transcriber string
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

@@ -24,6 +24,7 @@ import (
 	"lectern/shared/blob"
 	"lectern/shared/scan"
 	"lectern/shared/secret"
+	"lectern/shared/speech"
 	"lectern/shared/table"
 )
 
@@ -47,6 +48,8 @@ type config struct {
 	bucket string
 	// scanner is LECTERN_SCANNER, Env.Scanner; optional.
 	scanner scan.Scanner
+	// transcriber is LECTERN_TRANSCRIBER, Env.Transcriber; optional.
+	transcriber string
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -70,12 +73,17 @@ func configured(getenv func(string) string) (config, error) {
 		keys:           getenv("LECTERN_KEYS"),
 		bucket:         getenv("LECTERN_BUCKET"),
 		scanner:        vars.scanner("LECTERN_SCANNER"),
+		transcriber:    getenv(VariableTranscriber),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
 	c.localReceivers = c.localReceivers && c.endpoint != ""
+	vars.mistakes = append(vars.mistakes, speech.Check(c.transcriber))
 	return c, errors.Join(vars.mistakes...)
 }
+
+// VariableTranscriber is the environment variable that names the transcriber.
+const VariableTranscriber = "LECTERN_TRANSCRIBER"
 
 // variables reads environment variables and collects the mistakes.
 type variables struct {
@@ -141,6 +149,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
 		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
 		Scanner:        c.scanner,
+		Transcriber:    c.transcriber,
 		LocalReceivers: c.localReceivers,
 	}, nil
 }

@@ -11,9 +11,15 @@ import (
 )
 
 func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
-	set := map[string]string{"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1", "LECTERN_SEARCH_UNITS": "many", "LECTERN_SCANNER": "clamd"}
+	set := map[string]string{
+		"LECTERN_REGION": "us", "LECTERN_ADMIN_URL": "admin", "AWS_ENDPOINT_URL": "http://127.0.0.1:4566/", "LECTERN_DAILY_WRITES": "-1",
+		"LECTERN_SEARCH_UNITS": "many", "LECTERN_SCANNER": "clamd", "LECTERN_TRANSCRIBER": "whisper",
+	}
 	_, err := configured(func(name string) string { return set[name] })
-	for _, name := range []string{"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS", "LECTERN_SCANNER must be"} {
+	for _, name := range []string{
+		"LECTERN_TABLE", "AWS_REGION", "LECTERN_ADMIN_URL", "LECTERN_DAILY_WRITES", "LECTERN_SEARCH_UNITS", "LECTERN_SCANNER must be",
+		"LECTERN_TRANSCRIBER",
+	} {
 		require.ErrorContains(t, err, name)
 	}
 	require.NotContains(t, err.Error(), "LECTERN_REGION")
@@ -21,11 +27,15 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	set["LECTERN_DAILY_WRITES"], set["LECTERN_SEARCH_UNITS"] = "10000", "60000"
 	set["LECTERN_SCANNER"] = "clamd://127.0.0.1:3310"
 	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"], set["LECTERN_BUCKET"] = "t", "us-east-1", "", "b"
+	set["LECTERN_TRANSCRIBER"] = "amazon"
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:3310", c.scanner.(*scan.Clamd).Address)
 	c.scanner = nil
-	require.Equal(t, config{table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b"}, c)
+	require.Equal(t, config{
+		table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b",
+		transcriber: "amazon",
+	}, c)
 
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"
 	c, err = configured(func(name string) string { return set[name] })

@@ -75,6 +75,16 @@ func (s *Store) Read(ctx context.Context, key string, from, n int64) (part []byt
 	return part, nil
 }
 
+// Address returns the address of an object for other services of AWS, such as s3://bucket/key, and the
+// name of the bucket.
+func (s *Store) Address(ctx context.Context, key string) (address, bucket string, err error) {
+	o, err := s.open(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	return "s3://" + *o.bucket + "/" + key, *o.bucket, nil
+}
+
 // Delete removes an object for good: each version and each delete marker. A missing object is no error.
 // The versions are listed, because S3 refuses a look at a missing object as it refuses a role without
 // the permission.

@@ -89,6 +89,9 @@ func (c Config) Variables() []string {
 // ErrUnnamed is returned for a bus or a queue that the configuration does not name.
 var ErrUnnamed = errors.New("bus: the configuration does not name")
 
+// AWS returns the configuration for clients of other services of AWS.
+func (p *Places) AWS() aws.Config { return p.aws }
+
 // Bus returns the bus.
 func (p *Places) Bus() (Bus, error) {
 	if p == nil || p.bus == "" {

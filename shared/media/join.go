@@ -74,7 +74,7 @@ func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completio
 	if refusal != nil && verdict != scan.Infected {
 		return nil, refusal
 	}
-	m, err := Kind.Of(s.Store, c, m.SessionID).Change(ctx, m.ID, completion{in, verdict})
+	m, err := Kind.Of(s.Store, c, m.SessionID).Change(ctx, m.ID, completion{in, verdict, s.Transcribes})
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,11 @@ func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completio
 	return m.show(c), nil
 }
 
-// completion keeps the bytes of an upload, or ends the upload for malware.
+// completion keeps the bytes of an upload, and may order the transcription; or ends the upload for malware.
 type completion struct {
 	in      Completion
 	verdict scan.Verdict
+	order   bool
 }
 
 // Apply ends the upload (upload.Edit).
@@ -104,6 +105,9 @@ func (e completion) Apply(m *Medium) (string, error) {
 		return "refused", nil
 	}
 	m.Ends, m.Name, m.Duration, m.Scan = nil, e.in.Name, e.in.Duration, e.verdict
+	if e.order {
+		m.Transcript, m.Published = Queued, m.Published+1
+	}
 	return "completed", nil
 }
 

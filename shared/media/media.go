@@ -1,5 +1,5 @@
 // Package media stores the media of sessions: sound and film that a client sends to the bucket in
-// parts. Read media.go, then store.go and join.go.
+// parts. Read media.go, then store.go, join.go and transcript.go.
 package media
 
 import (
@@ -31,10 +31,18 @@ type Medium struct {
 	Duration *float64 `json:"duration_seconds,omitempty"`
 	// Scan is the verdict on the bytes; empty before complete, and for an item of an older release.
 	Scan scan.Verdict `json:"scan_status,omitempty"`
+	// Transcript is the state of the transcription; empty if none was ordered.
+	Transcript Transcript `json:"transcript_status,omitempty"`
 }
 
+// KindCompleted is the published kind of a media item whose transcription is ordered. The bus sends it to
+// the worker transcriber.
+const KindCompleted = "media_item.completed"
+
 // Kind is the kind of the media.
-var Kind = &upload.Kind[Medium, *Medium]{Name: "media_item", Title: "Media item", Folder: Folder, Life: 7 * 24 * time.Hour}
+var Kind = &upload.Kind[Medium, *Medium]{
+	Name: "media_item", Title: "Media item", Folder: Folder, Publishes: KindCompleted, Life: 7 * 24 * time.Hour,
+}
 
 // format is a kind of file.
 type format struct {
@@ -52,7 +60,7 @@ var formats = map[string]format{
 
 // formatOf returns the format of a file; a 400 for an extension that is not accepted.
 func formatOf(filename string) (format, error) {
-	f, ok := formats[strings.ToLower(strings.TrimPrefix(path.Ext(filename), "."))]
+	f, ok := formats[extension(filename)]
 	if !ok {
 		return f, apierr.Invalid("filename", "filename must end with .mp4, .mov, .mkv, .webm, .m4v, .avi, .mp3, .m4a, .wav, .aac, .flac or .ogg.")
 	}
@@ -91,7 +99,7 @@ type Item struct {
 	EventID    int64     `json:"event_id" doc:"The event's id."`
 	SessionID  string    `json:"session_id" format:"uuid" doc:"The session's id."`
 	MediaS3Key string    `json:"media_s3_key" doc:"The name of the bytes in the store. It is no address."`
-	Transcript *string   `json:"transcript_status" enum:"queued,processing,ready,failed" doc:"The state of the transcription; null if none was ordered, since the service has no transcriber."`
+	Transcript *string   `json:"transcript_status" enum:"queued,processing,ready,failed" doc:"The state of the transcription: queued before the job starts, processing until all fragments are stored, then ready; failed if there is no text. Null if none was ordered, since the service had no transcriber."`
 	ScanStatus string    `json:"scan_status" enum:"clean,not_scanned" doc:"Whether a scanner found no malware in the file, or did not scan it."`
 	Duration   *float64  `json:"duration_seconds" doc:"The length that the client has told; null without it."`
 	CreatedAt  wire.Time `json:"created_at" doc:"When the upload began."`
@@ -111,7 +119,7 @@ func (m *Medium) show(c *auth.Caller) *Item {
 	f, _ := formatOf(m.Name) // The name was checked when it was stored.
 	return &Item{
 		ID: m.ID, Type: Kind.Name, Title: m.Name, Kind: f.family, EventID: c.Event.ID, SessionID: m.SessionID, MediaS3Key: m.Object,
-		ScanStatus: string(cmp.Or(m.Scan, scan.NotScanned)),
-		Duration:   m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
+		ScanStatus: string(cmp.Or(m.Scan, scan.NotScanned)), Transcript: m.Transcript.shown(),
+		Duration: m.Duration, CreatedAt: m.CreatedAt, UpdatedAt: m.UpdatedAt, version: m.Revision(),
 	}
 }

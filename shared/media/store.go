@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/blob"
@@ -18,7 +19,15 @@ import (
 const codeCompleted = "UPLOAD_COMPLETED"
 
 // Store keeps the media of a region.
-type Store struct{ upload.Store }
+type Store struct {
+	upload.Store
+	// Transcribes reports whether the region has a transcriber. Completing a media item orders its
+	// transcription then.
+	Transcribes bool
+}
+
+// NewStore returns the store of a group or a worker.
+func NewStore(env api.Env) Store { return Store{upload.NewStore(env), env.Transcriber != ""} }
 
 // File describes a file to be sent.
 type File struct {

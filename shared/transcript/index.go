@@ -23,6 +23,9 @@ type Index struct {
 	Segments []Segment `json:"segments"`
 	// Next is the number of the next new segment. Numbers are not used again.
 	Next int `json:"next"`
+	// Imported has the numbers of texts that were stored of each source (Import). A text that is
+	// deleted later still counts.
+	Imported map[string]int `json:"imported,omitempty"`
 	// UpdatedAt is the time of the last write.
 	UpdatedAt wire.Time `json:"updated_at"`
 	// Session is the session's id, and Version the item's version; 0 for a session without an

@@ -4,7 +4,8 @@
 // the segments. Each write replaces the index, so the writes of a session follow each other.
 //
 // Read transcript.go, draft.go, keys.go; index.go, then sheet.go for the change of segments and
-// read.go for the reading of segments; store.go, list.go, and write.go for the operations.
+// read.go for the reading of segments; store.go, list.go, write.go for the operations, and import.go
+// for the texts of a job.
 package transcript
 
 import (

@@ -17,6 +17,24 @@ type Collection[R any, P Record[R]] struct {
 	kind    *Kind[R, P]
 	place   Place
 	session string
+	// stored reports whether a deleted session counts as there.
+	stored bool
+}
+
+// Stored returns the records also of a deleted session.
+func (c Collection[R, P]) Stored() Collection[R, P] {
+	c.stored = true
+	return c
+}
+
+// there returns the 404 of a session that is missing, or is deleted unless the collection is Stored.
+func (c Collection[R, P]) there(got write.Items) (err error) {
+	if c.stored {
+		_, err = c.place.Stored(got, c.session)
+		return err
+	}
+	_, err = c.place.Live(got, c.session)
+	return err
 }
 
 // New returns a new record of an upload in one request that is open for the Life of the kind. Create
@@ -35,7 +53,7 @@ func (c Collection[R, P]) New(name, contentType string, size int64) P {
 func (c Collection[R, P]) Session(ctx context.Context) error {
 	got, err := c.Table.GetMany(ctx, []table.Key{c.place.Body(c.session)})
 	if err == nil {
-		_, err = c.place.Live(got, c.session)
+		err = c.there(got)
 	}
 	return err
 }
@@ -65,7 +83,7 @@ func (c Collection[R, P]) Get(ctx context.Context, id string) (P, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.place.Live(got, c.session); err != nil {
+	if err := c.there(got); err != nil {
 		return nil, err
 	}
 	return c.Find(got, id)

@@ -17,6 +17,8 @@ type Kind[R any, P Record[R]] struct {
 	Name, Title string
 	// Folder begins the keys of the objects. A role is held to its folders.
 	Folder string
+	// Publishes is the published kind of a change that raises Upload.Published; empty for none.
+	Publishes string
 	// Life is the time for which an upload is open.
 	Life time.Duration
 }
@@ -38,7 +40,7 @@ func NewStore(env api.Env) Store {
 
 // Of returns the records of a session of the caller's event.
 func (k *Kind[R, P]) Of(s Store, c *auth.Caller, session string) Collection[R, P] {
-	return Collection[R, P]{s, k, At(c.Org.ID, c.Event.ID), session}
+	return Collection[R, P]{Store: s, kind: k, place: At(c.Org.ID, c.Event.ID), session: session}
 }
 
 // NotFound returns the 404 of a record.

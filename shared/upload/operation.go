@@ -36,7 +36,7 @@ func (o *operation[R, P]) Touches(write.Items) []string { return nil }
 // Plan writes the record and the change record. The session may be deleted meanwhile: the record is
 // hidden then, and removed after the session.
 func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	if _, err := o.place.Live(got, o.session); err != nil {
+	if err := o.there(got); err != nil {
 		return nil, err
 	}
 	if o.fresh != nil {
@@ -59,7 +59,7 @@ func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Pla
 
 // inner are the properties of a record that a change record does not list: no answer shows them, or an
 // erasure removes them.
-var inner = []string{"object", "multipart", "ends", "name", "file"}
+var inner = []string{"object", "multipart", "ends", "name", "file", "published"}
 
 // plan returns the writes of the next version; before is nil for a new record.
 func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P) (*write.Plan, error) {
@@ -87,6 +87,17 @@ func (c Collection[R, P]) Writes(ctx context.Context, verb string, before, after
 	noted := change.New(ctx, change.Record{
 		At: u.UpdatedAt, Org: c.place.Org, Event: c.place.Event, Action: c.kind.Name + "." + verb, Type: c.kind.Name, RecordID: u.ID,
 		Version: u.version, Parent: "session " + c.session, Values: change.Diff((*R)(before), (*R)(after), inner...),
+		Kinds: c.published(before, after),
 	})
 	return []table.Write{stored(item), noted.Write()}, nil
+}
+
+// published returns the published kind of a change that takes the record's next number; no kind for any
+// other change.
+func (c Collection[R, P]) published(before, after P) []change.Kind {
+	number := after.upload().Published
+	if before == nil || number == before.upload().Published {
+		return nil
+	}
+	return []change.Kind{{Name: c.kind.Publishes, Sequence: number}}
 }

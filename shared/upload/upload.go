@@ -8,6 +8,7 @@ package upload
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,7 +44,9 @@ type Upload struct {
 	// Ends is the time after which record and bytes are removed; nil for a record that stays.
 	Ends *wire.Time `json:"ends,omitempty"`
 	// Aborted reports whether the client gave up the upload.
-	Aborted   bool      `json:"aborted,omitempty"`
+	Aborted bool `json:"aborted,omitempty"`
+	// Published counts the published changes.
+	Published int64     `json:"published,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`
 	UpdatedAt wire.Time `json:"updated_at"`
 
@@ -98,6 +101,19 @@ func KindOf(key table.Key) string {
 // Object returns the key of the bytes of a record. The folder is that of the kind.
 func (p Place) Object(folder, session, id string) string {
 	return fmt.Sprintf("%s/%d/%d/%s/%s", folder, p.Org, p.Event, session, id)
+}
+
+// Parse returns the place, the session and the id of the record that an object of a folder belongs to. It
+// reports false for any other text.
+func Parse(folder, object string) (p Place, session, id string, ok bool) {
+	parts := strings.Split(object, "/")
+	const length = 5 // As in Object.
+	if len(parts) != length || parts[0] != folder {
+		return p, "", "", false
+	}
+	org, orgErr := strconv.ParseInt(parts[1], 10, 64)
+	event, eventErr := strconv.ParseInt(parts[2], 10, 64)
+	return At(org, event), parts[3], parts[4], orgErr == nil && eventErr == nil
 }
 
 // IDOf returns the id of the record that an object of the session belongs to. It reports false for an

@@ -15,7 +15,7 @@ var areas = map[string][]string{
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
-	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"},
+	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"}, "transcriber": {"media"},
 	"recordings": {"recordings"}, "sessionfiles": {"sessionfiles"},
 	"gdpr": {"gdpr"}, "dataworker": {"gdpr"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},

@@ -67,8 +67,7 @@ func (c check) concurrency(ctx context.Context) Finding {
 // becomes free too.
 func (c check) reserved(ctx context.Context, free int) Finding {
 	const subject = "concurrent executions"
-	names := functions.Names()
-	for _, function := range names {
+	for _, function := range functions.Names() {
 		name := c.At.Prefix() + "-" + function
 		own, err := lambda.NewFromConfig(c.aws).GetFunctionConcurrency(ctx, &lambda.GetFunctionConcurrencyInput{FunctionName: &name})
 		if missing := (*types.ResourceNotFoundException)(nil); errors.As(err, &missing) {
@@ -78,6 +77,10 @@ func (c check) reserved(ctx context.Context, free int) Finding {
 			return unread(subject, "lambda:GetFunctionConcurrency", err)
 		}
 		free += int(aws.ToInt32(own.ReservedConcurrentExecutions))
+	}
+	names := functions.Always()
+	if c.Transcriber != "" {
+		names = functions.Names()
 	}
 	needed := unreserved + c.Concurrency*len(names)
 	if free >= needed {

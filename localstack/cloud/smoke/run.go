@@ -125,9 +125,9 @@ func (r *run) operate(ctx context.Context, command string, input object, into an
 	return json.Unmarshal(answer, into)
 }
 
-// names returns the names of all functions of the region in AWS.
+// names returns the names of the functions of every region in AWS.
 func (r *run) names() (all []string) {
-	for _, name := range functions.Names() {
+	for _, name := range functions.Always() {
 		all = append(all, r.function(name))
 	}
 	return all

@@ -189,7 +189,7 @@ func (o *Organization) checkUploads() {
 		if o.Sessions[stored.event][u.SessionID] == nil {
 			o.problemf("session %s is not there and has the upload %s", u.SessionID, stored.record)
 		}
-		o.checkPublished(stored.record, u.Revision(), u.UpdatedAt.UnixMilli(), 0)
+		o.checkPublished(stored.record, u.Revision(), u.UpdatedAt.UnixMilli(), u.Published)
 		if strings.HasPrefix(stored.record, sessionfile.Kind.Name+" ") {
 			delete(o.acknowledged, u.ID) // The key has the version of the file.
 			continue

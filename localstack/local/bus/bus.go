@@ -41,6 +41,8 @@ type Config struct {
 	Rules   []events.Rule
 	Workers []events.Worker
 	Log     *slog.Logger
+	// Transcribe answers the calls of Amazon Transcribe; nil refuses the calls.
+	Transcribe http.Handler
 	// Now is the clock of queues and follower.
 	Now func() time.Time
 }

@@ -65,12 +65,26 @@ func (b *Bus) putEvent(e entry) (put, error) {
 	if seconds, part := math.Modf(e.Time); e.Time > 0 {
 		at = time.Unix(int64(seconds), int64(part*float64(time.Second)))
 	}
-	id := uuid.NewString()
-	event := map[string]any{
-		"version": "0", "id": id, "detail-type": e.DetailType, "source": e.Source, "account": "000000000000",
+	event := b.event(e, at, detail)
+	return put{EventID: event["id"].(string)}, b.route(event, e.Detail, false)
+}
+
+// event returns an event as EventBridge sends it.
+func (b *Bus) event(e entry, at time.Time, detail map[string]any) map[string]any {
+	return map[string]any{
+		"version": "0", "id": uuid.NewString(), "detail-type": e.DetailType, "source": e.Source, "account": "000000000000",
 		"time": at.UTC().Format(time.RFC3339), "region": b.config.AWSRegion, "resources": []any{}, "detail": detail,
 	}
-	return put{EventID: id}, b.route(event, e.Detail)
+}
+
+// Emit sends an event of AWS, which is on the default bus of the account, to the queues of the rules that
+// match.
+func (b *Bus) Emit(source, detailType string, detail any) error {
+	text, err := json.Marshal(detail)
+	if err != nil {
+		return fmt.Errorf("bus: encode an event: %w", err)
+	}
+	return b.route(b.event(entry{Source: source, DetailType: detailType}, b.config.Now(), object(string(text))), string(text), true)
 }
 
 // object returns a JSON object; nil for any other text.
@@ -81,12 +95,12 @@ func object(text string) (decoded map[string]any) {
 	return decoded
 }
 
-// route sends an event to the queue of each rule that matches. detail is the detail as it was sent,
-// so that its numbers keep all of their digits.
-func (b *Bus) route(event map[string]any, detail string) error {
+// route sends an event to the queue of each rule of its bus that matches: of AWS on the default bus, or of
+// the region's bus. detail is the detail as it was sent, so that its numbers keep all of their digits.
+func (b *Bus) route(event map[string]any, detail string, ofAWS bool) error {
 	var to []*queue
 	for _, r := range b.config.Rules {
-		if matches(r.Pattern, event) {
+		if r.OfAWS == ofAWS && matches(r.Pattern, event) {
 			to = append(to, b.queues.byName[r.Queue])
 		}
 	}

@@ -50,8 +50,16 @@ func define[I any](method func(*Bus, I) (any, error)) call {
 	}
 }
 
-// ServeHTTP answers a call of SQS, EventBridge or Secrets Manager.
+// transcribePrefix begins the target of each call of Amazon Transcribe.
+const transcribePrefix = "Transcribe."
+
+// ServeHTTP answers a call of SQS, EventBridge or Secrets Manager, and passes on those of Amazon
+// Transcribe.
 func (b *Bus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if target := r.Header.Get("X-Amz-Target"); b.config.Transcribe != nil && strings.HasPrefix(target, transcribePrefix) {
+		b.config.Transcribe.ServeHTTP(w, r)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
 	if err != nil {
 		answer(w, http.StatusRequestEntityTooLarge, fault{"RequestEntityTooLarge", err.Error(), http.StatusRequestEntityTooLarge}.shown())

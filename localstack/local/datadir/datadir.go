@@ -42,6 +42,8 @@ type Region struct {
 	Engine string `json:"engine"`
 	// Bus is the address of the local bus.
 	Bus string `json:"bus"`
+	// Transcriber is the transcriber; empty for none.
+	Transcriber string `json:"transcriber,omitempty"`
 	// Bucket is the bucket with its key pair.
 	Bucket objects.Bucket `json:"bucket"`
 	seed.Seed

@@ -35,15 +35,16 @@ type Door struct {
 // Open opens a door to the engine of DynamoDB at an address.
 func (r *Recorder) Open(engine string) (*Door, error) { return r.OpenAll(engine, "") }
 
-// OpenAll opens a door to the engine of DynamoDB and to a local bus, the engine of SQS, EventBridge
-// and Secrets Manager. Without the address of a bus, calls of these services have no engine.
+// OpenAll opens a door to the engine of DynamoDB and to a local bus, the engine of SQS, EventBridge,
+// Secrets Manager and Amazon Transcribe. Without the address of a bus, calls of these services have no
+// engine.
 func (r *Recorder) OpenAll(engine, bus string) (*Door, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // listening takes no time
 	if err != nil {
 		return nil, fmt.Errorf("recorder: %w", err)
 	}
 	d := &Door{URL: "http://" + listener.Addr().String(), recorder: r, engines: map[string]*httputil.ReverseProxy{}}
-	for _, service := range []string{dynamoDB, sqs, eventBridge, secretsManager} {
+	for _, service := range []string{dynamoDB, sqs, eventBridge, secretsManager, transcription} {
 		address := bus
 		if service == dynamoDB {
 			address = engine

@@ -1,7 +1,7 @@
 // Package recorder stands between functions and the services of AWS that they call, notes the
 // permission that each call needs, and can refuse a permission like AWS. The recorder knows
-// DynamoDB, S3, SQS, EventBridge and Secrets Manager by the signature of a call, and refuses
-// every other call. S3 has a door for each function (Bucket). The recorder reads the calls on
+// DynamoDB, S3, SQS, EventBridge, Secrets Manager and Amazon Transcribe by the signature of a call, and
+// refuses every other call. S3 has a door for each function (Bucket). The recorder reads the calls on
 // the wire below the SDK, so it sees everything that a function's own binary sends, retries
 // too, and the deployed code contains no part of it.
 package recorder
@@ -21,8 +21,9 @@ type Permission struct {
 	Action string
 	// Pattern names the resource of the call. For DynamoDB it matches the partition key: the
 	// text up to the first #, and a star; only a star for a call without a key. For S3 it is
-	// the same of the object's key, or of the prefix of a list, up to the first slash. For SQS, EventBridge and Secrets
-	// Manager it is the name of the queue, bus or secret.
+	// the same of the object's key, or of the prefix of a list, up to the first slash. For SQS,
+	// EventBridge and Secrets Manager it is the name of the queue, bus or secret; for Amazon
+	// Transcribe the start of the job's name.
 	Pattern string
 }
 

@@ -16,6 +16,7 @@ const (
 	sqs            = "sqs"
 	eventBridge    = "events"
 	secretsManager = "secretsmanager"
+	transcription  = "transcribe"
 )
 
 // sent is a call as a function sent it to the door.
@@ -46,6 +47,7 @@ var services = map[string]service{
 	sqs:            {"AmazonSQS", queues},
 	eventBridge:    {"AWSEvents", buses},
 	secretsManager: {"secretsmanager", secrets},
+	transcription:  {"Transcribe", jobs},
 }
 
 // scope finds the service in the signature of a call.
@@ -160,3 +162,35 @@ func secrets(c sent) ([]Permission, error) {
 	}
 	return []Permission{c.permission(c.action, s.ID)}, nil
 }
+
+// jobs returns the permissions for a call of Amazon Transcribe. The pattern of a job is the start of its
+// name. A job reads the media and writes the output with the permissions of the role that starts it.
+func jobs(c sent) ([]Permission, error) {
+	var j struct {
+		Name   string `json:"TranscriptionJobName"`
+		Output string `json:"OutputKey"`
+		Media  struct {
+			URI string `json:"MediaFileUri"`
+		}
+	}
+	if err := c.decode(&j); err != nil {
+		return nil, err
+	}
+	switch c.action {
+	case "GetTranscriptionJob":
+		return []Permission{c.permission(c.action, jobPattern(j.Name))}, nil
+	case "StartTranscriptionJob":
+		_, key, _ := strings.Cut(strings.TrimPrefix(j.Media.URI, "s3://"), "/")
+		return []Permission{
+			c.permission(c.action, "*"),
+			{c.group, s3 + ":GetObject", pattern(key, "/")}, {c.group, s3 + ":PutObject", pattern(j.Output, "/")},
+		}, nil
+	}
+	return nil, c.unknown()
+}
+
+// uuidLength is the length of the id that ends the name of a job.
+const uuidLength = 36
+
+// jobPattern returns the pattern for the name of a job, which ends with a UUID.
+func jobPattern(name string) string { return name[:max(len(name)-uuidLength, 0)] + "*" }

@@ -14,8 +14,10 @@ import (
 	"lectern/events/matcher"
 	"lectern/events/publisher"
 	"lectern/events/sweeper"
+	"lectern/events/transcriber"
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/runtimeapi"
+	"lectern/localstack/local/transcribe"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
 	"lectern/shared/secret"
@@ -31,15 +33,19 @@ const (
 	mostApart = 16
 )
 
-// busConfig describes the bus of a region.
-func busConfig(region string) bus.Config {
-	return bus.Config{Region: region, AWSRegion: Regions[region], Rules: workers.Rules, Workers: workers.Workers, Now: time.Now}
+// busConfig describes the bus of a region with a transcriber, or with an empty name without one.
+func busConfig(region, transcriber string) bus.Config {
+	all, rules := workers.Workers, workers.Rules
+	if transcriber != "" {
+		all, rules = workers.WithTranscriber()
+	}
+	return bus.Config{Region: region, AWSRegion: Regions[region], Rules: rules, Workers: all, Now: time.Now}
 }
 
 // Places returns where the bus and the queues of a running region are. address is the address of
-// its local bus.
-func Places(region, address string) *shared.Places {
-	return shared.Local(bus.At(address, busConfig(region)))
+// its local bus, and transcriber that of Config.
+func Places(region, address, transcriber string) *shared.Places {
+	return shared.Local(bus.At(address, busConfig(region, transcriber)))
 }
 
 // openBus starts the server of the local bus, if functions need it: the workers, or binaries, which
@@ -48,12 +54,21 @@ func (s *Stack) openBus() (err error) {
 	if !s.config.Publish && s.config.Functions == "" {
 		return nil
 	}
-	c := busConfig(s.config.Region)
+	c := busConfig(s.config.Region, s.config.Transcriber)
 	c.Dir, c.Log = s.config.Dir, s.config.Log
+	if s.config.Transcriber != "" {
+		s.jobs = transcribe.Start(transcribe.Config{Bucket: s.Bucket, Emit: s.emit, Moment: transcribe.Moment, Log: s.config.Log})
+		c.Transcribe = s.jobs
+	}
 	if s.bus, err = bus.Open(c); err == nil {
 		s.BusURL = s.bus.URL
 	}
 	return err
+}
+
+// emit puts an event of AWS on the bus.
+func (s *Stack) emit(source, detailType string, detail any) error {
+	return s.bus.Emit(source, detailType, detail)
 }
 
 // busAddress returns the address of the local bus for a function.
@@ -69,7 +84,7 @@ func (s *Stack) places(name string) *shared.Places {
 	if s.bus == nil {
 		return nil
 	}
-	return Places(s.config.Region, s.busAddress(name))
+	return Places(s.config.Region, s.busAddress(name), s.config.Transcriber)
 }
 
 // publish starts what follows a change, with Config.Publish: the workers, and what invokes them. t
@@ -102,10 +117,19 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
-	return map[string]bus.Handler{
+	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
 		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(r.Invoke),
-	}, nil
+	}
+	if s.config.Transcriber == "" {
+		return all, nil
+	}
+	t, err := transcriber.Start(s.workerEnv(workers.Transcriber), s.places(workers.Transcriber))
+	if err != nil {
+		return nil, fmt.Errorf("stack: %w", err)
+	}
+	all[workers.Transcriber] = handler(t.Invoke)
+	return all, nil
 }
 
 // settling returns the time between the rounds of an erasure.
@@ -114,7 +138,7 @@ func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, data
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {
 	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, s.keysOf(name), s.blobsOf(name)
+	env.AdminURL, env.Keys, env.Blobs, env.Transcriber = s.config.AdminURL, s.keysOf(name), s.blobsOf(name), s.config.Transcriber
 	return env
 }
 
@@ -142,7 +166,7 @@ func handler[I, O any](invoke func(context.Context, I) (O, error)) bus.Handler {
 func (s *Stack) workersApart() map[string]bus.Handler {
 	all := map[string]bus.Handler{}
 	s.workers = s.processes()
-	for _, w := range workers.Workers {
+	for _, w := range busConfig(s.config.Region, s.config.Transcriber).Workers {
 		if w.Source == workers.Log {
 			continue
 		}
@@ -162,6 +186,9 @@ func (b binary) handle(ctx context.Context, payload json.RawMessage) (json.RawMe
 
 // stopBus ends the workers and the local bus.
 func (s *Stack) stopBus() (err error) {
+	if s.jobs != nil {
+		s.jobs.Stop() // An end that comes later would find no bus.
+	}
 	if s.bus != nil {
 		err = s.bus.Stop()
 	}
@@ -191,7 +218,8 @@ func (s *Stack) environment(name string) []string {
 		return bucket
 	}
 	address := s.busAddress(name)
-	return append(append(bucket, bus.At(address, busConfig(s.config.Region)).Variables()...),
+	return append(append(bucket, bus.At(address, busConfig(s.config.Region, s.config.Transcriber)).Variables()...),
 		"AWS_ENDPOINT_URL_SQS="+address, "AWS_ENDPOINT_URL_EVENTBRIDGE="+address, "AWS_ENDPOINT_URL_SECRETS_MANAGER="+address,
+		"AWS_ENDPOINT_URL_TRANSCRIBE="+address,
 		"LECTERN_KEYS="+bus.Secret(s.config.Region), "LECTERN_LOCAL_RECEIVERS=1")
 }

@@ -21,6 +21,7 @@ import (
 	"lectern/localstack/local/engine"
 	"lectern/localstack/local/objects"
 	"lectern/localstack/local/recorder"
+	"lectern/localstack/local/transcribe"
 	"lectern/shared/api"
 	"lectern/shared/scan"
 	"lectern/shared/secret"
@@ -63,6 +64,8 @@ type Config struct {
 	// Publish starts the local bus and the workers that follow a change, as the stream of the table
 	// does on AWS. Without it, no change is published.
 	Publish bool
+	// Transcriber is the transcriber of the region: speech.StandIn, which needs Publish; empty for none.
+	Transcriber string
 	// Settling is the time between the rounds of an erasure of functions in this process, in whole
 	// seconds; 0 is that of a deployed service.
 	Settling time.Duration
@@ -92,6 +95,8 @@ type Stack struct {
 	workers *processes
 	// scanner is Config.Scanner.
 	scanner scan.Scanner
+	// jobs is the stand-in of the transcriber; nil without one.
+	jobs *transcribe.StandIn
 	// server or door has the bucket, see openBucket.
 	server *objects.Server
 	door   *objects.Door
@@ -213,7 +218,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, &secret.Keys{Load: s.key.load}, s.Bucket.Store()
-	env.Scanner = s.scanner
+	env.Scanner, env.Transcriber = s.scanner, s.config.Transcriber
 	here, p := inProcess{s, env}, (*processes)(nil)
 	if s.config.Functions != "" {
 		p = s.processes()

@@ -102,7 +102,8 @@ func (s *Stack) Places(t testing.TB) *bus.Places {
 	if s.backend.stack == nil {
 		leaveOut(t, "the queues of the deployed service are its own")
 	}
-	return stack.Places(s.backend.instance.Env.Region, s.backend.stack.BusURL)
+	env := s.backend.instance.Env
+	return stack.Places(env.Region, s.backend.stack.BusURL, env.Transcriber)
 }
 
 // Env returns the environment of the region's groups, for a test that starts a group.
@@ -120,6 +121,14 @@ func (s *Stack) Inside(t testing.TB, why string) {
 	t.Helper()
 	if !s.backend.inProcess {
 		leaveOut(t, why)
+	}
+}
+
+// NeedsStandIn leaves the test out if the region has no stand-in of a transcriber.
+func (s *Stack) NeedsStandIn(t testing.TB) {
+	t.Helper()
+	if s.backend.deployed != nil {
+		leaveOut(t, "a deployed service has no stand-in of a transcriber")
 	}
 }
 

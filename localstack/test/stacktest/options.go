@@ -1,6 +1,7 @@
 package stacktest
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"lectern/localstack/local/faulty"
 	"lectern/localstack/local/stack"
 	"lectern/shared/api"
+	"lectern/shared/speech"
 	"lectern/shared/table"
 )
 
@@ -26,6 +28,8 @@ type Option struct {
 	publish  bool
 	settling time.Duration
 	folder   string
+	// transcriber is that of stack.Config.
+	transcriber string
 }
 
 // InRegion chooses a region other than us.
@@ -58,6 +62,9 @@ func Ingesting() Option { return Option{ingest: true} }
 // Publishing starts the local bus and the workers that follow a change. A deployed service always
 // has both.
 func Publishing() Option { return Option{publish: true} }
+
+// Transcribing starts the stand-in of a transcriber too, with what Publishing starts.
+func Transcribing() Option { return Option{publish: true, transcriber: speech.StandIn} }
 
 // Settling sets the time between the rounds of an erasure, in whole seconds, of a service in this
 // process.
@@ -95,6 +102,7 @@ func all(options []Option) Option {
 		merged.asAWS = merged.asAWS || o.asAWS
 		merged.ingest = merged.ingest || o.ingest
 		merged.publish = merged.publish || o.publish
+		merged.transcriber = cmp.Or(o.transcriber, merged.transcriber)
 		merged.settling = max(merged.settling, o.settling)
 	}
 	return merged
@@ -104,7 +112,7 @@ func all(options []Option) Option {
 func (o Option) config() stack.Config {
 	c := stack.Config{
 		Region: o.region, Table: "lectern-" + rand.Text(), Stage: o.stage, Wrap: o.wrap, Apart: true, Ingest: o.ingest, Publish: o.publish,
-		Settling: o.settling, Dir: o.folder,
+		Settling: o.settling, Dir: o.folder, Transcriber: o.transcriber,
 	}
 	if o.asAWS {
 		c.Wrap = o.client

@@ -1,0 +1,171 @@
+package transcriber
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/blob"
+	"lectern/shared/media"
+	"lectern/shared/speech"
+	"lectern/shared/transcript"
+	"lectern/shared/wire"
+)
+
+// formats has the formats of Amazon Transcribe by the extensions of files. It reads no other files.
+var formats = map[string]string{
+	"mp4": "mp4", "m4v": "mp4", "webm": "webm", "mp3": "mp3", "m4a": "m4a", "wav": "wav", "flac": "flac", "ogg": "ogg",
+}
+
+// maxOutput is the size of the largest output that is read. Four hours of speech, the longest job, have
+// some 15 MB.
+const maxOutput = 64 << 20
+
+// step does the next step of a media item: starts its job, or looks for the end of the job. An item that
+// is gone, or has ended, keeps no output.
+func (w *Worker) step(ctx context.Context, c *auth.Caller, at place) error {
+	m, err := w.Media.Medium(ctx, c, at.Session, at.ID)
+	if err != nil && !apierr.IsNotFound(err) {
+		return err
+	}
+	if m == nil || !m.Transcript.Open() {
+		return w.forget(ctx, at)
+	}
+	if m.Transcript == media.Queued {
+		return w.start(ctx, c, at, m)
+	}
+	found, err := w.Jobs.Find(ctx, w.Prefix+at.ID)
+	switch {
+	case errors.Is(err, speech.ErrAbsent): // A transcriber forgets jobs after some months.
+		return w.start(ctx, c, at, m)
+	case err != nil:
+		return err
+	case found.State == speech.Done:
+		return w.finish(ctx, c, at, m)
+	case found.State == speech.Failed:
+		return w.fail(ctx, c, m, errors.New(found.Reason))
+	}
+	return w.checkLater(ctx, at)
+}
+
+// start starts the job of a media item. A file that the transcriber does not take is failed; a busy
+// transcriber is asked again later.
+func (w *Worker) start(ctx context.Context, c *auth.Caller, at place, m *media.Medium) error {
+	format := formats[m.Extension()]
+	if format == "" {
+		return w.fail(ctx, c, m, fmt.Errorf("%w: files of the format %q", speech.ErrRefused, m.Extension()))
+	}
+	address, bucket, err := w.Media.Blobs.Address(ctx, at.media())
+	if err != nil {
+		return err
+	}
+	err = w.Jobs.Start(ctx, speech.Job{Name: w.Prefix + at.ID, Media: address, Format: format, Bucket: bucket, Output: at.output()})
+	switch {
+	case errors.Is(err, speech.ErrRefused):
+		return w.fail(ctx, c, m, err)
+	case errors.Is(err, speech.ErrBusy):
+		w.Log.WarnContext(ctx, "a transcription waits", "media_item", m.ID, "error", err)
+		return w.checkLater(ctx, at)
+	case err != nil:
+		return err
+	}
+	// The check comes first: an end between the two leaves a check, and not a job without one.
+	if err := w.checkLater(ctx, at); err != nil {
+		return err
+	}
+	_, err = w.Media.SetTranscript(ctx, c, m, media.Processing)
+	return err
+}
+
+// finish stores the fragments of a job that is done, and then removes the output.
+func (w *Worker) finish(ctx context.Context, c *auth.Caller, at place, m *media.Medium) error {
+	fragments, err := w.read(ctx, at)
+	if err == nil {
+		err = w.Texts.Import(ctx, c, transcript.Import{Session: at.Session, Source: m.ID, Texts: w.drafts(fragments)})
+	}
+	switch {
+	case final(err):
+		err = w.fail(ctx, c, m, err)
+	case err == nil:
+		_, err = w.Media.SetTranscript(ctx, c, m, media.Ready)
+		w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
+	}
+	if err != nil {
+		return err
+	}
+	return w.forget(ctx, at)
+}
+
+// errUnreadable reports an output without fragments that can be read.
+var errUnreadable = errors.New("transcriber: the output cannot be read")
+
+// read returns the fragments of the output of a job. A missing, too long or broken output is
+// errUnreadable.
+func (w *Worker) read(ctx context.Context, at place) ([]speech.Fragment, error) {
+	text, err := w.Media.Blobs.First(ctx, at.output(), maxOutput+1)
+	switch {
+	case errors.Is(err, blob.ErrAbsent):
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	case err != nil:
+		return nil, err
+	case len(text) > maxOutput:
+		return nil, fmt.Errorf("%w: it is longer than %d bytes", errUnreadable, maxOutput)
+	}
+	fragments, err := speech.Cut(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
+	}
+	return fragments, nil
+}
+
+// drafts returns the fragments as transcriptions.
+func (w *Worker) drafts(fragments []speech.Fragment) []*transcript.Draft {
+	all := make([]*transcript.Draft, len(fragments))
+	for i, f := range fragments {
+		d := &transcript.Draft{
+			Type: wire.Some(transcript.Fragment), Transcription: wire.Some(f.Text), Provider: wire.Some(w.Provider),
+			StartTime: wire.Some(f.Start), EndTime: wire.Some(f.End),
+		}
+		if f.Speaker != "" {
+			d.Speaker = wire.Some(f.Speaker)
+		}
+		if f.Language != "" {
+			d.LanguageCode = wire.Some(f.Language)
+		}
+		all[i] = d
+	}
+	return all
+}
+
+// final reports whether an error is for good: the output cannot be read, the session is deleted, or a text
+// or a limit is refused.
+func final(err error) bool {
+	refused := (*apierr.Error)(nil)
+	if errors.As(err, &refused) {
+		return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
+	}
+	return errors.Is(err, errUnreadable)
+}
+
+// fail ends a transcription without a text. Nothing has failed if another worker has meanwhile stored the
+// fragments and removed the output.
+func (w *Worker) fail(ctx context.Context, c *auth.Caller, m *media.Medium, reason error) error {
+	ended, err := w.Media.SetTranscript(ctx, c, m, media.Failed)
+	if err != nil && !apierr.IsNotFound(err) {
+		return err
+	}
+	if ended == nil || ended.Transcript == media.Failed {
+		w.Log.ErrorContext(ctx, "a transcription failed", "metric", "transcription_failed", "org", c.Org.ID, "event", c.Event.ID,
+			"media_item", m.ID, "error", reason)
+	}
+	return nil
+}
+
+// forget removes the output of a job, if there is one.
+func (w *Worker) forget(ctx context.Context, at place) error {
+	return w.Media.Blobs.Delete(ctx, at.output())
+}
