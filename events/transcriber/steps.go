@@ -21,19 +21,25 @@ var formats = map[string]string{
 	"mp4": "mp4", "m4v": "mp4", "webm": "webm", "mp3": "mp3", "m4a": "m4a", "wav": "wav", "flac": "flac", "ogg": "ogg",
 }
 
+// maxMedia is the size of the largest file that Amazon Transcribe takes.
+const maxMedia = 2 << 30
+
 // maxOutput is the size of the largest output that is read. Four hours of speech, the longest job, have
 // some 15 MB.
 const maxOutput = 64 << 20
 
 // step does the next step of a media item: starts its job, or looks for the end of the job. An item that
-// is gone, or has ended, keeps no output.
+// is gone, or has its fragments, keeps no output.
 func (w *Worker) step(ctx context.Context, c *auth.Caller, at place) error {
 	m, err := w.Media.Medium(ctx, c, at.Session, at.ID)
 	if err != nil && !apierr.IsNotFound(err) {
 		return err
 	}
-	if m == nil || !m.Transcript.Open() {
+	if m == nil || m.Transcript == media.Ready {
 		return w.forget(ctx, at)
+	}
+	if !m.Transcript.Open() {
+		return nil
 	}
 	if m.Transcript == media.Queued {
 		return w.start(ctx, c, at, m)
@@ -52,12 +58,16 @@ func (w *Worker) step(ctx context.Context, c *auth.Caller, at place) error {
 	return w.checkLater(ctx, at)
 }
 
-// start starts the job of a media item. A file that the transcriber does not take is failed; a busy
-// transcriber is asked again later.
+// start starts the job of a media item. A file of a format or a size that the transcriber does not take is
+// failed; a busy transcriber is asked again later. After any other refusal, which a missing permission is too,
+// the message is tried again and ends among the dead ones.
 func (w *Worker) start(ctx context.Context, c *auth.Caller, at place, m *media.Medium) error {
 	format := formats[m.Extension()]
-	if format == "" {
-		return w.fail(ctx, c, m, fmt.Errorf("%w: files of the format %q", speech.ErrRefused, m.Extension()))
+	switch {
+	case format == "":
+		return w.fail(ctx, c, m, fmt.Errorf("files of the format %q are not taken", m.Extension()))
+	case m.Size > maxMedia:
+		return w.fail(ctx, c, m, fmt.Errorf("the file is longer than %d bytes", maxMedia))
 	}
 	address, bucket, err := w.Media.Blobs.Address(ctx, at.media())
 	if err != nil {
@@ -65,8 +75,6 @@ func (w *Worker) start(ctx context.Context, c *auth.Caller, at place, m *media.M
 	}
 	err = w.Jobs.Start(ctx, speech.Job{Name: w.Prefix + at.ID, Media: address, Format: format, Bucket: bucket, Output: at.output()})
 	switch {
-	case errors.Is(err, speech.ErrRefused):
-		return w.fail(ctx, c, m, err)
 	case errors.Is(err, speech.ErrBusy):
 		w.Log.WarnContext(ctx, "a transcription waits", "media_item", m.ID, "error", err)
 		return w.checkLater(ctx, at)
@@ -88,15 +96,17 @@ func (w *Worker) finish(ctx context.Context, c *auth.Caller, at place, m *media.
 		err = w.Texts.Import(ctx, c, transcript.Import{Session: at.Session, Source: m.ID, Texts: w.drafts(fragments)})
 	}
 	switch {
-	case final(err):
+	case errors.Is(err, errUnreadable): // The output ends by the life cycle of the bucket: a corrected release may read it.
+		return w.fail(ctx, c, m, err)
+	case refused(err):
 		err = w.fail(ctx, c, m, err)
 	case err == nil:
 		_, err = w.Media.SetTranscript(ctx, c, m, media.Ready)
-		w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
 	}
 	if err != nil {
 		return err
 	}
+	w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
 	return w.forget(ctx, at)
 }
 
@@ -104,11 +114,14 @@ func (w *Worker) finish(ctx context.Context, c *auth.Caller, at place, m *media.
 var errUnreadable = errors.New("transcriber: the output cannot be read")
 
 // read returns the fragments of the output of a job. A missing, too long or broken output is
-// errUnreadable.
+// errUnreadable. An output that is there and cannot be read at the moment is another error.
 func (w *Worker) read(ctx context.Context, at place) ([]speech.Fragment, error) {
 	text, err := w.Media.Blobs.First(ctx, at.output(), maxOutput+1)
 	switch {
-	case errors.Is(err, blob.ErrAbsent):
+	case errors.Is(err, blob.ErrAbsent): // To S3, a missing object and a missing permission are the same.
+		if has, failed := w.Media.Blobs.Has(ctx, at.output()); has || failed != nil {
+			return nil, errors.Join(err, failed)
+		}
 		return nil, fmt.Errorf("%w: %w", errUnreadable, err)
 	case err != nil:
 		return nil, err
@@ -141,14 +154,10 @@ func (w *Worker) drafts(fragments []speech.Fragment) []*transcript.Draft {
 	return all
 }
 
-// final reports whether an error is for good: the output cannot be read, the session is deleted, or a text
-// or a limit is refused.
-func final(err error) bool {
-	refused := (*apierr.Error)(nil)
-	if errors.As(err, &refused) {
-		return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refused.Status)
-	}
-	return errors.Is(err, errUnreadable)
+// refused reports whether an error is for good: the session is purged, or a text or a limit is refused.
+func refused(err error) bool {
+	refusal := (*apierr.Error)(nil)
+	return errors.As(err, &refusal) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refusal.Status)
 }
 
 // fail ends a transcription without a text. Nothing has failed if another worker has meanwhile stored the

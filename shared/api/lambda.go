@@ -79,6 +79,9 @@ func configured(getenv func(string) string) (config, error) {
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
 	c.localReceivers = c.localReceivers && c.endpoint != ""
 	vars.mistakes = append(vars.mistakes, speech.Check(c.transcriber))
+	if c.transcriber == speech.StandIn && c.endpoint == "" {
+		vars.mistakes = append(vars.mistakes, fmt.Errorf("%s must not be %s on AWS", VariableTranscriber, speech.StandIn))
+	}
 	return c, errors.Join(vars.mistakes...)
 }
 

@@ -44,6 +44,11 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "engine"
 	_, err = configured(func(name string) string { return set[name] })
 	require.ErrorContains(t, err, "AWS_ENDPOINT_URL_DYNAMODB is not an address")
+	delete(set, "AWS_ENDPOINT_URL_DYNAMODB")
+	delete(set, "AWS_ENDPOINT_URL")
+	set["LECTERN_TRANSCRIBER"] = "stand-in"
+	_, err = configured(func(name string) string { return set[name] })
+	require.EqualError(t, err, "LECTERN_TRANSCRIBER must not be stand-in on AWS")
 }
 
 func TestARequestHasTheGatewaysIDUnlessItsClientGaveOne(t *testing.T) {

@@ -111,6 +111,22 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
+// Has reports whether there is an object, also if the role may not read it. The role must be allowed to list
+// versions.
+func (s *Store) Has(ctx context.Context, key string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	o, err := s.open(ctx)
+	if err != nil {
+		return false, err
+	}
+	versions, err := o.versions(ctx, key)
+	if err != nil {
+		return false, failedRemoval("list the versions of an object", err)
+	}
+	return len(versions) > 0, nil
+}
+
 // versions returns the ids of the versions and delete markers of a key. The key may begin other keys.
 func (o *opened) versions(ctx context.Context, key string) (ids []*string, err error) {
 	pages := s3.NewListObjectVersionsPaginator(o.client, &s3.ListObjectVersionsInput{Bucket: o.bucket, Prefix: &key})

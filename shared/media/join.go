@@ -80,6 +80,8 @@ func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completio
 	}
 	if !m.Stored() {
 		_ = s.Blobs.Delete(ctx, m.Object) // After a failure, maintenance removes the bytes.
+	}
+	if refusal != nil { // A process without a scanner may have completed the upload.
 		return nil, refusal
 	}
 	return m.show(c), nil

@@ -60,6 +60,10 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 		return NotScanned, nil
 	}
 	s := c.scans.GetOrPut(o.Key, 1, newScan)
+	if s.failed() { // An earlier request waited for this scan.
+		s = newScan()
+		c.scans.Put(o.Key, s, 1)
+	}
 	s.begin.Do(func() { go c.run(context.WithoutCancel(ctx), o, s) })
 	ctx, cancel := context.WithTimeout(ctx, c.Wait)
 	defer cancel()
@@ -68,10 +72,17 @@ func (c *Clamd) Scan(ctx context.Context, o Object) (Verdict, error) {
 	case <-ctx.Done():
 		return "", fmt.Errorf("%w: the scan goes on", ErrNoVerdict)
 	}
-	if s.err != nil {
-		c.scans.Put(o.Key, newScan(), 1) // The next request begins another scan.
-	}
 	return s.verdict, s.err
+}
+
+// failed reports whether the scan has ended without a verdict.
+func (s *clamdScan) failed() bool {
+	select {
+	case <-s.done:
+		return s.err != nil
+	default:
+		return false
+	}
 }
 
 // run scans an object.

@@ -112,4 +112,20 @@ func TestALongScanGoesOnWithoutItsRequest(t *testing.T) {
 	verdict, err := slow.Scan(t.Context(), o)
 	require.NoError(t, err)
 	require.Equal(t, scan.Infected, verdict)
+	require.EqualValues(t, 1, d.Streams.Load())
+}
+
+// TestTheNextRequestScansAgain after a scan that failed once its request had gone.
+func TestTheNextRequestScansAgain(t *testing.T) {
+	s, d := newStore(t), &clamdtest.Daemon{Answer: "nonsense\x00", Release: make(chan struct{})}
+	slow, o := d.Start(t), s.put(t, "film", "film")
+	slow.Wait = 50 * time.Millisecond
+	_, err := slow.Scan(t.Context(), o)
+	require.ErrorIs(t, err, scan.ErrNoVerdict)
+	close(d.Release)
+	time.Sleep(time.Second) // The scan ends, and nobody learns of it.
+	slow.Wait = 10 * time.Second
+	_, err = slow.Scan(t.Context(), o)
+	require.ErrorIs(t, err, scan.ErrNoVerdict)
+	require.EqualValues(t, 2, d.Streams.Load())
 }

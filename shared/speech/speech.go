@@ -81,8 +81,6 @@ type Found struct {
 var (
 	// ErrAbsent reports an unknown job.
 	ErrAbsent = errors.New("speech: there is no such job")
-	// ErrRefused reports a job that the transcriber does not take.
-	ErrRefused = errors.New("speech: the transcriber refuses the job")
 	// ErrBusy reports that the transcriber takes no further job at the moment.
 	ErrBusy = errors.New("speech: the transcriber is busy")
 )

@@ -35,9 +35,9 @@ type Import struct {
 
 // Import stores the texts of a source as transcriptions, some in a transaction. The index of the session
 // counts the stored texts in the same transaction: a call goes on after the texts that earlier calls
-// have stored, and calls at the same time store no text twice. It returns a 404 without the session, and
-// a 400 for texts that break a rule or a limit. All texts together over a limit are refused before the
-// first is stored.
+// have stored, and calls at the same time store no text twice. It returns a 404 without the session, which
+// may be deleted, and a 400 for texts that break a rule or a limit. All texts together over a limit are
+// refused before the first is stored. The first transaction reserves room for all of them.
 func (st *Store) Import(ctx context.Context, c *auth.Caller, in Import) error {
 	for {
 		left, err := write.Run[int](ctx, st.Table, &importing{st, place(c), in})
@@ -67,7 +67,7 @@ func (o *importing) Touches(write.Items) []string { return nil }
 
 // Plan adds texts to the segments, as many as a transaction takes.
 func (o *importing) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	body, err := o.place.Live(got, o.in.Session)
+	body, err := o.place.Stored(got, o.in.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -75,35 +75,32 @@ func (o *importing) Plan(ctx context.Context, got write.Items) (*write.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	done := index.Imported[o.in.Source]
+	done, room := index.Imported[o.in.Source], index.Reserved[o.in.Source]
 	if done >= len(o.in.Texts) {
 		return &write.Plan{Answer: 0}, nil
 	}
 	if done == 0 {
-		if err := o.fits(index); err != nil {
+		if room, err = o.fits(index); err != nil {
 			return nil, err
 		}
 	}
-	s, size, now := newSheet(o.store.Table, o.place, index), sizeOf(index), wire.At(o.store.Now())
+	s, before, now := newSheet(o.store.Table, o.place, index), index.Bytes(), wire.At(o.store.Now())
 	writes := []table.Write{table.Version(o.place.Body(o.in.Session), body.Version)}
-	for first := done; done < len(o.in.Texts) && done < first+maxAtOnce && s.room(size); done++ {
+	for first := done; done < len(o.in.Texts) && done < first+maxAtOnce && s.room(before); done++ {
 		added, err := o.add(ctx, s, done, now)
 		if err != nil {
 			return nil, err
 		}
 		writes = append(writes, added...)
 	}
-	if err := size.check(sizeOf(index), o.store.most()); err != nil {
-		return nil, err
-	}
-	index.note(o.in.Source, done)
+	index.note(o.in.Source, done, Room{len(o.in.Texts) - done, max(room.Bytes-(index.Bytes()-before), 0)})
 	changed, err := s.writes(now)
 	return &write.Plan{Writes: append(writes, changed...), Answer: len(o.in.Texts) - done}, err
 }
 
-// room reports whether a transaction takes another text. before is the size before the first.
-func (s *sheet) room(before size) bool {
-	return len(s.was) <= maxChanged && s.index.Bytes()-before.bytes < maxBytesAtOnce
+// room reports whether a transaction takes another text. before is the length of all texts before the first.
+func (s *sheet) room(before int) bool {
+	return len(s.was) <= maxChanged && s.index.Bytes()-before < maxBytesAtOnce
 }
 
 // add adds the text at n to its segment, and returns the writes of its pointer and its change record.
@@ -132,29 +129,37 @@ func (o *importing) text(n int, now wire.Time) (*Transcription, error) {
 	return t, d.apply(t)
 }
 
-// fits returns the 400 of texts that break a rule, or are too many or too long together, and of a source
-// too many.
-func (o *importing) fits(index *Index) error {
+// fits returns the room of the texts. It returns the 400 of texts that break a rule, or are too many or too
+// long together, and of a source too many.
+func (o *importing) fits(index *Index) (room Room, err error) {
 	if len(index.Imported) >= maxSources {
-		return apierr.Invalid("source", "A session has texts of at most %d sources.", maxSources)
+		return room, apierr.Invalid("source", "A session has texts of at most %d sources.", maxSources)
 	}
-	before := sizeOf(index)
-	after := before
+	languages := index.languages()
 	for n := range o.in.Texts {
 		t, err := o.text(n, wire.At(o.store.Now()))
 		if err != nil {
-			return err
+			return room, err
 		}
-		after.bytes += t.bytes()
-		after.total++
+		room.Texts++
+		room.Bytes += t.bytes()
+		languages[languageOf(t.class())] = true
 	}
-	return before.check(after, o.store.most())
+	before := sizeOf(index)
+	return room, before.check(size{before.total + room.Texts, before.bytes + room.Bytes, len(languages)}, o.store.most())
 }
 
-// note notes the number of stored texts of a source.
-func (x *Index) note(source string, stored int) {
+// note notes the number of stored texts of a source, and the room for the others.
+func (x *Index) note(source string, stored int, left Room) {
 	if x.Imported == nil {
 		x.Imported = map[string]int{}
 	}
 	x.Imported[source] = stored
+	delete(x.Reserved, source)
+	if left.Texts > 0 {
+		if x.Reserved == nil {
+			x.Reserved = map[string]Room{}
+		}
+		x.Reserved[source] = left
+	}
 }

@@ -26,12 +26,20 @@ type Index struct {
 	// Imported has the numbers of texts that were stored of each source (Import). A text that is
 	// deleted later still counts.
 	Imported map[string]int `json:"imported,omitempty"`
+	// Reserved is the room for the texts of each source that are not stored yet.
+	Reserved map[string]Room `json:"reserved,omitempty"`
 	// UpdatedAt is the time of the last write.
 	UpdatedAt wire.Time `json:"updated_at"`
 	// Session is the session's id, and Version the item's version; 0 for a session without an
 	// index.
 	Session string `json:"-"`
 	Version int64  `json:"-"`
+}
+
+// Room is a number of texts, and their length in JSON.
+type Room struct {
+	Texts int `json:"texts"`
+	Bytes int `json:"bytes"`
 }
 
 // Segment describes a segment.
@@ -172,11 +180,14 @@ func (x *Index) languages() map[string]bool {
 	all := map[string]bool{}
 	for _, s := range x.Segments {
 		for class := range s.Counts {
-			all[strings.Split(class, ",")[1]] = true
+			all[languageOf(class)] = true
 		}
 	}
 	return all
 }
+
+// languageOf returns the language code in a class.
+func languageOf(class string) string { return strings.Split(class, ",")[1] }
 
 // find returns the index of the segment that has or would take the position; -1 without
 // segments.

@@ -227,8 +227,14 @@ func (o *operation) record(ctx context.Context, before, after *Transcription) ch
 // size is the size of a session's transcriptions.
 type size struct{ total, bytes, languages int }
 
+// sizeOf returns the size with the reserved room.
 func sizeOf(x *Index) size {
-	return size{x.Count(Filter{Partial: true}), x.Bytes(), len(x.languages())}
+	s := size{x.Count(Filter{Partial: true}), x.Bytes(), len(x.languages())}
+	for _, r := range x.Reserved {
+		s.total += r.Texts
+		s.bytes += r.Bytes
+	}
+	return s
 }
 
 // check returns the 400 of a size over a limit that a write has made larger.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type Daemon struct {
 	AtOnce bool
 	// Release holds the answer back until Release is closed.
 	Release chan struct{}
+	// Streams is the number of streams that have begun.
+	Streams atomic.Int32
 
 	listener net.Listener
 }
@@ -57,6 +60,7 @@ func (d *Daemon) serve(l net.Listener) {
 		if err != nil {
 			return
 		}
+		d.Streams.Add(1)
 		go d.talk(conn)
 	}
 }

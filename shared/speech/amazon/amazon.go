@@ -73,9 +73,6 @@ func failed(doing string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if bad := (*types.BadRequestException)(nil); errors.As(err, &bad) {
-		return fmt.Errorf("%w: %s: %w", speech.ErrRefused, doing, err)
-	}
 	if limit := (*types.LimitExceededException)(nil); errors.As(err, &limit) {
 		return fmt.Errorf("%w: %s: %w", speech.ErrBusy, doing, err)
 	}

@@ -67,23 +67,23 @@ func TestAJobIsStartedOnce(t *testing.T) {
 
 func TestAnswersWithoutAJob(t *testing.T) {
 	for body, want := range map[string]error{
-		`{"__type": "BadRequestException", "Message": "The media format is not supported."}`:         speech.ErrRefused,
 		`{"__type": "LimitExceededException", "Message": "You have too many concurrent jobs."}`:      speech.ErrBusy,
 		`{"__type": "com.amazonaws.transcribe#LimitExceededException", "Message": "Rate exceeded."}`: speech.ErrBusy,
 	} {
 		require.ErrorIs(t, client(t, &double{status: 400, body: body}).Start(t.Context(), job), want, body)
 	}
-	for _, known := range []error{speech.ErrRefused, speech.ErrBusy, speech.ErrAbsent} {
+	for _, known := range []error{speech.ErrBusy, speech.ErrAbsent} {
 		down := client(t, &double{status: 500, body: `{"__type": "InternalFailureException"}`})
 		require.NotErrorIs(t, down.Start(t.Context(), job), known)
 		_, err := down.Find(t.Context(), job.Name)
 		require.Error(t, err)
 		require.NotErrorIs(t, err, known)
 	}
-	throttled := client(t, &double{status: 400, body: `{"__type": "ThrottlingException", "Message": "Rate exceeded"}`})
-	err := throttled.Start(t.Context(), job)
-	require.ErrorContains(t, err, "ThrottlingException")
-	require.NotErrorIs(t, err, speech.ErrRefused, "the message is tried again")
+	for _, name := range []string{"ThrottlingException", "BadRequestException"} {
+		err := client(t, &double{status: 400, body: `{"__type": "` + name + `", "Message": "No."}`}).Start(t.Context(), job)
+		require.ErrorContains(t, err, name)
+		require.NotErrorIs(t, err, speech.ErrBusy, "the message is tried again")
+	}
 }
 
 func TestTheStateOfAJob(t *testing.T) {

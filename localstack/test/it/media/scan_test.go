@@ -128,4 +128,5 @@ func TestALongScanGoesOn(t *testing.T) {
 	close(daemon.Release)
 	slow.Wait = time.Minute
 	at.requireRefused(p, p.completion())
+	require.EqualValues(t, 1, daemon.Streams.Load())
 }

@@ -134,4 +134,5 @@ func TestALongScanGoesOn(t *testing.T) {
 	close(daemon.Release)
 	slow.Wait = time.Minute
 	requireMalware(t, at.complete(400, id), "filename")
+	require.EqualValues(t, 1, daemon.Streams.Load())
 }
