@@ -7,11 +7,13 @@ import (
 	"io"
 	"mime"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
 
 // binary is the type of every download that a browser must not show.
@@ -120,11 +122,13 @@ func (s *Store) Has(ctx context.Context, key string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	versions, err := o.versions(ctx, key)
+	page, err := o.client.ListObjectVersions(ctx, &s3.ListObjectVersionsInput{Bucket: o.bucket, Prefix: &key})
 	if err != nil {
 		return false, failedRemoval("list the versions of an object", err)
 	}
-	return len(versions) > 0, nil
+	return slices.ContainsFunc(page.Versions, func(v types.ObjectVersion) bool {
+		return aws.ToString(v.Key) == key && aws.ToBool(v.IsLatest)
+	}), nil
 }
 
 // versions returns the ids of the versions and delete markers of a key. The key may begin other keys.

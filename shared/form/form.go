@@ -125,12 +125,12 @@ func (r *Reader) Digest() []byte {
 // when Read returns.
 func (r *Reader) Read(ctx context.Context, boundary string) error {
 	err := cmp.Or(r.readAll(ctx, boundary), r.wait())
-	if err != nil { // The server reads what is left of a body before it answers.
+	if err != nil && !r.body.ended { // The server reads what is left of a body before it answers.
 		r.limit(answerTime)
-		return err
+	} else {
+		r.limit(0)
 	}
-	r.limit(0)
-	return nil
+	return err
 }
 
 // readAll reads the form, and leaves the last full part to the sink.
@@ -270,6 +270,8 @@ type limited struct {
 	inner   io.Reader
 	left    int
 	refusal error
+	// ended reports whether the body has come to its end.
+	ended bool
 }
 
 // Read reads the body.
@@ -279,5 +281,6 @@ func (l *limited) Read(p []byte) (int, error) {
 	}
 	n, err := l.inner.Read(p)
 	l.left -= n
+	l.ended = l.ended || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	return n, err
 }

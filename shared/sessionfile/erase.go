@@ -3,6 +3,7 @@ package sessionfile
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -199,7 +200,6 @@ func (e *erasing) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 	if len(some) == 0 {
 		return &write.Plan{Answer: found}, nil
 	}
-	found.begun = true
 	for _, b := range some {
 		if err := s.erase(ctx, b, e.owner.Contact); err != nil {
 			return nil, err
@@ -209,6 +209,10 @@ func (e *erasing) Plan(ctx context.Context, got write.Items) (*write.Plan, error
 		s.also = append(s.also, s.open.unchanged(openKey(session.At(e.caller), e.session)))
 	}
 	writes, err := s.writes(ctx)
+	if err == nil && len(writes) == 0 {
+		err = fmt.Errorf("sessionfile: the bytes of %d files of %s have words and no records", len(some), e.session)
+	}
+	found.begun = true
 	return &write.Plan{Writes: writes, Answer: found}, err
 }
 
@@ -274,7 +278,8 @@ func (s *sheet) isLive(b *Bytes) bool {
 }
 
 // erase removes the file or the upload of bytes, and the words of the record. The record names the owner, and
-// ends when no client can send the bytes any more.
+// says no more of a file than before (Sent). It ends when every try of the erasure has ended, and no client can
+// send the bytes any more.
 func (s *sheet) erase(ctx context.Context, b *Bytes, owner string) error {
 	if f := s.before.FileOf(b.ID); f != nil {
 		s.change().RemoveFile(f.ID)
@@ -282,9 +287,14 @@ func (s *sheet) erase(ctx context.Context, b *Bytes, owner string) error {
 	if u := s.open.Find(b.File.ID); u != nil && u.Bytes == b.ID {
 		s.close(u.File)
 	}
-	ends := wire.At(s.now.Add(blob.MaxExpiry))
+	wasFile, ends := s.before.FileOf(b.ID) != nil, wire.At(s.now.Add(uploadTime))
 	return s.set(ctx, b.ID, "erased", func(b *Bytes) {
-		b.Name, b.File.Title, b.File.Filename, b.File.AssignedTo, b.Sent = "", "", "", &owner, nil
+		b.Name, b.File.Title, b.File.Filename, b.File.AssignedTo = "", "", "", &owner
+		if wasFile {
+			b.Sent = nil
+		} else if b.Sent != nil {
+			b.Sent = &Sent{AssignedTo: true}
+		}
 		if b.Ends == nil || b.Ends.After(ends.Time) {
 			b.Ends = &ends
 		}

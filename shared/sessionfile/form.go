@@ -209,7 +209,7 @@ func (a *arrival) finish(ctx context.Context) error {
 	}
 	a.joined = true
 	complete := *a.bytes
-	complete.Size = a.Size()
+	complete.Name, complete.Size = a.name, a.Size()
 	var err error
 	a.verdict, _, err = a.accept(ctx, a.caller, &complete)
 	return ofFile(err)

@@ -37,7 +37,8 @@ type Import struct {
 // counts the stored texts in the same transaction: a call goes on after the texts that earlier calls
 // have stored, and calls at the same time store no text twice. It returns a 404 without the session, which
 // may be deleted, and a 400 for texts that break a rule or a limit. All texts together over a limit are
-// refused before the first is stored. The first transaction reserves room for all of them.
+// refused before the first is stored. The first transaction reserves room for all of them; an Import without
+// texts gives room back that is left.
 func (st *Store) Import(ctx context.Context, c *auth.Caller, in Import) error {
 	for {
 		left, err := write.Run[int](ctx, st.Table, &importing{st, place(c), in})
@@ -77,7 +78,7 @@ func (o *importing) Plan(ctx context.Context, got write.Items) (*write.Plan, err
 	}
 	done, room := index.Imported[o.in.Source], index.Reserved[o.in.Source]
 	if done >= len(o.in.Texts) {
-		return &write.Plan{Answer: 0}, nil
+		return o.giveBack(index)
 	}
 	if done == 0 {
 		if room, err = o.fits(index); err != nil {
@@ -96,6 +97,16 @@ func (o *importing) Plan(ctx context.Context, got write.Items) (*write.Plan, err
 	index.note(o.in.Source, done, Room{len(o.in.Texts) - done, max(room.Bytes-(index.Bytes()-before), 0)})
 	changed, err := s.writes(now)
 	return &write.Plan{Writes: append(writes, changed...), Answer: len(o.in.Texts) - done}, err
+}
+
+// giveBack gives back the room of a source that stores no further text.
+func (o *importing) giveBack(index *Index) (*write.Plan, error) {
+	if _, reserved := index.Reserved[o.in.Source]; !reserved {
+		return &write.Plan{Answer: 0}, nil
+	}
+	delete(index.Reserved, o.in.Source)
+	writes, err := newSheet(o.store.Table, o.place, index).writes(wire.At(o.store.Now()))
+	return &write.Plan{Writes: writes, Answer: 0}, err
 }
 
 // room reports whether a transaction takes another text. before is the length of all texts before the first.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
 	"lectern/shared/table"
@@ -105,9 +106,27 @@ func TestFilesOfAnErasedPersonAreRemoved(t *testing.T) {
 	require.Len(t, files, 3)
 	require.Equal(t, []any{nil, l.bob, l.bob}, it.Column(files, "assigned_participant_id"))
 	l.Complete(l.moved)
-	require.EqualValues(t, len(l.gone), l.Maintain(1).Uploads, "the records of the bytes follow")
+	require.EqualValues(t, len(l.gone), l.Maintain(2).Uploads, "the records of the bytes follow")
 	require.Equal(t, l.others[:2], l.Remaining(l.others[:2]...))
 	engine.RequireWhole(t)
+}
+
+// TestBytesAreRemovedInTheFirstRound, also those of a form.
+func TestBytesAreRemovedInTheFirstRound(t *testing.T) {
+	o := newOffice(t)
+	ada := o.Create(200, object{"email": address}).ID()
+	speaking := []any{object{"contact_id": ada, "core_role": "speaker"}}
+	s := it.Shelf{Client: o.Client, Session: o.Client.Create(200, object{"title": "A talk", "participants": speaking}).ID()}
+	s.Add(assigned(ada, named))
+	form := "--b\r\nContent-Disposition: form-data; name=\"assigned_participant_id\"\r\n\r\n" + ada + "\r\n--b\r\n" +
+		"Content-Disposition: form-data; name=\"file\"; filename=\"" + canary + ".txt\"\r\n\r\nGood morning.\r\n--b--\r\n"
+	sent := stacktest.WithHeaders(form, "Content-Type", "multipart/form-data; boundary=b")
+	require.Equal(t, ada, entity(o.Do(201, http.MethodPost, s.Path("/upload"), sent).At("data").(object))["assigned_participant_id"])
+	keys := o.StoredKeys(t, "files/")
+	require.Len(t, keys, 2)
+	o.ask(201, asking("erasure", address))
+	require.Eventually(t, func() bool { return len(s.Remaining(keys...)) == 0 }, patience, pause)
+	require.Empty(t, s.Do(200, http.MethodGet, s.Path(""), nil).List("data"))
 }
 
 // tired is a door to the bucket that fails after some calls.
@@ -157,6 +176,7 @@ func TestAnErasureWaitsForTheBucket(t *testing.T) {
 		}
 	}
 	require.Greater(t, failed, 2)
+	require.Zero(t, b.invoke(b.posts[len(b.posts)-1].Body, 1), "the second round")
 	require.Empty(t, b.shelf.Remaining(b.keys...))
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 	require.Empty(t, b.Do(200, http.MethodGet, b.shelf.Path(""), nil).List("data"))
@@ -178,8 +198,9 @@ func TestWhoseADeletedFileWas(t *testing.T) {
 	remove(hers)
 	theirs, kept := l.Add(assigned(l.ada))
 	l.describe(theirs, assigned(l.bob))
+	_, fifth := l.Begin("/"+theirs+"/replace", 200, assigned(l.ada, named))
 	remove(theirs)
-	l.gone = append(l.gone, first, second, third, fourth)
+	l.gone = append(l.gone, first, second, third, fourth, fifth)
 	o.after(o.ask(201, asking("erasure", address)).ID(), "completed")
 	require.Empty(t, l.Remaining(l.gone...))
 	require.Empty(t, found(it.EngineOf(t, o.Stack).Dump(t)))
