@@ -160,8 +160,8 @@ func refused(err error) bool {
 	return errors.As(err, &refusal) && slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound}, refusal.Status)
 }
 
-// fail ends a transcription. It gives back the room of fragments that are not stored. Nothing has failed if another worker has meanwhile stored the
-// fragments and removed the output.
+// fail ends a transcription. It gives back the room of fragments that are not stored. Nothing has failed if
+// another worker has meanwhile stored the fragments and removed the output.
 func (w *Worker) fail(ctx context.Context, c *auth.Caller, m *media.Medium, reason error) error {
 	err := w.Texts.Import(ctx, c, transcript.Import{Session: m.SessionID, Source: m.ID})
 	if err != nil && !apierr.IsNotFound(err) {
