@@ -113,6 +113,7 @@ func TestFilesOfAnErasedPersonAreRemoved(t *testing.T) {
 
 // TestBytesAreRemovedInTheFirstRound, also those of a form.
 func TestBytesAreRemovedInTheFirstRound(t *testing.T) {
+	stacktest.Everywhere(t)
 	o := newOffice(t)
 	ada := o.Create(200, object{"email": address}).ID()
 	speaking := []any{object{"contact_id": ada, "core_role": "speaker"}}
@@ -122,10 +123,9 @@ func TestBytesAreRemovedInTheFirstRound(t *testing.T) {
 		"Content-Disposition: form-data; name=\"file\"; filename=\"" + canary + ".txt\"\r\n\r\nGood morning.\r\n--b--\r\n"
 	sent := stacktest.WithHeaders(form, "Content-Type", "multipart/form-data; boundary=b")
 	require.Equal(t, ada, entity(o.Do(201, http.MethodPost, s.Path("/upload"), sent).At("data").(object))["assigned_participant_id"])
-	keys := o.StoredKeys(t, "files/")
-	require.Len(t, keys, 2)
+	require.Len(t, o.StoredKeys(t, "files/"), 2)
 	o.ask(201, asking("erasure", address))
-	require.Eventually(t, func() bool { return len(s.Remaining(keys...)) == 0 }, patience, pause)
+	require.Eventually(t, func() bool { return len(o.StoredKeys(t, "files/")) == 0 }, patience, pause)
 	require.Empty(t, s.Do(200, http.MethodGet, s.Path(""), nil).List("data"))
 }
 
