@@ -59,7 +59,7 @@ type Config struct {
 // Reader reads one form. Close it.
 type Reader struct {
 	Config
-	from Body
+	from *watched
 	body *limited
 	sink Sink
 	// memory has the part that comes; nil before the file. sent gets the outcome of the part before.
@@ -80,9 +80,10 @@ func Open(body Body, c Config, to Sink) (*Reader, error) {
 		reading.Add(-1)
 		return nil, apierr.Unavailable()
 	}
-	whole := io.MultiReader(body, strings.NewReader("\r\n"), ended{})
+	from := &watched{Body: body}
+	whole := io.MultiReader(from, strings.NewReader("\r\n"), ended{})
 	return &Reader{
-		Config: c, from: body, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
+		Config: c, from: from, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
 		texts: map[string]string{}, sum: sha256.New(),
 	}, nil
 }
@@ -125,7 +126,7 @@ func (r *Reader) Digest() []byte {
 // when Read returns.
 func (r *Reader) Read(ctx context.Context, boundary string) error {
 	err := cmp.Or(r.readAll(ctx, boundary), r.wait())
-	if err != nil && !r.body.ended { // The server reads what is left of a body before it answers.
+	if err != nil && !r.from.ended { // The server reads what is left of a body before it answers.
 		r.limit(answerTime)
 	} else {
 		r.limit(0)
@@ -258,6 +259,19 @@ func (r *Reader) fill(from io.Reader) (end bool, err error) {
 	return end, err
 }
 
+// watched is a body that tells of its end.
+type watched struct {
+	Body
+	ended bool
+}
+
+// Read reads the body.
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Body.Read(p)
+	w.ended = w.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
 // ended follows a body, after a line end. Package multipart takes a body that ends within a header for a
 // whole form otherwise.
 type ended struct{}
@@ -270,8 +284,6 @@ type limited struct {
 	inner   io.Reader
 	left    int
 	refusal error
-	// ended reports whether the body has come to its end.
-	ended bool
 }
 
 // Read reads the body.
@@ -281,6 +293,5 @@ func (l *limited) Read(p []byte) (int, error) {
 	}
 	n, err := l.inner.Read(p)
 	l.left -= n
-	l.ended = l.ended || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 	return n, err
 }

@@ -207,3 +207,27 @@ func TestAPartThatIsNotSentEndsTheForm(t *testing.T) {
 	defer r.Close()
 	require.EqualError(t, r.Read(t.Context(), "b"), "no bucket")
 }
+
+// TestARefusedFormKeepsItsConnection: a form that has come whole leaves no deadline, which would end the
+// connection during the answer.
+func TestARefusedFormKeepsItsConnection(t *testing.T) {
+	ended := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		reader, err := form.Open(body{r.Body, http.NewResponseController(w)}, config, &refusing{})
+		if err == nil {
+			err = reader.Read(r.Context(), "b")
+			reader.Close()
+		}
+		time.Sleep(1500 * time.Millisecond) // The bucket removes what was sent.
+		ended <- r.Context().Err()
+		_, _ = io.WriteString(w, err.Error())
+	}))
+	t.Cleanup(server.Close)
+	answer, err := http.Post(server.URL, "multipart/form-data", strings.NewReader(before+strings.Repeat("x", 6<<20)+after))
+	require.NoError(t, err)
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, "no bucket", string(text))
+	require.NoError(t, <-ended)
+}
