@@ -104,23 +104,34 @@ func (w *Worker) eraseContact(ctx context.Context, r *datarequest.Request, id st
 
 // empty removes the values of a contact, event by event, and makes sure that none is left.
 func (w *Worker) empty(ctx context.Context, r *datarequest.Request, id string, tell bool) error {
-	events, err := w.Requests.Events(ctx, r.OrgID, id)
+	callers, err := w.callers(ctx, r.OrgID, id)
 	if err != nil {
 		return err
 	}
-	for _, event := range events {
-		caller, err := auth.Service(ctx, w.Table, r.OrgID, event, nil)
-		if err != nil {
-			return err
-		}
-		if caller == nil {
-			continue
-		}
+	for _, caller := range callers {
 		if err := w.Contacts.Erase(ctx, caller, id, tell); err != nil {
 			return err
 		}
 	}
 	return w.requireEmpty(ctx, r.OrgID, id)
+}
+
+// callers returns the service as a caller on each event of a contact, without events that are gone.
+func (w *Worker) callers(ctx context.Context, org int64, id string) (all []*auth.Caller, err error) {
+	events, err := w.Requests.Events(ctx, org, id)
+	if err != nil {
+		return nil, err
+	}
+	for _, event := range events {
+		caller, err := auth.Service(ctx, w.Table, org, event, nil)
+		if err != nil {
+			return nil, err
+		}
+		if caller != nil {
+			all = append(all, caller)
+		}
+	}
+	return all, nil
 }
 
 // body returns the record of a contact; nil for a contact that is purged.

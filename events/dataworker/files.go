@@ -13,7 +13,7 @@ import (
 // eraseFiles removes the files that are assigned to a contact, and notes their sessions. last is the id of the
 // last change with values of the erased person: files that changed later belong to the next person.
 func (w *Worker) eraseFiles(ctx context.Context, org int64, id, last string, found map[place]bool) error {
-	events, err := w.Requests.Events(ctx, org, id)
+	callers, err := w.callers(ctx, org, id)
 	if err != nil {
 		return err
 	}
@@ -23,20 +23,13 @@ func (w *Worker) eraseFiles(ctx context.Context, org int64, id, last string, fou
 	} else if last != everyChange {
 		return fmt.Errorf("dataworker: the change %s has no time", last)
 	}
-	for _, event := range events {
-		caller, err := auth.Service(ctx, w.Table, org, event, nil)
-		if err != nil {
-			return err
-		}
-		if caller == nil {
-			continue
-		}
+	for _, caller := range callers {
 		sessions, err := w.Files.Erase(ctx, caller, owner)
 		if err != nil {
 			return err
 		}
 		for _, in := range sessions {
-			found[place{event, in}] = true
+			found[place{caller.Event.ID, in}] = true
 		}
 	}
 	return nil

@@ -101,13 +101,21 @@ func (w *Worker) finish(ctx context.Context, c *auth.Caller, at place, m *media.
 	case refused(err):
 		err = w.fail(ctx, c, m, err)
 	case err == nil:
-		_, err = w.Media.SetTranscript(ctx, c, m, media.Ready)
+		err = w.ready(ctx, c, m, len(fragments))
 	}
 	if err != nil {
 		return err
 	}
-	w.Log.InfoContext(ctx, "transcription", "org", at.Org, "media_item", m.ID, "fragments", len(fragments))
 	return w.forget(ctx, at)
+}
+
+// ready ends a transcription whose fragments are stored.
+func (w *Worker) ready(ctx context.Context, c *auth.Caller, m *media.Medium, fragments int) error {
+	if _, err := w.Media.SetTranscript(ctx, c, m, media.Ready); err != nil {
+		return err
+	}
+	w.Log.InfoContext(ctx, "transcription", "org", c.Org.ID, "media_item", m.ID, "fragments", fragments)
+	return nil
 }
 
 // errUnreadable reports an output without fragments that can be read.

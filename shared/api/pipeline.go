@@ -39,7 +39,7 @@ type exchange struct {
 	*pipeline
 	*endpoint // nil if no route matches
 	r         *http.Request
-	control   *http.ResponseController
+	w         http.ResponseWriter
 	ctx       context.Context
 	began     time.Time
 	id        string
@@ -159,7 +159,7 @@ func (x *exchange) openForm() error {
 	case params["boundary"] == "":
 		return apierr.Invalid("Content-Type", "Content-Type must have the boundary of the form.")
 	}
-	x.sent = Form{FormBody{x.r.Body, x.control}, params["boundary"]}
+	x.sent = Form{FormBody{x.r.Body, http.NewResponseController(x.w)}, params["boundary"]}
 	return x.refusal() // A caller over the rate limit sends no form.
 }
 

@@ -125,7 +125,7 @@ func (m methods) names() (all []string) {
 func (p *pipeline) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = withoutSlash(r)
 	x := p.begin(r)
-	x.control = http.NewResponseController(w)
+	x.w = w
 	if strings.HasPrefix(r.URL.Path, "/") && path.Clean(r.URL.Path) == r.URL.Path {
 		p.mux.ServeHTTP(nil, x.r)
 	} else {

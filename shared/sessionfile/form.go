@@ -50,7 +50,8 @@ var forms = form.Config{
 
 // Upload stores the file of a form. It returns a 400 that names the property for a form, a file or a
 // property that breaks a rule, a 404 without the session, a 409 for a file too many, and a 413 for a file
-// that is too large, and a 503 without a verdict of the scanner. After an error, the bytes are removed at once, or by the purge.
+// that is too large, and a 503 without a verdict of the scanner. After an error, the bytes are removed at
+// once, or by the purge.
 func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api.Form) (*view.Content, error) {
 	if id := write.Ref(ctx); id != "" {
 		return st.uploaded(ctx, c, in, id)
