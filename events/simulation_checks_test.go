@@ -1,11 +1,13 @@
 package events_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/events/deliverer"
@@ -40,7 +42,14 @@ func (s *simulation) checkCommitted(end time.Time) {
 	require.Greater(s, len(s.committed), 3*len(sequences), "records are written often")
 }
 
-func (s *simulation) store() delivery.Store { return delivery.Store{Table: s.table, Now: s.Now} }
+func (s *simulation) store() delivery.Store {
+	return delivery.Store{Table: s.table, Now: s.Now, NewID: s.newID}
+}
+
+// newID returns the id of a replay, which decides its place among what is due: the same in each run.
+func (s *simulation) newID() string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Append(nil, s.random.Int64())).String()
+}
 
 // checkDeliveries reads all deliveries: none is without a commit, each has ended or is due, and the
 // attempts keep the schedule.

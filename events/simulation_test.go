@@ -17,7 +17,6 @@ import (
 	"lectern/events/matcher"
 	"lectern/events/publisher"
 	"lectern/events/sweeper"
-	"lectern/localstack/local/faulty"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/bus"
 	"lectern/shared/delivery"
@@ -153,8 +152,7 @@ func newSimulation(t *testing.T, of size, seed uint64) *simulation {
 		random: rand.New(rand.NewPCG(seed, 1)), stream: &stream{}, known: map[place][]string{}, deleted: map[string]bool{},
 	}
 	s.table = tabletest.Behind(t, func(inner table.Client) table.Client {
-		faults := faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.004, Throttle: 0.004, DropBefore: 0.002, DropAfter: 0.002})
-		return crashing{faults, s.crashes, s.stream}
+		return crashing{inner, s.crashes, strconv.FormatUint(seed, 10), s.stream}
 	})
 	s.table.Now = s.Now
 	s.receivers = &receivers{crashes: s.crashes, now: s.Now, began: began, seed: strconv.FormatUint(seed, 10), all: map[string]*receiver{}}

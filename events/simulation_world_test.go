@@ -3,7 +3,6 @@ package events_test
 import (
 	"container/heap"
 	"context"
-	"errors"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -12,10 +11,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"lectern/shared/bus"
-	"lectern/shared/table"
 )
 
 // clock is the time of a simulation.
@@ -81,94 +78,6 @@ func (a *agenda) run(until time.Time) {
 		h.do()
 	}
 	a.set(until)
-}
-
-// errCrash is the end of a process.
-var errCrash = errors.New("the process ends")
-
-// crashes ends invocations at any of their steps: a call of the table before or after it is done, a
-// message to a queue, a request to a receiver.
-type crashes struct {
-	mu   sync.Mutex
-	left int
-	end  context.CancelFunc
-	seen int
-}
-
-// arm has the invocation of a context end after so many steps; never for 0.
-func (c *crashes) arm(ctx context.Context, steps int) context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.left, c.end = steps, nil
-	if steps == 0 {
-		return ctx
-	}
-	ctx, c.end = context.WithCancel(ctx)
-	return ctx
-}
-
-// disarm ends an invocation. It reports whether the invocation crashed.
-func (c *crashes) disarm() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	crashed := c.end != nil && c.left <= 0
-	if c.end != nil {
-		c.end()
-		c.end = nil
-	}
-	if crashed {
-		c.seen++
-	}
-	return crashed
-}
-
-// step is a step of an invocation.
-func (c *crashes) step() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.end == nil {
-		return nil
-	}
-	if c.left--; c.left > 0 {
-		return nil
-	}
-	c.end()
-	return errCrash
-}
-
-// crashing is a client of the table whose calls are steps.
-type crashing struct {
-	table.Client
-	*crashes
-	stream *stream
-}
-
-func around[I, O any](ctx context.Context, c crashing, do func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error), in *I) (*O, error) {
-	if err := c.step(); err != nil {
-		return nil, context.Canceled
-	}
-	out, err := do(context.WithoutCancel(ctx), in)
-	if c.step() != nil {
-		return nil, context.Canceled
-	}
-	return out, err
-}
-
-func (c crashing) GetItem(ctx context.Context, in *dynamodb.GetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	return around(ctx, c, c.Client.GetItem, in)
-}
-
-func (c crashing) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	return around(ctx, c, c.Client.BatchGetItem, in)
-}
-
-func (c crashing) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	return around(ctx, c, c.Client.Query, in)
-}
-
-func (c crashing) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	c.stream.note(in)
-	return around(ctx, c, c.Client.TransactWriteItems, in)
 }
 
 // queue is a queue of SQS without order: messages come late, twice and in any order.

@@ -90,6 +90,8 @@ type Store struct {
 	Now   func() time.Time
 	// Sight limits List, Redeliver, Cancel and Replay.
 	Sight *Sight
+	// NewID returns the id of a replay; nil for random ids.
+	NewID func() string
 }
 
 // Mode says why an attempt is made.

@@ -227,10 +227,13 @@ type Replay struct {
 // Replay has the sweeper make the deliveries of a range of time due that the caller may see and that
 // have a status, or all without one. Replays are items of their own, so that a crash loses none.
 func (s Store) Replay(ctx context.Context, org int64, endpoint string, f Filter) error {
-	now := s.Now()
+	now, newID := s.Now(), s.NewID
+	if newID == nil {
+		newID = uuid.NewString
+	}
 	since, until := f.span(now)
 	d := DueItem{
-		Task: Task{Org: org, Endpoint: endpoint, ID: uuid.NewString(), Mode: Replayed}, At: wire.At(now),
+		Task: Task{Org: org, Endpoint: endpoint, ID: newID(), Mode: Replayed}, At: wire.At(now),
 		Replay: &Replay{Status: f.Status, Kind: f.Kind, Sight: s.Sight, From: feed.Bound(since), To: feed.Bound(until)},
 	}
 	if err := s.begin(ctx); err != nil {
