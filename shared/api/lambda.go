@@ -232,15 +232,35 @@ func (g fromGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 	adapter := httpadapter.New(fromGateway{h})
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		if base := basePath(r); base != "" {
-			ctx = context.WithValue(ctx, basePathKey{}, base)
-		}
-		if host := r.RequestContext.DomainName; host != "" {
-			ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
-		}
-		r.Path = safePath(r.Path)
+		ctx, r.Path = addressed(ctx, r), safePath(r.Path)
 		return adapter.ProxyWithContext(ctx, r)
 	}
+}
+
+// Stream passes an event without a body to h, with the body of a request that goes on. So a server without
+// the limits of a gateway takes a form of any length, and h reads the form as it comes. After an error
+// nothing was answered.
+func Stream(w http.ResponseWriter, from *http.Request, h http.Handler, event events.APIGatewayProxyRequest) error {
+	ctx := addressed(from.Context(), event)
+	event.Path = safePath(event.Path)
+	r, err := new(core.RequestAccessor).EventToRequestWithContext(ctx, event)
+	if err != nil {
+		return fmt.Errorf("api: read the event: %w", err)
+	}
+	r.Body, r.ContentLength = from.Body, from.ContentLength
+	fromGateway{h}.ServeHTTP(w, r)
+	return nil
+}
+
+// addressed returns a context with the address of the API of an event, see Address and BasePath.
+func addressed(ctx context.Context, r events.APIGatewayProxyRequest) context.Context {
+	if base := basePath(r); base != "" {
+		ctx = context.WithValue(ctx, basePathKey{}, base)
+	}
+	if host := r.RequestContext.DomainName; host != "" {
+		ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
+	}
+	return ctx
 }
 
 type addressKey struct{}

@@ -116,6 +116,9 @@ func InPath(param, name string) Option {
 // pathName returns the name in the path of a parameter of the input.
 func (o *Operation) pathName(param string) string { return cmp.Or(o.inPath[param], param) }
 
+// HasForm reports whether the body of the operation is a form, see TakesForm.
+func (o *Operation) HasForm() bool { return o.form != nil }
+
 // writes reports whether the operation needs a write scope.
 func (o *Operation) writes() bool { return slices.ContainsFunc(o.Scopes, isWrite) }
 

@@ -23,8 +23,11 @@ type inProcess struct {
 	env   api.Env
 }
 
-// group returns the Lambda of a group.
-func (p inProcess) group(g api.Group) lambda { return api.Proxy(g.Handler(p.envOf(g.Name))) }
+// group returns the function of a group.
+func (p inProcess) group(g api.Group) function {
+	handler := g.Handler(p.envOf(g.Name))
+	return function{api.Proxy(handler), handler}
+}
 
 // operator does commands like the operator's own function.
 func (p inProcess) operator() func(context.Context, string, json.RawMessage) (any, error) {

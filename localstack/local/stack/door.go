@@ -22,7 +22,8 @@ import (
 )
 
 // Limits of the gateway and of Lambda. The limit of 6 MB for an event holds only for functions
-// that run as processes.
+// that run as processes. A form that a function of this process reads as it comes has neither a limit of
+// the gateway nor of its time.
 const (
 	maxBody    = 10 << 20         // API Gateway's limit of a request body.
 	maxAnswer  = 6 << 20          // Lambda's limit of an answer.
@@ -38,7 +39,8 @@ const (
 )
 
 // door takes HTTP requests and answers like API Gateway: each request becomes a proxy event of
-// a REST API with payload format 1.0 for the group's Lambda handler.
+// a REST API with payload format 1.0 for the group's Lambda handler. A form goes to a function of this
+// process as on a server without a gateway, beside its event.
 type door struct {
 	router router
 	// stage is the stage that paths begin with; empty for paths without a stage, as at a domain
@@ -55,17 +57,17 @@ type door struct {
 	wrote func()
 }
 
-// newDoor returns the door for groups; function returns the Lambda of a group. The group root
-// gets every other request.
-func newDoor(env api.Env, groups []api.Group, function func(api.Group) lambda) *door {
+// newDoor returns the door for groups; of returns the function of a group. The group root gets every
+// other request.
+func newDoor(env api.Env, groups []api.Group, of func(api.Group) function) *door {
 	d := &door{patience: timeout, newID: env.NewID, now: env.Now, log: env.Log}
 	for _, group := range groups {
-		handler := function(group)
+		handler := of(group)
 		for _, op := range group.Operations {
 			d.router.add(op, handler)
 		}
 		if group.Name == "root" {
-			d.router.rest = handler
+			d.router.rest = function{invoke: handler.invoke}
 		}
 	}
 	return d
@@ -78,6 +80,11 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuseStage(w)
 		return
 	}
+	to := d.router.find(r.Method, path)
+	if to.group.stream != nil {
+		d.stream(w, r, path, to)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		refuseLength(w)
@@ -86,26 +93,41 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // The client has gone before it sent its body.
 	}
-	to := d.router.find(r.Method, path)
 	d.routes.note(r.Method, to.template)
 	ctx, cancel := context.WithTimeout(r.Context(), d.patience)
 	defer cancel()
 	event := d.event(r, path, to, body)
-	answer, err := to.group(ctx, event)
+	answer, err := to.group.invoke(ctx, event)
 	if d.wrote != nil && r.Method != http.MethodGet {
 		d.wrote()
 	}
 	if err == nil {
 		err = write(w, answer)
 	}
+	if err != nil {
+		d.fail(w, r, event, err)
+	}
+}
+
+// stream passes a request to the function of its group while its body comes.
+func (d *door) stream(w http.ResponseWriter, r *http.Request, path string, to route) {
+	d.routes.note(r.Method, to.template)
+	event := d.event(r, path, to, nil)
+	if err := api.Stream(w, r, to.group.stream, event); err != nil {
+		d.fail(w, r, event, err)
+	}
+}
+
+// fail answers a request that its group did not answer.
+func (d *door) fail(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, err error) {
+	id := event.RequestContext.RequestID
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
-		d.refuse(w, event.RequestContext.RequestID, refused)
+		d.refuse(w, id, refused)
 		return
 	}
-	if err != nil && r.Context().Err() == nil { // Else the client has gone.
-		d.log.Error("no answer from the group", "request_id", event.RequestContext.RequestID,
-			"method", r.Method, "route", to.template, "error", err)
-		d.refuse(w, event.RequestContext.RequestID, failed(err))
+	if r.Context().Err() == nil { // Else the client has gone.
+		d.log.Error("no answer from the group", "request_id", id, "method", r.Method, "route", event.Resource, "error", err)
+		d.refuse(w, id, failed(err))
 	}
 }
 

@@ -39,12 +39,12 @@ func TestARefusalAtTheDoorHasTheHeadersOfTheService(t *testing.T) {
 func TestTheDoorRenamesTheHeaderOfAFunctions401(t *testing.T) {
 	for _, name := range []string{"WWW-Authenticate", "Www-Authenticate", "www-authenticate"} {
 		env := api.Env{Now: time.Now, NewID: func() string { return "id" }, Log: slog.New(slog.DiscardHandler)}
-		d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
-			return func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+		d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) function {
+			return function{invoke: func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 				return events.APIGatewayProxyResponse{
 					StatusCode: http.StatusUnauthorized, MultiValueHeaders: map[string][]string{name: {"Bearer", "Basic"}, "Etag": {"1"}},
 				}, nil
-			}
+			}}
 		})
 		server := httptest.NewServer(d)
 		answer, err := http.Get(server.URL)

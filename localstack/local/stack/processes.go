@@ -96,10 +96,10 @@ func (p *processes) open(name string) *runtimeapi.Function {
 	})
 }
 
-// group returns the Lambda of a group.
-func (p *processes) group(g api.Group) lambda {
+// group returns the function of a group.
+func (p *processes) group(g api.Group) function {
 	f := p.function(g.Name)
-	return func(ctx context.Context, r events.APIGatewayProxyRequest) (answer events.APIGatewayProxyResponse, err error) {
+	return function{invoke: func(ctx context.Context, r events.APIGatewayProxyRequest) (answer events.APIGatewayProxyResponse, err error) {
 		payload, err := json.Marshal(r)
 		if err != nil {
 			return answer, fmt.Errorf("stack: encode the event: %w", err)
@@ -115,7 +115,7 @@ func (p *processes) group(g api.Group) lambda {
 			return answer, fmt.Errorf("stack: decode the answer: %w", err)
 		}
 		return answer, nil
-	}
+	}}
 }
 
 // operator does commands like the operator's own function.

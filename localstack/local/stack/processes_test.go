@@ -199,11 +199,11 @@ func TestAnAnswerOfTheDoorIsKnownByTheIDOfTheEvent(t *testing.T) {
 	var log bytes.Buffer
 	var id string
 	env := api.Env{NewID: uuid.NewString, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))}
-	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
-		return func(_ context.Context, event events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
+	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) function {
+		return function{invoke: func(_ context.Context, event events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
 			id = event.RequestContext.RequestID
 			return a, io.ErrUnexpectedEOF
-		}
+		}}
 	})
 	answer := httptest.NewRecorder()
 	d.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -216,11 +216,11 @@ func TestAnAnswerOfTheDoorIsKnownByTheIDOfTheEvent(t *testing.T) {
 func TestAClientThatHasGoneIsNoError(t *testing.T) {
 	var log bytes.Buffer
 	env := api.Env{NewID: uuid.NewString, Now: time.Now, Log: slog.New(slog.NewTextHandler(&log, nil))}
-	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
-		return func(ctx context.Context, _ events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
+	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) function {
+		return function{invoke: func(ctx context.Context, _ events.APIGatewayProxyRequest) (a events.APIGatewayProxyResponse, err error) {
 			<-ctx.Done()
 			return a, ctx.Err()
-		}
+		}}
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,6 +2,7 @@ package stack
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -13,12 +14,20 @@ import (
 // lambda is a group as the gateway invokes it.
 type lambda func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
+// function is the function of a group.
+type function struct {
+	invoke lambda
+	// stream answers a request whose body is a form, as it comes; nil for a function that takes an event as
+	// a whole, as on Lambda.
+	stream http.Handler
+}
+
 // router maps a method and a path to a group, like the gateway that infra configures. The
 // routes form a tree of path segments.
 type router struct {
 	tree node
 	// rest is the group for every other request.
-	rest lambda
+	rest function
 }
 
 // node is a segment of paths.
@@ -27,24 +36,27 @@ type node struct {
 	variable *node
 	// template is the path that ends here, if any; groups has its methods.
 	template string
-	groups   map[string]lambda
+	groups   map[string]function
 }
 
 // route is the destination of a request, with the gateway's values of the match.
 type route struct {
-	group      lambda
+	group      function
 	template   string
 	parameters map[string]string
 }
 
 // add routes the operation to its group.
-func (r *router) add(op api.Operation, group lambda) {
+func (r *router) add(op api.Operation, group function) {
+	if !op.HasForm() {
+		group.stream = nil
+	}
 	at := &r.tree
 	for segment := range strings.SplitSeq(op.Path[1:], "/") {
 		at = at.child(segment)
 	}
 	if at.groups == nil {
-		at.template, at.groups = op.Path, map[string]lambda{}
+		at.template, at.groups = op.Path, map[string]function{}
 	}
 	for _, method := range op.Methods() {
 		at.groups[method] = group
@@ -72,7 +84,7 @@ func (n *node) child(segment string) *node {
 // at its end. Undeclared routes go to the root group as the gateway's {proxy+}.
 func (r *router) find(method, path string) route {
 	segments := strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "/"), "/"), "/")
-	if at := r.tree.find(segments); at != nil && at.groups[method] != nil {
+	if at := r.tree.find(segments); at != nil && at.groups[method].invoke != nil {
 		return route{at.groups[method], at.template, parameters(at.template, segments)}
 	}
 	if path == "/" {

@@ -12,10 +12,10 @@ import (
 )
 
 // named is a group that answers with its name.
-func named(name string) lambda {
-	return func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+func named(name string) function {
+	return function{invoke: func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		return events.APIGatewayProxyResponse{Body: name}, nil
-	}
+	}}
 }
 
 func TestRouter(t *testing.T) {
@@ -49,7 +49,7 @@ func TestRouter(t *testing.T) {
 		{"OPTIONS", "/v1/events", "root", "/{proxy+}", map[string]string{"proxy": "v1/events"}},
 	} {
 		got := r.find(c.method, c.path)
-		answer, err := got.group(t.Context(), events.APIGatewayProxyRequest{})
+		answer, err := got.group.invoke(t.Context(), events.APIGatewayProxyRequest{})
 		require.NoError(t, err)
 		require.Equal(t, c.group, answer.Body, "%s %s", c.method, c.path)
 		require.Equal(t, c.template, got.template, "%s %s", c.method, c.path)

@@ -224,11 +224,11 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		p = s.processes()
 	}
 	ingest := s.ingest(&here, p)
-	function, operator := here.group, here.operator
+	of, operator := here.group, here.operator
 	if p != nil {
-		function, operator = p.group, p.operator
+		of, operator = p.group, p.operator
 	}
-	d := newDoor(env, functions.Groups, function)
+	d := newDoor(env, functions.Groups, of)
 	d.stage, d.routes = s.config.Stage, s.config.Routes
 	if p != nil && s.config.Publish {
 		d.wrote = s.bus.Wrote

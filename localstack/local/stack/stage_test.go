@@ -21,11 +21,11 @@ import (
 func TestADoorWithAStage(t *testing.T) {
 	var got *events.APIGatewayProxyRequest
 	env := api.Env{Now: time.Now, NewID: func() string { return "id" }, Log: slog.New(slog.DiscardHandler)}
-	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) lambda {
-		return func(_ context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	d := newDoor(env, []api.Group{{Name: "root"}}, func(api.Group) function {
+		return function{invoke: func(_ context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 			got = &r
 			return events.APIGatewayProxyResponse{StatusCode: http.StatusNoContent}, nil
-		}
+		}}
 	})
 	server := httptest.NewServer(d)
 	defer server.Close()

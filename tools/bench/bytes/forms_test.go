@@ -16,9 +16,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/sessionfiles"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/api"
 	"lectern/shared/blob"
 	"lectern/tools/bench/scale"
 )
@@ -32,12 +30,6 @@ type zeros struct{}
 func (zeros) Read(into []byte) (int, error) {
 	clear(into)
 	return len(into), nil
-}
-
-// ofForms returns a client of a server of the group alone, without a gateway.
-func (b *bench) ofForms() *bench {
-	b.T.Helper()
-	return &bench{b.ServeGroup(sessionfiles.Group, func(*api.Env) {}), b.session}
 }
 
 // form sends a form with a file of size bytes, and returns the status.
@@ -79,7 +71,7 @@ func (b *bench) direct(size int64) {
 
 // TestAFormOfFiftyMegabytes beside the same bytes to the store alone.
 func TestAFormOfFiftyMegabytes(t *testing.T) {
-	b := start(t).ofForms()
+	b := start(t)
 	require.Equal(t, http.StatusCreated, b.form(formSize))
 	b.direct(formSize)
 	rounds := scale.Size(1, 10)
@@ -98,7 +90,7 @@ func TestAFormOfFiftyMegabytes(t *testing.T) {
 
 // TestFormsAtOnceNeedLittleMemory: ten forms of 50 MiB, in a process that also is their client.
 func TestFormsAtOnceNeedLittleMemory(t *testing.T) {
-	b := start(t).ofForms()
+	b := start(t)
 	require.Equal(t, http.StatusCreated, b.form(megabyte))
 	debug.FreeOSMemory()
 	idle := resident(t)

@@ -8,18 +8,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"lectern/functions/sessionfiles"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/api"
 	"lectern/shared/blob"
 	"lectern/shared/sessionfile"
 	"lectern/shared/upload"
@@ -50,11 +50,12 @@ func (p *pattern) Read(into []byte) (int, error) {
 // film returns so many bytes.
 func film(size int64) io.Reader { return io.LimitReader(&pattern{}, size) }
 
-// streamed returns a client of the files of a server without a gateway, as on Fargate.
+// streamed returns a client of a service that takes forms of any length.
 func streamed(t *testing.T) *desk {
 	t.Helper()
 	d := newDesk(t, feature)
-	return &desk{d.ServeGroup(sessionfiles.Group, func(*api.Env) {}), d.session}
+	d.Inside(t, "neither a gateway nor a Lambda takes a large form")
+	return d
 }
 
 // stream sends a body in chunks, or with its length if that is known. It returns the status and the answer;
@@ -124,6 +125,33 @@ func TestLargeForms(t *testing.T) {
 	}
 	require.Len(t, d.list(), 4)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
+}
+
+// TestALargeFormIsARequestAsOthers: it is in the log of requests with its client, its link begins with the
+// stage, and a refusal has the headers of any other.
+func TestALargeFormIsARequestAsOthers(t *testing.T) {
+	s := stacktest.Start(t, stacktest.Features(feature), stacktest.Ingesting(), stacktest.BelowStage("live"))
+	s.Inside(t, "neither a gateway nor a Lambda takes a large form")
+	d := &desk{&it.Client{Stack: s, T: t}, ""}
+	d.session = d.NewSessions("A talk")[0]
+	large, err := io.ReadAll(io.MultiReader(strings.NewReader(before), film(11*megabyte), strings.NewReader(after)))
+	require.NoError(t, err)
+	send := func(s *stacktest.Stack, status int, id string) stacktest.Answer {
+		return s.Call(t, status, http.MethodPost, s.EventPath(d.path("/upload")),
+			stacktest.WithHeaders(string(large), "Content-Type", ofForm, "User-Agent", "Slides/1", "X-Request-Id", id))
+	}
+	made := send(s, 201, "a-large-form")
+	require.True(t, strings.HasPrefix(entity(made.JSON(t)).At("data.url").(string), s.URL+"/files/"))
+	require.Equal(t, "a-large-form", made.Header.Get(stacktest.RequestID))
+	entries := s.Requests(t, made)
+	last := entries[len(entries)-1]
+	require.Equal(t, []string{"127.0.0.1", "Slides/1", http.MethodPost}, []string{last.IP, last.UserAgent, last.Method})
+
+	refused, other := send(s.As(""), 401, "x"), s.As("").Call(t, 401, http.MethodGet, s.EventPath(d.path("")), nil)
+	other.Header["Www-Authenticate"] = other.Header["X-Amzn-Remapped-Www-Authenticate"] // No gateway renames it here.
+	delete(other.Header, "X-Amzn-Remapped-Www-Authenticate")
+	require.ElementsMatch(t, slices.Collect(maps.Keys(other.Header)), slices.Collect(maps.Keys(refused.Header)))
+	require.Equal(t, other.Body, refused.Body)
 }
 
 // TestFormsOverTheLimit: a length over the limit is refused before the bytes come, and bytes over the limit
@@ -225,7 +253,7 @@ func TestFormsThatEndInTheMiddle(t *testing.T) {
 
 // TestACrashInAForm: the record leads maintenance to the parts, and to an object without a file.
 func TestACrashInAForm(t *testing.T) {
-	d := streamed(t)
+	d := newDesk(t, feature)
 	d.Do(201, http.MethodPost, d.path("/upload"), before+pdf+after, "Content-Type", ofForm)
 	crashed := *d.stored()[0]
 	parts, err := d.Bucket(t).Begin(t.Context(), crashed.Object+"-parts", "text/plain")
