@@ -114,6 +114,9 @@ func (s *Sender) post(ctx context.Context, r Request, header http.Header, a *Ans
 	}
 	defer func() { _ = res.Body.Close() }()
 	a.Status = res.StatusCode
+	if res.StatusCode < http.StatusOK { // The body of a 101 is the connection, which no time limits.
+		return nil
+	}
 	a.RetryAfter = s.retryAfter(res)
 	body, _ := io.ReadAll(io.LimitReader(res.Body, readBytes)) // The status decides, not the rest of the body.
 	a.Body = beginning(body)

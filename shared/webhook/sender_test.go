@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -138,6 +139,33 @@ func TestAReceiverThatNeverEndsIsLeft(t *testing.T) {
 	require.Zero(t, a.Status)
 	require.Contains(t, a.Error, "did not answer in time")
 	require.GreaterOrEqual(t, a.Latency, s.total)
+}
+
+// TestAReceiverThatTakesTheConnection and keeps it is left at once: the answer has no body.
+func TestAReceiverThatTakesTheConnection(t *testing.T) {
+	release := make(chan struct{})
+	r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer connection.Close()
+		_, _ = io.WriteString(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		<-release
+	})
+	t.Cleanup(func() { close(release) })
+	e, _ := endpointAt(t, "https://example.com/", nil)
+	s, got := newInside(r, always(public)).sender(time.Now), make(chan Answer, 1)
+	go func() {
+		a, _ := s.Send(context.Background(), Request{Org: org, Endpoint: e, ID: "msg", Kind: "session.updated", Attempt: 1, Body: []byte("{}")})
+		got <- a
+	}()
+	select {
+	case a := <-got:
+		require.Equal(t, []any{101, ""}, []any{a.Status, a.Body})
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the attempt goes on")
+	}
 }
 
 // TestFaultsOfOursAreErrors and no answers of the receiver.
