@@ -66,6 +66,8 @@ type simulation struct {
 	// committed are the messages of all committed changes, as the table has them at the end.
 	committed []bus.Message
 	uncertain int
+	// waits has, by the delay of the schedule, how long after the latest time of that delay an attempt came.
+	waits [len(bases)][]time.Duration
 }
 
 // body renders a body that names its message.

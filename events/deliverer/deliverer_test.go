@@ -215,7 +215,7 @@ func TestAnEndpointThatIsGone(t *testing.T) {
 	require.Equal(t, delivery.Cancelled, b.show(tasks[1]).Status)
 	require.Len(t, b.requests, 1)
 	again := tasks[0]
-	again.Mode = delivery.Redelivery
+	again = b.asked(again, delivery.Redelivery)
 	require.Zero(t, b.invoke(again))
 	require.Len(t, b.requests, 1)
 	require.Equal(t, "Not sent: the endpoint is disabled.", *b.show(again).Attempts[1].Error)
@@ -287,9 +287,7 @@ func TestAFailingEndpointIsProbed(t *testing.T) {
 	w := b.show(held[0])
 	require.Equal(t, "Not sent: the endpoint is failing.", *w.Attempts[0].Error)
 	require.NotNil(t, w.NextAttemptAt)
-	asked := held[0]
-	asked.Mode = delivery.Redelivery
-	require.Zero(t, b.invoke(asked))
+	require.Zero(t, b.invoke(b.asked(held[0], delivery.Redelivery)))
 	require.Len(t, b.requests, 11)
 
 	b.now = noon.Add(time.Minute)
@@ -311,13 +309,18 @@ func TestAnEndpointThatFailsForFiveDays(t *testing.T) {
 		b.now = noon.Add(time.Duration(day) * 24 * time.Hour)
 		task := b.add(1)[0]
 		require.Zero(t, b.invoke(task))
-		task.Mode = delivery.Redelivery
-		require.Zero(t, b.invoke(task))
+		require.Zero(t, b.invoke(b.asked(task, delivery.Redelivery)))
 	}
 	require.Equal(t, deliverer.ReasonFailing, b.reason)
 	s, err := b.ReadState(t.Context(), org, endpoint)
 	require.NoError(t, err)
 	require.True(t, s.Healthy(), "an endpoint that is enabled again begins anew")
+}
+
+// asked returns the task of another attempt, for which a client asks now.
+func (b *bench) asked(t delivery.Task, mode delivery.Mode) delivery.Task {
+	t.Mode, t.Attempt, t.Asked = mode, 0, b.now.UnixNano()
+	return t
 }
 
 // decodeTask returns the task of a message.
@@ -349,8 +352,8 @@ func TestAReplayThatSucceedsDoesNotDisable(t *testing.T) {
 		for _, status := range []int{200, 500} {
 			b := start(t)
 			task := b.exhaust()
-			task.Mode, b.answer, b.now = mode, webhook.Answer{Status: status}, noon.Add(6*24*time.Hour)
-			require.Zero(t, b.invoke(task))
+			b.answer, b.now = webhook.Answer{Status: status}, noon.Add(6*24*time.Hour)
+			require.Zero(t, b.invoke(b.asked(task, mode)))
 			require.Len(t, b.requests, delivery.MostAttempts+1)
 			require.Empty(t, b.reason, "%s %d", mode, status)
 			s, err := b.ReadState(t.Context(), org, endpoint)
@@ -375,7 +378,7 @@ func TestAReplayWaitsForTheBreaker(t *testing.T) {
 	tasks := b.add(10)
 	require.Zero(t, b.invoke(tasks...))
 	for i := range tasks[:3] {
-		tasks[i].Mode = delivery.Replayed
+		tasks[i] = b.asked(tasks[i], delivery.Replayed)
 	}
 	replays := tasks[:3]
 	b.answer, b.posts = webhook.Answer{Status: 200}, nil
@@ -404,8 +407,7 @@ func TestAReplayDoesNotWaitForever(t *testing.T) {
 	b.answer = webhook.Answer{Status: 500}
 	tasks := b.add(10)
 	require.Zero(t, b.invoke(tasks...))
-	task := tasks[0]
-	task.Mode = delivery.Replayed
+	task := b.asked(tasks[0], delivery.Replayed)
 	for sends := 0; ; sends++ {
 		require.Less(t, sends, 50)
 		b.posts = nil

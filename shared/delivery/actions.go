@@ -32,7 +32,7 @@ func (s Store) find(ctx context.Context, org int64, endpoint, id string) (*Work,
 }
 
 // Redeliver makes a delivery due now, whatever its status: one attempt with the same webhook-id
-// and body. It returns a 404 for an unknown delivery and a 409 for one whose body is gone.
+// and body, which begins after the call. It returns a 404 for an unknown delivery and a 409 for one whose body is gone.
 func (s Store) Redeliver(ctx context.Context, org int64, endpoint, id string) (*Delivery, error) {
 	w, err := s.find(ctx, org, endpoint, id)
 	if err != nil {
@@ -45,8 +45,9 @@ func (s Store) Redeliver(ctx context.Context, org int64, endpoint, id string) (*
 	if body == nil {
 		return nil, apierr.Conflict(CodeBodyGone, "The body of the delivery is no longer kept.")
 	}
-	task := Task{Org: org, Endpoint: endpoint, ID: id, Attempt: w.Hidden.Extra + 1, Mode: Redelivery}
-	due, err := s.due(ctx, s.Now(), task)
+	now := s.Now()
+	task := Task{Org: org, Endpoint: endpoint, ID: id, Mode: Redelivery, Asked: now.UnixNano()}
+	due, err := s.due(ctx, now, task)
 	if err != nil {
 		return nil, err
 	}
@@ -86,9 +87,8 @@ func (s Store) Forget(ctx context.Context, org int64, endpoint string) error {
 		return err
 	}
 	left := maxForgotten
-	// A delivery that was added late expires after its day, as in Filter.span.
 	now := s.Now()
-	first := now.Add(-Keep - 24*time.Hour)
+	first := now.Add(-Keep)
 	for day := first; left > 0 && day.Before(now.Add(24*time.Hour)); day = day.Add(24 * time.Hour) {
 		removed, err := s.forgetDay(ctx, dayKey(org, endpoint, day), feed.Bound(first), left)
 		if err != nil {

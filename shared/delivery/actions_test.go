@@ -18,11 +18,10 @@ func TestForgetPassesExpiredDeliveries(t *testing.T) {
 	for i := range 2*table.MaxWrites + 10 {
 		b.add(i)
 	}
-	b.now = noon.Add(5 * time.Hour)
-	late := b.add(2*table.MaxWrites + 20) // It was added after its time.
+	late := b.add(2*table.MaxWrites + 20)
 	b.now = noon.Add(3 * 24 * time.Hour)
 	last := b.add(3 * 24 * 60)
-	b.now = noon.Add(delivery.Keep + 4*time.Hour)
+	b.now = noon.Add(delivery.Keep + (2*table.MaxWrites+15)*time.Minute)
 	b.work(late)
 	b.work(last)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)

@@ -187,13 +187,13 @@ func (a *addition) plan(ctx context.Context, got map[table.Key]table.Item) (adde
 			added.resume(w, a.Now())
 			continue
 		}
-		if at := bodyKey(a.message, t.Form); got[at].Expires < w.expires && !written[at] {
+		if at := bodyKey(a.message, t.Form); got[at].Version == 0 && !written[at] {
 			written[at] = true
-			write, err := a.keep(ctx, got[at], w)
+			body, err := a.body(ctx, t.Form)
 			if err != nil {
 				return Added{}, nil, err
 			}
-			writes = append(writes, write)
+			writes = append(writes, table.Insert(table.Item{Key: at, Version: 1, Data: body, Expires: w.expires}))
 		}
 		if t.OpenUntil.After(a.Now()) {
 			w = w.withheld(a.Now(), t.OpenUntil)
@@ -208,18 +208,6 @@ func (a *addition) plan(ctx context.Context, got map[table.Key]table.Item) (adde
 		added.New++
 	}
 	return added, writes, nil
-}
-
-// keep returns the write that keeps the body of a delivery as long as the delivery. stored is the body;
-// empty without one.
-func (a *addition) keep(ctx context.Context, stored table.Item, w *Work) (table.Write, error) {
-	kept := table.Item{Key: bodyKey(a.message, w.Hidden.Form), Version: stored.Version + 1, Data: stored.Data, Expires: w.expires}
-	if stored.Version > 0 {
-		return table.Replace(kept, stored.Version), nil
-	}
-	var err error
-	kept.Data, err = a.body(ctx, w.Hidden.Form)
-	return table.Insert(kept), err
 }
 
 // resume adds the next task of a stored delivery without an attempt by the deliverer, or whose next
@@ -285,7 +273,7 @@ func (a *addition) work(got map[table.Key]table.Item, t Target) (*Work, error) {
 			Status: Pending, CreatedAt: m.At, NextAttemptAt: &now, Attempts: []Attempt{},
 		},
 		Hidden:  Hidden{Org: m.Org, Type: m.Type, Change: m.Change, Form: t.Form},
-		expires: now.Add(Keep).Unix(),
+		expires: m.At.Add(Keep).Unix(),
 	}
 	if m.Event != 0 {
 		w.Event = &m.Event

@@ -86,7 +86,7 @@ func (s Store) open(ctx context.Context, org int64, endpoint, id string) (*Work,
 // Due reports whether the attempt of a task is still to be made.
 func (w *Work) Due(t Task) bool {
 	if t.Mode != Scheduled {
-		return t.Attempt > w.Hidden.Extra
+		return t.Asked > w.Hidden.Began
 	}
 	return w.Status == Pending && t.Attempt > w.Hidden.Made
 }
@@ -203,7 +203,7 @@ func (m made) after(w Work) Work {
 	w.Attempts = append(w.Attempts[:len(w.Attempts):len(w.Attempts)], m.attempt())
 	w.Attempts = w.Attempts[max(0, len(w.Attempts)-maxAttempts):]
 	if m.Mode != Scheduled {
-		w.Hidden.Extra = m.Attempt
+		w.Hidden.Extra, w.Hidden.Began = w.Hidden.Extra+1, m.At.UnixNano()
 		if m.Succeeded() {
 			w.Status, w.NextAttemptAt, w.Hidden.Queued = Delivered, nil, false
 		}

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"lectern/shared/bus"
@@ -19,7 +20,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// Keep is how long deliveries and bodies are kept.
+// Keep is how long deliveries and bodies are kept after the change, also those that are added late.
 const Keep = 30 * 24 * time.Hour
 
 // Statuses of a delivery.
@@ -110,14 +111,29 @@ type Task struct {
 	Org      int64  `json:"org"`
 	Endpoint string `json:"endpoint"`
 	ID       string `json:"id"`
-	// Attempt is the number of the attempt, from 1. Scheduled attempts have numbers of their own.
-	Attempt int  `json:"attempt"`
+	// Attempt is the number of a scheduled attempt, from 1.
+	Attempt int  `json:"attempt,omitempty"`
 	Mode    Mode `json:"mode,omitempty"`
+	// Asked is the time at which a client asked for another attempt, in nanoseconds since 1970.
+	Asked int64 `json:"asked,omitempty"`
 	// Held counts how often the attempt of a replay was sent to the queue again, because the breaker
 	// of the endpoint was open.
 	Held int `json:"held,omitempty"`
 	// Wait is the time until the attempt, at most bus.MaxDelay. Send leaves the wait to the queue.
 	Wait time.Duration `json:"-"`
+}
+
+// name makes the due items of the attempts of a delivery distinct.
+func (t Task) name() string {
+	if t.Mode == Scheduled {
+		return strconv.Itoa(t.Attempt)
+	}
+	return string(t.Mode) + strconv.FormatInt(t.Asked, 10)
+}
+
+// Complete reports whether a task names its delivery and its attempt.
+func (t Task) Complete() bool {
+	return t.Org != 0 && t.Endpoint != "" && t.ID != "" && (t.Mode == Scheduled && t.Attempt > 0 || t.Mode != Scheduled && t.Asked > 0)
 }
 
 // Same reports whether two tasks are the same attempt, however long it waits.
@@ -180,6 +196,9 @@ type Hidden struct {
 	// Made counts the scheduled attempts, Extra the others.
 	Made  int `json:"made"`
 	Extra int `json:"extra"`
+	// Began is the time at which the last of the others began, in nanoseconds since 1970. It answers each
+	// call of a client before it.
+	Began int64 `json:"began,omitempty"`
 	// Withheld counts the scheduled attempts that Add has withheld.
 	Withheld int `json:"withheld,omitempty"`
 	// Queued reports whether the next attempt waits in the queue and not in a due item.

@@ -45,7 +45,7 @@ func (s Store) due(ctx context.Context, at time.Time, t Task) (table.Write, erro
 	if err := s.begin(ctx); err != nil {
 		return table.Write{}, err
 	}
-	return dueWrite(DueItem{Task: t, At: wire.At(at), key: dueKey(at, t.ID, string(t.Mode)+strconv.Itoa(t.Attempt))})
+	return dueWrite(DueItem{Task: t, At: wire.At(at), key: dueKey(at, t.ID, t.name())})
 }
 
 // dueWrite returns the write of a due item.
@@ -233,7 +233,7 @@ func (s Store) Replay(ctx context.Context, org int64, endpoint string, f Filter)
 	}
 	since, until := f.span(now)
 	d := DueItem{
-		Task: Task{Org: org, Endpoint: endpoint, ID: newID(), Mode: Replayed}, At: wire.At(now),
+		Task: Task{Org: org, Endpoint: endpoint, ID: newID(), Mode: Replayed, Asked: now.UnixNano()}, At: wire.At(now),
 		Replay: &Replay{Status: f.Status, Kind: f.Kind, Sight: s.Sight, From: feed.Bound(since), To: feed.Bound(until)},
 	}
 	if err := s.begin(ctx); err != nil {
@@ -249,7 +249,7 @@ func (s Store) Replay(ctx context.Context, org int64, endpoint string, f Filter)
 
 // span returns the range of time in which deliveries of the filter may have been made.
 func (f Filter) span(now time.Time) (since, until time.Time) {
-	since, until = now.Add(-Keep-24*time.Hour), now.Add(time.Hour)
+	since, until = now.Add(-Keep), now.Add(time.Hour)
 	if f.Since.After(since) {
 		since = f.Since
 	}
@@ -284,7 +284,7 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 			continue
 		}
 		if (Filter{Status: r.Status, Kind: r.Kind}).matches(&w.Delivery) && r.Sight.sees(&w.Delivery) {
-			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Attempt: w.Hidden.Extra + 1, Mode: Replayed})
+			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Mode: Replayed, Asked: d.Asked})
 		}
 	}
 	if r.From = feed.After(last); !more {

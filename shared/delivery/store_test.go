@@ -328,14 +328,17 @@ func TestARedeliveryIsOneAttempt(t *testing.T) {
 		if before != 0 {
 			was = b.record(first, before)
 		}
-		for number := 1; number <= 2; number++ {
+		for range 2 {
+			b.now = b.now.Add(time.Millisecond)
+			asked := delivery.Task{Org: org, Endpoint: endpoint, ID: first.ID, Mode: delivery.Redelivery, Asked: b.now.UnixNano()}
 			for range 2 { // A client may ask twice.
 				shown, err := b.Redeliver(t.Context(), org, endpoint, first.ID)
 				require.NoError(t, err)
 				require.Equal(t, was.Status, shown.Status)
 			}
+			b.now = b.now.Add(time.Millisecond)
 			due := b.due()
-			require.Equal(t, []delivery.Task{{Org: org, Endpoint: endpoint, ID: first.ID, Attempt: number, Mode: delivery.Redelivery}}, due)
+			require.Equal(t, []delivery.Task{asked}, due)
 			require.True(t, b.work(first).Due(due[0]))
 			after := b.record(due[0], 503)
 			require.False(t, after.Due(due[0]))
@@ -344,6 +347,7 @@ func TestARedeliveryIsOneAttempt(t *testing.T) {
 			require.Equal(t, was.Hidden.Made, after.Hidden.Made)
 			require.Equal(t, was.Due(first), after.Due(first))
 		}
+		b.now = b.now.Add(time.Millisecond)
 		_, err := b.Redeliver(t.Context(), org, endpoint, first.ID)
 		require.NoError(t, err)
 		require.Equal(t, delivery.Delivered, b.record(b.due()[0], 200).Status)
@@ -356,22 +360,49 @@ func TestARedeliveryIsOneAttempt(t *testing.T) {
 	require.Equal(t, 404, code)
 }
 
+// TestARedeliveryDuringAnAttemptIsMade: the attempt that is under way may fail, and answers only the calls
+// before it.
+func TestARedeliveryDuringAnAttemptIsMade(t *testing.T) {
+	b := start(t)
+	first := b.add(1)
+	ask := func() delivery.Task {
+		_, err := b.Redeliver(t.Context(), org, endpoint, first.ID)
+		require.NoError(t, err)
+		return b.due()[0]
+	}
+	early := ask()
+	b.now = b.now.Add(time.Second)
+	both := ask()
+	require.NotEqual(t, early, both)
+	underWay := delivery.Outcome{At: b.now.Add(time.Second), Status: 500}
+	b.now = b.now.Add(2 * time.Second)
+	later := ask()
+	_, err := b.Record(t.Context(), b.work(first), early, underWay)
+	require.NoError(t, err)
+	w := b.work(first)
+	require.Equal(t, []bool{false, false, true}, []bool{w.Due(early), w.Due(both), w.Due(later)})
+	require.Equal(t, 1, w.Hidden.Extra)
+}
+
 // TestNothingIsKeptLonger than 30 days: deliveries and bodies expire together.
 func TestNothingIsKeptLonger(t *testing.T) {
 	b := start(t)
 	task := b.add(1)
 	b.record(task, 500)
-	b.now = noon.Add(delivery.Keep - time.Second)
+	expires := message(1).At.Add(delivery.Keep)
+	b.now = expires.Add(-time.Second)
 	_, err := b.Redeliver(t.Context(), org, endpoint, task.ID)
 	require.NoError(t, err)
-	b.now = noon.Add(delivery.Keep)
+	b.now = expires
 	_, err = b.Redeliver(t.Context(), org, endpoint, task.ID)
 	code, _ := status(t, err)
 	require.Equal(t, 404, code)
 }
 
-// TestABodyIsKeptAsLongAsItsDeliveries: an endpoint that is newer than the change gets a delivery later.
-func TestABodyIsKeptAsLongAsItsDeliveries(t *testing.T) {
+// TestALateDeliveryIsKeptNoLonger: an endpoint that is newer than the change gets a delivery later, with the
+// body that was rendered first. Body and deliveries expire 30 days after the change, so an erasure looks at
+// the changes of 30 days.
+func TestALateDeliveryIsKeptNoLonger(t *testing.T) {
 	b := start(t)
 	first := b.add(1)
 	b.now = noon.Add(20 * 24 * time.Hour)
@@ -379,15 +410,19 @@ func TestABodyIsKeptAsLongAsItsDeliveries(t *testing.T) {
 	added, err := b.Add(t.Context(), message(1), newer, b)
 	require.NoError(t, err)
 	require.Len(t, added.Tasks, 2)
-	b.now = noon.Add(delivery.Keep + time.Hour)
-	lost, err := b.Open(t.Context(), first)
+	w := b.work(added.Tasks[0])
+	body, err := b.ReadBody(t.Context(), w)
 	require.NoError(t, err)
-	require.Nil(t, lost)
-	for _, task := range added.Tasks {
-		body, err := b.ReadBody(t.Context(), b.work(task))
+	require.Contains(t, string(body), `"number":1`, "the body stays as it was rendered first")
+	b.now = message(1).At.Add(delivery.Keep)
+	for _, task := range append(added.Tasks, first) {
+		lost, err := b.Open(t.Context(), task)
 		require.NoError(t, err)
-		require.Contains(t, string(body), `"number":1`, "the body stays as it was rendered first")
+		require.Nil(t, lost)
 	}
+	body, err = b.ReadBody(t.Context(), w)
+	require.NoError(t, err)
+	require.Nil(t, body)
 }
 
 // TestABodyThatIsGone cannot be sent again.
@@ -444,7 +479,8 @@ func TestAnItemIsBounded(t *testing.T) {
 	b := start(t)
 	task := b.add(1)
 	for n := 1; n <= 40; n++ {
-		more := delivery.Task{Org: org, Endpoint: endpoint, ID: task.ID, Attempt: n, Mode: delivery.Replayed}
+		more := delivery.Task{Org: org, Endpoint: endpoint, ID: task.ID, Mode: delivery.Replayed, Asked: b.now.UnixNano()}
+		b.now = b.now.Add(time.Second)
 		_, err := b.Record(t.Context(), b.work(task), more, delivery.Outcome{
 			At: b.now, Status: 500, Response: strings.Repeat("\u00e4", 4000) + "\xff", Error: strings.Repeat("x", 5000),
 		})
@@ -554,7 +590,7 @@ func TestAReplayIsDonePartByPart(t *testing.T) {
 		require.NoError(t, b.Move(t.Context(), *item, next), "another sweeper was faster")
 		for _, task := range tasks {
 			found[task.ID]++
-			require.Equal(t, []any{delivery.Replayed, 1}, []any{task.Mode, task.Attempt})
+			require.Equal(t, []any{delivery.Replayed, b.now.UnixNano()}, []any{task.Mode, task.Asked})
 		}
 		left, err := b.DueIn(t.Context(), b.Last())
 		require.NoError(t, err)

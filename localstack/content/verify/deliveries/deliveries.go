@@ -124,7 +124,10 @@ func (all *Items) AddDue(item raw.Item) {
 	if !all.read(item, &d) {
 		return
 	}
-	one, name := due{endpoint: d.Endpoint}, string(d.Mode)+strconv.Itoa(d.Attempt)
+	one, name := due{endpoint: d.Endpoint}, string(d.Mode)+strconv.FormatInt(d.Asked, 10)
+	if d.Mode == delivery.Scheduled {
+		name = strconv.Itoa(d.Attempt)
+	}
 	if d.Replay != nil {
 		name = string(delivery.Replayed) + strconv.Itoa(d.Replay.Part)
 	} else {
@@ -142,7 +145,8 @@ func deliveryKey(org int64, endpoint, id string, at time.Time) table.Key {
 	return table.Key{PK: table.Org(org) + "#W#" + endpoint + "#" + at.UTC().Format("20060102"), SK: id}
 }
 
-// dueKey returns the key of a due item. name is the mode with the number of the attempt or part.
+// dueKey returns the key of a due item. name is the number of a scheduled attempt, and else the mode with
+// the time of the call or the number of the part.
 func dueKey(id, name string, at time.Time) table.Key {
 	if id == "" {
 		return table.Key{}
