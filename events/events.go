@@ -44,6 +44,9 @@ type Worker struct {
 	// Messages is the number of messages of an invocation by a queue, and Instances the highest number of
 	// such invocations at once. A queue without a limit could take all instances of the account.
 	Messages, Instances int
+	// Chains reports whether the worker goes on with its work by a message to its own queue, as often as the
+	// work needs.
+	Chains bool
 }
 
 // The names of the workers, each with a package of its name below this one.
@@ -82,13 +85,13 @@ var Workers = []Worker{
 	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries, Messages: 10, Instances: 50},
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
 	// A request of a person may need the memory and the time of an instance.
-	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2},
+	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2, Chains: true},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 
 // transcriber is the worker of a region with a transcriber. The output of a long job takes memory, and
 // 20,000 fragments take minutes.
-var transcriber = Worker{Name: Transcriber, Memory: 512, Seconds: 300, Source: Queue, From: Media, Messages: 1, Instances: 5}
+var transcriber = Worker{Name: Transcriber, Memory: 512, Seconds: 300, Source: Queue, From: Media, Messages: 1, Instances: 5, Chains: true}
 
 // WithTranscriber returns the workers and the rules of a region with a transcriber.
 func WithTranscriber() ([]Worker, []Rule) {

@@ -15,14 +15,14 @@ func TestTheListsAreWellFormed(t *testing.T) {
 
 func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
 	require.NoError(t, Check([]Worker{
-		{"publisher", 256, 60, Stream, "", 0, 0}, {"matcher", 512, 30, Queue, "webhooks", 10, 2},
-		{"sweeper", 256, 50, Schedule, "rate(1 minute)", 0, 0}, {"ingester", 128, 900, Log, "api", 0, 0},
+		{"publisher", 256, 60, Stream, "", 0, 0, false}, {"matcher", 512, 30, Queue, "webhooks", 10, 2, false},
+		{"sweeper", 256, 50, Schedule, "rate(1 minute)", 0, 0, false}, {"ingester", 128, 900, Log, "api", 0, 0, false},
 	}, []Rule{{"webhooks", Pattern{"detail-type": []string{"session.updated"}}, "webhooks", false}}))
 
 	fits := Pattern{"source": []string{"lectern"}}
 	err := Check([]Worker{
-		{"publisher", 256, 60, Stream, "us", 0, 0}, {"publisher", 64, 0, "table", "", 0, 0}, {"Big", 20_000, 901, Queue, "", 11, 1},
-		{"sweeper", 256, 60, Schedule, "", 0, 0},
+		{"publisher", 256, 60, Stream, "us", 0, 0, false}, {"publisher", 64, 0, "table", "", 0, 0, false}, {"Big", 20_000, 901, Queue, "", 11, 1, false},
+		{"sweeper", 256, 60, Schedule, "", 0, 0, false},
 	}, []Rule{
 		{"a-b", nil, "webhooks", false}, {"inner", Pattern{"detail": Pattern{}}, "", false}, {"none", Pattern{"source": []string{}}, "", false},
 		{"text", Pattern{"source": "lectern"}, "", false}, {"twice", fits, "", false}, {"twice", fits, "", false},

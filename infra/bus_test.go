@@ -184,3 +184,12 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		require.Contains(t, plain(t, statements(t, service, name, "key")), "secretsmanager.us-west-2", name)
 	}
 }
+
+// TestAChainOfMessagesMayBeLong: AWS ends no chain of a worker that goes on by messages to itself.
+func TestAChainOfMessagesMayBeLong(t *testing.T) {
+	service := ofEverything(t)["Lectern-us-Service"]
+	for name, want := range map[string]any{"dataworker": "Allow", "transcriber": "Allow", "deliverer": nil, "sessions": nil} {
+		id := service.logical(t, "AWS::Lambda::Function", "FunctionName", "lectern-us-"+name)
+		require.Equal(t, want, service.Resources[id].Properties["RecursiveLoop"], name)
+	}
+}

@@ -44,8 +44,9 @@ const (
 		"If an earlier erasure for the address has failed before it removed the values, its contact is erased too, whatever address the " +
 		"contact has now. " +
 		"An erasure ends a few minutes later, so that it also finds what was being sent, and then shows the address masked.\n\n" +
-		"What others wrote about a person as free text, such as a session's description, stays, and so do files of sessions that are not " +
-		"assigned to the person: delete them by their own operation. Members of the organization stay too, " +
+		"What others wrote about a person as free text, such as a session's description, stays, and so do transcriptions with the names " +
+		"of their speakers, media and recordings, and files of sessions that are not assigned to the person. They are not in an archive " +
+		"either. Delete them by their own operations. Members of the organization stay too, " +
 		"whom `response.users` names. Backups keep the data for up to 35 days, and an Idempotency-Key keeps the name of an unknown " +
 		"field that was refused for 24 hours.\n\n" +
 		"For example:\n\n```json\n{\"requestType\": \"access\", \"identityType\": \"email\", \"identityValue\": \"ada@example.org\"}\n```"

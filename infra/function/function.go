@@ -126,6 +126,10 @@ func New(in *stack.Stack, spec Spec, of Parts) Function {
 	if in.Config.Concurrency > 0 {
 		props.ReservedConcurrentExecutions = jsii.Number(in.Config.Concurrency)
 	}
+	if spec.Chains {
+		// AWS would end a chain of messages after about 16 invocations, without a line in the log.
+		props.RecursiveLoop = awslambda.RecursiveLoop_ALLOW
+	}
 	if spec.Name == Operator {
 		// A command sent without waiting for the answer must not run twice.
 		props.RetryAttempts = jsii.Number(0)

@@ -221,7 +221,7 @@ func TestAWriteBesideEndpoints(t *testing.T) {
 			var units float64
 			took[i], units = writeOne(c, log, i)
 			all[endpoints] += units
-			r.awaitRequests((i + 1) * endpoints)
+			r.awaitRequests(c.T, (i+1)*endpoints)
 			time.Sleep(10 * time.Millisecond) // For the outcomes of the deliveries, and the same without endpoints.
 		}
 		slices.Sort(took)
@@ -232,15 +232,13 @@ func TestAWriteBesideEndpoints(t *testing.T) {
 }
 
 // awaitRequests waits until n requests have come.
-func (r *receiver) awaitRequests(n int) {
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
+func (r *receiver) awaitRequests(t *testing.T, n int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
 		r.mu.Lock()
-		come := r.requests
-		r.mu.Unlock()
-		if come >= n {
-			return
-		}
-	}
+		defer r.mu.Unlock()
+		return r.requests >= n
+	}, patience, time.Millisecond)
 }
 
 // TestWritesBesideDeliveries: the time of a write with 0 and with 20 endpoints, without a pause.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -107,6 +108,7 @@ func newPerson(t *testing.T, o *office) *person {
 	parent := o.Client.Create(200, object{"title": "A workshop"}).ID()
 	o.NewSubsession(parent, "A part", object{"participants": speaking})
 	o.Client.Put(200, parent, object{"title": "A longer workshop"})
+	p.addFiles()
 	vip := o.NewField("VIP", "checkbox")
 	o.Put(200, p.id, object{"title": "Dr", "custom_fields": object{vip: true}})
 	o.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Acme", "contacts": []any{object{"contact_id": p.id, "is_primary": true}}})
@@ -125,13 +127,40 @@ func newPerson(t *testing.T, o *office) *person {
 	return p
 }
 
+// addFiles adds a file of the person to a session, and replaces its bytes once.
+func (p *person) addFiles() {
+	p.T.Helper()
+	shelf := it.Shelf{Client: p.Client, Session: p.there}
+	add := func(status int, rest, text string) string {
+		begun := entity(p.Do(status, http.MethodPost, shelf.Path(rest), object{
+			"filename": canary + ".txt", "title": "Slides of " + canary, "assigned_participant_id": p.id, "size_bytes": len(text),
+		}).At("data").(object))
+		require.Equal(p.T, http.StatusOK, it.SendUpload(p.T, begun, text))
+		shelf.Complete(begun.ID())
+		return begun.ID()
+	}
+	id := add(201, "", "The first slides of "+canary)
+	add(200, "/"+id+"/replace", "The slides of "+canary)
+}
+
+// bytes returns what stands in all objects of the bucket.
+func (p *person) bytes() (all []string) {
+	p.T.Helper()
+	for _, key := range p.StoredKeys(p.T, "") {
+		text, err := p.Bucket(p.T).First(p.T.Context(), key, 1<<20)
+		require.NoError(p.T, err)
+		all = append(all, key+" "+string(text))
+	}
+	return all
+}
+
 // settle waits until the receivers have what was published of the person.
 func (p *person) settle() {
 	p.T.Helper()
 	require.Eventually(p.T, func() bool {
 		all := strings.Join(p.fine.received(), "\n")
 		return strings.Contains(all, "In bulk "+canary) && strings.Contains(all, "session.speaker.detached") && strings.Contains(all, "Acme") &&
-			strings.Contains(all, "A longer workshop")
+			strings.Contains(all, "A longer workshop") && strings.Contains(all, "Slides of "+canary)
 	}, patience, pause)
 }
 
@@ -163,7 +192,8 @@ func requireDeclared(t *testing.T, dump it.Dump) {
 }
 
 // TestAnErasedPersonIsNowhere: before the erasure, a person's texts are only in items that declare it;
-// afterwards no item of the table, no line of the log and no message of the queues has any of them.
+// afterwards no item of the table, no object of the bucket, no line of the log and no message of the queues
+// has any of them.
 func TestAnErasedPersonIsNowhere(t *testing.T) {
 	lines, folder := &log{}, t.TempDir()
 	o := newOffice(t, stacktest.WithLog(lines), stacktest.Ingesting(), stacktest.InFolder(folder))
@@ -173,6 +203,7 @@ func TestAnErasedPersonIsNowhere(t *testing.T) {
 	p.settle()
 	access := o.after(o.ask(201, asking("access", address)).ID(), "completed")
 	requireDeclared(t, engine.Dump(t))
+	require.Len(t, slices.DeleteFunc(p.bytes(), func(text string) bool { return !tells(text) }), 2)
 
 	begun := o.ask(201, asking("erasure", " "+strings.ToUpper(address)))
 	require.Equal(t, "pending", begun["status"])
@@ -183,6 +214,7 @@ func TestAnErasedPersonIsNowhere(t *testing.T) {
 	done := o.after(begun.ID(), "completed")
 	require.Equal(t, "A***@E***.ORG", done["identity_value"])
 	require.Empty(t, found(engine.Dump(t)))
+	require.False(t, slices.ContainsFunc(p.bytes(), tells))
 	require.Contains(t, lines.String(), p.id, "the log has the requests")
 	require.False(t, tells(lines.String()))
 	sent, err := os.ReadFile(filepath.Join(folder, "queues.journal"))
