@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/blob"
 	"lectern/shared/table"
 	"lectern/shared/upload"
 )
@@ -164,7 +166,9 @@ func (c *courier) path(rest string) string {
 func (c *courier) work() {
 	for c.lost = ""; c.lost == "" && !c.t.Failed(); {
 		ids := keysWhere(c.files, func(*parcel) bool { return true })
-		switch n := c.r.IntN(6); {
+		switch n := c.r.IntN(7); {
+		case (len(ids) < 3 || n == 6) && len(ids) < mostKept && chance(c.r, 2):
+			c.form()
 		case len(ids) < 3 || n < 2 && len(ids) < mostKept:
 			c.upload("create", "")
 		case n < 4:
@@ -178,14 +182,36 @@ func (c *courier) work() {
 	}
 }
 
-// upload sends a new file, or other bytes of a file.
-func (c *courier) upload(call, id string) {
+// text returns the bytes of another file.
+func (c *courier) text() string {
 	c.made++
 	text := fmt.Sprintf("%%PDF-1.7\n%% client %d wrote %d\n", c.name, c.made)
 	if chance(c.r, 3) {
 		text += strings.Repeat("x", c.r.IntN(largeFile))
 	}
-	rest := ""
+	return text
+}
+
+// form sends a new file in one request under a key. One in four has more than a part of bytes.
+func (c *courier) form() {
+	key, text := uuid.NewString(), c.text()
+	if chance(c.r, 4) {
+		text += strings.Repeat("y", blob.MinPart)
+	}
+	if answer, done := c.ask("form", key, text, http.MethodPost, "/upload", formOf(key, text)); done {
+		c.keep(text, answer)
+	}
+}
+
+// formOf returns a form with a file, under a key.
+func formOf(key, text string) any {
+	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slides.pdf\"\r\n\r\n" + text + "\r\n--b--\r\n"
+	return stacktest.WithHeaders(form, "Content-Type", "multipart/form-data; boundary=b", "Idempotency-Key", key)
+}
+
+// upload sends a new file, or other bytes of a file.
+func (c *courier) upload(call, id string) {
+	text, rest := c.text(), ""
 	if id != "" {
 		rest = "/" + id + "/replace"
 	}
@@ -210,13 +236,14 @@ func (c *courier) upload(call, id string) {
 		return
 	}
 	if answer, done = c.ask("complete", id, text, http.MethodPost, "/"+id+"/complete", nil); done {
-		c.keep(id, text, answer)
+		c.keep(text, answer)
 	}
 }
 
 // keep notes a file that the service has shown.
-func (c *courier) keep(id, text string, answer stacktest.Answer) {
+func (c *courier) keep(text string, answer stacktest.Answer) {
 	data, _ := it.DecodeObject(answer.Body)["data"].(object)
+	id, _ := data["id"].(string)
 	shown, _ := data["url"].(string)
 	address, err := url.Parse(shown)
 	if err != nil || !strings.HasPrefix(address.Path, "/files/") {
@@ -249,22 +276,25 @@ func (c *courier) unanswered(call, id, text string, answer stacktest.Answer, err
 // for the maintenance.
 func (c *courier) settle() {
 	c.t.Helper()
-	want := map[string][]int{"complete": {200}, "send": {200, 400}, "delete": {204, 404}}[c.lost]
+	want := map[string][]int{"complete": {200}, "send": {200, 400}, "delete": {204, 404}, "form": {201}}[c.lost]
 	if want == nil {
 		return
 	}
-	method, rest := http.MethodPost, "/"+c.lostID+"/complete"
-	if c.lost == "delete" {
+	method, rest, body := http.MethodPost, "/"+c.lostID+"/complete", any(nil)
+	switch c.lost {
+	case "delete":
 		method, rest = http.MethodDelete, "/"+c.lostID
+	case "form":
+		rest, body = "/upload", formOf(c.lostID, c.lostText)
 	}
-	answer, err := c.s.Send(c.t, method, c.path(rest), nil)
+	answer, err := c.s.Send(c.t, method, c.path(rest), body)
 	require.NoError(c.t, err)
 	require.Contains(c.t, want, answer.Status, "%s of %s: %s", c.lost, c.lostID, answer.Body)
 	switch {
 	case c.lost == "delete":
 		delete(c.files, c.lostID)
-	case answer.Status == http.StatusOK:
-		c.keep(c.lostID, c.lostText, answer)
+	case answer.Status < http.StatusMultipleChoices:
+		c.keep(c.lostText, answer)
 	default:
 		require.Contains(c.t, string(answer.Body), "have not been uploaded", "bytes are stored whole or not at all")
 	}

@@ -117,6 +117,36 @@ func (m *shelf) begin(p plan, id string) (verdict, *parcel) {
 	return verdict{status: 200}, made
 }
 
+// form uploads a new file in one request; add makes it visible. With wrong bytes nothing is stored. A form that
+// the slot refuses leaves an upload without bytes, since the bytes come before the rest.
+func (m *shelf) form(p plan, wrong bool) (verdict, *parcel) {
+	switch {
+	case m.deleted:
+		return verdict{status: 404}, nil
+	case wrong || strings.HasSuffix(p.filename, ".exe"):
+		return verdict{400, "file"}, nil
+	}
+	made := &parcel{
+		volume: volume{title: p.filename, filename: p.filename, kind: p.kind, version: 1, inSlot: p.slot == thatSlot}, text: p.text, stored: p.text,
+	}
+	if p.title != "" {
+		made.title = p.title
+	}
+	m.parcels = append(m.parcels, made)
+	if made.inSlot && (p.kind != "application/pdf" || m.taken("") >= modelRoom) {
+		made.stored, made.ends, made.why = "", m.now.Add(modelLife), "refused"
+		return verdict{400, "content_slot_id"}, made
+	}
+	return verdict{status: 201}, made
+}
+
+// add makes the file of a form visible.
+func (m *shelf) add(p *parcel) {
+	f := p.volume
+	f.bytes = p
+	m.files = append(m.files, &f)
+}
+
 // file returns the visible file of an id; nil without one.
 func (m *shelf) file(id string) *volume {
 	for _, f := range m.files {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/purge"
 	"lectern/shared/upload"
@@ -20,7 +21,7 @@ var (
 	// complete, delete, let the upload end, delete the session, fill the slot.
 	preludes = []string{"", "f", "b", "bs", "bsc", "bscb", "bscbs", "bscbsc", "bscd", "be", "bse", "boc", "bx", "bscx"}
 	// firsts are the calls after a prelude.
-	firsts = append([]string{"create", "complete", "replace", "update", "delete", "download"}, ways...)
+	firsts = append([]string{"create", "form", "complete", "replace", "update", "delete", "download"}, ways...)
 )
 
 // prepare makes a call of a prelude, again where the model has drawn a mistake.
@@ -74,6 +75,8 @@ func (w *walk) first(call string) {
 	switch call {
 	case "create":
 		w.begin(w.drawInSlot(), "")
+	case "form":
+		w.form(w.drawInSlot())
 	case "complete":
 		w.complete(id)
 	case "replace":
@@ -92,7 +95,7 @@ func (w *walk) first(call string) {
 // send sends the bytes of an upload in a way. The bucket must refuse what the upload is not for.
 func (w *walk) send(p *parcel, way string) {
 	w.T.Helper()
-	if p == nil {
+	if p == nil || p.begun["upload"] == nil { // The bytes of a form have no address to send them to.
 		return
 	}
 	w.tried.add("send "+way, p.state(w.m.now))
@@ -124,6 +127,40 @@ func (w *walk) send(p *parcel, way string) {
 	default:
 		require.Equal(w.T, http.StatusOK, answer.Status, "%s", answer.Body)
 		p.stored = text
+	}
+}
+
+// form uploads a new file in one request, at times with bytes that are not of its type.
+func (w *walk) form(p plan) {
+	w.T.Helper()
+	wrong := p.kind == "application/pdf" && w.r.IntN(8) == 0
+	sent := p.text
+	if wrong {
+		sent = html
+	}
+	parts := []part{file(p.filename, sent)}
+	if p.title != "" {
+		parts = append(parts, text("title", p.title))
+	}
+	if p.slot == thatSlot {
+		parts = append(parts, text("content_slot_id", w.slot))
+	}
+	w.count("form", "", p.slot)
+	w.note("form %q, titled %q, slot %d, wrong bytes %v", p.filename, p.title, p.slot, wrong)
+	want, made := w.m.form(p, wrong)
+	answer := w.desk.send(want.status, parts)
+	if want.field != "" {
+		it.RequireInvalid(w.T, answer, want.field)
+	}
+	if made == nil {
+		return
+	}
+	known := w.m.keys(func(other *parcel) bool { return other != made })
+	made.key = slices.DeleteFunc(w.recordKeys(), func(key string) bool { return slices.Contains(known, key) })[0]
+	if made.id = uuid.NewString(); want.status == http.StatusCreated {
+		made.begun, made.id = answer, answer.ID()
+		w.requireShown(&made.volume, made, answer)
+		w.m.add(made)
 	}
 }
 
@@ -174,7 +211,7 @@ func (w *walk) remove(id string) {
 // follow downloads the bytes of an upload.
 func (w *walk) follow(p *parcel) {
 	w.T.Helper()
-	if p == nil {
+	if p == nil || p.begun == nil {
 		return
 	}
 	w.tried.add("download", p.state(w.m.now))

@@ -97,7 +97,7 @@ func (c *tries) report(t *testing.T) {
 	want("complete; replace; update; delete", "unknown; pending; pending, sent; complete; replacing; replacing, sent; deleted; ended; refused; "+
 		"pending, session deleted; complete, session deleted")
 	want("send "+strings.Join(ways, "; send ")+"; download", "open; kept; ended; replaced; deleted; refused")
-	want("create in the slot", "room; no room; session deleted")
+	want("create in the slot; form in the slot", "room; no room; session deleted")
 	require.Empty(t, missing)
 	t.Logf("%d pairs of call and state, each at least %d times", len(c.cells), slices.Min(slices.Collect(maps.Values(c.cells))))
 }
@@ -175,9 +175,11 @@ func (w *walk) step() {
 		w.advance(w.m.parcels[len(w.m.parcels)-1])
 		return
 	}
-	switch n := w.r.IntN(26); {
+	switch n := w.r.IntN(28); {
 	case len(w.m.parcels) == 0 || n < 2:
 		w.begin(w.draw(), "")
+	case n > 25:
+		w.form(w.draw())
 	case n < 9:
 		w.send(w.parcel(), it.OneOf(w.r, append(ways, rightBytes, rightBytes, rightBytes)))
 	case n < 12:
