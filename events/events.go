@@ -82,7 +82,7 @@ const Jobs = "jobs"
 var Workers = []Worker{
 	{Name: Publisher, Memory: 256, Seconds: 60, Source: Stream},
 	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks, Messages: 10, Instances: 10},
-	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries, Messages: 10, Instances: 50},
+	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries, Messages: 10, Instances: 50, Chains: true},
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
 	// A request of a person may need the memory and the time of an instance.
 	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2, Chains: true},

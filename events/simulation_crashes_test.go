@@ -73,10 +73,10 @@ func (c *crashes) step() error {
 	return errCrash
 }
 
-// luck returns a number for a call of the table. It depends on the seed, the invocation, what the call asks
+// seedOf returns the seed of the faults of a call of the table. It depends on the seed, the invocation, what the call asks
 // and how often the invocation asked the same before. It does not depend on other calls: the sweeper reads
 // partitions side by side, in another order in each run.
-func (c *crashes) luck(seed, asked string) uint64 {
+func (c *crashes) seedOf(seed, asked string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.made == nil {
@@ -86,7 +86,7 @@ func (c *crashes) luck(seed, asked string) uint64 {
 	return hashed(seed, strconv.Itoa(c.armed), asked, strconv.Itoa(c.made[asked]))
 }
 
-// crashing is a client of the table whose calls are steps and meet faults.
+// crashing is a client of the table whose calls are steps, some of which fail.
 type crashing struct {
 	table.Client
 	*crashes
@@ -100,7 +100,7 @@ var chances = faulty.Config{Conflict: 0.004, Throttle: 0.004, DropBefore: 0.002,
 // door returns a door with the faults of a call.
 func (c crashing) door(asked string) *faulty.Door {
 	faults := chances
-	faults.Seed = c.luck(c.seed, asked)
+	faults.Seed = c.seedOf(c.seed, asked)
 	return faulty.New(c.Client, faults)
 }
 

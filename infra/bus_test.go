@@ -188,7 +188,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 // TestAChainOfMessagesMayBeLong: AWS ends no chain of a worker that goes on by messages to itself.
 func TestAChainOfMessagesMayBeLong(t *testing.T) {
 	service := ofEverything(t)["Lectern-us-Service"]
-	for name, want := range map[string]any{"dataworker": "Allow", "transcriber": "Allow", "deliverer": nil, "sessions": nil} {
+	for name, want := range map[string]any{"dataworker": "Allow", "transcriber": "Allow", "deliverer": "Allow", "matcher": nil} {
 		id := service.logical(t, "AWS::Lambda::Function", "FunctionName", "lectern-us-"+name)
 		require.Equal(t, want, service.Resources[id].Properties["RecursiveLoop"], name)
 	}

@@ -48,7 +48,8 @@ func (w *Worker) addParents(ctx context.Context, org int64, sessions map[place]b
 const (
 	// recordsAtOnce is the number of change records that are read at once.
 	recordsAtOnce = 500
-	// margin is the time by which a body may be kept longer than delivery.Keep after the change.
+	// margin is added to the time for which a body is kept: clocks differ, and earlier releases kept the
+	// bodies of late deliveries for longer.
 	margin = 48 * time.Hour
 	// reserve is the time of an invocation for the bodies of the sessions that it has found, and
 	// sessionsAtOnce about the number of sessions for which the time is enough.

@@ -81,7 +81,7 @@ func (b *batch) postpone(ctx context.Context, w *delivery.Work, t delivery.Task)
 // withhold records an attempt that is not sent, so that the schedule bounds how often it is tried.
 func (b *batch) withhold(ctx context.Context, w *delivery.Work, t delivery.Task, reason string) error {
 	b.add(&b.withheld)
-	return b.record(ctx, w, t, delivery.Outcome{At: b.Now(), Error: reason})
+	return b.record(ctx, w, t, delivery.Outcome{At: b.Now(), Error: reason, Withheld: true})
 }
 
 // mostHeld bounds how often the attempt of a replay waits for the breaker: half an hour to an hour and a

@@ -80,7 +80,7 @@ func decode(body []byte) (delivery.Task, error) {
 	if err := json.Unmarshal(body, &t); err != nil {
 		return t, fmt.Errorf("%w: deliverer: decode a task: %w", bus.ErrPermanent, err)
 	}
-	if !t.Complete() {
+	if t.Org == 0 || t.Endpoint == "" || t.ID == "" || t.Attempt < 1 {
 		return t, fmt.Errorf("%w: deliverer: the task is not complete", bus.ErrPermanent)
 	}
 	return t, nil

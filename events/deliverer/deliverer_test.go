@@ -319,7 +319,7 @@ func TestAnEndpointThatFailsForFiveDays(t *testing.T) {
 
 // asked returns the task of another attempt, for which a client asks now.
 func (b *bench) asked(t delivery.Task, mode delivery.Mode) delivery.Task {
-	t.Mode, t.Attempt, t.Asked = mode, 0, b.now.UnixNano()
+	t.Mode, t.Asked = mode, b.now.UnixNano()
 	return t
 }
 

@@ -237,7 +237,10 @@ func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) 
 	}
 }
 
-// Stream passes an event without a body to h, with the body of a request that goes on. So a server without
+// restTime is the time in which the rest of a body must come that h has not read.
+const restTime = time.Second
+
+// Stream passes an event without a body to h, and lets h read the body from the request. So a server without
 // the limits of a gateway takes a form of any length, and h reads the form as it comes. After an error
 // nothing was answered.
 func Stream(w http.ResponseWriter, from *http.Request, h http.Handler, event events.APIGatewayProxyRequest) error {
@@ -249,6 +252,8 @@ func Stream(w http.ResponseWriter, from *http.Request, h http.Handler, event eve
 	}
 	r.Body, r.ContentLength = from.Body, from.ContentLength
 	fromGateway{h}.ServeHTTP(w, r)
+	// The server reads some of the rest before it sends the answer.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTime))
 	return nil
 }
 

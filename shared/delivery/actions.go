@@ -46,7 +46,8 @@ func (s Store) Redeliver(ctx context.Context, org int64, endpoint, id string) (*
 		return nil, apierr.Conflict(CodeBodyGone, "The body of the delivery is no longer kept.")
 	}
 	now := s.Now()
-	task := Task{Org: org, Endpoint: endpoint, ID: id, Mode: Redelivery, Asked: now.UnixNano()}
+	task := Task{Org: org, Endpoint: endpoint, ID: id, Attempt: w.Hidden.Extra + 1, Mode: Redelivery}
+	task.Asked = max(now.UnixNano(), w.Hidden.Began+1) // The clock of a deliverer may be ahead.
 	due, err := s.due(ctx, now, task)
 	if err != nil {
 		return nil, err

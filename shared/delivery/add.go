@@ -70,7 +70,7 @@ const lostAfter = time.Hour
 const fresh = 3 * time.Minute
 
 // Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
-// Add keeps a body that is stored, at least as long as each delivery. Add may be repeated. It stores
+// Add keeps a body that is stored. Add may be repeated. It stores
 // nothing of a message that is older than a delivery is kept: the delivery may have ended, and have
 // expired. For a fresh message Add inserts first, and reads only if something is stored.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {

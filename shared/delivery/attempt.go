@@ -28,6 +28,8 @@ type Outcome struct {
 	Latency time.Duration
 	// Response is the beginning of the answer, Error says why there is no answer.
 	Response, Error string
+	// Withheld reports whether the attempt was not sent.
+	Withheld bool
 	// RetryAfter is the wait that the receiver asks for; 0 without.
 	RetryAfter time.Duration
 }
@@ -86,6 +88,9 @@ func (s Store) open(ctx context.Context, org int64, endpoint, id string) (*Work,
 // Due reports whether the attempt of a task is still to be made.
 func (w *Work) Due(t Task) bool {
 	if t.Mode != Scheduled {
+		if t.Asked == 0 {
+			return t.Attempt > w.Hidden.Extra
+		}
 		return t.Asked > w.Hidden.Began
 	}
 	return w.Status == Pending && t.Attempt > w.Hidden.Made
@@ -203,7 +208,10 @@ func (m made) after(w Work) Work {
 	w.Attempts = append(w.Attempts[:len(w.Attempts):len(w.Attempts)], m.attempt())
 	w.Attempts = w.Attempts[max(0, len(w.Attempts)-maxAttempts):]
 	if m.Mode != Scheduled {
-		w.Hidden.Extra, w.Hidden.Began = w.Hidden.Extra+1, m.At.UnixNano()
+		w.Hidden.Extra, w.Hidden.Began = w.Hidden.Extra+1, max(w.Hidden.Began, m.Asked)
+		if !m.Withheld {
+			w.Hidden.Began = max(w.Hidden.Began, m.At.UnixNano()) // The clock of a deliverer may be behind.
+		}
 		if m.Succeeded() {
 			w.Status, w.NextAttemptAt, w.Hidden.Queued = Delivered, nil, false
 		}

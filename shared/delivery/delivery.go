@@ -8,6 +8,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,10 +112,11 @@ type Task struct {
 	Org      int64  `json:"org"`
 	Endpoint string `json:"endpoint"`
 	ID       string `json:"id"`
-	// Attempt is the number of a scheduled attempt, from 1.
-	Attempt int  `json:"attempt,omitempty"`
+	// Attempt is the number of the attempt, from 1. Scheduled attempts have numbers of their own.
+	Attempt int  `json:"attempt"`
 	Mode    Mode `json:"mode,omitempty"`
-	// Asked is the time at which a client asked for another attempt, in nanoseconds since 1970.
+	// Asked is the time at which a client asked for the attempt, in nanoseconds since 1970. It is 0 for a
+	// scheduled attempt and in a task of an earlier release, whose number decides.
 	Asked int64 `json:"asked,omitempty"`
 	// Held counts how often the attempt of a replay was sent to the queue again, because the breaker
 	// of the endpoint was open.
@@ -125,15 +127,7 @@ type Task struct {
 
 // name makes the due items of the attempts of a delivery distinct.
 func (t Task) name() string {
-	if t.Mode == Scheduled {
-		return strconv.Itoa(t.Attempt)
-	}
-	return string(t.Mode) + strconv.FormatInt(t.Asked, 10)
-}
-
-// Complete reports whether a task names its delivery and its attempt.
-func (t Task) Complete() bool {
-	return t.Org != 0 && t.Endpoint != "" && t.ID != "" && (t.Mode == Scheduled && t.Attempt > 0 || t.Mode != Scheduled && t.Asked > 0)
+	return string(t.Mode) + strconv.FormatInt(cmp.Or(t.Asked, int64(t.Attempt)), 10)
 }
 
 // Same reports whether two tasks are the same attempt, however long it waits.
@@ -196,8 +190,8 @@ type Hidden struct {
 	// Made counts the scheduled attempts, Extra the others.
 	Made  int `json:"made"`
 	Extra int `json:"extra"`
-	// Began is the time at which the last of the others began, in nanoseconds since 1970. It answers each
-	// call of a client before it.
+	// Began is the time up to which attempts answer the calls of clients, in nanoseconds since 1970: the
+	// beginning of an attempt that was sent, and the time of the call for one that was not.
 	Began int64 `json:"began,omitempty"`
 	// Withheld counts the scheduled attempts that Add has withheld.
 	Withheld int `json:"withheld,omitempty"`

@@ -284,7 +284,7 @@ func (s Store) Part(ctx context.Context, d DueItem) (tasks []Task, next *DueItem
 			continue
 		}
 		if (Filter{Status: r.Status, Kind: r.Kind}).matches(&w.Delivery) && r.Sight.sees(&w.Delivery) {
-			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Mode: Replayed, Asked: d.Asked})
+			tasks = append(tasks, Task{Org: d.Org, Endpoint: d.Endpoint, ID: w.ID, Attempt: w.Hidden.Extra + 1, Mode: Replayed, Asked: d.Asked})
 		}
 	}
 	if r.From = feed.After(last); !more {

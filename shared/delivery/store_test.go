@@ -328,9 +328,9 @@ func TestARedeliveryIsOneAttempt(t *testing.T) {
 		if before != 0 {
 			was = b.record(first, before)
 		}
-		for range 2 {
+		for number := 1; number <= 2; number++ {
 			b.now = b.now.Add(time.Millisecond)
-			asked := delivery.Task{Org: org, Endpoint: endpoint, ID: first.ID, Mode: delivery.Redelivery, Asked: b.now.UnixNano()}
+			asked := delivery.Task{Org: org, Endpoint: endpoint, ID: first.ID, Attempt: number, Mode: delivery.Redelivery, Asked: b.now.UnixNano()}
 			for range 2 { // A client may ask twice.
 				shown, err := b.Redeliver(t.Context(), org, endpoint, first.ID)
 				require.NoError(t, err)
@@ -382,6 +382,48 @@ func TestARedeliveryDuringAnAttemptIsMade(t *testing.T) {
 	w := b.work(first)
 	require.Equal(t, []bool{false, false, true}, []bool{w.Due(early), w.Due(both), w.Due(later)})
 	require.Equal(t, 1, w.Hidden.Extra)
+}
+
+// TestARedeliveryIsMadeWhateverTheClocksSay: the clock of the deliverer is ahead of that of the API, or behind.
+func TestARedeliveryIsMadeWhateverTheClocksSay(t *testing.T) {
+	for _, ahead := range []time.Duration{time.Minute, -time.Minute} {
+		b := start(t)
+		first := b.add(1)
+		for n := 1; n <= 3; n++ {
+			_, err := b.Redeliver(t.Context(), org, endpoint, first.ID)
+			require.NoError(t, err)
+			task := b.due()[0]
+			require.True(t, b.work(first).Due(task), "redelivery %d", n)
+			_, err = b.Record(t.Context(), b.work(first), task, delivery.Outcome{At: b.now.Add(ahead), Status: 500})
+			require.NoError(t, err)
+			require.False(t, b.work(first).Due(task), "the message of redelivery %d comes again", n)
+			b.now = b.now.Add(time.Second)
+		}
+	}
+}
+
+// TestAWithheldAttemptAnswersNoLaterCall: a replay that waited for the breaker is given up while another, asked
+// for since, waits.
+func TestAWithheldAttemptAnswersNoLaterCall(t *testing.T) {
+	b := start(t)
+	early := b.add(1)
+	early.Mode, early.Asked = delivery.Replayed, b.now.UnixNano()
+	later := early
+	later.Asked = b.now.Add(time.Hour).UnixNano()
+	_, err := b.Record(t.Context(), b.work(early), early, delivery.Outcome{At: b.now.Add(2 * time.Hour), Error: delivery.NotSent, Withheld: true})
+	require.NoError(t, err)
+	w := b.work(early)
+	require.Equal(t, []bool{false, true}, []bool{w.Due(early), w.Due(later)})
+}
+
+// TestATaskOfAnEarlierReleaseIsMade by its number.
+func TestATaskOfAnEarlierReleaseIsMade(t *testing.T) {
+	b := start(t)
+	task := b.add(1)
+	task.Mode = delivery.Redelivery
+	require.True(t, b.work(task).Due(task))
+	b.record(task, 500)
+	require.False(t, b.work(task).Due(task))
 }
 
 // TestNothingIsKeptLonger than 30 days: deliveries and bodies expire together.
@@ -479,7 +521,7 @@ func TestAnItemIsBounded(t *testing.T) {
 	b := start(t)
 	task := b.add(1)
 	for n := 1; n <= 40; n++ {
-		more := delivery.Task{Org: org, Endpoint: endpoint, ID: task.ID, Mode: delivery.Replayed, Asked: b.now.UnixNano()}
+		more := delivery.Task{Org: org, Endpoint: endpoint, ID: task.ID, Attempt: n, Mode: delivery.Replayed, Asked: b.now.UnixNano()}
 		b.now = b.now.Add(time.Second)
 		_, err := b.Record(t.Context(), b.work(task), more, delivery.Outcome{
 			At: b.now, Status: 500, Response: strings.Repeat("\u00e4", 4000) + "\xff", Error: strings.Repeat("x", 5000),

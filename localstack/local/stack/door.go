@@ -40,7 +40,7 @@ const (
 
 // door takes HTTP requests and answers like API Gateway: each request becomes a proxy event of
 // a REST API with payload format 1.0 for the group's Lambda handler. A form goes to a function of this
-// process as on a server without a gateway, beside its event.
+// process as on a server without a gateway, beside its event; no header of its answer gets another name.
 type door struct {
 	router router
 	// stage is the stage that paths begin with; empty for paths without a stage, as at a domain
@@ -57,12 +57,12 @@ type door struct {
 	wrote func()
 }
 
-// newDoor returns the door for groups; of returns the function of a group. The group root gets every
+// newDoor returns the door for groups; functionOf returns the function of a group. The group root gets every
 // other request.
-func newDoor(env api.Env, groups []api.Group, of func(api.Group) function) *door {
+func newDoor(env api.Env, groups []api.Group, functionOf func(api.Group) function) *door {
 	d := &door{patience: timeout, newID: env.NewID, now: env.Now, log: env.Log}
 	for _, group := range groups {
-		handler := of(group)
+		handler := functionOf(group)
 		for _, op := range group.Operations {
 			d.router.add(op, handler)
 		}

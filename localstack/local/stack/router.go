@@ -14,11 +14,11 @@ import (
 // lambda is a group as the gateway invokes it.
 type lambda func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// function is the function of a group.
+// function runs a group.
 type function struct {
+	// invoke takes an event as a whole, as a Lambda does.
 	invoke lambda
-	// stream answers a request whose body is a form, as it comes; nil for a function that takes an event as
-	// a whole, as on Lambda.
+	// stream, unless nil, takes a request while its body comes.
 	stream http.Handler
 }
 

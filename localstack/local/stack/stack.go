@@ -224,11 +224,11 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 		p = s.processes()
 	}
 	ingest := s.ingest(&here, p)
-	of, operator := here.group, here.operator
+	functionOf, operator := here.group, here.operator
 	if p != nil {
-		of, operator = p.group, p.operator
+		functionOf, operator = p.group, p.operator
 	}
-	d := newDoor(env, functions.Groups, of)
+	d := newDoor(env, functions.Groups, functionOf)
 	d.stage, d.routes = s.config.Stage, s.config.Routes
 	if p != nil && s.config.Publish {
 		d.wrote = s.bus.Wrote

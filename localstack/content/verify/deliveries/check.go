@@ -83,7 +83,7 @@ func (all *Items) checkDue(key table.Key, r Records, now time.Time) {
 }
 
 // isKept reports whether a delivery of a change, and the body, cannot have expired. Both are kept for
-// delivery.Keep after they are written, which is after the change. The zero time is not kept.
+// delivery.Keep after the change. The zero time is not kept.
 func isKept(at, now time.Time) bool { return now.Sub(at) < delivery.Keep-expiryTime }
 
 // sorted returns the keys of items in their order.

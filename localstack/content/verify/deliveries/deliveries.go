@@ -8,6 +8,7 @@
 package deliveries
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -124,10 +125,7 @@ func (all *Items) AddDue(item raw.Item) {
 	if !all.read(item, &d) {
 		return
 	}
-	one, name := due{endpoint: d.Endpoint}, string(d.Mode)+strconv.FormatInt(d.Asked, 10)
-	if d.Mode == delivery.Scheduled {
-		name = strconv.Itoa(d.Attempt)
-	}
+	one, name := due{endpoint: d.Endpoint}, string(d.Mode)+strconv.FormatInt(cmp.Or(d.Asked, int64(d.Attempt)), 10)
 	if d.Replay != nil {
 		name = string(delivery.Replayed) + strconv.Itoa(d.Replay.Part)
 	} else {
@@ -145,8 +143,8 @@ func deliveryKey(org int64, endpoint, id string, at time.Time) table.Key {
 	return table.Key{PK: table.Org(org) + "#W#" + endpoint + "#" + at.UTC().Format("20060102"), SK: id}
 }
 
-// dueKey returns the key of a due item. name is the number of a scheduled attempt, and else the mode with
-// the time of the call or the number of the part.
+// dueKey returns the key of a due item. name is the number of a scheduled attempt, or the mode with the
+// time of a call or the number of a part.
 func dueKey(id, name string, at time.Time) table.Key {
 	if id == "" {
 		return table.Key{}

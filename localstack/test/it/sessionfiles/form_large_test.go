@@ -136,22 +136,32 @@ func TestALargeFormIsARequestAsOthers(t *testing.T) {
 	d.session = d.NewSessions("A talk")[0]
 	large, err := io.ReadAll(io.MultiReader(strings.NewReader(before), film(11*megabyte), strings.NewReader(after)))
 	require.NoError(t, err)
-	send := func(s *stacktest.Stack, status int, id string) stacktest.Answer {
-		return s.Call(t, status, http.MethodPost, s.EventPath(d.path("/upload")),
-			stacktest.WithHeaders(string(large), "Content-Type", ofForm, "User-Agent", "Slides/1", "X-Request-Id", id))
-	}
-	made := send(s, 201, "a-large-form")
+	made := s.Call(t, 201, http.MethodPost, s.EventPath(d.path("/upload")),
+		stacktest.WithHeaders(string(large), "Content-Type", ofForm, "User-Agent", "Slides/1", "X-Request-Id", "a-large-form"))
 	require.True(t, strings.HasPrefix(entity(made.JSON(t)).At("data.url").(string), s.URL+"/files/"))
 	require.Equal(t, "a-large-form", made.Header.Get(stacktest.RequestID))
 	entries := s.Requests(t, made)
 	last := entries[len(entries)-1]
 	require.Equal(t, []string{"127.0.0.1", "Slides/1", http.MethodPost}, []string{last.IP, last.UserAgent, last.Method})
 
-	refused, other := send(s.As(""), 401, "x"), s.As("").Call(t, 401, http.MethodGet, s.EventPath(d.path("")), nil)
+	small := stacktest.WithHeaders(before+"x"+after, "Content-Type", ofForm)
+	refused := s.As("").Call(t, 401, http.MethodPost, s.EventPath(d.path("/upload")), small)
+	other := s.As("").Call(t, 401, http.MethodGet, s.EventPath(d.path("")), nil)
 	other.Header["Www-Authenticate"] = other.Header["X-Amzn-Remapped-Www-Authenticate"] // No gateway renames it here.
 	delete(other.Header, "X-Amzn-Remapped-Www-Authenticate")
 	require.ElementsMatch(t, slices.Collect(maps.Keys(other.Header)), slices.Collect(maps.Keys(refused.Header)))
 	require.Equal(t, other.Body, refused.Body)
+}
+
+// TestARefusalDoesNotWaitForTheBody: a client that may not upload has its answer while its form does not come.
+func TestARefusalDoesNotWaitForTheBody(t *testing.T) {
+	d := streamed(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	status, answer := (&desk{d.WithToken("x"), d.session}).stream(ctx, silent{ctx}, -1)
+	require.Equal(t, 401, status, answer)
+	status, answer = d.of(it.UnknownID).stream(ctx, silent{ctx}, -1)
+	require.Equal(t, 404, status, answer)
 }
 
 // TestFormsOverTheLimit: a length over the limit is refused before the bytes come, and bytes over the limit
