@@ -204,7 +204,8 @@ func (b *bench) parts(id string) blob.Multipart {
 	return blob.Multipart{Key: r.Object, ID: r.Multipart}
 }
 
-// versions returns the key of each version of the bytes of a recording, and of each unfinished upload of its parts.
+// versions returns the key of each version of the bytes of a recording, and of each unfinished upload with parts. The
+// bucket ends an upload without parts.
 func (b *bench) versions(id string) (all []string) {
 	b.T.Helper()
 	place, err := b.Bucket(b.T).Find(b.T.Context())
@@ -221,7 +222,11 @@ func (b *bench) versions(id string) (all []string) {
 	open, err := client.ListMultipartUploads(b.T.Context(), &s3.ListMultipartUploadsInput{Bucket: &place.Bucket, Prefix: &key})
 	require.NoError(b.T, err)
 	for _, u := range open.Uploads {
-		all = append(all, *u.Key+" in parts")
+		parts, err := b.Bucket(b.T).Parts(b.T.Context(), blob.Multipart{Key: key, ID: *u.UploadId})
+		require.NoError(b.T, err)
+		if len(parts) > 0 {
+			all = append(all, *u.Key+" in parts")
+		}
 	}
 	return all
 }

@@ -23,7 +23,7 @@ func (b *bench) requireLong(id string) {
 	all := samples(b.T, file)
 	const around = 4 << 20 // The end of the first part.
 	found, rest := level(all[around-8000:around+8000], speaking.hertz)
-	require.InDelta(b.T, speaking.level, found, 0.001)
+	require.InDelta(b.T, speaking.level, found, 0.004)
 	require.Less(b.T, rest, 0.01)
 }
 
@@ -39,7 +39,7 @@ func TestAConversionGoesOnAfterAnyEnd(t *testing.T) {
 		}
 		ended++
 	}
-	require.Greater(t, ended, 10)
+	require.Greater(t, ended, 9)
 	b.requireLong(id)
 	it.EngineOf(t, b.Stack).RequireWhole(t)
 }
@@ -138,7 +138,7 @@ func TestAFailureAfterAnyEnd(t *testing.T) {
 		}
 		ended++
 	}
-	require.Greater(t, ended, 8)
+	require.Greater(t, ended, 7)
 	require.Contains(t, b.complete(422, id)["message"], "damaged")
 	again := data(b.Do(200, http.MethodGet, b.path("/"+id), nil))
 	require.Equal(t, []any{"recording", nil, nil}, []any{again["status"], again["duration_seconds"], again["completed_at"]})
