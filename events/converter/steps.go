@@ -26,9 +26,10 @@ var (
 	errLater = errors.New("converter: the conversion goes on later")
 )
 
-// job is the conversion of a recording by one message. The object of a recording is replaced by nothing but the
-// upload of parts that the record names, and S3 joins an upload once. So what a slow worker reads of an object
-// that is converted already can be joined no more.
+// job is the conversion of a recording by one message. The object of a recording is replaced by nothing but an upload of
+// parts that the record names. Before the replacement, a worker looks whether the object is still the original: then
+// all parts were made of the original. A worker that is slow may make wrong parts of a replaced object, and no worker
+// joins such parts, since the object stays replaced.
 type job struct {
 	*Worker
 	caller      *auth.Caller
@@ -74,12 +75,24 @@ func (j *job) convert(ctx context.Context) error {
 			return err
 		}
 	}
-	// A completed recording has one version of its bytes.
+	return j.complete(ctx)
+}
+
+// complete completes the recording of a converted object. A completed recording has no upload of parts, and one
+// version of its bytes.
+func (j *job) complete(ctx context.Context) error {
+	if err := j.abort(ctx); err != nil {
+		return err
+	}
 	if err := j.Recordings.Blobs.DeleteEarlier(ctx, j.of.Object); err != nil {
 		return err
 	}
-	if err := j.Recordings.Converted(ctx, j.caller, j.of); err != nil {
+	stored, err := j.Recordings.Converted(ctx, j.caller, j.of)
+	if err != nil {
 		return err
+	}
+	if stored.Converting() {
+		return errOvertaken
 	}
 	j.Log.InfoContext(ctx, "conversion", "org", j.caller.Org.ID, "recording", j.id, "bytes", j.of.Size, "converted_bytes", j.of.Source.Size())
 	return nil
@@ -107,6 +120,9 @@ func (j *job) make(ctx context.Context) error {
 	if err := j.send(ctx, sent); err != nil {
 		return err
 	}
+	if done, err := j.isConverted(ctx); done || err != nil {
+		return err
+	}
 	if sent, err = j.Recordings.Blobs.Parts(ctx, j.upload()); err != nil {
 		return overtaken(err)
 	}
@@ -115,6 +131,14 @@ func (j *job) make(ctx context.Context) error {
 
 // upload returns the upload of the converted parts.
 func (j *job) upload() blob.Multipart { return blob.Multipart{Key: j.of.Object, ID: j.of.Multipart} }
+
+// abort ends the upload of the converted parts, if there is one.
+func (j *job) abort(ctx context.Context) error {
+	if j.of.Multipart == "" {
+		return nil
+	}
+	return j.Recordings.Blobs.Abort(ctx, j.upload())
+}
 
 // overtaken returns errOvertaken for an upload that has ended, and every other error.
 func overtaken(err error) error {
@@ -201,8 +225,5 @@ func (j *job) fail(ctx context.Context, reason error) error {
 	}
 	j.Log.ErrorContext(ctx, "a conversion failed", "metric", "conversion_failed", "org", j.caller.Org.ID, "event", j.caller.Event.ID,
 		"recording", j.id, "error", reason)
-	if j.of.Multipart == "" {
-		return nil
-	}
-	return j.Recordings.Blobs.Abort(ctx, j.upload())
+	return j.abort(ctx)
 }

@@ -101,7 +101,8 @@ func (s *Store) DeleteEarlier(ctx context.Context, key string) error {
 func every(types.ObjectVersion) bool       { return true }
 func isEarlier(v types.ObjectVersion) bool { return !aws.ToBool(v.IsLatest) }
 
-// remove removes the chosen versions of an object, and its delete markers. A missing version is no error.
+// remove removes the chosen versions of an object, and its delete markers. A missing version is no error. The S3 server
+// of one machine refuses a version that another call has just removed, so the versions are listed once more.
 func (s *Store) remove(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) error {
 	if key == "" {
 		return errUnnamedObject
@@ -112,6 +113,14 @@ func (s *Store) remove(ctx context.Context, key string, chosen func(types.Object
 	if err != nil {
 		return err
 	}
+	if err = o.remove(ctx, key, chosen); hasCode(err, "InvalidArgument") {
+		err = o.remove(ctx, key, chosen)
+	}
+	return err
+}
+
+// remove does Store.remove once.
+func (o *opened) remove(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) error {
 	versions, err := o.versions(ctx, key, chosen)
 	if err != nil {
 		return failedRemoval("list the versions of an object", err)

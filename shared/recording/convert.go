@@ -34,10 +34,10 @@ func (s Store) SetParts(ctx context.Context, c *auth.Caller, r *Recording, uploa
 	return s.stored(c, r.SessionID).Change(ctx, r.ID, beginning{r.Multipart, upload})
 }
 
-// Converted completes a recording whose bytes are converted.
-func (s Store) Converted(ctx context.Context, c *auth.Caller, r *Recording) error {
-	_, err := s.stored(c, r.SessionID).Change(ctx, r.ID, converted{wire.At(s.Now())})
-	return err
+// Converted completes a recording whose bytes are converted, unless another upload than that of r was stored meanwhile.
+// It returns the stored recording.
+func (s Store) Converted(ctx context.Context, c *auth.Caller, r *Recording) (*Recording, error) {
+	return s.stored(c, r.SessionID).Change(ctx, r.ID, converted{r.Multipart, wire.At(s.Now())})
 }
 
 // Fail ends a conversion for good. The recording is removed after the time that an upload has.
@@ -64,11 +64,14 @@ func (e beginning) Apply(r *Recording) (string, error) {
 }
 
 // converted completes a recording.
-type converted struct{ at wire.Time }
+type converted struct {
+	upload string
+	at     wire.Time
+}
 
 // Apply ends the conversion (upload.Edit).
 func (e converted) Apply(r *Recording) (string, error) {
-	if !r.Converting() {
+	if !r.Converting() || r.Multipart != e.upload {
 		return "", nil
 	}
 	seconds := r.Source.ConvertedSeconds()
