@@ -13,10 +13,11 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/recording"
 	"lectern/shared/sound"
+	"lectern/shared/table"
 )
 
-// rounds limits how often a job begins again after another worker or a removal has ended its upload of parts.
-const rounds = 3
+// rounds are the tries of a job whose upload of parts is ended by another worker or by a removal.
+var rounds = table.Retry{Tries: 8, First: 20 * time.Millisecond, Max: time.Second}
 
 var (
 	// errOvertaken reports that the upload of the parts has ended: another worker has joined the parts, or the
@@ -43,8 +44,10 @@ type job struct {
 
 // run converts the recording, unless it is gone or the conversion has ended.
 func (j *job) run(ctx context.Context) error {
-	var err error
-	for range rounds {
+	for _, err := range rounds.Each(ctx) {
+		if err != nil {
+			return err
+		}
 		if j.of, err = j.Recordings.Recording(ctx, j.caller, j.session, j.id); apierr.IsNotFound(err) {
 			return nil
 		}
@@ -61,7 +64,7 @@ func (j *job) run(ctx context.Context) error {
 			return err
 		}
 	}
-	return err
+	return errOvertaken
 }
 
 // convert does the conversion from where earlier workers have left it.
