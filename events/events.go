@@ -118,7 +118,9 @@ type Rule struct {
 // pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}.
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
-	{Name: Work, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated, recording.KindReceived}}, Queue: Work},
+	{Name: Work, Queue: Work, Pattern: Pattern{
+		"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated, recording.KindReceived},
+	}},
 }
 
 // transcriptions are the rules of a region with a transcriber.

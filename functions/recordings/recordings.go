@@ -35,8 +35,9 @@ var (
 const (
 	aboutList = "Lists the recordings of a session in the order of their creation, those too whose bytes are not complete yet."
 
-	aboutCreate = "Creates a recording and signs the request that sends its bytes: a WAV file of at most 5 GB. All recordings are kept as 16-bit " +
-		"mono sound with 16,000 samples a second; other uncompressed sound is converted. Send the file with the given method and headers within 15 minutes, and complete the recording within 24 hours; " +
+	aboutCreate = "Creates a recording and signs the request that sends its bytes: a WAV file of at most 5 GB. All recordings are kept as " +
+		"16-bit mono sound with 16,000 samples a second; other uncompressed sound is converted. Send the file with the given method " +
+		"and headers within 15 minutes, and complete the recording within 24 hours; " +
 		"otherwise it is removed. The address works once, for the declared size alone. For example:\n\n```json\n" +
 		`{"filename": "hall-a.wav", "size_bytes": 115200044, "content_type": "audio/wav"}` + "\n```"
 

@@ -7,8 +7,11 @@ import (
 
 // The encoding of recordings.
 const (
-	Bits, Channels, Rate = 16, 1, 16_000
-	sampleBytes          = Bits / 8 * Channels
+	Bits     = 16
+	Channels = 1
+	Rate     = 16_000
+	// sampleBytes is the number of bytes of a sample.
+	sampleBytes = Bits / 8 * Channels
 )
 
 const (
@@ -37,7 +40,7 @@ func (f Format) Header() []byte {
 	if length+plainHeader > unknown {
 		return header("RF64", unknown, length)
 	}
-	return header("RIFF", uint32(length), 0)
+	return header("RIFF", uint32(length), 0) //nolint:gosec // the length is below unknown
 }
 
 // header returns the header of a file. long is the length of the sound of a file over 4 GB.

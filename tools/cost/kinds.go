@@ -92,8 +92,8 @@ type sentObject struct {
 	seconds float64
 }
 
-// Objects of the three kinds. A conversion reads blocks of 4 MiB, and begins, sends, lists and joins parts of 8 MiB. An upload in parts begins, sends parts of 16 MiB, lists them and joins
-// them; the service then looks at the object.
+// Objects of the three kinds. An upload in parts begins, sends parts of 16 MiB, lists them and joins them; the service
+// then looks at the object. A conversion reads blocks of 4 MiB, and makes such an upload of parts of 8 MiB.
 var objects = []sentObject{
 	{"a file of 5 MB, in one request", 5, 1, 2, 0},
 	{"an hour of a recording, 16-bit mono 16 kHz, 115 MB in one request", 115, 1, 2, 0},
