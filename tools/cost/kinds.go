@@ -103,7 +103,7 @@ var objects = []sentObject{
 
 // convertSeconds is assumed for the conversion of an hour of stereo with 48 kHz: twice the measured time, for a processor
 // of Lambda and the calls of the bucket.
-const convertSeconds = 60
+const convertSeconds = 30
 
 // objectCost is the cost of an object: to send it, to keep it for a month, to fetch it.
 type objectCost struct{ sent, kept, fetched float64 }
