@@ -11,6 +11,7 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/media"
+	"lectern/shared/recording"
 	"lectern/shared/speech"
 	"lectern/shared/table"
 	"lectern/shared/webhook"
@@ -59,7 +60,7 @@ const (
 	Deliverer = "deliverer"
 	// Sweeper sends what is due to the deliverer.
 	Sweeper = "sweeper"
-	// Dataworker does the requests of persons for their data.
+	// Dataworker does the requests of persons for their data, and converts recordings (package converter).
 	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
@@ -84,8 +85,9 @@ var Workers = []Worker{
 	{Name: Matcher, Memory: 512, Seconds: 30, Source: Queue, From: Webhooks, Messages: 10, Instances: 10},
 	{Name: Deliverer, Memory: 256, Seconds: 60, Source: Queue, From: Deliveries, Messages: 10, Instances: 50, Chains: true},
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
-	// A request of a person may need the memory and the time of an instance.
-	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2, Chains: true},
+	// A request of a person may need the memory and the time of an instance. A conversion takes one processor,
+	// which comes with so much memory.
+	{Name: Dataworker, Memory: 1769, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 5, Chains: true},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 
@@ -119,7 +121,9 @@ type Rule struct {
 // pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}.
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
-	{Name: Work, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated}}, Queue: Work},
+	{Name: Work, Queue: Work, Pattern: Pattern{
+		"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated, recording.KindReceived},
+	}},
 }
 
 // transcriptions are the rules of a region with a transcriber.

@@ -52,8 +52,8 @@ type use struct {
 // Actions on objects that also need the account's key.
 const putObject, getObject = "s3:PutObject", "s3:GetObject"
 
-// abortUpload ends an upload in parts.
-const abortUpload = "s3:AbortMultipartUpload"
+// abortUpload ends an upload in parts, listParts lists its parts.
+const abortUpload, listParts = "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"
 
 // Uses by purpose.
 var (
@@ -114,19 +114,23 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts"), order},
+	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), order},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
 	// transcriber checks a job later by its own queue. A job reads and writes with its role.
 	events.Transcriber: {
 		keep(media.Folder, getObject), remove(speech.Folder, putObject, getObject), send(events.Media), startJob, findJob,
 	},
-	// dataworker sends the second round of an erasure to its own queue, and removes the files of a person.
-	events.Dataworker: {remove(sessionfile.Folder, abortUpload), send(events.Work), link},
+	// dataworker sends the second round of an erasure to its own queue, and removes the files of a person. It
+	// replaces recordings by converted ones, in parts.
+	events.Dataworker: {
+		remove(sessionfile.Folder, abortUpload), remove(recording.Folder, putObject, getObject, abortUpload, listParts),
+		send(events.Work), link,
+	},
 	// operator publishes again what the dead-letter queues of bus and stream stand for, and moves the
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
-		remove(media.Folder, abortUpload), remove(recording.Folder), remove(sessionfile.Folder, abortUpload),
+		remove(media.Folder, abortUpload), remove(recording.Folder, abortUpload), remove(sessionfile.Folder, abortUpload),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
 		ifTranscribed(send(events.Media)), ifTranscribed(empty(bus.DeadOf(events.Media))),

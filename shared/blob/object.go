@@ -90,7 +90,20 @@ func (s *Store) Address(ctx context.Context, key string) (address, bucket string
 // Delete removes an object for good: each version and each delete marker. A missing object is no error.
 // The versions are listed, because S3 refuses a look at a missing object as it refuses a role without
 // the permission.
-func (s *Store) Delete(ctx context.Context, key string) error {
+func (s *Store) Delete(ctx context.Context, key string) error { return s.remove(ctx, key, every) }
+
+// DeleteEarlier removes for good the versions of an object before the latest.
+func (s *Store) DeleteEarlier(ctx context.Context, key string) error {
+	return s.remove(ctx, key, isEarlier)
+}
+
+// every and isEarlier choose versions.
+func every(types.ObjectVersion) bool       { return true }
+func isEarlier(v types.ObjectVersion) bool { return !aws.ToBool(v.IsLatest) }
+
+// remove removes the chosen versions of an object, and its delete markers. A missing version is no error. The S3 server
+// of one machine refuses a version that another call has just removed, so the versions are listed once more.
+func (s *Store) remove(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) error {
 	if key == "" {
 		return errUnnamedObject
 	}
@@ -100,7 +113,15 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	if err != nil {
 		return err
 	}
-	versions, err := o.versions(ctx, key)
+	if err = o.remove(ctx, key, chosen); hasCode(err, "InvalidArgument") {
+		err = o.remove(ctx, key, chosen)
+	}
+	return err
+}
+
+// remove does Store.remove once.
+func (o *opened) remove(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) error {
+	versions, err := o.versions(ctx, key, chosen)
 	if err != nil {
 		return failedRemoval("list the versions of an object", err)
 	}
@@ -131,8 +152,8 @@ func (s *Store) Has(ctx context.Context, key string) (bool, error) {
 	}), nil
 }
 
-// versions returns the ids of the versions and delete markers of a key. The key may begin other keys.
-func (o *opened) versions(ctx context.Context, key string) (ids []*string, err error) {
+// versions returns the ids of the chosen versions and of the delete markers of a key. The key may begin other keys.
+func (o *opened) versions(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) (ids []*string, err error) {
 	pages := s3.NewListObjectVersionsPaginator(o.client, &s3.ListObjectVersionsInput{Bucket: o.bucket, Prefix: &key})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -140,7 +161,7 @@ func (o *opened) versions(ctx context.Context, key string) (ids []*string, err e
 			return nil, err
 		}
 		for _, v := range page.Versions {
-			if aws.ToString(v.Key) == key {
+			if aws.ToString(v.Key) == key && chosen(v) {
 				ids = append(ids, v.VersionId)
 			}
 		}

@@ -106,6 +106,16 @@ func (s *Store) Parts(ctx context.Context, m Multipart) (all []Part, err error) 
 // Complete joins the parts into the object. It returns ErrRefused for parts that S3 does not join,
 // and for a key in use.
 func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
+	return s.join(ctx, m, parts, aws.String(anyETag))
+}
+
+// Replace joins the parts into the next version of an object. The version before stays until DeleteEarlier.
+func (s *Store) Replace(ctx context.Context, m Multipart, parts []Part) error {
+	return s.join(ctx, m, parts, nil)
+}
+
+// join joins the parts. refused is the ETag that the key must not have; nil for none.
+func (s *Store) join(ctx context.Context, m Multipart, parts []Part, refused *string) error {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
 	defer cancel()
 	o, err := s.open(ctx)
@@ -117,7 +127,7 @@ func (s *Store) Complete(ctx context.Context, m Multipart, parts []Part) error {
 		joined[i] = types.CompletedPart{PartNumber: aws.Int32(p.Number), ETag: aws.String(p.ETag)}
 	}
 	_, err = o.patient.CompleteMultipartUpload(ctx, &s3.CompleteMultipartUploadInput{
-		Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID, IfNoneMatch: aws.String(anyETag),
+		Bucket: o.bucket, Key: &m.Key, UploadId: &m.ID, IfNoneMatch: refused,
 		MultipartUpload: &types.CompletedMultipartUpload{Parts: joined},
 	})
 	return failed("complete an upload", err)

@@ -1,10 +1,12 @@
 // Package recording stores the recordings of sessions: sound that a client sends to the bucket in one
-// request, and that is kept as uncompressed speech. Read recording.go, wave.go, store.go.
+// request, and that is kept as uncompressed speech. A worker converts other sound (decision 46). Read recording.go,
+// store.go, convert.go.
 package recording
 
 import (
 	"time"
 
+	"lectern/shared/sound"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 )
@@ -12,15 +14,8 @@ import (
 // Folder begins the keys of the objects.
 const Folder = "recordings"
 
-// The sound that is taken: 16-bit mono with 16,000 samples a second.
-const (
-	encoding   = "linear16"
-	sampleRate = 16_000
-	channels   = 1
-	sampleBits = 16
-	// bytesASecond is the number of bytes of a second of the sound.
-	bytesASecond = sampleRate * channels * sampleBits / 8
-)
+// encoding is the encoding of the sound of recordings: uncompressed, 16 bits a sample.
+const encoding = "linear16"
 
 // The states of a recording.
 const (
@@ -33,10 +28,22 @@ type Recording struct {
 	upload.Upload
 	Duration    *float64   `json:"duration_seconds,omitempty"`
 	CompletedAt *wire.Time `json:"completed_at,omitempty"`
+	// Conversion is the state of a conversion that was ordered, and Source the sound to convert.
+	Conversion Conversion    `json:"conversion,omitempty"`
+	Source     *sound.Format `json:"source,omitempty"`
 }
 
+// KindReceived is the published kind of a recording whose conversion is ordered. The bus sends it to the worker
+// converter.
+const KindReceived = "recording.received"
+
 // Kind is the kind of the recordings.
-var Kind = &upload.Kind[Recording, *Recording]{Name: "recording", Title: "Recording", Folder: Folder, Life: 24 * time.Hour}
+var Kind = &upload.Kind[Recording, *Recording]{
+	Name: "recording", Title: "Recording", Folder: Folder, Publishes: KindReceived, Life: life,
+}
+
+// life is the time for which a recording is open, and for which a failed one is kept.
+const life = 24 * time.Hour
 
 // Item is a recording as the API shows it.
 type Item struct {
@@ -48,11 +55,11 @@ type Item struct {
 	Encoding    string     `json:"encoding" enum:"linear16" doc:"The encoding of the sound."`
 	SampleRate  int        `json:"sample_rate" doc:"Samples a second, always 16000."`
 	Channels    int        `json:"channels" doc:"The number of channels, always 1."`
-	Status      string     `json:"status" enum:"recording,completed" doc:"recording until the bytes are complete."`
+	Status      string     `json:"status" enum:"recording,completed" doc:"recording until the bytes are complete and converted."`
 	Duration    *float64   `json:"duration_seconds" doc:"The length of the sound; null before it is complete."`
-	Size        int64      `json:"file_size_bytes" doc:"The size of the file in bytes: as declared, and as stored once it is complete."`
+	Size        int64      `json:"file_size_bytes" doc:"The size of the file in bytes: as declared, and as stored once it is completed: that of the converted file after a conversion."`
 	StartedAt   wire.Time  `json:"started_at" doc:"When the upload began."`
-	CompletedAt *wire.Time `json:"completed_at" doc:"When the upload was completed; null before."`
+	CompletedAt *wire.Time `json:"completed_at" doc:"When the recording was completed; null before."`
 	CreatedAt   wire.Time  `json:"created_at" doc:"When the recording was created."`
 	UpdatedAt   wire.Time  `json:"updated_at" doc:"When the recording was changed last."`
 
@@ -72,10 +79,10 @@ const bucket = "lectern"
 func (r *Recording) show() *Item {
 	i := &Item{
 		ID: r.ID, Type: Kind.Name, SessionID: r.SessionID, Bucket: bucket, Key: r.Object,
-		Encoding: encoding, SampleRate: sampleRate, Channels: channels, Status: pending, Duration: r.Duration, Size: r.Size,
+		Encoding: encoding, SampleRate: sound.Rate, Channels: sound.Channels, Status: pending, Duration: r.Duration, Size: r.Size,
 		StartedAt: r.CreatedAt, CompletedAt: r.CompletedAt, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, version: r.Revision(),
 	}
-	if r.Stored() {
+	if r.Stored() && !r.Converting() {
 		i.Status = completed
 	}
 	return i

@@ -3,6 +3,7 @@ package recording
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/blob"
 	"lectern/shared/page"
+	"lectern/shared/sound"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 )
@@ -57,7 +59,7 @@ func (s Store) Create(ctx context.Context, c *auth.Caller, session string, d Dra
 		return nil, err
 	}
 	created := &Created{Item: *r.show()}
-	if !r.Open(s.Now()) {
+	if !r.Open(s.Now()) || r.Conversion == Failed {
 		return created, nil
 	}
 	put, err := s.Blobs.Put(ctx, blob.Upload{Key: r.Object, Type: r.Type, Size: r.Size}, blob.MaxExpiry)
@@ -74,9 +76,10 @@ type Completion struct {
 	Size     *int64   `json:"file_size_bytes,omitempty" minimum:"1" maximum:"5368709120" doc:"The size that the client has sent; another size than that of the bytes is a 400."`
 }
 
-// Complete keeps the bytes of a recording. A completed recording stays as it is. It returns a 404
-// without the session or the recording, a 400 without the bytes or for another size, and a 422 for
-// another sound than the one that is taken.
+// Complete keeps the bytes of a recording, and orders a conversion of other sound than that of recordings. A
+// completed recording, and one that is converted at the moment, stays as it is. It returns a 404 without the
+// session or the recording, a 400 without the bytes or for another size, and a 422 for sound that is not
+// converted and after a failed conversion.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string, in Completion) (*Item, error) {
 	all := Kind.Of(s.Store, c, session)
 	r, err := s.find(ctx, all, id)
@@ -86,41 +89,52 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string,
 	if r.Stored() {
 		return r.show(), nil
 	}
+	if r.Conversion == Failed {
+		return nil, apierr.Unprocessable(codeTranscode, "The file is damaged and was not converted. Create another recording.")
+	}
 	if in.Size != nil && *in.Size != r.Size {
 		return nil, apierr.Invalid("file_size_bytes", "file_size_bytes must be %d, as declared.", r.Size)
 	}
-	seconds, err := s.measure(ctx, r)
+	found, err := s.inspect(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	if r, err = all.Change(ctx, id, completion{seconds, wire.At(s.Now())}); err != nil {
+	if r, err = all.Change(ctx, id, completion{found, wire.At(s.Now())}); err != nil {
 		return nil, err
 	}
 	return r.show(), nil
 }
 
-// measure returns the length of the sound in seconds. The bucket has refused every other size than
-// the declared one.
-func (s Store) measure(ctx context.Context, r *Recording) (float64, error) {
-	head, err := s.Blobs.First(ctx, r.Object, headerBytes)
+// maxSize is the size of the largest recording, before and after a conversion.
+const maxSize = 5 << 30
+
+// inspect returns the format of the sound; a 422 for sound that is not converted. The bucket has refused every
+// other size than the declared one.
+func (s Store) inspect(ctx context.Context, r *Recording) (sound.Format, error) {
+	head, err := s.Blobs.First(ctx, r.Object, sound.HeaderBytes)
 	if errors.Is(err, blob.ErrAbsent) {
-		return 0, apierr.Invalid("", "The bytes of the recording are missing. Send these first.")
+		return sound.Format{}, apierr.Invalid("", "The bytes of the recording are missing. Send these first.")
 	}
 	if err != nil {
-		return 0, err
+		return sound.Format{}, err
 	}
-	seconds, ok := duration(head, r.Size)
-	if !ok {
-		return 0, apierr.Unprocessable(codeTranscode, "The recording must be a WAV file of 16-bit mono sound with 16,000 samples a second. "+
-			"No other sound is converted yet.")
+	f, ok := sound.Parse(head, r.Size)
+	switch {
+	case ok && f.Taken():
+	case !ok || !f.Convertible():
+		return f, apierr.Unprocessable(codeTranscode, "The recording must be a whole WAV file of uncompressed sound: 8, 16, 24 or 32 bits, "+
+			"or floating-point numbers of 32 or 64 bits, up to 16 channels, and a usual rate from 8 to 192 kHz.")
+	case f.Size() > maxSize:
+		return f, apierr.Unprocessable(codeTranscode, fmt.Sprintf(
+			"The sound is too long: it has %d bytes after the conversion, and at most %d are kept.", f.Size(), maxSize))
 	}
-	return seconds, nil
+	return f, nil
 }
 
-// completion keeps the bytes of a recording.
+// completion keeps the bytes of a recording, or orders the conversion.
 type completion struct {
-	seconds float64
-	at      wire.Time
+	found sound.Format
+	at    wire.Time
 }
 
 // Apply ends the upload (upload.Edit).
@@ -128,7 +142,13 @@ func (e completion) Apply(r *Recording) (string, error) {
 	if r.Stored() {
 		return "", nil
 	}
-	r.Ends, r.Duration, r.CompletedAt = nil, &e.seconds, &e.at
+	r.Ends = nil
+	if !e.found.Taken() {
+		r.Conversion, r.Source, r.Published = Ordered, &e.found, r.Published+1
+		return "received", nil
+	}
+	seconds := e.found.Seconds()
+	r.Duration, r.CompletedAt = &seconds, &e.at
 	return completed, nil
 }
 

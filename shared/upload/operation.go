@@ -59,7 +59,7 @@ func (o *operation[R, P]) Plan(ctx context.Context, got write.Items) (*write.Pla
 
 // inner are the properties of a record that a change record does not list: no answer shows them, or an
 // erasure removes them.
-var inner = []string{"object", "multipart", "ends", "name", "file", "published"}
+var inner = []string{"object", "multipart", "ends", "name", "file", "published", "source"}
 
 // plan returns the writes of the next version; before is nil for a new record.
 func (o *operation[R, P]) plan(ctx context.Context, verb string, before, after P) (*write.Plan, error) {

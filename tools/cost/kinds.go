@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"lectern/events"
 )
 
 // kind is a kind of request.
@@ -86,15 +88,22 @@ type sentObject struct {
 	// puts and gets are the requests to the bucket: of client and service for the upload, and the
 	// client's for the download.
 	puts, gets float64
+	// seconds is the time of the dataworker that converts the object.
+	seconds float64
 }
 
-// Objects of the three kinds. An upload in parts begins, sends parts of 16 MiB, lists them and joins
-// them; the service then looks at the object.
+// Objects of the three kinds. An upload in parts begins, sends parts of 16 MiB, lists them and joins them; the service
+// then looks at the object. A conversion reads blocks of 4 MiB, and makes such an upload of parts of 8 MiB.
 var objects = []sentObject{
-	{"a file of 5 MB, in one request", 5, 1, 2},
-	{"an hour of a recording, 16-bit mono 16 kHz, 115 MB in one request", 115, 1, 2},
-	{"an hour of film, 2 GB in 128 parts", 2048, 1 + 128 + 1 + 1, 2},
+	{"a file of 5 MB, in one request", 5, 1, 2, 0},
+	{"an hour of a recording, 16-bit mono 16 kHz, 115 MB in one request", 115, 1, 2, 0},
+	{"the same converted from 16-bit stereo with 48 kHz, 691 MB", 115, 1 + 1 + 14 + 1 + 2, 2 + 173 + 3, convertSeconds},
+	{"an hour of film, 2 GB in 128 parts", 2048, 1 + 128 + 1 + 1, 2, 0},
 }
+
+// convertSeconds is assumed for the conversion of an hour of stereo with 48 kHz: twice the measured time, for a processor
+// of Lambda and the calls of the bucket.
+const convertSeconds = 30
 
 // objectCost is the cost of an object: to send it, to keep it for a month, to fetch it.
 type objectCost struct{ sent, kept, fetched float64 }
@@ -103,7 +112,7 @@ type objectCost struct{ sent, kept, fetched float64 }
 func (o sentObject) cost(p prices) objectCost {
 	gb := o.mb / 1024
 	return objectCost{
-		sent: (o.puts*p.puts + (o.gets-1)*p.gets) / million,
+		sent: (o.puts*p.puts+(o.gets-1)*p.gets)/million + o.seconds*memoryOf(events.Dataworker)/1024*p.gbSecond,
 		kept: gb * p.bytesKept, fetched: p.gets/million + gb*p.out,
 	}
 }

@@ -17,7 +17,7 @@ var areas = map[string][]string{
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
 	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"}, "transcriber": {"media"},
 	"recordings": {"recordings"}, "sessionfiles": {"sessionfiles"},
-	"gdpr": {"gdpr"}, "dataworker": {"gdpr"},
+	"gdpr": {"gdpr"}, "dataworker": {"gdpr", "recordings"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }
 

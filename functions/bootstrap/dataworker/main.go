@@ -1,5 +1,5 @@
-// Command bootstrap is the Lambda for the requests of persons for their data. The queue of work
-// invokes the Lambda. LECTERN_API_URL is the address of the API, for links in the bodies of webhooks.
+// Command bootstrap is the Lambda for the requests of persons for their data, and for the conversion of recordings. The
+// queue of work invokes the Lambda. LECTERN_API_URL is the address of the API, for links in the bodies of webhooks.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lectern/events/converter"
 	"lectern/events/dataworker"
 	"lectern/events/worker"
 	"lectern/shared/api"
@@ -20,5 +21,9 @@ func start(env api.Env, places *bus.Places) (worker.Invoke[events.SQSEvent, even
 	if err != nil {
 		return nil, err
 	}
-	return w.Invoke, nil
+	c, err := converter.Start(env, places)
+	if err != nil {
+		return nil, err
+	}
+	return c.Before(w.Invoke), nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	workers "lectern/events"
+	"lectern/events/converter"
 	"lectern/events/dataworker"
 	"lectern/events/deliverer"
 	"lectern/events/matcher"
@@ -113,13 +114,14 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
-	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr); err != nil {
+	c, recordingsErr := converter.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker))
+	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
-		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(r.Invoke),
+		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(c.Before(r.Invoke)),
 	}
 	if s.config.Transcriber == "" {
 		return all, nil

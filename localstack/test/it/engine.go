@@ -314,11 +314,17 @@ func sumOf(a, b purge.Counts) purge.Counts {
 // EndUpload moves the end of the upload under a key so far into the past.
 func EndUpload(t *testing.T, in *table.Table, key table.Key, ago time.Duration) {
 	t.Helper()
+	ChangeUpload(t, in, key, Object{"ends": wire.At(time.Now().Add(-ago))})
+}
+
+// ChangeUpload sets properties of the stored upload under a key.
+func ChangeUpload(t *testing.T, in *table.Table, key table.Key, more Object) {
+	t.Helper()
 	stored, err := in.Get(t.Context(), key)
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(stored.Data, &all))
-	all["ends"] = wire.At(time.Now().Add(-ago))
+	maps.Copy(all, more)
 	stored.Data, err = json.Marshal(all)
 	require.NoError(t, err)
 	require.NoError(t, in.Transact(t.Context(), table.Replace(stored, stored.Version)))

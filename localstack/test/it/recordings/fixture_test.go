@@ -47,22 +47,30 @@ type sound struct {
 	length           uint32 // of the data chunk, where it is not that of the sound
 	after            string // chunks after the sound
 	extended, cut    bool
+	// inner is the format that an extension names, and content the sound; without it, half a second of silence.
+	inner   uint16
+	content []byte
+	// gap is a number of bytes between frames.
+	gap uint16
 }
 
 // speech is the sound that is taken.
 var speech = sound{container: "RIFF", format: 1, channels: 1, rate: 16_000, bits: 16}
 
-// file returns a file with half a second of sound.
+// file returns a file with the sound.
 func (s sound) file() []byte {
-	content := make([]byte, 16_000)
+	content := s.content
+	if content == nil {
+		content = make([]byte, 16_000)
+	}
 	format := binary.LittleEndian.AppendUint16(nil, s.format)
 	format = binary.LittleEndian.AppendUint16(format, s.channels)
 	format = binary.LittleEndian.AppendUint32(format, s.rate)
 	format = binary.LittleEndian.AppendUint32(format, s.rate*uint32(s.channels)*uint32(s.bits)/8)
-	format = binary.LittleEndian.AppendUint16(format, s.channels*s.bits/8)
+	format = binary.LittleEndian.AppendUint16(format, s.channels*s.bits/8+s.gap)
 	format = binary.LittleEndian.AppendUint16(format, s.bits)
 	if s.extended {
-		format = append(format, 22, 0, 16, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 16, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71)
+		format = append(format, 22, 0, byte(s.bits), 0, 4, 0, 0, 0, byte(max(s.inner, 1)), 0, 0, 0, 0, 0, 16, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71)
 	}
 	length := uint32(len(content))
 	if s.length != 0 {

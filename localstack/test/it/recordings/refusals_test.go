@@ -23,8 +23,11 @@ func TestSoundThatIsNotTakenIsRefused(t *testing.T) {
 		return s.file()
 	}
 	for name, file := range map[string][]byte{
-		"stereo": like(func(s *sound) { s.channels = 2 }), "8 kHz": like(func(s *sound) { s.rate = 8000 }), "44.1 kHz": like(func(s *sound) { s.rate = 44_100 }),
-		"24 bits": like(func(s *sound) { s.bits = 24 }), "8 bits": like(func(s *sound) { s.bits = 8 }), "floats": like(func(s *sound) { s.format = 3 }),
+		"17 channels": like(func(s *sound) { s.channels, s.content = 17, make([]byte, 340) }), "no channel": like(func(s *sound) { s.channels = 0 }),
+		"7.9 kHz": like(func(s *sound) { s.rate = 7900 }), "193 kHz": like(func(s *sound) { s.rate = 193_000 }), "an odd rate": like(func(s *sound) { s.rate = 44_101 }),
+		"12 bits": like(func(s *sound) { s.bits = 12 }), "16 bits of floats": like(func(s *sound) { s.format = 3 }), "gaps": like(func(s *sound) { s.gap = 2 }),
+		"half a frame": like(func(s *sound) { s.channels, s.content = 2, make([]byte, 18) }), "stereo ended early": like(func(s *sound) { s.channels, s.cut = 2, true }),
+		"no sound":   like(func(s *sound) { s.channels, s.content = 2, []byte{} }),
 		"MP3 in WAV": like(func(s *sound) { s.format = 0x55 }), "another extension": like(func(s *sound) { s.format = 0xFFFE }),
 		"ended early": like(func(s *sound) { s.cut = true }), "big-endian": like(func(s *sound) { s.container = "RIFX" }), "a piece of the name": like(func(s *sound) { s.container = "IFF " }),
 		"half a sample": like(func(s *sound) { s.length = 15_999 }), "no end of a chunk": like(func(s *sound) { s.before = chunk("JUNK", 1<<31, nil) }),
@@ -55,6 +58,18 @@ func TestSoundThatIsNotTakenIsRefused(t *testing.T) {
 	} {
 		require.Equal(t, 0.5, data(d.complete(200, d.sent(file)))["duration_seconds"], name)
 	}
+}
+
+// TestSoundThatIsTooLongIsRefused: the converted file has more than 5 GB. The size of the file is told to the table alone.
+func TestSoundThatIsTooLongIsRefused(t *testing.T) {
+	d := newDesk(t)
+	s := speech
+	s.rate, s.bits, s.length, s.content = 8_000, 8, 1<<31, make([]byte, 100)
+	id := d.sent(s.file())
+	require.Equal(t, "TRANSCODE_ERROR", d.complete(422, id)["code"], "the file ends before its sound")
+	it.ChangeUpload(t, d.Table(t), d.item(id), object{"size": 5 << 30})
+	require.Contains(t, d.complete(422, id)["message"], "too long")
+	require.Equal(t, "recording", d.Do(200, http.MethodGet, d.path("/"+id), nil).At("data.status"))
 }
 
 func TestAWrongRecordingIsRefused(t *testing.T) {

@@ -1,0 +1,115 @@
+// Package converter converts the sound of recordings to the encoding that all recordings have (decision 46). A
+// message names a recording whose bytes were received. The worker converts the bytes in parts, replaces the
+// original by the converted file, and completes the recording. Each step may be done again, so messages may
+// come twice, late, or again after any end of the process.
+//
+// Read converter.go, then steps.go.
+package converter
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"lectern/events/worker"
+	"lectern/shared/auth"
+	"lectern/shared/bus"
+	"lectern/shared/change"
+	"lectern/shared/recording"
+	"lectern/shared/table"
+)
+
+const (
+	// Turn is the time after which a conversion goes behind the messages that wait, and then goes on.
+	Turn = 5 * time.Minute
+	// PartSize is the size of the parts of a converted file, four and a half minutes of sound.
+	PartSize = 8 << 20
+)
+
+// Config has what a Worker works with.
+type Config struct {
+	Table      *table.Table
+	Log        *slog.Logger
+	Now        func() time.Time
+	Recordings recording.Store
+	// Work is the queue that the worker shares with dataworker. A conversion of more than Turn goes on with a
+	// message of its own.
+	Work bus.Queue
+	Turn time.Duration
+}
+
+// Worker converts recordings. It is safe for concurrent use.
+type Worker struct{ Config }
+
+// Invoke is the Invoke of a worker of a queue.
+type Invoke = worker.Invoke[events.SQSEvent, events.SQSEventResponse]
+
+// Before returns an Invoke that does the conversions among the messages, and leaves the others to next.
+func (w *Worker) Before(next Invoke) Invoke { return shared{w, next}.invoke }
+
+// shared is the Invoke of a queue with messages for two workers.
+type shared struct {
+	*Worker
+	next Invoke
+}
+
+// invoke handles the messages, and returns the messages that failed.
+func (s shared) invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	var ours, others events.SQSEvent
+	for _, m := range event.Records {
+		if isConversion(m.Body) {
+			ours.Records = append(ours.Records, m)
+		} else {
+			others.Records = append(others.Records, m)
+		}
+	}
+	answer := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
+	if len(others.Records) > 0 {
+		var err error
+		if answer, err = s.next(ctx, others); err != nil {
+			return answer, err
+		}
+	}
+	done, err := s.Invoke(ctx, ours)
+	answer.BatchItemFailures = slices.Concat(answer.BatchItemFailures, done.BatchItemFailures)
+	return answer, err
+}
+
+// isConversion reports whether a message of the queue names a recording.
+func isConversion(body string) bool {
+	var m struct{ Detail struct{ Kind string } }
+	return json.Unmarshal([]byte(body), &m) == nil && m.Detail.Kind == recording.KindReceived
+}
+
+// Invoke does the conversions of messages, and returns the messages that failed.
+func (w *Worker) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
+	return bus.Handle(ctx, event, w.handle, w.failed), nil
+}
+
+func (w *Worker) failed(id string, err error) {
+	w.Log.Error("a recording was not converted", "metric", "conversion_step_failed", "message_id", id, "error", err)
+}
+
+// handle converts the recording of a message.
+func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
+	m, err := bus.Published(a.Body)
+	if err != nil {
+		return err
+	}
+	record, err := change.Find(ctx, w.Table, m.Org, m.Change)
+	if record == nil || err != nil {
+		return err
+	}
+	ctx = change.AsService(ctx)
+	caller, err := auth.Service(ctx, w.Table, m.Org, m.Event, nil)
+	if caller == nil || err != nil {
+		return err
+	}
+	_, session, _ := strings.Cut(record.Parent, " ")
+	return (&job{Worker: w, caller: caller, session: session, id: m.RecordID, message: a.Body, until: w.Now().Add(w.Turn)}).run(ctx)
+}

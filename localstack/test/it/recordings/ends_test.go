@@ -1,0 +1,166 @@
+package recordings_test
+
+import (
+	"math"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/shared/blob"
+)
+
+// long is sound whose converted file has two parts.
+var long = wave{channels: 1, rate: 16_000, bits: 8, frames: 4_400_000, tones: []tone{speaking}}
+
+// requireLong checks the converted file of long.
+func (b *bench) requireLong(id string) {
+	b.T.Helper()
+	item, file := b.kept(id)
+	require.EqualValues(b.T, 275, item["duration_seconds"])
+	all := samples(b.T, file)
+	const around = 4 << 20 // The end of the first part.
+	found, rest := level(all[around-8000:around+8000], speaking.hertz)
+	require.InDelta(b.T, speaking.level, found, 0.004)
+	require.Less(b.T, rest, 0.01)
+}
+
+// TestAConversionGoesOnAfterAnyEnd: the worker ends at every call, and the next goes on.
+func TestAConversionGoesOnAfterAnyEnd(t *testing.T) {
+	b := newBench(t)
+	id, published := b.received(long.file())
+	ended := 0
+	for {
+		w, _ := b.worker(int64(ended+1), nil)
+		if b.failures(w, published) == 0 {
+			break
+		}
+		ended++
+	}
+	require.Greater(t, ended, 9)
+	b.requireLong(id)
+	it.EngineOf(t, b.Stack).RequireWhole(t)
+}
+
+// TestALongConversionGoesOnWithTheNextMessage, behind those that wait.
+func TestALongConversionGoesOnWithTheNextMessage(t *testing.T) {
+	b := newBench(t)
+	b.turn = -time.Second
+	id, published := b.received(long.file())
+	require.Zero(t, b.invoke(published))
+	require.Len(t, b.posts, 1)
+	require.Equal(t, "recording", data(b.complete(200, id))["status"])
+	sent, err := b.Bucket(t).Parts(t.Context(), b.parts(id))
+	require.NoError(t, err)
+	require.Len(t, sent, 1)
+	require.Zero(t, b.invoke(b.posts[0].Body))
+	require.Len(t, b.posts, 1)
+	b.requireLong(id)
+}
+
+// TestAnUploadThatTheBucketHasEndedIsBegunAgain, as after seven days.
+func TestAnUploadThatTheBucketHasEndedIsBegunAgain(t *testing.T) {
+	b := newBench(t)
+	b.turn = -time.Second
+	id, published := b.received(long.file())
+	require.Zero(t, b.invoke(published))
+	require.NoError(t, b.Bucket(t).Abort(t.Context(), b.parts(id)))
+	b.turn = time.Hour
+	require.Zero(t, b.invoke(published))
+	b.requireLong(id)
+}
+
+// TestNothingIsLeftOfASessionThatIsPurged before any call of the worker.
+func TestNothingIsLeftOfASessionThatIsPurged(t *testing.T) {
+	b := newBench(t)
+	for calls := int64(1); ; calls++ {
+		b.desk = &desk{b.Client, b.NewSessions("A talk")[0]}
+		id, published := b.received(stereo.file())
+		purged := false
+		w, _ := b.worker(calls, func() {
+			purged = true
+			b.Delete(200, b.session)
+			require.EqualValues(t, 1, b.Maintain(31).Uploads)
+		})
+		require.Zero(t, b.failures(w, published), "before the call %d", calls)
+		if !purged {
+			b.kept(id)
+			require.Greater(t, calls, int64(10))
+			break
+		}
+		b.Maintain(31)
+		b.requireGone(id)
+		require.Empty(t, b.versions(id), "before the call %d", calls)
+		require.Zero(t, b.invoke(published))
+		require.Empty(t, b.versions(id))
+	}
+	it.EngineOf(t, b.Stack).RequireWhole(t)
+}
+
+// TestADeletedSessionKeepsItsConversion for its restoration.
+func TestADeletedSessionKeepsItsConversion(t *testing.T) {
+	b := newBench(t)
+	id, published := b.received(stereo.file())
+	b.Delete(200, b.session)
+	b.complete(404, id)
+	require.Zero(t, b.invoke(published))
+	b.Do(404, http.MethodGet, b.path("/"+id), nil)
+	b.Restore(200, b.session)
+	b.kept(id)
+}
+
+// TestMissingBytesAreAFailure: the original is gone, by a mistake outside of the service.
+func TestMissingBytesAreAFailure(t *testing.T) {
+	b := newBench(t)
+	id, published := b.received(stereo.file())
+	require.NoError(t, b.Bucket(t).Delete(t.Context(), b.object(id)))
+	require.Zero(t, b.invoke(published))
+	b.complete(422, id)
+	require.Zero(t, b.invoke(published))
+	b.complete(422, id)
+	require.EqualValues(t, 1, b.Maintain(2).Uploads)
+	b.requireGone(id)
+	it.EngineOf(t, b.Stack).RequireWhole(t)
+}
+
+// TestAFailureAfterAnyEnd: the worker ends at every call of a conversion that fails.
+func TestAFailureAfterAnyEnd(t *testing.T) {
+	b := newBench(t)
+	file := wave{channels: 1, rate: 48_000, bits: 64, float: true, frames: 1000, tones: []tone{{0, math.Inf(1)}}}.file()
+	id, published := b.received(file)
+	ended := 0
+	for {
+		w, _ := b.worker(int64(ended+1), nil)
+		if b.failures(w, published) == 0 {
+			break
+		}
+		ended++
+	}
+	require.Greater(t, ended, 7)
+	require.Contains(t, b.complete(422, id)["message"], "damaged")
+	again := data(b.Do(200, http.MethodGet, b.path("/"+id), nil))
+	require.Equal(t, []any{"recording", nil, nil}, []any{again["status"], again["duration_seconds"], again["completed_at"]})
+	require.EqualValues(t, 1, b.Maintain(2).Uploads)
+	b.requireGone(id)
+	require.Empty(t, b.versions(id))
+}
+
+// TestABucketThatIsDownDelaysAConversion, and ends none.
+func TestABucketThatIsDownDelaysAConversion(t *testing.T) {
+	b := newBench(t)
+	id, published := b.received(stereo.file())
+	w, _ := b.worker(1_000_000, nil)
+	w.Recordings.Blobs = it.BucketAt(t, b.Env(t), it.Nowhere)
+	require.Equal(t, 1, b.failures(w, published))
+	require.Equal(t, "recording", data(b.complete(200, id))["status"])
+	_, err := b.Bucket(t).Head(t.Context(), b.object(id))
+	require.NoError(t, err)
+	require.NotErrorIs(t, err, blob.ErrAbsent)
+	require.Zero(t, b.invoke(published))
+	b.kept(id)
+	for _, bad := range []string{`{"detail": {"kind": "recording.received"}}`, `{"detail": {"kind": "recording.received", "org": 1}}`} {
+		require.Equal(t, 1, b.invoke([]byte(bad)), bad)
+	}
+}
