@@ -34,8 +34,8 @@ const (
 		"in the order in which they were logged. " +
 		"A request that API Gateway itself refuses is not logged. The reads of this log are in it. " +
 		"They are kept for 365 days. With `until`, requests that were logged more than two days later are left out."
-	aboutSecurity = "The changes of tokens and of the access of members, disabled webhook endpoints and rotated secrets, and the ends of data requests, " +
-		"in the order of `occurred_at` and `id`. " +
+	aboutSecurity = "The changes of tokens and of the access of members, disabled webhook endpoints and rotated secrets, " +
+		"and the ends of data requests, in the order of `occurred_at` and `id`. " +
 		"The end of a token by its `expires_at` is no event: requests with the token are refused with the reason `expired`."
 	aboutAudit = "All changes of records, in the order of `occurred_at` and `id`. A change of several values is an event for each value. " +
 		"A creation has no values. The values of people and companies are erased with the record, and those of a person also by an erasure."
