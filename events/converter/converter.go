@@ -102,13 +102,17 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 		return err
 	}
 	record, err := change.Find(ctx, w.Table, m.Org, m.Change)
-	if record == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	ctx = change.AsService(ctx)
 	caller, err := auth.Service(ctx, w.Table, m.Org, m.Event, nil)
-	if caller == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	if record == nil || caller == nil {
+		w.Log.WarnContext(ctx, "the change or the event of a conversion is gone", "org", m.Org, "event", m.Event, "recording", m.RecordID)
+		return nil
 	}
 	_, session, _ := strings.Cut(record.Parent, " ")
 	return (&job{Worker: w, caller: caller, session: session, id: m.RecordID, message: a.Body, until: w.Now().Add(w.Turn)}).run(ctx)

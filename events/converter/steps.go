@@ -129,7 +129,22 @@ func (j *job) make(ctx context.Context) error {
 	if sent, err = j.Recordings.Blobs.Parts(ctx, j.upload()); err != nil {
 		return overtaken(err)
 	}
+	if !j.isWhole(sent) { // Begin again with the parts that are missing.
+		return errOvertaken
+	}
 	return overtaken(j.Recordings.Blobs.Replace(ctx, j.upload(), sent))
+}
+
+// isWhole reports whether parts are those of the converted file, in order and of their sizes.
+func (j *job) isWhole(sent []blob.Part) bool {
+	left := j.of.Source.Size()
+	for i, p := range sent {
+		if p.Number != int32(i+1) || p.Size != min(PartSize, left) { //nolint:gosec // there are few parts
+			return false
+		}
+		left -= p.Size
+	}
+	return left == 0
 }
 
 // upload returns the upload of the converted parts.
@@ -162,8 +177,11 @@ func (j *job) parts(ctx context.Context) ([]blob.Part, error) {
 		if done, err := j.isConverted(ctx); done || err != nil {
 			return nil, errors.Join(errOvertaken, err)
 		}
+		if err := j.abort(ctx); err != nil { // A refusal may look like an absence.
+			return nil, err
+		}
 	}
-	begun, err := j.Recordings.Blobs.Begin(ctx, j.of.Object, j.of.Type)
+	begun, err := j.Recordings.Blobs.Begin(ctx, j.of.Object, "audio/wav")
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +244,7 @@ func (j *job) fail(ctx context.Context, reason error) error {
 	if err := j.Recordings.Fail(ctx, j.caller, j.of); err != nil && !apierr.IsNotFound(err) {
 		return err
 	}
-	j.Log.ErrorContext(ctx, "a conversion failed", "metric", "conversion_failed", "org", j.caller.Org.ID, "event", j.caller.Event.ID,
+	j.Log.ErrorContext(ctx, "a conversion failed", "metric", "conversion_refused", "org", j.caller.Org.ID, "event", j.caller.Event.ID,
 		"recording", j.id, "error", reason)
 	return j.abort(ctx)
 }

@@ -89,7 +89,7 @@ func decode(body []byte) (task, error) {
 	if err := json.Unmarshal(body, &t); err != nil {
 		return t, fmt.Errorf("%w: dataworker: decode a task: %w", bus.ErrPermanent, err)
 	}
-	if t.Detail == nil || t.Detail.Org == 0 || t.Detail.RecordID == "" {
+	if t.Detail == nil || t.Detail.Org == 0 || t.Detail.RecordID == "" || t.Detail.Kind != datarequest.KindCreated {
 		return t, fmt.Errorf("%w: dataworker: the task names no request", bus.ErrPermanent)
 	}
 	return t, nil

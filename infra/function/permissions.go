@@ -55,6 +55,8 @@ var (
 	// change writes records, rows and versions, the running numbers of an organization, and
 	// idempotency keys.
 	change = []permission{{"PutItem", tenants}, {updateItem, tenants}}
+	// add writes new items.
+	add = change[:1]
 	// write is for every group that changes records.
 	write = slices.Concat(read, limit, change)
 	// release frees a unique value, for example a removed address of a contact, deletes the
@@ -114,8 +116,8 @@ var declared = map[string]struct {
 	"ingester": {permissions: change},
 	// publisher makes no call to the table.
 	events.Publisher: {},
-	// matcher reads who gets a change, stores bodies and deliveries, and keeps a stored body longer.
-	events.Matcher: {permissions: slices.Concat(read, change)},
+	// matcher reads who gets a change, and stores bodies and deliveries.
+	events.Matcher: {permissions: slices.Concat(read, add)},
 	// deliverer records attempts, plans the next ones, and disables endpoints.
 	events.Deliverer: {permissions: slices.Concat(authenticate, change, release, plan)},
 	// sweeper reads the deliveries of a range to be replayed.

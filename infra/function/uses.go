@@ -115,8 +115,8 @@ var used = map[string][]use{
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
 	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), order},
-	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
-	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
+	// sessionfiles signs links with a key of the region, and removes bytes and parts that it refuses.
+	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), unseal},
 	// transcriber checks a job later by its own queue. A job reads and writes with its role.
 	events.Transcriber: {
 		keep(media.Folder, getObject), remove(speech.Folder, putObject, getObject), send(events.Media), startJob, findJob,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -77,7 +78,8 @@ type Completion struct {
 }
 
 // Complete keeps the bytes of a recording, and orders a conversion of other sound than that of recordings. A
-// completed recording, and one that is converted at the moment, stays as it is. It returns a 404 without the
+// completed recording, and one that is converted at the moment, stays as it is; a conversion without any step
+// for a day is ordered again. It returns a 404 without the
 // session or the recording, a 400 without the bytes or for another size, and a 422 for sound that is not
 // converted and after a failed conversion.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string, in Completion) (*Item, error) {
@@ -85,6 +87,11 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string,
 	r, err := s.find(ctx, all, id)
 	if err != nil {
 		return nil, err
+	}
+	if r.Converting() && s.Now().Sub(r.UpdatedAt.Time) > lost {
+		if r, err = all.Change(ctx, id, again{}); err != nil {
+			return nil, err
+		}
 	}
 	if r.Stored() {
 		return r.show(), nil
@@ -103,6 +110,21 @@ func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string,
 		return nil, err
 	}
 	return r.show(), nil
+}
+
+// lost is the time after which the message of a conversion counts as lost, if nothing has happened.
+const lost = 24 * time.Hour
+
+// again orders a conversion again.
+type again struct{}
+
+// Apply publishes the order once more (upload.Edit).
+func (again) Apply(r *Recording) (string, error) {
+	if !r.Converting() {
+		return "", nil
+	}
+	r.Published++
+	return "received", nil
 }
 
 // maxSize is the size of the largest recording, before and after a conversion.

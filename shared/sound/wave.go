@@ -88,15 +88,19 @@ func longOf(content []byte) int64 {
 	return int64(min(binary.LittleEndian.Uint64(content[at:end]), math.MaxInt64))
 }
 
+// formatsOfWave ends the id of a format that has a number of its own in plain files. Other ids are those of
+// channels that are no speakers, for example.
+const formatsOfWave = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
+
 // describe takes the content of a format chunk. A chunk of a compressed or unknown encoding leaves no bits.
 func (f *Format) describe(chunk []byte) {
-	const plain, extended = 16, 26
+	const plain, extended = 16, 40
 	f.Bits = 0
 	if len(chunk) < plain {
 		return
 	}
 	kind := binary.LittleEndian.Uint16(chunk)
-	if kind == formatExtensible && len(chunk) >= extended {
+	if kind == formatExtensible && len(chunk) >= extended && string(chunk[26:extended]) == formatsOfWave {
 		kind = binary.LittleEndian.Uint16(chunk[24:])
 	}
 	if kind != formatPCM && kind != formatFloat {

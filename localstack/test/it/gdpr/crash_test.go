@@ -288,7 +288,7 @@ func TestARequestIsFailedAfterTheLastTry(t *testing.T) {
 	require.Zero(t, b.invoke(body, 1), "nothing is left to do")
 	require.Equal(t, "New", b.Get(200, b.id)["first_name"])
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
-	for _, bad := range []string{`{`, `{}`, `{"detail":{"org":1}}`} {
+	for _, bad := range []string{`{`, `{}`, `{"detail":{"org":1}}`, `{"detail":{"org":1,"record_id":"x","kind":"recording.received"}}`} {
 		require.Equal(t, 1, b.invoke([]byte(bad), 1), bad)
 	}
 }

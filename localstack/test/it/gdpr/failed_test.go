@@ -173,7 +173,7 @@ func TestWhoComesBeforeTheWorkIsErased(t *testing.T) {
 	b := newBench(t)
 	asked := b.Call(t, 201, http.MethodPost, collection, asking("erasure", "late@example.org")).JSON(t)
 	late := b.Create(200, object{"email": "late@example.org"}).ID()
-	body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": asked["id"]}})
+	body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": asked["id"], "kind": datarequest.KindCreated}})
 	require.Zero(t, b.invoke(body, 1))
 	require.Nil(t, b.Get(200, late)["email"])
 }

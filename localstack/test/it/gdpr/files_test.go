@@ -13,6 +13,8 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
+	"lectern/shared/keys"
+	"lectern/shared/layout"
 	"lectern/shared/table"
 )
 
@@ -241,4 +243,26 @@ func TestManyFilesOfAPerson(t *testing.T) {
 		require.NotContains(t, kind, gone.Session)
 	}
 	it.EngineOf(t, o.Stack).RequireWhole(t)
+}
+
+// TestWhatOthersWroteStays: an erasure leaves what is said to stay, such as a transcription with the name of its
+// speaker, and nothing else that tells of the person.
+func TestWhatOthersWroteStays(t *testing.T) {
+	o := newOffice(t)
+	o.Inside(t, slow)
+	engine, id := it.EngineOf(t, o.Stack), o.Create(200, object{"email": address}).ID()
+	session := o.Client.Create(200, object{"title": "A talk", "participants": []any{object{"contact_id": id, "core_role": "speaker"}}}).ID()
+	o.Do(201, http.MethodPost, "/sessions/"+session+"/transcriptions", object{
+		"type": "fragment", "transcription": "Good morning, I am " + canary, "speaker": canary, "start_time": 0, "end_time": 2,
+	})
+	o.after(o.ask(201, asking("erasure", address)).ID(), "completed")
+	var left []string
+	for key, item := range engine.Dump(t) {
+		if tells(key.PK + key.SK + item.Data) {
+			pattern, _ := layout.Find(key)
+			require.Equal(t, keys.Outside, pattern.Personal, "%v: %s", key, item.Data)
+			left = append(left, pattern.Name)
+		}
+	}
+	require.Contains(t, left, "segment of transcriptions")
 }

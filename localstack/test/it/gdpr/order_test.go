@@ -64,7 +64,7 @@ func TestRequestsForAFormerAddressAreForgotten(t *testing.T) {
 	b.Put(200, contact, object{"email": "new@example.org"})
 	b.Call(t, 200, http.MethodGet, collection+"/"+access+"/archive", nil)
 	asked := entity(b.Call(t, 201, http.MethodPost, collection, asking("erasure", "new@example.org")).JSON(t))
-	body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": asked.ID()}})
+	body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": asked.ID(), "kind": datarequest.KindCreated}})
 	require.Zero(t, b.invoke(body, 1))
 	require.Zero(t, b.invoke(b.posts[0].Body, 1))
 	b.Call(t, 404, http.MethodGet, collection+"/"+access+"/archive", nil)

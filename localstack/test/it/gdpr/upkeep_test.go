@@ -16,6 +16,7 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/bus"
+	"lectern/shared/datarequest"
 	"lectern/shared/maintain"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -143,7 +144,7 @@ func TestAFloodOfRequestsIsDeleted(t *testing.T) {
 	since := time.Now().UTC()
 	ended := func(kind, address string) string {
 		id := b.Call(t, 201, http.MethodPost, collection, asking(kind, address)).JSON(t)["id"].(string)
-		body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": id}})
+		body := it.Encode(t, object{"detail": object{"org": b.Org, "record_id": id, "kind": datarequest.KindCreated}})
 		posts := len(b.posts)
 		require.Zero(t, b.invoke(body, 1))
 		if kind == "erasure" {

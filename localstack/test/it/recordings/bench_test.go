@@ -21,6 +21,7 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
+	"lectern/shared/change"
 	"lectern/shared/recording"
 	"lectern/shared/table"
 	"lectern/shared/upload"
@@ -162,15 +163,24 @@ func (b *bench) received(file []byte) (id string, published []byte) {
 func (b *bench) published(id string) []byte {
 	b.T.Helper()
 	for _, c := range it.ChangesOf(b.T, b.Stack) {
-		for _, m := range bus.Messages(c) {
-			if m.RecordID == id && m.Kind == recording.KindReceived {
-				body, err := json.Marshal(map[string]any{"source": bus.Source, "detail": m})
-				require.NoError(b.T, err)
-				return body
-			}
+		if body := b.order(c, id); body != nil {
+			return body
 		}
 	}
 	require.Fail(b.T, "the recording is not published")
+	return nil
+}
+
+// order returns the message by which a change orders the conversion of a recording; nil for another change.
+func (b *bench) order(c change.Record, id string) []byte {
+	b.T.Helper()
+	for _, m := range bus.Messages(c) {
+		if m.RecordID == id && m.Kind == recording.KindReceived {
+			body, err := json.Marshal(map[string]any{"source": bus.Source, "detail": m})
+			require.NoError(b.T, err)
+			return body
+		}
+	}
 	return nil
 }
 

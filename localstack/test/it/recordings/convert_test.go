@@ -4,13 +4,17 @@ import (
 	"math"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/recordings"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
+	"lectern/shared/change"
 )
 
 // soon is the longest wait for a conversion.
@@ -132,7 +136,7 @@ func TestNoFrequencyIsFolded(t *testing.T) {
 		rate        int
 		hertz, kept float64
 	}{
-		{48_000, 12_000, 0}, {48_000, 8_000, 0}, {48_000, 20_000, 0}, {44_100, 12_000, 0}, {96_000, 28_000, 0}, {192_000, 60_000, 0}, {22_050, 9_000, 0},
+		{48_000, 12_000, 0}, {48_000, 8_050, 0}, {48_000, 20_000, 0}, {44_100, 12_000, 0}, {96_000, 28_000, 0}, {192_000, 60_000, 0}, {22_050, 9_000, 0},
 		{48_000, 6_900, 1}, {44_100, 6_900, 1}, {192_000, 6_900, 1}, {8_000, 3_400, 1}, {11_025, 4_700, 1}, {48_000, 50, 1},
 	} {
 		w := wave{channels: 1, rate: c.rate, bits: 24, frames: c.rate / 2, tones: []tone{{c.hertz, 0.5}}}
@@ -147,6 +151,46 @@ func TestNoFrequencyIsFolded(t *testing.T) {
 		_, loud := level(all, 0)
 		require.Less(t, 20*math.Log10(loud/0.5), -75.0, c)
 	}
+}
+
+// TestEachSampleHasItsPlace: a source that is read in several blocks keeps its time, its sign and its level.
+func TestEachSampleHasItsPlace(t *testing.T) {
+	b := newBench(t)
+	of := tone{440, 0.5}
+	for _, rate := range []int{44_100, 48_000} {
+		_, file := b.converted(wave{channels: 1, rate: rate, bits: 16, frames: 60 * rate, tones: []tone{of}}.file())
+		all := samples(t, file)
+		require.Len(t, all, 60*16_000)
+		for i := 1000; i < len(all)-1000; i++ {
+			if want := of.at(i, 16_000); math.Abs(all[i]-want) > 0.002 {
+				require.InDelta(t, want, all[i], 0.002, "the sample %d of %d", i, rate)
+			}
+		}
+	}
+}
+
+// TestALostOrderIsGivenAgain a day later, by the same call.
+func TestALostOrderIsGivenAgain(t *testing.T) {
+	b := newBench(t)
+	id, _ := b.received(stereo.file())
+	waiting, at := data(b.complete(200, id)), time.Now().Add(25*time.Hour)
+	late := b.ServeGroup(recordings.Group, func(env *api.Env) { env.Now = func() time.Time { return at } })
+	again := data(late.Do(200, http.MethodPost, b.path("/"+id+"/complete"), nil))
+	require.Equal(t, "recording", again["status"])
+	require.Greater(t, again["updated_at"], waiting["updated_at"])
+	var second []byte
+	for bucket := range change.Buckets {
+		for item, err := range b.Table(t).Between(t.Context(), change.Partition(b.Org, at, bucket), "0", "~") {
+			require.NoError(t, err)
+			c, err := change.Decode(item)
+			require.NoError(t, err)
+			second = b.order(*c, id)
+		}
+	}
+	require.NotNil(t, second)
+	require.Zero(t, b.invoke(second))
+	b.kept(id)
+	require.Equal(t, "completed", data(late.Do(200, http.MethodPost, b.path("/"+id+"/complete"), nil))["status"])
 }
 
 // TestACompletionDuringAConversionChangesNothing, and neither do messages after its end.
@@ -171,5 +215,6 @@ func TestACompletionDuringAConversionChangesNothing(t *testing.T) {
 		actions = append(actions, c.Action)
 	}
 	require.Equal(t, []string{"recording.created", "recording.received", "recording.converting", "recording.completed"}, slices.Compact(actions))
+	require.Equal(t, 1, strings.Count(strings.Join(actions, " "), "recording.completed"))
 	it.EngineOf(t, b.Stack).RequireWhole(t)
 }
