@@ -139,7 +139,7 @@ func (j *job) make(ctx context.Context) error {
 func (j *job) isWhole(sent []blob.Part) bool {
 	left := j.of.Source.Size()
 	for i, p := range sent {
-		if p.Number != int32(i+1) || p.Size != min(PartSize, left) { //nolint:gosec // there are few parts
+		if p.Number != int32(i+1) || p.Size != min(PartSize, left) {
 			return false
 		}
 		left -= p.Size
@@ -174,10 +174,7 @@ func (j *job) parts(ctx context.Context) ([]blob.Part, error) {
 		if !errors.Is(err, blob.ErrAbsent) {
 			return sent, err
 		}
-		if done, err := j.isConverted(ctx); done || err != nil {
-			return nil, errors.Join(errOvertaken, err)
-		}
-		if err := j.abort(ctx); err != nil { // A refusal may look like an absence.
+		if err := j.clear(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -197,6 +194,15 @@ func (j *job) parts(ctx context.Context) ([]blob.Part, error) {
 		return nil, errors.Join(err, j.Recordings.Blobs.Abort(ctx, begun))
 	}
 	return nil, err // The upload may be stored. Otherwise the bucket ends it.
+}
+
+// clear ends an upload that is not found, since a refusal may look like an absence. An upload that has made the
+// converted file is errOvertaken.
+func (j *job) clear(ctx context.Context) error {
+	if done, err := j.isConverted(ctx); done || err != nil {
+		return errors.Join(errOvertaken, err)
+	}
+	return j.abort(ctx)
 }
 
 // send sends the parts that are missing. Every worker makes the same parts.
