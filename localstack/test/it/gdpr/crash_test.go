@@ -3,16 +3,13 @@ package gdpr_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -29,52 +26,6 @@ import (
 	"lectern/shared/webhook"
 	"lectern/shared/wire"
 )
-
-// errEnded is the error of each call after the end of a process.
-var errEnded = errors.New("the process has ended")
-
-// ending is a client of the table whose process ends at a call: the call is done or not, and each
-// later call fails.
-type ending struct {
-	table.Client
-	left atomic.Int64
-}
-
-// step returns how many calls are left after one more; less than 0 after the end.
-func (e *ending) step() int64 { return e.left.Add(-1) }
-
-func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	if e.step() < 0 {
-		return nil, errEnded
-	}
-	return e.Client.BatchGetItem(ctx, in, o...)
-}
-
-func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	if e.step() < 0 {
-		return nil, errEnded
-	}
-	return e.Client.GetItem(ctx, in, o...)
-}
-
-func (e *ending) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	if e.step() < 0 {
-		return nil, errEnded
-	}
-	return e.Client.Query(ctx, in, o...)
-}
-
-func (e *ending) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	left := e.step()
-	if left < -1 {
-		return nil, errEnded
-	}
-	out, err := e.Client.TransactWriteItems(ctx, in, o...)
-	if left < 0 { // The last write is done, and nobody learns of it.
-		return nil, errEnded
-	}
-	return out, err
-}
 
 // bench has a person whose requests are done by workers that end, and what the worker has sent.
 type bench struct {
@@ -114,11 +65,10 @@ func (b *bench) invoke(body []byte, receives int) int {
 }
 
 // worker returns a worker whose process ends at a call of the table.
-func (b *bench) worker(calls int64) (w *dataworker.Worker, end *ending) {
+func (b *bench) worker(calls int64) (w *dataworker.Worker, end *it.Process) {
 	b.T.Helper()
 	w = b.workerOf(func(client table.Client) table.Client {
-		end = &ending{Client: client}
-		end.left.Store(calls)
+		end = it.NewProcess(client, calls)
 		return end
 	})
 	return w, end
@@ -147,10 +97,10 @@ func (b *bench) do(body []byte) (ended int) {
 		answer, err := w.Invoke(b.T.Context(), message(body, 1))
 		require.NoError(b.T, err)
 		if len(answer.BatchItemFailures) == 0 {
-			require.GreaterOrEqual(b.T, end.left.Load(), int64(0))
+			require.GreaterOrEqual(b.T, end.Left(), int64(0))
 			return ended
 		}
-		require.Negative(b.T, end.left.Load())
+		require.Negative(b.T, end.Left())
 		ended++
 	}
 }
@@ -268,7 +218,7 @@ func TestRequestsGoOnAfterAnyEnd(t *testing.T) {
 func TestARequestIsFailedAfterTheLastTry(t *testing.T) {
 	b := newBench(t)
 	id, body := b.asked("erasure")
-	b.fault = errEnded
+	b.fault = it.ErrEnded
 	require.Equal(t, 1, b.invoke(body, 1))
 	require.Equal(t, "processing", b.request(id)["status"])
 	require.Equal(t, 1, b.invoke(body, 5))

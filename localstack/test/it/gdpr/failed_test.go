@@ -107,7 +107,7 @@ func TestAThirdErasureSparesWhoHasTheContactNow(t *testing.T) {
 	b := newBench(t)
 	b.emptied()
 	second, again := b.asked("erasure")
-	b.fault = errEnded
+	b.fault = it.ErrEnded
 	require.Equal(t, 1, b.invoke(again, 5))
 	require.Equal(t, "failed", b.request(second)["status"])
 	b.fault = nil
@@ -186,7 +186,7 @@ type withoutFeed struct {
 
 func (c withoutFeed) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	if pk, _ := in.ExpressionAttributeValues[":pk"].(*types.AttributeValueMemberS); pk.Value == c.root {
-		return nil, errEnded
+		return nil, it.ErrEnded
 	}
 	return c.Client.Query(ctx, in, o...)
 }

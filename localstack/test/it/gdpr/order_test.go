@@ -42,7 +42,7 @@ func TestAnErasureEndsWhatIsOpen(t *testing.T) {
 func TestARepeatedErasureSparesWhoHasTheAddressNow(t *testing.T) {
 	b := newBench(t)
 	id, erase := b.asked("erasure")
-	b.fault = errEnded
+	b.fault = it.ErrEnded
 	require.Equal(t, 1, b.invoke(erase, 1))
 	other := b.Create(200, object{"email": address, "first_name": "Other"}).ID()
 	theirs, collect := b.asked("access")

@@ -53,7 +53,7 @@ func TestAnEndedRequestIsDeleted(t *testing.T) {
 	require.Zero(t, b.invoke(collect, 1))
 	b.Call(t, 201, http.MethodPost, collection, asking("access", "open@example.org"))
 	failed, erase := b.asked("erasure")
-	b.fault = errEnded
+	b.fault = it.ErrEnded
 	require.Equal(t, 1, b.invoke(erase, 5))
 	b.fault = nil
 	require.Equal(t, "A***@e***.org", b.request(access)["identity_value"])
@@ -193,7 +193,7 @@ func TestTheLimitOfRequestsTellsTheTruth(t *testing.T) {
 func TestErasuresThatHaveNotEndedAreListed(t *testing.T) {
 	b := newBench(t)
 	failed, erase := b.asked("erasure")
-	b.fault = errEnded
+	b.fault = it.ErrEnded
 	require.Equal(t, 1, b.invoke(erase, 5))
 	open := b.Call(t, 201, http.MethodPost, collection, asking("erasure", "open@example.org")).JSON(t)["id"]
 	b.asked("access")

@@ -3,21 +3,16 @@ package media_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -32,71 +27,30 @@ import (
 	"lectern/shared/media"
 	"lectern/shared/speech"
 	"lectern/shared/speech/amazon"
-	"lectern/shared/table"
 	"lectern/shared/transcript"
 )
 
-// errEnded is the error of each call after the end of a process.
-var errEnded = errors.New("the process has ended")
-
-// ending counts the calls of a process that ends at a call: of the table, the bucket, the queue and the
-// transcriber. The last call is done without an answer.
+// ending is a process that also ends at a call of the transcriber.
 type ending struct {
-	table.Client
-	left atomic.Int64
-	// jobs, queue and bucket do the calls.
-	jobs   speech.Transcriber
-	queue  bus.Queue
-	bucket http.RoundTripper
+	*it.Process
+	jobs speech.Transcriber
 }
 
-// call does a call unless the process has ended before.
-func (e *ending) call(do func() error) error {
-	left := e.left.Add(-1)
-	if left < -1 {
-		return errEnded
+func (e ending) Start(ctx context.Context, j speech.Job) error {
+	c, err := e.Begin()
+	if err != nil {
+		return err
 	}
-	err := do()
-	if left < 0 {
-		return errEnded
+	return c.Answer(e.jobs.Start(ctx, j))
+}
+
+func (e ending) Find(ctx context.Context, name string) (*speech.Found, error) {
+	c, err := e.Begin()
+	if err != nil {
+		return nil, err
 	}
-	return err
-}
-
-func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.BatchGetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.BatchGetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.GetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.GetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) TransactWriteItems(
-	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
-) (out *dynamodb.TransactWriteItemsOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.TransactWriteItems(ctx, in, o...); return err })
-}
-
-func (e *ending) Start(ctx context.Context, j speech.Job) error {
-	return e.call(func() error { return e.jobs.Start(ctx, j) })
-}
-
-func (e *ending) Find(ctx context.Context, name string) (found *speech.Found, err error) {
-	return found, e.call(func() error { found, err = e.jobs.Find(ctx, name); return err })
-}
-
-func (e *ending) Send(ctx context.Context, posts ...bus.Post) error {
-	return e.call(func() error { return e.queue.Send(ctx, posts...) })
-}
-
-// Do calls the bucket.
-func (e *ending) Do(r *http.Request) (answer *http.Response, err error) {
-	err = e.call(func() error { answer, err = e.bucket.RoundTrip(r); return err }) //nolint:bodyclose // the caller closes an answer
-	if err != nil && answer != nil {
-		err = errors.Join(err, answer.Body.Close())
-		answer = nil
-	}
-	return answer, err
+	found, err := e.jobs.Find(ctx, name)
+	return found, c.Answer(err)
 }
 
 // bench has a session whose films are transcribed by workers of the test, with a stand-in of its own. No
@@ -160,23 +114,14 @@ func (b *bench) transcriber() speech.Transcriber {
 }
 
 // worker returns a worker whose process ends at a call.
-func (b *bench) worker(calls int64) (*transcriber.Worker, *ending) {
+func (b *bench) worker(calls int64) (*transcriber.Worker, *it.Process) {
 	b.T.Helper()
-	url, name := b.Engine(b.T)
-	client, err := table.Open(b.T.Context(), table.Config{Endpoint: url})
-	require.NoError(b.T, err)
-	end := &ending{Client: client, jobs: b.transcriber(), queue: b, bucket: http.DefaultTransport}
-	end.left.Store(calls)
-	env := b.Env(b.T)
-	place, err := env.Blobs.Find(b.T.Context())
-	require.NoError(b.T, err)
-	place.Config.HTTPClient = end
-	env.Blobs = &blob.Store{Find: func(context.Context) (blob.Place, error) { return place, nil }}
-	env.Table, env.Log, env.Transcriber = table.New(end, name), api.NewLog(b.log), speech.StandIn
+	process, env := it.StartProcess(b.T, b.Stack, b, calls)
+	env.Log, env.Transcriber = api.NewLog(b.log), speech.StandIn
 	return &transcriber.Worker{Config: transcriber.Config{
 		Table: env.Table, Log: env.Log, Media: media.NewStore(env), Texts: &transcript.Store{Table: env.Table, Now: env.Now, Most: b.most},
-		Provider: speech.StandIn, Jobs: end, Prefix: transcriber.Prefix("us"), Queue: end, Later: transcriber.Later,
-	}}, end
+		Provider: speech.StandIn, Jobs: ending{process, b.transcriber()}, Prefix: transcriber.Prefix("us"), Queue: process, Later: transcriber.Later,
+	}}, process
 }
 
 // invoke invokes a worker that does not end with messages, and returns the number that failed.
@@ -198,17 +143,10 @@ func (b *bench) failures(w *transcriber.Worker, bodies ...[]byte) int {
 	return len(answer.BatchItemFailures)
 }
 
-// do invokes workers with a message, each of which ends one call later than the one before, until one is
-// done. It returns the number of workers that ended.
-func (b *bench) do(body []byte) (ended int) {
+// do invokes workers with a message until one does not end, and returns the number that ended.
+func (b *bench) do(body []byte) int {
 	b.T.Helper()
-	for calls := int64(1); ; calls++ {
-		w, _ := b.worker(calls)
-		if b.failures(w, body) == 0 {
-			return ended
-		}
-		ended++
-	}
+	return it.UntilDone(func(calls int64) int { w, _ := b.worker(calls); return b.failures(w, body) })
 }
 
 // ordered completes a film, and returns the media item and the message of its change.
@@ -221,17 +159,7 @@ func (b *bench) ordered() (id string, published []byte) {
 // published returns the message of the completion of a media item.
 func (b *bench) published(id string) []byte {
 	b.T.Helper()
-	for _, c := range it.ChangesOf(b.T, b.Stack) {
-		for _, m := range bus.Messages(c) {
-			if m.RecordID == id && m.Kind == media.KindCompleted {
-				body, err := json.Marshal(map[string]any{"source": bus.Source, "detail": m})
-				require.NoError(b.T, err)
-				return body
-			}
-		}
-	}
-	require.Fail(b.T, "the completion is not published")
-	return nil
+	return it.Published(b.T, b.Stack, media.KindCompleted, id)
 }
 
 // event returns the event of the end of a job.

@@ -238,7 +238,7 @@ func TestAnOutputThatIsRefusedIsReadLater(t *testing.T) {
 	require.Zero(t, b.invoke(published))
 	b.ends()
 	w, end := b.worker(1_000_000)
-	end.bucket = refusing{end.bucket}
+	end.Bucket = refusing{end.Bucket}
 	require.Equal(t, 1, b.failures(w, b.event(id)))
 	require.Equal(t, "processing", b.status(id))
 	require.Zero(t, b.invoke(b.event(id)))

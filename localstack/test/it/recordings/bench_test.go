@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
@@ -21,73 +19,12 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
-	"lectern/shared/change"
 	"lectern/shared/recording"
-	"lectern/shared/table"
 	"lectern/shared/upload"
 )
 
-// errEnded is the error of each call after the end of a process.
-var errEnded = errors.New("the process has ended")
-
-// ending counts the calls of a process: of the table, the bucket and the queue. A process with an end is done with
-// its last call, and gets no answer to the call. A process with a hook does it before its last call, and goes on.
-type ending struct {
-	table.Client
-	left   atomic.Int64
-	hook   func()
-	queue  bus.Queue
-	bucket http.RoundTripper
-}
-
-// call does a call unless the process has ended before.
-func (e *ending) call(do func() error) error {
-	left := e.left.Add(-1)
-	if e.hook != nil {
-		if left == 0 {
-			e.hook()
-		}
-		return do()
-	}
-	if left < -1 {
-		return errEnded
-	}
-	err := do()
-	if left < 0 {
-		return errEnded
-	}
-	return err
-}
-
-func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.BatchGetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.BatchGetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.GetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.GetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) TransactWriteItems(
-	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
-) (out *dynamodb.TransactWriteItemsOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.TransactWriteItems(ctx, in, o...); return err })
-}
-
-func (e *ending) Send(ctx context.Context, posts ...bus.Post) error {
-	return e.call(func() error { return e.queue.Send(ctx, posts...) })
-}
-
-// Do calls the bucket.
-func (e *ending) Do(r *http.Request) (answer *http.Response, err error) {
-	err = e.call(func() error { answer, err = e.bucket.RoundTrip(r); return err }) //nolint:bodyclose // the caller closes an answer
-	if err != nil && answer != nil {
-		err = errors.Join(err, answer.Body.Close())
-		answer = nil
-	}
-	return answer, err
-}
-
-// bench has a session whose recordings are converted by workers of the test. No message is sent: the test has them.
+// bench has a session whose recordings are converted by workers of the test. No message is sent: the test has
+// them.
 type bench struct {
 	*desk
 	// turn is that of the workers.
@@ -111,22 +48,14 @@ func (b *bench) Send(_ context.Context, posts ...bus.Post) error {
 }
 
 // worker returns a worker that has so many calls before its end or its hook.
-func (b *bench) worker(calls int64, hook func()) (*converter.Worker, *ending) {
+func (b *bench) worker(calls int64, hook func()) *converter.Worker {
 	b.T.Helper()
-	url, name := b.Engine(b.T)
-	client, err := table.Open(b.T.Context(), table.Config{Endpoint: url})
-	require.NoError(b.T, err)
-	end := &ending{Client: client, hook: hook, queue: b, bucket: http.DefaultTransport}
-	end.left.Store(calls)
-	env := b.Env(b.T)
-	place, err := env.Blobs.Find(b.T.Context())
-	require.NoError(b.T, err)
-	place.Config.HTTPClient = end
-	env.Blobs = &blob.Store{Find: func(context.Context) (blob.Place, error) { return place, nil }}
-	env.Table, env.Log = table.New(end, name), api.NewLog(b.T.Output())
+	process, env := it.StartProcess(b.T, b.Stack, b, calls)
+	process.Hook = hook
 	return &converter.Worker{Config: converter.Config{
-		Table: env.Table, Log: env.Log, Now: time.Now, Recordings: recording.Store{Store: upload.NewStore(env)}, Work: end, Turn: b.turn,
-	}}, end
+		Table: env.Table, Log: api.NewLog(b.T.Output()), Now: time.Now, Recordings: recording.Store{Store: upload.NewStore(env)},
+		Work: process, Turn: b.turn,
+	}}
 }
 
 // failures invokes a worker with messages, and returns the number that failed.
@@ -143,11 +72,16 @@ func (b *bench) failures(w *converter.Worker, bodies ...[]byte) int {
 	return len(answer.BatchItemFailures)
 }
 
+// untilDone invokes workers with a message until one does not end, and returns the number that ended.
+func (b *bench) untilDone(body []byte) int {
+	b.T.Helper()
+	return it.UntilDone(func(calls int64) int { return b.failures(b.worker(calls, nil), body) })
+}
+
 // invoke invokes a worker that does not end with messages, and returns the number that failed.
 func (b *bench) invoke(bodies ...[]byte) int {
 	b.T.Helper()
-	w, _ := b.worker(1_000_000, nil)
-	return b.failures(w, bodies...)
+	return b.failures(b.worker(1_000_000, nil), bodies...)
 }
 
 // received sends a file and completes the recording, and returns the recording and the message of its change.
@@ -162,26 +96,7 @@ func (b *bench) received(file []byte) (id string, published []byte) {
 // published returns the message of a received recording.
 func (b *bench) published(id string) []byte {
 	b.T.Helper()
-	for _, c := range it.ChangesOf(b.T, b.Stack) {
-		if body := b.order(c, id); body != nil {
-			return body
-		}
-	}
-	require.Fail(b.T, "the recording is not published")
-	return nil
-}
-
-// order returns the message by which a change orders the conversion of a recording; nil for another change.
-func (b *bench) order(c change.Record, id string) []byte {
-	b.T.Helper()
-	for _, m := range bus.Messages(c) {
-		if m.RecordID == id && m.Kind == recording.KindReceived {
-			body, err := json.Marshal(map[string]any{"source": bus.Source, "detail": m})
-			require.NoError(b.T, err)
-			return body
-		}
-	}
-	return nil
+	return it.Published(b.T, b.Stack, recording.KindReceived, id)
 }
 
 // converted converts a file and returns the item and the bytes.
@@ -214,8 +129,8 @@ func (b *bench) parts(id string) blob.Multipart {
 	return blob.Multipart{Key: r.Object, ID: r.Multipart}
 }
 
-// versions returns the key of each version of the bytes of a recording, and of each unfinished upload with parts. The
-// bucket ends an upload without parts.
+// versions returns the key of each version of the bytes of a recording, and of each unfinished upload with
+// parts. The bucket ends an upload without parts.
 func (b *bench) versions(id string) (all []string) {
 	b.T.Helper()
 	place, err := b.Bucket(b.T).Find(b.T.Context())

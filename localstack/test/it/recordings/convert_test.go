@@ -15,6 +15,7 @@ import (
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
 	"lectern/shared/change"
+	"lectern/shared/recording"
 )
 
 // soon is the longest wait for a conversion.
@@ -184,7 +185,7 @@ func TestALostOrderIsGivenAgain(t *testing.T) {
 			require.NoError(t, err)
 			c, err := change.Decode(item)
 			require.NoError(t, err)
-			second = b.order(*c, id)
+			second = it.MessageOf(t, *c, recording.KindReceived, id)
 		}
 	}
 	require.NotNil(t, second)

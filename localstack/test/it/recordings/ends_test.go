@@ -31,15 +31,7 @@ func (b *bench) requireLong(id string) {
 func TestAConversionGoesOnAfterAnyEnd(t *testing.T) {
 	b := newBench(t)
 	id, published := b.received(long.file())
-	ended := 0
-	for {
-		w, _ := b.worker(int64(ended+1), nil)
-		if b.failures(w, published) == 0 {
-			break
-		}
-		ended++
-	}
-	require.Greater(t, ended, 9)
+	require.Greater(t, b.untilDone(published), 9)
 	b.requireLong(id)
 	it.EngineOf(t, b.Stack).RequireWhole(t)
 }
@@ -79,7 +71,7 @@ func TestNothingIsLeftOfASessionThatIsPurged(t *testing.T) {
 		b.desk = &desk{b.Client, b.NewSessions("A talk")[0]}
 		id, published := b.received(stereo.file())
 		purged := false
-		w, _ := b.worker(calls, func() {
+		w := b.worker(calls, func() {
 			purged = true
 			b.Delete(200, b.session)
 			require.EqualValues(t, 1, b.Maintain(31).Uploads)
@@ -130,15 +122,7 @@ func TestAFailureAfterAnyEnd(t *testing.T) {
 	b := newBench(t)
 	file := wave{channels: 1, rate: 48_000, bits: 64, float: true, frames: 1000, tones: []tone{{0, math.Inf(1)}}}.file()
 	id, published := b.received(file)
-	ended := 0
-	for {
-		w, _ := b.worker(int64(ended+1), nil)
-		if b.failures(w, published) == 0 {
-			break
-		}
-		ended++
-	}
-	require.Greater(t, ended, 7)
+	require.Greater(t, b.untilDone(published), 7)
 	require.Contains(t, b.complete(422, id)["message"], "damaged")
 	again := data(b.Do(200, http.MethodGet, b.path("/"+id), nil))
 	require.Equal(t, []any{"recording", nil, nil}, []any{again["status"], again["duration_seconds"], again["completed_at"]})
@@ -151,7 +135,7 @@ func TestAFailureAfterAnyEnd(t *testing.T) {
 func TestABucketThatIsDownDelaysAConversion(t *testing.T) {
 	b := newBench(t)
 	id, published := b.received(stereo.file())
-	w, _ := b.worker(1_000_000, nil)
+	w := b.worker(1_000_000, nil)
 	w.Recordings.Blobs = it.BucketAt(t, b.Env(t), it.Nowhere)
 	require.Equal(t, 1, b.failures(w, published))
 	require.Equal(t, "recording", data(b.complete(200, id))["status"])
