@@ -73,9 +73,9 @@ func (c *crashes) step() error {
 	return errCrash
 }
 
-// seedOf returns the seed of the faults of a call of the table. It depends on the seed, the invocation, what the call asks
-// and how often the invocation asked the same before. It does not depend on other calls: the sweeper reads
-// partitions side by side, in another order in each run.
+// seedOf returns the seed of the faults of a call of the table. It depends on the seed, the invocation, what
+// the call asks and how often the invocation asked the same before. It does not depend on other calls: the
+// sweeper reads partitions side by side, in another order in each run.
 func (c *crashes) seedOf(seed, asked string) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

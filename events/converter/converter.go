@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -114,6 +113,7 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 		w.Log.WarnContext(ctx, "the change or the event of a conversion is gone", "org", m.Org, "event", m.Event, "recording", m.RecordID)
 		return nil
 	}
-	_, session, _ := strings.Cut(record.Parent, " ")
-	return (&job{Worker: w, caller: caller, session: session, id: m.RecordID, message: a.Body, until: w.Now().Add(w.Turn)}).run(ctx)
+	return (&job{
+		Worker: w, caller: caller, session: record.ParentID(), id: m.RecordID, message: a.Body, until: w.Now().Add(w.Turn),
+	}).run(ctx)
 }

@@ -27,10 +27,10 @@ var (
 	errLater = errors.New("converter: the conversion goes on later")
 )
 
-// job is the conversion of a recording by one message. The object of a recording is replaced by nothing but an upload of
-// parts that the record names. Before the replacement, a worker looks whether the object is still the original: then
-// all parts were made of the original. A worker that is slow may make wrong parts of a replaced object, and no worker
-// joins such parts, since the object stays replaced.
+// job is the conversion of a recording by one message. The object of a recording is replaced by nothing but
+// an upload of parts that the record names. Before the replacement, a worker looks whether the object is
+// still the original: then all parts were made of the original. A worker that is slow may make wrong parts of
+// a replaced object, and no worker joins such parts, since the object stays replaced.
 type job struct {
 	*Worker
 	caller      *auth.Caller
@@ -166,8 +166,8 @@ func overtaken(err error) error {
 	return err
 }
 
-// parts returns the stored parts of the upload. A missing upload is begun. One that has ended is replaced, unless
-// it has made the converted file: the bucket ends an upload after seven days.
+// parts returns the stored parts of the upload. A missing upload is begun. One that has ended is replaced,
+// unless it has made the converted file: the bucket ends an upload after seven days.
 func (j *job) parts(ctx context.Context) ([]blob.Part, error) {
 	if j.of.Multipart != "" {
 		sent, err := j.Recordings.Blobs.Parts(ctx, j.upload())
@@ -238,8 +238,8 @@ func (j *job) read(ctx context.Context, from, n int64) ([]byte, error) {
 	return raw, overtaken(err)
 }
 
-// fail ends the conversion of a damaged file. It returns errOvertaken if the sound was read from the converted file.
-// The record names the upload of the parts until maintenance removes both.
+// fail ends the conversion of a damaged file. It returns errOvertaken if the sound was read from the
+// converted file. The record names the upload of the parts until maintenance removes both.
 func (j *job) fail(ctx context.Context, reason error) error {
 	switch done, err := j.isConverted(ctx); {
 	case done:

@@ -111,8 +111,7 @@ func (w *Worker) placeOf(ctx context.Context, body []byte) (*place, error) {
 	if record == nil || err != nil {
 		return nil, err
 	}
-	_, session, _ := strings.Cut(record.Parent, " ")
-	return &place{published.Org, published.Event, session, published.RecordID}, nil
+	return &place{published.Org, published.Event, record.ParentID(), published.RecordID}, nil
 }
 
 // ofJob returns the media item of a job that has ended; nil for a job of another application. The

@@ -101,8 +101,9 @@ func (s *Store) DeleteEarlier(ctx context.Context, key string) error {
 func every(types.ObjectVersion) bool       { return true }
 func isEarlier(v types.ObjectVersion) bool { return !aws.ToBool(v.IsLatest) }
 
-// remove removes the chosen versions of an object, and its delete markers. A missing version is no error. The S3 server
-// of one machine refuses a version that another call has just removed, so the versions are listed once more.
+// remove removes the chosen versions of an object, and its delete markers. A missing version is no error. The
+// S3 server of one machine refuses a version that another call has just removed, so the versions are listed
+// once more.
 func (s *Store) remove(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) error {
 	if key == "" {
 		return errUnnamedObject
@@ -152,7 +153,8 @@ func (s *Store) Has(ctx context.Context, key string) (bool, error) {
 	}), nil
 }
 
-// versions returns the ids of the chosen versions and of the delete markers of a key. The key may begin other keys.
+// versions returns the ids of the chosen versions and of the delete markers of a key. The key may begin other
+// keys.
 func (o *opened) versions(ctx context.Context, key string, chosen func(types.ObjectVersion) bool) (ids []*string, err error) {
 	pages := s3.NewListObjectVersionsPaginator(o.client, &s3.ListObjectVersionsInput{Bucket: o.bucket, Prefix: &key})
 	for pages.HasMorePages() {

@@ -12,6 +12,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lectern/shared/feed"
@@ -151,6 +152,12 @@ func (r Record) PersonalWrites(pk string) []table.Write {
 
 // PersonalKey returns the key of the whole record of an id in the partition pk.
 func PersonalKey(pk, id string) table.Key { return table.Key{PK: pk, SK: "H#" + id} }
+
+// ParentID returns the id of the record that the record belongs to; empty without one.
+func (r Record) ParentID() string {
+	_, id, _ := strings.Cut(r.Parent, " ")
+	return id
+}
 
 // Key returns the key of the record in the feed.
 func (r Record) Key() table.Key { return feed.Key(Root(r.Org), r.ID, r.At.Time) }

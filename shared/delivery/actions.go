@@ -31,8 +31,8 @@ func (s Store) find(ctx context.Context, org int64, endpoint, id string) (*Work,
 	return w, err
 }
 
-// Redeliver makes a delivery due now, whatever its status: one attempt with the same webhook-id
-// and body, which begins after the call. It returns a 404 for an unknown delivery and a 409 for one whose body is gone.
+// Redeliver makes a delivery due now, whatever its status: one attempt with the same webhook-id and body,
+// which begins after the call. It returns a 404 for an unknown delivery and a 409 for one whose body is gone.
 func (s Store) Redeliver(ctx context.Context, org int64, endpoint, id string) (*Delivery, error) {
 	w, err := s.find(ctx, org, endpoint, id)
 	if err != nil {

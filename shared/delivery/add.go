@@ -69,10 +69,10 @@ const lostAfter = time.Hour
 // an older change may have come before.
 const fresh = 3 * time.Minute
 
-// Add stores the deliveries of a message and the bodies that they need. A body is rendered once:
-// Add keeps a body that is stored. Add may be repeated. It stores
-// nothing of a message that is older than a delivery is kept: the delivery may have ended, and have
-// expired. For a fresh message Add inserts first, and reads only if something is stored.
+// Add stores the deliveries of a message and the bodies that they need. A body is rendered once: Add keeps a
+// body that is stored. Add may be repeated. It stores nothing of a message that is older than a delivery is
+// kept: the delivery may have ended, and have expired. For a fresh message Add inserts first, and reads only
+// if something is stored.
 func (s Store) Add(ctx context.Context, m bus.Message, targets []Target, r Renderer) (added Added, err error) {
 	if len(targets) == 0 || s.Now().Sub(m.At.Time) >= Keep {
 		return Added{}, nil

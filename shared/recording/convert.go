@@ -12,9 +12,8 @@ import (
 // Conversion is the state of the conversion of a recording.
 type Conversion string
 
-// The states. None stands for a conversion that was not ordered.
+// The states of a conversion that was ordered.
 const (
-	None    Conversion = ""
 	Ordered Conversion = "ordered"
 	Done    Conversion = "done"
 	Failed  Conversion = "failed"
@@ -28,14 +27,14 @@ func (s Store) Recording(ctx context.Context, c *auth.Caller, session, id string
 	return s.stored(c, session).Get(ctx, id)
 }
 
-// SetParts stores the upload of the converted parts, unless another upload than that of r was stored meanwhile, or
-// the conversion has ended. It returns the stored recording.
+// SetParts stores the upload of the converted parts, unless another upload than that of r was stored
+// meanwhile, or the conversion has ended. It returns the stored recording.
 func (s Store) SetParts(ctx context.Context, c *auth.Caller, r *Recording, upload string) (*Recording, error) {
 	return s.stored(c, r.SessionID).Change(ctx, r.ID, beginning{r.Multipart, upload})
 }
 
-// Converted completes a recording whose bytes are converted, unless another upload than that of r was stored meanwhile.
-// It returns the stored recording.
+// Converted completes a recording whose bytes are converted, unless another upload than that of r was stored
+// meanwhile. It returns the stored recording.
 func (s Store) Converted(ctx context.Context, c *auth.Caller, r *Recording) (*Recording, error) {
 	return s.stored(c, r.SessionID).Change(ctx, r.ID, converted{r.Multipart, wire.At(s.Now())})
 }
@@ -83,8 +82,8 @@ func (e converted) Apply(r *Recording) (string, error) {
 // failure ends a conversion for good.
 type failure struct{ ends time.Time }
 
-// Apply ends the conversion and the recording (upload.Edit). The upload of the parts stays named until the bytes are
-// removed.
+// Apply ends the conversion and the recording (upload.Edit). The upload of the parts stays named until the
+// bytes are removed.
 func (e failure) Apply(r *Recording) (string, error) {
 	if !r.Converting() {
 		return "", nil

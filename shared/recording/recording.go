@@ -1,6 +1,6 @@
 // Package recording stores the recordings of sessions: sound that a client sends to the bucket in one
-// request, and that is kept as uncompressed speech. A worker converts other sound (decision 46). Read recording.go,
-// store.go, convert.go.
+// request, and that is kept as uncompressed speech. A worker converts other sound (decision 46). Read
+// recording.go, store.go, convert.go.
 package recording
 
 import (

@@ -79,9 +79,8 @@ type Completion struct {
 
 // Complete keeps the bytes of a recording, and orders a conversion of other sound than that of recordings. A
 // completed recording, and one that is converted at the moment, stays as it is; a conversion without any step
-// for a day is ordered again. It returns a 404 without the
-// session or the recording, a 400 without the bytes or for another size, and a 422 for sound that is not
-// converted and after a failed conversion.
+// for a day is ordered again. It returns a 404 without the session or the recording, a 400 without the bytes
+// or for another size, and a 422 for sound that is not converted and after a failed conversion.
 func (s Store) Complete(ctx context.Context, c *auth.Caller, session, id string, in Completion) (*Item, error) {
 	all := Kind.Of(s.Store, c, session)
 	r, err := s.find(ctx, all, id)

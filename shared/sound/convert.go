@@ -34,7 +34,8 @@ func (f Format) Size() int64 { return int64(len(f.Header())) + f.samples()*sampl
 // ConvertedSeconds returns the length in seconds of the converted sound.
 func (f Format) ConvertedSeconds() float64 { return float64(f.samples()) / Rate }
 
-// Header returns the beginning of the converted file, up to the sound. No file begins so that needs a conversion.
+// Header returns the beginning of the converted file, up to the sound. No file begins so that needs a
+// conversion.
 func (f Format) Header() []byte {
 	length := f.samples() * sampleBytes
 	if length+plainHeader > unknown {
@@ -83,8 +84,8 @@ type Conversion struct {
 // Convert returns the conversion of a file whose sound is Convertible.
 func (f Format) Convert(source Source) *Conversion { return &Conversion{f, source, newFilter(f.Rate)} }
 
-// Piece returns n bytes of the converted file from a place in it, or fewer at the end. Both are even. It returns
-// ErrDamaged for sound that cannot be converted.
+// Piece returns n bytes of the converted file from a place in it, or fewer at the end. Both are even. It
+// returns ErrDamaged for sound that cannot be converted.
 func (c *Conversion) Piece(ctx context.Context, from, n int64) ([]byte, error) {
 	head := c.Header()
 	before := int64(len(head))

@@ -15,7 +15,8 @@ const (
 // n*step/phases of the source.
 type filter struct {
 	phases, step int64
-	// half is the number of source samples on each side of a place, and taps has the coefficients of each phase.
+	// half is the number of source samples on each side of a place, and taps has the coefficients of each
+	// phase.
 	half int64
 	taps [][]float32
 }
@@ -38,8 +39,8 @@ func newFilter(rate int64) *filter {
 	return f
 }
 
-// coefficients returns the coefficients for a place between two source samples. band is twice the frequency in the
-// middle between passed and stopped. The coefficients have the sum 1, so that levels stay.
+// coefficients returns the coefficients for a place between two source samples. band is twice the frequency
+// in the middle between passed and stopped. The coefficients have the sum 1, so that levels stay.
 func (f *filter) coefficients(place, band float64) []float32 {
 	const beta = 0.1102 * (stopped - 8.7)
 	exact, sum := make([]float64, 2*f.half), 0.0

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// ErrDamaged reports sound that cannot be converted: a floating-point sample that is no number, or bytes that are
-// missing.
+// ErrDamaged reports sound that cannot be converted: a floating-point sample that is no number, or bytes that
+// are missing.
 var ErrDamaged = errors.New("sound: the file is damaged")
 
 // encoding is the encoding of a sample.

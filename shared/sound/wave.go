@@ -14,8 +14,8 @@ import (
 // HeaderBytes is the length of the beginning of a file that Parse needs. The sound begins within it.
 const HeaderBytes = 64 << 10
 
-// The encodings of WAV files with uncompressed sound. formatExtensible names the encoding in an extension, whose
-// first two bytes are one of the others.
+// The encodings of WAV files with uncompressed sound. formatExtensible names the encoding in an extension,
+// whose first two bytes are one of the others.
 const (
 	formatPCM        = 1
 	formatFloat      = 3
@@ -113,9 +113,9 @@ func (f *Format) describe(chunk []byte) {
 	}
 }
 
-// measure sets the length of a data chunk whose content begins left bytes before the end of the file. A recorder
-// that wrote the header first may leave a length of 0. It reports whether the chunk has whole samples of all
-// channels, at least one.
+// measure sets the length of a data chunk whose content begins left bytes before the end of the file. A
+// recorder that wrote the header first may leave a length of 0. It reports whether the chunk has whole
+// samples of all channels, at least one.
 func (f *Format) measure(length, left int64) bool {
 	frame := f.frame()
 	if frame <= 0 {

@@ -92,8 +92,9 @@ type sentObject struct {
 	seconds float64
 }
 
-// Objects of the three kinds. An upload in parts begins, sends parts of 16 MiB, lists them and joins them; the service
-// then looks at the object. A conversion reads blocks of 4 MiB, and makes such an upload of parts of 8 MiB.
+// Objects of the three kinds. An upload in parts begins, sends parts of 16 MiB, lists them and joins them;
+// the service then looks at the object. A conversion reads blocks of 4 MiB, and makes such an upload of parts
+// of 8 MiB.
 var objects = []sentObject{
 	{"a file of 5 MB, in one request", 5, 1, 2, 0},
 	{"an hour of a recording, 16-bit mono 16 kHz, 115 MB in one request", 115, 1, 2, 0},
@@ -101,8 +102,8 @@ var objects = []sentObject{
 	{"an hour of film, 2 GB in 128 parts", 2048, 1 + 128 + 1 + 1, 2, 0},
 }
 
-// convertSeconds is assumed for the conversion of an hour of stereo with 48 kHz: twice the measured time, for a processor
-// of Lambda and the calls of the bucket.
+// convertSeconds is assumed for the conversion of an hour of stereo with 48 kHz: twice the measured time, for
+// a processor of Lambda and the calls of the bucket.
 const convertSeconds = 30
 
 // objectCost is the cost of an object: to send it, to keep it for a month, to fetch it.

@@ -1,5 +1,6 @@
-// Command bootstrap is the Lambda for the requests of persons for their data, and for the conversion of recordings. The
-// queue of work invokes the Lambda. LECTERN_API_URL is the address of the API, for links in the bodies of webhooks.
+// Command bootstrap is the Lambda for the requests of persons for their data, and for the conversion of
+// recordings. The queue of work invokes the Lambda. LECTERN_API_URL is the address of the API, for links in
+// the bodies of webhooks.
 package main
 
 import (

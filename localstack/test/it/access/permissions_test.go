@@ -19,17 +19,17 @@ import (
 	"lectern/localstack/test/stacktest"
 )
 
-// permissionsFile lists what the roles of the functions allow, as it is deployed. streamedFile lists what of it no
-// binary needs in a test, see .ci/permissions.
+// permissionsFile lists what the roles of the functions allow, as it is deployed. streamedFile lists what of
+// it no binary needs in a test, see .ci/permissions.
 const (
 	permissionsFile = "../../../../infra/testdata/permissions.golden.txt"
 	streamedFile    = "../../../../infra/testdata/permissions.streamed.txt"
 )
 
-// TestNoFunctionHasAPermissionTooMany takes from a function one of its permissions,
-// drawn, and runs the tests that are marked Everywhere in an order that is drawn too: the first one of those that
-// call the function and need it must fail. Tests that do not call it cannot. The short
-// size takes from one function of the API what each request needs, so that a test soon fails.
+// TestNoFunctionHasAPermissionTooMany takes from a function one of its permissions, drawn, and runs the tests
+// that are marked Everywhere in an order that is drawn too: the first one of those that call the function and
+// need it must fail. Tests that do not call it cannot. The short size takes from one function of the API what
+// each request needs, so that a test soon fails.
 func TestNoFunctionHasAPermissionTooMany(t *testing.T) {
 	stacktest.NeedsBinaries(t)
 	seed := it.Seed(t)

@@ -245,8 +245,8 @@ func TestManyFilesOfAPerson(t *testing.T) {
 	it.EngineOf(t, o.Stack).RequireWhole(t)
 }
 
-// TestWhatOthersWroteStays: an erasure leaves what is said to stay, such as a transcription with the name of its
-// speaker, and nothing else that tells of the person.
+// TestWhatOthersWroteStays: an erasure leaves what is said to stay, such as a transcription with the name of
+// its speaker, and nothing else that tells of the person.
 func TestWhatOthersWroteStays(t *testing.T) {
 	o := newOffice(t)
 	o.Inside(t, slow)
