@@ -125,7 +125,7 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 	bus, keys := "${"+service.id(t, "AWS::Events::EventBus")+"}", "${KeysArn}"
 	const bucket = "lectern-us-files-${AWS::AccountId}-us-east-1"
 	want := map[string]map[string]any{
-		"publisher": {"LECTERN_BUS": bus}, "media": {"LECTERN_BUCKET": bucket}, "recordings": {"LECTERN_BUCKET": bucket},
+		"publisher": {"LECTERN_BUS": bus, "LECTERN_QUEUE_CHANGES_DEAD": url("changes-dead")}, "media": {"LECTERN_BUCKET": bucket}, "recordings": {"LECTERN_BUCKET": bucket},
 		"sessionfiles": {"LECTERN_BUCKET": bucket, "LECTERN_KEYS": keys},
 		"matcher":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
 		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},

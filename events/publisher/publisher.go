@@ -21,12 +21,27 @@ import (
 type Publisher struct {
 	// Bus takes the messages.
 	Bus bus.Bus
+	// Dead takes the keys of the change records that cannot be decoded.
+	Dead bus.Queue
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger
 	// Whole makes Invoke return an error where it would report a failed record. It is for an
 	// emulator that takes such a report for a success.
 	Whole bool
+}
+
+// Start returns the Publisher of a region.
+func Start(places *bus.Places, log *slog.Logger) (*Publisher, error) {
+	to, err := places.Bus()
+	if err != nil {
+		return nil, err
+	}
+	dead, err := places.Queue(bus.Dead(bus.Changes))
+	if err != nil {
+		return nil, err
+	}
+	return &Publisher{Bus: to, Dead: dead, Now: time.Now, Log: log}, nil
 }
 
 // published is the message of the log line of an invocation.
@@ -42,18 +57,18 @@ type batch struct {
 	record []int
 	// failed is the index of the first record that failed; the number of records if none did.
 	failed int
-	// undecoded and refused count records and messages.
-	undecoded, refused int
-	reasons            []error
+	// undecoded has the indexes of the records that cannot be decoded. refused counts messages.
+	undecoded []int
+	refused   int
+	reasons   []error
 }
 
 // Invoke publishes the change records of an event of the stream, and reports the first record that
 // failed. A stream is ordered, so Lambda repeats the event from this record on; the records after it
-// are published twice, as receivers expect (at least once). A record that cannot be decoded fails
-// each time. The records beside it are published at once all the same. Lambda halves the event
-// until the record is alone, gives it up after ten tries, and sends its place in the stream to the
-// queue changes-dead. The change record itself stays in the table. The operator's command republish
-// reads it from there.
+// are published twice, as receivers expect (at least once). A record that cannot be decoded would fail
+// each time and hold up its shard of the stream. So its key goes to the queue changes-dead, and the
+// record counts as done; it fails only while the queue does not take the key. The change record itself
+// stays in the table. The operator's command republish reads it from there.
 func (p *Publisher) Invoke(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
 	b := read(event)
 	refused, err := p.Bus.Publish(ctx, b.messages)
@@ -64,6 +79,7 @@ func (p *Publisher) Invoke(ctx context.Context, event events.DynamoDBEvent) (ans
 		b.failed = min(b.failed, b.record[i])
 	}
 	b.refused = len(refused)
+	p.bury(ctx, event, &b)
 	p.note(ctx, event, b)
 	if b.failed == len(event.Records) {
 		return answer, nil
@@ -82,7 +98,7 @@ func read(event events.DynamoDBEvent) batch {
 	for i, r := range event.Records {
 		record, err := decode(r)
 		if err != nil {
-			b.failed, b.undecoded = min(b.failed, i), b.undecoded+1
+			b.undecoded = append(b.undecoded, i)
 			b.reasons = append(b.reasons, fmt.Errorf("publisher: record %s: %w", r.Change.SequenceNumber, err))
 			continue
 		}
@@ -91,6 +107,21 @@ func read(event events.DynamoDBEvent) batch {
 		}
 	}
 	return b
+}
+
+// bury sends the keys of the records that cannot be decoded to the queue changes-dead.
+func (p *Publisher) bury(ctx context.Context, event events.DynamoDBEvent, b *batch) {
+	if len(b.undecoded) == 0 {
+		return
+	}
+	posts := make([]bus.Post, len(b.undecoded))
+	for n, i := range b.undecoded {
+		posts[n] = bus.Unpublished(table.KeyOfStream(event.Records[i].Change.NewImage))
+	}
+	if err := p.Dead.Send(ctx, posts...); err != nil {
+		b.failed = min(b.failed, b.undecoded[0])
+		b.reasons = append(b.reasons, fmt.Errorf("publisher: keep the keys of records that cannot be decoded: %w", err))
+	}
 }
 
 // errNoChange is returned for a record of another item than a change record.
@@ -117,7 +148,7 @@ func (p *Publisher) note(ctx context.Context, event events.DynamoDBEvent, b batc
 	}
 	level, counts := slog.LevelInfo, []slog.Attr{
 		slog.Int("records", len(event.Records)), slog.Int("messages", len(b.messages)), slog.Int("refused", b.refused),
-		slog.Int("undecoded", b.undecoded), slog.Int64("age_ms", age.Milliseconds()),
+		slog.Int("undecoded", len(b.undecoded)), slog.Int64("age_ms", age.Milliseconds()),
 	}
 	if err := errors.Join(b.reasons...); err != nil {
 		level, counts = slog.LevelError, append(counts, slog.Any("error", err))

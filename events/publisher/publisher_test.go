@@ -42,10 +42,11 @@ func start(t *testing.T) bench {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Stop()) })
 	places := bus.Local(local.At(b.URL, c))
-	to, err := places.Bus()
-	require.NoError(t, err)
 	log := &bytes.Buffer{}
-	return bench{&publisher.Publisher{Bus: to, Now: func() time.Time { return noon.Add(time.Second) }, Log: slog.New(slog.NewJSONHandler(log, nil))}, places, tabletest.Start(t), log}
+	p, err := publisher.Start(places, slog.New(slog.NewJSONHandler(log, nil)))
+	require.NoError(t, err)
+	p.Now = func() time.Time { return noon.Add(time.Second) }
+	return bench{p, places, tabletest.Start(t), log}
 }
 
 // record writes a change record with kinds to the table and returns it as the stream of the table
@@ -88,7 +89,18 @@ func (b bench) invoke(t *testing.T, records ...lambda.DynamoDBEventRecord) (lamb
 // published returns the messages that came to the queue of webhooks.
 func (b bench) published(t *testing.T) (all []bus.Message) {
 	t.Helper()
-	q, err := b.places.Queue(events.Webhooks)
+	for _, body := range b.bodies(t, events.Webhooks) {
+		got, err := bus.Published([]byte(body))
+		require.NoError(t, err)
+		all = append(all, got)
+	}
+	return all
+}
+
+// bodies returns the bodies of the messages of a queue.
+func (b bench) bodies(t *testing.T, queue string) (all []string) {
+	t.Helper()
+	q, err := b.places.Queue(queue)
 	require.NoError(t, err)
 	for {
 		messages, err := q.Receive(t.Context(), 10)
@@ -97,9 +109,7 @@ func (b bench) published(t *testing.T) (all []bus.Message) {
 			return all
 		}
 		for _, m := range messages {
-			got, err := bus.Published(m.Body)
-			require.NoError(t, err)
-			all = append(all, got)
+			all = append(all, string(m.Body))
 		}
 	}
 }
@@ -136,31 +146,59 @@ func TestEveryKindIsAMessage(t *testing.T) {
 	}
 }
 
-// TestADamagedRecordHoldsUpNoOther: the others are published, and the first damaged is reported.
+// TestADamagedRecordHoldsUpNoOther: the others are published, the keys of the damaged ones are kept, and
+// the stream goes on.
 func TestADamagedRecordHoldsUpNoOther(t *testing.T) {
-	for name, item := range map[string]table.Item{
-		"no JSON":          {Key: table.Key{PK: "O#7#H#2027050112#0", SK: "x"}, Version: 1, Data: []byte("{"), Kind: table.KindChange},
-		"no change record": {Key: table.Key{PK: "O#7", SK: "x"}, Version: 1, Data: []byte("{}")},
+	deflated := func(b bench) lambda.DynamoDBEventRecord {
+		r := b.record(t, 2, "", "session.created")
+		r.Change.NewImage["z"] = lambda.NewBinaryAttribute([]byte{9, 9})
+		return r
+	}
+	item := func(key table.Key, kind, data string) func(bench) lambda.DynamoDBEventRecord {
+		return func(bench) lambda.DynamoDBEventRecord {
+			return streamed(table.Item{Key: key, Version: 1, Data: []byte(data), Kind: kind}, 2)
+		}
+	}
+	for name, damaged := range map[string]func(bench) lambda.DynamoDBEventRecord{
+		"no JSON":          item(table.Key{PK: "O#7#H#2027050112#0", SK: "x"}, table.KindChange, "{"),
+		"no change record": item(table.Key{PK: "O#7", SK: "x"}, "", "{}"),
+		"no deflated data": deflated,
 	} {
 		b := start(t)
-		records := []lambda.DynamoDBEventRecord{b.record(t, 1, "", "session.created"), streamed(item, 2), b.record(t, 3, "", "session.updated"), streamed(item, 4)}
-		answer, err := b.invoke(t, records...)
+		b.Whole = true
+		one := damaged(b)
+		answer, err := b.invoke(t, b.record(t, 1, "", "session.created"), one, b.record(t, 3, "", "session.updated"), one)
 		require.NoError(t, err, name)
-		require.Equal(t, []lambda.DynamoDBBatchItemFailure{{ItemIdentifier: "2"}}, answer.BatchItemFailures, name)
+		require.Empty(t, answer.BatchItemFailures, name)
 		require.Len(t, b.published(t), 2, name)
+		key := table.KeyOfStream(one.Change.NewImage)
+		kept := `{"pk":"` + key.PK + `","sk":"` + key.SK + `"}`
+		require.Equal(t, []string{kept, kept}, b.bodies(t, bus.Dead(bus.Changes)), name)
 		require.InDelta(t, 2, b.line(t)["undecoded"], 0, name)
 		require.Equal(t, "ERROR", b.line(t)["level"], name)
-
-		b.Whole = true
-		_, err = b.invoke(t, records...)
-		require.ErrorIs(t, err, publisher.ErrFailed, name)
 	}
+}
+
+// full refuses each message.
+type full struct{}
+
+func (full) Send(context.Context, ...bus.Post) error { return errors.New("the queue is away") }
+
+// TestADamagedRecordThatIsNotKeptFails: nothing may be given up without a trace. The stream goes on from the
+// damaged record.
+func TestADamagedRecordThatIsNotKeptFails(t *testing.T) {
 	b := start(t)
-	deflated := b.record(t, 1, "", "session.created")
-	deflated.Change.NewImage["z"] = lambda.NewBinaryAttribute([]byte{9, 9})
-	answer, err := b.invoke(t, deflated)
+	b.Dead = full{}
+	damaged := streamed(table.Item{Key: table.Key{PK: "O#7#H#2027050112#0", SK: "x"}, Version: 1, Data: []byte("{"), Kind: table.KindChange}, 2)
+	records := []lambda.DynamoDBEventRecord{b.record(t, 1, "", "session.created"), damaged, b.record(t, 3, "", "session.updated")}
+	answer, err := b.invoke(t, records...)
 	require.NoError(t, err)
-	require.Equal(t, "1", answer.BatchItemFailures[0].ItemIdentifier)
+	require.Equal(t, []lambda.DynamoDBBatchItemFailure{{ItemIdentifier: "2"}}, answer.BatchItemFailures)
+	require.Len(t, b.published(t), 2)
+	require.Contains(t, b.line(t)["error"], "the queue is away")
+	b.Whole = true
+	_, err = b.invoke(t, records...)
+	require.ErrorIs(t, err, publisher.ErrFailed)
 }
 
 // refusing refuses the messages of a sequence, behind a bus.

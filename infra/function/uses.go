@@ -107,7 +107,8 @@ var (
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
 // the worker's role: the policies for that are in role.go.
 var used = map[string][]use{
-	events.Publisher: {publish},
+	// publisher keeps the keys of the change records that it cannot decode.
+	events.Publisher: {publish, send(bus.Unpublished)},
 	events.Matcher:   {attempt, link},
 	events.Deliverer: {attempt, unseal},
 	events.Sweeper:   {attempt},

@@ -25,7 +25,10 @@ const (
 	queuePrefix = "LECTERN_QUEUE_"
 )
 
-// Dead returns the name of the dead-letter queue of a queue.
+// Changes is the name of the source of change records. It has a dead-letter queue, and no queue.
+const Changes = "changes"
+
+// Dead returns the name of the dead-letter queue of a queue, or of Changes.
 func Dead(queue string) string { return queue + "-dead" }
 
 // Config describes the places of a region.

@@ -27,6 +27,11 @@ type Post struct {
 	Delay time.Duration
 }
 
+// Unpublished returns the message of the queue changes-dead for a change record that is not published: its key.
+func Unpublished(key table.Key) Post {
+	return Post{Body: fmt.Appendf(nil, `{"pk":%q,"sk":%q}`, key.PK, key.SK)} // The key of a change is plain ASCII.
+}
+
 // Queue takes messages. Send sends all or returns an error; a repetition may send some twice.
 type Queue interface {
 	Send(ctx context.Context, posts ...Post) error

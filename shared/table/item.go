@@ -140,6 +140,11 @@ func FromStream(image map[string]events.DynamoDBAttributeValue) (Item, error) {
 	return decode(all)
 }
 
+// KeyOfStream returns the key of an image in the stream of the table, whatever else the image has.
+func KeyOfStream(image map[string]events.DynamoDBAttributeValue) Key {
+	return Key{PK: image[attrPK].String(), SK: image[attrSK].String()}
+}
+
 // expired reports whether the item counts as absent.
 func (i Item) expired(now time.Time) bool { return i.Expires != 0 && i.Expires <= now.Unix() }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -25,11 +24,12 @@ func start() (*publisher.Publisher, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := places.Bus()
+	p, err := publisher.Start(places, api.NewLog(os.Stdout))
 	if err != nil {
 		return nil, err
 	}
-	return &publisher.Publisher{Bus: to, Now: time.Now, Log: api.NewLog(os.Stdout), Whole: os.Getenv("LECTERN_WHOLE_BATCHES") == "1"}, nil
+	p.Whole = os.Getenv("LECTERN_WHOLE_BATCHES") == "1"
+	return p, nil
 }
 
 func main() { lambda.Start(invoke) }

@@ -27,10 +27,6 @@ import (
 	"lectern/shared/table"
 )
 
-// Changes is the name of the source of change records. A record that the publisher refuses for good
-// goes to the dead-letter queue of this name.
-const Changes = "changes"
-
 // Config describes the bus of a region.
 type Config struct {
 	// Region is the region's name in tokens, AWSRegion the AWS region.
@@ -174,7 +170,7 @@ func At(address string, c Config) shared.Config {
 // queues returns the names of the queues: those of the workers, each with its dead-letter queue, and
 // the dead-letter queue of the changes.
 func (c Config) queues() []string {
-	names := []string{shared.Dead(Changes)}
+	names := []string{shared.Dead(shared.Changes)}
 	for _, w := range c.Workers {
 		if w.Source == events.Queue {
 			names = append(names, w.From, shared.Dead(w.From))

@@ -82,11 +82,8 @@ func (b *Bus) newFollower(s Sources) (*follower, error) {
 
 // buryChange puts the key of a change record into the dead-letter queue of the changes.
 func (b *Bus) buryChange(key table.Key) error {
-	body, err := json.Marshal(map[string]string{"pk": key.PK, "sk": key.SK})
-	if err != nil {
-		return fmt.Errorf("bus: encode a key: %w", err)
-	}
-	return b.queues.send(b.queues.byName[shared.Dead(Changes)], newMessage(string(body), "", b.config.Now(), 0))
+	body := string(shared.Unpublished(key).Body)
+	return b.queues.send(b.queues.byName[shared.Dead(shared.Changes)], newMessage(body, "", b.config.Now(), 0))
 }
 
 // run follows the table until ctx ends.

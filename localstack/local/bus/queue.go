@@ -81,7 +81,7 @@ type queues struct {
 // openQueues returns the queues of the workers, with the messages of the folder.
 func openQueues(c Config) (*queues, error) {
 	all := &queues{byName: map[string]*queue{}, now: c.Now}
-	all.add(shared.Dead(Changes), deadVisibility, nil)
+	all.add(shared.Dead(shared.Changes), deadVisibility, nil)
 	for _, w := range c.Workers {
 		if w.Source == events.Queue {
 			dead := all.add(shared.Dead(w.From), deadVisibility, nil)

@@ -106,19 +106,15 @@ func (s *Stack) publish(t *table.Table) (err error) {
 // workersHere returns the workers in this process by name. The ingester is not among them: the log
 // invokes it.
 func (s *Stack) workersHere() (map[string]bus.Handler, error) {
-	to, err := s.places(workers.Publisher).Bus()
-	if err != nil {
-		return nil, fmt.Errorf("stack: %w", err)
-	}
+	p, publisherErr := publisher.Start(s.places(workers.Publisher), s.config.Log)
 	m, matcherErr := matcher.Start(s.workerEnv(workers.Matcher), s.places(workers.Matcher), "")
 	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
 	c, recordingsErr := converter.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker))
-	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr); err != nil {
+	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
-	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
 		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(c.Before(r.Invoke)),

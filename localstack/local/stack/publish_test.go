@@ -45,11 +45,11 @@ func startWorker(name string) {
 		if err != nil {
 			panic(err)
 		}
-		to, err := places.Bus()
+		p, err := publisher.Start(places, api.NewLog(os.Stdout))
 		if err != nil {
 			panic(err)
 		}
-		awslambda.Start((&publisher.Publisher{Bus: to, Now: time.Now, Log: api.NewLog(os.Stdout)}).Invoke)
+		awslambda.Start(p.Invoke)
 	case workers.Matcher:
 		awslambda.Start(keep)
 	}

@@ -46,9 +46,8 @@ func newRuled(t *testing.T, s *stacktest.Stack) *ruled {
 	b, err := local.Open(c)
 	require.NoError(t, err)
 	r := &ruled{bus.Local(local.At(b.URL, c)), &stacktest.Log{}}
-	to, err := r.places.Bus()
+	p, err := publisher.Start(r.places, slog.New(slog.NewJSONHandler(r.log, nil)))
 	require.NoError(t, err)
-	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: slog.New(slog.NewJSONHandler(r.log, nil))}
 	invoke := func(ctx context.Context, payload json.RawMessage) (json.RawMessage, error) {
 		var event lambda.DynamoDBEvent
 		if err := json.Unmarshal(payload, &event); err != nil {

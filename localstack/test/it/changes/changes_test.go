@@ -82,6 +82,29 @@ func TestEveryKindOfARequestIsPublished(t *testing.T) {
 	require.Eventually(t, func() bool { return published(log) == messages }, soon, time.Millisecond)
 }
 
+// TestADamagedChangeHoldsUpNoOther: what is written after it is published, and the queue changes-dead has its
+// key.
+func TestADamagedChangeHoldsUpNoOther(t *testing.T) {
+	stacktest.Everywhere(t)
+	log := &stacktest.Log{}
+	s := stacktest.Start(t, stacktest.Publishing(), stacktest.WithLog(log))
+	dead, err := s.Places(t).Queue(bus.Dead(bus.Changes))
+	require.NoError(t, err)
+	r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: s.Org, Type: "rule", RecordID: "1", Version: 1})
+	damaged := table.Item{Key: r.Key(), Version: 1, Data: []byte("["), Kind: table.KindChange}
+	require.NoError(t, change.Commit(t.Context(), s.Table(t), table.Insert(damaged)))
+	var kept []bus.Received
+	require.Eventually(t, func() bool {
+		kept, err = dead.Receive(t.Context(), 10)
+		return err == nil && len(kept) > 0
+	}, soon, 10*time.Millisecond)
+	require.Len(t, kept, 1)
+	require.JSONEq(t, fmt.Sprintf(`{"pk":%q,"sk":%q}`, damaged.PK, damaged.SK), string(kept[0].Body))
+	before := published(log)
+	s.Call(t, 200, http.MethodPost, s.EventPath("/sessions/create"), object{"title": "Published after it"})
+	require.Eventually(t, func() bool { return published(log) > before }, soon, 10*time.Millisecond)
+}
+
 // TestRepublish publishes the changes of a time again, in calls that continue.
 func TestRepublish(t *testing.T) {
 	stacktest.Everywhere(t)
