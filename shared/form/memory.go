@@ -15,7 +15,7 @@ const (
 	// atOnce is the number of forms that a process reads at once.
 	atOnce = 16
 	// held is the number of parts that a process holds at once, of all forms together.
-	held = 8
+	held = 6
 	// answerTime is the time in which a client must read the answer to a form that is refused.
 	answerTime = time.Second
 )
