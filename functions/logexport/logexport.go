@@ -48,7 +48,7 @@ const (
 type service struct{ logs logs.Reader }
 
 func start(env api.Env) *service {
-	return &service{logs.Reader{Table: env.Table, Now: env.Now, Personal: map[string]func(int64, string) string{
+	return &service{logs.Reader{Table: env.Table.Lenient(), Now: env.Now, Log: env.Log, Personal: map[string]func(int64, string) string{
 		contact.Kind.Name: contact.Kind.PK, account.Kind.Name: account.Kind.PK, tenancy.Members.Name: memberPK,
 	}}}
 }

@@ -127,7 +127,7 @@ func (r *republication) full() bool {
 // organization publishes the change records of an organization after a key. At the limit of a call
 // it sets the cursor and reports that there may be more.
 func (r *republication) organization(ctx context.Context, org int64, after string) (more bool, err error) {
-	log := feed.Log{Table: r.env.Table, Root: change.Root(org), Hourly: true, First: recordsAtOnce}
+	log := feed.Log{Table: r.env.Table.Lenient(), Root: change.Root(org), Hourly: true, First: recordsAtOnce}
 	for items, err := range log.Chunks(ctx, after, feed.Bound(r.Until.Value.Time), recordsAtOnce) {
 		if err != nil {
 			return false, fmt.Errorf("operator: read the change records: %w", err)

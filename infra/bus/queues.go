@@ -15,7 +15,8 @@ import (
 const (
 	// Undelivered has the events that the bus could not send to a queue.
 	Undelivered = "bus-dead"
-	// Unpublished has the places in the stream of the changes that were not published.
+	// Unpublished has the places in the stream of the changes that were not published, and the keys of
+	// those that cannot be decoded.
 	Unpublished = "changes-dead"
 	// Unstored has the lines of requests that were not stored.
 	Unstored = "ingest-dead"

@@ -46,7 +46,7 @@ type value struct {
 
 func decode(item table.Item) (r record, err error) {
 	if err := json.Unmarshal(item.Data, &r); err != nil {
-		return r, fmt.Errorf("logs: decode change record %s: %w", item.SK, err)
+		return r, fmt.Errorf("logs: decode a change record: %w", err)
 	}
 	return r, nil
 }
@@ -54,12 +54,13 @@ func decode(item table.Item) (r record, err error) {
 // expand returns an event for each value of a change, and a single event for a change without
 // values. The values of a purged person are gone.
 func (a audit) expand(ctx context.Context, items []table.Item) ([]expansion, error) {
-	records := make([]record, len(items))
+	all, records := make([]expansion, len(items)), make([]record, len(items))
 	beside := map[int]table.Key{}
 	for i, item := range items {
 		var err error
 		if records[i], err = decode(item); err != nil {
-			return nil, err
+			all[i] = a.damaged(ctx, Audit, a.Org.ID, item, err)
+			continue
 		}
 		if key, ok := a.valuesOf(records[i]); ok {
 			beside[i] = key
@@ -73,12 +74,15 @@ func (a audit) expand(ctx context.Context, items []table.Item) ([]expansion, err
 	if err != nil {
 		return nil, err
 	}
-	all := make([]expansion, len(items))
 	for i, item := range items {
+		if all[i].events != nil {
+			continue
+		}
 		all[i].bytes = len(item.Data)
 		if key, ok := beside[i]; ok {
 			if records[i], err = valued(records[i], whole[key]); err != nil {
-				return nil, err
+				all[i] = a.damaged(ctx, Audit, a.Org.ID, item, err)
+				continue
 			}
 			all[i].bytes += len(whole[key].Data)
 		}

@@ -7,7 +7,11 @@
 package logs
 
 import (
+	"context"
+
 	"lectern/shared/change"
+	"lectern/shared/feed"
+	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
@@ -33,14 +37,20 @@ const (
 	bySystem = "system"
 )
 
+// What an event has whose item cannot be decoded.
+const (
+	unknown = "unknown"
+	broken  = "damaged"
+)
+
 // Event is an event of any log. Unknown values are null.
 type Event struct {
 	ID             string    `json:"id" doc:"The event's id. No other event of the organization has it."`
 	Stream         Stream    `json:"stream" enum:"api_request,security_event,audit" doc:"The log."`
 	OccurredAt     wire.Time `json:"occurred_at"`
-	Action         string    `json:"action" doc:"For example session.updated, token.created or GET /v1/events."`
+	Action         string    `json:"action" doc:"For example session.updated, token.created or GET /v1/events; unknown if what is stored of the event is damaged."`
 	Outcome        string    `json:"outcome" enum:"success,failure" doc:"failure for a request that was answered with a status from 400 on."`
-	Reason         *string   `json:"reason" doc:"Why a request was refused, for example revoked, expired or RATE_LIMITED."`
+	Reason         *string   `json:"reason" doc:"Why a request was refused, for example revoked, expired or RATE_LIMITED; damaged if what is stored of the event is damaged."`
 	OrganizationID int64     `json:"organization_id"`
 	EventID        *int64    `json:"event_id" doc:"The conference; null for an event of the organization."`
 	Actor          Actor     `json:"actor"`
@@ -104,4 +114,16 @@ func by(a change.Actor) (Actor, Token) {
 		return Actor{Type: bySystem}, Token{}
 	}
 	return Actor{Type: byToken, ID: known(a.ID)}, Token{ID: known(a.Token)}
+}
+
+// damaged returns the event that takes the place of an item which cannot be decoded, so that a reader learns of
+// it and reads on. It writes the cause into the log.
+func (r Reader) damaged(ctx context.Context, s Stream, org int64, item table.Item, cause error) expansion {
+	r.Log.ErrorContext(ctx, "an event of a log cannot be decoded", "pk", item.PK, "sk", item.SK, "error", cause)
+	at, _ := feed.Time(item.SK) // Each sort key of a log has a time.
+	event := Event{
+		ID: item.SK + "-0000", Stream: s, OccurredAt: wire.At(at), Action: unknown, Outcome: success, Reason: known(broken), OrganizationID: org,
+		Actor: Actor{Type: bySystem},
+	}
+	return expansion{events: []Event{event}, bytes: len(item.Data)}
 }

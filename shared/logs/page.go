@@ -2,6 +2,7 @@ package logs
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"lectern/shared/apierr"
@@ -20,8 +21,10 @@ const maxBytes = 2 << 20
 
 // Reader reads the logs of organizations.
 type Reader struct {
+	// Table is lenient, so that a damaged item holds up no page.
 	Table *table.Table
 	Now   func() time.Time
+	Log   *slog.Logger
 	// Personal returns the partition of a person or company by the type of record. The values
 	// of their changes are there (change.PersonalKey).
 	Personal map[string]func(org int64, id string) string

@@ -43,12 +43,13 @@ func (r requests) bounds(horizon time.Time) (from, to string) {
 	return feed.Bound(begin), feed.Bound(horizon)
 }
 
-func (r requests) expand(_ context.Context, items []table.Item) ([]expansion, error) {
+func (r requests) expand(ctx context.Context, items []table.Item) ([]expansion, error) {
 	all := make([]expansion, len(items))
 	for i, item := range items {
 		pack, err := requestlog.Decode(item)
 		if err != nil {
-			return nil, err
+			all[i] = r.damaged(ctx, Requests, r.Org.ID, item, err)
+			continue
 		}
 		all[i] = expansion{make([]Event, len(pack.Entries)), len(item.Data)}
 		for n, e := range pack.Entries {

@@ -3,7 +3,6 @@ package logs
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"lectern/shared/feed"
@@ -27,12 +26,13 @@ func (s security) bounds(horizon time.Time) (from, to string) {
 	return max(from, feed.Bound(s.Org.CreatedAt.AddDate(0, 0, -1))), to
 }
 
-func (s security) expand(_ context.Context, items []table.Item) ([]expansion, error) {
+func (s security) expand(ctx context.Context, items []table.Item) ([]expansion, error) {
 	all := make([]expansion, len(items))
 	for i, item := range items {
 		var e tenancy.SecurityEvent
 		if err := json.Unmarshal(item.Data, &e); err != nil {
-			return nil, fmt.Errorf("logs: decode security event %s: %w", item.SK, err)
+			all[i] = s.damaged(ctx, Security, s.Org.ID, item, err)
+			continue
 		}
 		event := Event{
 			ID: e.ID + "-" + e.Action, Stream: Security, OccurredAt: e.At, Action: e.Action, Outcome: success, OrganizationID: s.Org.ID,

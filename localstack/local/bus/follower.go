@@ -74,7 +74,7 @@ func (b *Bus) newFollower(s Sources) (*follower, error) {
 		return nil, err
 	}
 	return &follower{
-		table: s.Table, region: b.config.Region, dir: b.config.Dir, now: b.config.Now, log: b.config.Log,
+		table: s.Table.Lenient(), region: b.config.Region, dir: b.config.Dir, now: b.config.Now, log: b.config.Log,
 		told: b.told, wrote: b.wrote, poll: s.Poll,
 		dead: b.buryChange, mark: m, kept: m, seen: map[string]bool{}, tries: map[string]int{},
 	}, nil

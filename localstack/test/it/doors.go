@@ -123,6 +123,19 @@ func StringsOf(values Attributes) (all string) {
 	return all
 }
 
+// PutBroken puts an item with data that nobody can inflate.
+func (e Engine) PutBroken(t testing.TB, item table.Item) {
+	t.Helper()
+	all := KeyOf(item.Key)
+	all["v"] = &attribute.AttributeValueMemberN{Value: "1"}
+	all["z"] = &attribute.AttributeValueMemberB{Value: []byte{9, 9}}
+	if item.Kind != "" {
+		all["k"] = &attribute.AttributeValueMemberS{Value: item.Kind}
+	}
+	_, err := e.Client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &e.Table, Item: all})
+	require.NoError(t, err)
+}
+
 // ErrEnded is the error of each call after the end of a process.
 var ErrEnded = errors.New("the process has ended")
 

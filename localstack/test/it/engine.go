@@ -194,7 +194,7 @@ func StartWithEngine(t *testing.T, wrap func(table.Client) table.Client, options
 }
 
 // EngineOf returns the engine of a region on this machine.
-func EngineOf(t *testing.T, s *stacktest.Stack) Engine {
+func EngineOf(t testing.TB, s *stacktest.Stack) Engine {
 	t.Helper()
 	url, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: url})

@@ -88,21 +88,36 @@ func TestADamagedChangeHoldsUpNoOther(t *testing.T) {
 	stacktest.Everywhere(t)
 	log := &stacktest.Log{}
 	s := stacktest.Start(t, stacktest.Publishing(), stacktest.WithLog(log))
-	dead, err := s.Places(t).Queue(bus.Dead(bus.Changes))
-	require.NoError(t, err)
-	r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: s.Org, Type: "rule", RecordID: "1", Version: 1})
-	damaged := table.Item{Key: r.Key(), Version: 1, Data: []byte("["), Kind: table.KindChange}
-	require.NoError(t, change.Commit(t.Context(), s.Table(t), table.Insert(damaged)))
-	var kept []bus.Received
-	require.Eventually(t, func() bool {
-		kept, err = dead.Receive(t.Context(), 10)
-		return err == nil && len(kept) > 0
-	}, soon, 10*time.Millisecond)
-	require.Len(t, kept, 1)
-	require.JSONEq(t, fmt.Sprintf(`{"pk":%q,"sk":%q}`, damaged.PK, damaged.SK), string(kept[0].Body))
-	before := published(log)
-	s.Call(t, 200, http.MethodPost, s.EventPath("/sessions/create"), object{"title": "Published after it"})
-	require.Eventually(t, func() bool { return published(log) > before }, soon, 10*time.Millisecond)
+	for name, put := range damages {
+		dead, err := s.Places(t).Queue(bus.Dead(bus.Changes))
+		require.NoError(t, err)
+		r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: s.Org})
+		require.NoError(t, s.Table(t).Mark(t.Context(), feed.HourOf(r.Key())))
+		put(t, s, table.Item{Key: r.Key(), Version: 1, Kind: table.KindChange})
+		var kept []bus.Received
+		require.Eventually(t, func() bool {
+			kept, err = dead.Receive(t.Context(), 10)
+			return err == nil && len(kept) > 0
+		}, soon, 10*time.Millisecond, name)
+		require.Len(t, kept, 1, name)
+		require.JSONEq(t, fmt.Sprintf(`{"pk":%q,"sk":%q}`, r.Key().PK, r.Key().SK), string(kept[0].Body), name)
+		before := published(log)
+		s.Call(t, 200, http.MethodPost, s.EventPath("/sessions/create"), object{"title": "Published after it"})
+		require.Eventually(t, func() bool { return published(log) > before }, soon, 10*time.Millisecond, name)
+	}
+}
+
+// damages put an item in the place of a change record that cannot be decoded.
+var damages = map[string]func(*testing.T, *stacktest.Stack, table.Item){
+	"no JSON": func(t *testing.T, s *stacktest.Stack, item table.Item) {
+		t.Helper()
+		item.Data = []byte("[")
+		require.NoError(t, s.Table(t).Transact(t.Context(), table.Insert(item)))
+	},
+	"no deflated data": func(t *testing.T, s *stacktest.Stack, item table.Item) {
+		t.Helper()
+		it.EngineOf(t, s).PutBroken(t, item)
+	},
 }
 
 // TestRepublish publishes the changes of a time again, in calls that continue.
@@ -184,23 +199,27 @@ func commitRules(t *testing.T, s *stacktest.Stack, org int64, n int) (ids []stri
 	return ids
 }
 
-// TestRepublishPassesDamagedRecords: the answer counts and names a change record that cannot be decoded,
+// TestRepublishPassesDamagedRecords: the answer counts and names the change records that cannot be decoded,
 // and all others are published.
 func TestRepublishPassesDamagedRecords(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Publishing())
 	before, _ := kinds(t, s)
-	id, tab := commitRules(t, s, s.Org, 90)[45], s.Table(t)
+	commitRules(t, s, s.Org, 90)
+	var keys []string
+	for _, put := range damages {
+		r := change.New(t.Context(), change.Record{At: wire.At(time.Now().Add(-5 * time.Minute)), Org: s.Org})
+		put(t, s, table.Item{Key: r.Key(), Version: 1, Kind: table.KindChange})
+		keys = append(keys, r.Key().PK+" "+r.Key().SK)
+	}
 	now := time.Now()
-	log := feed.Log{Table: tab, Root: change.Root(s.Org), Hourly: true, First: 100}
-	items, err := log.Read(feed.Bound(now.Add(-time.Hour)), feed.Bound(now.Add(time.Hour))).Take(t.Context(), 1<<20)
-	require.NoError(t, err)
-	at := slices.IndexFunc(items, func(i table.Item) bool { return strings.HasPrefix(i.SK, id) })
-	items[at].Data = []byte("[")
-	require.NoError(t, tab.Transact(t.Context(), table.Put(items[at])))
-	all := drain(t, s, object{"since": now.Add(-10 * time.Minute).UTC().Format(time.RFC3339), "org_id": s.Org})
-	require.Len(t, all, 1)
-	require.Equal(t, []any{before + 89, 1, []string{items[at].PK + " " + items[at].SK}}, []any{all[0].Records, all[0].Damaged, all[0].Keys})
+	for _, in := range []object{{"org_id": s.Org}, {}} {
+		in["since"] = now.Add(-10 * time.Minute).UTC().Format(time.RFC3339)
+		all := drain(t, s, in)
+		require.Len(t, all, 1)
+		require.Equal(t, []any{before + 90, 2}, []any{all[0].Records, all[0].Damaged})
+		require.ElementsMatch(t, keys, all[0].Keys)
+	}
 }
 
 // answer is an answer of republish.

@@ -11,13 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/change"
 	"lectern/shared/feed"
+	"lectern/shared/requestlog"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 )
 
 // TestLogsAreServed calls all three with tokens of every kind. The clock is that of the service,
@@ -311,4 +315,29 @@ func TestAPageEndsAfter240Hours(t *testing.T) {
 	third := e.page(audit, until, "cursor="+second.NextCursor)
 	require.Equal(t, []string{id + "-0000"}, it.Texts(third.Results, "id"))
 	require.False(t, third.HasMore)
+}
+
+// TestADamagedItemHoldsUpNoPage: an event in its place says that it is damaged, and what comes after is shown.
+func TestADamagedItemHoldsUpNoPage(t *testing.T) {
+	d := it.NewClient(t)
+	e, engine := newExporter(d), it.EngineOf(t, d.Stack)
+	changes(d)
+	putPack(d, time.Now(), entryAt(time.Now(), 200))
+	for _, log := range []string{audit, security, requests} {
+		before := e.all(log, 1000)
+		first := before[0]
+		at, err := wire.ParseTime(first.Text("occurred_at"))
+		require.NoError(t, err)
+		id := first.ID()[:len(uuid.Nil.String())]
+		key := map[string]table.Key{
+			audit:    change.Record{ID: id, Org: d.Org, At: at}.Key(),
+			security: tenancy.SecurityEvent{ID: id, Org: d.Org, At: at, Action: first.Text("action")}.Key(),
+			requests: requestlog.Pack{ID: id, Org: d.Org, At: at.Time}.Key(),
+		}[log]
+		engine.PutBroken(t, table.Item{Key: key})
+		shown := e.all(log, 1)
+		require.Equal(t, object{"action": "unknown", "reason": "damaged", "occurred_at": first["occurred_at"]},
+			it.Pick(shown[0], "action", "reason", "occurred_at"), log)
+		require.Equal(t, before[1:], shown[1:], log)
+	}
 }
