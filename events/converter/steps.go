@@ -19,6 +19,9 @@ import (
 // rounds are the tries of a job whose upload of parts is ended by another worker or by a removal.
 var rounds = table.Retry{Tries: 8, First: 20 * time.Millisecond, Max: time.Second}
 
+// reads are the tries of a read of the object.
+var reads = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
+
 var (
 	// errOvertaken reports that the upload of the parts has ended: another worker has joined the parts, or the
 	// upload was aborted.
@@ -104,7 +107,7 @@ func (j *job) complete(ctx context.Context) error {
 // isConverted reports whether the object is the converted file. Missing bytes are sound.ErrDamaged.
 func (j *job) isConverted(ctx context.Context) (bool, error) {
 	header := j.of.Source.Header()
-	first, err := j.Recordings.Blobs.First(ctx, j.of.Object, int64(len(header)))
+	first, err := j.bytes(ctx, 0, int64(len(header)))
 	if errors.Is(err, blob.ErrAbsent) { // To S3, a missing object and a missing permission are the same.
 		if has, failed := j.Recordings.Blobs.Has(ctx, j.of.Object); has || failed != nil {
 			return false, errors.Join(err, failed)
@@ -234,8 +237,22 @@ func (j *job) send(ctx context.Context, sent []blob.Part) error {
 
 // read reads the original bytes (sound.Source).
 func (j *job) read(ctx context.Context, from, n int64) ([]byte, error) {
-	raw, err := j.Recordings.Blobs.Read(ctx, j.of.Object, from, n)
+	raw, err := j.bytes(ctx, from, n)
 	return raw, overtaken(err)
+}
+
+// bytes reads bytes of the object. It reads again after an answer that breaks off: a message that fails waits
+// 90 minutes for its next try.
+func (j *job) bytes(ctx context.Context, from, n int64) (raw []byte, err error) {
+	for _, ended := range reads.Each(ctx) {
+		if ended != nil {
+			return nil, errors.Join(err, ended)
+		}
+		if raw, err = j.Recordings.Blobs.Read(ctx, j.of.Object, from, n); !errors.Is(err, blob.ErrBusy) {
+			break
+		}
+	}
+	return raw, err
 }
 
 // fail ends the conversion of a damaged file. It returns errOvertaken if the sound was read from the

@@ -36,7 +36,7 @@ const (
 	aboutList = "Lists the recordings of a session in the order of their creation, those too whose bytes are not complete yet."
 
 	aboutCreate = "Creates a recording and signs the request that sends its bytes: a WAV file of at most 5 GB. All recordings are kept as " +
-		"16-bit mono sound with 16,000 samples a second; other uncompressed sound is converted. Send the file with the given method " +
+		"16-bit mono sound with 16,000 samples a second; other WAV sound is converted. Send the file with the given method " +
 		"and headers within 15 minutes, and complete the recording within 24 hours; " +
 		"otherwise it is removed. The address works once, for the declared size alone. For example:\n\n```json\n" +
 		`{"filename": "hall-a.wav", "size_bytes": 115200044, "content_type": "audio/wav"}` + "\n```"
@@ -44,8 +44,8 @@ const (
 	aboutGet = "Returns a recording."
 
 	aboutComplete = "Completes a recording after its bytes were sent. The first 64 KB of the file say what the sound is. " +
-		"16-bit mono sound with 16,000 samples a second is completed at once. Other uncompressed WAV sound is converted afterwards: " +
-		"8, 16, 24 or 32 bits, or floating-point numbers of 32 or 64 bits, up to 16 channels, which are mixed to their mean, and a usual rate " +
+		"16-bit mono sound with 16,000 samples a second is completed at once. Other WAV sound is converted afterwards: " +
+		"8, 16, 24 or 32 bits, floating-point numbers of 32 or 64 bits, A-law or µ-law, up to 16 channels, which are mixed to their mean, and a usual rate " +
 		"from 8 to 192 kHz. The recording reads `recording` until then, and `completed` with the size and the length of the converted " +
 		"sound afterwards. Any other file is a 422 `TRANSCODE_ERROR`; so is sound that has more than 5 GB after the conversion, and " +
 		"one that the conversion has found damaged. Such a recording cannot be completed; create another one. " +

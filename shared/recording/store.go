@@ -143,8 +143,8 @@ func (s Store) inspect(ctx context.Context, r *Recording) (sound.Format, error) 
 	switch {
 	case ok && f.Taken():
 	case !ok || !f.Convertible():
-		return f, apierr.Unprocessable(codeTranscode, "The recording must be a whole WAV file of uncompressed sound: 8, 16, 24 or 32 bits, "+
-			"or floating-point numbers of 32 or 64 bits, up to 16 channels, and a usual rate from 8 to 192 kHz.")
+		return f, apierr.Unprocessable(codeTranscode, "The recording must be a whole WAV file: 8, 16, 24 or 32 bits, "+
+			"floating-point numbers of 32 or 64 bits, A-law or µ-law, up to 16 channels, and a usual rate from 8 to 192 kHz.")
 	case f.Size() > maxSize:
 		return f, apierr.Unprocessable(codeTranscode, fmt.Sprintf(
 			"The sound is too long: it has %d bytes after the conversion, and at most %d are kept.", f.Size(), maxSize))

@@ -14,11 +14,13 @@ import (
 // HeaderBytes is the length of the beginning of a file that Parse needs. The sound begins within it.
 const HeaderBytes = 64 << 10
 
-// The encodings of WAV files with uncompressed sound. formatExtensible names the encoding in an extension,
+// The encodings of WAV files that can be converted. formatExtensible names the encoding in an extension,
 // whose first two bytes are one of the others.
 const (
 	formatPCM        = 1
 	formatFloat      = 3
+	formatALaw       = 6
+	formatMuLaw      = 7
 	formatExtensible = 0xFFFE
 )
 
@@ -39,10 +41,21 @@ const (
 	unknown = 1<<32 - 1
 )
 
+// Law is how 8 bits have the range of 13 or 14, as in telephones (ITU-T G.711).
+type Law string
+
+// The laws; empty for numbers.
+const (
+	ALaw  Law = "a"
+	MuLaw Law = "mu"
+)
+
 // Format describes the sound of a file, and where the sound is.
 type Format struct {
 	// Float reports whether samples are floating-point numbers. Whole numbers of 8 bits have no sign.
-	Float    bool  `json:"float,omitempty"`
+	Float bool `json:"float,omitempty"`
+	// Law is that of samples which are no numbers.
+	Law      Law   `json:"law,omitempty"`
 	Bits     int   `json:"bits"`
 	Channels int   `json:"channels"`
 	Rate     int64 `json:"rate"`
@@ -95,7 +108,7 @@ const formatsOfWave = "\x00\x00\x00\x00\x10\x00\x80\x00\x00\xaa\x00\x38\x9b\x71"
 // describe takes the content of a format chunk. A chunk of a compressed or unknown encoding leaves no bits.
 func (f *Format) describe(chunk []byte) {
 	const plain, extended = 16, 40
-	f.Bits = 0
+	f.Law, f.Bits = "", 0
 	if len(chunk) < plain {
 		return
 	}
@@ -103,7 +116,13 @@ func (f *Format) describe(chunk []byte) {
 	if kind == formatExtensible && len(chunk) >= extended && string(chunk[26:extended]) == formatsOfWave {
 		kind = binary.LittleEndian.Uint16(chunk[24:])
 	}
-	if kind != formatPCM && kind != formatFloat {
+	switch kind {
+	case formatALaw:
+		f.Law = ALaw
+	case formatMuLaw:
+		f.Law = MuLaw
+	case formatPCM, formatFloat:
+	default:
 		return
 	}
 	f.Float, f.Channels = kind == formatFloat, int(binary.LittleEndian.Uint16(chunk[2:]))
@@ -139,11 +158,11 @@ func (f Format) Seconds() float64 { return float64(f.frames()) / float64(f.Rate)
 
 // Taken reports whether the sound has the encoding of recordings.
 func (f Format) Taken() bool {
-	return !f.Float && f.Bits == Bits && f.Channels == Channels && f.Rate == Rate
+	return !f.Float && f.Law == "" && f.Bits == Bits && f.Channels == Channels && f.Rate == Rate
 }
 
 // Convertible reports whether the sound can be converted to the encoding of recordings.
 func (f Format) Convertible() bool {
-	return decoders[encoding{f.Float, f.Bits}] != nil && f.Channels >= 1 && f.Channels <= maxChannels &&
+	return decoders[encoding{f.Float, f.Law, f.Bits}] != nil && f.Channels >= 1 && f.Channels <= maxChannels &&
 		f.Rate >= minRate && f.Rate <= maxRate && Rate/divisor(Rate, f.Rate) <= maxPhases
 }

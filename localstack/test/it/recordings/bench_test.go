@@ -52,6 +52,12 @@ func (b *bench) worker(calls int64, hook func()) *converter.Worker {
 	b.T.Helper()
 	process, env := it.StartProcess(b.T, b.Stack, b, calls)
 	process.Hook = hook
+	return b.workerOf(process, env)
+}
+
+// workerOf returns the worker of a process.
+func (b *bench) workerOf(process *it.Process, env api.Env) *converter.Worker {
+	b.T.Helper()
 	return &converter.Worker{Config: converter.Config{
 		Table: env.Table, Log: api.NewLog(b.T.Output()), Now: time.Now, Recordings: recording.Store{Store: upload.NewStore(env)},
 		Work: process, Turn: b.turn,

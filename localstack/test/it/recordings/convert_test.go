@@ -76,6 +76,8 @@ func TestEachKindOfSoundIsConverted(t *testing.T) {
 		"32 bits":    {channels: 1, rate: 16_000, bits: 32},
 		"float":      {channels: 1, rate: 16_000, bits: 32, float: true},
 		"double":     {channels: 1, rate: 16_000, bits: 64, float: true},
+		"A-law":      {channels: 1, rate: 8_000, bits: 8, law: 6},
+		"µ-law":      {channels: 2, rate: 8_000, bits: 8, law: 7, extended: true},
 		"stereo":     {channels: 2, rate: 16_000, bits: 16},
 		"16":         {channels: 16, rate: 48_000, bits: 32, float: true},
 		"8 kHz":      {channels: 1, rate: 8_000, bits: 16},
@@ -102,6 +104,9 @@ func TestEachKindOfSoundIsConverted(t *testing.T) {
 		noise, off := 0.0002, 0.0005
 		if w.bits == 8 {
 			noise, off = 0.01, 0.004 // The steps of 8 bits.
+		}
+		if w.law != 0 {
+			noise, off = 0.02, 0.008 // Steps of 3 % of the sample.
 		}
 		require.InDelta(t, speaking.level, found, off, name)
 		require.Less(t, rest, noise, name)

@@ -1,9 +1,12 @@
 package recordings_test
 
 import (
+	"io"
 	"math"
 	"net/http"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -147,4 +150,31 @@ func TestABucketThatIsDownDelaysAConversion(t *testing.T) {
 	for _, bad := range []string{`{"detail": {"kind": "recording.received"}}`, `{"detail": {"kind": "recording.received", "org": 1}}`} {
 		require.Equal(t, 1, b.invoke([]byte(bad)), bad)
 	}
+}
+
+// breaking is a bucket whose every second answer with bytes breaks off.
+type breaking struct{ answers atomic.Int64 }
+
+// RoundTrip sends a request.
+func (b *breaking) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil && r.Method == http.MethodGet && r.Header.Get("Range") != "" && b.answers.Add(1)%2 == 0 {
+		answer.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(io.LimitReader(answer.Body, 10), iotest.ErrReader(io.ErrUnexpectedEOF)), answer.Body}
+	}
+	return answer, err
+}
+
+// TestAReadThatBreaksOffIsMadeAgain at once: a message that fails would wait for 90 minutes.
+func TestAReadThatBreaksOffIsMadeAgain(t *testing.T) {
+	b := newBench(t)
+	id, published := b.received(long.file())
+	process, env := it.StartProcess(t, b.Stack, b, 1_000_000)
+	bucket := &breaking{}
+	process.Bucket = bucket
+	require.Zero(t, b.failures(b.workerOf(process, env), published))
+	require.Greater(t, bucket.answers.Load(), int64(6))
+	b.requireLong(id)
 }

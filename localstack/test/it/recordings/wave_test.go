@@ -20,6 +20,7 @@ func (n tone) at(i, rate int) float64 {
 type wave struct {
 	channels, rate, bits int
 	float, extended      bool
+	law                  uint16 // the number of the format of a telephone
 	frames               int
 	tones                []tone
 }
@@ -29,6 +30,8 @@ func (w wave) encoded(to []byte, sample float64) []byte {
 	full := math.Pow(2, float64(w.bits-1))
 	whole := int64(math.Round(max(-full, min(full-1, sample*full))))
 	switch {
+	case w.law != 0:
+		return append(to, w.nearest(sample))
 	case w.float && w.bits == 64:
 		return binary.LittleEndian.AppendUint64(to, math.Float64bits(sample))
 	case w.float:
@@ -43,6 +46,38 @@ func (w wave) encoded(to []byte, sample float64) []byte {
 	return binary.LittleEndian.AppendUint32(to, uint32(whole))
 }
 
+// telephone returns the sample of a byte by the tables of ITU-T G.711, of full scale 1.
+func (w wave) telephone(b byte) float64 {
+	if w.law == 6 {
+		b ^= 0x55
+	} else {
+		b = ^b
+	}
+	step, power := float64(b&15), math.Pow(2, float64(b>>4&7))
+	size := (2*step+33)*power - 33
+	scale, positive := 8192.0, b < 128
+	if w.law == 6 {
+		scale, positive = 4096, b >= 128
+		if size = (2*step + 33) * power / 2; power == 1 {
+			size = 2*step + 1
+		}
+	}
+	if positive {
+		return size / scale
+	}
+	return -size / scale
+}
+
+// nearest returns the byte whose sample is nearest.
+func (w wave) nearest(sample float64) (best byte) {
+	for b := range 256 {
+		if math.Abs(w.telephone(byte(b))-sample) < math.Abs(w.telephone(best)-sample) {
+			best = byte(b)
+		}
+	}
+	return best
+}
+
 // file returns the file.
 func (w wave) file() []byte {
 	var content []byte
@@ -54,6 +89,9 @@ func (w wave) file() []byte {
 	s := sound{container: "RIFF", format: 1, channels: uint16(w.channels), rate: uint32(w.rate), bits: uint16(w.bits), content: content}
 	if w.float {
 		s.format = 3
+	}
+	if w.law != 0 {
+		s.format = w.law
 	}
 	if w.extended {
 		s.inner, s.format, s.extended = s.format, 0xFFFE, true
