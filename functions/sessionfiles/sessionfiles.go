@@ -48,7 +48,7 @@ const (
 	aboutCreate = "Begins the upload of a file of up to 500 MB. Send the bytes to `upload.url` " +
 		"with `upload.method` and all `upload.headers`, " +
 		"within 15 minutes and once, and then call `complete`. The file is hidden until then; an upload that is not complete after " +
-		"24 hours ends. A session may have 100 files; one more is a 409 `LIMIT_REACHED`.\n\n" +
+		"24 hours ends. A session may have 100 files; one more is a 409 `LIMIT_REACHED`. An SVG may have 2 MB.\n\n" +
 		"A slot of `content_slot_id` must be active, apply to the session, take the type and have room; otherwise the answer is a 400. " +
 		"A request that is repeated under its Idempotency-Key gets the same file with a new address; `upload` is null once the file " +
 		"is complete, and an upload that has ended otherwise is a 409 `UPLOAD_ENDED`. For example:\n\n```json\n" +
@@ -66,7 +66,7 @@ const (
 		"Programs, scripts, pages, and SVGs that are more than a picture are a 400. An SVG has no labels in HTML and no links to other " +
 		"sites: export it without them, or as PNG or PDF. After such a 400 the upload has ended, and a file that was to be " +
 		"replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
-		"Where the service has a scanner of malware, the bytes are scanned first: malware is such a 400, and the bytes are removed. While " +
+		"Where the service has a scanner of malware, the bytes are scanned first: malware is such a 400, and so is an archive that unpacks to more than the scanner reads; the bytes are removed. While " +
 		"a scan goes on, the answer is a 503 with `Retry-After`, and the same request works later. " +
 		"A complete file is answered as it is: compare `url` after a replacement, if an answer was lost."
 

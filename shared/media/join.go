@@ -71,6 +71,9 @@ func (s Store) complete(ctx context.Context, c *auth.Caller, session string, in 
 // removes the bytes. Without a verdict, the upload stays as it is.
 func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completion) (*Item, error) {
 	verdict, refusal := s.Scan(ctx, c, &m.Upload)
+	if verdict == scan.Unread { // A film is no archive, and has no program.
+		verdict, refusal = scan.NotScanned, nil
+	}
 	if refusal != nil && verdict != scan.Infected {
 		return nil, refusal
 	}

@@ -80,7 +80,7 @@ func TestTheLimitsOfClamdAreTold(t *testing.T) {
 	few := scan.NewClamd("unix", clamdtest.Start(t, "MaxFileSize 2M", "AlertExceedsMax yes"))
 	verdict, err := few.Scan(t.Context(), o)
 	require.NoError(t, err)
-	require.Equal(t, scan.NotScanned, verdict)
+	require.Equal(t, scan.Unread, verdict)
 }
 
 // TestOnlyOneAnswerIsClean: a daemon that is not there, or says anything else, gives no verdict.

@@ -89,7 +89,7 @@ func verdict(answer string) (Verdict, error) {
 	case answer == clean:
 		return Clean, nil
 	case find && strings.HasPrefix(name, exceeded):
-		return NotScanned, nil
+		return Unread, nil
 	case find:
 		return Infected, nil
 	case strings.Contains(answer, "size limit exceeded"):

@@ -16,11 +16,13 @@ import (
 // Verdict is what a record keeps of a scan.
 type Verdict string
 
-// The verdicts. NotScanned stands for bytes that no scanner has read to the end.
+// The verdicts. NotScanned stands for bytes that no scanner has read. Unread stands for bytes that a scanner could
+// not read to the end, such as an archive that unpacks to too much; no record keeps it.
 const (
 	Clean      Verdict = "clean"
 	Infected   Verdict = "infected"
 	NotScanned Verdict = "not_scanned"
+	Unread     Verdict = "unread"
 )
 
 // ErrNoVerdict reports a scan that has not ended, and a scanner that gave no verdict. The request that

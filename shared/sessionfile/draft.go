@@ -47,6 +47,9 @@ func (d *Draft) check() error {
 	if d.ContentType.Sent && d.MIMEType.Sent && d.ContentType.Value != d.MIMEType.Value {
 		return apierr.Invalid("mimetype", "mimetype must be the same as content_type.")
 	}
+	if d.kind() == svgType && d.Size.Value > maxSVG {
+		return errLargeSVG("size_bytes")
+	}
 	name, sent := d.declared()
 	if sent == "" {
 		return nil

@@ -159,7 +159,7 @@ func (a *arrival) Begin(name string, first []byte) error {
 	case len(first) == 0:
 		return apierr.Invalid("file", "The file is empty.")
 	case kind == svgType && len(first) > maxSVG:
-		return apierr.Invalid("file", "An SVG must not be larger than %d bytes.", maxSVG)
+		return errLargeSVG("file")
 	}
 	a.name, a.kind = name, kind
 	return ofFile(checkBytes(kind, first[:min(len(first), int(firstBytes(kind)))]))
@@ -224,13 +224,22 @@ func (a *arrival) add(ctx context.Context, draft *Draft) (*view.Content, error) 
 	}
 	edit := &addFile{beginUpload{draft: draft, isNew: true, id: a.bytes.File.ID, bytes: a.bytes, link: link}, a.verdict}
 	f, body, err := a.run(ctx, a.caller, a.session, edit.id, edit)
-	// After any other error, the transaction may have come to pass.
-	refused := (*apierr.Error)(nil)
-	a.kept = !errors.As(err, &refused) || refused.Status >= http.StatusInternalServerError
+	a.kept = a.mayBeKept(ctx, err)
 	if err != nil {
 		return nil, err
 	}
 	return a.show(ctx, a.caller, body, f)
+}
+
+// mayBeKept reports whether a file may have the bytes, after a transaction with an outcome. After most errors, the
+// transaction may have come to pass.
+func (a *arrival) mayBeKept(ctx context.Context, err error) bool {
+	if errors.Is(err, idempotency.ErrRaced) { // The file of the request that came first has other bytes.
+		body, _, failed := a.load(ctx, a.caller, a.session)
+		return failed != nil || body.FileOf(a.bytes.ID) != nil
+	}
+	refused := (*apierr.Error)(nil)
+	return !errors.As(err, &refused) || refused.Status >= http.StatusInternalServerError
 }
 
 // discard removes the bytes that no file has, also after the caller has gone. The record stays for the

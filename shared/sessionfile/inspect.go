@@ -29,13 +29,13 @@ func errMissing() error {
 }
 
 // accept inspects the uploaded bytes of a file, and returns the verdict of the scanner on the bytes. It
-// returns a 400 for malware too, and the errors of upload.Store.Scan.
+// returns the errors of upload.Store.Scan too.
 func (st *Store) accept(ctx context.Context, c *auth.Caller, b *Bytes) (verdict scan.Verdict, refused bool, err error) {
 	if refused, err = st.inspect(ctx, b); err != nil {
 		return "", refused, err
 	}
 	verdict, err = st.Scan(ctx, c, &b.Upload)
-	return verdict, verdict == scan.Infected, err
+	return verdict, verdict == scan.Infected || verdict == scan.Unread, err
 }
 
 // inspect checks the uploaded bytes of a file. It returns a 400 for missing bytes, and for bytes that
@@ -54,9 +54,6 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	if object.Size != b.Size {
 		return true, apierr.Invalid("size_bytes", "The file has %d bytes, and size_bytes was %d.", object.Size, b.Size)
 	}
-	if b.Type == svgType && b.Size > maxSVG {
-		return true, apierr.Invalid("size_bytes", "An SVG must not be larger than %d bytes.", maxSVG)
-	}
 	first, err := st.Blobs.First(ctx, b.Object, firstBytes(b.Type))
 	if errors.Is(err, blob.ErrAbsent) { // Another request has refused and removed the bytes.
 		return false, errMissing()
@@ -66,6 +63,11 @@ func (st *Store) inspect(ctx context.Context, b *Bytes) (refused bool, err error
 	}
 	err = checkBytes(b.Type, first)
 	return err != nil, err
+}
+
+// errLargeSVG returns the 400 of an SVG that is too large, by the property that tells of it.
+func errLargeSVG(name string) error {
+	return apierr.Invalid(name, "An SVG must not be larger than %d bytes.", maxSVG)
 }
 
 // firstBytes returns how many bytes of a file of a type are read.
@@ -119,7 +121,23 @@ func fits(declared string, found *mimetype.MIME) bool {
 	if found.Is(declared) || slices.Contains(lineage(found), plainType(known.String())) {
 		return true
 	}
-	return found.Parent() != nil && slices.Contains(lineage(known), plainType(found.String()))
+	return found.Parent() != nil && slices.Contains(lineage(known), plainType(found.String())) || areSiblings(known, found)
+}
+
+// areSiblings reports whether files of two types have one form, and differ by a mark at the beginning alone: sound, or
+// a picture, in the container of MP4, such as audio/mp4 and audio/x-m4a. A table of text is found by what separates
+// its cells.
+func areSiblings(a, b *mimetype.MIME) bool {
+	const container, table = "video/mp4", "text/plain"
+	tables := []string{"text/csv", "text/tab-separated-values"}
+	one, other := plainType(a.String()), plainType(b.String())
+	switch {
+	case a.Parent() == nil || b.Parent() == nil || !b.Parent().Is(a.Parent().String()):
+		return false
+	case a.Parent().Is(container):
+		return family(one) == family(other)
+	}
+	return a.Parent().Is(table) && slices.Contains(tables, one) && slices.Contains(tables, other)
 }
 
 // fitsFamily reports whether bytes may be of a type that is not known: bytes of no known form, those of

@@ -205,7 +205,8 @@ func (o *operation) pointer(before, after *Transcription, got write.Items) []tab
 	return []table.Write{versioned(table.Item{Key: key, Data: data}, was)}
 }
 
-// record returns the change record. The record of a deletion has no text.
+// record returns the change record. It has no words: the transcription may be deleted since somebody's words must
+// go, and a change record stays.
 func (o *operation) record(ctx context.Context, before, after *Transcription) change.Record {
 	r := change.Record{
 		Org: o.place.Org, Event: o.place.Event, Type: Kind, RecordID: o.id, Parent: "session " + o.session, Action: Kind + ".created",
@@ -216,12 +217,22 @@ func (o *operation) record(ctx context.Context, before, after *Transcription) ch
 		r.At, r.Version, r.Action = at, before.Version+1, Kind+".deleted"
 		r.Values = []change.Value{{Field: "deleted_at", New: at}}
 	case before != nil:
-		r.Action, r.Values = Kind+".updated", change.Diff(before, after)
+		r.Action, r.Values = Kind+".updated", withoutWords(change.Diff(before, after))
 		fallthrough
 	default:
 		r.At, r.Version = after.UpdatedAt, after.Version
 	}
 	return change.New(ctx, r)
+}
+
+// withoutWords leaves the text and the speaker's name out of changed values, and keeps the names of the fields.
+func withoutWords(values []change.Value) []change.Value {
+	for i, v := range values {
+		if v.Field == "transcription" || v.Field == "speaker" {
+			values[i] = change.Value{Field: v.Field}
+		}
+	}
+	return values
 }
 
 // size is the size of a session's transcriptions.

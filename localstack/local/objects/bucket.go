@@ -45,8 +45,8 @@ func (b Bucket) Place() blob.Place {
 // Store returns the bucket as a client in this process calls it.
 func (b Bucket) Store() *blob.Store { return &blob.Store{Find: b.find} }
 
-// Keys returns the keys with bytes that begin with a prefix, in order. Bytes of an earlier version count
-// too.
+// Keys returns the keys with bytes that begin with a prefix, in order. Bytes of an earlier version and of an
+// unfinished upload in parts count too.
 func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 	client := s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
 	keys := []string{}
@@ -60,8 +60,31 @@ func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 			keys = append(keys, *version.Key)
 		}
 	}
+	open, err := b.unfinished(ctx, client, prefix)
+	keys = append(keys, open...)
 	slices.Sort(keys)
-	return slices.Compact(keys), nil
+	return slices.Compact(keys), err
+}
+
+// unfinished returns the keys of the unfinished uploads that have parts. The bucket ends an upload without parts.
+func (b Bucket) unfinished(ctx context.Context, client *s3.Client, prefix string) (keys []string, err error) {
+	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: &b.Name, Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("objects: list the uploads in parts: %w", err)
+		}
+		for _, u := range page.Uploads {
+			parts, err := b.Store().Parts(ctx, blob.Multipart{Key: *u.Key, ID: *u.UploadId})
+			if err != nil {
+				return nil, err
+			}
+			if len(parts) > 0 {
+				keys = append(keys, *u.Key)
+			}
+		}
+	}
+	return keys, nil
 }
 
 // find returns the place.

@@ -66,8 +66,11 @@ func (r *Request) content(b *session.Body, files []session.File) []Content {
 	for i, f := range files {
 		all[i] = Content{
 			ID: f.ID, URL: r.address + "/files/" + f.Link, Title: f.Title, Filename: f.Filename, Size: f.Size, MIMEType: f.MIMEType,
-			Type: f.Type, Label: label(f.Type), ContentSlotID: f.SlotID, ScanStatus: cmp.Or(f.Scan, notScanned),
+			Type: f.Type, Label: label(f.Type), ScanStatus: cmp.Or(f.Scan, notScanned),
 			CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt, version: f.Version,
+		}
+		if r.Caller.Event.Features.ContentSlots {
+			all[i].ContentSlotID = f.SlotID
 		}
 		if f.AssignedTo == nil || !b.HasContact(*f.AssignedTo) {
 			continue

@@ -5,6 +5,7 @@ package bytes_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"sync"
@@ -164,5 +165,32 @@ func TestPartsAreSigned(t *testing.T) {
 		if scale.Whole() && together == 1 {
 			require.Less(t, p99, 20*time.Millisecond, "the goal")
 		}
+	}
+}
+
+// TestADirectUpload of 500 MB, from its creation to its completion, beside the same bytes to the store alone.
+func TestADirectUpload(t *testing.T) {
+	b := start(t)
+	size := int64(scale.Size(8*megabyte, 500*megabyte))
+	b.direct(size)
+	rounds := scale.Size(1, 3)
+	var uploads, alone time.Duration
+	for range rounds {
+		began := time.Now()
+		created := b.post(201, "/files", it.Object{"filename": "film", "size_bytes": size})
+		var signed stacktest.Signed
+		require.NoError(t, json.Unmarshal(it.Encode(t, created["upload"]), &signed))
+		b.put(signed, io.LimitReader(zeros{}, size), size)
+		b.Do(200, http.MethodPost, "/sessions/"+b.session+"/files/"+created["id"].(string)+"/complete", nil)
+		uploads += time.Since(began)
+		began = time.Now()
+		b.direct(size)
+		alone += time.Since(began)
+	}
+	share := 100 * alone.Seconds() / uploads.Seconds()
+	t.Logf("a direct upload of %d MiB: %s, the store alone: %s, a share of %.0f %%", size/megabyte,
+		perSecond(rounds*int(size), uploads), perSecond(rounds*int(size), alone), share)
+	if scale.Whole() {
+		require.GreaterOrEqual(t, share, 80.0, "the goal")
 	}
 }

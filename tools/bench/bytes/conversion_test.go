@@ -40,16 +40,7 @@ func TestAConversion(t *testing.T) {
 	created := b.post(201, "/recordings", it.Object{"filename": "hall.wav", "size_bytes": size + len(head)})
 	var signed stacktest.Signed
 	require.NoError(t, json.Unmarshal(it.Encode(t, created["upload"]), &signed))
-	request, err := http.NewRequestWithContext(t.Context(), signed.Method, signed.URL, io.MultiReader(bytes.NewReader(head), io.LimitReader(zeros{}, int64(size))))
-	require.NoError(t, err)
-	request.ContentLength = int64(size + len(head))
-	for name, value := range signed.Headers {
-		request.Header.Set(name, value)
-	}
-	answer, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, answer.StatusCode)
-	require.NoError(t, answer.Body.Close())
+	b.put(signed, io.MultiReader(bytes.NewReader(head), io.LimitReader(zeros{}, int64(size))), int64(size+len(head)))
 
 	id, _ := created["id"].(string)
 	require.Equal(t, "recording", b.post(200, "/recordings/"+id+"/complete", it.Object{})["status"])

@@ -57,7 +57,13 @@ func (b *bench) direct(size int64) {
 	key := "files/alone/" + uuid.NewString()
 	signed, err := b.Bucket(b.T).Put(b.T.Context(), blob.Upload{Key: key, Type: "application/octet-stream", Size: size}, time.Minute)
 	require.NoError(b.T, err)
-	request, err := http.NewRequestWithContext(b.T.Context(), signed.Method, signed.URL, io.LimitReader(zeros{}, size))
+	b.put(stacktest.Signed{Method: signed.Method, URL: signed.URL, Headers: signed.Headers}, io.LimitReader(zeros{}, size), size)
+}
+
+// put sends size bytes to a signed address.
+func (b *bench) put(signed stacktest.Signed, body io.Reader, size int64) {
+	b.T.Helper()
+	request, err := http.NewRequestWithContext(b.T.Context(), signed.Method, signed.URL, body)
 	require.NoError(b.T, err)
 	request.ContentLength = size
 	for name, value := range signed.Headers {

@@ -284,6 +284,7 @@ func TestARepeatedForm(t *testing.T) {
 	it.Concurrently(6, func(int) { send(201, file("a.pdf", pdf), text("title", "A")) })
 	made := send(201, text("title", "A"), text("unknown", "x"), file("a.pdf", pdf))
 	require.Equal(t, []entity{made}, d.list())
+	require.Len(t, d.StoredKeys(t, "files/"), 1, "the bytes of the other forms are dropped")
 	for _, other := range [][]part{
 		{file("a.pdf", pdf)}, {file("a.pdf", pdf), text("title", "B")}, {file("b.pdf", pdf), text("title", "A")}, {file("a.pdf", pdf+"\n"), text("title", "A")},
 	} {

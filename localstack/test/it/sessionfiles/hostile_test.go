@@ -95,7 +95,8 @@ func TestHostileBytes(t *testing.T) {
 }
 
 // shown are the types that a download may have: none that a browser runs.
-var shown = []string{"application/octet-stream", "application/pdf", "image/png", "image/gif", "image/jpeg", "image/x-of-mine"}
+var shown = []string{"application/octet-stream", "application/pdf", "image/png", "image/gif", "image/jpeg", "image/x-of-mine",
+	"audio/mp4", "image/heic", "image/heif"}
 
 // requireSafe downloads a file and checks that a browser saves the bytes, under the name of the file.
 func (d *desk) requireSafe(file entity, text string) http.Header {
@@ -131,6 +132,9 @@ func TestHarmlessBytes(t *testing.T) {
 		{"a.svg", "", drawing("<style>" + strings.Repeat("url(#", 100_000) + strings.Repeat(" ", 1_000_000) + "</style>")}, // In time, too.
 		{"a.svg", "", drawing(`<style>.a{fill:#f00;stroke:url(#b)}</style><g style="fill:url( '#b' )" filter="url(&quot;#c&quot;)" class="a"/>`)},
 		{"a.svg", "", drawing(`<image href="data:image/png;base64,AAAA"/><use xlink:href="#a"/><text>url(https://example.org)</text>`)},
+		{"a.m4a", "audio/mp4", "\x00\x00\x00\x20ftypM4A \x00\x00\x00\x00"}, {"a.heic", "", "\x00\x00\x00\x18ftypmif1\x00\x00\x00\x00"},
+		{"a.heif", "image/heif", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00"}, {"a.csv", "", "a\tb\n1\t2\n3\t4\n"},
+		{"a.tsv", "text/tab-separated-values", "a,b\n1,2\n3,4\n"},
 		// What is also something else is saved as what it was declared.
 		{"a.gif", "", "GIF89a/*\x01\x00\x01\x00*/=1;alert(1)"}, {"a.jpg", "", "\xff\xd8\xff\xe0\x00\x10JFIF\x00<?php system('id'); ?>"},
 		{"a.pdf", "", pdf + html}, {"a.pdf", "", png + pdf}, {"a.png", "", png + zipped(t, "A.class")}, {"a.txt", "", "Hello <script>alert(1)</script>"},

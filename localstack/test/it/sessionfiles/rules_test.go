@@ -25,6 +25,7 @@ func TestWrongFiles(t *testing.T) {
 		{"filename", object{"filename": "a.pdf."}}, {"filename", object{"filename": "a.pdf "}}, {"filename", object{"filename": "slides.pdf.exe"}},
 		{"filename", object{"filename": "slides.HTML"}}, {"filename", object{"filename": "a.js"}}, {"filename", object{"filename": ".sh"}},
 		{"size_bytes", object{"size_bytes": 0}}, {"size_bytes", object{"size_bytes": -1}}, {"size_bytes", object{"size_bytes": 524288001}},
+		{"size_bytes", object{"filename": "a.svg", "size_bytes": 2<<20 + 1}}, {"size_bytes", object{"content_type": "image/svg+xml", "size_bytes": 1 << 28}},
 		{"size_bytes", object{"size_bytes": nil}}, {"size_bytes", object{"size_bytes": "1"}}, {"size_bytes", object{"size_bytes": 1.5}},
 		{"content_type", object{"content_type": nil}}, {"content_type", object{"content_type": "pdf"}}, {"content_type", object{"content_type": "text/html"}},
 		{"content_type", object{"content_type": "Text/HTML; charset=utf-8"}}, {"content_type", object{"content_type": "a/b\nc"}},
@@ -101,6 +102,11 @@ func TestFilesInSlots(t *testing.T) {
 	d.SetFeature(feature, false)
 	refuse(d.path(), slot.ID(), "no such upload slot")
 	d.add(pdf)
+	for _, listed := range d.list() {
+		require.Nil(t, listed[field], "the event uses no slots")
+	}
+	d.SetFeature(feature, true)
+	require.Equal(t, slot.ID(), d.list()[0].Text(field))
 }
 
 // TestSimultaneousUploads: a slot has room for so many, also under sixteen at a time.

@@ -1,6 +1,8 @@
 package sessionfiles_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"net/http"
 	"testing"
 	"time"
@@ -90,6 +92,54 @@ func TestClamdFindsMalware(t *testing.T) {
 
 	require.Equal(t, "not_scanned", plain.add(marked)["scan_status"], "a service without a scanner finds nothing")
 	it.EngineOf(t, plain.Stack).RequireWhole(t)
+}
+
+// bomb is an archive of 40 KB with a file of 40 MB.
+func bomb(t *testing.T) string {
+	t.Helper()
+	var text bytes.Buffer
+	w := zip.NewWriter(&text)
+	file, err := w.Create("zeros")
+	require.NoError(t, err)
+	_, err = file.Write(make([]byte, 40<<20))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return text.String()
+}
+
+// TestABombIsRefused by a service whose scanner cannot unpack all of it: what marked files could hide in. Nothing else
+// unpacks an archive, so a service without a scanner keeps it as any other.
+func TestABombIsRefused(t *testing.T) {
+	plain, packed, named := newDesk(t), bomb(t), object{"filename": "a.zip"}
+	require.Equal(t, "not_scanned", plain.add(packed, named)["scan_status"])
+	by, err := scan.Parse("clamd://" + clamdtest.Start(t, "MaxScanSize 5M", "MaxFileSize 5M", "AlertExceedsMax yes"))
+	require.NoError(t, err)
+	by.(*scan.Clamd).Wait = time.Minute
+	requireUnread(t, plain.scanned(by), packed)
+}
+
+// TestWhatAScannerCannotReadIsRefused, and the bytes are removed.
+func TestWhatAScannerCannotReadIsRefused(t *testing.T) {
+	plain := newDesk(t)
+	requireUnread(t, plain.scanned(clamdtest.Answering("stream: Heuristics.Limits.Exceeded.MaxFiles FOUND\x00").Start(t)), zipped(t, "a.txt"))
+	require.Empty(t, plain.list())
+	it.EngineOf(t, plain.Stack).RequireWhole(t)
+}
+
+// requireUnread sends an archive by an upload and in a form, which the scanner must not have read to the end.
+func requireUnread(t *testing.T, d *desk, packed string) {
+	t.Helper()
+	before := d.StoredKeys(t, "files/")
+	begun := d.begin(packed, object{"filename": "a.zip"})
+	require.Equal(t, http.StatusOK, put(t, begun, packed))
+	for field, refusal := range map[string]entity{
+		"filename": d.complete(400, begun.ID()), "file": d.send(400, []part{file("a.zip", packed)}),
+	} {
+		it.RequireInvalid(t, refusal, field)
+		require.Contains(t, refusal.Text("message"), "cannot read all of a.zip")
+	}
+	d.complete(404, begun.ID())
+	require.Equal(t, before, d.StoredKeys(t, "files/"))
 }
 
 // TestAFindOfMalwareIsLogged with the place of the file.
