@@ -184,17 +184,18 @@ func (c *calls) require(t *testing.T, cells map[string]string) {
 // Walk is a sequence of random calls in an event of its own, with a clock of its own.
 type Walk struct {
 	// Real is a client of all groups, with the real clock.
-	Real *Client
-	R    *rand.Rand
-	now  atomic.Int64
-	all  *calls
-	done []string
+	Real   *Client
+	R      *rand.Rand
+	now    atomic.Int64
+	memory api.Memory
+	all    *calls
+	done   []string
 }
 
 // Serve returns a client of a group that has the clock of the sequence.
 func (w *Walk) Serve(group api.Group) *Client {
 	w.Real.T.Helper()
-	return w.Real.ServeGroup(group, func(env *api.Env) { env.Now = w.Now })
+	return w.Real.ServeGroup(group, func(env *api.Env) { env.Now, env.Memory = w.Now, &w.memory })
 }
 
 // Now returns the time of the sequence.

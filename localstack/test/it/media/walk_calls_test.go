@@ -49,7 +49,7 @@ func (w *walk) beginAny() {
 
 // lengths draws those of the parts of a media item. Few items have two parts, since the first is large.
 func (w *walk) lengths() []int {
-	if w.R.IntN(8) == 0 {
+	if w.R.IntN(12) == 0 {
 		return []int{len(first), len(last)}
 	}
 	return []int{len(last)}
@@ -77,7 +77,8 @@ func (w *walk) begin(recording bool, format string, lengths []int) {
 	if recording {
 		t.id, t.key = begun.ID(), begun.Text("s3_key")
 		t.signed[0] = signedOf(w, begun["upload"])
-		w.list()
+		delete(begun, "upload")
+		w.requireItem(t, begun)
 		return
 	}
 	t.key, t.target = begun.Text("key"), it.Pick(begun, "key", "upload_id")
@@ -246,7 +247,6 @@ func (w *walk) complete(t *transfer, way string) {
 	if want.status == http.StatusCreated {
 		w.requireItem(t, data(answer))
 	}
-	w.read(t)
 }
 
 // completion returns what a client sends in a way.
@@ -298,7 +298,6 @@ func (w *walk) completeRecording(t *transfer, way string) {
 	if want.status == http.StatusOK {
 		w.requireItem(t, data(answer))
 	}
-	w.list()
 }
 
 // abort gives up an upload.
