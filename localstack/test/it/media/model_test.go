@@ -18,6 +18,8 @@ const (
 	mediaLife, recordingLife, modelGrace, modelKeep = 7 * 24 * time.Hour, 24 * time.Hour, time.Hour, 30 * 24 * time.Hour
 	// modelLost is the time after which the order of a conversion counts as lost (decision 46).
 	modelLost = 24 * time.Hour
+	// modelKey is less than the time for which an Idempotency-Key is kept.
+	modelKey = 23 * time.Hour
 )
 
 // model is the model of a session with its media and recordings.
@@ -63,6 +65,8 @@ type transfer struct {
 
 // addresses are what a client knows of an upload.
 type addresses struct {
+	// sent is the name in the request that began the upload.
+	sent string
 	// lengths are those of the parts that the client means to send.
 	lengths []int
 	// target names the upload of a media item.

@@ -62,29 +62,66 @@ func (w *walk) begin(recording bool, format string, lengths []int) {
 	for _, n := range lengths {
 		size += n
 	}
-	to, path := w.desk.Client, w.path("/upload/initiate")
 	if recording {
-		to, path, size = w.archive, recordingsOf(w.session, ""), len(it.Speech)
+		size = len(it.Speech)
 	}
 	w.Note("begin %s with %v bytes, recording %v", name, lengths, recording)
 	want, t := w.m.begin(recording, name, size)
-	answer := w.ask(to, want, http.MethodPost, path, object{"filename": name, "size_bytes": size})
+	answer := w.postBegin(want, recording, name, size)
 	if t == nil {
 		return
 	}
 	begun := data(answer)
-	t.addresses = addresses{lengths: lengths, signed: map[int]stacktest.Signed{}}
+	t.addresses = addresses{sent: name, lengths: lengths, signed: map[int]stacktest.Signed{}}
 	if recording {
 		t.id, t.key = begun.ID(), begun.Text("s3_key")
-		t.signed[0] = signedOf(w, begun["upload"])
-		delete(begun, "upload")
-		w.requireItem(t, begun)
+	} else {
+		t.key, t.target = begun.Text("key"), it.Pick(begun, "key", "upload_id")
+		t.id = t.key[strings.LastIndex(t.key, "/")+1:]
+	}
+	if w.requireBegun(t, begun); !recording {
+		w.sign(t, []int{1, 2})
+	}
+}
+
+// postBegin sends a request that begins an upload, under a key of its own.
+func (w *walk) postBegin(want verdict, recording bool, name string, size int) entity {
+	w.T.Helper()
+	to, path := w.desk.Client, w.path("/upload/initiate")
+	if recording {
+		to, path = w.archive, recordingsOf(w.session, "")
+	}
+	return w.ask(to, want, http.MethodPost, path, stacktest.WithHeaders(object{"filename": name, "size_bytes": size}, "Idempotency-Key", name))
+}
+
+// beginAgain repeats the request that began an upload, within the day for which its key is kept.
+func (w *walk) beginAgain(t *transfer) {
+	w.T.Helper()
+	if w.m.now.Sub(t.begun) >= modelKey {
 		return
 	}
-	t.key, t.target = begun.Text("key"), it.Pick(begun, "key", "upload_id")
-	t.id = t.key[strings.LastIndex(t.key, "/")+1:]
-	require.Equal(w.T, stamp(t.ends), begun["expires_at"])
-	w.sign(t, []int{1, 2})
+	w.count(t, "begin again")
+	w.Note("begin %s again", t.key)
+	w.requireBegun(t, data(w.postBegin(verdict{status: http.StatusCreated}, t.recording, t.sent, t.size)))
+}
+
+// requireBegun compares what a client gets of an upload that it has begun with the model.
+func (w *walk) requireBegun(t *transfer, begun entity) {
+	w.T.Helper()
+	if !t.recording {
+		ends := t.ends
+		if t.stage == complete {
+			ends = t.changed
+		}
+		require.Equal(w.T, it.Merged(t.target, object{"part_size": float64(16 << 20), "part_count": 1.0, "expires_at": stamp(ends)}), object(begun))
+		return
+	}
+	if signed, found := begun["upload"]; found || w.m.live(t) {
+		require.True(w.T, w.m.live(t))
+		t.signed[0] = signedOf(w, signed)
+	}
+	delete(begun, "upload")
+	w.requireItem(t, begun)
 }
 
 // signedOf returns the request of an answer.
@@ -251,7 +288,7 @@ func (w *walk) complete(t *transfer, way string) {
 
 // completion returns what a client sends in a way.
 func (w *walk) completion(t *transfer, way string) completion {
-	c := completion{name: t.name, size: t.size, duration: it.OneOf(w.R, []any{nil, float64(w.Made())})}
+	c := completion{name: it.OneOf(w.R, []string{t.name, "Keynote" + formatOf(t.name)}), size: t.size, duration: it.OneOf(w.R, []any{nil, float64(w.Made())})}
 	for i := range t.lengths {
 		etag := t.parts[i+1].etag
 		if etag == "" {
@@ -268,13 +305,15 @@ func (w *walk) completion(t *transfer, way string) completion {
 	case "complete another ETag":
 		c.parts[end].etag = `"another"`
 	case "complete in another order":
-		c.parts = append(c.parts, c.parts[0])
+		if slices.Reverse(c.parts); end == 0 || w.R.IntN(2) == 0 {
+			c.parts = []listed{c.parts[end], c.parts[end]}
+		}
 	case "complete too few":
 		c.parts = c.parts[:end]
 	case "complete another size":
 		c.size++
 	case "complete another format":
-		c.name = strings.TrimSuffix(t.name, formatOf(t.name)) + map[string]string{".mp4": ".mp3", ".mp3": ".mp4"}[formatOf(t.name)]
+		c.name = "Keynote" + map[string]string{".mp4": ".mp3", ".mp3": ".mp4"}[formatOf(t.name)]
 	case "complete no media":
 		c.name += ".exe"
 	}
