@@ -129,6 +129,7 @@ const walksPerToken = 500
 // table and the Cells afterwards.
 func (all Walks) Run(t *testing.T, s *stacktest.Stack) {
 	t.Helper()
+	s.Inside(t, "each sequence has a clock of its own")
 	seed, made := Seed(t), &calls{cells: map[string]int{}}
 	tokens := make([]string, (all.Number+walksPerToken-1)/walksPerToken)
 	for i := range tokens {
