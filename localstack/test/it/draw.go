@@ -142,7 +142,7 @@ func (all Walks) Run(t *testing.T, s *stacktest.Stack) {
 				made.walks.Add(1)
 				caller := s.As(tokens[i%len(tokens)])
 				w := &Walk{Real: &Client{caller.In(caller.NewEvent(t, all.Features...)), t}, R: Source(seed, i), all: made}
-				w.now.Store(time.Now().UnixMilli())
+				w.set(time.Now().Truncate(time.Millisecond))
 				t.Cleanup(w.tell)
 				all.Do(w, i)
 			})
@@ -182,8 +182,16 @@ func (c *calls) require(t *testing.T, cells map[string]string) {
 	t.Logf("%d pairs of call and state", len(c.cells))
 }
 
+// State is what the models of a session have in common: the time, and whether the session is deleted.
+type State struct {
+	Now     time.Time
+	Deleted bool
+}
+
 // Walk is a sequence of random calls in an event of its own, with a clock of its own.
 type Walk struct {
+	// State is that of the model.
+	State State
 	// Real is a client of all groups, with the real clock.
 	Real   *Client
 	R      *rand.Rand
@@ -205,7 +213,13 @@ func (w *Walk) Now() time.Time { return time.UnixMilli(w.now.Load()) }
 // Forward moves the clock.
 func (w *Walk) Forward(by time.Duration) {
 	w.Note("%v later", by)
-	w.now.Add(by.Milliseconds())
+	w.set(w.State.Now.Add(by))
+}
+
+// set sets the clock.
+func (w *Walk) set(now time.Time) {
+	w.State.Now = now
+	w.now.Store(now.UnixMilli())
 }
 
 // Note adds a line to the calls of the sequence. A sequence that fails prints the lines.
@@ -230,14 +244,15 @@ func (w *Walk) tell() {
 	}
 }
 
-// TurnSession deletes a session, or restores a deleted one.
-func (w *Walk) TurnSession(id string, deleted bool) {
+// TurnSession deletes the session of the model, or restores it.
+func (w *Walk) TurnSession(id string) {
 	w.Real.T.Helper()
-	if w.Note("turn the session, deleted %v", deleted); deleted {
+	if w.Note("turn the session, deleted %v", w.State.Deleted); w.State.Deleted {
 		w.Real.Restore(http.StatusOK, id)
 	} else {
 		w.Real.Delete(http.StatusOK, id)
 	}
+	w.State.Deleted = !w.State.Deleted
 }
 
 // Sweep does the maintenance of the event's uploads at the time of the sequence, and returns the number of

@@ -24,9 +24,7 @@ const (
 
 // model is the model of a session with its media and recordings.
 type model struct {
-	now time.Time
-	// deleted reports whether the session is deleted.
-	deleted bool
+	*it.State
 	// transfers are all uploads that have begun, oldest first.
 	transfers []*transfer
 }
@@ -111,7 +109,7 @@ func invalid(field string) verdict {
 // missing returns the 404 of an upload, or of its session.
 func (m *model) missing(recording bool) verdict {
 	title := "Media item"
-	if m.deleted {
+	if m.Deleted {
 		title = "Session"
 	} else if recording {
 		title = "Recording"
@@ -124,12 +122,12 @@ func (m *model) begin(recording bool, name string, size int) (verdict, *transfer
 	switch {
 	case !recording && strings.HasSuffix(name, ".exe"):
 		return invalid("filename"), nil
-	case m.deleted:
+	case m.Deleted:
 		return m.missing(recording), nil
 	}
-	t := &transfer{recording: recording, name: name, size: size, begun: m.now, changed: m.now, ends: m.now.Add(mediaLife), parts: map[int]piece{}}
+	t := &transfer{recording: recording, name: name, size: size, begun: m.Now, changed: m.Now, ends: m.Now.Add(mediaLife), parts: map[int]piece{}}
 	if recording {
-		t.ends = m.now.Add(recordingLife)
+		t.ends = m.Now.Add(recordingLife)
 	}
 	m.transfers = append(m.transfers, t)
 	return verdict{status: 201}, t
@@ -143,7 +141,7 @@ func (t *transfer) change(now time.Time) {
 }
 
 // live reports whether an upload can be completed.
-func (m *model) live(t *transfer) bool { return t.stage <= joined && m.now.Before(t.ends) }
+func (m *model) live(t *transfer) bool { return t.stage <= joined && m.Now.Before(t.ends) }
 
 // kept reports whether the bytes stay.
 func (t *transfer) kept() bool { return t.stage == converting || t.stage == complete }
@@ -156,7 +154,7 @@ func (m *model) sign(t *transfer, field string) verdict {
 	switch {
 	case field != "":
 		return invalid(field)
-	case m.deleted || !m.live(t):
+	case m.Deleted || !m.live(t):
 		return m.missing(t.recording)
 	}
 	return verdict{status: 200}
@@ -187,7 +185,7 @@ func (m *model) complete(t *transfer, c completion) verdict {
 		return invalid("parts")
 	case strings.HasSuffix(c.name, ".exe"):
 		return invalid("filename")
-	case m.deleted:
+	case m.Deleted:
 		return m.missing(t.recording)
 	case t.stage == complete:
 		return verdict{status: 201}
@@ -202,7 +200,7 @@ func (m *model) complete(t *transfer, c completion) verdict {
 		return invalid(field)
 	}
 	t.stage, t.name, t.duration, t.objectSize = complete, c.name, c.duration, t.size
-	t.change(m.now)
+	t.change(m.Now)
 	return verdict{status: 201}
 }
 
@@ -233,10 +231,10 @@ func (t *transfer) refused(parts []listed) string {
 // completeRecording completes a recording. size is that which the client has sent; 0 without it.
 func (m *model) completeRecording(t *transfer, size int) verdict {
 	switch {
-	case m.deleted || !m.visible(t):
+	case m.Deleted || !m.visible(t):
 		return m.missing(t.recording)
-	case t.stage == converting && m.now.Sub(t.changed) > modelLost:
-		t.change(m.now)
+	case t.stage == converting && m.Now.Sub(t.changed) > modelLost:
+		t.change(m.Now)
 		return verdict{status: 200}
 	case t.kept():
 		return verdict{status: 200}
@@ -248,8 +246,8 @@ func (m *model) completeRecording(t *transfer, size int) verdict {
 		return verdict{status: 422, code: "TRANSCODE_ERROR"}
 	}
 	t.stage = converting
-	if t.change(m.now); t.bytes == it.Speech {
-		t.stage, t.duration, t.finished = complete, speechSeconds, m.now
+	if t.change(m.Now); t.bytes == it.Speech {
+		t.stage, t.duration, t.finished = complete, speechSeconds, m.Now
 	}
 	return verdict{status: 200}
 }
@@ -257,7 +255,7 @@ func (m *model) completeRecording(t *transfer, size int) verdict {
 // abort gives up the upload of a media item.
 func (m *model) abort(t *transfer) verdict {
 	switch {
-	case m.deleted || t.stage == purged:
+	case m.Deleted || t.stage == purged:
 		return m.missing(t.recording)
 	case t.stage == complete:
 		return verdict{status: 409, code: "UPLOAD_COMPLETED"}
@@ -269,7 +267,7 @@ func (m *model) abort(t *transfer) verdict {
 
 // get reads the item of an upload.
 func (m *model) get(t *transfer) verdict {
-	if m.deleted || !m.visible(t) {
+	if m.Deleted || !m.visible(t) {
 		return m.missing(t.recording)
 	}
 	return verdict{status: 200}
@@ -289,7 +287,7 @@ func (m *model) recordings() (all []*transfer) {
 // sweep removes the uploads that ended an hour ago, with their bytes, and returns their number.
 func (m *model) sweep() (n int64) {
 	for _, t := range m.transfers {
-		if !t.kept() && t.stage != purged && t.ends.Before(m.now.Add(-modelGrace)) {
+		if !t.kept() && t.stage != purged && t.ends.Before(m.Now.Add(-modelGrace)) {
 			t.stage, t.bytes, t.objectSize = purged, "", 0
 			clear(t.parts)
 			n++
@@ -321,7 +319,7 @@ func (m *model) state(t *transfer) string {
 	case t.stage == open && (len(t.parts) > 0 || t.objectSize > 0):
 		name = "sent"
 	}
-	if m.deleted {
+	if m.Deleted {
 		name += ", session deleted"
 	}
 	return name

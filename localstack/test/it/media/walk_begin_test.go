@@ -62,7 +62,7 @@ func (w *walk) begin(recording bool, format string, lengths []int) {
 // postBegin sends a request that begins an upload, under a key of its own.
 func (w *walk) postBegin(want verdict, recording bool, name string, size int) entity {
 	w.T.Helper()
-	to, path := w.desk.Client, w.path("/upload/initiate")
+	to, path := w.Client, w.path("/upload/initiate")
 	if recording {
 		to, path = w.archive, recordingsOf(w.session, "")
 	}
@@ -72,7 +72,7 @@ func (w *walk) postBegin(want verdict, recording bool, name string, size int) en
 // beginAgain repeats the request that began an upload, within the day for which its key is kept.
 func (w *walk) beginAgain(t *transfer) {
 	w.T.Helper()
-	if w.m.now.Sub(t.begun) >= modelKey {
+	if w.m.Now.Sub(t.begun) >= modelKey {
 		return
 	}
 	w.count(t, "begin again")

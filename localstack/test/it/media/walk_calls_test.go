@@ -32,7 +32,7 @@ func (w *walk) ask(to *it.Client, want verdict, method, path string, body any) e
 // askStep sends a step of the upload of a media item.
 func (w *walk) askStep(want verdict, step string, body object) entity {
 	w.T.Helper()
-	return w.ask(w.desk.Client, want, http.MethodPost, w.path("/upload/"+step), body)
+	return w.ask(w.Client, want, http.MethodPost, w.path("/upload/"+step), body)
 }
 
 // numbers draws numbers of parts.

@@ -17,7 +17,7 @@ import (
 // read compares the item of an upload with the model.
 func (w *walk) read(t *transfer) {
 	w.T.Helper()
-	to, path := w.desk.Client, w.path("/"+t.id)
+	to, path := w.Client, w.path("/"+t.id)
 	if t.recording {
 		to, path = w.archive, recordingsOf(w.session, "/"+t.id)
 	}
@@ -32,7 +32,7 @@ func (w *walk) read(t *transfer) {
 func (w *walk) list() {
 	w.T.Helper()
 	path := recordingsOf(w.session, "?pageSize=100")
-	if w.m.deleted {
+	if w.m.Deleted {
 		w.ask(w.archive, w.m.missing(true), http.MethodGet, path, nil)
 		return
 	}
@@ -115,10 +115,10 @@ func (t *transfer) multipart() blob.Multipart {
 // purge deletes the session and does the maintenance after the time in which it can be restored.
 func (w *walk) purge() {
 	w.T.Helper()
-	if !w.m.deleted {
-		w.turnSession()
+	if !w.m.Deleted {
+		w.TurnSession(w.session)
 	}
-	w.forward(modelKeep + time.Hour)
+	w.Forward(modelKeep + time.Hour)
 	require.EqualValues(w.T, 1, w.SweepSessions())
 	left := w.m.keys((*transfer).kept)
 	require.EqualValues(w.T, len(left), w.Sweep())
@@ -130,7 +130,7 @@ func (w *walk) purge() {
 func (w *walk) stray(t *transfer, way string) {
 	w.T.Helper()
 	w.count(t, "go astray")
-	at, id := &desk{w.desk.Client, w.session}, t.id
+	at, id := &desk{w.Client, w.session}, t.id
 	if t.recording {
 		at.Client = w.archive
 	}
@@ -160,7 +160,7 @@ func (w *walk) stray(t *transfer, way string) {
 // requireAstray makes a call for an upload that is not there.
 func (w *walk) requireAstray(at *desk, t *transfer, id string, target object) {
 	w.T.Helper()
-	answer := entity(nil)
+	var answer entity
 	switch n := w.R.IntN(4); {
 	case t.recording && n < 2:
 		answer = at.Do(404, http.MethodGet, recordingsOf(at.session, "/"+id), nil)

@@ -106,7 +106,7 @@ func newWalk(of *it.Walk, stranger *desk) *walk {
 	of.Real.T.Helper()
 	return &walk{
 		Walk: of, desk: &desk{of.Serve(media.Group), of.Real.NewSessions("A talk")[0]}, archive: of.Serve(recordings.Group),
-		stranger: stranger, m: &model{now: of.Now()},
+		stranger: stranger, m: &model{State: &of.State},
 	}
 }
 
@@ -127,7 +127,7 @@ func (w *walk) run(number int) {
 		w.step()
 	}
 	w.compare()
-	w.forward(2 * mediaLife)
+	w.Forward(2 * mediaLife)
 	w.sweep()
 	w.compare()
 	w.readAll()
@@ -158,12 +158,12 @@ func (w *walk) prepare(letter rune, recording bool) {
 	case 'a':
 		w.abort(t)
 	case 'e':
-		w.forward(t.ends.Sub(w.m.now) + time.Minute)
+		w.Forward(t.ends.Sub(w.m.Now) + time.Minute)
 	case 'p':
-		w.forward(2 * modelGrace)
+		w.Forward(2 * modelGrace)
 		w.sweep()
 	case 'x':
-		w.turnSession()
+		w.TurnSession(w.session)
 	}
 }
 
@@ -182,8 +182,8 @@ func (w *walk) first(call string) {
 // step makes a random call. A third of the calls bring the last upload on.
 func (w *walk) step() {
 	w.T.Helper()
-	if w.m.deleted && w.R.IntN(3) == 0 {
-		w.turnSession()
+	if w.m.Deleted && w.R.IntN(3) == 0 {
+		w.TurnSession(w.session)
 		return
 	}
 	t := w.m.transfers[len(w.m.transfers)-1]
@@ -198,11 +198,11 @@ func (w *walk) step() {
 	case n < 2:
 		w.beginAny()
 	case n < 4:
-		w.forward(it.OneOf(w.R, times))
+		w.Forward(it.OneOf(w.R, times))
 	case n < 6:
 		w.sweep()
 	case n < 7:
-		w.turnSession()
+		w.TurnSession(w.session)
 	case n < 9:
 		w.stray(t, it.OneOf(w.R, strays))
 	case t.recording:
@@ -263,19 +263,6 @@ func (w *walk) count(t *transfer, call string) {
 		call = "recording: " + call
 	}
 	w.Count(call, w.m.state(t))
-}
-
-// forward moves the clock.
-func (w *walk) forward(by time.Duration) {
-	w.Forward(by)
-	w.m.now = w.Now()
-}
-
-// turnSession deletes the session, or restores it.
-func (w *walk) turnSession() {
-	w.T.Helper()
-	w.TurnSession(w.session, w.m.deleted)
-	w.m.deleted = !w.m.deleted
 }
 
 // readAll compares all items with the model.

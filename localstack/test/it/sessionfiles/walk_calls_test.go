@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -49,9 +48,9 @@ func (w *walk) prepare(letter rune) {
 			w.remove(id)
 		}
 	case 'e':
-		w.forward(modelLife)
+		w.Forward(modelLife)
 	case 'x':
-		w.turnSession()
+		w.TurnSession(w.session)
 	}
 }
 
@@ -96,7 +95,7 @@ func (w *walk) send(p *parcel, way string) {
 	if p == nil || p.begun["upload"] == nil { // The bytes of a form have no address to send them to.
 		return
 	}
-	w.Count("send "+way, p.state(w.m.now))
+	w.Count("send "+way, p.state(w.m.Now))
 	w.Note("send %s of %s", way, p.key)
 	to, text := stacktest.Signed{URL: p.begun.At("upload.url").(string), Method: http.MethodPut, Headers: map[string]string{}}, p.text
 	for name, value := range p.begun.At("upload.headers").(object) {
@@ -212,7 +211,7 @@ func (w *walk) follow(p *parcel) {
 	if p == nil || p.begun == nil {
 		return
 	}
-	w.Count("download", p.state(w.m.now))
+	w.Count("download", p.state(w.m.Now))
 	w.Note("download %s", p.key)
 	want := w.m.follow(p)
 	if want.status != http.StatusFound {
@@ -230,23 +229,10 @@ func (w *walk) sweep() {
 	require.Equal(w.T, w.m.sweep(), w.Sweep())
 }
 
-// forward moves the clock.
-func (w *walk) forward(by time.Duration) {
-	w.Forward(by)
-	w.m.now = w.Now()
-}
-
-// turnSession deletes the session, or restores it.
-func (w *walk) turnSession() {
-	w.T.Helper()
-	w.TurnSession(w.session, w.m.deleted)
-	w.m.deleted = !w.m.deleted
-}
-
 // compare compares the list of files with the model.
 func (w *walk) compare() {
 	w.T.Helper()
-	if w.m.deleted {
+	if w.m.Deleted {
 		w.Do(http.StatusNotFound, http.MethodGet, w.path(), nil)
 		return
 	}

@@ -58,7 +58,7 @@ type walk struct {
 // newWalk begins a sequence in a session with a slot.
 func newWalk(of *it.Walk) *walk {
 	of.Real.T.Helper()
-	w := &walk{Walk: of, m: &shelf{now: of.Now()}, desk: &desk{of.Serve(sessionfiles.Group), of.Real.NewSessions("A talk")[0]}}
+	w := &walk{Walk: of, m: &shelf{State: &of.State}, desk: &desk{of.Serve(sessionfiles.Group), of.Real.NewSessions("A talk")[0]}}
 	w.slot = (&desk{w.Real, ""}).newSlot("Slides", object{"max_files": modelRoom, "allowed_file_types": []any{"application/pdf"}}).ID()
 	return w
 }
@@ -76,7 +76,7 @@ func (w *walk) run(number int) {
 		w.step()
 	}
 	w.compareBytes()
-	w.forward(modelKeep + 2*modelLife)
+	w.Forward(modelKeep + 2*modelLife)
 	w.sweep()
 	w.compare()
 	w.compareBytes()
@@ -85,8 +85,8 @@ func (w *walk) run(number int) {
 // step makes a random call. A third of the calls go on with the last upload, so that files get replaced.
 func (w *walk) step() {
 	w.T.Helper()
-	if w.m.deleted && w.R.IntN(3) == 0 {
-		w.turnSession()
+	if w.m.Deleted && w.R.IntN(3) == 0 {
+		w.TurnSession(w.session)
 		return
 	}
 	if len(w.m.parcels) > 0 && w.R.IntN(3) == 0 {
@@ -113,9 +113,9 @@ func (w *walk) step() {
 	case n < 22:
 		w.sweep()
 	case n < 24:
-		w.forward(it.OneOf(w.R, steps))
+		w.Forward(it.OneOf(w.R, steps))
 	default:
-		w.turnSession()
+		w.TurnSession(w.session)
 	}
 }
 
@@ -214,7 +214,7 @@ func (w *walk) count(call, id string, slot choice) {
 		return
 	}
 	state := "room"
-	if w.m.deleted {
+	if w.m.Deleted {
 		state = "session deleted"
 	} else if w.m.taken("") >= modelRoom {
 		state = "no room"
