@@ -19,12 +19,13 @@ import (
 const modelCalls = 10
 
 const (
-	// stereo is sound that is to be converted, and noSpeech no sound. Both are as long as it.Speech.
+	// noSpeech is no sound. It is as long as it.Speech.
 	noSpeech = "<!DOCTYPE html><html><body>No sound</body></html"
 	// speechSeconds is the length of it.Speech.
 	speechSeconds = 2.0 / 16_000
 )
 
+// stereo is sound that is to be converted. It is as long as it.Speech.
 var stereo = strings.Replace(it.Speech, "\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00", "\x02\x00\x80\x3e\x00\x00\x00\xfa\x00\x00\x04\x00", 1)
 
 var (
