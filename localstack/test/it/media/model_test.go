@@ -125,7 +125,9 @@ func (m *model) begin(recording bool, name string, size int) (verdict, *transfer
 	case m.Deleted:
 		return m.missing(recording), nil
 	}
-	t := &transfer{recording: recording, name: name, size: size, begun: m.Now, changed: m.Now, ends: m.Now.Add(mediaLife), parts: map[int]piece{}}
+	t := &transfer{
+		recording: recording, name: name, size: size, begun: m.Now, changed: m.Now, ends: m.Now.Add(mediaLife), parts: map[int]piece{},
+	}
 	if recording {
 		t.ends = m.Now.Add(recordingLife)
 	}

@@ -88,7 +88,8 @@ func (w *walk) requireBegun(t *transfer, begun entity) {
 		if t.stage == complete {
 			ends = t.changed
 		}
-		require.Equal(w.T, it.Merged(t.target, object{"part_size": float64(16 << 20), "part_count": 1.0, "expires_at": stamp(ends)}), object(begun))
+		advice := object{"part_size": float64(16 << 20), "part_count": 1.0, "expires_at": stamp(ends)}
+		require.Equal(w.T, it.Merged(t.target, advice), object(begun))
 		return
 	}
 	if signed, found := begun["upload"]; found || w.m.live(t) {

@@ -192,7 +192,10 @@ func (w *walk) complete(t *transfer, way string) {
 
 // completion returns what a client sends in a way.
 func (w *walk) completion(t *transfer, way string) completion {
-	c := completion{name: it.OneOf(w.R, []string{t.name, "Keynote" + formatOf(t.name)}), size: t.size, duration: it.OneOf(w.R, []any{nil, float64(w.Made())})}
+	c := completion{
+		name: it.OneOf(w.R, []string{t.name, "Keynote" + formatOf(t.name)}), size: t.size,
+		duration: it.OneOf(w.R, []any{nil, float64(w.Made())}),
+	}
 	for i := range t.lengths {
 		etag := t.parts[i+1].etag
 		if etag == "" {

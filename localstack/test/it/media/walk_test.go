@@ -26,7 +26,8 @@ const (
 )
 
 // stereo is sound that is to be converted. It is as long as it.Speech.
-var stereo = strings.Replace(it.Speech, "\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00", "\x02\x00\x80\x3e\x00\x00\x00\xfa\x00\x00\x04\x00", 1)
+var stereo = strings.Replace(it.Speech, "\x01\x00\x80\x3e\x00\x00\x00\x7d\x00\x00\x02\x00",
+	"\x02\x00\x80\x3e\x00\x00\x00\xfa\x00\x00\x04\x00", 1)
 
 var (
 	// preludes and recordingPreludes bring an upload into each state. A letter is a call: begin an upload, send
