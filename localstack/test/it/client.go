@@ -4,7 +4,8 @@
 //
 // Read client.go, records.go, bulk.go. operations.go describes routes. contacts.go,
 // programme.go and settings.go are clients of an area. engine.go reads the table, doors.go
-// wraps its client, and draw.go has sizes and random choices for the batteries.
+// wraps its client, and draw.go has sizes and random choices for the batteries,
+// and the sequences of calls that a test compares with a model.
 package it
 
 import (

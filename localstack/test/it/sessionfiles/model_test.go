@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lectern/localstack/test/it"
 )
 
 const (
@@ -16,9 +18,7 @@ const (
 
 // shelf is the model of the files of a session.
 type shelf struct {
-	now time.Time
-	// deleted reports whether the session is deleted.
-	deleted bool
+	*it.State
 	// files are the visible files, in the order in which they were completed first.
 	files []*volume
 	// parcels are all uploads that have begun, oldest first.
@@ -84,12 +84,12 @@ func (m *shelf) begin(p plan, id string) (verdict, *parcel) {
 	switch {
 	case strings.HasSuffix(p.filename, ".exe"):
 		return verdict{400, "filename"}, nil
-	case m.deleted || id != "" && stored == nil:
+	case m.Deleted || id != "" && stored == nil:
 		return verdict{status: 404}, nil
 	}
 	made := &parcel{
 		volume: volume{id: id, title: p.filename, filename: p.filename, kind: p.kind, version: 1}, text: p.text, open: true,
-		ends: m.now.Add(modelLife), replaces: id != "", retitles: p.title != "",
+		ends: m.Now.Add(modelLife), replaces: id != "", retitles: p.title != "",
 	}
 	if stored != nil {
 		made.inSlot, made.version = stored.inSlot, stored.version
@@ -121,7 +121,7 @@ func (m *shelf) begin(p plan, id string) (verdict, *parcel) {
 // the slot refuses leaves an upload without bytes, since the bytes come before the rest.
 func (m *shelf) form(p plan, wrong bool) (verdict, *parcel) {
 	switch {
-	case m.deleted:
+	case m.Deleted:
 		return verdict{status: 404}, nil
 	case wrong || strings.HasSuffix(p.filename, ".exe"):
 		return verdict{400, "file"}, nil
@@ -134,7 +134,7 @@ func (m *shelf) form(p plan, wrong bool) (verdict, *parcel) {
 	}
 	m.parcels = append(m.parcels, made)
 	if made.inSlot && (p.kind != "application/pdf" || m.taken("") >= modelRoom) {
-		made.stored, made.ends, made.why = "", m.now.Add(modelLife), "refused"
+		made.stored, made.ends, made.why = "", m.Now.Add(modelLife), "refused"
 		return verdict{400, "content_slot_id"}, made
 	}
 	return verdict{status: 201}, made
@@ -160,7 +160,7 @@ func (m *shelf) file(id string) *volume {
 // upload returns the upload of a file that can be completed; nil without one.
 func (m *shelf) upload(id string) *parcel {
 	for _, p := range m.parcels {
-		if p.id == id && p.open && m.now.Before(p.ends) {
+		if p.id == id && p.open && m.Now.Before(p.ends) {
 			return p
 		}
 	}
@@ -195,7 +195,7 @@ func (m *shelf) taken(id string) int {
 func (m *shelf) complete(id string) verdict {
 	f, p := m.file(id), m.upload(id)
 	switch {
-	case m.deleted || f == nil && p == nil:
+	case m.Deleted || f == nil && p == nil:
 		return verdict{status: 404}
 	case p == nil:
 		return verdict{status: 200}
@@ -219,7 +219,7 @@ func (m *shelf) complete(id string) verdict {
 			fresh.title = fresh.filename
 		}
 	}
-	f.bytes.ends, f.bytes.why = m.now.Add(modelKeep), "replaced"
+	f.bytes.ends, f.bytes.why = m.Now.Add(modelKeep), "replaced"
 	*f = fresh
 	return verdict{status: 200}
 }
@@ -230,7 +230,7 @@ func (m *shelf) update(id, title string, stale bool) verdict {
 	switch {
 	case title == "":
 		return verdict{400, "title"}
-	case m.deleted || f == nil:
+	case m.Deleted || f == nil:
 		return verdict{status: 404}
 	case stale:
 		return verdict{status: 409}
@@ -244,14 +244,14 @@ func (m *shelf) update(id, title string, stale bool) verdict {
 func (m *shelf) remove(id string, stale bool) verdict {
 	f := m.file(id)
 	switch {
-	case m.deleted || f == nil && m.upload(id) == nil:
+	case m.Deleted || f == nil && m.upload(id) == nil:
 		return verdict{status: 404}
 	case f != nil && stale:
 		return verdict{status: 409}
 	}
 	m.close(id, "deleted")
 	if f != nil {
-		f.bytes.ends, f.bytes.why = m.now.Add(modelKeep), "deleted"
+		f.bytes.ends, f.bytes.why = m.Now.Add(modelKeep), "deleted"
 		m.files = slices.DeleteFunc(m.files, func(other *volume) bool { return other == f })
 	}
 	return verdict{status: 204}
@@ -259,7 +259,7 @@ func (m *shelf) remove(id string, stale bool) verdict {
 
 // follow asks for the address of bytes.
 func (m *shelf) follow(p *parcel) verdict {
-	if m.deleted || !slices.ContainsFunc(m.files, func(f *volume) bool { return f.bytes == p }) {
+	if m.Deleted || !slices.ContainsFunc(m.files, func(f *volume) bool { return f.bytes == p }) {
 		return verdict{status: 404}
 	}
 	return verdict{status: 302}
@@ -268,7 +268,7 @@ func (m *shelf) follow(p *parcel) verdict {
 // sweep removes the uploads that ended an hour ago, with their bytes, and returns their number.
 func (m *shelf) sweep() (n int64) {
 	for _, p := range m.parcels {
-		if !p.purged && !p.ends.IsZero() && p.ends.Before(m.now.Add(-modelGrace)) {
+		if !p.purged && !p.ends.IsZero() && p.ends.Before(m.Now.Add(-modelGrace)) {
 			p.purged, p.stored = true, ""
 			n++
 		}
@@ -302,14 +302,14 @@ func (m *shelf) state(id string) string {
 	default:
 		for _, was := range m.parcels {
 			if was.id == id {
-				name = was.state(m.now)
+				name = was.state(m.Now)
 			}
 		}
 	}
 	if p != nil && p.stored != "" {
 		name += ", sent"
 	}
-	if m.deleted {
+	if m.Deleted {
 		name += ", session deleted"
 	}
 	return name

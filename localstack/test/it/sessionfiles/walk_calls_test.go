@@ -5,15 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/purge"
-	"lectern/shared/upload"
 )
 
 var (
@@ -51,9 +48,9 @@ func (w *walk) prepare(letter rune) {
 			w.remove(id)
 		}
 	case 'e':
-		w.forward(modelLife)
+		w.Forward(modelLife)
 	case 'x':
-		w.turnSession()
+		w.TurnSession(w.session)
 	}
 }
 
@@ -98,8 +95,8 @@ func (w *walk) send(p *parcel, way string) {
 	if p == nil || p.begun["upload"] == nil { // The bytes of a form have no address to send them to.
 		return
 	}
-	w.tried.add("send "+way, p.state(w.m.now))
-	w.note("send %s of %s", way, p.key)
+	w.Count("send "+way, p.state(w.m.Now))
+	w.Note("send %s of %s", way, p.key)
 	to, text := stacktest.Signed{URL: p.begun.At("upload.url").(string), Method: http.MethodPut, Headers: map[string]string{}}, p.text
 	for name, value := range p.begun.At("upload.headers").(object) {
 		to.Headers[name] = value.(string)
@@ -133,7 +130,7 @@ func (w *walk) send(p *parcel, way string) {
 // form uploads a new file in one request, at times with bytes that are not of its type.
 func (w *walk) form(p plan) {
 	w.T.Helper()
-	wrong := p.kind == "application/pdf" && w.r.IntN(8) == 0
+	wrong := p.kind == "application/pdf" && w.R.IntN(8) == 0
 	sent := p.text
 	if wrong {
 		sent = html
@@ -146,7 +143,7 @@ func (w *walk) form(p plan) {
 		parts = append(parts, text("content_slot_id", w.slot))
 	}
 	w.count("form", "", p.slot)
-	w.note("form %q, titled %q, slot %d, wrong bytes %v", p.filename, p.title, p.slot, wrong)
+	w.Note("form %q, titled %q, slot %d, wrong bytes %v", p.filename, p.title, p.slot, wrong)
 	want, made := w.m.form(p, wrong)
 	answer := w.desk.send(want.status, parts)
 	if want.field != "" {
@@ -156,7 +153,7 @@ func (w *walk) form(p plan) {
 		return
 	}
 	known := w.m.keys(func(other *parcel) bool { return other != made })
-	made.key = slices.DeleteFunc(w.recordKeys(), func(key string) bool { return slices.Contains(known, key) })[0]
+	made.key = slices.DeleteFunc(w.Keys(), func(key string) bool { return slices.Contains(known, key) })[0]
 	if made.id = uuid.NewString(); want.status == http.StatusCreated {
 		made.begun, made.id = answer, answer.ID()
 		w.requireShown(&made.volume, made, answer)
@@ -167,8 +164,8 @@ func (w *walk) form(p plan) {
 // complete completes the upload of a file.
 func (w *walk) complete(id string) {
 	w.T.Helper()
-	w.tried.add("complete", w.m.state(id))
-	w.note("complete %s", id)
+	w.Count("complete", w.m.state(id))
+	w.Note("complete %s", id)
 	want := w.m.complete(id)
 	answer := w.ask(want, http.MethodPost, w.path("/", id, "/complete"), nil)
 	if want.status == http.StatusOK {
@@ -180,15 +177,15 @@ func (w *walk) complete(id string) {
 // update changes the title of a file.
 func (w *walk) update(id string) {
 	w.T.Helper()
-	title, stale := fmt.Sprint("Title ", len(w.done)), w.r.IntN(4) == 0
+	title, stale := fmt.Sprint("Title ", w.Made()), w.R.IntN(4) == 0
 	switch f := w.m.file(id); {
-	case w.r.IntN(8) == 0:
+	case w.R.IntN(8) == 0:
 		title = ""
-	case f != nil && w.r.IntN(3) == 0:
+	case f != nil && w.R.IntN(3) == 0:
 		title = f.filename
 	}
-	w.tried.add("update", w.m.state(id))
-	w.note("update %s to %q, stale %v", id, title, stale)
+	w.Count("update", w.m.state(id))
+	w.Note("update %s to %q, stale %v", id, title, stale)
 	header := w.seen(id, stale)
 	want := w.m.update(id, title, stale)
 	answer := w.ask(want, http.MethodPut, w.path("/", id), object{"title": title}, header...)
@@ -201,9 +198,9 @@ func (w *walk) update(id string) {
 // remove deletes a file.
 func (w *walk) remove(id string) {
 	w.T.Helper()
-	stale := w.r.IntN(4) == 0
-	w.tried.add("delete", w.m.state(id))
-	w.note("delete %s, stale %v", id, stale)
+	stale := w.R.IntN(4) == 0
+	w.Count("delete", w.m.state(id))
+	w.Note("delete %s, stale %v", id, stale)
 	header := w.seen(id, stale)
 	w.ask(w.m.remove(id, stale), http.MethodDelete, w.path("/", id), nil, header...)
 }
@@ -214,8 +211,8 @@ func (w *walk) follow(p *parcel) {
 	if p == nil || p.begun == nil {
 		return
 	}
-	w.tried.add("download", p.state(w.m.now))
-	w.note("download %s", p.key)
+	w.Count("download", p.state(w.m.Now))
+	w.Note("download %s", p.key)
 	want := w.m.follow(p)
 	if want.status != http.StatusFound {
 		w.desk.follow(want.status, p.begun)
@@ -229,32 +226,13 @@ func (w *walk) follow(p *parcel) {
 // sweep does the maintenance of the event.
 func (w *walk) sweep() {
 	w.T.Helper()
-	w.note("maintain")
-	require.Equal(w.T, w.m.sweep(), w.maintained())
-}
-
-// forward moves the clock.
-func (w *walk) forward(by time.Duration) {
-	w.note("%v later", by)
-	w.m.now = w.m.now.Add(by)
-	w.clock.Store(w.m.now.UnixMilli())
-}
-
-// turnSession deletes the session, or restores it.
-func (w *walk) turnSession() {
-	w.T.Helper()
-	if w.note("turn the session, deleted %v", w.m.deleted); w.m.deleted {
-		w.real.Restore(http.StatusOK, w.session)
-	} else {
-		w.real.Delete(http.StatusOK, w.session)
-	}
-	w.m.deleted = !w.m.deleted
+	require.Equal(w.T, w.m.sweep(), w.Sweep())
 }
 
 // compare compares the list of files with the model.
 func (w *walk) compare() {
 	w.T.Helper()
-	if w.m.deleted {
+	if w.m.Deleted {
 		w.Do(http.StatusNotFound, http.MethodGet, w.path(), nil)
 		return
 	}
@@ -265,33 +243,10 @@ func (w *walk) compare() {
 	}
 }
 
-// recordKeys returns the keys of the bytes of all records of the event, sorted.
-func (w *walk) recordKeys() []string {
-	w.T.Helper()
-	all := []string{}
-	for item, err := range w.Table(w.T).Between(w.T.Context(), upload.At(w.Org, w.Event).Partition(), "0", "~") {
-		require.NoError(w.T, err)
-		u, err := upload.DecodeAny(item)
-		require.NoError(w.T, err)
-		all = append(all, u.Object)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // compareBytes compares records and bytes of the event with the model.
 func (w *walk) compareBytes() {
 	w.T.Helper()
-	require.Equal(w.T, w.m.keys(func(p *parcel) bool { return !p.purged }), w.recordKeys())
+	require.Equal(w.T, w.m.keys(func(p *parcel) bool { return !p.purged }), w.Keys())
 	folder := fmt.Sprintf("files/%d/%d/", w.Org, w.Event)
 	require.Equal(w.T, w.m.keys(func(p *parcel) bool { return p.stored != "" }), w.StoredKeys(w.T, folder))
-}
-
-// maintained does the maintenance of the event's uploads, and returns the number of removed uploads.
-func (w *walk) maintained() int64 {
-	w.T.Helper()
-	counts := purge.Counts{}
-	store := purge.Store{Table: w.env.Table, Blobs: w.env.Blobs, Now: w.now, Until: time.Now().Add(time.Minute), Counts: &counts}
-	require.NoError(w.T, store.Uploads(w.T.Context(), w.Org, w.Event))
-	return counts.Uploads
 }

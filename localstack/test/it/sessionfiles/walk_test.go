@@ -3,13 +3,10 @@ package sessionfiles_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,7 +16,6 @@ import (
 	"lectern/functions/sessionfiles"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/api"
 )
 
 // modelSteps is the number of calls of a sequence.
@@ -27,30 +23,17 @@ const modelSteps = 12
 
 // TestUploadsAgreeWithTheModel compares the service with the model after each call of random sequences:
 // create, send, complete, replace, update, delete, download, list, maintenance and the passing of time.
-// A sequence is a subtest, so -run with LECTERN_SEED repeats a single one.
 func TestUploadsAgreeWithTheModel(t *testing.T) {
-	s, engine := it.StartWithEngine(t, nil)
-	seed, tried := it.Seed(t), &tries{cells: map[string]int{}}
-	number := it.Size(500, 5_000)
-	tokens := make([]string, it.Size(1, 10)) // The clocks of the sequences end in the same hours of the rate limit.
-	for i := range tokens {
-		tokens[i] = s.NewToken(t, "read:events", "read:sessions", "write:sessions")
-	}
-	t.Run("sequences", func(t *testing.T) {
-		for i := range number {
-			t.Run(fmt.Sprint(i), func(t *testing.T) {
-				t.Parallel()
-				tried.begin()
-				newWalk(t, s.As(tokens[i%len(tokens)]), it.Source(seed, i), tried).run(i)
-			})
-		}
-	})
-	if !t.Failed() {
-		engine.RequireWhole(t)
-	}
-	if !t.Failed() && tried.sequences == number { // Otherwise -run has chosen some.
-		tried.report(t)
-	}
+	it.Walks{
+		Number: it.Size(500, 5_000), Scopes: []string{"read:events", "read:sessions", "write:sessions"}, Features: []string{feature},
+		Do: func(w *it.Walk, number int) { newWalk(w).run(number) },
+		Cells: map[string]string{
+			"complete; replace; update; delete": "unknown; pending; pending, sent; complete; replacing; replacing, sent; deleted; ended; refused; " +
+				"pending, session deleted; complete, session deleted",
+			"send " + strings.Join(ways, "; send ") + "; download": "open; kept; ended; replaced; deleted; refused",
+			"create in the slot; form in the slot":                 "room; no room; session deleted",
+		},
+	}.Run(t, stacktest.Start(t))
 }
 
 // steps are times that a sequence moves its clock by.
@@ -64,89 +47,20 @@ const (
 	rightBytes, otherBytes = "right bytes", "other bytes"
 )
 
-// tries counts how often each call met each state.
-type tries struct {
-	mu        sync.Mutex
-	cells     map[string]int
-	sequences int
-}
-
-// begin counts a sequence.
-func (c *tries) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.sequences++
-}
-
-// add counts a call.
-func (c *tries) add(call, state string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.cells[call+" | "+state]++
-}
-
-// report checks that each call met each state.
-func (c *tries) report(t *testing.T) {
-	t.Helper()
-	var missing []string
-	want := func(calls, states string) {
-		for call := range strings.SplitSeq(calls, "; ") {
-			for state := range strings.SplitSeq(states, "; ") {
-				if cell := call + " | " + state; c.cells[cell] == 0 {
-					missing = append(missing, cell)
-				}
-			}
-		}
-	}
-	want("complete; replace; update; delete", "unknown; pending; pending, sent; complete; replacing; replacing, sent; deleted; ended; refused; "+
-		"pending, session deleted; complete, session deleted")
-	want("send "+strings.Join(ways, "; send ")+"; download", "open; kept; ended; replaced; deleted; refused")
-	want("create in the slot; form in the slot", "room; no room; session deleted")
-	require.Empty(t, missing)
-	t.Logf("%d pairs of call and state, each at least %d times", len(c.cells), slices.Min(slices.Collect(maps.Values(c.cells))))
-}
-
 // walk is a sequence of calls with the model of what they do.
 type walk struct {
+	*it.Walk
 	*desk
-	// real serves all groups with the real clock.
-	real  *it.Client
-	clock atomic.Int64
-	m     *shelf
-	r     *rand.Rand
-	slot  string
-	tried *tries
-	env   api.Env
-	done  []string
+	m    *shelf
+	slot string
 }
 
-// newWalk begins a sequence in a new event, served by a group with a clock of its own.
-func newWalk(t *testing.T, s *stacktest.Stack, r *rand.Rand, tried *tries) *walk {
-	t.Helper()
-	here := s.In(s.NewEvent(t, feature))
-	w := &walk{real: &it.Client{Stack: here, T: t}, m: &shelf{now: time.Now().Truncate(time.Millisecond)}, r: r, tried: tried}
-	w.clock.Store(w.m.now.UnixMilli())
-	group := w.real.ServeGroup(sessionfiles.Group, func(env *api.Env) { env.Now = w.now })
-	w.desk = &desk{group, w.real.NewSessions("A talk")[0]}
-	w.slot = (&desk{w.real, ""}).newSlot("Slides", object{"max_files": modelRoom, "allowed_file_types": []any{"application/pdf"}}).ID()
-	w.env = w.real.Env(t)
-	t.Cleanup(w.tell)
+// newWalk begins a sequence in a session with a slot.
+func newWalk(of *it.Walk) *walk {
+	of.Real.T.Helper()
+	w := &walk{Walk: of, m: &shelf{State: &of.State}, desk: &desk{of.Serve(sessionfiles.Group), of.Real.NewSessions("A talk")[0]}}
+	w.slot = (&desk{w.Real, ""}).newSlot("Slides", object{"max_files": modelRoom, "allowed_file_types": []any{"application/pdf"}}).ID()
 	return w
-}
-
-// now returns the time of the sequence.
-func (w *walk) now() time.Time { return time.UnixMilli(w.clock.Load()) }
-
-// tell prints the calls of a sequence that failed.
-func (w *walk) tell() {
-	if w.T.Failed() {
-		w.T.Logf("the calls were:\n%s", strings.Join(w.done, "\n"))
-	}
-}
-
-// note adds a line to the calls of the sequence.
-func (w *walk) note(format string, args ...any) {
-	w.done = append(w.done, fmt.Sprintf(format, args...))
 }
 
 // run makes the calls, and compares service and model after each. Together, the first calls of some
@@ -158,11 +72,11 @@ func (w *walk) run(number int) {
 		w.compare()
 	}
 	w.first(firsts[number/len(preludes)%len(firsts)])
-	for w.compare(); len(w.done) < modelSteps; w.compare() {
+	for w.compare(); w.Made() < modelSteps; w.compare() {
 		w.step()
 	}
 	w.compareBytes()
-	w.forward(modelKeep + 2*modelLife)
+	w.Forward(modelKeep + 2*modelLife)
 	w.sweep()
 	w.compare()
 	w.compareBytes()
@@ -171,21 +85,21 @@ func (w *walk) run(number int) {
 // step makes a random call. A third of the calls go on with the last upload, so that files get replaced.
 func (w *walk) step() {
 	w.T.Helper()
-	if w.m.deleted && w.r.IntN(3) == 0 {
-		w.turnSession()
+	if w.m.Deleted && w.R.IntN(3) == 0 {
+		w.TurnSession(w.session)
 		return
 	}
-	if len(w.m.parcels) > 0 && w.r.IntN(3) == 0 {
+	if len(w.m.parcels) > 0 && w.R.IntN(3) == 0 {
 		w.advance(w.m.parcels[len(w.m.parcels)-1])
 		return
 	}
-	switch n := w.r.IntN(28); {
+	switch n := w.R.IntN(28); {
 	case len(w.m.parcels) == 0 || n < 2:
 		w.begin(w.draw(), "")
 	case n > 25:
 		w.form(w.draw())
 	case n < 9:
-		w.send(w.parcel(), it.OneOf(w.r, append(ways, rightBytes, rightBytes, rightBytes)))
+		w.send(w.parcel(), it.OneOf(w.R, append(ways, rightBytes, rightBytes, rightBytes)))
 	case n < 12:
 		w.complete(w.id())
 	case n < 15:
@@ -199,9 +113,9 @@ func (w *walk) step() {
 	case n < 22:
 		w.sweep()
 	case n < 24:
-		w.forward(it.OneOf(w.r, steps))
+		w.Forward(it.OneOf(w.R, steps))
 	default:
-		w.turnSession()
+		w.TurnSession(w.session)
 	}
 }
 
@@ -226,31 +140,31 @@ func (w *walk) parcel() *parcel {
 	switch {
 	case len(all) == 0:
 		return nil
-	case w.r.IntN(2) == 0:
+	case w.R.IntN(2) == 0:
 		return all[len(all)-1]
 	}
-	return it.OneOf(w.r, all)
+	return it.OneOf(w.R, all)
 }
 
 // id draws the id of a file, most often that of the last upload.
 func (w *walk) id() string {
-	switch n := w.r.IntN(16); {
+	switch n := w.R.IntN(16); {
 	case n == 0:
 		return uuid.NewString()
 	case n < 9:
 		return w.m.parcels[len(w.m.parcels)-1].id
 	}
-	return it.OneOf(w.r, w.m.parcels).id
+	return it.OneOf(w.R, w.m.parcels).id
 }
 
 // draw draws what a client sends to begin an upload.
 func (w *walk) draw() plan {
-	n := len(w.done)
+	n := w.Made()
 	p := plan{
 		filename: fmt.Sprintf("slides %d.pdf", n), kind: "application/pdf", text: fmt.Sprintf("%s%% the bytes of call %d", pdf, n),
-		slot: choice(w.r.IntN(3)), stale: w.r.IntN(8) == 0,
+		slot: choice(w.R.IntN(3)), stale: w.R.IntN(8) == 0,
 	}
-	switch w.r.IntN(12) {
+	switch w.R.IntN(12) {
 	case 0:
 		p.filename += ".exe"
 	case 1, 2:
@@ -279,7 +193,7 @@ func (w *walk) begin(p plan, id string) {
 		path, call, header = w.path("/", id, "/replace"), "replace", w.seen(id, p.stale)
 	}
 	w.count(call, id, p.slot)
-	w.note("%s %s as %q, titled %q, slot %d, stale %v", call, id, p.filename, p.title, p.slot, p.stale)
+	w.Note("%s %s as %q, titled %q, slot %d, stale %v", call, id, p.filename, p.title, p.slot, p.stale)
 	want, made := w.m.begin(p, id)
 	answer := w.ask(want, http.MethodPost, path, body, header...)
 	if made == nil {
@@ -296,16 +210,16 @@ func (w *walk) begin(p plan, id string) {
 // count notes what a begin meets.
 func (w *walk) count(call, id string, slot choice) {
 	if id != "" {
-		w.tried.add(call, w.m.state(id))
+		w.Count(call, w.m.state(id))
 		return
 	}
 	state := "room"
-	if w.m.deleted {
+	if w.m.Deleted {
 		state = "session deleted"
 	} else if w.m.taken("") >= modelRoom {
 		state = "no room"
 	}
-	w.tried.add(call+map[choice]string{unsent: "", thatSlot: " in the slot", noSlot: " in no slot"}[slot], state)
+	w.Count(call+map[choice]string{unsent: "", thatSlot: " in the slot", noSlot: " in no slot"}[slot], state)
 }
 
 // seen returns the header with the version of a file that a client has seen: the last, or an earlier one.
@@ -314,7 +228,7 @@ func (w *walk) seen(id string, stale bool) []string {
 	switch {
 	case stale && f != nil:
 		return []string{"If-Match", fmt.Sprintf("%q", fmt.Sprint(f.version-1))}
-	case f != nil && w.r.IntN(2) == 0:
+	case f != nil && w.R.IntN(2) == 0:
 		return []string{"If-Match", fmt.Sprintf("%q", fmt.Sprint(f.version))}
 	}
 	return nil
