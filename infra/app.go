@@ -16,6 +16,7 @@ import (
 	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/gateway"
+	"lectern/infra/uploads"
 	"lectern/shared/api"
 )
 
@@ -53,15 +54,31 @@ func build(app awscdk.App, c *config.Config, of declarations, dist string) error
 	if err := checkBinaries(binaries, slices.Concat(specs, workerSpecs)); err != nil {
 		return err
 	}
+	if c.UploadService {
+		if err := checkImage(binaries); err != nil {
+			return err
+		}
+	}
 	for key, value := range c.Tags {
 		awscdk.Tags_Of(app).Add(&key, &value, nil)
 	}
 	s := &service{of.groups, specs, workerSpecs, of.rules, binaries}
 	for _, region := range c.Regions {
 		state := newState(app, c, region)
-		s.stack(app, c, region).AddStackDependency(state, jsii.String("The functions use the table by its name."))
+		made := s.stack(app, c, region)
+		made.AddStackDependency(state, jsii.String("The functions use the table by its name."))
+		if c.UploadService {
+			before := uploads.New(app, c, region, uploads.Parts{Spec: specOf(specs, uploads.Function), Binaries: binaries})
+			before.AddStackDependency(state, jsii.String("The tasks use the table by its name."))
+			made.AddStackDependency(before, jsii.String("The edges pass forms to the upload service."))
+		}
 	}
 	return nil
+}
+
+// specOf returns the description of a function.
+func specOf(specs []function.Spec, name string) function.Spec {
+	return specs[slices.IndexFunc(specs, func(s function.Spec) bool { return s.Name == name })]
 }
 
 // checkStreams refuses a restored table without the ARN of its stream, if a worker reads the
@@ -104,4 +121,13 @@ func checkBinaries(folder string, specs []function.Spec) error {
 		}
 	}
 	return errors.Join(mistakes...)
+}
+
+// checkImage returns an error that names what the image of the upload service lacks.
+func checkImage(folder string) error {
+	err := checkBinaries(folder, []function.Spec{{Worker: events.Worker{Name: uploads.Name}}})
+	if _, missing := os.Stat(filepath.Join(folder, uploads.Name, "Dockerfile")); missing != nil {
+		err = errors.Join(err, fmt.Errorf("infra: the image of the upload service is not built (make release): %w", missing))
+	}
+	return err
 }
