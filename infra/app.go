@@ -51,34 +51,35 @@ func build(app awscdk.App, c *config.Config, of declarations, dist string) error
 		return err
 	}
 	binaries := cmp.Or(c.Functions, filepath.Join(dist, "linux-"+goarch[c.Arch]))
-	if err := checkBinaries(binaries, slices.Concat(specs, workerSpecs)); err != nil {
-		return err
-	}
+	err = checkBinaries(binaries, slices.Concat(specs, workerSpecs))
 	if c.UploadService {
-		if err := checkImage(binaries); err != nil {
-			return err
-		}
+		err = errors.Join(err, checkImage(binaries))
+	}
+	if err != nil {
+		return err
 	}
 	for key, value := range c.Tags {
 		awscdk.Tags_Of(app).Add(&key, &value, nil)
 	}
 	s := &service{of.groups, specs, workerSpecs, of.rules, binaries}
 	for _, region := range c.Regions {
-		state := newState(app, c, region)
-		made := s.stack(app, c, region)
-		made.AddStackDependency(state, jsii.String("The functions use the table by its name."))
-		if c.UploadService {
-			before := uploads.New(app, c, region, uploads.Parts{Spec: specOf(specs, uploads.Function), Binaries: binaries})
-			before.AddStackDependency(state, jsii.String("The tasks use the table by its name."))
-			made.AddStackDependency(before, jsii.String("The edges pass forms to the upload service."))
-		}
+		s.region(app, c, region)
 	}
 	return nil
 }
 
-// specOf returns the description of a function.
-func specOf(specs []function.Spec, name string) function.Spec {
-	return specs[slices.IndexFunc(specs, func(s function.Spec) bool { return s.Name == name })]
+// region creates the stacks of a region, each with the stacks that are deployed before.
+func (s *service) region(app awscdk.App, c *config.Config, region config.Region) {
+	state := newState(app, c, region)
+	made := s.stack(app, c, region)
+	made.AddStackDependency(state, jsii.String("The functions use the table by its name."))
+	if !c.UploadService {
+		return
+	}
+	at := slices.IndexFunc(s.specs, func(spec function.Spec) bool { return spec.Name == uploads.Function })
+	before := uploads.New(app, c, region, uploads.Parts{Spec: s.specs[at], Binaries: s.binaries})
+	before.AddStackDependency(state, jsii.String("The tasks use the table by its name."))
+	made.AddStackDependency(before, jsii.String("The edges pass forms to the upload service."))
 }
 
 // checkStreams refuses a restored table without the ARN of its stream, if a worker reads the

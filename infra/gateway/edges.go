@@ -91,7 +91,8 @@ func (g *Gateway) addDistribution(host *string, headers string) awscloudfront.Cf
 			AcmCertificateArn: &d.EdgeCertificateARN, SslSupportMethod: jsii.String("sni-only"), MinimumProtocolVersion: jsii.String("TLSv1.2_2021"),
 		}
 	}
-	edges := awscloudfront.NewCfnDistribution(g.in.Scope, jsii.String("Edges"), &awscloudfront.CfnDistributionProps{DistributionConfig: config})
+	props := &awscloudfront.CfnDistributionProps{DistributionConfig: config}
+	edges := awscloudfront.NewCfnDistribution(g.in.Scope, jsii.String("Edges"), props)
 	g.acceptEdges(edges)
 	return edges
 }
@@ -143,7 +144,8 @@ func (g *Gateway) newEdgeSecret() *string {
 			PasswordLength: jsii.Number(length), ExcludePunctuation: jsii.Bool(true),
 		},
 	})
-	stack.Accept(secret, "AwsSolutions-SMG4", "CloudFront and the stage have the value of the last deployment, which a rotation would not change.")
+	stack.Accept(secret, "AwsSolutions-SMG4", "CloudFront and the stage have the value of the last deployment, which a rotation "+
+		"would not change.")
 	value := awscdk.Fn_Join(jsii.String(""), &[]*string{
 		jsii.String("{{resolve:secretsmanager:"), secret.Ref(), jsii.String(":SecretString}}"),
 	})
@@ -155,7 +157,8 @@ func (g *Gateway) newEdgeSecret() *string {
 func (g *Gateway) acceptEdges(edges awscloudfront.CfnDistribution) {
 	stack.Accept(edges, "AwsSolutions-CFR1", "Speakers and organizers are in every country.")
 	stack.Accept(edges, "AwsSolutions-CFR2", "A firewall of CloudFront is in us-east-1 for every region; tokens have their limits.")
-	stack.Accept(edges, "AwsSolutions-CFR3", "The log of the API has each request, in the region; a log of edges would be another place of addresses.")
+	stack.Accept(edges, "AwsSolutions-CFR3", "The log of the API has each request, in the region; a log of edges would be another "+
+		"place of addresses.")
 	if g.in.Region.Domain == nil {
 		stack.Accept(edges, "AwsSolutions-CFR4", "The certificate of CloudFront's own names allows no choice of versions.")
 	}

@@ -57,7 +57,8 @@ func newBalancer(in *stack.Stack, n *network) *balancer {
 			attribute("routing.http.xff_header_processing.mode", "preserve"),
 		},
 	})
-	stack.Accept(b.load, "AwsSolutions-ELB2", "The log of the service has each request; a log of the load balancer would be another place of addresses.")
+	stack.Accept(b.load, "AwsSolutions-ELB2", "The log of the service has each request; a log of the load balancer would be another "+
+		"place of addresses.")
 	b.targets = balancing.NewCfnTargetGroup(in.Scope, jsii.String("Targets"), &balancing.CfnTargetGroupProps{
 		Name: jsii.String(in.Region.Prefix() + "-" + Name), VpcId: n.vpc.AttrVpcId(), TargetType: jsii.String("ip"),
 		Protocol: jsii.String("HTTP"), Port: jsii.Number(taskPort),

@@ -46,9 +46,8 @@ func newNetwork(in *stack.Stack) *network {
 	route.AddResourceDependency(n.gateway, jsii.String("The gateway must be attached first."))
 	for i, zone := range in.Region.Network().Zones {
 		open := n.subnet("Open"+strconv.Itoa(i), zone, 64*i)
-		awsec2.NewCfnSubnetRouteTableAssociation(in.Scope, jsii.String("RoutesOfOpen"+strconv.Itoa(i)), &awsec2.CfnSubnetRouteTableAssociationProps{
-			RouteTableId: routes.Ref(), SubnetId: open,
-		})
+		props := &awsec2.CfnSubnetRouteTableAssociationProps{RouteTableId: routes.Ref(), SubnetId: open}
+		awsec2.NewCfnSubnetRouteTableAssociation(in.Scope, jsii.String("RoutesOfOpen"+strconv.Itoa(i)), props)
 		n.open = append(n.open, open)
 		n.closed = append(n.closed, n.subnet("Closed"+strconv.Itoa(i), zone, 128+64*i))
 	}

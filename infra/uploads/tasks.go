@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// processor is a quarter of a processor, in parts of a thousand and 24, and memory is in MB: a server has about
-	// 110 MB with the most forms that it takes at once (docs/performance.md).
+	// processor is a quarter of a processor, in parts of 1,024, and memory is in MB: a server with ten forms of
+	// 50 MB at once needs about 80.
 	processor, memory = 256, 512
 	// fewest and most are the numbers of tasks, and busy the use of their processors in percent beyond which there
 	// are more.
@@ -34,7 +34,8 @@ const (
 // is rolled back.
 func (s *service) addTasks() {
 	cluster := awsecs.NewCfnCluster(s.Scope, jsii.String("Cluster"), &awsecs.CfnClusterProps{ClusterName: jsii.String(s.name())})
-	stack.Accept(cluster, "AwsSolutions-ECS4", "The alarms watch the load balancer, and scaling the processors; more metrics cost and tell no more.")
+	stack.Accept(cluster, "AwsSolutions-ECS4", "The alarms watch the load balancer, and scaling the processors; more metrics cost "+
+		"and tell no more.")
 	tasks := awsecs.NewCfnService(s.Scope, jsii.String("Service"), &awsecs.CfnServiceProps{
 		ServiceName: jsii.String(s.name()), Cluster: cluster.Ref(), TaskDefinition: s.taskDefinition().Ref(),
 		LaunchType: jsii.String("FARGATE"), PropagateTags: jsii.String("SERVICE"), EnableEcsManagedTags: true,
