@@ -221,6 +221,15 @@ func TestTheEdgesPassFormsToTheUploadService(t *testing.T) {
 	} {
 		config := distributionOf(t, at)
 		require.NotContains(t, config, "Logging")
+		errors := map[any]any{}
+		for _, one := range config["CustomErrorResponses"].([]any) {
+			kept := one.(map[string]any)
+			require.Len(t, kept, 2, "an answer of the API stays as it is")
+			errors[kept["ErrorCode"]] = kept["ErrorCachingMinTTL"]
+		}
+		for _, status := range []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504} {
+			require.Equal(t, 0.0, errors[status], "a refusal of one caller must not be the answer to another")
+		}
 		forms := config["CacheBehaviors"].([]any)
 		require.Len(t, forms, 1)
 		for behavior, expected := range map[string][]any{

@@ -18,8 +18,8 @@ func (r *reader) streamOf(region Region) string {
 			regexp.QuoteMeta(region.RestoredTable)+`/stream/[0-9TZ:.-]+`))
 }
 
-// edgeRegion is the AWS region of the certificates of CloudFront.
-const edgeRegion = "us-east-1"
+// EdgeRegion is the AWS region of the certificates of CloudFront.
+const EdgeRegion = "us-east-1"
 
 // Network has what the network of the upload service needs to know of an AWS region.
 type Network struct {
@@ -56,7 +56,7 @@ func (r *reader) checkUploads(c *Config) {
 	for _, region := range c.Regions {
 		if region.Domain != nil && region.Domain.EdgeCertificateARN == "" {
 			r.mistake(region.Name+".domain.edgeCertificateArn", "is missing: uploadService needs the ARN of a certificate of %s in %s",
-				shown(region.Domain.Name), edgeRegion)
+				shown(region.Domain.Name), EdgeRegion)
 		}
 		if _, known := networks[region.AWSRegion]; !known {
 			r.mistake("uploadService", "is not described for %s, the AWS region of %s, only for %s", region.AWSRegion, region.Name,

@@ -156,7 +156,7 @@ func (r *reader) domain(awsRegion string) *Domain {
 		ZoneID:         r.text("hostedZoneId", "", "a hosted zone's id", matches(`Z[A-Z0-9]+`)),
 		ZoneName:       r.text("hostedZoneName", "", "a zone's name", host),
 
-		EdgeCertificateARN: r.arn("edgeCertificateArn", "acm", edgeRegion),
+		EdgeCertificateARN: r.arn("edgeCertificateArn", "acm", EdgeRegion),
 	}
 	if d.Name != "" && d.ZoneName != "" && !strings.HasSuffix("."+d.Name, "."+d.ZoneName) {
 		r.mistake("hostedZoneName", "is not the zone of %s: %s", shown(d.Name), shown(d.ZoneName))

@@ -83,7 +83,7 @@ func (g *Gateway) addDistribution(host *string, headers string) awscloudfront.Cf
 			TargetOriginId: jsii.String(theAPI), ViewerProtocolPolicy: jsii.String("https-only"), AllowedMethods: jsii.Strings(methods...),
 			CachePolicyId: jsii.String(noCaching), OriginRequestPolicyId: jsii.String(headers), Compress: false,
 		},
-		CacheBehaviors: g.formBehaviors(),
+		CacheBehaviors: g.formBehaviors(), CustomErrorResponses: uncachedErrors(),
 	}
 	if d := g.in.Region.Domain; d != nil {
 		config.Aliases = jsii.Strings(d.Name)
@@ -151,6 +151,21 @@ func (g *Gateway) newEdgeSecret() *string {
 	})
 	g.setVariable(api.StageEdges, value)
 	return value
+}
+
+// cachedErrors are the statuses of answers that CloudFront would keep for ten seconds otherwise, and then give to
+// other callers of the same path.
+var cachedErrors = []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504}
+
+// uncachedErrors lets CloudFront pass every error on and keep none.
+func uncachedErrors() *[]any {
+	all := make([]any, 0, len(cachedErrors))
+	for _, status := range cachedErrors {
+		all = append(all, &awscloudfront.CfnDistribution_CustomErrorResponseProperty{
+			ErrorCode: jsii.Number(status), ErrorCachingMinTtl: jsii.Number(0),
+		})
+	}
+	return &all
 }
 
 // acceptEdges notes the reasons to leave checks of the distribution out.

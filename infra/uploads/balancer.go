@@ -17,7 +17,7 @@ const (
 	// idleSeconds is the time for which a connection may be silent. A part of a form may take a minute to come, and
 	// the server keeps a connection for longer (shared/api/server).
 	idleSeconds = 75
-	// lastSeconds is the time for which a task that ends keeps the forms that it has.
+	// lastSeconds is the time in which a task that ends finishes the forms that have begun.
 	lastSeconds = 120
 )
 
@@ -28,7 +28,7 @@ type protocol struct {
 	origin string
 }
 
-// protocolOf returns HTTPS where the region has a certificate, which is that of its domain.
+// protocolOf returns HTTPS for a region with the certificate of a domain, and otherwise HTTP.
 func protocolOf(in *stack.Stack) protocol {
 	if in.Region.Domain != nil {
 		return protocol{"HTTPS", httpsPort, "https-only"}
@@ -44,7 +44,7 @@ type balancer struct {
 	protocol protocol
 }
 
-// newBalancer creates the load balancer, which no address of the internet leads to.
+// newBalancer creates the load balancer. No address of the internet leads to the load balancer.
 func newBalancer(in *stack.Stack, n *network) *balancer {
 	b := &balancer{protocol: protocolOf(in)}
 	b.load = balancing.NewCfnLoadBalancer(in.Scope, jsii.String("Balancer"), &balancing.CfnLoadBalancerProps{

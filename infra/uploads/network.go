@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// addresses are those of the network. Nothing else calls them, so regions may have the same.
+	// addresses is the range of the network. No other network calls the tasks, so regions have the same range.
 	addresses = "10.71.0.0/24"
 	// anywhere is every address.
 	anywhere = "0.0.0.0/0"
@@ -62,7 +62,7 @@ func newNetwork(in *stack.Stack) *network {
 	return n
 }
 
-// subnet creates a subnet of 64 addresses in a zone, and returns its id.
+// subnet creates a subnet of 64 addresses in a zone, and returns the id.
 func (n *network) subnet(id, zone string, first int) *string {
 	return awsec2.NewCfnSubnet(n.in.Scope, &id, &awsec2.CfnSubnetProps{
 		VpcId: n.vpc.Ref(), AvailabilityZoneId: &zone, CidrBlock: jsii.String("10.71.0." + strconv.Itoa(first) + "/26"), Tags: nameOf(n.in),
@@ -81,7 +81,7 @@ func (n *network) guard() {
 	})
 	n.front = awsec2.NewCfnSecurityGroup(n.in.Scope, jsii.String("Front"), &awsec2.CfnSecurityGroupProps{
 		VpcId: id, GroupDescription: jsii.String("Load balancer: called by CloudFront, calls tasks"), Tags: nameOf(n.in),
-		// CloudFront calls with its own addresses, not with those of the network.
+		// CloudFront calls with public addresses, and not with addresses of the network.
 		SecurityGroupIngress: &[]any{&awsec2.CfnSecurityGroup_IngressProperty{
 			IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(port), ToPort: jsii.Number(port),
 			SourcePrefixListId: jsii.String(n.in.Region.Network().PrefixList), Description: jsii.String("CloudFront"),

@@ -21,8 +21,8 @@ const (
 	// processor is a quarter of a processor, in parts of 1,024, and memory is in MB: a server with ten forms of
 	// 50 MB at once needs about 80.
 	processor, memory = 256, 512
-	// fewest and most are the numbers of tasks, and busy the use of their processors in percent beyond which there
-	// are more.
+	// fewest and most are the numbers of tasks, and busy the use of processors in percent, above which tasks are
+	// added.
 	fewest, most, busy = 1, 4, 60
 	// startSeconds is the time after which the health of a new task counts.
 	startSeconds = 30
@@ -105,7 +105,7 @@ func (s *service) taskDefinition() awsecs.CfnTaskDefinition {
 	return task
 }
 
-// variables returns the variables of the server: those of the function, and where it listens.
+// variables returns the variables of the server: the variables of the function, and the port and the stage.
 func (s *service) variables() *[]any {
 	all := function.TaskEnvironment(s.Stack, s.Spec, memory)
 	all["AWS_REGION"], all["LECTERN_PORT"] = &s.Region.AWSRegion, jsii.String(strconv.Itoa(taskPort))
@@ -119,7 +119,7 @@ func (s *service) variables() *[]any {
 	return &pairs
 }
 
-// startRole creates the role by which ECS starts a task: it takes the image and writes the log.
+// startRole creates the role by which ECS starts a task, takes the image and writes the log.
 func (s *service) startRole(image awsecrassets.DockerImageAsset, log awslogs.LogGroup) awsiam.Role {
 	role := awsiam.NewRole(s.Scope, jsii.String("Role-start"), &awsiam.RoleProps{
 		RoleName:    jsii.String(s.name() + "-start"),

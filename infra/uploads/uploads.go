@@ -1,5 +1,5 @@
 // Package uploads describes the stack of the upload service: tasks of ECS that run the server of forms behind an
-// internal load balancer, which CloudFront alone reaches (decision 47). Read uploads.go first, then network.go,
+// internal load balancer. CloudFront alone reaches the load balancer (decision 47). Read uploads.go first, then network.go,
 // balancer.go and tasks.go.
 package uploads
 
@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// Name is the name of the service, of its binary and of its log.
+	// Name is the name of the service, of the binary and of the log.
 	Name = function.Uploads
 	// Function is the function whose work the tasks do.
 	Function = "sessionfiles"
 )
 
-// Parts has what the stack is made of.
+// Parts has the parts of the stack.
 type Parts struct {
 	// Spec describes Function.
 	Spec function.Spec
-	// Binaries is the folder of the binaries; below Name it has the image of the server.
+	// Binaries is the folder of the binaries; the folder Name below has the image of the server.
 	Binaries string
 }
 
-// service is the upload service in its stack.
+// service builds the stack of the upload service.
 type service struct {
 	*stack.Stack
 	Parts
@@ -37,8 +37,8 @@ type service struct {
 	*balancer
 }
 
-// New creates the stack of the upload service. The stack of service finds it by two parameters, so that no export
-// ties the stacks. The stack holds no data and can be deleted once no distribution has its origin.
+// New creates the stack of the upload service. The stack of service reads two parameters, so that no export ties
+// the stacks. The stack holds no data, and can be deleted after the distribution.
 func New(app awscdk.App, c *config.Config, region config.Region, of Parts) awscdk.Stack {
 	in := stack.New(app, c, region, stack.Kind{Name: "Uploads", Description: "Lectern " + region.Name + ": the upload service"})
 	s := &service{Stack: in, Parts: of, network: newNetwork(in)}

@@ -310,7 +310,7 @@ func TestTheUploadServerAsAProcess(t *testing.T) {
 	require.NoError(t, err)
 	cmd := exec.Command(filepath.Join(os.Getenv(stacktest.EnvFunctions), "uploads", "bootstrap"))
 	cmd.Env = append(d.Environment(t, "sessionfiles"), "LECTERN_PORT="+strconv.Itoa(port))
-	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	cmd.Stderr = os.Stderr
 	p, err := child.Start(cmd)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.Kill()) }()
