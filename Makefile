@@ -108,11 +108,12 @@ build: setup $(OBJECTS) ## Build bin/lectern, and the S3 server that it starts.
 
 # Lambda runs a binary as another user than the owner, so the mode does not follow the umask.
 .PHONY: functions
-functions: setup ## Build the Lambdas for GOOS and GOARCH into dist.
+functions: setup ## Build the Lambdas and the upload server for GOOS and GOARCH into dist.
 	@CGO_ENABLED=0 go build -buildvcs=false -trimpath -tags lambda.norpc -ldflags '-s -w' -o .local/build/$(TARGET)/ ./functions/bootstrap/...
 	@for binary in .local/build/$(TARGET)/*; do to=dist/$(TARGET)/$${binary##*/}; \
 		mkdir -p $$to && { cmp -s $$binary $$to/bootstrap || install -m 755 $$binary $$to/bootstrap; } && \
 		chmod 755 $$to/bootstrap || exit 1; done
+	@install -m 644 functions/bootstrap/uploads/Dockerfile dist/$(TARGET)/uploads/Dockerfile
 
 PROCESSES = LECTERN_FUNCTIONS=$(CURDIR)/dist/$(TARGET)
 

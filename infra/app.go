@@ -16,6 +16,7 @@ import (
 	"lectern/infra/config"
 	"lectern/infra/function"
 	"lectern/infra/gateway"
+	"lectern/infra/uploads"
 	"lectern/shared/api"
 )
 
@@ -50,7 +51,11 @@ func build(app awscdk.App, c *config.Config, of declarations, dist string) error
 		return err
 	}
 	binaries := cmp.Or(c.Functions, filepath.Join(dist, "linux-"+goarch[c.Arch]))
-	if err := checkBinaries(binaries, slices.Concat(specs, workerSpecs)); err != nil {
+	err = checkBinaries(binaries, slices.Concat(specs, workerSpecs))
+	if c.UploadService {
+		err = errors.Join(err, checkImage(binaries))
+	}
+	if err != nil {
 		return err
 	}
 	for key, value := range c.Tags {
@@ -58,10 +63,23 @@ func build(app awscdk.App, c *config.Config, of declarations, dist string) error
 	}
 	s := &service{of.groups, specs, workerSpecs, of.rules, binaries}
 	for _, region := range c.Regions {
-		state := newState(app, c, region)
-		s.stack(app, c, region).AddStackDependency(state, jsii.String("The functions use the table by its name."))
+		s.region(app, c, region)
 	}
 	return nil
+}
+
+// region creates the stacks of a region, each with the stacks that are deployed before.
+func (s *service) region(app awscdk.App, c *config.Config, region config.Region) {
+	state := newState(app, c, region)
+	made := s.stack(app, c, region)
+	made.AddStackDependency(state, jsii.String("The functions use the table by its name."))
+	if !c.UploadService {
+		return
+	}
+	at := slices.IndexFunc(s.specs, func(spec function.Spec) bool { return spec.Name == uploads.Function })
+	before := uploads.New(app, c, region, uploads.Parts{Spec: s.specs[at], Binaries: s.binaries})
+	before.AddStackDependency(state, jsii.String("The tasks use the table by its name."))
+	made.AddStackDependency(before, jsii.String("The edges pass forms to the upload service."))
 }
 
 // checkStreams refuses a restored table without the ARN of its stream, if a worker reads the
@@ -104,4 +122,13 @@ func checkBinaries(folder string, specs []function.Spec) error {
 		}
 	}
 	return errors.Join(mistakes...)
+}
+
+// checkImage returns an error that names what the image of the upload service lacks.
+func checkImage(folder string) error {
+	err := checkBinaries(folder, []function.Spec{{Worker: events.Worker{Name: uploads.Name}}})
+	if _, missing := os.Stat(filepath.Join(folder, uploads.Name, "Dockerfile")); missing != nil {
+		err = errors.Join(err, fmt.Errorf("infra: the image of the upload service is not built (make release): %w", missing))
+	}
+	return err
 }

@@ -106,6 +106,8 @@ var standIns = sync.OnceValues(func() (string, error) {
 		for _, name := range functions.Names() {
 			err = errors.Join(err, standIn(filepath.Join(dist, "linux-"+arch), name, arch+" "+name))
 		}
+		err = errors.Join(err, standIn(filepath.Join(dist, "linux-"+arch), "uploads", arch),
+			os.WriteFile(filepath.Join(dist, "linux-"+arch, "uploads", "Dockerfile"), []byte("FROM scratch\n"), 0o644))
 	}
 	return dist, err
 })

@@ -40,8 +40,11 @@ func (s *service) stack(app awscdk.App, c *config.Config, region config.Region) 
 		g.AddFirewall()
 	}
 	address := g.Address()
-	if region.Domain != nil {
+	switch {
+	case region.Domain != nil:
 		address = g.AddDomain()
+	case c.UploadService:
+		address = g.AddEdges()
 	}
 	shared.Address = address
 	for _, spec := range s.workers {

@@ -5,7 +5,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/config"
@@ -47,22 +46,14 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 		Value: table.TableName(), Description: jsii.String("The table's name"),
 	})
 	out.OverrideLogicalId(jsii.String("Table"))
-	publish(in, "Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
+	in.Publish("Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
 	secret := newSecret(in, key)
-	publish(in, "KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
+	in.Publish("KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
 	newBucket(in, key)
 	if region.Backup != nil {
 		newBackup(in, key)
 	}
 	return in.Scope
-}
-
-// publish puts an ARN into a parameter, which the stack of service reads at each deployment. An export
-// would tie the stacks, and a restored table could not replace the table.
-func publish(in *stack.Stack, id, name, description string, arn *string) {
-	awsssm.NewStringParameter(in.Scope, &id, &awsssm.StringParameterProps{
-		ParameterName: &name, StringValue: arn, Description: &description,
-	})
 }
 
 // newSecret creates the secret from which the functions that sign and encrypt derive their

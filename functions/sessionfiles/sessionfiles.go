@@ -58,7 +58,7 @@ const (
 	aboutUpload = "Stores a file of up to 50 MB in one request. The parts of the form may come in any order, and unknown parts are ignored. " +
 		"The type is that of the end of the name, or else that of the bytes; the checks are those of `complete` and of a slot. " +
 		"A form that is broken or ends early stores nothing. An Idempotency-Key counts for the same properties with the same bytes.\n\n" +
-		"Where the service runs behind a gateway, which takes about 4.4 MB, a larger form is a 413: begin a direct upload then. " +
+		"A deployment on AWS without an upload service takes about 4.4 MB; a larger form is a 413 there: begin a direct upload then. " +
 		"For example:\n\n```sh\n" + `curl -H "x-access-token: $TOKEN" -F title=Opening -F file=@slides.pdf ` +
 		`"$API/v1/event/$EVENT/sessions/$SESSION/files/upload"` + "\n```"
 

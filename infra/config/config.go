@@ -63,6 +63,9 @@ type Config struct {
 	// Transcriber turns the media of sessions into transcriptions, by "transcriber": amazon, for
 	// Amazon Transcribe. Without the option, media have no transcription.
 	Transcriber string
+	// UploadService takes forms of up to 50 MB, by "uploadService" (false): edges of CloudFront before
+	// the API pass the forms to a server of their own, which needs Docker where the CDK deploys.
+	UploadService bool
 	// CustomerKey encrypts table, secret and backup with a key of the account, by
 	// "customerKey" (false: with keys of AWS).
 	CustomerKey bool
@@ -102,6 +105,9 @@ type Domain struct {
 	Name string
 	// CertificateARN is the host's certificate in the same region, by "certificateArn".
 	CertificateARN string
+	// EdgeCertificateARN is the host's certificate in us-east-1, where edges have theirs, by
+	// "edgeCertificateArn"; UploadService needs it.
+	EdgeCertificateARN string
 	// ZoneID and ZoneName name the Route 53 zone for the host's record, by "hostedZoneId"
 	// and "hostedZoneName"; without both, the owner of the zone enters the record.
 	ZoneID, ZoneName string
@@ -144,6 +150,9 @@ func (r Region) SecretParameter() string { return "/" + r.SecretName() }
 
 // SecretName returns the name of the secret from which all keys of the region are derived.
 func (r Region) SecretName() string { return "lectern/" + r.Name + "/keys" }
+
+// UploadParameter returns the name of the parameter that has a value of the stack of the upload service.
+func (r Region) UploadParameter(of string) string { return "/lectern/" + r.Name + "/uploads/" + of }
 
 // LogName returns the name of a log: of the API's functions, the operator's function, or the
 // gateway.

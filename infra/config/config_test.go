@@ -180,11 +180,12 @@ func TestEverythingHasEveryOption(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &everything))
 	all, err := Read(everything)
 	require.NoError(t, err)
-	// The folder of the binaries and the options for an emulator are left out.
-	require.Equal(t, []string{"Arch", "Functions", "Endpoint"}, unchanged(*none, *all))
+	// The folder of the binaries and the options for an emulator are left out. The upload service, which the firewall
+	// does not go with, is in uploads.json.
+	require.Equal(t, []string{"Arch", "Functions", "Endpoint", "UploadService"}, unchanged(*none, *all))
 	for i, at := range all.Regions {
 		require.Equal(t, []string{"Name"}, unchanged(none.Regions[i], at), at.Name)
 	}
-	require.Equal(t, []string{"ZoneID", "ZoneName"}, unchanged(Domain{}, *all.Regions[0].Domain))
-	require.Empty(t, unchanged(Domain{}, *all.Regions[1].Domain))
+	require.Equal(t, []string{"EdgeCertificateARN", "ZoneID", "ZoneName"}, unchanged(Domain{}, *all.Regions[0].Domain))
+	require.Equal(t, []string{"EdgeCertificateARN"}, unchanged(Domain{}, *all.Regions[1].Domain))
 }

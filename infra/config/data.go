@@ -1,7 +1,9 @@
 package config
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +16,53 @@ func (r *reader) streamOf(region Region) string {
 	return r.text(key, "", "the ARN of a stream of "+region.RestoredTable+" in "+region.AWSRegion,
 		matches(`arn:aws[a-z-]*:dynamodb:`+regexp.QuoteMeta(region.AWSRegion)+`:[0-9]{12}:table/`+
 			regexp.QuoteMeta(region.RestoredTable)+`/stream/[0-9TZ:.-]+`))
+}
+
+// EdgeRegion is the AWS region of the certificates of CloudFront.
+const EdgeRegion = "us-east-1"
+
+// Network has what the network of the upload service needs to know of an AWS region.
+type Network struct {
+	// PrefixList is the list of the addresses from which CloudFront calls. AWS gives it one id in a region, and
+	// CloudFormation has no other way to name it.
+	PrefixList string
+	// Zones are two zones in which CloudFront has origins, by the ids that are the same in all accounts.
+	Zones [2]string
+}
+
+// networks has the AWS regions that the upload service is described for.
+var networks = map[string]Network{
+	"us-east-1":    {"pl-3b927c52", [2]string{"use1-az1", "use1-az2"}},
+	"us-east-2":    {"pl-b6a144df", [2]string{"use2-az1", "use2-az2"}},
+	"us-west-2":    {"pl-82a045eb", [2]string{"usw2-az1", "usw2-az2"}},
+	"eu-central-1": {"pl-a3a144ca", [2]string{"euc1-az1", "euc1-az2"}},
+	"eu-west-1":    {"pl-4fa04526", [2]string{"euw1-az1", "euw1-az2"}},
+	"eu-west-2":    {"pl-93a247fa", [2]string{"euw2-az1", "euw2-az2"}},
+	"eu-west-3":    {"pl-75b1541c", [2]string{"euw3-az1", "euw3-az2"}},
+	"eu-north-1":   {"pl-fab65393", [2]string{"eun1-az1", "eun1-az2"}},
+}
+
+// Network returns the network of the region.
+func (r Region) Network() Network { return networks[r.AWSRegion] }
+
+// checkUploads notes what the upload service lacks, or does not go with.
+func (r *reader) checkUploads(c *Config) {
+	if !c.UploadService {
+		return
+	}
+	if c.FirewallRate > 0 {
+		r.mistake("firewallRate", "counts addresses, and with uploadService all requests come from those of CloudFront: leave one of them out")
+	}
+	for _, region := range c.Regions {
+		if region.Domain != nil && region.Domain.EdgeCertificateARN == "" {
+			r.mistake(region.Name+".domain.edgeCertificateArn", "is missing: uploadService needs the ARN of a certificate of %s in %s",
+				shown(region.Domain.Name), EdgeRegion)
+		}
+		if _, known := networks[region.AWSRegion]; !known {
+			r.mistake("uploadService", "is not described for %s, the AWS region of %s, only for %s", region.AWSRegion, region.Name,
+				strings.Join(slices.Sorted(maps.Keys(networks)), ", "))
+		}
+	}
 }
 
 // backup reads the options of the daily backup of a region in awsRegion. The copy must be in

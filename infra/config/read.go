@@ -44,6 +44,7 @@ func Read(context map[string]any) (*Config, error) {
 
 		Transcriber: r.text("transcriber", "", "amazon", matches(speech.Amazon)),
 
+		UploadService:  r.boolean("uploadService", false),
 		CustomerKey:    r.boolean("customerKey", false),
 		CloudWatchRole: r.boolean("cloudWatchRole", true),
 		Functions:      r.text("functions", "", "a folder", anyText),
@@ -53,6 +54,7 @@ func Read(context map[string]any) (*Config, error) {
 	if c.MonthlyBudget > 0 && c.AlarmEmail == "" {
 		r.mistake("monthlyBudget", "needs alarmEmail, the address to write to")
 	}
+	r.checkUploads(c)
 	r.unknown()
 	if len(*r.mistakes) > 0 {
 		return nil, errors.New("infra: wrong configuration:\n  " + strings.Join(*r.mistakes, "\n  "))
@@ -153,6 +155,8 @@ func (r *reader) domain(awsRegion string) *Domain {
 		CertificateARN: r.arn("certificateArn", "acm", awsRegion),
 		ZoneID:         r.text("hostedZoneId", "", "a hosted zone's id", matches(`Z[A-Z0-9]+`)),
 		ZoneName:       r.text("hostedZoneName", "", "a zone's name", host),
+
+		EdgeCertificateARN: r.arn("edgeCertificateArn", "acm", EdgeRegion),
 	}
 	if d.Name != "" && d.ZoneName != "" && !strings.HasSuffix("."+d.Name, "."+d.ZoneName) {
 		r.mistake("hostedZoneName", "is not the zone of %s: %s", shown(d.Name), shown(d.ZoneName))

@@ -140,6 +140,13 @@ func New(in *stack.Stack, spec Spec, of Parts) Function {
 // fullName returns the name of the function in AWS.
 func (s Spec) fullName(in *stack.Stack) string { return in.Region.Prefix() + "-" + s.Name }
 
+// TaskEnvironment returns the variables of a task of ECS that does the work of the function with another memory,
+// in MB.
+func TaskEnvironment(in *stack.Stack, spec Spec, memory int) map[string]*string {
+	spec.Memory = memory
+	return *environment(in, spec, Parts{})
+}
+
 // environment returns the variables that the function reads.
 func environment(in *stack.Stack, spec Spec, of Parts) *map[string]*string {
 	c := in.Config

@@ -13,16 +13,38 @@ import (
 
 // newRole creates the function's own role, without managed policies.
 func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
-	name := spec.fullName(in)
-	policies := policies(in, spec, of)
+	name, all := spec.fullName(in), policies(in, spec, of)
 	role := awsiam.NewRole(in.Scope, jsii.String("Role-"+spec.Name), &awsiam.RoleProps{
 		RoleName:       &name,
 		AssumedBy:      awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 		Description:    jsii.String("What the function " + name + " may do"),
-		InlinePolicies: &policies,
+		InlinePolicies: &all,
 	})
 	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
 		finding(in, "logs", "log-group:"+streams(in, spec)))
+	explain(in, spec, role)
+	return role
+}
+
+// NewTaskRole creates the role of a task of ECS that does the work of a function: what the function may do, but
+// for its log, into which ECS writes in its own name.
+func NewTaskRole(in *stack.Stack, spec Spec, name string) awsiam.Role {
+	all := policies(in, spec, Parts{})
+	delete(all, logPolicyName)
+	role := awsiam.NewRole(in.Scope, jsii.String("Role-"+name), &awsiam.RoleProps{
+		RoleName: jsii.String(in.Region.Prefix() + "-" + name),
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("ecs-tasks.amazonaws.com"), &awsiam.ServicePrincipalOpts{
+			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": in.Scope.Account()}},
+		}),
+		Description:    jsii.String("What the tasks " + in.Region.Prefix() + "-" + name + " may do, as the function " + spec.fullName(in)),
+		InlinePolicies: &all,
+	})
+	explain(in, spec, role)
+	return role
+}
+
+// explain notes the reasons for the wildcards of a role that does the work of a function.
+func explain(in *stack.Stack, spec Spec, role awsiam.Role) {
 	for _, u := range spec.usesIn(in) {
 		switch {
 		case u.part == theBucket:
@@ -35,7 +57,7 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 				finding(in, "transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
 		}
 	}
-	if _, usesKey := policies[keyPolicyName]; usesKey {
+	if spec.usesCustomerKey(in) {
 		findings := []string{finding(in, "kms", "key/*")}
 		for _, family := range keyFamilies(spec) {
 			findings = append(findings, "Action::"+family)
@@ -43,16 +65,15 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 		stack.Accept(role, stack.RuleWildcards, "The key is named by its alias, as a condition, since its id is known in another stack alone; "+
 			"DynamoDB asks for families of actions on it.", findings...)
 	}
-	return role
 }
 
-// keyPolicyName is the name of the policy for the account's key.
-const keyPolicyName = "key"
+// Names of policies: for the account's key, and for the log.
+const keyPolicyName, logPolicyName = "key", "log"
 
 // policies returns the policies of a function by name: "table" and "calls" for what the function
 // does itself, "stream", "queue" and "dead" for what Lambda does in the name of a worker.
 func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocument {
-	all := map[string]awsiam.PolicyDocument{"log": logPolicy(in, spec)}
+	all := map[string]awsiam.PolicyDocument{logPolicyName: logPolicy(in, spec)}
 	if spec.UsesTable() {
 		all["table"] = tablePolicy(in, spec)
 	}
@@ -68,10 +89,15 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 	case events.Log:
 		all["dead"] = deadPolicy(of.dead(spec))
 	}
-	if in.Config.CustomerKey && (spec.UsesTable() || spec.usesKeys() || spec.usesBucket() || spec.Source == events.Stream) {
+	if spec.usesCustomerKey(in) {
 		all[keyPolicyName] = keyPolicy(in, spec)
 	}
 	return all
+}
+
+// usesCustomerKey reports whether the function needs the account's key of the region.
+func (s Spec) usesCustomerKey(in *stack.Stack) bool {
+	return in.Config.CustomerKey && (s.UsesTable() || s.usesKeys() || s.usesBucket() || s.Source == events.Stream)
 }
 
 // finding returns a resource of the region in the words of cdk-nag, with angle brackets

@@ -14,24 +14,14 @@ import (
 // furtherTries is the number of tries after a failure, the maximum of Lambda.
 const furtherTries = 2
 
-// newLogReader creates a function that the lines of requests in the log of the API invoke. Lambda
+// newLogReader creates a function that the lines of requests in the logs of the API and of the upload service invoke. Lambda
 // tries an event that fails again, and then sends the event to the queue of such events.
 func newLogReader(in *stack.Stack, spec Spec, of Parts) Function {
 	f := New(in, spec, of)
-	allowed := awslambda.NewCfnPermission(in.Scope, jsii.String("Subscribe-"+spec.Name), &awslambda.CfnPermissionProps{
-		Action:        jsii.String("lambda:InvokeFunction"),
-		FunctionName:  f.Lambda.FunctionArn(),
-		Principal:     jsii.String("logs.amazonaws.com"),
-		SourceAccount: in.Scope.Account(),
-		SourceArn:     of.Logs.API.LogGroupArn(),
-	})
-	filter := awslogs.NewCfnSubscriptionFilter(in.Scope, jsii.String("Subscription-"+spec.Name), &awslogs.CfnSubscriptionFilterProps{
-		FilterName:     jsii.String(spec.fullName(in)),
-		LogGroupName:   of.Logs.API.LogGroupName(),
-		FilterPattern:  jsii.String(`{ $.msg = "` + requestlog.Message + `" }`),
-		DestinationArn: f.Lambda.FunctionArn(),
-	})
-	filter.AddResourceDependency(allowed, jsii.String("CloudWatch tries the permission when the subscription is created."))
+	subscribe(in, f, API, of.Logs.API)
+	if of.Logs.Uploads != nil {
+		subscribe(in, f, Uploads, of.Logs.Uploads)
+	}
 	awslambda.NewCfnEventInvokeConfig(in.Scope, jsii.String("Tries-"+spec.Name), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName:         f.Lambda.FunctionName(),
 		Qualifier:            jsii.String("$LATEST"),
@@ -41,6 +31,28 @@ func newLogReader(in *stack.Stack, spec Spec, of Parts) Function {
 		},
 	})
 	return f
+}
+
+// subscribe lets the lines of requests in a log invoke a function.
+func subscribe(in *stack.Stack, f Function, name string, log awslogs.ILogGroup) {
+	id := f.Name
+	if name != API {
+		id += "-" + name
+	}
+	allowed := awslambda.NewCfnPermission(in.Scope, jsii.String("Subscribe-"+id), &awslambda.CfnPermissionProps{
+		Action:        jsii.String("lambda:InvokeFunction"),
+		FunctionName:  f.Lambda.FunctionArn(),
+		Principal:     jsii.String("logs.amazonaws.com"),
+		SourceAccount: in.Scope.Account(),
+		SourceArn:     log.LogGroupArn(),
+	})
+	filter := awslogs.NewCfnSubscriptionFilter(in.Scope, jsii.String("Subscription-"+id), &awslogs.CfnSubscriptionFilterProps{
+		FilterName:     jsii.String(f.fullName(in)),
+		LogGroupName:   log.LogGroupName(),
+		FilterPattern:  jsii.String(`{ $.msg = "` + requestlog.Message + `" }`),
+		DestinationArn: f.Lambda.FunctionArn(),
+	})
+	filter.AddResourceDependency(allowed, jsii.String("CloudWatch tries the permission when the subscription is created."))
 }
 
 // deadPolicy allows Lambda to send events that a function has failed to handle to a queue.

@@ -1,6 +1,6 @@
 // Package gateway describes the REST API before the functions: its routes and own answers,
-// its host and its firewall. Read gateway.go, routes.go, answers.go; then accesslog.go,
-// domain.go and firewall.go.
+// its host, its firewall and the edges before it. Read gateway.go, routes.go, answers.go; then
+// accesslog.go, domain.go, edges.go and firewall.go.
 package gateway
 
 import (
@@ -19,6 +19,8 @@ import (
 type Gateway struct {
 	in  *stack.Stack
 	API awsapigateway.SpecRestApi
+	// forms has the paths of forms, with stars for variables.
+	forms []string
 }
 
 // New creates the REST API with the routes of the groups, and permits the API to invoke the
@@ -49,7 +51,7 @@ func New(in *stack.Stack, groups []api.Group, functions []function.Function) *Ga
 			LoggingLevel:         awsapigateway.MethodLoggingLevel_OFF,
 		},
 	})
-	g := &Gateway{in, made}
+	g := &Gateway{in, made, formsOf(groups)}
 	made.Node().TryRemoveChild(jsii.String("Endpoint")) // The output Address replaces this output.
 	g.accept()
 	for _, f := range functions {

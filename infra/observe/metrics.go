@@ -2,6 +2,8 @@ package observe
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -134,8 +136,13 @@ func newSignal(at config.Region, in function.Logs, s signal) awscloudwatch.IMetr
 	if s.longest {
 		statistic = "Maximum"
 	}
-	logs := map[string]awslogs.LogGroup{function.API: in.API, function.Operator: in.Operator, function.Workers: in.Workers}
-	for _, name := range s.in {
+	logs := map[string]awslogs.ILogGroup{function.Operator: in.Operator, function.Workers: in.Workers}
+	maps.Copy(logs, in.Requests())
+	of := s.in
+	if slices.Contains(of, function.API) && in.Uploads != nil {
+		of = append(slices.Clone(of), function.Uploads) // Its lines are those of requests too.
+	}
+	for _, name := range of {
 		logs[name].AddMetricFilter(jsii.String(s.name), &awslogs.MetricFilterOptions{
 			FilterName:      jsii.String(fmt.Sprintf("%s-%s-%s", at.Prefix(), name, s.name)),
 			FilterPattern:   s.pattern,

@@ -1,5 +1,5 @@
 // Package observe watches a region: metrics, alarms, a dashboard and a budget. Read observe.go
-// first, then metrics.go, alarms.go, changes.go, dashboard.go and budget.go.
+// first, then metrics.go, alarms.go, changes.go, dashboard.go, budget.go and uploads.go.
 package observe
 
 import (
@@ -53,14 +53,11 @@ func Add(in *stack.Stack, of Parts) {
 
 // alarmActions returns the notifications of an alarm: to the configured topic, and to the
 // configured address by a topic of the stack.
-func alarmActions(in *stack.Stack) (actions []awscloudwatch.IAlarmAction) {
-	if in.Region.AlarmTopicARN != "" {
-		topic := awssns.Topic_FromTopicArn(in.Scope, jsii.String("AlarmTopicGiven"), &in.Region.AlarmTopicARN)
-		actions = append(actions, awscloudwatchactions.NewSnsAction(topic))
-	}
+func alarmActions(in *stack.Stack) []awscloudwatch.IAlarmAction {
+	actions := givenActions(in)
 	if in.Config.AlarmEmail != "" {
 		topic := awssns.NewTopic(in.Scope, jsii.String("AlarmTopic"), &awssns.TopicProps{
-			TopicName: jsii.String(in.Region.Prefix() + "-alarms"), EnforceSSL: jsii.Bool(true),
+			TopicName: jsii.String(topicName(in)), EnforceSSL: jsii.Bool(true),
 		})
 		topic.AddToResourcePolicy(alarmsPublish(in.Scope, topic))
 		topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(&in.Config.AlarmEmail, nil))
@@ -69,6 +66,18 @@ func alarmActions(in *stack.Stack) (actions []awscloudwatch.IAlarmAction) {
 	}
 	return actions
 }
+
+// givenActions returns the notification of an alarm to the configured topic, if any.
+func givenActions(in *stack.Stack) []awscloudwatch.IAlarmAction {
+	if in.Region.AlarmTopicARN == "" {
+		return nil
+	}
+	topic := awssns.Topic_FromTopicArn(in.Scope, jsii.String("AlarmTopicGiven"), &in.Region.AlarmTopicARN)
+	return []awscloudwatch.IAlarmAction{awscloudwatchactions.NewSnsAction(topic)}
+}
+
+// topicName returns the name of the topic for alarms in the stack of service.
+func topicName(in *stack.Stack) string { return in.Region.Prefix() + "-alarms" }
 
 // alarmsPublish allows the account's alarms in the region to publish to a topic. A topic with
 // a policy of its own loses the default policy of AWS, so the permission must be explicit.

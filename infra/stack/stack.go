@@ -5,6 +5,7 @@ package stack
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
 	"github.com/aws/jsii-runtime-go"
 
 	"lectern/infra/config"
@@ -23,7 +24,7 @@ type Stack struct {
 
 // Kind describes a stack.
 type Kind struct {
-	// Name ends the stack's name: State or Service.
+	// Name ends the stack's name: State, Uploads or Service.
 	Name, Description string
 	// Protected refuses to delete the stack.
 	Protected bool
@@ -95,7 +96,7 @@ func (s *Stack) JobsARN() *string {
 	})
 }
 
-// parameter returns the value of a parameter of Systems Manager that the stack of state writes.
+// parameter returns the value of a parameter of Systems Manager that another stack writes.
 // CloudFormation resolves the value at each deployment. A template may not have a parameter without
 // a use, so the first use creates it.
 func (s *Stack) parameter(id, name, description string) *string {
@@ -105,6 +106,20 @@ func (s *Stack) parameter(id, name, description string) *string {
 		})
 	}
 	return s.parameters[id].ValueAsString()
+}
+
+// Publish puts a value into a parameter of Systems Manager, which another stack reads at each deployment. An
+// export would tie the stacks, and a restored table could not replace the table.
+func (s *Stack) Publish(id, name, description string, value *string) {
+	awsssm.NewStringParameter(s.Scope, &id, &awsssm.StringParameterProps{
+		ParameterName: &name, StringValue: value, Description: &description,
+	})
+}
+
+// UploadOrigin returns the id and the host of the upload service, as CloudFront knows them.
+func (s *Stack) UploadOrigin() (id, host *string) {
+	return s.parameter("UploadOrigin", s.Region.UploadParameter("origin"), "The parameter with the origin of the upload service"),
+		s.parameter("UploadHost", s.Region.UploadParameter("host"), "The parameter with the host of the upload service")
 }
 
 // Output shows a value to the operator after a deployment.

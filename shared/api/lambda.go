@@ -233,6 +233,7 @@ func Proxy(h http.Handler) func(context.Context, events.APIGatewayProxyRequest) 
 	adapter := httpadapter.New(fromGateway{h})
 	return func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
 		ctx, r.Path = addressed(ctx, r), safePath(r.Path)
+		r.RequestContext.Identity.SourceIP = client(r)
 		return adapter.ProxyWithContext(ctx, r)
 	}
 }
@@ -262,11 +263,23 @@ func addressed(ctx context.Context, r events.APIGatewayProxyRequest) context.Con
 	if base := basePath(r); base != "" {
 		ctx = context.WithValue(ctx, basePathKey{}, base)
 	}
+	if address := r.StageVariables[StageAddress]; address != "" {
+		return WithAddress(ctx, address)
+	}
 	if host := r.RequestContext.DomainName; host != "" {
 		ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
 	}
 	return ctx
 }
+
+// Variables of the stage of an API behind edges, and the header of the edges.
+const (
+	// StageAddress is the address of the edges, where the API has no domain.
+	StageAddress = "address"
+	// StageEdges is the secret by which a request in HeaderEdges shows that the edges have sent the request.
+	StageEdges  = "edges"
+	HeaderEdges = "X-Lectern-Edges"
+)
 
 type addressKey struct{}
 
@@ -275,8 +288,8 @@ func WithAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }
 
-// Address returns the address at which the caller has found the API, or the address of WithAddress;
-// empty without either. A client cannot choose the host on AWS.
+// Address returns the address at which the caller has found the API, or that of the edges before the API, or the
+// address of WithAddress; empty without any. A client cannot choose the host on AWS.
 func Address(ctx context.Context) string {
 	address, _ := ctx.Value(addressKey{}).(string)
 	return address

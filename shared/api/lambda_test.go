@@ -67,6 +67,23 @@ func TestARequestHasTheGatewaysIDUnlessItsClientGaveOne(t *testing.T) {
 	}
 }
 
+// TestTheAddressOfTheEdges is that of links, wherever the caller has found the API.
+func TestTheAddressOfTheEdges(t *testing.T) {
+	var address, base string
+	proxy := Proxy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		address, base = Address(r.Context()), BasePath(r.Context())
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	for set, want := range map[string]string{"": "https://id.example/live", "https://d1.example/live": "https://d1.example/live"} {
+		_, err := proxy(t.Context(), events.APIGatewayProxyRequest{
+			HTTPMethod: http.MethodGet, Path: "/docs", StageVariables: map[string]string{StageAddress: set},
+			RequestContext: events.APIGatewayProxyRequestContext{Stage: "live", Path: "/live/docs", DomainName: "id.example"},
+		})
+		require.NoError(t, err)
+		require.Equal(t, []string{want, "/live"}, []string{address, base})
+	}
+}
+
 func TestTheBasePathIsTheStageOfTheGatewaysContextAlone(t *testing.T) {
 	var got string
 	proxy := Proxy(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

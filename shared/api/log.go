@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"crypto/subtle"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -102,6 +103,32 @@ func source(caller events.APIGatewayRequestIdentity) (line []slog.Attr) {
 		line = append(line, slog.String("user_agent", agent))
 	}
 	return line
+}
+
+// client returns the address of the client of an event. Of a request from the edges, the gateway has the
+// address of an edge. The edges add the client to X-Forwarded-For, and then the gateway adds the edge.
+func client(r events.APIGatewayProxyRequest) string {
+	from, secret := r.RequestContext.Identity.SourceIP, r.StageVariables[StageEdges]
+	sent := strings.Join(valuesOf(r, HeaderEdges), "")
+	if secret == "" || subtle.ConstantTimeCompare([]byte(sent), []byte(secret)) == 0 {
+		return from
+	}
+	all := strings.Split(strings.Join(valuesOf(r, "X-Forwarded-For"), ","), ",")
+	last := len(all) - 1
+	if last > 0 && strings.TrimSpace(all[last]) == from {
+		last--
+	}
+	return cmp.Or(strings.TrimSpace(all[last]), from)
+}
+
+// valuesOf returns the values of a header of an event. The gateway leaves names as they are sent.
+func valuesOf(r events.APIGatewayProxyRequest, name string) (values []string) {
+	for sent, all := range r.MultiValueHeaders {
+		if strings.EqualFold(sent, name) {
+			values = append(values, all...)
+		}
+	}
+	return values
 }
 
 // maxUserAgent is the largest length of a user agent in the log, in bytes.

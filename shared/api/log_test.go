@@ -30,3 +30,33 @@ func TestTheLineHasTheAddressAndTheUserAgentOfTheGateway(t *testing.T) {
 		require.Equal(t, []slog.Attr{slog.String("user_agent", want)}, line("", sent), "%q", sent)
 	}
 }
+
+// TestTheClientOfEdges: with the secret of the edges, the client is the one before the edge that called the
+// gateway. Without it, nobody can choose the address in the log.
+func TestTheClientOfEdges(t *testing.T) {
+	const edge = "64.252.65.1"
+	for _, c := range []struct{ secret, sent, forwarded, want string }{
+		{"s3cret", "s3cret", "203.0.113.9, " + edge, "203.0.113.9"},
+		{"s3cret", "s3cret", "198.51.100.7, 203.0.113.9, " + edge, "203.0.113.9"},
+		{"s3cret", "s3cret", "198.51.100.7, 203.0.113.9", "203.0.113.9"},
+		{"s3cret", "s3cret", "2001:db8::1," + edge, "2001:db8::1"},
+		{"s3cret", "s3cret", edge, edge},
+		{"s3cret", "s3cret", "", edge},
+		{"s3cret", "secret", "203.0.113.9, " + edge, edge},
+		{"s3cret", "", "203.0.113.9, " + edge, edge},
+		{"", "", "203.0.113.9, " + edge, edge},
+		{"", "s3cret", "203.0.113.9, " + edge, edge},
+	} {
+		got := client(events.APIGatewayProxyRequest{
+			StageVariables:    map[string]string{StageEdges: c.secret},
+			MultiValueHeaders: map[string][]string{"x-lectern-edges": {c.sent}, "X-Forwarded-For": {c.forwarded}},
+			RequestContext:    events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{SourceIP: edge}},
+		})
+		require.Equal(t, c.want, got, "%+v", c)
+	}
+	require.Equal(t, edge, client(events.APIGatewayProxyRequest{
+		StageVariables:    map[string]string{StageEdges: "s3cret"},
+		MultiValueHeaders: map[string][]string{HeaderEdges: {"s3cret", "s3cret"}, "X-Forwarded-For": {"203.0.113.9"}},
+		RequestContext:    events.APIGatewayProxyRequestContext{Identity: events.APIGatewayRequestIdentity{SourceIP: edge}},
+	}), "a client that sends the header too")
+}

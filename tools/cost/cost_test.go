@@ -177,12 +177,33 @@ func TestUploadsAreCountedByHand(t *testing.T) {
 func TestTheLogIsCountedWithARead(t *testing.T) {
 	c := costs(t)
 	for _, p := range regions {
-		without, err := goals[2].cost(c, p)
+		without, err := goals[3].cost(c, p)
 		require.NoError(t, err)
-		with, err := goals[3].cost(c, p)
+		with, err := goals[4].cost(c, p)
 		require.NoError(t, err)
 		require.InDelta(t, busy.cost(p), with-without, 1e-9, p.name)
 	}
+}
+
+// TestTheUploadServiceIsCountedByHand: an hour has a load balancer, a quarter of a processor, half a GB and an
+// address.
+func TestTheUploadServiceIsCountedByHand(t *testing.T) {
+	p := prices{balancer: 1, processor: 8, taskMemory: 4, address: 0.5, alarm: 10, secret: 7}
+	require.InDelta(t, 730*(1+2+2+0.5)+30+7, uploadService(p), 1e-9)
+	require.InDelta(t, 28, uploadService(regions[0]), 0.5)
+	c := costs(t)
+	for _, g := range goals {
+		if g.name == "the same with `uploadService`" {
+			with, err := g.cost(c, regions[1])
+			require.NoError(t, err)
+			without, err := idle(c, regions[1])
+			require.NoError(t, err)
+			require.InDelta(t, uploadService(regions[1]), with-without, 1e-9)
+			require.Zero(t, g.most, "an option is not judged")
+			return
+		}
+	}
+	require.Fail(t, "no row of the upload service")
 }
 
 // TestWhatIsLeftOfTheGoalIsShown with the price of a queue, so that a new worker is no surprise.

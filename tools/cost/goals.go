@@ -22,6 +22,10 @@ const mostIdle = 5
 var goals = []goal{
 	{"a month without requests, before a webhook is tried again, redelivered or replayed for the first time", mostIdle, quiet},
 	{"a month without requests", mostIdle, idle},
+	{"the same with `uploadService`", 0, func(c model, p prices) (float64, error) {
+		spent, err := idle(c, p)
+		return spent + uploadService(p), err
+	}},
 	{"a million times \"" + single + "\", beside the gateway and the log of requests", 1.50, besideGateway(single, dense)},
 	{"the same with the log of requests, ten lines in a delivery", 0, besideGateway(single, many)},
 	{"a million times \"" + withPeople + "\" (five records), beside the gateway and the log of requests", 0, besideGateway(withPeople, dense)},
@@ -96,4 +100,17 @@ func (c model) judge() error {
 		}
 	}
 	return errors.Join(missed...)
+}
+
+const (
+	// The upload service has a task with a quarter of a processor and half a GB, and three metrics in its alarms
+	// (infra/uploads).
+	taskProcessors, taskGB, uploadAlarms = 0.25, 0.5, 3
+)
+
+// uploadService returns what the upload service adds to a month without requests: a load balancer, a task with a
+// public address, alarms, and the secret of the edges.
+func uploadService(p prices) float64 {
+	hour := p.balancer + taskProcessors*p.processor + taskGB*p.taskMemory + p.address
+	return hours*hour + uploadAlarms*p.alarm + p.secret
 }

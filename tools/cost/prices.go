@@ -41,6 +41,10 @@ type prices struct {
 	// send, join or list parts, gets for a million of the others; a deletion is free. The list of S3
 	// was not looked up at the date.
 	bytesKept, puts, gets float64
+	// balancer is for an hour of a load balancer, processor for an hour of a whole processor of a task on arm64,
+	// taskMemory for an hour of a GB of its memory, address for an hour of a public address. edges is for a million
+	// requests through CloudFront. The lists were not looked up at the date for these five.
+	balancer, processor, taskMemory, address, edges float64
 }
 
 // regions has the prices of the service's regions.
@@ -52,6 +56,7 @@ var regions = []prices{
 		logged: 0.50, loggedCheap: 0.25, logKept: 0.03, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
 		bytesKept: 0.023, puts: 5, gets: 0.40,
+		balancer: 0.0225, processor: 0.03238, taskMemory: 0.00356, address: 0.005, edges: 1,
 	},
 	{
 		name: "eu", aws: "eu-central-1",
@@ -60,5 +65,6 @@ var regions = []prices{
 		logged: 0.63, loggedCheap: 0.315, logKept: 0.0324, out: 0.09, alarm: 0.10, dashboard: 3, secret: 0.40,
 		firewall: 6, inspected: 0.60, key: 1, events: 1, schedules: 1, queueRequests: 0.40, fairRequests: 0.10,
 		bytesKept: 0.0245, puts: 5.40, gets: 0.43,
+		balancer: 0.027, processor: 0.03725, taskMemory: 0.00409, address: 0.005, edges: 1.20,
 	},
 }

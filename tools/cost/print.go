@@ -89,7 +89,8 @@ func (c model) withoutRequests() string {
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
 		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, and "+
 		"as much again after each of its first two yearly rotations, a firewall %.2f and %.2f "+
-		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
+		"per million requests; a budget nothing; the upload service %.2f, %.2f in eu, and %.2f per million requests through CloudFront, %.2f in "+
+		"eu. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
 		"is, and whose replica of the secret costs as much as the secret, a DNS zone, `maintain`, which once a day reads a unit for about "+
 		"13 rows (for 20,000 rows, a cent a month), and the archives of "+
 		"the functions in the bucket of the CDK (a release has about 0.2 GB: half a cent), and the bytes in the bucket "+
@@ -101,6 +102,7 @@ func (c model) withoutRequests() string {
 		countOf(events.Queue), pollers, pollSeconds, idle.polls, grouped(countOf(events.Schedule)*minutesOfMonth), idle.sweeps, idle.quiet,
 		c.shape.logs, c.shape.filters,
 		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected,
+		uploadService(us), uploadService(regions[1]), us.edges, regions[1].edges,
 		idle.polls/countOf(events.Queue), 2*us.alarm, c.left())
 }
 

@@ -1,4 +1,4 @@
-// Command release writes the archive of a release: the Lambdas, the CDK app, and the files that
+// Command release writes the archive of a release: the Lambdas, the upload server, the CDK app, and the files that
 // name the CDK and the default configuration. A deployment from the archive needs no compiler.
 // The same commit gives the same bytes. Run from the project's folder; `make release` does.
 package main
@@ -28,6 +28,9 @@ const (
 	program  = 0o755
 	document = 0o644
 )
+
+// uploads is the folder of the image of the upload service (infra/uploads).
+const uploads = "uploads"
 
 func main() {
 	var r release
@@ -110,9 +113,11 @@ func (r release) files() ([]file, error) {
 		{"LICENSE", document, nil}, {"bin/infra", program, nil}, {"cdk.json", document, nil},
 		{"infra/package-lock.json", document, nil}, {"infra/package.json", document, nil},
 	}
-	for _, name := range functions.Names() {
-		files = append(files, file{path.Join("dist", "linux-"+r.arch, name, "bootstrap"), program, nil})
+	dist := path.Join("dist", "linux-"+r.arch)
+	for _, name := range append(functions.Names(), uploads) {
+		files = append(files, file{path.Join(dist, name, "bootstrap"), program, nil})
 	}
+	files = append(files, file{path.Join(dist, uploads, "Dockerfile"), document, nil})
 	var sums bytes.Buffer
 	var missing error
 	for i := range files {

@@ -28,6 +28,7 @@ func built(t *testing.T, mode os.FileMode) string {
 	for _, name := range functions.Names() {
 		names = append(names, "dist/linux-arm64/"+name+"/bootstrap")
 	}
+	names = append(names, "dist/linux-arm64/uploads/bootstrap", "dist/linux-arm64/uploads/Dockerfile")
 	for _, name := range names {
 		require.NoError(t, os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o750))
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("content of "+name), mode))
@@ -87,7 +88,7 @@ func TestTheSameFilesGiveTheSameArchive(t *testing.T) {
 
 func TestAnArchiveHasWhatADeploymentNeeds(t *testing.T) {
 	files, order := unpack(t, write(t, built(t, 0o600)))
-	require.Len(t, order, len(functions.Names())+6)
+	require.Len(t, order, len(functions.Names())+8)
 	require.Equal(t, "SHA256SUMS", order[0])
 	for _, name := range []string{"dist/linux-arm64/gone/bootstrap", "dist/linux-amd64/operator/bootstrap", "bin/lectern"} {
 		require.NotContains(t, files, name)

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lectern/functions"
+	"lectern/infra/config"
 )
 
 const (
@@ -142,9 +143,19 @@ func (c check) throttle(rate float64, burst int) Finding {
 
 // certificate checks that the domain's certificate is issued for the domain.
 func (c check) certificate(ctx context.Context) Finding {
-	const subject = "certificate"
-	in := &acm.DescribeCertificateInput{CertificateArn: &c.At.Domain.CertificateARN}
-	answer, err := acm.NewFromConfig(c.aws).DescribeCertificate(ctx, in)
+	return c.issued(ctx, c.aws, "certificate", c.At.Domain.CertificateARN)
+}
+
+// edgeCertificate does the same check of the certificate of the edges.
+func (c check) edgeCertificate(ctx context.Context) Finding {
+	with := c.aws.Copy()
+	with.Region = config.EdgeRegion
+	return c.issued(ctx, with, "certificate of the edges", c.At.Domain.EdgeCertificateARN)
+}
+
+// issued checks that a certificate is issued for the domain.
+func (c check) issued(ctx context.Context, with aws.Config, subject, arn string) Finding {
+	answer, err := acm.NewFromConfig(with).DescribeCertificate(ctx, &acm.DescribeCertificateInput{CertificateArn: &arn})
 	if err != nil {
 		return unread(subject, "acm:DescribeCertificate", err)
 	}
@@ -155,7 +166,7 @@ func (c check) certificate(ctx context.Context) Finding {
 	case found.Status == certificates.CertificateStatusPendingValidation:
 		return Finding{Failed, subject, "it is not validated yet: create the DNS record that ACM shows for it, and wait for the state ISSUED"}
 	case found.Status != certificates.CertificateStatusIssued:
-		return Finding{Failed, subject, fmt.Sprintf("its state is %s, and must be ISSUED: name another one in certificateArn", found.Status)}
+		return Finding{Failed, subject, fmt.Sprintf("its state is %s, and must be ISSUED: name another one in the configuration", found.Status)}
 	case !covers(append(found.SubjectAlternativeNames, aws.ToString(found.DomainName)), c.At.Domain.Name):
 		return Finding{Failed, subject, fmt.Sprintf("it is not for %s, only for %s", c.At.Domain.Name,
 			strings.Join(found.SubjectAlternativeNames, ", "))}

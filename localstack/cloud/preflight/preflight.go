@@ -85,6 +85,9 @@ func Run(ctx context.Context, with aws.Config, d Deployment) []Finding {
 	findings = append(findings, c.gateway(ctx)...)
 	if c.At.Domain != nil {
 		findings = append(findings, c.certificate(ctx))
+		if c.UploadService {
+			findings = append(findings, c.edgeCertificate(ctx))
+		}
 	}
 	return findings
 }

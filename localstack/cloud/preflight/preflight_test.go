@@ -18,11 +18,14 @@ import (
 	"lectern/localstack/cloud/target"
 )
 
-const arn = "arn:aws:acm:us-west-2:123456789012:certificate/1"
+const (
+	arn     = "arn:aws:acm:us-west-2:123456789012:certificate/1"
+	edgeARN = "arn:aws:acm:us-east-1:123456789012:certificate/3"
+)
 
 // account is an AWS account as its APIs show it: JSON answers, empty for one that is refused.
 type account struct {
-	lambda, gateway, certificate string
+	lambda, gateway, certificate, edges string
 	// reserved has the instances that functions reserve, by their names.
 	reserved map[string]int
 }
@@ -33,6 +36,7 @@ func sound() account {
 		lambda:      `{"AccountLimit": {"ConcurrentExecutions": 1000, "UnreservedConcurrentExecutions": 1000}}`,
 		gateway:     `{"throttleSettings": {"rateLimit": 10000, "burstLimit": 5000}}`,
 		certificate: certificate("ISSUED", time.Now().Add(300*24*time.Hour), "api.example.org"),
+		edges:       certificate("ISSUED", time.Now().Add(300*24*time.Hour), "*.example.org"),
 	}
 }
 
@@ -68,8 +72,13 @@ func (a account) serve(t *testing.T) {
 		case "GET /account ":
 			answer = map[bool]string{true: a.gateway}[signed("apigateway")]
 		case "POST / CertificateManager.DescribeCertificate":
-			require.JSONEq(t, fmt.Sprintf(`{"CertificateArn": %q}`, arn), string(text))
-			answer = map[bool]string{true: a.certificate}[signed("acm")]
+			asked := arn
+			if strings.Contains(r.Header.Get("Authorization"), "/us-east-1/acm/aws4_request") {
+				asked, answer = edgeARN, a.edges
+			} else {
+				answer = map[bool]string{true: a.certificate}[signed("acm")]
+			}
+			require.JSONEq(t, fmt.Sprintf(`{"CertificateArn": %q}`, asked), string(text))
 		}
 		if answer == "" {
 			w.Header().Set("X-Amzn-Errortype", "AccessDeniedException")
@@ -115,6 +124,7 @@ const (
 
 	west   = `{"us": {"awsRegion": "us-west-2"}}`
 	domain = `{"us": {"awsRegion": "us-west-2", "domain": {"name": "api.example.org", "certificateArn": "` + arn + `"}}}`
+	edges  = `{"uploadService": true, "us": {"awsRegion": "us-west-2", "domain": {"name": "api.example.org", "certificateArn": "` + arn + `", "edgeCertificateArn": "` + edgeARN + `"}}}`
 )
 
 func TestASoundAccountIsReady(t *testing.T) {
@@ -187,6 +197,9 @@ func TestWhatAnAccountLacksIsTold(t *testing.T) {
 		"wildcard":       {at("ISSUED", later, "example.org", "*.example.org"), domain, "ok       certificate", nil},
 		"ends soon":      {at("ISSUED", soon, "api.example.org"), domain, "warning  certificate", []string{soon.UTC().Format(time.DateOnly)}},
 		"lambda refused": {with(func(a *account) { a.lambda = "" }), domain, "failed   concurrent", []string{"lambda:GetAccountSettings", "AccessDenied"}},
+		"edges pending":  {with(func(a *account) { a.edges = certificate("PENDING_VALIDATION", later, "api.example.org") }), edges, "failed   certificate of the edges", []string{"DNS record"}},
+		"edges refused":  {with(func(a *account) { a.edges = "" }), edges, "failed   certificate of the edges", []string{"acm:DescribeCertificate"}},
+		"edges":          {sound(), edges, "ok       certificate of the edges: issued for api.example.org", nil},
 		"acm refused":    {with(func(a *account) { a.certificate = "" }), domain, "failed   certificate", []string{"acm:DescribeCertificate"}},
 		"api refused":    {with(func(a *account) { a.gateway = "" }), domain, "failed   API Gateway", []string{"apigateway:GET"}},
 	} {

@@ -4,20 +4,18 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"lectern/shared/api"
+	"lectern/shared/api/server"
 	"lectern/shared/apierr"
 )
 
@@ -75,9 +73,9 @@ func newDoor(env api.Env, groups []api.Group, functionOf func(api.Group) functio
 
 // ServeHTTP answers a request.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path, found := d.below(r.URL.EscapedPath())
+	path, found := server.Below(d.stage, r.URL.EscapedPath())
 	if !found {
-		refuseStage(w)
+		server.RefuseStage(w)
 		return
 	}
 	to := d.router.find(r.Method, path)
@@ -122,12 +120,12 @@ func (d *door) stream(w http.ResponseWriter, r *http.Request, path string, to ro
 func (d *door) fail(w http.ResponseWriter, r *http.Request, event events.APIGatewayProxyRequest, err error) {
 	id := event.RequestContext.RequestID
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) {
-		d.refuse(w, id, refused)
+		server.Refuse(w, id, refused)
 		return
 	}
 	if r.Context().Err() == nil { // Else the client has gone.
 		d.log.Error("no answer from the group", "request_id", id, "method", r.Method, "route", event.Resource, "error", err)
-		d.refuse(w, id, failed(err))
+		server.Refuse(w, id, failed(err))
 	}
 }
 
@@ -142,56 +140,15 @@ func failed(err error) *apierr.Error {
 	return e
 }
 
-// event returns the request in API Gateway's form. path is the path without the stage; the
-// context of the event has the whole path. The path stays encoded, the query is
-// decoded, and the body is base64 because the API declares every media type as binary.
+// event returns the request as an event. The body is base64 because the API declares every media type as
+// binary.
 func (d *door) event(r *http.Request, path string, to route, body []byte) events.APIGatewayProxyRequest {
-	r.Header["Host"] = []string{r.Host}
-	r.Header["X-Forwarded-Proto"] = []string{"http"}
-	return events.APIGatewayProxyRequest{
-		Resource:                        to.template,
-		Path:                            path,
-		HTTPMethod:                      r.Method,
-		MultiValueHeaders:               r.Header,
-		MultiValueQueryStringParameters: query(r.URL.RawQuery),
-		PathParameters:                  to.parameters,
-		Body:                            base64.StdEncoding.EncodeToString(body),
-		IsBase64Encoded:                 len(body) > 0,
-		RequestContext: events.APIGatewayProxyRequestContext{
-			Stage:            cmp.Or(d.stage, noStage),
-			RequestID:        d.newID(),
-			ResourcePath:     to.template,
-			HTTPMethod:       r.Method,
-			Path:             r.URL.EscapedPath(),
-			Protocol:         r.Proto,
-			DomainName:       r.Host,
-			RequestTimeEpoch: d.now().UnixMilli(),
-			Identity:         events.APIGatewayRequestIdentity{SourceIP: host(r.RemoteAddr), UserAgent: r.UserAgent()},
-		},
-	}
-}
-
-// query decodes a query string. A broken value stays as sent, so that the group refuses the
-// value: a dropped parameter would widen a search.
-func query(raw string) map[string][]string {
-	decoded := map[string][]string{}
-	for pair := range strings.SplitSeq(raw, "&") {
-		if pair == "" {
-			continue
-		}
-		name, value, _ := strings.Cut(pair, "=")
-		name = unescaped(name)
-		decoded[name] = append(decoded[name], unescaped(value))
-	}
-	return decoded
-}
-
-// unescaped returns text without percent encoding; a broken text stays as sent.
-func unescaped(text string) string {
-	if plain, err := url.QueryUnescape(text); err == nil {
-		return plain
-	}
-	return text
+	event := server.Event(r, server.Request{
+		ID: d.newID(), At: d.now(), Stage: cmp.Or(d.stage, noStage), Path: path, Template: to.template, Parameters: to.parameters,
+		Scheme: "http", Client: server.Host(r.RemoteAddr),
+	})
+	event.Body, event.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), len(body) > 0
+	return event
 }
 
 // write sends a group's answer. After an error, no byte was sent.
@@ -233,17 +190,4 @@ func refuseLength(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusRequestEntityTooLarge)
 	_, _ = fmt.Fprintf(w, "HTTP content length exceeded %d bytes.", maxBody) // A client that has gone needs no answer.
-}
-
-// refuse sends the gateway's own answer, with the body and headers declared in infra. id is
-// the id of the event, if any.
-func (d *door) refuse(w http.ResponseWriter, id string, e *apierr.Error) {
-	header := w.Header()
-	for name, value := range api.CommonHeader() {
-		header.Set(name, value)
-	}
-	header.Set("Content-Type", "application/json")
-	header.Set("X-Request-Id", id)
-	w.WriteHeader(e.Status)
-	_ = json.NewEncoder(w).Encode(e) //nolint:errchkjson // a client that has gone needs no answer
 }

@@ -14,6 +14,7 @@ import (
 
 	"lectern/functions"
 	"lectern/shared/api"
+	"lectern/shared/api/server"
 	"lectern/shared/apierr"
 )
 
@@ -26,7 +27,7 @@ func TestARefusalAtTheDoorHasTheHeadersOfTheService(t *testing.T) {
 	root.Handler(env).ServeHTTP(ofService, httptest.NewRequest(http.MethodGet, "/nothing", http.NoBody))
 	require.Equal(t, http.StatusNotFound, ofService.Code)
 
-	new(door).refuse(ofDoor, "id", apierr.NotFound("Route"))
+	server.Refuse(ofDoor, "id", apierr.NotFound("Route"))
 	want := ofService.Header()
 	require.NotEmpty(t, want.Get("Content-Security-Policy"))
 	want.Del("Content-Security-Policy")

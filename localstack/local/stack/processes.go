@@ -91,10 +91,18 @@ func (p *processes) function(name string) *runtimeapi.Function {
 func (p *processes) open(name string) *runtimeapi.Function {
 	return runtimeapi.New(runtimeapi.Config{
 		Name: name, Binary: Binary(p.folder, name), Timeout: p.time, Log: p.output,
-		// The engine serves DynamoDB alone, so a client of another service must not call it.
-		Env: append(slices.Concat(p.env, p.others(name)), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name)),
+		Env: p.environment(name),
 	})
 }
+
+// environment returns the variables of a function. The engine serves DynamoDB alone, so a client of another
+// service must not call it.
+func (p *processes) environment(name string) []string {
+	return append(slices.Concat(p.env, p.others(name)), "AWS_ENDPOINT_URL_DYNAMODB="+p.engine(name))
+}
+
+// Environment returns the variables of the own binary of a function.
+func (s *Stack) Environment(name string) []string { return s.processes().environment(name) }
 
 // group returns the function of a group.
 func (p *processes) group(g api.Group) function {

@@ -288,11 +288,3 @@ func (s *Stack) TableName() string { return s.config.Table }
 
 // Engine returns the engine, for a test that kills the engine.
 func (s *Stack) Engine() *engine.Engine { return s.engine }
-
-// host returns the address without the port.
-func host(address string) string {
-	if host, _, err := net.SplitHostPort(address); err == nil {
-		return host
-	}
-	return address
-}

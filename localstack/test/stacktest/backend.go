@@ -115,6 +115,13 @@ func (s *Stack) Env(t testing.TB) api.Env {
 	return s.backend.instance.Env
 }
 
+// Environment returns the variables of a function's own binary, for a test that starts another binary with them.
+func (s *Stack) Environment(t testing.TB, name string) []string {
+	t.Helper()
+	NeedsBinaries(t)
+	return s.backend.stack.Environment(name)
+}
+
 // Inside leaves the test out unless the service runs in this process. why names what is
 // between a caller and the service elsewhere.
 func (s *Stack) Inside(t testing.TB, why string) {
