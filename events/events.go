@@ -60,6 +60,8 @@ const (
 	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
+	// Slides draws the holding slides of sessions.
+	Slides = "slides"
 	// Transcriber turns media into transcriptions.
 	Transcriber = "transcriber"
 )
@@ -69,6 +71,7 @@ const (
 	Webhooks   = "webhooks"
 	Deliveries = "deliveries"
 	Work       = "work"
+	Drawings   = "drawings"
 	Media      = "media"
 )
 
@@ -83,6 +86,8 @@ var Workers = []Worker{
 	{Name: Sweeper, Memory: 256, Seconds: 50, Source: Schedule, From: "rate(1 minute)"},
 	// A request of a person may need the memory and the time of an instance.
 	{Name: Dataworker, Memory: 512, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 2},
+	// A drawing takes a processor for about a second; an instance ends before the second round of an erasure.
+	{Name: Slides, Memory: 1024, Seconds: 120, Source: Queue, From: Drawings, Messages: 10, Instances: 5},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
 }
 
@@ -117,6 +122,13 @@ type Rule struct {
 var Rules = []Rule{
 	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
 	{Name: Work, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated}}, Queue: Work},
+	{Name: Drawings, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": slideKinds}, Queue: Drawings},
+}
+
+// slideKinds are the kinds of changes of what a holding slide shows.
+var slideKinds = []string{
+	"session.created", "session.updated", "session.deleted",
+	"contact.updated", "contact.deleted", "contact.event.associated", "contact.event.disassociated", bus.EventChanged,
 }
 
 // transcriptions are the rules of a region with a transcriber.

@@ -117,6 +117,8 @@ var used = map[string][]use{
 	"media":          {keep(media.Folder, putObject, getObject, abortUpload, "s3:ListMultipartUploadParts"), order},
 	// sessionfiles signs links with a key of the region, and removes bytes that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject), unseal},
+	// slides signs links with a key of the region, and sends sessions to its own queue.
+	events.Slides: {remove(sessionfile.Folder, putObject), send(events.Drawings), unseal},
 	// transcriber checks a job later by its own queue. A job reads and writes with its role.
 	events.Transcriber: {
 		keep(media.Folder, getObject), remove(speech.Folder, putObject, getObject), send(events.Media), startJob, findJob,
@@ -127,8 +129,9 @@ var used = map[string][]use{
 	// messages of the others back. Its maintenance removes bytes.
 	Operator: {
 		remove(media.Folder, abortUpload), remove(recording.Folder), remove(sessionfile.Folder, abortUpload),
-		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
+		unseal, publish, send(events.Webhooks), attempt, send(events.Work), send(events.Drawings),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
+		empty(bus.DeadOf(events.Drawings)),
 		ifTranscribed(send(events.Media)), ifTranscribed(empty(bus.DeadOf(events.Media))),
 	},
 }

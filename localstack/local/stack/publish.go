@@ -13,6 +13,7 @@ import (
 	"lectern/events/deliverer"
 	"lectern/events/matcher"
 	"lectern/events/publisher"
+	"lectern/events/slides"
 	"lectern/events/sweeper"
 	"lectern/events/transcriber"
 	"lectern/localstack/local/bus"
@@ -113,13 +114,15 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	d, delivererErr := deliverer.Start(s.workerEnv(workers.Deliverer), s.places(workers.Deliverer))
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
-	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr); err != nil {
+	l, slidesErr := slides.Start(s.workerEnv(workers.Slides), s.places(workers.Slides))
+	if err := errors.Join(matcherErr, delivererErr, sweeperErr, requestsErr, slidesErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	p := &publisher.Publisher{Bus: to, Now: time.Now, Log: s.config.Log}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
 		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(r.Invoke),
+		workers.Slides: handler(l.Invoke),
 	}
 	if s.config.Transcriber == "" {
 		return all, nil
