@@ -132,10 +132,12 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
 		"webhooks":     {"LECTERN_KEYS": keys},
 		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work"), "LECTERN_BUCKET": bucket},
+		"slides": {"LECTERN_QUEUE_DRAWINGS": url("drawings"), "LECTERN_KEYS": keys, "LECTERN_BUCKET": bucket},
 		"operator": {
 			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_BUCKET": bucket, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
 			"LECTERN_QUEUE_WEBHOOKS_DEAD": url("webhooks-dead"), "LECTERN_QUEUE_DELIVERIES_DEAD": url("deliveries-dead"),
 			"LECTERN_QUEUE_WORK": url("work"), "LECTERN_QUEUE_WORK_DEAD": url("work-dead"),
+			"LECTERN_QUEUE_DRAWINGS": url("drawings"), "LECTERN_QUEUE_DRAWINGS_DEAD": url("drawings-dead"),
 		},
 	}
 	for _, f := range service.of("AWS::Lambda::Function") {

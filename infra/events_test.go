@@ -96,7 +96,7 @@ func TestQueuesInvokeTheirWorkers(t *testing.T) {
 			batch, most, ofReserved float64
 		}{
 			{events.Matcher, events.Webhooks, 10, 10, 10}, {events.Deliverer, events.Deliveries, 10, 50, 20},
-			{events.Dataworker, events.Work, 1, 2, 2},
+			{events.Dataworker, events.Work, 1, 2, 2}, {events.Slides, events.Drawings, 10, 5, 5},
 		} {
 			most := w.most
 			if title == "everything" { // Each function has 20 reserved instances.

@@ -53,7 +53,7 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 	want := map[string][]any{
 		"operator": {512.0, "448MiB", 50.0}, "ingester": {256.0, "224MiB", 60.0}, "publisher": {256.0, "224MiB", 60.0},
 		"matcher": {512.0, "448MiB", 30.0}, "deliverer": {256.0, "224MiB", 60.0}, "sweeper": {256.0, "224MiB", 50.0},
-		"dataworker": {512.0, "448MiB", 900.0},
+		"dataworker": {512.0, "448MiB", 900.0}, "slides": {1024.0, "896MiB", 120.0},
 	}
 	for _, g := range functions.Groups {
 		want[g.Name] = small

@@ -23,8 +23,13 @@ type scan struct {
 	After string `json:"after,omitempty"`
 }
 
-// sessionsAtOnce is the number of sessions of a part of a scan.
-const sessionsAtOnce = 100
+const (
+	// sessionsAtOnce is the number of sessions that are read at once.
+	sessionsAtOnce = 100
+	// Part is about the number of sessions of a message. AWS ends a chain of about 16 messages that a function
+	// sends to itself, so a message does as much as its time allows.
+	Part = 5000
+)
 
 // roomOf returns the room of a change of a room; empty for every other change.
 func roomOf(m bus.Message) string {
@@ -40,10 +45,33 @@ func (w *Worker) scan(ctx context.Context, s scan) error {
 	if err != nil || !config.Known() {
 		return err
 	}
+	for more, seen := true, 0; more; seen += sessionsAtOnce {
+		if seen >= w.Part {
+			return w.sendNext(ctx, s)
+		}
+		if more, err = w.scanSome(ctx, &s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sendNext sends the next part of a scan to the worker's own queue.
+func (w *Worker) sendNext(ctx context.Context, s scan) error {
+	body, err := wire.Encode(task{Scan: &s})
+	if err != nil {
+		return fmt.Errorf("slides: encode a task: %w", err)
+	}
+	return w.Queue.Send(ctx, bus.Post{Body: body, Group: fmt.Sprint(s.Org)})
+}
+
+// scanSome sends some sessions of a scan to the worker's own queue, moves the scan behind them, and reports
+// whether there may be more.
+func (w *Worker) scanSome(ctx context.Context, s *scan) (more bool, err error) {
 	of := session.Of(s.Org, s.Event)
 	rows, more, last, err := w.Table.Some(ctx, of.Rows().Rows, cmp.Or(s.After, "0"), "~", sessionsAtOnce)
 	if err != nil {
-		return err
+		return false, err
 	}
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -51,17 +79,10 @@ func (w *Worker) scan(ctx context.Context, s scan) error {
 	}
 	found, err := w.touched(ctx, of, ids, s.Room)
 	if err != nil {
-		return err
-	}
-	if err := w.send(ctx, found); err != nil || !more {
-		return err
+		return false, err
 	}
 	s.After = last + "~"
-	body, err := wire.Encode(task{Scan: &s})
-	if err != nil {
-		return fmt.Errorf("slides: encode a task: %w", err)
-	}
-	return w.Queue.Send(ctx, bus.Post{Body: body, Group: fmt.Sprint(s.Org)})
+	return more, w.send(ctx, found)
 }
 
 // touched returns the sessions of ids that have a slide or may have one, and are in the room if one is given.

@@ -33,6 +33,8 @@ type Config struct {
 	Files  *sessionfile.Store
 	// Queue is the worker's own queue: for the sessions of a change of many, and for the next part of a scan.
 	Queue bus.Queue
+	// Part is about the number of sessions of a message of a scan.
+	Part int
 }
 
 // Worker draws holding slides. It is safe for concurrent use.

@@ -13,5 +13,7 @@ func Start(env api.Env, places *bus.Places) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(Config{Table: env.Table, Log: env.Log, Slides: stores.Slides(env), Files: stores.SessionFiles(env), Queue: queue}), nil
+	return New(Config{
+		Table: env.Table, Log: env.Log, Slides: stores.Slides(env), Files: stores.SessionFiles(env), Queue: queue, Part: Part,
+	}), nil
 }

@@ -3,7 +3,8 @@ package session
 import (
 	"slices"
 
-	"lectern/shared/settings/item"
+	"github.com/google/uuid"
+
 	"lectern/shared/wire"
 )
 
@@ -37,8 +38,12 @@ type File struct {
 // HoldingSlide is the type of the file that the service draws of a session.
 const HoldingSlide = "holding_slide"
 
-// SlideID returns the id of the holding slide of a session: always the same for a session.
-func SlideID(session string) string { return item.DerivedID("holding slide", session) }
+// slideSpace is the namespace of the ids of holding slides.
+var slideSpace = uuid.MustParse("2b6d0c1f-7a34-4c80-9d5e-51f6a8e3c7b4")
+
+// SlideID returns the id of the holding slide of a session (a UUID of version 5): always the same for a
+// session.
+func SlideID(session string) string { return uuid.NewSHA1(slideSpace, []byte(session)).String() }
 
 // IsSlide reports whether the file of an id is the session's holding slide. A client may give its own
 // files the same type, by a slot.

@@ -39,6 +39,9 @@ type Config struct {
 // Known reports whether an operator has set the slides up, on or off.
 func (c *Config) Known() bool { return c.version > 0 }
 
+// Revision returns the version of the record; 0 without a record.
+func (c *Config) Revision() int64 { return c.version }
+
 // Draft is what an operator changes. A picture that is sent as null is removed.
 type Draft struct {
 	On               wire.Opt[bool]

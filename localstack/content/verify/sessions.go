@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"lectern/shared/person"
 	"lectern/shared/repair"
 	"lectern/shared/session"
+	"lectern/shared/slide"
 	"lectern/shared/wire"
 )
 
@@ -33,6 +35,9 @@ func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	innerMap(o.Sessions, at.Owner)[at.Rest] = body
 }
 
+// addSlides adds how the holding slides of an event are set up, or a part of a picture.
+func (o *Organization) addSlides(at raw.Partition, item raw.Item) { o.filesOf(at.Owner).AddSlides(item) }
+
 // filesOf returns the files of an event.
 func (o *Organization) filesOf(event string) *files.Items {
 	if o.files[event] == nil {
@@ -54,7 +59,11 @@ func (o *Organization) checkSessions(owner string, bodies map[string]*session.Bo
 	}
 	o.compareRows(owner, "S", want)
 	o.checkSubsessions(owner, bodies)
-	o.filesOf(owner).Check(bodies)
+	in := o.filesOf(owner)
+	in.Check(bodies)
+	if set := in.Slides(); set.Known() {
+		o.checkPublished(fmt.Sprint(slide.Type, " ", raw.ParsePartition(owner).EventID()), set.Revision(), set.UpdatedAt.UnixMilli(), 0)
+	}
 	if o.Count > before {
 		o.addRepair(owner, repair.Sessions)
 	}

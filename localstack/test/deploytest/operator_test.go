@@ -35,6 +35,7 @@ func TestTheOperatorMovesDeadLettersBack(t *testing.T) {
 	letters := map[string]any{
 		events.Webhooks:   map[string]any{"detail": bus.Message{Change: "none", Org: s.Org, Kind: "session.updated"}},
 		events.Deliveries: delivery.Task{Org: s.Org, Endpoint: "none", ID: "none", Attempt: 1},
+		events.Drawings:   map[string]any{"visit": map[string]any{"org": s.Org, "event": 1, "session": "none"}},
 		events.Work:       map[string]any{"detail": bus.Message{Org: s.Org, RecordID: request}},
 	}
 	region := deployed(t)
