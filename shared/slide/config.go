@@ -24,7 +24,7 @@ const Type = "holding_slides"
 // Keys are the patterns of the items. A background may show what an operator wants.
 var Keys = []keys.Pattern{
 	{Name: "holding slides of an event", PK: "e#HS", SK: "-", Personal: keys.Nothing},
-	{Name: "part of a picture", PK: "e#HS", SK: "P#<picture>#<index>", Personal: keys.Outside},
+	{Name: "part of a picture", PK: "e#HS", SK: "P#<kind>#<index>", Personal: keys.Outside},
 }
 
 // Config says whether the sessions of an event have holding slides, and has the pictures on them.
@@ -71,7 +71,7 @@ func partKeys(pk, name string, p *Picture) (all []table.Key) {
 		return nil
 	}
 	for i := range (p.Size + partBytes - 1) / partBytes {
-		all = append(all, table.Key{PK: pk, SK: fmt.Sprintf("P#%s#%02d", name, i)})
+		all = append(all, table.Key{PK: pk, SK: fmt.Sprintf("P#%s#%04d", name, i)})
 	}
 	return all
 }

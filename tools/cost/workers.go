@@ -57,6 +57,9 @@ const (
 	// to render.
 	// deliverReads is that of an attempt: delivery, body, endpoint, owner, token and state.
 	listReads, matchReads, deliverReads = 1, 11, 7
+	// slidesMS is the billed time of an invocation of the worker of slides for events without slides, and
+	// slidesReads the number of read units of a message.
+	slidesMS, slidesReads = 15, 1
 	// bodyKB and deliveryKB are the sizes in the table of a body, deflated, and of a delivery with its
 	// attempt; the delivery is written twice. A write in a transaction counts twice.
 	bodyKB, deliveryKB, deliveryWrites, twice = 3, 1, 2, 2
@@ -120,12 +123,20 @@ func (f flow) toMatcher(p prices) published {
 	return c
 }
 
+// toSlides returns the cost of a million published kinds of events without holding slides, beside toMatcher:
+// the worker of slides looks whether the event has some. It takes the kinds of sessions and contacts.
+func (f flow) toSlides(p prices) published {
+	c := published{queues: p.queueRequests * (1 + 2/f.messages), table: slidesReads * p.readUnits}
+	c.worker(events.Slides, f.messages, slidesMS, p)
+	return c
+}
+
 // changesOf returns the cost of a million requests that publish so many kinds each.
 func (f flow) changesOf(kinds float64, p prices) float64 {
 	if kinds == 0 {
 		return 0
 	}
-	return kinds * f.toMatcher(p).total()
+	return kinds * (f.toMatcher(p).total() + f.toSlides(p).total())
 }
 
 // delivered returns the cost of a million webhooks that are delivered at the first attempt, each of a
@@ -183,12 +194,13 @@ func (w waiting) total() float64 { return w.polls + w.sweeps }
 func aboutChanges() string {
 	us := regions[0]
 	return fmt.Sprintf("Changes: each published kind is an event on the bus, %.2f a million, and a request of SQS into the queue of the "+
-		"matcher; an update of a contact is one more event, without a queue; the stream costs nothing. "+
+		"matcher, and those of sessions and contacts into the queue of slides; an update of a contact is one more event, without a queue; the stream costs nothing. "+
 		"SQS: %.2f for a million requests, %.2f more for those with a message group. Lambda: publisher %d ms, "+
-		"matcher %d, deliverer %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for an endpoint; "+
-		"of the deliverer %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
+		"matcher %d, deliverer %d, slides %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for an endpoint; "+
+		"of the deliverer %d, of slides %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
 		"bytes and %s of headers and handshake. All of these are assumptions.",
-		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, eachMS, listReads, matchReads, deliverReads,
+		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, slidesMS, eachMS, listReads, matchReads,
+		deliverReads, slidesReads,
 		bodyKB, deliveryKB, deliveryWrites, grouped(bodyBytes), grouped(sentHeaders))
 }
 
@@ -206,6 +218,8 @@ func (c model) byChange(b *strings.Builder) error {
 	}{
 		{"kinds of an organization without endpoints, one by one", trickle.toMatcher},
 		{"the same, ten together", stream.toMatcher},
+		{"the same kinds of an event without holding slides, one by one, more", trickle.toSlides},
+		{"the same, ten together", stream.toSlides},
 		{"webhooks, one by one", trickle.delivered},
 		{"webhooks, ten together", stream.delivered},
 	} {

@@ -36,7 +36,18 @@ func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 }
 
 // addSlides adds how the holding slides of an event are set up, or a part of a picture.
-func (o *Organization) addSlides(at raw.Partition, item raw.Item) { o.filesOf(at.Owner).AddSlides(item) }
+func (o *Organization) addSlides(at raw.Partition, item raw.Item) {
+	o.filesOf(at.Owner).AddSlides(item)
+}
+
+// checkSlides compares how the holding slides of the events are set up with the change records.
+func (o *Organization) checkSlides() {
+	for _, event := range sortedKeys(o.files) {
+		if set := o.files[event].Slides(); set.Known() {
+			o.checkPublished(fmt.Sprint(slide.Type, " ", raw.ParsePartition(event).EventID()), set.Revision(), set.UpdatedAt.UnixMilli(), 0)
+		}
+	}
+}
 
 // filesOf returns the files of an event.
 func (o *Organization) filesOf(event string) *files.Items {
@@ -59,11 +70,7 @@ func (o *Organization) checkSessions(owner string, bodies map[string]*session.Bo
 	}
 	o.compareRows(owner, "S", want)
 	o.checkSubsessions(owner, bodies)
-	in := o.filesOf(owner)
-	in.Check(bodies)
-	if set := in.Slides(); set.Known() {
-		o.checkPublished(fmt.Sprint(slide.Type, " ", raw.ParsePartition(owner).EventID()), set.Revision(), set.UpdatedAt.UnixMilli(), 0)
-	}
+	o.filesOf(owner).Check(bodies)
 	if o.Count > before {
 		o.addRepair(owner, repair.Sessions)
 	}

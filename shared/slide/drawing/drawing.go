@@ -86,10 +86,10 @@ func (p *Pictures) PNG(f *slide.Facts) ([]byte, error) {
 	}
 	s := &sheet{to: to, setter: typeset.NewSetter(), y: top}
 	for _, t := range []text{
-		{f.Title, []float64{92, 80, 68, 58}, true, 4, ink},
-		{when(f), []float64{46, 38}, false, 1, pale},
-		{f.Room, []float64{46, 38}, false, 1, pale},
-		{strings.Join(f.Speakers, ", "), []float64{50, 42, 36}, false, 4, ink},
+		{f.Title, []float64{92, 80, 68, 58, 50, 44}, true, 5, 300, ink},
+		{when(f), []float64{46, 38}, false, 1, 210, pale},
+		{f.Room, []float64{46, 38}, false, 1, 120, pale},
+		{strings.Join(f.Speakers, ", "), []float64{50, 42, 36}, false, 5, 0, ink},
 	} {
 		if err := s.add(t); err != nil {
 			return nil, err

@@ -15,7 +15,9 @@ type text struct {
 	sizes []float64
 	bold  bool
 	// most is the number of lines.
-	most  int
+	most int
+	// below is the room that the text leaves for the texts below it.
+	below float64
 	color color.Color
 }
 
@@ -93,7 +95,7 @@ func (s *sheet) fit(t text) ([]typeset.Line, error) {
 // room that the slide has left.
 func (s *sheet) set(content string, t text, size float64) ([]typeset.Line, bool, error) {
 	lines, err := s.setter.Lines(content, typeset.Style{Size: size, Bold: t.bold}, width)
-	fits := len(lines) <= t.most && s.y+float64(len(lines))*size*leading <= foot
+	fits := len(lines) <= t.most && s.y+float64(len(lines))*size*leading <= foot-t.below
 	for _, line := range lines {
 		fits = fits && line.Width <= width+1
 	}

@@ -243,7 +243,7 @@ func (b *bench) talk(title string, more ...object) string {
 // person creates a contact.
 func (b *bench) person(first, last string) string {
 	b.T.Helper()
-	return (&it.Contacts{Client: b.Client}).Create(200, object{"first_name": first, "last_name": last}).ID()
+	return (&it.Contacts{Client: b.Client}).Create(200, object{"email": strings.ToLower(first) + "@example.org", "first_name": first, "last_name": last}).ID()
 }
 
 // speakers returns the participants of a session in order.

@@ -130,6 +130,7 @@ func TestOtherChangesLeaveASlide(t *testing.T) {
 	b.turn(object{"on": true})
 	was := b.slide(id)
 	sessions := b.WatchChanges("session")
+	sessions.Since()
 	b.Put(200, id, object{"description": "A longer text", "capacity": 12})
 	(&it.Contacts{Client: b.Client}).Put(200, eve, object{"last_name": "Changed"})
 	(&it.Contacts{Client: b.Client}).Put(200, ada, object{"about": "A longer text"})
@@ -147,6 +148,7 @@ func TestAChangeOfASlideIsPublished(t *testing.T) {
 	b := newBench(t)
 	id := b.talk("A talk")
 	sessions := b.WatchChanges("session")
+	sessions.Since()
 	b.turn(object{"on": true})
 	all := sessions.Since()
 	require.Len(t, all, 1)
@@ -186,12 +188,16 @@ func TestASlideGoesWithTheStatus(t *testing.T) {
 	it.EngineOf(t, b.Stack).RequireWhole(t)
 }
 
-// TestALongEventIsScannedInParts, and each of its sessions has a slide.
+// TestALongEventIsScannedInParts, and each of its accepted sessions has a slide.
 func TestALongEventIsScannedInParts(t *testing.T) {
 	b := newBench(t)
 	var all []string
-	for range 105 {
-		all = append(all, b.talk("A talk"))
+	for i := range 120 {
+		if i%20 == 0 {
+			all = append(all, b.talk("A talk"))
+		} else {
+			b.NewSessions("Not yet")
+		}
 	}
 	b.settle()
 	b.turn(object{"on": true})
