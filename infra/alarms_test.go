@@ -107,7 +107,7 @@ func TestFewAlarmsAreAtMostSeventeen(t *testing.T) {
 			several[strings.TrimPrefix(alarm.Properties["AlarmName"].(string), "lectern-us-")] = n
 		}
 	}
-	require.Equal(t, map[string]int{"dead-letters": 6, "dead-letters-lost": 4, "changes-late": 5, "deliveries-fail": 2}, several)
+	require.Equal(t, map[string]int{"dead-letters": 7, "dead-letters-lost": 5, "changes-late": 6, "deliveries-fail": 2}, several)
 }
 
 // TestTheLinesOfTheWorkersAreRead: failures and the time to the first attempt, which only lines of the log

@@ -35,7 +35,7 @@ func TestTheQueuesOfTheWorkers(t *testing.T) {
 		dead := map[string]any{"SqsManagedSseEnabled": true, "MessageRetentionPeriod": float64(14 * 24 * 3600)}
 		want := map[string]map[string]any{
 			"webhooks": queue(matcher.Late.Seconds(), "webhooks-dead"), "deliveries": queue(360, "deliveries-dead"),
-			"work": queue(5400, "work-dead"), "work-dead": dead,
+			"work": queue(5400, "work-dead"), "work-dead": dead, "drawings": queue(720, "drawings-dead"), "drawings-dead": dead,
 			"webhooks-dead": dead, "deliveries-dead": dead, "bus-dead": dead, "changes-dead": dead, "ingest-dead": dead,
 		}
 		if transcribes(all) {
@@ -170,7 +170,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		if !strings.Contains(string(text), "secretsmanager") {
 			continue
 		}
-		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"}, name)
+		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "slides", "webhooks"}, name)
 		if g.policy == "key" {
 			require.Equal(t, "kms:Decrypt", g.statement["Action"])
 			require.Equal(t, map[string]any{

@@ -31,9 +31,9 @@ func TestAGoalThatIsMissedIsNamed(t *testing.T) {
 	c.shape.dashboards = 1
 	err := c.judge()
 	const first = "cost: a month without requests, before a webhook is tried again, redelivered or replayed for the first time costs "
-	require.EqualError(t, err, first+"11.21 in us, and the goal is 5.00\n"+first+"11.31 in eu, and the goal is 5.00\n"+
-		"cost: a month without requests costs 11.44 in us, and the goal is 5.00\n"+
-		"cost: a month without requests costs 11.59 in eu, and the goal is 5.00")
+	require.EqualError(t, err, first+"11.47 in us, and the goal is 6.00\n"+first+"11.58 in eu, and the goal is 6.00\n"+
+		"cost: a month without requests costs 11.70 in us, and the goal is 6.00\n"+
+		"cost: a month without requests costs 11.86 in eu, and the goal is 6.00")
 	path := filepath.Join(t.TempDir(), "watched.txt")
 	lines := strings.Repeat("defaults\talarm\tname\t{}\n", 45)
 	require.NoError(t, os.WriteFile(path, []byte(lines), 0o600))
@@ -191,10 +191,10 @@ func TestTheLogIsCountedWithARead(t *testing.T) {
 // TestWhatIsLeftOfTheGoalIsShown with the price of a queue, so that a new worker is no surprise.
 func TestWhatIsLeftOfTheGoalIsShown(t *testing.T) {
 	c := costs(t)
-	require.Equal(t, "0.39 in us and 0.29 in eu", c.left())
-	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the first goal, 0.39 in us and 0.29 in eu are left.")
+	require.Equal(t, "0.83 in us and 0.72 in eu", c.left())
+	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the first goal, 0.83 in us and 0.72 in eu are left.")
 	c.shape.alarms += 3
-	require.Equal(t, "0.09 in us and -0.01 in eu", c.left())
+	require.Equal(t, "0.53 in us and 0.42 in eu", c.left())
 }
 
 func TestLimitsAreCountedByHand(t *testing.T) {
