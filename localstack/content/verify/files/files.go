@@ -21,7 +21,7 @@ type Items struct {
 	// open are by session, bytes by id.
 	open  map[string]*sessionfile.Open
 	bytes map[string]*sessionfile.Bytes
-	// slides are nil where no operator has set them up; parts are those of their pictures by sort key.
+	// slides is the setup of holding slides, or nil; parts are the parts of the pictures by sort key.
 	slides *slide.Config
 	parts  map[string][]byte
 }

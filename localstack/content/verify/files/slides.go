@@ -14,10 +14,10 @@ import (
 	"lectern/shared/slide"
 )
 
-// drawn is the time after a change by which a slide is drawn.
+// drawn is the longest time from a change to the drawing.
 const drawn = 15 * time.Minute
 
-// AddSlides adds how the holding slides of the event are set up, or a part of a picture.
+// AddSlides adds the setup of holding slides, or a part of a picture.
 func (i *Items) AddSlides(item raw.Item) {
 	if item.SK == "-" {
 		set, err := slide.DecodeConfig(stored(item))
@@ -38,7 +38,7 @@ func (i *Items) AddSlides(item raw.Item) {
 	i.parts[item.SK] = part.Content
 }
 
-// Slides returns how the holding slides are set up.
+// Slides returns the setup of holding slides; off without an item.
 func (i *Items) Slides() *slide.Config {
 	if i.slides == nil {
 		return &slide.Config{}
@@ -46,9 +46,8 @@ func (i *Items) Slides() *slide.Config {
 	return i.slides
 }
 
-// checkSlides checks that the parts are those of the pictures, and that each session has a slide if it should
-// have one. The slide of a session that changed a moment ago may not be drawn yet. What a slide shows is not
-// compared.
+// checkSlides compares the parts with the pictures, and the sessions with slides with the accepted sessions. A
+// session of the last minutes may wait for the drawing. The texts of a slide are not compared.
 func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
 	set := i.Slides()
 	for name, picture := range map[string]*slide.Picture{"background": set.Background, "logo": set.Logo} {
