@@ -26,17 +26,20 @@ type scan struct {
 const (
 	// sessionsAtOnce is the number of sessions that are read at once.
 	sessionsAtOnce = 100
-	// Part is about the number of sessions of a message. AWS ends a chain of about 16 messages that a function
-	// sends to itself, so a message does as much as its time allows.
+	// Part is about the number of sessions of a message: as many as the time of a message allows.
 	Part = 5000
 )
 
-// roomOf returns the room of a change of a room; empty for every other change.
-func roomOf(m bus.Message) string {
+// scanOf sends the sessions that a change of an event, a room, a participant role or the slides may touch. No
+// session is in a new room.
+func (w *Worker) scanOf(ctx context.Context, m bus.Message) error {
+	s := scan{Org: m.Org, Event: m.Event}
 	if m.Type == string(metadata.Rooms) {
-		return m.RecordID
+		if s.Room = m.RecordID; m.Version == 1 {
+			return nil
+		}
 	}
-	return ""
+	return w.scan(ctx, s)
 }
 
 // scan sends the sessions of a part of the event to the worker's own queue, and then the next part.

@@ -8,6 +8,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/session"
 	"lectern/shared/sessionfile"
 	"lectern/shared/slide"
 	"lectern/shared/slide/drawing"
@@ -22,44 +23,55 @@ var errUnsettled = errors.New("slides: the session keeps changing")
 // scopes are the scopes of the service that reads a session.
 var scopes = auth.Scopes{auth.ReadSessions}
 
+// errFull is the error of a session that has no room for a slide.
+var errFull = errors.New("slides: the session has no room for a slide")
+
 // visit looks at a session until it has the slide that it should have. After a drawing it looks again: what the
 // slide shows may have changed while it was drawn, and the message of that change may have been handled before.
 // clean also removes the bytes of former slides, which a call that ended has left.
 func (w *Worker) visit(ctx context.Context, at place, clean bool) error {
 	for range tries {
-		config, err := w.Slides.Config(ctx, at.Org, at.Event)
-		if err != nil || !config.Known() {
-			return err
-		}
-		caller, err := auth.Service(ctx, w.Table, at.Org, at.Event, scopes)
-		if err != nil || caller == nil {
-			return err
-		}
-		state, err := w.Slides.Look(ctx, caller, config, at.Session)
-		if err != nil || state == nil {
-			return err
-		}
-		if state.Current() {
-			if clean {
-				return w.Files.CleanSlide(ctx, caller, state.Session, false)
-			}
+		done, err := w.look(ctx, at, clean)
+		switch {
+		case errors.Is(err, errFull):
+			w.Log.ErrorContext(ctx, "a session has no room for a holding slide", "org", at.Org, "event", at.Event, "session", at.Session)
 			return nil
-		}
-		err = w.renew(ctx, caller, config, state)
-		switch refused := (*apierr.Error)(nil); {
-		case errors.Is(err, sessionfile.ErrChanged), apierr.IsNotFound(err):
-		case errors.As(err, &refused) && refused.Status == http.StatusBadRequest:
-			w.Log.ErrorContext(ctx, "a session has no room for a holding slide", "org", at.Org, "event", at.Event, "session", at.Session,
-				"error", err)
-			return nil
-		case err != nil:
+		case done, err != nil && !isPassing(err):
 			return err
 		}
 	}
 	return errUnsettled
 }
 
-// renew gives a session the slide that it should have, or takes the slide away.
+// isPassing reports whether another look may succeed: the session or a picture has changed meanwhile.
+func isPassing(err error) bool {
+	return errors.Is(err, sessionfile.ErrChanged) || errors.Is(err, slide.ErrReplaced) || apierr.IsNotFound(err)
+}
+
+// look looks at a session, and reports whether it has the slide that it should have; otherwise it renews the slide.
+func (w *Worker) look(ctx context.Context, at place, clean bool) (done bool, err error) {
+	config, err := w.Slides.Config(ctx, at.Org, at.Event)
+	if err != nil || !config.Known() {
+		return true, err
+	}
+	caller, err := auth.Service(ctx, w.Table, at.Org, at.Event, scopes)
+	if err != nil || caller == nil {
+		return true, err
+	}
+	state, err := w.Slides.Look(ctx, caller, config, at.Session)
+	switch {
+	case err != nil || state == nil:
+		return true, err
+	case !state.Current():
+		return false, w.renew(ctx, caller, config, state)
+	case clean:
+		return true, w.Files.CleanSlide(ctx, caller, state.Session, false)
+	}
+	return true, nil
+}
+
+// renew gives a session the slide that it should have, or takes the slide away. A session without room for the
+// next slide loses the one that it has, since that shows a former state; errFull without one.
 func (w *Worker) renew(ctx context.Context, c *auth.Caller, config *slide.Config, s *slide.State) error {
 	if s.Facts == nil {
 		return w.Files.RemoveSlide(ctx, c, s.Session)
@@ -68,7 +80,14 @@ func (w *Worker) renew(ctx context.Context, c *auth.Caller, config *slide.Config
 	if err != nil {
 		return err
 	}
-	return w.Files.PutSlide(ctx, c, sessionfile.Slide{Of: s.Session, PNG: png, Digest: s.Digest})
+	err = w.Files.PutSlide(ctx, c, sessionfile.Slide{Of: s.Session, PNG: png, Digest: s.Digest})
+	if refused := (*apierr.Error)(nil); !errors.As(err, &refused) || refused.Status != http.StatusBadRequest {
+		return err
+	}
+	if !s.Session.IsSlide(session.SlideID(s.Session.ID)) {
+		return errFull
+	}
+	return w.Files.RemoveSlide(ctx, c, s.Session)
 }
 
 // draw draws a slide. The pictures of the last event are kept: an event has many sessions.

@@ -205,8 +205,11 @@ func (o *setting) parts(pk, name string, sent wire.Opt[[]byte], p pictures) (wri
 	return writes, nil
 }
 
-// content returns the bytes of the background or of the logo; nil without the picture. A picture that is
-// replaced at the moment is table.ErrBusy.
+// ErrReplaced is the error of a picture that an operator has replaced since its event was read.
+var ErrReplaced = errors.New("slide: the picture is replaced")
+
+// content returns the bytes of the background or of the logo; nil without the picture, and ErrReplaced for a
+// picture that the event has no more.
 func (st *Store) content(ctx context.Context, pk, name string, p *Picture) ([]byte, error) {
 	all := partKeys(pk, name, p)
 	if len(all) == 0 {
@@ -219,7 +222,7 @@ func (st *Store) content(ctx context.Context, pk, name string, p *Picture) ([]by
 	var content []byte
 	for _, key := range all {
 		if got[key].Version == 0 {
-			return nil, table.ErrBusy
+			return nil, ErrReplaced
 		}
 		one, err := record.Decode[part](got[key])
 		if err != nil {
@@ -228,12 +231,13 @@ func (st *Store) content(ctx context.Context, pk, name string, p *Picture) ([]by
 		content = append(content, one.Content...)
 	}
 	if sumOf(content) != p.Sum {
-		return nil, table.ErrBusy
+		return nil, ErrReplaced
 	}
 	return content, nil
 }
 
-// Pictures returns the bytes of the pictures of an event's slides; nil for a picture that is not there.
+// Pictures returns the bytes of the pictures of an event's slides; nil for a picture that is not there, and
+// ErrReplaced for pictures that the event has no more.
 func (st *Store) Pictures(ctx context.Context, org, event int64, c *Config) (ground, mark []byte, err error) {
 	pk := partition(org, event)
 	if ground, err = st.content(ctx, pk, background, c.Background); err != nil {

@@ -40,9 +40,10 @@ func (o *Organization) addSlides(at raw.Partition, item raw.Item) {
 	o.filesOf(at.Owner).AddSlides(item)
 }
 
-// checkSlides compares how the holding slides of the events are set up with the change records.
+// checkSlides compares how the holding slides of the events are set up with the pictures and the change records.
 func (o *Organization) checkSlides() {
 	for _, event := range sortedKeys(o.files) {
+		o.files[event].CheckPictures()
 		if set := o.files[event].Slides(); set.Known() {
 			o.checkPublished(fmt.Sprint(slide.Type, " ", raw.ParsePartition(event).EventID()), set.Revision(), set.UpdatedAt.UnixMilli(), 0)
 		}

@@ -46,15 +46,20 @@ func (i *Items) Slides() *slide.Config {
 	return i.slides
 }
 
-// checkSlides compares the parts with the pictures, and the sessions with slides with the accepted sessions. A
-// session of the last minutes may wait for the drawing. The texts of a slide are not compared.
-func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
+// CheckPictures compares the parts with the pictures of the holding slides.
+func (i *Items) CheckPictures() {
 	set := i.Slides()
 	for name, picture := range map[string]*slide.Picture{"background": set.Background, "logo": set.Logo} {
 		if sum := i.sum(name); picture == nil && sum != "" || picture != nil && picture.Sum != sum {
 			i.problem("the parts of the %s of the holding slides are of another picture", name)
 		}
 	}
+}
+
+// checkSlides compares the sessions with slides with the accepted sessions. A session of the last minutes may wait
+// for the drawing. The texts of a slide are not compared.
+func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
+	set := i.Slides()
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
 		b := sessions[id]
 		if now.Sub(b.UpdatedAt.Time) < drawn || now.Sub(set.UpdatedAt.Time) < drawn {

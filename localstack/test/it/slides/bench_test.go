@@ -4,21 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/stretchr/testify/require"
 
 	workers "lectern/events"
@@ -26,10 +23,8 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
-	"lectern/shared/blob"
 	"lectern/shared/bus"
 	"lectern/shared/stores"
-	"lectern/shared/table"
 )
 
 // object is a JSON body; entity a record as the service answers it.
@@ -38,63 +33,6 @@ type (
 	entity = it.Entity
 )
 
-// errEnded is the error of each call after the end of a process.
-var errEnded = errors.New("the process has ended")
-
-// ending counts the calls of a process that ends at a call: of the table, the bucket and the queue. The last
-// call is done without an answer.
-type ending struct {
-	table.Client
-	left   atomic.Int64
-	queue  bus.Queue
-	bucket http.RoundTripper
-}
-
-// call does a call unless the process has ended before.
-func (e *ending) call(do func() error) error {
-	left := e.left.Add(-1)
-	if left < -1 {
-		return errEnded
-	}
-	err := do()
-	if left < 0 {
-		return errEnded
-	}
-	return err
-}
-
-func (e *ending) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.BatchGetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.BatchGetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) GetItem(ctx context.Context, in *dynamodb.GetItemInput, o ...func(*dynamodb.Options)) (out *dynamodb.GetItemOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.GetItem(ctx, in, o...); return err })
-}
-
-func (e *ending) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (out *dynamodb.QueryOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.Query(ctx, in, o...); return err })
-}
-
-func (e *ending) TransactWriteItems(
-	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
-) (out *dynamodb.TransactWriteItemsOutput, err error) {
-	return out, e.call(func() error { out, err = e.Client.TransactWriteItems(ctx, in, o...); return err })
-}
-
-func (e *ending) Send(ctx context.Context, posts ...bus.Post) error {
-	return e.call(func() error { return e.queue.Send(ctx, posts...) })
-}
-
-// Do calls the bucket.
-func (e *ending) Do(r *http.Request) (answer *http.Response, err error) {
-	err = e.call(func() error { answer, err = e.bucket.RoundTrip(r); return err }) //nolint:bodyclose // the caller closes an answer
-	if err != nil && answer != nil {
-		err = errors.Join(err, answer.Body.Close())
-		answer = nil
-	}
-	return answer, err
-}
-
 // bench has an event whose slides are drawn by workers of the test. The test hands the messages over.
 type bench struct {
 	*it.Client
@@ -102,6 +40,8 @@ type bench struct {
 	mu   sync.Mutex
 	// posts are the messages that workers have sent to their own queue.
 	posts [][]byte
+	// log has the lines of the workers.
+	log stacktest.Log
 }
 
 func newBench(t *testing.T) *bench {
@@ -121,21 +61,20 @@ func (b *bench) Send(_ context.Context, posts ...bus.Post) error {
 
 // worker returns a worker whose process ends at a call.
 func (b *bench) worker(calls int64) *slides.Worker {
+	w, _ := b.workerWith(calls, nil)
+	return w
+}
+
+// workerWith returns a worker with its process. The process ends at a call, or calls the hook before the call and
+// goes on.
+func (b *bench) workerWith(calls int64, hook func()) (*slides.Worker, *it.Process) {
 	b.T.Helper()
-	at, name := b.Engine(b.T)
-	client, err := table.Open(b.T.Context(), table.Config{Endpoint: at})
-	require.NoError(b.T, err)
-	end := &ending{Client: client, queue: b, bucket: http.DefaultTransport}
-	end.left.Store(calls)
-	env := b.Env(b.T)
-	place, err := env.Blobs.Find(b.T.Context())
-	require.NoError(b.T, err)
-	place.Config.HTTPClient = end
-	env.Blobs = &blob.Store{Find: func(context.Context) (blob.Place, error) { return place, nil }}
-	env.Table, env.Log, env.Memory = table.New(end, name), api.NewLog(b.T.Output()), &api.Memory{}
+	process, env := it.StartProcess(b.T, b.Stack, b, calls)
+	process.Hook = hook
+	env.Log, env.Memory = api.NewLog(io.MultiWriter(b.T.Output(), &b.log)), &api.Memory{}
 	return slides.New(slides.Config{
-		Table: env.Table, Log: env.Log, Slides: stores.Slides(env), Files: stores.SessionFiles(env), Queue: end, Part: 100,
-	})
+		Table: env.Table, Log: env.Log, Slides: stores.Slides(env), Files: stores.SessionFiles(env), Queue: process, Part: 100,
+	}), process
 }
 
 // never is more calls than a worker makes.
@@ -145,7 +84,8 @@ const never = 1_000_000
 func (b *bench) published() (all [][]byte) {
 	b.T.Helper()
 	var kinds []string
-	for _, r := range workers.Rules {
+	_, rules := workers.With(workers.Options{Slides: true})
+	for _, r := range rules {
 		if r.Queue == workers.Drawings {
 			kinds = r.Pattern["detail-type"].([]string)
 		}
@@ -155,13 +95,9 @@ func (b *bench) published() (all [][]byte) {
 			continue
 		}
 		b.seen[c.ID] = true
-		for _, m := range bus.Messages(c) {
-			for _, kind := range kinds {
-				if m.Kind == kind {
-					body, err := json.Marshal(map[string]any{"source": bus.Source, "detail": m})
-					require.NoError(b.T, err)
-					all = append(all, body)
-				}
+		for _, kind := range kinds {
+			if body := it.MessageOf(b.T, c, kind, c.RecordID); body != nil {
+				all = append(all, body)
 			}
 		}
 	}
@@ -217,9 +153,7 @@ func (b *bench) crash() (ended int) {
 			return ended
 		}
 		for _, body := range all {
-			for calls := int64(0); b.failures(b.worker(calls), int(calls)+1, body) > 0; calls++ {
-				ended++
-			}
+			ended += it.UntilDone(func(calls int64) int { return b.failures(b.worker(calls), int(calls), body) })
 		}
 	}
 	require.Fail(b.T, "the messages do not end")

@@ -2,6 +2,7 @@ package slides_test
 
 import (
 	"fmt"
+	"image/color"
 	"sync"
 	"testing"
 	"time"
@@ -74,6 +75,29 @@ func TestWorkersAtOnce(t *testing.T) {
 	it.EngineOf(t, b.Stack).RequireWhole(t)
 	b.Maintain(1)
 	require.Len(t, b.stored(), 1)
+}
+
+// TestABackgroundIsReplacedBesideADrawing, at each call of the worker: no message fails, and the slide has the last
+// background.
+func TestABackgroundIsReplacedBesideADrawing(t *testing.T) {
+	b := newBench(t)
+	id := b.talk("A talk")
+	b.turn(object{"on": true, "background": painted(t, 8, 8, color.White)})
+	for calls := int64(1); ; calls++ {
+		b.Put(200, id, object{"title": fmt.Sprint("Talk ", calls)})
+		gray := color.Gray{Y: uint8(100 + calls)}
+		replace := sync.OnceFunc(func() { b.Command("holding-slides", object{"background": painted(t, 8, 8, gray)}) })
+		w, process := b.workerWith(calls, replace)
+		require.Zero(t, b.failures(w, 1, append(b.published(), b.taken()...)...))
+		if process.Left() > 0 {
+			require.Greater(t, calls, int64(10))
+			return
+		}
+		b.settle()
+		shown, _ := picture(t, b.Stack, b.slide(id))
+		require.Equal(t, color.RGBAModel.Convert(gray), color.RGBAModel.Convert(shown.At(0, 0)))
+		require.Len(t, b.stored(), 1)
+	}
 }
 
 // TestAMessageWithoutSenseFails, and one of what is gone does nothing.

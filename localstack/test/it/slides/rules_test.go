@@ -2,15 +2,19 @@ package slides_test
 
 import (
 	"encoding/base64"
+	"fmt"
 	"image/color"
 	"net/http"
+	"sort"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/operator"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/apierr"
 )
 
 // TestAClientCannotChangeASlide: 409 for every write of the file, with a reason. Without the slide, the file is
@@ -80,6 +84,67 @@ func TestTheCommandShowsTheSlides(t *testing.T) {
 	last := c.Command("holding-slides", object{"background": nil, "logo": nil})
 	require.Equal(t, object{"on": false, "background": nil, "logo": nil}, it.Pick(last, "on", "background", "logo"))
 	require.Greater(t, last.Text("updated_at"), off.Text("updated_at"))
+}
+
+// TestADeploymentWithoutTheWorkerSaysSo: the command is refused, also to show the slides, and writes nothing.
+func TestADeploymentWithoutTheWorkerSaysSo(t *testing.T) {
+	b := newBench(t)
+	b.turn(object{"on": true})
+	env, before := b.Env(t), it.EngineOf(t, b.Stack).Dump(t)
+	env.HoldingSlides = false
+	for _, more := range []object{{}, {"on": false}} {
+		input := it.Encode(t, it.Merged(object{"org_id": b.Org, "event_id": b.Event}, more))
+		_, err := operator.New(env).Do(t.Context(), "holding-slides", input)
+		refused := (*apierr.Error)(nil)
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, 409, refused.Status)
+		require.Equal(t, "NO_HOLDING_SLIDES", refused.Code)
+		require.Equal(t, "The deployment has no worker that draws holding slides. Set the option holdingSlides to true, and deploy again.",
+			refused.Message)
+	}
+	require.Equal(t, before, it.EngineOf(t, b.Stack).Dump(t))
+}
+
+// TestAFullSessionHasNoSlide, and loses no write by it. A slide that has no room for the next version begins anew.
+func TestAFullSessionHasNoSlide(t *testing.T) {
+	b := newBench(t)
+	long := strings.Repeat("x", 64<<10)
+	var texts object
+	for i := range 2 {
+		field := b.DefineField(200, object{"name": fmt.Sprint("Text ", i), "type": "wysiwyg"}).ID()
+		texts = it.Merged(texts, object{field: long})
+	}
+	id := b.talk("Talk 0", object{"custom_fields": texts})
+	// fill fills the session, so that one more character is refused.
+	fill := func() {
+		b.T.Helper()
+		put := func(n int) int {
+			body := stacktest.WithHeaders(object{"description": long[:n]})
+			return b.TrySend(b.T, http.MethodPut, b.EventPath("/sessions/"+id), body).Status
+		}
+		least := sort.Search(len(long), func(n int) bool { return put(n) == 400 })
+		require.Less(t, least, len(long))
+		require.Equal(t, 200, put(least-1))
+	}
+	fill()
+	b.turn(object{"on": true})
+	require.Nil(t, b.slide(id))
+	require.Contains(t, b.log.String(), "a session has no room for a holding slide")
+	require.Empty(t, b.stored())
+	b.Put(200, id, object{"description": "short"})
+	b.settle()
+	require.NotNil(t, b.slide(id))
+	fill()
+	b.settle()
+	for i := range 10 {
+		b.Put(200, id, object{"title": fmt.Sprint("Talk ", 9-i)})
+		b.settle()
+	}
+	is := b.slide(id)
+	require.Equal(t, "SESS-1-holding-slide-1.png", is["filename"], "the tenth name is longer")
+	picture(t, b.Stack, is)
+	require.Len(t, b.stored(), 1)
+	it.EngineOf(t, b.Stack).RequireWhole(t)
 }
 
 // noise is a picture of many bytes: random colors do not compress.

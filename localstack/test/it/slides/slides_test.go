@@ -143,6 +143,27 @@ func TestOtherChangesLeaveASlide(t *testing.T) {
 	require.Len(t, b.stored(), 1)
 }
 
+// TestANewRoomIsInNoSession: its message looks at no session, and that of a rename at those in the room.
+func TestANewRoomIsInNoSession(t *testing.T) {
+	b := newBench(t)
+	b.talk("A talk")
+	b.turn(object{"on": true})
+	room := b.NewEntry("rooms", "Hall").ID()
+	b.talk("Another talk", object{"location": "room", "room_id": room})
+	b.settle()
+	for name, looks := range map[string]int{"Second hall": 0, "First hall": 1} {
+		if looks == 0 {
+			b.NewEntry("rooms", name)
+		} else {
+			b.Do(200, http.MethodPut, "/rooms/"+room, object{"name": name})
+		}
+		changed := b.published()
+		require.Len(t, changed, 1)
+		require.Zero(t, b.failures(b.worker(never), 1, changed...))
+		require.Len(t, b.taken(), looks)
+	}
+}
+
 // TestAChangeOfASlideIsPublished as that of any file, by the service.
 func TestAChangeOfASlideIsPublished(t *testing.T) {
 	b := newBench(t)
