@@ -69,6 +69,7 @@ func TestASlideTakesNoRoom(t *testing.T) {
 func TestTheCommandShowsTheSlides(t *testing.T) {
 	stacktest.Everywhere(t)
 	c := it.NewClient(t)
+	c.NeedsSlides(t)
 	shown := c.Command("holding-slides", object{})
 	require.Equal(t, object{"on": false, "background": nil, "logo": nil}, it.Pick(shown, "on", "background", "logo"))
 	red := painted(t, 64, 36, color.RGBA{R: 0xff, A: 0xff})

@@ -20,6 +20,7 @@ const drawn = 60 * time.Second
 func TestSlidesFollowTheirSessions(t *testing.T) {
 	stacktest.Everywhere(t)
 	b := &bench{Client: &it.Client{Stack: stacktest.Start(t, stacktest.Publishing()), T: t}}
+	b.NeedsSlides(t)
 	id := b.talk("A talk", object{"participants": speakers(b.person("Ada", "Lovelace"))})
 	b.Command("holding-slides", object{"on": true})
 	var first, second entity
