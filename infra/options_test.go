@@ -27,7 +27,9 @@ func ofOptions(t *testing.T) map[string]template {
 
 // options gives the options of templates that have workers.
 func options(all map[string]template) events.Options {
-	has := func(worker string) bool { return strings.Contains(all["Lectern-us-Service"].text, "lectern-us-"+worker) }
+	has := func(worker string) bool {
+		return strings.Contains(all["Lectern-us-Service"].text, "lectern-us-"+worker)
+	}
 	return events.Options{Transcriber: has(events.Transcriber), Slides: has(events.Slides)}
 }
 

@@ -25,7 +25,9 @@ func TestDamageOfHoldingSlidesIsFound(t *testing.T) {
 	whole := read(t, client, name)
 	require.Empty(t, whole.problems())
 	set, part := slices.Index(whole, whole.named(t, "holding slides of an event")), slices.Index(whole, whole.named(t, "part of a picture"))
-	talk := slices.IndexFunc(whole, func(i raw.Item) bool { return i.Pattern().Name == "session" && strings.Contains(i.Data, `"title":"A talk"`) })
+	talk := slices.IndexFunc(whole, func(i raw.Item) bool {
+		return i.Pattern().Name == "session" && strings.Contains(i.Data, `"title":"A talk"`)
+	})
 	_, id, _ := strings.Cut(whole[talk].PK, "#S#")
 	with := func(changes map[int]func(string) string) items {
 		all := slices.Clone(whole)
