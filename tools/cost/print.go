@@ -87,7 +87,7 @@ func (c model) withoutRequests() string {
 		"the polling of %g queues with %d requests at once that wait %d s (%.2f), and %s invocations of the sweeper (%.2f, and %.2f before "+
 		"something was due for the first time). %g logs "+
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
-		"More a month: `holdingSlides` %.2f, for a queue and %d metrics in alarms, a dashboard %.2f, `alarms: each` %.2f, "+
+		"More a month: `holdingSlides` %.2f, for a queue and %d metrics in alarms, a dashboard %.2f, `alarms: each` with all workers %.2f, "+
 		"a domain's alarm %.2f, a key of one's own %.2f, and "+
 		"as much again after each of its first two yearly rotations, a firewall %.2f and %.2f "+
 		"per million requests; a budget nothing. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
