@@ -112,8 +112,7 @@ func TestAFullSessionHasNoSlide(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	var texts object
 	for i := range 2 {
-		field := b.DefineField(200, object{"name": fmt.Sprint("Text ", i), "type": "wysiwyg"}).ID()
-		texts = it.Merged(texts, object{field: long})
+		texts = it.Merged(texts, object{b.NewField(fmt.Sprint("Text ", i), "wysiwyg"): long})
 	}
 	id := b.talk("Talk 0", object{"custom_fields": texts})
 	// fill fills the session, so that one more character is refused.
@@ -137,7 +136,7 @@ func TestAFullSessionHasNoSlide(t *testing.T) {
 	require.NotNil(t, b.slide(id))
 	fill()
 	b.settle()
-	for i := range 10 {
+	for i := range 9 {
 		b.Put(200, id, object{"title": fmt.Sprint("Talk ", 9-i)})
 		b.settle()
 	}
