@@ -30,16 +30,12 @@ const (
 	Part = 5000
 )
 
-// scanOf sends the sessions that a change of an event, a room, a participant role or the slides may touch. No
-// session is in a new room.
-func (w *Worker) scanOf(ctx context.Context, m bus.Message) error {
-	s := scan{Org: m.Org, Event: m.Event}
+// roomOf returns the room of a change of a room; empty for every other change.
+func roomOf(m bus.Message) string {
 	if m.Type == string(metadata.Rooms) {
-		if s.Room = m.RecordID; m.Version == 1 {
-			return nil
-		}
+		return m.RecordID
 	}
-	return w.scan(ctx, s)
+	return ""
 }
 
 // scan sends the sessions of a part of the event to the worker's own queue, and then the next part.

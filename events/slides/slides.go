@@ -95,7 +95,7 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	case "contact":
 		return w.visitOf(ctx, m)
 	}
-	return w.scanOf(ctx, m)
+	return w.scan(ctx, scan{Org: m.Org, Event: m.Event, Room: roomOf(m)})
 }
 
 // visitOf sends the sessions of a contact to the worker's own queue: those on the event of the change, or on

@@ -48,7 +48,7 @@ func TestTheEnvironmentNamesThePlaces(t *testing.T) {
 	}
 	places, err := bus.FromEnvironment(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, []string{"deliveries", "drawings", "webhooks", "work"}, places.Redrivable())
+	require.Equal(t, []string{"deliveries", "webhooks", "work"}, places.Redrivable())
 	to, err := places.Bus()
 	require.NoError(t, err)
 	_, err = to.Publish(t.Context(), []bus.Message{{Kind: "session.created"}})

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lectern/shared/change"
 	"lectern/shared/wire"
@@ -25,7 +26,7 @@ const FieldsChanged = "contact.fields.changed"
 // room, a participant role or the holding slides. It is no published kind of the change record either.
 const EventChanged = "event.changed"
 
-// ofEvent are the kinds of records whose changes have a message of kind EventChanged.
+// ofEvent are the kinds of records whose changes have a message of kind EventChanged. A new record touches no session.
 var ofEvent = []string{"event", "rooms", "participant_role", "holding_slides"}
 
 // contactUpdated is the published kind that names changed fields of a contact. A change record has
@@ -65,7 +66,7 @@ func Messages(r change.Record) []Message {
 	if fields := changedFields(r.Kinds); len(fields) > 0 {
 		all = append(all, message(r, change.Kind{Name: FieldsChanged, Fields: fields}))
 	}
-	if r.Event != 0 && slices.Contains(ofEvent, r.Type) {
+	if r.Event != 0 && slices.Contains(ofEvent, r.Type) && !strings.HasSuffix(r.Action, ".created") {
 		all = append(all, message(r, change.Kind{Name: EventChanged}))
 	}
 	return all
