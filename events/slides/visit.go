@@ -63,7 +63,10 @@ func (w *Worker) look(ctx context.Context, at place, clean bool) (done bool, err
 	case err != nil || state == nil:
 		return true, err
 	case !state.Current():
-		return false, w.renew(ctx, caller, config, state)
+		if err = w.renew(ctx, caller, config, state); err == nil {
+			w.Log.InfoContext(ctx, "holding slide", "org", at.Org, "event", at.Event, "session", at.Session, "shown", state.Facts != nil)
+		}
+		return false, err
 	case clean:
 		return true, w.Files.CleanSlide(ctx, caller, state.Session, false)
 	}

@@ -140,7 +140,7 @@ func TestPublishedChangesAreCountedByHand(t *testing.T) {
 	got := f.toMatcher(p)
 	require.InDeltaMapValues(t, none.parts(), got.parts(), 1e-9)
 	// An invocation of five messages of slides takes 15 ms with a GB.
-	slides := published{queues: 1 + 2.0/5, compute: (0.2 + 0.15) / 5, table: 1, logs: line / 5}
+	slides := published{queues: 1 + 2.0/5, compute: (0.2 + 0.15) / 5, table: 1}
 	require.InDeltaMapValues(t, slides.parts(), f.toSlides(p).parts(), 1e-9)
 	in := together{lines: alone, changes: f}
 	more := cost(kind{published: 2, unrouted: 3}, figure{}, p, in).changes - cost(kind{published: 2}, figure{}, p, in).changes

@@ -129,6 +129,7 @@ func (f flow) toMatcher(p prices) published {
 func (f flow) toSlides(p prices) published {
 	c := published{queues: p.queueRequests * (1 + 2/f.messages), table: slidesReads * p.readUnits}
 	c.worker(events.Slides, f.messages, slidesMS, p)
+	c.logs = 0 // Only a drawing has a line.
 	return c
 }
 
