@@ -111,10 +111,13 @@ type Rule struct {
 // pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}. Only a region with the option
 // Slides has a rule for bus.EventChanged.
 var Rules = []Rule{
-	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
-	{Name: Work, Queue: Work, Pattern: Pattern{
-		"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated, recording.KindReceived},
-	}},
+	{Name: Webhooks, Queue: Webhooks, Pattern: published(webhook.Kinds...)},
+	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived)},
+}
+
+// published selects the events of kinds that the service puts on the bus.
+func published(kinds ...string) Pattern {
+	return Pattern{"source": []string{bus.Source}, "detail-type": kinds}
 }
 
 // NewChanges selects the new change records in the stream of the table. A write puts four to

@@ -41,7 +41,7 @@ var transcriber = Worker{Name: Transcriber, Memory: 512, Seconds: 300, Source: Q
 
 // transcriptions are the rules of Options.Transcriber.
 var transcriptions = []Rule{
-	{Name: Media, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{media.KindCompleted}}, Queue: Media},
+	{Name: Media, Queue: Media, Pattern: published(media.KindCompleted)},
 	// AWS tells of the jobs of the whole account; the worker leaves out those of others.
 	{Name: Jobs, OfAWS: true, Queue: Media, Pattern: Pattern{
 		"source": []string{speech.Source}, "detail-type": []string{speech.JobChanged},
@@ -54,7 +54,7 @@ var transcriptions = []Rule{
 var slides = Worker{Name: Slides, Memory: 1024, Seconds: 120, Source: Queue, From: Drawings, Messages: 10, Instances: 5, Chains: true}
 
 // drawings is the rule of Options.Slides: the kinds of changes of what a holding slide shows.
-var drawings = Rule{Name: Drawings, Queue: Drawings, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{
+var drawings = Rule{Name: Drawings, Queue: Drawings, Pattern: published(
 	"session.created", "session.updated", "session.deleted",
 	"contact.updated", "contact.deleted", "contact.event.associated", "contact.event.disassociated", bus.EventChanged,
-}}}
+)}

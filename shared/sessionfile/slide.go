@@ -61,7 +61,8 @@ func (st *Store) PutSlide(ctx context.Context, c *auth.Caller, s Slide) error {
 	}
 	edit := &slideEdit{Slide: s, bytes: b.ID, link: link}
 	err = st.editSlide(ctx, c, edit)
-	if refused := (*apierr.Error)(nil); errors.Is(err, ErrChanged) || errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
+	refused := (*apierr.Error)(nil)
+	if errors.Is(err, ErrChanged) || errors.As(err, &refused) && refused.Status < http.StatusInternalServerError {
 		return errors.Join(err, st.Blobs.Delete(ctx, b.Object))
 	}
 	return err

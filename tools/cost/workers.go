@@ -207,7 +207,8 @@ func aboutChanges() string {
 		"matcher, and with `holdingSlides` those of sessions and contacts into the queue of slides; an update of a contact is one more "+
 		"event, without a queue; the stream costs nothing. "+
 		"SQS: %.2f for a million requests, %.2f more for those with a message group. Lambda: publisher %d ms, "+
-		"matcher %d, deliverer %d, slides %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for an endpoint; "+
+		"matcher %d, deliverer %d, slides %d, and %d for each further record of the first two. "+
+		"Reads of the matcher: %d, and %d for an endpoint; "+
 		"of the deliverer %d, of slides %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
 		"bytes and %s of headers and handshake. All of these are assumptions.",
 		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, slidesMS, eachMS, listReads, matchReads,

@@ -23,8 +23,9 @@ import (
 
 // The measures of a slide in pixels.
 const (
-	Width, Height = 1920, 1080
-	margin        = 120
+	Width  = 1920
+	Height = 1080
+	margin = 120
 	// panel is the room between the edge of the slide and the panel below the texts, inset that between the
 	// panel and the texts.
 	panel, inset = 72, 48

@@ -210,7 +210,9 @@ func link(t *testing.T, file entity) string {
 	t.Helper()
 	address, err := url.Parse(file.Text("url"))
 	require.NoError(t, err)
-	return address.Path[strings.Index(address.Path, "/files/"):]
+	_, name, found := strings.Cut(address.Path, "/files/")
+	require.True(t, found)
+	return "/files/" + name
 }
 
 // picture downloads a slide and decodes it.
