@@ -2,17 +2,13 @@
 // request invokes, and the rules by which the bus sends changes to queues. Both lists are data.
 // The CDK app deploys both lists, and localstack/local/bus runs them on one machine. A change is
 // stored with its write (shared/change), and the publisher reads the stream of the table
-// (decision 30). Each worker has a package below. Read events.go, then check.go.
+// (decision 30). Each worker has a package below. Read events.go, options.go, check.go.
 package events
 
 import (
-	"slices"
-
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
-	"lectern/shared/media"
 	"lectern/shared/recording"
-	"lectern/shared/speech"
 	"lectern/shared/table"
 	"lectern/shared/webhook"
 )
@@ -64,8 +60,10 @@ const (
 	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
-	// Transcriber turns media into transcriptions.
+	// Transcriber turns media into transcriptions, an option.
 	Transcriber = "transcriber"
+	// Slides draws the holding slides of sessions, an option.
+	Slides = "slides"
 )
 
 // The queues of the workers.
@@ -74,6 +72,7 @@ const (
 	Deliveries = "deliveries"
 	Work       = "work"
 	Media      = "media"
+	Drawings   = "drawings"
 )
 
 // Jobs is the rule that sends the end of transcription jobs to Media.
@@ -89,15 +88,6 @@ var Workers = []Worker{
 	// which comes with so much memory.
 	{Name: Dataworker, Memory: 1769, Seconds: 900, Source: Queue, From: Work, Messages: 1, Instances: 5, Chains: true},
 	{Name: Ingester, Memory: 256, Seconds: 60, Source: Log, From: "api"},
-}
-
-// transcriber is the worker of a region with a transcriber. The output of a long job takes memory, and
-// 20,000 fragments take minutes.
-var transcriber = Worker{Name: Transcriber, Memory: 512, Seconds: 300, Source: Queue, From: Media, Messages: 1, Instances: 5, Chains: true}
-
-// WithTranscriber returns the workers and the rules of a region with a transcriber.
-func WithTranscriber() ([]Worker, []Rule) {
-	return append(slices.Clone(Workers), transcriber), slices.Concat(Rules, transcriptions)
 }
 
 // Pattern selects records by their fields, in the form that EventBridge and Lambda use: a field
@@ -118,22 +108,16 @@ type Rule struct {
 
 // Rules lists the rules of a region's bus. An event on the bus has the kind as its detail-type.
 // No rule sends bus.FieldsChanged to a queue yet. A consumer for automations adds a rule with the
-// pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}.
+// pattern {"source": [bus.Source], "detail-type": [bus.FieldsChanged]}. Only a region with the option
+// Slides has a rule for bus.EventChanged.
 var Rules = []Rule{
-	{Name: Webhooks, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": webhook.Kinds}, Queue: Webhooks},
-	{Name: Work, Queue: Work, Pattern: Pattern{
-		"source": []string{bus.Source}, "detail-type": []string{datarequest.KindCreated, recording.KindReceived},
-	}},
+	{Name: Webhooks, Queue: Webhooks, Pattern: published(webhook.Kinds...)},
+	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived)},
 }
 
-// transcriptions are the rules of a region with a transcriber.
-var transcriptions = []Rule{
-	{Name: Media, Pattern: Pattern{"source": []string{bus.Source}, "detail-type": []string{media.KindCompleted}}, Queue: Media},
-	// AWS tells of the jobs of the whole account; the worker leaves out those of others.
-	{Name: Jobs, OfAWS: true, Queue: Media, Pattern: Pattern{
-		"source": []string{speech.Source}, "detail-type": []string{speech.JobChanged},
-		"detail": Pattern{"TranscriptionJobStatus": []string{speech.JobCompleted, speech.JobFailed}},
-	}},
+// published selects the events of kinds that the service puts on the bus.
+func published(kinds ...string) Pattern {
+	return Pattern{"source": []string{bus.Source}, "detail-type": kinds}
 }
 
 // NewChanges selects the new change records in the stream of the table. A write puts four to

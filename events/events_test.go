@@ -9,7 +9,9 @@ import (
 
 func TestTheListsAreWellFormed(t *testing.T) {
 	require.NoError(t, Check(Workers, Rules))
-	require.NoError(t, Check(WithTranscriber()))
+	for _, o := range []Options{{}, {Transcriber: true}, {Slides: true}, Every} {
+		require.NoError(t, Check(With(o)))
+	}
 	require.True(t, NewChanges.complete())
 }
 
@@ -53,4 +55,24 @@ func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
 		"rule twice needs a name of its own",
 		"rule twice has a queue that no worker reads",
 	}, strings.Split(strings.ReplaceAll(err.Error(), "events: ", ""), "\n"))
+}
+
+// TestOptionsHaveWorkersOfTheirOwn, and leave the lists of every region as they are.
+func TestOptionsHaveWorkersOfTheirOwn(t *testing.T) {
+	for o, added := range map[Options][]string{
+		{}: nil, {Transcriber: true}: {Transcriber}, {Slides: true}: {Slides}, Every: {Transcriber, Slides},
+	} {
+		workers, rules := With(o)
+		require.Equal(t, Workers, workers[:len(Workers)])
+		require.Equal(t, Rules, rules[:len(Rules)])
+		var names []string
+		for _, w := range workers[len(Workers):] {
+			names = append(names, w.Name)
+		}
+		require.Equal(t, added, names)
+		require.True(t, Every.Has(o))
+		require.Equal(t, o == Every, o.Has(Every))
+		require.True(t, o.Has(Options{}))
+	}
+	require.False(t, Options{Slides: true}.Has(Options{Transcriber: true}))
 }

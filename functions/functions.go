@@ -60,16 +60,20 @@ var Groups = []api.Group{
 // Operator is the name of the function that does an operator's commands. It has no group.
 const Operator = "operator"
 
-// Names lists the functions: the operator's, those of all groups, and the workers, with the transcriber.
-func Names() []string { return append(Always(), workers.Transcriber) }
+// Names lists the functions of a region with every option.
+func Names() []string { return With(workers.Every) }
 
-// Always lists the functions of every region: Names without the transcriber, which is an option.
-func Always() []string {
+// Always lists the functions of every region: Names without the workers of options.
+func Always() []string { return With(workers.Options{}) }
+
+// With lists the functions of a region with options: the operator's, those of all groups, and the workers.
+func With(o workers.Options) []string {
 	names := []string{Operator}
 	for _, group := range Groups {
 		names = append(names, group.Name)
 	}
-	for _, worker := range workers.Workers {
+	all, _ := workers.With(o)
+	for _, worker := range all {
 		names = append(names, worker.Name)
 	}
 	return names

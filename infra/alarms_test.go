@@ -159,7 +159,7 @@ func TestAlarmsOfEachFunctionReplaceThoseOfAll(t *testing.T) {
 		require.Equal(t, !ofAll, each[name], name)
 	}
 	workers := map[string]bool{}
-	declared, _ := events.WithTranscriber()
+	declared, _ := events.With(events.Every)
 	for _, w := range declared {
 		workers[w.Name] = true
 	}

@@ -30,8 +30,8 @@ type declarations struct {
 // build creates the stacks of every configured region. dist is the folder of the functions'
 // binaries, dist/linux-<architecture>/<function>/bootstrap.
 func build(app awscdk.App, c *config.Config, of declarations, dist string) error {
-	if c.Transcriber != "" {
-		of.workers, of.rules = events.WithTranscriber()
+	if options := c.Options(); options != (events.Options{}) {
+		of.workers, of.rules = events.With(options)
 	}
 	specs, err := function.Specs(of.groups)
 	if err != nil {

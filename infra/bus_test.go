@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/events"
 	"lectern/events/matcher"
 )
 
@@ -38,8 +39,9 @@ func TestTheQueuesOfTheWorkers(t *testing.T) {
 			"work": queue(5400, "work-dead"), "work-dead": dead,
 			"webhooks-dead": dead, "deliveries-dead": dead, "bus-dead": dead, "changes-dead": dead, "ingest-dead": dead,
 		}
-		if transcribes(all) {
+		if options(all) == events.Every {
 			want["media"], want["media-dead"] = queue(1800, "media-dead"), dead
+			want["drawings"], want["drawings-dead"] = queue(720, "drawings-dead"), dead
 		}
 		require.Equal(t, want, queuesOf(service))
 	}
@@ -82,7 +84,8 @@ func TestARuleSendsWhatIsPublishedToItsQueue(t *testing.T) {
 		bus := service.id(t, "AWS::Events::EventBus")
 		require.Equal(t, "lectern-us", service.Resources[bus].Properties["Name"])
 		taken := map[string][]string{}
-		for _, r := range rulesOf(all) {
+		_, rules := events.With(options(all))
+		for _, r := range rules {
 			id := service.logical(t, "AWS::Events::Rule", "Name", "lectern-us-"+r.Name)
 			rule := without(service.Resources[id].Properties, "Name", "Description", "Tags")
 			require.JSONEq(t, plain(t, r.Pattern), plain(t, rule["EventPattern"]))
@@ -168,7 +171,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		if !strings.Contains(string(text), "secretsmanager") {
 			continue
 		}
-		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"}, name)
+		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "slides", "webhooks"}, name)
 		if g.policy == "key" {
 			require.Equal(t, "kms:Decrypt", g.statement["Action"])
 			require.Equal(t, map[string]any{
@@ -179,7 +182,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		}
 		require.Equal(t, map[string]any{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": "${KeysArn}"}, g.statement)
 	}
-	for _, name := range []string{"deliverer", "gdpr", "operator", "sessionfiles", "webhooks"} {
+	for _, name := range []string{"deliverer", "gdpr", "operator", "sessionfiles", "slides", "webhooks"} {
 		require.Contains(t, plain(t, statements(t, service, name, "calls")), "secretsmanager:GetSecretValue", name)
 		require.Contains(t, plain(t, statements(t, service, name, "key")), "secretsmanager.us-west-2", name)
 	}
@@ -188,7 +191,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 // TestAChainOfMessagesMayBeLong: AWS ends no chain of a worker that goes on by messages to itself.
 func TestAChainOfMessagesMayBeLong(t *testing.T) {
 	service := ofEverything(t)["Lectern-us-Service"]
-	for name, want := range map[string]any{"dataworker": "Allow", "transcriber": "Allow", "deliverer": "Allow", "matcher": nil} {
+	for name, want := range map[string]any{"dataworker": "Allow", "transcriber": "Allow", "slides": "Allow", "deliverer": "Allow", "matcher": nil} {
 		id := service.logical(t, "AWS::Lambda::Function", "FunctionName", "lectern-us-"+name)
 		require.Equal(t, want, service.Resources[id].Properties["RecursiveLoop"], name)
 	}

@@ -64,10 +64,7 @@ func finished(t *testing.T, context map[string]any) template {
 	dist := t.TempDir()
 	c, err := config.Read(context)
 	require.NoError(t, err)
-	all, rules := events.Workers, events.Rules
-	if c.Transcriber != "" {
-		all, rules = events.WithTranscriber()
-	}
+	all, rules := events.With(c.Options())
 	workers, err := function.WorkerSpecs(all, rules)
 	require.NoError(t, err)
 	for _, s := range slices.Concat(specs, workers) {

@@ -53,7 +53,7 @@ func TestThePermissionsAreTheGoldenOnes(t *testing.T) {
 	require.NoError(t, err)
 	want := strings.Split(strings.TrimSpace(string(golden)), "\n")
 	for at, want := range map[string][]string{"us": want, "eu": inEurope(want)} {
-		service := ofTranscriber(t)["Lectern-"+at+"-Service"]
+		service := ofOptions(t)["Lectern-"+at+"-Service"]
 		var lines []string
 		for _, g := range grants(t, service) {
 			name := strings.TrimPrefix(g.of, "lectern-"+at+"-")

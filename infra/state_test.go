@@ -129,7 +129,7 @@ func TestAKeyOfTheAccountIsRotatedAndStays(t *testing.T) {
 
 	specs, err := function.Specs(functions.Groups)
 	require.NoError(t, err)
-	workers, err := function.WorkerSpecs(events.WithTranscriber())
+	workers, err := function.WorkerSpecs(events.With(events.Every))
 	require.NoError(t, err)
 	all := policies(t, service)
 	for _, spec := range slices.Concat(specs, workers) {

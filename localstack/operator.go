@@ -40,7 +40,7 @@ func operatorCommand(data *string) *cobra.Command {
 		Args: cobra.ExactArgs(1),
 		RunE: o.run,
 	}
-	c.Flags().StringVar(&o.input, "json", "{}", "the command's input")
+	c.Flags().StringVar(&o.input, "json", "{}", "the command's input, or @ and the name of a file with the input")
 	c.Flags().StringVar(&o.region, "region", datadir.Names[0], "us or eu")
 	return c
 }
@@ -54,7 +54,13 @@ func (o *operatorOptions) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	err = runCommand(c.Context(), to, args[0], json.RawMessage(o.input), c.OutOrStdout())
+	input := []byte(o.input)
+	if name, named := strings.CutPrefix(o.input, "@"); named {
+		if input, err = os.ReadFile(name); err != nil {
+			return fmt.Errorf("read the input: %w", err)
+		}
+	}
+	err = runCommand(c.Context(), to, args[0], input, c.OutOrStdout())
 	if refusal := (*apierr.Error)(nil); errors.As(err, &refusal) {
 		return errors.Join(errors.New("refused"), printJSON(c.OutOrStdout(), refusal))
 	}

@@ -21,6 +21,7 @@ import (
 	"lectern/shared/datarequest"
 	"lectern/shared/delivery"
 	"lectern/shared/sessionfile"
+	"lectern/shared/slide"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/webhook"
@@ -40,6 +41,8 @@ type Config struct {
 	Requests *datarequest.Store
 	Contacts *contact.Store
 	Files    *sessionfile.Store
+	// Slides says which holding slides still show a person.
+	Slides *slide.Store
 	// Receivers lists the webhook endpoints, Renderer renders bodies again.
 	Receivers *webhook.Receivers
 	Renderer  delivery.Renderer

@@ -44,6 +44,9 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 		return "", err
 	}
 	for at := range sessions {
+		if err := w.eraseSlide(ctx, r.OrgID, at); err != nil {
+			return "", err
+		}
 		if err := w.eraseBodies(ctx, of, record{"session", at.id, everyChange}); err != nil {
 			return "", err
 		}

@@ -2,6 +2,7 @@ package dataworker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"lectern/shared/auth"
@@ -46,4 +47,40 @@ func (w *Worker) files(ctx context.Context, caller *auth.Caller, id string) ([]d
 		}
 	}
 	return all, err
+}
+
+// slideTries is the number of times that the holding slide of a session that changes meanwhile is looked at.
+const slideTries = 5
+
+// eraseSlide removes the holding slide of a session if it shows another state of the people than the present
+// one, with the bytes of former slides and of slides that are being drawn. The worker of slides draws it again.
+func (w *Worker) eraseSlide(ctx context.Context, org int64, at place) (err error) {
+	for range slideTries {
+		if err = w.removeStale(ctx, org, at); !errors.Is(err, sessionfile.ErrChanged) {
+			return err
+		}
+	}
+	return err
+}
+
+// removeStale does eraseSlide once. It returns sessionfile.ErrChanged if the session changes meanwhile.
+func (w *Worker) removeStale(ctx context.Context, org int64, at place) error {
+	config, err := w.Slides.Config(ctx, org, at.event)
+	if err != nil || !config.Known() {
+		return err
+	}
+	caller, err := auth.Service(ctx, w.Table, org, at.event, scopes)
+	if err != nil || caller == nil {
+		return err
+	}
+	state, err := w.Slides.Look(ctx, caller, config, at.id)
+	if err != nil || state == nil {
+		return err
+	}
+	if !state.Current() {
+		if err := w.Files.RemoveSlide(ctx, caller, state.Session); err != nil {
+			return err
+		}
+	}
+	return w.Files.CleanSlide(ctx, caller, state.Session, true)
 }

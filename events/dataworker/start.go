@@ -22,6 +22,7 @@ func Start(env api.Env, places *bus.Places, apiURL string, settling time.Duratio
 	return New(Config{
 		Table: env.Table, Now: env.Now, Log: env.Log,
 		Requests: datarequest.NewStore(env), Contacts: stores.Contacts(env), Files: stores.SessionFiles(env),
+		Slides:    stores.Slides(env),
 		Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, apiURL), Work: work, Settling: settling,
 	}), nil
 }

@@ -33,6 +33,8 @@ var commands = []command{
 	define("content-slot-create", "Create an upload slot of an event.", onEvent((*Service).createSlot)),
 	define("content-slot-update", "Change or archive an upload slot.", onEvent((*Service).updateSlot)),
 	define("content-slot-list", "List the upload slots of an event, archived ones too.", onEvent((*Service).listSlots)),
+	define("holding-slides", "Turn the holding slides of an event on or off, with pictures in base64, or show how they are set up.",
+		onEvent((*Service).setHoldingSlides)),
 	define("connector-field-create", "Create a field that a connector owns.", (*Service).createConnectorField),
 	define("connector-field-update", "Change a field that a connector owns: name, options.", onSettings(updateField)),
 	define("connector-field-delete", "Delete a field that a connector owns.", onSettings(deleteField)),

@@ -2,10 +2,15 @@ package operator
 
 import (
 	"context"
+	"encoding/base64"
 
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/session"
 	"lectern/shared/session/view"
+	"lectern/shared/slide"
+	"lectern/shared/stores"
+	"lectern/shared/wire"
 )
 
 // InSession names a session.
@@ -65,4 +70,38 @@ func (s *Service) showSession(ctx context.Context, c *auth.Caller, in *InSession
 
 func (s *Service) duplicateSession(ctx context.Context, c *auth.Caller, in *InSession) (*view.Session, error) {
 	return s.sessions.Duplicate(ctx, c, in.SessionID)
+}
+
+// holdingSlides has the pictures in base64. A picture that is sent as null is removed.
+type holdingSlides struct {
+	InEvent
+	On         wire.Opt[bool]   `json:"on,omitzero" nullable:"false"`
+	Background wire.Opt[string] `json:"background,omitzero" maxLength:"2796204"`
+	Logo       wire.Opt[string] `json:"logo,omitzero" maxLength:"699052"`
+}
+
+// setHoldingSlides changes the holding slides of an event, or shows them if nothing is sent; 409 in a region
+// whose deployment has no worker that draws them.
+func (s *Service) setHoldingSlides(ctx context.Context, c *auth.Caller, in *holdingSlides) (*slide.Config, error) {
+	if !s.env.HoldingSlides {
+		return nil, apierr.Conflict("NO_HOLDING_SLIDES", "The deployment has no worker that draws holding slides. "+
+			"Set the option holdingSlides to true, and deploy again.")
+	}
+	slides := stores.Slides(s.env)
+	d := &slide.Draft{On: in.On}
+	for _, p := range []struct {
+		name string
+		sent wire.Opt[string]
+		into *wire.Opt[[]byte]
+	}{{"background", in.Background, &d.Background}, {"logo", in.Logo, &d.Logo}} {
+		content, err := base64.StdEncoding.DecodeString(p.sent.Value)
+		if err != nil {
+			return nil, apierr.Invalid(p.name, "%s must be a PNG or a JPEG in base64.", p.name)
+		}
+		*p.into = wire.Opt[[]byte]{Sent: p.sent.Sent, Null: p.sent.Null, Value: content}
+	}
+	if !d.Sent() {
+		return slides.Config(ctx, c.Org.ID, c.Event.ID)
+	}
+	return slides.Set(ctx, c, d)
 }

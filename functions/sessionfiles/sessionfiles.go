@@ -43,7 +43,10 @@ var (
 
 const (
 	aboutList = "Lists the files of the session. A file whose upload is not complete is not listed. `type` selects types, such as " +
-		"`presentation`, `handout`, `poster` or `holding_slide`."
+		"`presentation`, `handout`, `poster` or `holding_slide`.\n\n" +
+		"On an event with holding slides, each accepted session has a file of the type `holding_slide`: a PNG of 1920 by 1080 pixels with " +
+		"title, time, room and speakers. The service draws it again after each change of these: `id` stays, and `url`, `filename`, `size` " +
+		"and `updated_at` change. A client cannot change it: `PUT`, `replace`, `complete` and `DELETE` are a 409 `HOLDING_SLIDE`."
 
 	aboutCreate = "Begins the upload of a file of up to 500 MB. Send the bytes to `upload.url` " +
 		"with `upload.method` and all `upload.headers`, " +

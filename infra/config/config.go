@@ -3,7 +3,11 @@
 // Read config.go first, then read.go and data.go; reader.go takes typed values from a context.
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"lectern/events"
+)
 
 // Config holds every option, set in cdk.json below context or on the command line with
 // -c. Every key may be left out; the default is in parentheses.
@@ -63,6 +67,9 @@ type Config struct {
 	// Transcriber turns the media of sessions into transcriptions, by "transcriber": amazon, for
 	// Amazon Transcribe. Without the option, media have no transcription.
 	Transcriber string
+	// HoldingSlides deploys the worker that draws the holding slides of sessions, by
+	// "holdingSlides" (false).
+	HoldingSlides bool
 	// UploadService takes forms of up to 50 MB, by "uploadService" (false): edges of CloudFront before
 	// the API pass the forms to a server of their own, which needs Docker where the CDK deploys.
 	UploadService bool
@@ -75,6 +82,11 @@ type Config struct {
 	CloudWatchRole bool
 	// Tags are set on every resource, by "tags", an object of text.
 	Tags map[string]string
+}
+
+// Options returns the options that have workers.
+func (c *Config) Options() events.Options {
+	return events.Options{Transcriber: c.Transcriber != "", Slides: c.HoldingSlides}
 }
 
 // Region holds the options of one region, an object below "us" or "eu".

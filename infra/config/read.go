@@ -42,7 +42,8 @@ func Read(context map[string]any) (*Config, error) {
 		Dashboard:     r.boolean("dashboard", false),
 		MonthlyBudget: r.number("monthlyBudget", 0, 0, 1e9),
 
-		Transcriber: r.text("transcriber", "", "amazon", matches(speech.Amazon)),
+		Transcriber:   r.text("transcriber", "", "amazon", matches(speech.Amazon)),
+		HoldingSlides: r.boolean("holdingSlides", false),
 
 		UploadService:  r.boolean("uploadService", false),
 		CustomerKey:    r.boolean("customerKey", false),

@@ -126,6 +126,8 @@ var declared = map[string]struct {
 	"gdpr":         {withSettings, slices.Concat(read, change)},
 	// dataworker reads a person and what names the person, erases the person, and keeps archives.
 	events.Dataworker: {permissions: slices.Concat(read, change, release, hold)},
+	// slides reads sessions with all that they show, and writes the slides into them.
+	events.Slides: {permissions: slices.Concat(read, change)},
 	// transcriber reads media, stores fragments beside the version of their session, and states.
 	events.Transcriber: {permissions: slices.Concat(authenticate, change, hold)},
 	// operator has no route and counts no requests.

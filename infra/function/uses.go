@@ -28,6 +28,8 @@ const (
 	theAddress = "API_URL"
 	// theTranscriber does the jobs of a region with a transcriber.
 	theTranscriber = "TRANSCRIBER"
+	// theSlides are drawn in a region with holding slides.
+	theSlides = "HOLDING_SLIDES"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -43,8 +45,8 @@ type use struct {
 	kind string
 	// listing is an action on the bucket that lists the objects of the kind; empty for none.
 	listing string
-	// optional reports whether only a region with a transcriber has the part.
-	optional bool
+	// options are those of the regions with the part; none for a part of every region.
+	options events.Options
 	// intoBucket reports whether the actions have no resource, and write into the bucket alone.
 	intoBucket bool
 }
@@ -89,18 +91,25 @@ func remove(kind string, more ...string) use {
 	return u
 }
 
-// ifTranscribed makes a use one of the regions with a transcriber.
-func ifTranscribed(u use) use {
-	u.optional = true
+// only makes a use one of the regions with options.
+func only(options events.Options, u use) use {
+	u.options = options
 	return u
 }
 
-// Uses of the transcriber. order tells a function that there is one. AWS knows no resource of a job to be
-// started.
+// The options of uses.
 var (
-	order    = ifTranscribed(use{part: theTranscriber})
-	startJob = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:StartTranscriptionJob"}, intoBucket: true})
-	findJob  = ifTranscribed(use{part: theTranscriber, actions: []string{"transcribe:GetTranscriptionJob"}})
+	transcribed = events.Options{Transcriber: true}
+	drawn       = events.Options{Slides: true}
+)
+
+// Uses of options. order tells a function that there is a transcriber, and setUp that holding slides are drawn.
+// AWS knows no resource of a job to be started.
+var (
+	order    = only(transcribed, use{part: theTranscriber})
+	startJob = only(transcribed, use{part: theTranscriber, actions: []string{"transcribe:StartTranscriptionJob"}, intoBucket: true})
+	findJob  = only(transcribed, use{part: theTranscriber, actions: []string{"transcribe:GetTranscriptionJob"}})
+	setUp    = only(drawn, use{part: theSlides})
 )
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
@@ -118,6 +127,8 @@ var used = map[string][]use{
 	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), order},
 	// sessionfiles signs links with a key of the region, and removes bytes and parts that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), unseal},
+	// slides signs links with a key of the region, and sends sessions to its own queue.
+	events.Slides: {remove(sessionfile.Folder, putObject), send(events.Drawings), unseal},
 	// transcriber checks a job later by its own queue. A job reads and writes with its role.
 	events.Transcriber: {
 		keep(media.Folder, getObject), remove(speech.Folder, putObject, getObject), send(events.Media), startJob, findJob,
@@ -134,7 +145,8 @@ var used = map[string][]use{
 		remove(media.Folder, abortUpload), remove(recording.Folder, abortUpload), remove(sessionfile.Folder, abortUpload),
 		unseal, publish, send(events.Webhooks), attempt, send(events.Work),
 		empty(bus.DeadOf(events.Webhooks)), empty(bus.DeadOf(events.Deliveries)), empty(bus.DeadOf(events.Work)),
-		ifTranscribed(send(events.Media)), ifTranscribed(empty(bus.DeadOf(events.Media))),
+		only(transcribed, send(events.Media)), only(transcribed, empty(bus.DeadOf(events.Media))),
+		setUp, only(drawn, send(events.Drawings)), only(drawn, empty(bus.DeadOf(events.Drawings))),
 	},
 }
 
@@ -142,7 +154,7 @@ var used = map[string][]use{
 func CheckUses(specs []Spec, queues []string) (err error) {
 	for _, s := range specs {
 		for _, u := range s.uses {
-			if u.part == aQueue && !u.optional && !slices.Contains(queues, u.queue) {
+			if u.part == aQueue && u.options == (events.Options{}) && !slices.Contains(queues, u.queue) {
 				err = errors.Join(err, fmt.Errorf("infra: %s uses the queue %s, which no worker has", s.Name, u.queue))
 			}
 		}
@@ -152,7 +164,8 @@ func CheckUses(specs []Spec, queues []string) (err error) {
 
 // usesIn returns the uses of the function in a region.
 func (s Spec) usesIn(in *stack.Stack) []use {
-	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool { return u.optional && in.Config.Transcriber == "" })
+	options := in.Config.Options()
+	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool { return !options.Has(u.options) })
 }
 
 // usesKeys reports whether the function reads the secret of the region.
@@ -194,6 +207,8 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return in.ObjectsARN(u.kind), in.BucketName()
 	case theTranscriber:
 		return in.JobsARN(), &in.Config.Transcriber
+	case theSlides:
+		return nil, jsii.String("1")
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()

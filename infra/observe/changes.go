@@ -14,8 +14,11 @@ import (
 
 // mostAge is the age in seconds of the oldest message of a queue that raises an alarm. A message of
 // deliveries may be delayed by up to 15 minutes, and then be held for 6 by an instance that ended. A
-// message of work comes again after 90 minutes, and of media after 30, with a delay of up to 15 before.
-var mostAge = map[string]string{events.Webhooks: "300", events.Deliveries: "1500", events.Work: "5400", events.Media: "3600"}
+// message of work comes again after 90 minutes, of drawings after 12, and of media after 30, with a delay of up to
+// 15 before. The slides of a large event take half an hour.
+var mostAge = map[string]string{
+	events.Webhooks: "300", events.Deliveries: "1500", events.Work: "5400", events.Drawings: "3600", events.Media: "3600",
+}
 
 // byName has metrics by the names of queues, functions or rules.
 type byName map[string]awscloudwatch.IMetric

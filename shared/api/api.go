@@ -55,6 +55,8 @@ type Env struct {
 	Scanner scan.Scanner
 	// Transcriber names the transcriber of the region (package speech); empty for none.
 	Transcriber string
+	// HoldingSlides reports whether the region has the worker that draws holding slides.
+	HoldingSlides bool
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

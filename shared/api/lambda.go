@@ -50,6 +50,8 @@ type config struct {
 	scanner scan.Scanner
 	// transcriber is LECTERN_TRANSCRIBER, Env.Transcriber; optional.
 	transcriber string
+	// holdingSlides is LECTERN_HOLDING_SLIDES, Env.HoldingSlides; optional.
+	holdingSlides bool
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -74,6 +76,7 @@ func configured(getenv func(string) string) (config, error) {
 		bucket:         getenv("LECTERN_BUCKET"),
 		scanner:        vars.scanner("LECTERN_SCANNER"),
 		transcriber:    getenv(VariableTranscriber),
+		holdingSlides:  getenv(VariableHoldingSlides) == "1",
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
@@ -85,8 +88,11 @@ func configured(getenv func(string) string) (config, error) {
 	return c, errors.Join(vars.mistakes...)
 }
 
-// VariableTranscriber is the environment variable that names the transcriber.
-const VariableTranscriber = "LECTERN_TRANSCRIBER"
+// The environment variables of options: the transcriber, and 1 for a region that draws holding slides.
+const (
+	VariableTranscriber   = "LECTERN_TRANSCRIBER"
+	VariableHoldingSlides = "LECTERN_HOLDING_SLIDES"
+)
 
 // variables reads environment variables and collects the mistakes.
 type variables struct {
@@ -153,6 +159,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
 		Scanner:        c.scanner,
 		Transcriber:    c.transcriber,
+		HoldingSlides:  c.holdingSlides,
 		LocalReceivers: c.localReceivers,
 	}, nil
 }

@@ -27,14 +27,14 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	set["LECTERN_DAILY_WRITES"], set["LECTERN_SEARCH_UNITS"] = "10000", "60000"
 	set["LECTERN_SCANNER"] = "clamd://127.0.0.1:3310"
 	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"], set["LECTERN_BUCKET"] = "t", "us-east-1", "", "b"
-	set["LECTERN_TRANSCRIBER"] = "amazon"
+	set["LECTERN_TRANSCRIBER"], set["LECTERN_HOLDING_SLIDES"] = "amazon", "1"
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:3310", c.scanner.(*scan.Clamd).Address)
 	c.scanner = nil
 	require.Equal(t, config{
 		table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b",
-		transcriber: "amazon",
+		transcriber: "amazon", holdingSlides: true,
 	}, c)
 
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"

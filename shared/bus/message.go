@@ -7,6 +7,8 @@ package bus
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"lectern/shared/change"
 	"lectern/shared/wire"
@@ -20,11 +22,18 @@ const Source = "lectern"
 // contact, and no webhook endpoint gets it.
 const FieldsChanged = "contact.fields.changed"
 
+// EventChanged is the kind of the message of a change that may touch many sessions of an event: of the event, a
+// room, a participant role or the holding slides. It is no published kind of the change record either.
+const EventChanged = "event.changed"
+
+// ofEvent are the kinds of records whose changes have a message of kind EventChanged. A new record touches no session.
+var ofEvent = []string{"event", "rooms", "participant_role", "holding_slides"}
+
 // contactUpdated is the published kind that names changed fields of a contact. A change record has
 // it once for standard fields and once for custom fields.
 const contactUpdated = "contact.updated"
 
-// Message is one published kind of a change, or FieldsChanged.
+// Message is one published kind of a change, FieldsChanged or EventChanged.
 type Message struct {
 	// Change is the id of the change record, and At its time.
 	Change string    `json:"change"`
@@ -33,7 +42,7 @@ type Message struct {
 	Org   int64 `json:"org"`
 	Event int64 `json:"event,omitempty"`
 	// Kind is such as session.updated. Sequence is the record's number of published kinds; 0 for
-	// FieldsChanged.
+	// FieldsChanged and EventChanged.
 	Kind     string `json:"kind"`
 	Sequence int64  `json:"sequence,omitempty"`
 	// Fields names the changed fields. The last name is change.Others where not all fit.
@@ -48,7 +57,7 @@ type Message struct {
 }
 
 // Messages returns a message for each published kind of a change record. For an update of fields
-// of a contact, a message of kind FieldsChanged follows.
+// of a contact, a message of kind FieldsChanged follows; a change of an event has one of EventChanged.
 func Messages(r change.Record) []Message {
 	all := make([]Message, len(r.Kinds), len(r.Kinds)+1)
 	for i, k := range r.Kinds {
@@ -56,6 +65,9 @@ func Messages(r change.Record) []Message {
 	}
 	if fields := changedFields(r.Kinds); len(fields) > 0 {
 		all = append(all, message(r, change.Kind{Name: FieldsChanged, Fields: fields}))
+	}
+	if r.Event != 0 && slices.Contains(ofEvent, r.Type) && !strings.HasSuffix(r.Action, ".created") {
+		all = append(all, message(r, change.Kind{Name: EventChanged}))
 	}
 	return all
 }

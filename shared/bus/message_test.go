@@ -54,3 +54,23 @@ func TestChangedFieldsOfAContactAreOneMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestAChangeOfManySessionsIsOneMessage of the event, which is no published kind.
+func TestAChangeOfManySessionsIsOneMessage(t *testing.T) {
+	for kind, want := range map[string]int{
+		"event": 1, "rooms": 1, "participant_role": 1, "holding_slides": 1, "tracks": 0, "session": 0, "organization": 0,
+	} {
+		r := change.Record{ID: "c", Org: 7, Event: 9, Type: kind, RecordID: "a", Version: 5, Source: change.SourceAdmin, Action: kind + ".updated"}
+		all := bus.Messages(r)
+		require.Len(t, all, want, kind)
+		if want > 0 {
+			require.Equal(t, bus.Message{
+				Change: "c", Org: 7, Event: 9, Kind: bus.EventChanged, Type: kind, RecordID: "a", Version: 5, Source: change.SourceAdmin,
+			}, all[0])
+		}
+		made, ofOrg := r, r
+		made.Action, ofOrg.Event = kind+".created", 0
+		require.Empty(t, bus.Messages(made), "a new %s touches no session", kind)
+		require.Empty(t, bus.Messages(ofOrg), "%s of an organization", kind)
+	}
+}

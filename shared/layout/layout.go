@@ -24,6 +24,7 @@ import (
 	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/sessionfile"
+	"lectern/shared/slide"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/transcript"
@@ -34,7 +35,7 @@ import (
 var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
-	session.Keys, sessionfile.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
+	session.Keys, sessionfile.Keys, slide.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
 	resource.Keys,
 	change.Keys, delivery.Keys, datarequest.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )

@@ -3,6 +3,8 @@ package session
 import (
 	"slices"
 
+	"github.com/google/uuid"
+
 	"lectern/shared/wire"
 )
 
@@ -24,12 +26,28 @@ type File struct {
 	SlotID   *string `json:"content_slot_id,omitempty"`
 	// AssignedTo is the id of a contact.
 	AssignedTo *string `json:"assigned_participant_id,omitempty"`
+	// Digest is the digest of what a holding slide shows; empty for other files.
+	Digest string `json:"digest,omitempty"`
 	// Scan is the verdict of a scanner on the bytes; empty for a file of an older release.
 	Scan      string    `json:"scan_status,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`
 	UpdatedAt wire.Time `json:"updated_at"`
 	Version   int64     `json:"version"`
 }
+
+// HoldingSlide is the type of the file that the service draws of a session.
+const HoldingSlide = "holding_slide"
+
+// slideSpace is the namespace of the ids of holding slides.
+var slideSpace = uuid.MustParse("2b6d0c1f-7a34-4c80-9d5e-51f6a8e3c7b4")
+
+// SlideID returns the id of the holding slide of a session (a UUID of version 5): always the same for a
+// session.
+func SlideID(session string) string { return uuid.NewSHA1(slideSpace, []byte(session)).String() }
+
+// IsSlide reports whether the file of an id is the session's holding slide. A client may give its own
+// files the same type, by a slot.
+func (b *Body) IsSlide(id string) bool { return id == SlideID(b.ID) && b.File(id) != nil }
 
 // RecordID returns the id of the bytes. A repeated request under an Idempotency-Key finds the upload that
 // the first request has begun, and no later upload of the file.
@@ -77,14 +95,14 @@ func (b *Body) RemoveFile(id string) {
 	}
 }
 
-// withoutWords returns the body for a change record, without the links, titles and names of files: an
-// erasure finds these words with the files.
+// withoutWords returns the body for a change record, without the links, titles, names and digests of files:
+// an erasure finds these words with the files.
 func (b *Body) withoutWords() *Body {
 	shown := *b
 	shown.Content = slices.Clone(b.Content)
 	for i := range shown.Content {
 		f := &shown.Content[i]
-		f.Link, f.Title, f.Filename = "", "", ""
+		f.Link, f.Title, f.Filename, f.Digest = "", "", "", ""
 	}
 	return &shown
 }

@@ -116,7 +116,7 @@ func (s *sheet) hasRoom(slot *StoredSlot, id string) error {
 }
 
 // count returns the number of files, with those of open uploads, in a slot or, for nil, of all. It leaves
-// out the file except.
+// out the holding slide and the file except.
 func (s *sheet) count(except string, slot *string) int {
 	in := map[string]bool{}
 	add := func(file string, of *string) {
@@ -127,6 +127,7 @@ func (s *sheet) count(except string, slot *string) int {
 	for _, f := range s.before.Content {
 		add(f.ID, f.SlotID)
 	}
+	delete(in, session.SlideID(s.before.ID))
 	for _, u := range s.open.All {
 		add(u.File, u.SlotID)
 	}
@@ -158,7 +159,7 @@ func (e completeUpload) do(ctx context.Context, s *sheet) (*session.File, error)
 			return nil, Kind.NotFound()
 		}
 		f = b.replaced(stored)
-		if err := s.discard(ctx, stored, "replaced"); err != nil {
+		if err := s.discard(ctx, stored, "replaced", Keep); err != nil {
 			return nil, err
 		}
 	}
@@ -255,5 +256,5 @@ func (e deleteFile) do(ctx context.Context, s *sheet) (*session.File, error) {
 		return nil, err
 	}
 	s.change().RemoveFile(e.ID)
-	return f, s.discard(ctx, f, "deleted")
+	return f, s.discard(ctx, f, "deleted", Keep)
 }

@@ -2,6 +2,7 @@ package sessionfile
 
 import (
 	"context"
+	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -58,12 +59,12 @@ func (s *sheet) keep(ctx context.Context, id string) error {
 	return s.set(ctx, id, "completed", func(b *Bytes) { b.Ends = nil })
 }
 
-// discard lets the purge remove the bytes of a file after Keep. The record gets the file as it was.
-func (s *sheet) discard(ctx context.Context, f *session.File, verb string) error {
-	ends := wire.At(s.now.Add(Keep))
+// discard lets the purge remove the bytes of a file after a time. The record gets the file as it was.
+func (s *sheet) discard(ctx context.Context, f *session.File, verb string, after time.Duration) error {
+	ends := wire.At(s.now.Add(after))
 	return s.set(ctx, f.Bytes, verb, func(b *Bytes) {
 		b.Ends, b.File, b.Sent = &ends, *f, nil
-		b.File.Link = ""
+		b.File.Link, b.File.Digest = "", ""
 	})
 }
 
@@ -89,6 +90,8 @@ type operation struct {
 	caller        *auth.Caller
 	session, file string
 	edit          edit
+	// slide is set for an edit of a holding slide by the service, and nil for an edit by a client.
+	slide *slideEdit
 	// body is the session after the last Plan.
 	body *session.Body
 }
@@ -109,11 +112,14 @@ func (o *operation) Reads() []table.Key {
 
 // More returns the keys of the bytes that the file has, and of those that an upload brings.
 func (o *operation) More(got write.Items) (all []table.Key) {
-	body, open, err := o.store.decode(o.place(), got, o.session)
+	body, open, err := o.decode(got)
 	if err != nil {
 		return nil // Plan returns the error.
 	}
 	records := Kind.Of(o.store.Store, o.caller, o.session)
+	if o.slide != nil && o.slide.bytes != "" {
+		all = append(all, records.Key(o.slide.bytes))
+	}
 	if u := open.Find(o.file); u != nil {
 		all = append(all, records.Key(u.Bytes))
 	}
@@ -123,15 +129,27 @@ func (o *operation) More(got write.Items) (all []table.Key) {
 	return all
 }
 
+// decode returns the session and its open uploads. Only an edit of a holding slide finds a deleted session.
+func (o *operation) decode(got write.Items) (*session.Body, *Open, error) {
+	if o.slide == nil {
+		return o.store.decode(o.place(), got, o.session)
+	}
+	body, err := o.place().Stored(got, o.session)
+	return body, &Open{}, err
+}
+
 // Touches returns nil: no bulk has these operations.
 func (o *operation) Touches(write.Items) []string { return nil }
 
 // Plan does the edit. Each write has a condition on the version of the session, so that no file begins
 // beside the deletion of the session, and the numbers of files are exact.
 func (o *operation) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	body, open, err := o.store.decode(o.place(), got, o.session)
+	body, open, err := o.decode(got)
 	if err != nil {
 		return nil, err
+	}
+	if o.slide == nil && body.IsSlide(o.file) {
+		return nil, errDrawn()
 	}
 	s := &sheet{
 		Store: o.store, caller: o.caller, got: got, before: body, open: open, now: session.Later(wire.At(o.store.Now()), body),
@@ -156,7 +174,7 @@ func (s *sheet) writes(ctx context.Context) ([]table.Write, error) {
 	all, place := s.also, session.At(s.caller)
 	if s.after != nil {
 		c := session.Change{Before: s.before, After: s.after, Action: session.KindUpdated, Kind: session.KindUpdated}
-		if s.before.DeletedAt != nil { // Only an erasure changes a deleted session, and nobody is told.
+		if s.before.DeletedAt != nil { // Nobody is told of an erasure, and of a lost holding slide.
 			c.Kind = ""
 		}
 		writes, err := session.Writer{Table: s.Table, Place: place}.Writes(ctx, s.now, c)

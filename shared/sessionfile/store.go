@@ -3,8 +3,8 @@
 // completed file is a part of its session. Package upload has a record of the bytes, of files and of
 // uploads that are not complete.
 //
-// Read slot.go for slots; store.go, draft.go, keys.go, sheet.go, edits.go, inspect.go, link.go,
-// form.go and erase.go for files.
+// Read slot.go for slots; store.go, draft.go, keys.go, sheet.go, edits.go, inspect.go,
+// form.go and erase.go for files; slide.go for holding slides.
 package sessionfile
 
 import (
@@ -158,6 +158,9 @@ func (st *Store) complete(ctx context.Context, c *auth.Caller, to Target) (*view
 		f := body.File(to.ID)
 		if f == nil {
 			return nil, Kind.NotFound()
+		}
+		if body.IsSlide(f.ID) {
+			return nil, errDrawn()
 		}
 		return st.show(ctx, c, body, f)
 	}

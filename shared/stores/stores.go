@@ -14,6 +14,7 @@ import (
 	"lectern/shared/session/store"
 	"lectern/shared/sessionfile"
 	"lectern/shared/settings"
+	"lectern/shared/slide"
 	"lectern/shared/transcript"
 	"lectern/shared/upload"
 )
@@ -83,6 +84,11 @@ func SessionFiles(env api.Env) *sessionfile.Store {
 	return &sessionfile.Store{
 		Store: upload.NewStore(env), Records: resource.NewStore(env), Sessions: Sessions(env), Keys: env.Keys,
 	}
+}
+
+// Slides returns the store of the holding slides of events.
+func Slides(env api.Env) *slide.Store {
+	return &slide.Store{Table: env.Table, Now: env.Now, Sessions: Sessions(env)}
 }
 
 // Participation returns the store of the people on sessions.

@@ -7,9 +7,11 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"slices"
 
 	"github.com/go-text/typesetting/font"
 	"github.com/go-text/typesetting/font/opentype"
+	scale "golang.org/x/image/draw"
 	"golang.org/x/image/vector"
 )
 
@@ -26,6 +28,42 @@ func NewPicture(width, height int, ground color.Color) *Picture {
 // Fill fills a part of the picture.
 func (p *Picture) Fill(part image.Rectangle, c color.Color) {
 	draw.Draw(p.image, part, image.NewUniform(c), image.Point{}, draw.Src)
+}
+
+// Veil fills a part of the picture with a color that may let the picture through.
+func (p *Picture) Veil(part image.Rectangle, c color.Color) {
+	draw.Draw(p.image, part, image.NewUniform(c), image.Point{}, draw.Over)
+}
+
+// Copy returns a copy of the picture.
+func (p *Picture) Copy() *Picture {
+	copied := *p.image
+	copied.Pix = slices.Clone(p.image.Pix)
+	return &Picture{&copied}
+}
+
+// Cover covers the picture with another one, which keeps its proportions and is cut at two sides.
+func (p *Picture) Cover(other image.Image) {
+	from, to := other.Bounds(), p.image.Rect.Size()
+	size := from.Size()
+	if size.X*to.Y > size.Y*to.X {
+		size.X = max(size.Y*to.X/to.Y, 1)
+	} else {
+		size.Y = max(size.X*to.Y/to.X, 1)
+	}
+	at := from.Min.Add(from.Size().Sub(size).Div(2))
+	scale.CatmullRom.Scale(p.image, p.image.Rect, other, image.Rectangle{Min: at, Max: at.Add(size)}, scale.Over, nil)
+}
+
+// Fit draws another picture at the right top of a part, as large as there is room and in its proportions.
+func (p *Picture) Fit(other image.Image, part image.Rectangle) {
+	size, room := other.Bounds().Size(), part.Size()
+	fitted := image.Pt(room.X, max(size.Y*room.X/size.X, 1))
+	if fitted.Y > room.Y {
+		fitted = image.Pt(max(size.X*room.Y/size.Y, 1), room.Y)
+	}
+	at := image.Pt(part.Max.X-fitted.X, part.Min.Y)
+	scale.CatmullRom.Scale(p.image, image.Rectangle{Min: at, Max: at.Add(fitted)}, other, other.Bounds(), scale.Over, nil)
 }
 
 // Line draws a line of text with its start at a place, the baseline at y.

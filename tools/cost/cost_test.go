@@ -139,6 +139,9 @@ func TestPublishedChangesAreCountedByHand(t *testing.T) {
 	none := published{bus: 100, queues: 1 + 2.0/5, compute: (0.2+0.1)/2 + (0.2+0.4)/5, table: 1.0 / 5, logs: line/2 + line/5}
 	got := f.toMatcher(p)
 	require.InDeltaMapValues(t, none.parts(), got.parts(), 1e-9)
+	// An invocation of five messages of slides takes 15 ms with a GB.
+	slides := published{queues: 1 + 2.0/5, compute: (0.2 + 0.15) / 5, table: 1}
+	require.InDeltaMapValues(t, slides.parts(), f.toSlides(p).parts(), 1e-9)
 	in := together{lines: alone, changes: f}
 	more := cost(kind{published: 2, unrouted: 3}, figure{}, p, in).changes - cost(kind{published: 2}, figure{}, p, in).changes
 	require.InDelta(t, 3*100, more, 1e-9, "an event without a rule costs the bus alone")
@@ -213,6 +216,13 @@ func TestWhatIsLeftOfTheGoalIsShown(t *testing.T) {
 	require.Contains(t, c.withoutRequests(), "One more polled queue costs 0.26, and 0.20 more for its two metrics in alarms; below the first goal, 0.39 in us and 0.29 in eu are left.")
 	c.shape.alarms += 3
 	require.Equal(t, "0.09 in us and -0.01 in eu", c.left())
+}
+
+// TestHoldingSlidesAreCountedByHand: a queue is polled by five requests at once for 20 s, and three metrics are
+// watched. Goals and months are without the option.
+func TestHoldingSlidesAreCountedByHand(t *testing.T) {
+	require.InDelta(t, 5*730*180/1e6+3*0.1, slidesIdle(prices{queueRequests: 1, alarm: 0.1}), 1e-9)
+	require.Contains(t, costs(t).withoutRequests(), "More a month: `holdingSlides` 0.56, for a queue and 3 metrics in alarms,")
 }
 
 func TestLimitsAreCountedByHand(t *testing.T) {

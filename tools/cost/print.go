@@ -87,7 +87,8 @@ func (c model) withoutRequests() string {
 		"the polling of %g queues with %d requests at once that wait %d s (%.2f), and %s invocations of the sweeper (%.2f, and %.2f before "+
 		"something was due for the first time). %g logs "+
 		"and %g metric filters cost nothing without lines; a metric that lines raise costs 0.30 a month, by the hours with such lines. "+
-		"More a month: a dashboard %.2f, `alarms: each` %.2f, a domain's alarm %.2f, a key of one's own %.2f, and "+
+		"More a month: `holdingSlides` %.2f, for a queue and %d metrics in alarms, a dashboard %.2f, `alarms: each` with all workers %.2f, "+
+		"a domain's alarm %.2f, a key of one's own %.2f, and "+
 		"as much again after each of its first two yearly rotations, a firewall %.2f and %.2f "+
 		"per million requests; a budget nothing; the upload service %.2f, %.2f in eu, and %.2f per million requests through CloudFront, %.2f in "+
 		"eu. Not computed: `backup`, of which each copy in each vault is billed by the GB as the table "+
@@ -101,9 +102,9 @@ func (c model) withoutRequests() string {
 		c.shape.named, c.shape.alarms, c.shape.dashboards, secrets, keptGB,
 		countOf(events.Queue), pollers, pollSeconds, idle.polls, grouped(countOf(events.Schedule)*minutesOfMonth), idle.sweeps, idle.quiet,
 		c.shape.logs, c.shape.filters,
-		us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected,
+		slidesIdle(us), slidesMetrics, us.dashboard, (c.shape.each-c.shape.alarms)*us.alarm, us.alarm, us.key, us.firewall, us.inspected,
 		uploadService(us), uploadService(regions[1]), us.edges, regions[1].edges,
-		idle.polls/countOf(events.Queue), 2*us.alarm, c.left())
+		pollsOf(us), 2*us.alarm, c.left())
 }
 
 // left returns the part of the goal for a month without requests that is not used, in each region in which

@@ -57,6 +57,10 @@ const (
 	// to render.
 	// deliverReads is that of an attempt: delivery, body, endpoint, owner, token and state.
 	listReads, matchReads, deliverReads = 1, 11, 7
+	// slidesMS is the billed time of an invocation of the worker of slides for events without slides, and
+	// slidesReads the number of read units of a message. slidesMetrics is the number of metrics that the worker
+	// adds to the alarms; a test of infra counts them.
+	slidesMS, slidesReads, slidesMetrics = 15, 1, 3
 	// bodyKB and deliveryKB are the sizes in the table of a body, deflated, and of a delivery with its
 	// attempt; the delivery is written twice. A write in a transaction counts twice.
 	bodyKB, deliveryKB, deliveryWrites, twice = 3, 1, 2, 2
@@ -120,6 +124,15 @@ func (f flow) toMatcher(p prices) published {
 	return c
 }
 
+// toSlides returns what the option holdingSlides adds to the cost of a million published kinds of events without
+// holding slides: the worker looks whether the event has some. It takes the kinds of sessions and contacts.
+func (f flow) toSlides(p prices) published {
+	c := published{queues: p.queueRequests * (1 + 2/f.messages), table: slidesReads * p.readUnits}
+	c.worker(events.Slides, f.messages, slidesMS, p)
+	c.logs = 0 // Only a drawing has a line.
+	return c
+}
+
 // changesOf returns the cost of a million requests that publish so many kinds each.
 func (f flow) changesOf(kinds float64, p prices) float64 {
 	if kinds == 0 {
@@ -142,7 +155,8 @@ func (f flow) delivered(p prices) published {
 
 // memoryOf returns the memory of a worker in MB.
 func memoryOf(name string) float64 {
-	for _, w := range events.Workers {
+	all, _ := events.With(events.Every)
+	for _, w := range all {
 		if w.Name == name {
 			return float64(w.Memory)
 		}
@@ -150,7 +164,7 @@ func memoryOf(name string) float64 {
 	panic("cost: no worker " + name)
 }
 
-// countOf returns the number of workers with a source.
+// countOf returns the number of workers with a source, without options.
 func countOf(source events.Source) (n float64) {
 	for _, w := range events.Workers {
 		if w.Source == source {
@@ -164,13 +178,20 @@ func countOf(source events.Source) (n float64) {
 // sweeps that a region pays too in which nothing was ever due.
 type waiting struct{ polls, sweeps, quiet float64 }
 
+// pollsOf returns the cost of a month of polling a queue.
+func pollsOf(p prices) float64 {
+	return pollers * secondsOfMonth / pollSeconds / million * p.queueRequests
+}
+
+// slidesIdle returns what the option holdingSlides costs in a month without requests.
+func slidesIdle(p prices) float64 { return pollsOf(p) + slidesMetrics*p.alarm }
+
 // waits returns the cost of a month of waiting.
 func waits(p prices) waiting {
-	requests := countOf(events.Queue) * pollers * secondsOfMonth / pollSeconds
 	sweeps := countOf(events.Schedule) * minutesOfMonth / million
 	invocation := p.schedules + p.invocations + million*sweepMS/1000*memoryOf(events.Sweeper)/1024*p.gbSecond
 	return waiting{
-		polls:  requests / million * p.queueRequests,
+		polls:  countOf(events.Queue) * pollsOf(p),
 		sweeps: sweeps * (invocation + sweepReads*p.readUnits + sweepWrites*p.writeUnits),
 		quiet:  sweeps * (invocation + quietReads*p.readUnits),
 	}
@@ -183,12 +204,15 @@ func (w waiting) total() float64 { return w.polls + w.sweeps }
 func aboutChanges() string {
 	us := regions[0]
 	return fmt.Sprintf("Changes: each published kind is an event on the bus, %.2f a million, and a request of SQS into the queue of the "+
-		"matcher; an update of a contact is one more event, without a queue; the stream costs nothing. "+
+		"matcher, and with `holdingSlides` those of sessions and contacts into the queue of slides; an update of a contact is one more "+
+		"event, without a queue; the stream costs nothing. "+
 		"SQS: %.2f for a million requests, %.2f more for those with a message group. Lambda: publisher %d ms, "+
-		"matcher %d, deliverer %d, and %d for each further record of the first two. Reads of the matcher: %d, and %d for an endpoint; "+
-		"of the deliverer %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
+		"matcher %d, deliverer %d, slides %d, and %d for each further record of the first two. "+
+		"Reads of the matcher: %d, and %d for an endpoint; "+
+		"of the deliverer %d, of slides %d. Writes: a body of %d KB once, and a delivery of %d KB %d times, all in transactions. Sent: %s "+
 		"bytes and %s of headers and handshake. All of these are assumptions.",
-		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, eachMS, listReads, matchReads, deliverReads,
+		us.events, us.queueRequests, us.fairRequests, publishMS, matchMS, deliverMS, slidesMS, eachMS, listReads, matchReads,
+		deliverReads, slidesReads,
 		bodyKB, deliveryKB, deliveryWrites, grouped(bodyBytes), grouped(sentHeaders))
 }
 
@@ -206,6 +230,8 @@ func (c model) byChange(b *strings.Builder) error {
 	}{
 		{"kinds of an organization without endpoints, one by one", trickle.toMatcher},
 		{"the same, ten together", stream.toMatcher},
+		{"with `holdingSlides`, the same kinds of an event without slides, more, one by one", trickle.toSlides},
+		{"the same, ten together", stream.toSlides},
 		{"webhooks, one by one", trickle.delivered},
 		{"webhooks, ten together", stream.delivered},
 	} {

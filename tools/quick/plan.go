@@ -16,7 +16,7 @@ var areas = map[string][]string{
 	"eventsettings": {"settings"}, "fieldwrites": {"settings"}, "metadatawrites": {"settings"},
 	"operator": {"access", "changes", "maintenance"}, "ingester": {"access", "logs"},
 	"publisher": {"changes", "webhooks"}, "transcriptions": {"transcriptions"}, "media": {"media"}, "transcriber": {"media"},
-	"recordings": {"recordings"}, "sessionfiles": {"sessionfiles"},
+	"recordings": {"recordings"}, "sessionfiles": {"sessionfiles"}, "slides": {"slides"},
 	"gdpr": {"gdpr"}, "dataworker": {"gdpr", "recordings"},
 	"webhooks": {"webhooks"}, "matcher": {"webhooks"}, "deliverer": {"webhooks"}, "sweeper": {"webhooks"},
 }

@@ -79,10 +79,7 @@ func (c check) reserved(ctx context.Context, free int) Finding {
 		}
 		free += int(aws.ToInt32(own.ReservedConcurrentExecutions))
 	}
-	names := functions.Always()
-	if c.Transcriber != "" {
-		names = functions.Names()
-	}
+	names := functions.With(c.Options())
 	needed := unreserved + c.Concurrency*len(names)
 	if free >= needed {
 		return Finding{OK, subject, fmt.Sprintf("reservedConcurrency needs %d, and the account has %d for it", needed, free)}

@@ -31,6 +31,7 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"S":  (*Organization).addSession,
 	"TC": (*Organization).addIndex,
 	"UP": (*Organization).addUpload,
+	"HS": (*Organization).addSlides,
 	contact.Kind.Letter: func(o *Organization, at raw.Partition, item raw.Item) {
 		o.addParty(o.Parties[contact.Kind.Name], at, item)
 	},

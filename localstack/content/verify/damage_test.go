@@ -51,6 +51,7 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 		stacktest.WithHeaders(map[string]any{"filename": "a.pdf", "size_bytes": 9}, "Idempotency-Key", "file"))
 	s.Call(t, 201, "POST", s.EventPath("/sessions/"+talk+"/media/upload/initiate"),
 		stacktest.WithHeaders(map[string]any{"filename": "a.mp4", "size_bytes": 1}, "Idempotency-Key", "film"))
+	s.Operator(t, "holding-slides", map[string]any{"org_id": s.Org, "event_id": s.Event, "on": true, "background": onePixel})
 	deliver(t, s)
 	archive(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))

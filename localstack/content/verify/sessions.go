@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"lectern/shared/person"
 	"lectern/shared/repair"
 	"lectern/shared/session"
+	"lectern/shared/slide"
 	"lectern/shared/wire"
 )
 
@@ -31,6 +33,21 @@ func (o *Organization) addSession(at raw.Partition, item raw.Item) {
 	}
 	body.Version = item.Version
 	innerMap(o.Sessions, at.Owner)[at.Rest] = body
+}
+
+// addSlides adds how the holding slides of an event are set up, or a part of a picture.
+func (o *Organization) addSlides(at raw.Partition, item raw.Item) {
+	o.filesOf(at.Owner).AddSlides(item)
+}
+
+// checkSlides compares how the holding slides of the events are set up with the pictures and the change records.
+func (o *Organization) checkSlides() {
+	for _, event := range sortedKeys(o.files) {
+		o.files[event].CheckPictures()
+		if set := o.files[event].Slides(); set.Known() {
+			o.checkPublished(fmt.Sprint(slide.Type, " ", raw.ParsePartition(event).EventID()), set.Revision(), set.UpdatedAt.UnixMilli(), 0)
+		}
+	}
 }
 
 // filesOf returns the files of an event.

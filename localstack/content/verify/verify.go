@@ -160,6 +160,7 @@ func (o *Organization) Check() {
 		o.checkTranscripts(event, o.transcripts[event])
 	}
 	o.checkUploads()
+	o.checkSlides()
 	for _, kind := range kinds {
 		o.checkParties(o.Parties[kind.Name])
 	}

@@ -67,7 +67,7 @@ func (s *Stack) processes() *processes {
 	p := &processes{folder: s.config.Functions, output: s.config.Output, time: functionTime, env: []string{
 		"LECTERN_TABLE=" + s.config.Table, "LECTERN_REGION=" + s.config.Region, "LECTERN_ADMIN_URL=" + s.config.AdminURL,
 		"AWS_REGION=" + Regions[s.config.Region], "LECTERN_SCANNER=" + s.config.Scanner,
-		"GOMEMLIMIT=448MiB", api.VariableTranscriber + "=" + s.config.Transcriber,
+		"GOMEMLIMIT=448MiB", api.VariableTranscriber + "=" + s.config.Transcriber, api.VariableHoldingSlides + "=1",
 	}}
 	p.engine, p.others = func(string) string { return s.EngineURL }, s.environment
 	if s.record != nil {

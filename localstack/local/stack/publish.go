@@ -14,6 +14,7 @@ import (
 	"lectern/events/deliverer"
 	"lectern/events/matcher"
 	"lectern/events/publisher"
+	"lectern/events/slides"
 	"lectern/events/sweeper"
 	"lectern/events/transcriber"
 	"lectern/localstack/local/bus"
@@ -34,12 +35,10 @@ const (
 	mostApart = 16
 )
 
-// busConfig describes the bus of a region with a transcriber, or with an empty name without one.
+// busConfig describes the bus of a region with a transcriber, or with an empty name without one. One machine
+// always has the worker of holding slides.
 func busConfig(region, transcriber string) bus.Config {
-	all, rules := workers.Workers, workers.Rules
-	if transcriber != "" {
-		all, rules = workers.WithTranscriber()
-	}
+	all, rules := workers.With(workers.Options{Transcriber: transcriber != "", Slides: true})
 	return bus.Config{Region: region, AWSRegion: Regions[region], Rules: rules, Workers: all, Now: time.Now}
 }
 
@@ -112,12 +111,13 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
 	c, recordingsErr := converter.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker))
-	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr); err != nil {
+	l, slidesErr := slides.Start(s.workerEnv(workers.Slides), s.places(workers.Slides))
+	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr, slidesErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
-		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(c.Before(r.Invoke)),
+		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(c.Before(r.Invoke)), workers.Slides: handler(l.Invoke),
 	}
 	if s.config.Transcriber == "" {
 		return all, nil

@@ -193,7 +193,7 @@ func Connect(ctx context.Context, region, engineURL, tableName string) (table.Cl
 }
 
 // NewEnv returns an environment for the groups on a region's table, with the real clock, random
-// ids, the master key of a region without a folder, no bucket and an empty memory.
+// ids, the master key of a region without a folder, no bucket, holding slides and an empty memory.
 func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 	t.Log = log
 	keys, _ := Keys("") // The key of a region without a folder needs no file.
@@ -205,6 +205,7 @@ func NewEnv(region string, t *table.Table, log *slog.Logger) api.Env {
 		Log:            log,
 		Keys:           keys,
 		Scanner:        scan.None{},
+		HoldingSlides:  true,
 		LocalReceivers: true,
 		Memory:         &api.Memory{},
 	}

@@ -15,6 +15,7 @@ import (
 	"lectern/events"
 	"lectern/localstack/cloud/target"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/apierr"
 	"lectern/shared/bus"
 	"lectern/shared/delivery"
 	"lectern/shared/table"
@@ -79,6 +80,16 @@ func TestTheOperatorMendsTheListOfOrganizations(t *testing.T) {
 		require.Len(t, done["mended"], 1)
 	}
 	require.True(t, listed())
+}
+
+// TestTheDeploymentHasNoHoldingSlides, since it is deployed without the option: the command says so.
+func TestTheDeploymentHasNoHoldingSlides(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := stacktest.Start(t)
+	_, err := s.TryOperator(t, "holding-slides", map[string]any{"org_id": s.Org, "event_id": s.Event, "on": true})
+	refused := (*apierr.Error)(nil)
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, "NO_HOLDING_SLIDES", refused.Code)
 }
 
 // deployed returns the region of a caller without InRegion.

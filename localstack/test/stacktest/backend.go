@@ -139,6 +139,14 @@ func (s *Stack) NeedsStandIn(t testing.TB) {
 	}
 }
 
+// NeedsSlides leaves the test out if nothing draws holding slides.
+func (s *Stack) NeedsSlides(t testing.TB) {
+	t.Helper()
+	if s.backend.deployed != nil {
+		leaveOut(t, "the service is deployed without the option of holding slides")
+	}
+}
+
 // NeedsDoor leaves the test out if a gateway is between the caller and the service. why
 // says what the gateway does with the test's requests.
 func (s *Stack) NeedsDoor(t testing.TB, why string) {

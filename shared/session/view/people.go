@@ -82,7 +82,7 @@ func (l *Loaded) legacy(all []shownParticipant, core string) []Person {
 			continue
 		}
 		seen[p.ContactID] = true
-		shown := Person{contact: l.profile(p.ContactID)}
+		shown := Person{contact: l.profile(p.ContactID), name: l.name(p.ContactID)}
 		if features.ParticipantRoles {
 			shown.add("participant_role", sessionRole(p.role))
 		}
@@ -104,6 +104,12 @@ func (l *Loaded) profile(id string) wire.Object {
 		l.profiles[key] = shown
 	}
 	return shown
+}
+
+// name returns the name of a contact; empty without one.
+func (l *Loaded) name(id string) string {
+	p, _ := l.People.Contacts.Holder(id, contact.Role)
+	return session.Value(contact.FullName(p.Body))
 }
 
 // accounts renders the accounts of ids that hold the role on the event; none at size.Alone.

@@ -31,6 +31,9 @@ type Session struct {
 	detail size.Detail
 }
 
+// Stored returns the session as it is stored.
+func (s *Session) Stored() *session.Body { return s.body }
+
 // Core is the part of a session that a minimal subsession shows, too.
 type Core struct {
 	ID                  string                        `json:"id" format:"uuid"`
@@ -208,9 +211,14 @@ type Brief struct {
 // Person is a contact with a role on a session: an entry of participants, speakers,
 // chairpersons or moderators.
 type Person struct {
-	contact    wire.Object
+	contact wire.Object
+	// name is that of an entry of a legacy array.
+	name       string
 	properties []property
 }
+
+// Name returns the name of a speaker, chairperson or moderator; empty without one.
+func (p Person) Name() string { return p.name }
 
 // property is a property that an entry adds to the contact.
 type property struct {

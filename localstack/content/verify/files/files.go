@@ -5,10 +5,12 @@ package files
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"lectern/localstack/content/verify/raw"
 	"lectern/shared/session"
 	"lectern/shared/sessionfile"
+	"lectern/shared/slide"
 	"lectern/shared/table"
 	"lectern/shared/upload"
 )
@@ -19,11 +21,14 @@ type Items struct {
 	// open are by session, bytes by id.
 	open  map[string]*sessionfile.Open
 	bytes map[string]*sessionfile.Bytes
+	// slides is the setup of holding slides, or nil; parts are the parts of the pictures by sort key.
+	slides *slide.Config
+	parts  map[string][]byte
 }
 
 // New returns the items of an event. problem receives each problem.
 func New(problem func(format string, args ...any)) *Items {
-	return &Items{problem: problem, open: map[string]*sessionfile.Open{}, bytes: map[string]*sessionfile.Bytes{}}
+	return &Items{problem: problem, open: map[string]*sessionfile.Open{}, bytes: map[string]*sessionfile.Bytes{}, parts: map[string][]byte{}}
 }
 
 // AddOpen adds the open uploads of a session.
@@ -55,6 +60,7 @@ func (i *Items) Check(sessions map[string]*session.Body) {
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
 		i.checkFiles(id, sessions[id].Content)
 	}
+	i.checkSlides(sessions, time.Now())
 	for _, id := range slices.Sorted(maps.Keys(i.open)) {
 		if sessions[id] == nil {
 			i.problem("session %s is not there and has open uploads", id)

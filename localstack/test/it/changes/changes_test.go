@@ -254,7 +254,7 @@ func drain(t *testing.T, s *stacktest.Stack, in object) (all []answer) {
 func TestRedrive(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Transcribing())
-	for _, queue := range []string{events.Webhooks, events.Deliveries, events.Work, events.Media} {
+	for _, queue := range []string{events.Webhooks, events.Deliveries, events.Work, events.Drawings, events.Media} {
 		dead, err := s.Places(t).Queue(bus.Dead(queue))
 		require.NoError(t, err)
 		var posts []bus.Post
@@ -269,7 +269,7 @@ func TestRedrive(t *testing.T) {
 		require.Equal(t, object{"queue": queue, "moved": 0.0, "left": 0.0}, s.Operator(t, "redrive", in))
 	}
 	refused := it.RequireOperatorError(t, s, "redrive", object{"queue": "changes"})
-	require.Equal(t, "queue must be one of: deliveries, media, webhooks, work.", refused.Message)
+	require.Equal(t, "queue must be one of: deliveries, drawings, media, webhooks, work.", refused.Message)
 }
 
 // TestTheCommandsOfTheBusAreTheOperatorsOwn: the test sees neither the table nor the queues, so it runs

@@ -84,7 +84,7 @@ func (b *bench) workerOf(wrap func(table.Client) table.Client) *dataworker.Worke
 	env.Table, env.Memory, env.Log = table.New(wrap(client), name), new(api.Memory), api.NewLog(b.T.Output())
 	return dataworker.New(dataworker.Config{
 		Table: env.Table, Now: env.Now, Log: env.Log, Requests: datarequest.NewStore(env), Contacts: stores.Contacts(env),
-		Files: stores.SessionFiles(env), Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
+		Files: stores.SessionFiles(env), Slides: stores.Slides(env), Receivers: webhook.NewReceivers(env), Renderer: payload.New(env, ""), Work: b, Settling: time.Second,
 	})
 }
 
@@ -111,8 +111,14 @@ func message(body []byte, receives int) events.SQSEvent {
 	}}}
 }
 
-// asked opens a request of a type, and returns its id and the message about it.
+// asked opens a request of a type for the person, and returns its id and the message about it.
 func (b *bench) asked(kind string) (id string, body []byte) {
+	b.T.Helper()
+	return b.askedFor(kind, address)
+}
+
+// askedFor does asked for another address.
+func (b *bench) askedFor(kind, address string) (id string, body []byte) {
 	b.T.Helper()
 	id = b.Call(b.T, 201, http.MethodPost, collection, asking(kind, address)).JSON(b.T)["id"].(string)
 	body, err := json.Marshal(map[string]any{"detail": bus.Message{

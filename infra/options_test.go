@@ -1,0 +1,124 @@
+package main
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/events"
+)
+
+var (
+	onceOptions sync.Once
+	withOptions map[string]template
+)
+
+// ofOptions gives the templates of regions with the options that have workers, and no other option.
+func ofOptions(t *testing.T) map[string]template {
+	t.Helper()
+	onceOptions.Do(func() {
+		withOptions = synthesized(t, map[string]any{"transcriber": "amazon", "holdingSlides": true})
+	})
+	require.NotEmpty(t, withOptions)
+	return withOptions
+}
+
+// options gives the options of templates that have workers.
+func options(all map[string]template) events.Options {
+	has := func(worker string) bool {
+		return strings.Contains(all["Lectern-us-Service"].text, "lectern-us-"+worker)
+	}
+	return events.Options{Transcriber: has(events.Transcriber), Slides: has(events.Slides)}
+}
+
+// told gives the values of a variable by the names of the functions that have it.
+func told(service template, variable string) map[string]any {
+	all := map[string]any{}
+	for _, f := range service.of("AWS::Lambda::Function") {
+		if value, ok := environment(f)[variable]; ok {
+			all[strings.TrimPrefix(f.Properties["FunctionName"].(string), "lectern-us-")] = value
+		}
+	}
+	return all
+}
+
+// TestWorkersAreOptions: without the option of a worker, no template names the worker, a queue, a rule or a
+// permission, and no function is told of it. With the option, the functions that need to know are told, and a
+// month without requests costs one queue and three metrics more (tools/cost).
+func TestWorkersAreOptions(t *testing.T) {
+	without := ofDefaults(t)["Lectern-us-Service"]
+	for _, option := range []struct {
+		name     string
+		value    any
+		variable string
+		told     map[string]any
+		// texts are those of no template without the option.
+		texts []string
+		// metrics is the number of metrics of alarms that the option adds: a rule has one of its own.
+		metrics int
+	}{
+		{"transcriber", "amazon", "LECTERN_TRANSCRIBER", map[string]any{"media": "amazon", "transcriber": "amazon"},
+			[]string{"transcriber", "TRANSCRIBER", "lectern-us-media-dead", "transcribe:", "aws.transcribe"}, 4},
+		{"holdingSlides", true, "LECTERN_HOLDING_SLIDES", map[string]any{"operator": "1"},
+			[]string{"lectern-us-slides", "HOLDING_SLIDES", "DRAWINGS", "lectern-us-drawings", "event.changed"}, 3},
+	} {
+		with := synthesized(t, map[string]any{"regions": "us", option.name: option.value})["Lectern-us-Service"]
+		for _, text := range option.texts {
+			require.NotContains(t, without.text, text)
+			require.Contains(t, with.text, text)
+		}
+		require.Equal(t, option.told, told(with, option.variable))
+		require.Len(t, with.of("AWS::Lambda::Function"), len(without.of("AWS::Lambda::Function"))+1)
+		want := billed(without)
+		want["polled queues"]++
+		want["metrics of alarms"] += option.metrics
+		require.Equal(t, want, billed(with), option.name)
+	}
+	for worker, w := range map[string]struct {
+		queue string
+		batch float64
+	}{events.Transcriber: {events.Media, 1}, events.Slides: {events.Drawings, 10}} {
+		service := ofOptions(t)["Lectern-us-Service"]
+		require.Equal(t, map[string]any{
+			"EventSourceArn": arnOf(t, service, w.queue), "BatchSize": w.batch, "FunctionResponseTypes": []any{"ReportBatchItemFailures"},
+			"ScalingConfig": map[string]any{"MaximumConcurrency": 5.0},
+		}, mapping(t, service, worker))
+	}
+}
+
+// TestTheWorkerOfSlidesHasItsMemoryAndItsTime, and is told of its queue, the bucket and the secret of links.
+func TestTheWorkerOfSlidesHasItsMemoryAndItsTime(t *testing.T) {
+	service := ofOptions(t)["Lectern-us-Service"]
+	f := service.Resources[service.logical(t, "AWS::Lambda::Function", "FunctionName", "lectern-us-slides")]
+	of := environment(f)
+	require.Equal(t, []any{1024.0, "896MiB", 120.0}, []any{f.Properties["MemorySize"], of["GOMEMLIMIT"], f.Properties["Timeout"]})
+	queue := "${" + service.logical(t, "AWS::SQS::Queue", "QueueName", "lectern-us-drawings")
+	require.Equal(t, []any{queue + "}", "${KeysArn}", "lectern-us-files-${AWS::AccountId}-us-east-1"},
+		[]any{written(of["LECTERN_QUEUE_DRAWINGS"]), written(of["LECTERN_KEYS"]), written(of["LECTERN_BUCKET"])})
+	require.Equal(t, map[string]any{"slides": of["LECTERN_QUEUE_DRAWINGS"], "operator": of["LECTERN_QUEUE_DRAWINGS"]},
+		told(service, "LECTERN_QUEUE_DRAWINGS"))
+}
+
+// TestTheTranscriberMayDoItsJobsAlone: it starts jobs that write into the bucket, and finds jobs of
+// the region.
+func TestTheTranscriberMayDoItsJobsAlone(t *testing.T) {
+	service := ofOptions(t)["Lectern-us-Service"]
+	var jobs []map[string]any
+	for _, s := range statements(t, service, "transcriber", "calls") {
+		if strings.Contains(plain(t, s), "transcribe:") {
+			jobs = append(jobs, s)
+		}
+	}
+	require.ElementsMatch(t, []map[string]any{
+		{
+			"Effect": "Allow", "Action": "transcribe:StartTranscriptionJob", "Resource": "*",
+			"Condition": map[string]any{"StringEquals": map[string]any{"transcribe:OutputBucketName": "lectern-us-files-${AWS::AccountId}-us-east-1"}},
+		},
+		{
+			"Effect": "Allow", "Action": "transcribe:GetTranscriptionJob",
+			"Resource": "arn:aws:transcribe:us-east-1:${AWS::AccountId}:transcription-job/lectern-us-*",
+		},
+	}, jobs)
+}
