@@ -45,7 +45,8 @@ const (
 
 	aboutComplete = "Completes a recording after its bytes were sent. The first 64 KB of the file say what the sound is. " +
 		"16-bit mono sound with 16,000 samples a second is completed at once. Other WAV sound is converted afterwards: " +
-		"8, 16, 24 or 32 bits, floating-point numbers of 32 or 64 bits, A-law or µ-law, up to 16 channels, which are mixed to their mean, and a usual rate " +
+		"8, 16, 24 or 32 bits, floating-point numbers of 32 or 64 bits, A-law or µ-law, up to 16 channels, " +
+		"which are mixed to their mean, and a usual rate " +
 		"from 8 to 192 kHz. The recording reads `recording` until then, and `completed` with the size and the length of the converted " +
 		"sound afterwards. Any other file is a 422 `TRANSCODE_ERROR`; so is sound that has more than 5 GB after the conversion, and " +
 		"one that the conversion has found damaged. Such a recording cannot be completed; create another one. " +

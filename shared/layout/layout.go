@@ -35,7 +35,8 @@ import (
 var Keys = slices.Concat(
 	tenancy.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
-	session.Keys, sessionfile.Keys, slide.Keys, transcript.Keys, upload.Keys, contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
+	session.Keys, sessionfile.Keys, slide.Keys, transcript.Keys, upload.Keys,
+	contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),
 	resource.Keys,
 	change.Keys, delivery.Keys, datarequest.Keys, requestlog.Keys, idempotency.Keys, ratelimit.Keys, maintain.Keys,
 )

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/record"
 	"lectern/shared/session"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 )
@@ -181,15 +182,31 @@ func (st *Store) open(ctx context.Context, link string) (at where, err error) {
 	return at, nil
 }
 
+// served returns a 404 for an organization that is disabled or does not exist.
+func served(organization table.Item) error {
+	if organization.PK == "" {
+		return Kind.NotFound()
+	}
+	org, err := tenancy.Organizations.Decode(organization)
+	if err == nil && org.Disabled {
+		return Kind.NotFound()
+	}
+	return err
+}
+
 // Download returns the address of the bytes that a link names, for five minutes; 404 for bytes that no
-// file of a session has.
+// file of a session has, and for those of an organization that is disabled.
 func (st *Store) Download(ctx context.Context, link string) (string, error) {
 	at, err := st.open(ctx, link)
 	if err != nil {
 		return "", err
 	}
-	got, err := st.Table.GetMany(ctx, []table.Key{at.Body(at.session)})
+	owner := table.Key{PK: table.Org(at.Org), SK: "-"}
+	got, err := st.Table.GetMany(ctx, []table.Key{at.Body(at.session), owner})
 	if err != nil {
+		return "", err
+	}
+	if err := served(got[owner]); err != nil {
 		return "", err
 	}
 	body, err := at.Live(got, at.session)

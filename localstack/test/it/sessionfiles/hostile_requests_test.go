@@ -258,3 +258,14 @@ func TestForgedLinks(t *testing.T) {
 	require.Equal(t, "no-store", answer.Header.Get("Cache-Control"))
 	require.Empty(t, answer.Body)
 }
+
+// TestADisabledOrganizationHasNoDownloads: an operator who disables it takes what it shows from everybody.
+func TestADisabledOrganizationHasNoDownloads(t *testing.T) {
+	d := newDesk(t)
+	whole := link(t, d.add(pdf))
+	for _, disabled := range []bool{true, false} {
+		d.Operator(t, "organization-update", object{"org_id": d.Org, "disabled": disabled})
+		status := map[bool]int{true: 404, false: 302}[disabled]
+		d.As("").Call(t, status, http.MethodGet, whole, nil)
+	}
+}
