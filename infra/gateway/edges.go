@@ -133,7 +133,7 @@ func formsOf(groups []api.Group) (paths []string) {
 	return paths
 }
 
-// newEdgeSecret creates the secret by which a function knows a request from the edges, and tells the stage. The
+// newEdgeSecret creates the secret that marks a request from the edges, and sets the variable of the stage with it. The
 // secret protects nothing but the addresses of clients in the log.
 func (g *Gateway) newEdgeSecret() *string {
 	const length = 32

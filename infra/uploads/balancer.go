@@ -19,6 +19,8 @@ const (
 	idleSeconds = 75
 	// lastSeconds is the time in which a task that ends finishes the forms that have begun.
 	lastSeconds = 120
+	// drainSeconds is the time before, in which a task gets no new form: a form may come for ten minutes.
+	drainSeconds = 720
 )
 
 // protocol is how CloudFront calls the load balancer.
@@ -66,7 +68,7 @@ func newBalancer(in *stack.Stack, n *network) *balancer {
 		HealthyThresholdCount: jsii.Number(2), UnhealthyThresholdCount: jsii.Number(3),
 		Matcher: &balancing.CfnTargetGroup_MatcherProperty{HttpCode: jsii.String("204")},
 		TargetGroupAttributes: &[]any{
-			targetAttribute("deregistration_delay.timeout_seconds", strconv.Itoa(lastSeconds)),
+			targetAttribute("deregistration_delay.timeout_seconds", strconv.Itoa(drainSeconds)),
 			// Forms are few and long.
 			targetAttribute("load_balancing.algorithm.type", "least_outstanding_requests"),
 		},
