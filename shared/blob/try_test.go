@@ -2,6 +2,7 @@ package blob_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -71,4 +72,39 @@ func TestATryOnADeadConnectionLeavesTimeForTheNext(t *testing.T) {
 	door.frozen.Store(door.opened.Load())
 	_, err = s.Head(t.Context(), own(t))
 	require.ErrorIs(t, err, blob.ErrAbsent)
+}
+
+// conflicting answers the first calls with a conflict, as S3 does beside another write of the key.
+type conflicting struct {
+	engine http.Handler
+	left   atomic.Int32
+}
+
+func (c *conflicting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c.left.Add(-1) >= 0 {
+		w.WriteHeader(http.StatusConflict)
+		_, _ = io.WriteString(w, "<Error><Code>ConditionalRequestConflict</Code></Error>")
+		return
+	}
+	c.engine.ServeHTTP(w, r)
+}
+
+// TestAWriteIsMadeAgainAfterAConflict, but not for ever.
+func TestAWriteIsMadeAgainAfterAConflict(t *testing.T) {
+	t.Parallel()
+	to, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	door := &conflicting{engine: &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, p.In.Host
+	}}}
+	listening := httptest.NewServer(door)
+	t.Cleanup(listening.Close)
+	s, u := at(listening.URL), blob.Upload{Key: own(t), Type: "image/png", Size: 3}
+	door.left.Store(3)
+	require.NoError(t, s.Write(t.Context(), u, []byte("abc")))
+	got, err := s.First(t.Context(), u.Key, 9)
+	require.NoError(t, err)
+	require.Equal(t, "abc", string(got))
+	door.left.Store(4)
+	require.ErrorIs(t, s.Write(t.Context(), u, []byte("abc")), blob.ErrBusy)
 }

@@ -3,10 +3,13 @@ package blob
 import (
 	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lectern/shared/table"
 )
 
 // anyETag is the value of If-None-Match that refuses a key in use.
@@ -34,6 +37,10 @@ func (s *Store) Put(ctx context.Context, u Upload, life time.Duration) (Request,
 	return request(signed), nil
 }
 
+// writes are the tries of Write. The client tries again after most failures, but not after a conflict: S3 answers 409
+// to a write beside another one of the key, and the server of one machine to one beside the removal of a folder.
+var writes = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
+
 // Write stores bytes that the service has made. A repeated call replaces them.
 func (s *Store) Write(ctx context.Context, u Upload, content []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
@@ -42,8 +49,16 @@ func (s *Store) Write(ctx context.Context, u Upload, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = o.patient.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: o.bucket, Key: &u.Key, ContentType: &u.Type, Body: bytes.NewReader(content),
-	}, unsigned)
-	return failed("store an object", err)
+	for _, ended := range writes.Each(ctx) {
+		if ended != nil {
+			return errors.Join(err, ended)
+		}
+		_, err = o.patient.PutObject(ctx, &s3.PutObjectInput{
+			Bucket: o.bucket, Key: &u.Key, ContentType: &u.Type, Body: bytes.NewReader(content),
+		}, unsigned)
+		if err = failed("store an object", err); !errors.Is(err, ErrBusy) {
+			return err
+		}
+	}
+	return err
 }
