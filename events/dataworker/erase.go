@@ -43,10 +43,10 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 	if err := w.addParents(ctx, r.OrgID, sessions); err != nil {
 		return "", err
 	}
+	if err := w.eraseSlides(ctx, r.OrgID, sessions); err != nil {
+		return "", err
+	}
 	for at := range sessions {
-		if err := w.eraseSlide(ctx, r.OrgID, at); err != nil {
-			return "", err
-		}
 		if err := w.eraseBodies(ctx, of, record{"session", at.id, everyChange}); err != nil {
 			return "", err
 		}

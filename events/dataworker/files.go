@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"lectern/shared/auth"
 	"lectern/shared/datarequest"
 	"lectern/shared/feed"
+	"lectern/shared/session"
 	"lectern/shared/sessionfile"
+	"lectern/shared/table"
 )
 
 // eraseFiles removes the files that are assigned to a contact, and notes their sessions. last is the id of the
@@ -49,13 +54,29 @@ func (w *Worker) files(ctx context.Context, caller *auth.Caller, id string) ([]d
 	return all, err
 }
 
-// slideTries is the number of times that the holding slide of a session that changes meanwhile is looked at.
-const slideTries = 5
+// slideTries are the looks at the holding slide of a session that changes meanwhile.
+var slideTries = table.Retry{Tries: 8, First: 50 * time.Millisecond, Max: 2 * time.Second}
+
+// slidesAtOnce is the number of sessions whose slides are looked at in parallel.
+const slidesAtOnce = 8
+
+// eraseSlides does eraseSlide for sessions.
+func (w *Worker) eraseSlides(ctx context.Context, org int64, sessions map[place]bool) error {
+	g, within := errgroup.WithContext(ctx)
+	g.SetLimit(slidesAtOnce)
+	for at := range sessions {
+		g.Go(table.Safely(func() error { return w.eraseSlide(within, org, at) }))
+	}
+	return g.Wait()
+}
 
 // eraseSlide removes the holding slide of a session if it shows another state of the people than the present
 // one, with the bytes of former slides and of slides that are being drawn. The worker of slides draws it again.
 func (w *Worker) eraseSlide(ctx context.Context, org int64, at place) (err error) {
-	for range slideTries {
+	for _, ended := range slideTries.Each(ctx) {
+		if ended != nil {
+			return errors.Join(err, ended)
+		}
 		if err = w.removeStale(ctx, org, at); !errors.Is(err, sessionfile.ErrChanged) {
 			return err
 		}
@@ -77,7 +98,8 @@ func (w *Worker) removeStale(ctx context.Context, org int64, at place) error {
 	if err != nil || state == nil {
 		return err
 	}
-	if !state.Current() {
+	// A session without a slide has none to remove: a write would tell every endpoint of nothing.
+	if state.Session.IsSlide(session.SlideID(state.Session.ID)) && !state.Current() {
 		if err := w.Files.RemoveSlide(ctx, caller, state.Session); err != nil {
 			return err
 		}

@@ -19,6 +19,8 @@ type scan struct {
 	Event int64 `json:"event"`
 	// Room selects the sessions in a room; empty for all sessions.
 	Room string `json:"room,omitempty"`
+	// Bytes also lets the sessions be looked at for bytes that the bucket has lost.
+	Bytes bool `json:"bytes,omitempty"`
 	// After is the key of the row after which the scan goes on.
 	After string `json:"after,omitempty"`
 }
@@ -48,7 +50,7 @@ func (w *Worker) scan(ctx context.Context, s scan) error {
 		if seen >= w.Part {
 			return w.sendNext(ctx, s)
 		}
-		if more, err = w.scanSome(ctx, &s); err != nil {
+		if more, err = w.scanSome(ctx, &s, config.On); err != nil {
 			return err
 		}
 	}
@@ -66,7 +68,7 @@ func (w *Worker) sendNext(ctx context.Context, s scan) error {
 
 // scanSome sends some sessions of a scan to the worker's own queue, moves the scan behind them, and reports
 // whether there may be more.
-func (w *Worker) scanSome(ctx context.Context, s *scan) (more bool, err error) {
+func (w *Worker) scanSome(ctx context.Context, s *scan, on bool) (more bool, err error) {
 	of := session.Of(s.Org, s.Event)
 	rows, more, last, err := w.Table.Some(ctx, of.Rows().Rows, cmp.Or(s.After, "0"), "~", sessionsAtOnce)
 	if err != nil {
@@ -76,7 +78,7 @@ func (w *Worker) scanSome(ctx context.Context, s *scan) (more bool, err error) {
 	for i, row := range rows {
 		ids[i] = row.SK[strings.LastIndex(row.SK, "#")+1:]
 	}
-	found, err := w.touched(ctx, of, ids, s.Room)
+	found, err := w.touched(ctx, s, ids, on)
 	if err != nil {
 		return false, err
 	}
@@ -84,8 +86,10 @@ func (w *Worker) scanSome(ctx context.Context, s *scan) (more bool, err error) {
 	return more, w.send(ctx, found)
 }
 
-// touched returns the sessions of ids that have a slide or may have one, and are in the room if one is given.
-func (w *Worker) touched(ctx context.Context, of session.Place, ids []string, room string) (all []place, err error) {
+// touched returns the sessions of ids that have a slide, or should have one where slides are on, and are in the room
+// of the scan, if there is one.
+func (w *Worker) touched(ctx context.Context, s *scan, ids []string, on bool) (all []place, err error) {
+	of := session.Of(s.Org, s.Event)
 	got, err := w.Table.GetMany(ctx, of.Bodies(ids))
 	if err != nil {
 		return nil, err
@@ -99,8 +103,8 @@ func (w *Worker) touched(ctx context.Context, of session.Place, ids []string, ro
 		if err != nil {
 			return nil, err
 		}
-		if (slide.Wanted(b) || b.IsSlide(session.SlideID(id))) && (room == "" || session.Value(b.RoomID) == room) {
-			all = append(all, place{of.Org, of.Event, id})
+		if (on && slide.Wanted(b) || b.IsSlide(session.SlideID(id))) && (s.Room == "" || session.Value(b.RoomID) == s.Room) {
+			all = append(all, place{Org: of.Org, Event: of.Event, Session: id, Bytes: s.Bytes})
 		}
 	}
 	return all, nil

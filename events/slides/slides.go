@@ -40,7 +40,7 @@ type Config struct {
 // Worker draws holding slides. It is safe for concurrent use.
 type Worker struct {
 	Config
-	// drawing lets one slide be drawn at a time: a drawing takes some 40 MB.
+	// drawing lets one slide be drawn at a time: a drawing takes tens of megabytes, and a new background up to a hundred.
 	drawing sync.Mutex
 	// shown are the pictures of the last event, by their sums.
 	shown    *drawing.Pictures
@@ -55,6 +55,8 @@ type place struct {
 	Org     int64  `json:"org"`
 	Event   int64  `json:"event"`
 	Session string `json:"session"`
+	// Bytes also looks whether the bucket has lost the bytes of the slide, for example since a restore of the table.
+	Bytes bool `json:"bytes,omitempty"`
 }
 
 // task is a message of the queue: an event of the bus, a session to look at, or a part of a scan.
@@ -91,15 +93,14 @@ func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	}
 	switch m.Type {
 	case "session":
-		return w.visit(ctx, place{m.Org, m.Event, m.RecordID}, a.Receives > 1)
+		return w.visit(ctx, place{Org: m.Org, Event: m.Event, Session: m.RecordID}, a.Receives > 1)
 	case "contact":
 		return w.visitOf(ctx, m)
 	}
-	return w.scan(ctx, scan{Org: m.Org, Event: m.Event, Room: roomOf(m)})
+	return w.scan(ctx, scan{Org: m.Org, Event: m.Event, Room: roomOf(m), Bytes: m.Type == slide.Type})
 }
 
-// visitOf sends the sessions of a contact to the worker's own queue: those on the event of the change, or on
-// all events.
+// visitOf sends the sessions of a contact on all events to the worker's own queue: a name is that of all events.
 func (w *Worker) visitOf(ctx context.Context, m bus.Message) error {
 	items, err := person.Anywhere(ctx, w.Table, m.Org, m.RecordID)
 	if err != nil {
@@ -118,7 +119,7 @@ func (w *Worker) visitOf(ctx context.Context, m bus.Message) error {
 			known[item.Event] = on
 		}
 		if on {
-			all = append(all, place{m.Org, item.Event, item.Session})
+			all = append(all, place{Org: m.Org, Event: item.Event, Session: item.Session})
 		}
 	}
 	return w.send(ctx, all)

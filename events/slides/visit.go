@@ -59,10 +59,14 @@ func (w *Worker) look(ctx context.Context, at place, clean bool) (done bool, err
 		return true, err
 	}
 	state, err := w.Slides.Look(ctx, caller, config, at.Session)
-	switch {
-	case err != nil || state == nil:
+	if err != nil || state == nil {
 		return true, err
-	case !state.Current():
+	}
+	lost, err := w.hasLost(ctx, caller, at, state)
+	switch {
+	case err != nil:
+		return false, err
+	case lost || !state.Current():
 		if err = w.renew(ctx, caller, config, state); err == nil {
 			w.Log.InfoContext(ctx, "holding slide", "org", at.Org, "event", at.Event, "session", at.Session, "shown", state.Facts != nil)
 		}
@@ -71,6 +75,15 @@ func (w *Worker) look(ctx context.Context, at place, clean bool) (done bool, err
 		return true, w.Files.CleanSlide(ctx, caller, state.Session, false)
 	}
 	return true, nil
+}
+
+// hasLost reports whether the bytes of the slide are to be looked at, and are gone.
+func (w *Worker) hasLost(ctx context.Context, c *auth.Caller, at place, s *slide.State) (bool, error) {
+	if !at.Bytes {
+		return false, nil
+	}
+	has, err := w.Files.HasSlide(ctx, c, s.Session)
+	return !has, err
 }
 
 // renew gives a session the slide that it should have, or takes the slide away. A session without room for the

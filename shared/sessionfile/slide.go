@@ -115,9 +115,18 @@ func (e *slideEdit) do(ctx context.Context, s *sheet) (*session.File, error) {
 	f.Version++
 	f.Bytes, f.Link, f.Size, f.Digest = b.ID, e.link, b.Size, e.Digest
 	f.Title, f.Type, f.MIMEType, f.UpdatedAt = slideTitle, session.HoldingSlide, slideMIME, s.now
-	f.Filename = fmt.Sprintf("%s-holding-slide-%d.png", s.before.FriendlyID(), f.Version)
+	f.Filename = fmt.Sprintf("%s-holding-slide-%.8s.png", s.before.FriendlyID(), b.ID) // No two drawings have one name.
 	s.change().PutFile(f)
 	return &f, s.keep(ctx, e.bytes)
+}
+
+// HasSlide reports whether the bucket has the bytes of a session's holding slide, if the session has a slide.
+func (st *Store) HasSlide(ctx context.Context, c *auth.Caller, of *session.Body) (bool, error) {
+	f := of.File(session.SlideID(of.ID))
+	if f == nil {
+		return true, nil
+	}
+	return st.Blobs.Has(ctx, object(session.At(c), of.ID, f.Bytes))
 }
 
 // CleanSlide removes the bytes of former holding slides of a session, which a failed call has left. all also

@@ -16,6 +16,8 @@ const (
 	maxLogo       = 512 << 10
 	// maxPixels is the number of pixels of the largest picture: twice those of a slide.
 	maxPixels = 4 << 20
+	// maxSide is the longest side of a picture: to scale a longer one takes hundreds of megabytes.
+	maxSide = 8 << 10
 )
 
 // Picture describes a picture on the slides of an event.
@@ -40,6 +42,9 @@ func newPicture(field string, content []byte, most int) (*Picture, error) {
 	}
 	if size.Width < 1 || size.Height < 1 || size.Width > maxPixels/size.Height {
 		return nil, apierr.Invalid(field, "%s must not have more than %d pixels.", field, maxPixels)
+	}
+	if max(size.Width, size.Height) > maxSide {
+		return nil, apierr.Invalid(field, "No side of %s must have more than %d pixels.", field, maxSide)
 	}
 	if _, _, err := image.Decode(bytes.NewReader(content)); err != nil {
 		return nil, apierr.Invalid(field, "%s cannot be decoded: the picture is not complete.", field)

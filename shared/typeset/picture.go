@@ -55,15 +55,22 @@ func (p *Picture) Cover(other image.Image) {
 	scale.CatmullRom.Scale(p.image, p.image.Rect, other, image.Rectangle{Min: at, Max: at.Add(size)}, scale.Over, nil)
 }
 
-// Fit draws another picture at the right top of a part, as large as there is room and in its proportions.
-func (p *Picture) Fit(other image.Image, part image.Rectangle) {
-	size, room := other.Bounds().Size(), part.Size()
+// Fit returns a picture as large as there is room, in its proportions.
+func Fit(other image.Image, room image.Point) image.Image {
+	size := other.Bounds().Size()
 	fitted := image.Pt(room.X, max(size.Y*room.X/size.X, 1))
 	if fitted.Y > room.Y {
 		fitted = image.Pt(max(size.X*room.Y/size.Y, 1), room.Y)
 	}
-	at := image.Pt(part.Max.X-fitted.X, part.Min.Y)
-	scale.CatmullRom.Scale(p.image, image.Rectangle{Min: at, Max: at.Add(fitted)}, other, other.Bounds(), scale.Over, nil)
+	to := image.NewRGBA(image.Rectangle{Max: fitted})
+	scale.CatmullRom.Scale(to, to.Rect, other, other.Bounds(), scale.Src, nil)
+	return to
+}
+
+// Place draws another picture with its left top at a place.
+func (p *Picture) Place(other image.Image, at image.Point) {
+	size := other.Bounds().Size()
+	draw.Draw(p.image, image.Rectangle{Min: at, Max: at.Add(size)}, other, other.Bounds().Min, draw.Over)
 }
 
 // Line draws a line of text with its start at a place, the baseline at y.

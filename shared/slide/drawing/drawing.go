@@ -1,6 +1,6 @@
 // Package drawing draws holding slides: pictures of 1920 by 1080 pixels with the title, the time, the room and
 // the speakers of a session (decision 45). The same facts and pictures give the same bytes. A text that is too
-// long is set smaller, then in more lines, and then ends in an ellipsis.
+// long is set in more lines, then smaller, and then ends in an ellipsis.
 //
 // Read drawing.go, fit.go.
 package drawing
@@ -50,11 +50,12 @@ var (
 type Pictures struct {
 	// ground is the slide without texts and logo; nil without a background.
 	ground *typeset.Picture
-	logo   image.Image
+	// logo has its size on a slide; nil without a logo.
+	logo image.Image
 }
 
-// Decode returns the pictures of the bytes, either of which may be nil. The background is scaled once for all
-// slides: it covers the slide and keeps its proportions.
+// Decode returns the pictures of the bytes, either of which may be nil. Both are scaled once for all
+// slides, in their proportions: the background covers the slide.
 func Decode(background, logo []byte) (*Pictures, error) {
 	p := &Pictures{}
 	if background != nil {
@@ -71,7 +72,7 @@ func Decode(background, logo []byte) (*Pictures, error) {
 		if err != nil {
 			return nil, fmt.Errorf("drawing: decode the logo: %w", err)
 		}
-		p.logo = decoded
+		p.logo = typeset.Fit(decoded, image.Pt(logoWidth, logoHeight))
 	}
 	return p, nil
 }
@@ -81,8 +82,7 @@ func (p *Pictures) PNG(f *slide.Facts) ([]byte, error) {
 	to := p.blank()
 	top := float64(panel + inset)
 	if p.logo != nil {
-		box := image.Rect(Width-margin-logoWidth, panel+inset, Width-margin, panel+inset+logoHeight)
-		to.Fit(p.logo, box)
+		to.Place(p.logo, image.Pt(Width-margin-p.logo.Bounds().Dx(), panel+inset))
 		top += logoHeight
 	}
 	s := &sheet{to: to, setter: typeset.NewSetter(), y: top}

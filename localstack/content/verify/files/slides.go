@@ -14,8 +14,12 @@ import (
 	"lectern/shared/slide"
 )
 
-// drawn is the longest time from a change to the drawing.
-const drawn = 15 * time.Minute
+const (
+	// drawn is longer than it takes from a change to the drawing, also of the last session of a large event.
+	drawn = time.Hour
+	// full is about the size of a record that may have no room for a slide: the largest has 150 KB.
+	full = 148 << 10
+)
 
 // AddSlides adds the setup of holding slides, or a part of a picture.
 func (i *Items) AddSlides(item raw.Item) {
@@ -66,13 +70,22 @@ func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
 			continue
 		}
 		wanted, has := set.On && slide.Wanted(b), b.IsSlide(session.SlideID(id))
-		if wanted && !has {
+		if wanted && !has && sizeOf(b) < full {
 			i.problem("session %s has no holding slide", id)
 		}
 		if has && !wanted {
 			i.problem("session %s has a holding slide and should have none", id)
 		}
 	}
+}
+
+// sizeOf returns the size of the record of a session in bytes.
+func sizeOf(b *session.Body) int {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return 0
+	}
+	return len(text)
 }
 
 // sum returns the SHA-256 of the parts of a picture; empty without parts.

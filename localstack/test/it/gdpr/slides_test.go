@@ -70,6 +70,19 @@ func TestHoldingSlidesLoseAnErasedPerson(t *testing.T) {
 	it.EngineOf(t, o.Stack).RequireWhole(t)
 }
 
+// TestAnErasureTellsNothingOfASessionWithoutASlide: an accepted session may wait for its slide, or have no room.
+func TestAnErasureTellsNothingOfASessionWithoutASlide(t *testing.T) {
+	b := newBench(t)
+	b.Command("holding-slides", object{"on": true})
+	ada := b.Create(200, object{"email": "ada@example.org", "first_name": canary}).ID()
+	b.Client.Create(200, object{"title": "A talk", "status": "accepted", "participants": []any{object{"contact_id": ada, "core_role": "speaker"}}})
+	sessions := b.WatchChanges("session")
+	require.NotEmpty(t, sessions.Since())
+	_, asked := b.askedFor("erasure", "ada@example.org")
+	require.Zero(t, b.invoke(asked, 1))
+	require.Empty(t, sessions.Since())
+}
+
 // TestAnErasureBesideADrawing: a worker draws the name of a person, and the first round of the erasure comes at each
 // of its calls, or after the worker has ended at the call. After the second round, no bytes show the name, and no
 // bytes are without a slide.

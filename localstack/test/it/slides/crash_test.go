@@ -5,7 +5,6 @@ import (
 	"image/color"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -113,15 +112,4 @@ func TestAMessageWithoutSenseFails(t *testing.T) {
 	} {
 		require.Zero(t, b.failures(b.worker(never), 1, []byte(gone)), gone)
 	}
-}
-
-// TestTheTimeOfADrawing prints how long a slide takes.
-func TestTheTimeOfADrawing(t *testing.T) {
-	b := newBench(t)
-	id := b.talk("A talk about the design of slides", object{"participants": speakers(b.person("Ada", "Lovelace"), b.person("Bob", "Babbage"))})
-	b.turn(object{"on": true})
-	began := time.Now()
-	b.Put(200, id, object{"title": "Another talk about the design of slides"})
-	b.settle()
-	t.Logf("a change with its drawing took %v", time.Since(began))
 }
