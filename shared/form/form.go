@@ -34,8 +34,9 @@ const (
 type Sink interface {
 	// Begin takes the name, and the first part or the whole of a smaller file. It may refuse both.
 	Begin(name string, first []byte) error
-	// Send takes a full part, while the Reader reads the next one. The first part comes to Begin before.
-	Send(ctx context.Context, part []byte) error
+	// Send takes a full part by its number, from 1, while the Reader reads the next one. The first part comes to
+	// Begin before, and no other part comes before Send has taken it. Then two parts may come at once.
+	Send(ctx context.Context, number int32, part []byte) error
 }
 
 // Body is the body of a form.
@@ -62,9 +63,12 @@ type Reader struct {
 	from *watched
 	body *limited
 	sink Sink
-	// memory has the part that comes; nil before the file. sent gets the outcome of the part before.
-	memory *memory
-	sent   chan error
+	// memory has the part that comes; nil before the file. number counts the parts that were given to the sink,
+	// sending those whose outcome did not come to sent.
+	memory  *memory
+	number  int32
+	sending int
+	sent    chan error
 	// came reports whether the form has a file.
 	came   bool
 	name   string
@@ -84,7 +88,7 @@ func Open(body Body, c Config, to Sink) (*Reader, error) {
 	whole := io.MultiReader(from, strings.NewReader("\r\n"), ended{})
 	return &Reader{
 		Config: c, from: from, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
-		texts: map[string]string{}, sum: sha256.New(),
+		texts: map[string]string{}, sum: sha256.New(), sent: make(chan error, ahead),
 	}, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ type kept struct {
 
 func (k *kept) Begin(name string, _ []byte) error { k.name = name; return nil }
 
-func (k *kept) Send(_ context.Context, part []byte) error {
+func (k *kept) Send(_ context.Context, _ int32, part []byte) error {
 	k.parts = append(k.parts, len(part))
 	_, err := k.Write(part)
 	return err
@@ -107,9 +108,55 @@ type waiting struct {
 	on chan struct{}
 }
 
-func (w *waiting) Send(ctx context.Context, part []byte) error {
+func (w *waiting) Send(ctx context.Context, number int32, part []byte) error {
 	<-w.on
-	return w.kept.Send(ctx, part)
+	return w.kept.Send(ctx, number, part)
+}
+
+// counting is a sink that counts what is sent at once.
+type counting struct {
+	kept
+	mu         sync.Mutex
+	now, most  int
+	firstAlone bool
+	whole      map[int32][]byte
+}
+
+func (c *counting) Send(_ context.Context, number int32, part []byte) error {
+	c.mu.Lock()
+	c.now++
+	c.most = max(c.most, c.now)
+	if c.whole == nil {
+		c.whole = map[int32][]byte{}
+	}
+	c.whole[number] = bytes.Clone(part)
+	c.mu.Unlock()
+	time.Sleep(20 * time.Millisecond)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.firstAlone = c.firstAlone || number == 1 && len(c.whole) == 1
+	c.now--
+	return nil
+}
+
+// TestTwoPartsAreSentAtOnce, after the first one.
+func TestTwoPartsAreSentAtOnce(t *testing.T) {
+	file := make([]byte, 26<<20)
+	for i := range file {
+		file[i] = byte(i >> 20)
+	}
+	large, c := config, &counting{}
+	large.MaxFile = len(file)
+	r, err := form.Open(patient{strings.NewReader(before + string(file) + after)}, large, c)
+	require.NoError(t, err)
+	defer r.Close()
+	require.NoError(t, r.Read(t.Context(), "b"))
+	require.Equal(t, []any{2, true, 5}, []any{c.most, c.firstAlone, len(c.whole)})
+	var joined []byte
+	for number := range int32(5) {
+		joined = append(joined, c.whole[number+1]...)
+	}
+	require.True(t, bytes.Equal(file, append(joined, r.Rest()...)))
 }
 
 // TestFormsShareTheMemoryOfAFewParts: more forms than parts are held come to their end, also while the first
@@ -198,7 +245,7 @@ type body struct {
 // refusing is a sink that cannot send.
 type refusing struct{ kept }
 
-func (refusing) Send(context.Context, []byte) error { return errors.New("no bucket") }
+func (refusing) Send(context.Context, int32, []byte) error { return errors.New("no bucket") }
 
 // TestAPartThatIsNotSentEndsTheForm, also if it is the last one.
 func TestAPartThatIsNotSentEndsTheForm(t *testing.T) {

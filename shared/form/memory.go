@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,8 @@ const (
 	atOnce = 16
 	// held is the number of parts that a process holds at once, of all forms together.
 	held = 6
+	// ahead is the number of parts of a form that are sent at once.
+	ahead = 2
 	// answerTime is the time in which a client must read the answer to a form that is refused.
 	answerTime = time.Second
 )
@@ -40,7 +43,7 @@ func (m *memory) release() {
 }
 
 // acquire waits for the memory of the next part, and limits the time in which the part must come. A form that
-// waits holds at most a part that is being sent, so other forms can end. After PartTime, acquire returns a 503.
+// waits holds only parts that are being sent, so other forms can end. After PartTime, acquire returns a 503.
 func (r *Reader) acquire(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, r.PartTime)
 	defer cancel()
@@ -64,28 +67,29 @@ func (r *Reader) limit(d time.Duration) {
 	_ = r.from.SetReadDeadline(at)
 }
 
-// send gives a full part to the sink, as soon as the sink has sent the part before.
+// send gives a full part to the sink, while the sink sends at most one other part. The first part is sent alone.
 func (r *Reader) send(ctx context.Context) error {
 	r.limit(0)
-	if err := r.wait(); err != nil {
-		return err
+	for r.sending == ahead || r.sending > 0 && r.number == 1 {
+		r.sending--
+		if err := <-r.sent; err != nil {
+			return err
+		}
 	}
 	part := r.memory
-	r.memory, r.sent = nil, make(chan error, 1)
-	go func(sent chan<- error) {
-		err := table.Safely(func() error { return r.sink.Send(ctx, part[:]) })()
+	r.memory, r.number, r.sending = nil, r.number+1, r.sending+1
+	go func(number int32) {
+		err := table.Safely(func() error { return r.sink.Send(ctx, number, part[:]) })()
 		part.release()
-		sent <- err
-	}(r.sent)
+		r.sent <- err
+	}(r.number)
 	return nil
 }
 
-// wait waits until the sink has sent a part, and returns the outcome.
-func (r *Reader) wait() error {
-	if r.sent == nil {
-		return nil
+// wait waits until the sink sends no part any more, and returns an error of the sink.
+func (r *Reader) wait() (err error) {
+	for ; r.sending > 0; r.sending-- {
+		err = cmp.Or(err, <-r.sent)
 	}
-	err := <-r.sent
-	r.sent = nil
 	return err
 }

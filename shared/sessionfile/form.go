@@ -1,9 +1,12 @@
 package sessionfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"sync"
 	"time"
 
 	"lectern/shared/api"
@@ -99,6 +102,7 @@ type arrival struct {
 	name, kind string
 	// bytes is the record of the bytes; nil before the first part. parts are the parts in the bucket.
 	bytes *Bytes
+	mu    sync.Mutex
 	parts []blob.Part
 	// verdict is that of the scanner on the bytes.
 	verdict scan.Verdict
@@ -175,7 +179,7 @@ func ofFile(err error) error {
 
 // Send stores a part. The record of the bytes comes before the first part, without the Idempotency-Key,
 // which is that of the file.
-func (a *arrival) Send(ctx context.Context, part []byte) error {
+func (a *arrival) Send(ctx context.Context, number int32, part []byte) error {
 	if a.bytes == nil {
 		records := Kind.Of(a.Store.Store, a.caller, a.session)
 		b := records.New("", a.kind, int64(len(part))) // The name comes with the file, where an erasure finds it.
@@ -189,7 +193,9 @@ func (a *arrival) Send(ctx context.Context, part []byte) error {
 			return err
 		}
 	}
-	sent, err := a.Blobs.Send(ctx, a.multipart(), int32(len(a.parts)+1), part) //nolint:gosec // there are few parts
+	sent, err := a.Blobs.Send(ctx, a.multipart(), number, part)
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.parts = append(a.parts, sent)
 	return err
 }
@@ -201,10 +207,11 @@ func (a *arrival) multipart() blob.Multipart {
 // finish stores the rest of the bytes, inspects what is stored, and asks the scanner.
 func (a *arrival) finish(ctx context.Context) error {
 	if rest := a.Rest(); len(rest) > 0 {
-		if err := a.Send(ctx, rest); err != nil {
+		if err := a.Send(ctx, int32(len(a.parts)+1), rest); err != nil { //nolint:gosec // there are few parts
 			return err
 		}
 	}
+	slices.SortFunc(a.parts, func(x, y blob.Part) int { return cmp.Compare(x.Number, y.Number) })
 	if err := a.Blobs.Complete(ctx, a.multipart(), a.parts); err != nil {
 		return err
 	}
