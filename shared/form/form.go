@@ -4,6 +4,7 @@
 package form
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -26,6 +27,8 @@ const (
 	fileField = "file"
 	// Beside is the number of bytes that a form may have beside the file, and maxText that of a text.
 	Beside, maxText = 64 << 10, 4 << 10
+	// atRead is the number of bytes that are read at once. Package multipart asks for 4 KB, a call of the system each.
+	atRead = 64 << 10
 	// maxName is the number of characters of the longest name.
 	maxName = 255
 )
@@ -85,7 +88,7 @@ func Open(body Body, c Config, to Sink) (*Reader, error) {
 		return nil, apierr.Unavailable()
 	}
 	from := &watched{Body: body}
-	whole := io.MultiReader(from, strings.NewReader("\r\n"), ended{})
+	whole := io.MultiReader(bufio.NewReaderSize(from, atRead), strings.NewReader("\r\n"), ended{})
 	return &Reader{
 		Config: c, from: from, body: &limited{inner: whole, left: Beside, refusal: c.tooLarge()}, sink: to,
 		texts: map[string]string{}, sum: sha256.New(), sent: make(chan error, ahead),
