@@ -3,6 +3,7 @@ package dataworker
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -86,8 +87,12 @@ func ends(ctx context.Context) bool {
 	return limited && time.Until(deadline) < reserve
 }
 
-// noteSession adds the session of a change whose people have one of the contacts.
+// noteSession adds the session of a change whose people have one of the contacts. A damaged change is an error: nobody
+// knows whether it is about the contacts.
 func noteSession(found map[place]bool, item table.Item, contacts []string) error {
+	if !json.Valid(item.Data) {
+		return fmt.Errorf("dataworker: the change %s is damaged", item.SK)
+	}
 	if !strings.Contains(string(item.Data), `"type":"session"`) {
 		return nil
 	}

@@ -74,7 +74,7 @@ func TestATryOnADeadConnectionLeavesTimeForTheNext(t *testing.T) {
 	require.ErrorIs(t, err, blob.ErrAbsent)
 }
 
-// conflicting answers the first calls with a conflict, as S3 does beside another write of the key.
+// conflicting answers the first calls with a conflict, as the server of one machine may.
 type conflicting struct {
 	engine http.Handler
 	left   atomic.Int32

@@ -37,8 +37,8 @@ func (s *Store) Put(ctx context.Context, u Upload, life time.Duration) (Request,
 	return request(signed), nil
 }
 
-// writes are the tries of Write. The client tries again after most failures, but not after a conflict: S3 answers 409
-// to a write beside another one of the key, and the server of one machine to one beside the removal of a folder.
+// writes are the tries of Write. The client tries again after most failures, but not after a conflict: the
+// server of one machine answers 409 to a write beside the removal of a folder.
 var writes = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
 
 // Write stores bytes that the service has made. A repeated call replaces them.

@@ -131,7 +131,7 @@ func (c *counting) Send(_ context.Context, number int32, part []byte) error {
 	}
 	c.whole[number] = bytes.Clone(part)
 	c.mu.Unlock()
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // A slow machine reads the next part in this time.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.firstAlone = c.firstAlone || number == 1 && len(c.whole) == 1

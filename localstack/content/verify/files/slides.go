@@ -70,22 +70,13 @@ func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
 			continue
 		}
 		wanted, has := set.On && slide.Wanted(b), b.IsSlide(session.SlideID(id))
-		if wanted && !has && sizeOf(b) < full {
+		if wanted && !has && b.Bytes() < full {
 			i.problem("session %s has no holding slide", id)
 		}
 		if has && !wanted {
 			i.problem("session %s has a holding slide and should have none", id)
 		}
 	}
-}
-
-// sizeOf returns the size of the record of a session in bytes.
-func sizeOf(b *session.Body) int {
-	text, err := json.Marshal(b)
-	if err != nil {
-		return 0
-	}
-	return len(text)
 }
 
 // sum returns the SHA-256 of the parts of a picture; empty without parts.

@@ -15,9 +15,13 @@ import (
 	"lectern/events/slides"
 	"lectern/localstack/test/it"
 	"lectern/shared/api"
+	"lectern/shared/change"
+	"lectern/shared/feed"
 	"lectern/shared/slide"
 	"lectern/shared/slide/drawing"
 	"lectern/shared/stores"
+	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
 // TestHoldingSlidesLoseAnErasedPerson: the slides are drawn without the name, and the bytes with the name are
@@ -81,6 +85,20 @@ func TestAnErasureTellsNothingOfASessionWithoutASlide(t *testing.T) {
 	_, asked := b.askedFor("erasure", "ada@example.org")
 	require.Zero(t, b.invoke(asked, 1))
 	require.Empty(t, sessions.Since())
+}
+
+// TestADamagedChangeFailsAnErasure: it may be of a session that had the person.
+func TestADamagedChangeFailsAnErasure(t *testing.T) {
+	b := newBench(t)
+	b.Create(200, object{"email": "ada@example.org", "first_name": canary})
+	r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: b.Org})
+	require.NoError(t, b.Table(t).Mark(t.Context(), feed.HourOf(r.Key())))
+	damaged := table.Item{Key: r.Key(), Version: 1, Data: []byte("["), Kind: table.KindChange}
+	require.NoError(t, b.Table(t).Transact(t.Context(), table.Insert(damaged)))
+	_, asked := b.askedFor("erasure", "ada@example.org")
+	require.Equal(t, 1, b.invoke(asked, 1))
+	require.NoError(t, b.Table(t).Transact(t.Context(), table.Delete(r.Key())))
+	require.Zero(t, b.invoke(asked, 1))
 }
 
 // TestAnErasureBesideADrawing: a worker draws the name of a person, and the first round of the erasure comes at each
