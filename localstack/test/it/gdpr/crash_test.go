@@ -20,6 +20,7 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/delivery"
+	"lectern/shared/feed"
 	"lectern/shared/payload"
 	"lectern/shared/stores"
 	"lectern/shared/table"
@@ -148,8 +149,10 @@ func newBench(t *testing.T) *bench {
 	b.id, b.second = id, second
 	b.hook = b.Call(t, 200, http.MethodPost, "/v1/webhooks/create", object{"url": "https://hooks.invalid/", "events": []any{"contact.updated"}}).JSON(t)["id"].(string)
 	b.deliver("")
+	lost := uuid.Must(uuid.NewV7()).String()
+	at, _ := feed.Time(lost)      // The id of a change has its time.
 	b.deliverMessage(bus.Message{ // Its change is not in the feed.
-		Org: b.Org, Type: "contact", RecordID: id, Change: uuid.Must(uuid.NewV7()).String(), At: wire.At(time.Now()), Kind: "contact.updated", Sequence: 1,
+		Org: b.Org, Type: "contact", RecordID: id, Change: lost, At: wire.At(at), Kind: "contact.updated", Sequence: 1,
 	}, blank{})
 	return b
 }
