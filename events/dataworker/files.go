@@ -86,23 +86,15 @@ func (w *Worker) eraseSlide(ctx context.Context, org int64, at place) (err error
 
 // removeStale does eraseSlide once. It returns sessionfile.ErrChanged if the session changes meanwhile.
 func (w *Worker) removeStale(ctx context.Context, org int64, at place) error {
-	config, err := w.Slides.Config(ctx, org, at.event)
-	if err != nil || !config.Known() {
-		return err
-	}
-	caller, err := auth.Service(ctx, w.Table, org, at.event, scopes)
-	if err != nil || caller == nil {
-		return err
-	}
-	state, err := w.Slides.Look(ctx, caller, config, at.id)
+	state, err := w.Slides.Look(ctx, session.Of(org, at.event), at.id)
 	if err != nil || state == nil {
 		return err
 	}
 	// A session without a slide has none to remove: a write would tell every endpoint of nothing.
 	if state.Session.IsSlide(session.SlideID(state.Session.ID)) && !state.Current() {
-		if err := w.Files.RemoveSlide(ctx, caller, state.Session); err != nil {
+		if err := w.Files.RemoveSlide(ctx, state.Caller, state.Session); err != nil {
 			return err
 		}
 	}
-	return w.Files.CleanSlide(ctx, caller, state.Session, true)
+	return w.Files.CleanSlide(ctx, state.Caller, state.Session, true)
 }

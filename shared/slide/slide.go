@@ -57,8 +57,14 @@ func (f *Facts) Digest() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// scopes are the scopes of the service that reads a session.
+var scopes = auth.Scopes{auth.ReadSessions}
+
 // State is a session with the slide that it should have.
 type State struct {
+	// Caller is the service on the event, Config how the event's slides are set up.
+	Caller  *auth.Caller
+	Config  *Config
 	Session *session.Body
 	// Facts are nil for a session that should have no slide; then Digest is empty.
 	Facts  *Facts
@@ -82,21 +88,34 @@ func Wanted(b *session.Body) bool {
 // accepted is the status of the sessions with slides.
 const accepted = "accepted"
 
-// Look returns a session of the caller's event with the slide that it should have; nil without the session.
-// The session is composed as the API composes it.
-func (st *Store) Look(ctx context.Context, c *auth.Caller, config *Config, id string) (*State, error) {
-	shown, err := st.Sessions.Stored(ctx, c, id, view.Expand{})
+// Look returns a session of an event with the slide that it should have; nil without the event or the session, and
+// where no operator has set slides up. The session is composed as the API composes it.
+func (st *Store) Look(ctx context.Context, in session.Place, id string) (*State, error) {
+	config, err := st.Config(ctx, in.Org, in.Event)
+	if err != nil || !config.Known() {
+		return nil, err
+	}
+	caller, err := auth.Service(ctx, st.Table, in.Org, in.Event, scopes)
+	if err != nil || caller == nil {
+		return nil, err
+	}
+	shown, err := st.Sessions.Stored(ctx, caller, id, view.Expand{})
 	if apierr.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s := &State{Session: shown.Stored()}
-	if !config.On || !Wanted(s.Session) {
-		return s, nil
+	s := &State{Caller: caller, Config: config, Session: shown.Stored()}
+	if config.On && Wanted(s.Session) {
+		err = s.compose(shown)
 	}
-	s.Facts = &Facts{Title: shown.Title, StartsAt: shown.StartsAt, EndsAt: shown.EndsAt, Zone: c.Event.Timezone, Layout: layout}
+	return s, err
+}
+
+// compose sets the facts of the session as the API shows it.
+func (s *State) compose(shown *view.Session) (err error) {
+	s.Facts = &Facts{Title: shown.Title, StartsAt: shown.StartsAt, EndsAt: shown.EndsAt, Zone: s.Caller.Event.Timezone, Layout: layout}
 	if shown.Room.Value != nil {
 		s.Facts.Room = shown.Room.Value.Name
 	}
@@ -105,12 +124,12 @@ func (st *Store) Look(ctx context.Context, c *auth.Caller, config *Config, id st
 			s.Facts.Speakers = append(s.Facts.Speakers, name)
 		}
 	}
-	if config.Background != nil {
-		s.Facts.Background = config.Background.Sum
+	if s.Config.Background != nil {
+		s.Facts.Background = s.Config.Background.Sum
 	}
-	if config.Logo != nil {
-		s.Facts.Logo = config.Logo.Sum
+	if s.Config.Logo != nil {
+		s.Facts.Logo = s.Config.Logo.Sum
 	}
 	s.Digest, err = s.Facts.Digest()
-	return s, err
+	return err
 }
