@@ -19,9 +19,6 @@ import (
 // rounds are the tries of a job whose upload of parts is ended by another worker or by a removal.
 var rounds = table.Retry{Tries: 8, First: 20 * time.Millisecond, Max: time.Second}
 
-// reads are the tries of a read of the object.
-var reads = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
-
 var (
 	// errOvertaken reports that the upload of the parts has ended: another worker has joined the parts, or the
 	// upload was aborted.
@@ -244,14 +241,10 @@ func (j *job) read(ctx context.Context, from, n int64) ([]byte, error) {
 // bytes reads bytes of the object. It reads again after an answer that breaks off: a message that fails waits
 // 90 minutes for its next try.
 func (j *job) bytes(ctx context.Context, from, n int64) (raw []byte, err error) {
-	for _, ended := range reads.Each(ctx) {
-		if ended != nil {
-			return nil, errors.Join(err, ended)
-		}
-		if raw, err = j.Recordings.Blobs.Read(ctx, j.of.Object, from, n); !errors.Is(err, blob.ErrBusy) {
-			break
-		}
-	}
+	err = blob.Again(ctx, func() error {
+		raw, err = j.Recordings.Blobs.Read(ctx, j.of.Object, from, n)
+		return err
+	})
 	return raw, err
 }
 

@@ -2,11 +2,33 @@ package blob
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"lectern/shared/table"
 )
+
+// repeats are the tries of Again.
+var repeats = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
+
+// Again does a call until its error is not ErrBusy, or for the last of a few tries. The client of S3 tries again after
+// most failures, but neither after an answer that breaks off nor after a conflict: the server of one machine answers
+// 409 to a write beside the removal of a folder.
+func Again(ctx context.Context, call func() error) (err error) {
+	for _, ended := range repeats.Each(ctx) {
+		if ended != nil {
+			return errors.Join(err, ended)
+		}
+		if err = call(); !errors.Is(err, ErrBusy) {
+			return err
+		}
+	}
+	return err
+}
 
 // limited gives each try of a call the same time, so that a try without an answer leaves time for the
 // next one.

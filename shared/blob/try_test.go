@@ -17,10 +17,20 @@ import (
 	"lectern/shared/blob"
 )
 
+// proxy returns a handler that forwards calls to the server with the host of their signatures.
+func proxy(t *testing.T) http.Handler {
+	t.Helper()
+	to, err := url.Parse(server.URL)
+	require.NoError(t, err)
+	return &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
+		p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, p.In.Host
+	}}
+}
+
 // freezing forwards calls to the server with the host of their signatures. Connections opened before
 // a freeze never answer again.
 type freezing struct {
-	engine *httputil.ReverseProxy
+	engine http.Handler
 	// The calls before the freeze wait for warm, until all of them have a connection.
 	warm                    chan struct{}
 	opened, arrived, frozen atomic.Int32
@@ -53,11 +63,7 @@ func (f *freezing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestATryOnADeadConnectionLeavesTimeForTheNext, which opens a new connection and no other idle one.
 func TestATryOnADeadConnectionLeavesTimeForTheNext(t *testing.T) {
 	t.Parallel()
-	to, err := url.Parse(server.URL)
-	require.NoError(t, err)
-	door := &freezing{warm: make(chan struct{}), engine: &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-		p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, p.In.Host
-	}}}
+	door := &freezing{warm: make(chan struct{}), engine: proxy(t)}
 	listening := httptest.NewUnstartedServer(door)
 	listening.Config.ConnContext = door.number
 	listening.Start()
@@ -70,7 +76,7 @@ func TestATryOnADeadConnectionLeavesTimeForTheNext(t *testing.T) {
 	all.Wait()
 	require.GreaterOrEqual(t, door.opened.Load(), int32(idle))
 	door.frozen.Store(door.opened.Load())
-	_, err = s.Head(t.Context(), own(t))
+	_, err := s.Head(t.Context(), own(t))
 	require.ErrorIs(t, err, blob.ErrAbsent)
 }
 
@@ -92,11 +98,7 @@ func (c *conflicting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // TestAWriteIsMadeAgainAfterAConflict, but not for ever.
 func TestAWriteIsMadeAgainAfterAConflict(t *testing.T) {
 	t.Parallel()
-	to, err := url.Parse(server.URL)
-	require.NoError(t, err)
-	door := &conflicting{engine: &httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) {
-		p.Out.URL.Scheme, p.Out.URL.Host, p.Out.Host = to.Scheme, to.Host, p.In.Host
-	}}}
+	door := &conflicting{engine: proxy(t)}
 	listening := httptest.NewServer(door)
 	t.Cleanup(listening.Close)
 	s, u := at(listening.URL), blob.Upload{Key: own(t), Type: "image/png", Size: 3}

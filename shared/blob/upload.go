@@ -3,13 +3,10 @@ package blob
 import (
 	"bytes"
 	"context"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
-
-	"lectern/shared/table"
 )
 
 // anyETag is the value of If-None-Match that refuses a key in use.
@@ -37,10 +34,6 @@ func (s *Store) Put(ctx context.Context, u Upload, life time.Duration) (Request,
 	return request(signed), nil
 }
 
-// writes are the tries of Write. The client tries again after most failures, but not after a conflict: the
-// server of one machine answers 409 to a write beside the removal of a folder.
-var writes = table.Retry{Tries: 4, First: 50 * time.Millisecond, Max: time.Second}
-
 // Write stores bytes that the service has made. A repeated call replaces them.
 func (s *Store) Write(ctx context.Context, u Upload, content []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, completeTime)
@@ -49,16 +42,10 @@ func (s *Store) Write(ctx context.Context, u Upload, content []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, ended := range writes.Each(ctx) {
-		if ended != nil {
-			return errors.Join(err, ended)
-		}
-		_, err = o.patient.PutObject(ctx, &s3.PutObjectInput{
+	return Again(ctx, func() error {
+		_, err := o.patient.PutObject(ctx, &s3.PutObjectInput{
 			Bucket: o.bucket, Key: &u.Key, ContentType: &u.Type, Body: bytes.NewReader(content),
 		}, unsigned)
-		if err = failed("store an object", err); !errors.Is(err, ErrBusy) {
-			return err
-		}
-	}
-	return err
+		return failed("store an object", err)
+	})
 }
