@@ -167,39 +167,50 @@ func readTemplates(t *testing.T, app awscdk.App) map[string]template {
 	return all
 }
 
-var (
-	onceDefaults sync.Once
-	defaults     map[string]template
-)
-
-// ofDefaults gives the templates of a context in which nothing is set.
-func ofDefaults(t *testing.T) map[string]template {
-	t.Helper()
-	onceDefaults.Do(func() { defaults = synthesized(t, map[string]any{}) })
-	require.NotEmpty(t, defaults)
-	return defaults
+// templates are the templates of a context, which are synthesized once for all tests.
+type templates struct {
+	once sync.Once
+	made map[string]template
 }
 
-// everything is a context in which every option is on, which .ci/templates uses too.
-func everything(t *testing.T) (context map[string]any) {
+// of gives the templates.
+func (s *templates) of(t *testing.T, context func(*testing.T) map[string]any) map[string]template {
 	t.Helper()
-	text, err := os.ReadFile("testdata/everything.json")
+	s.once.Do(func() { s.made = synthesized(t, context(t)) })
+	require.NotEmpty(t, s.made)
+	return s.made
+}
+
+// contextOf gives the context of a file in testdata.
+func contextOf(t *testing.T, file string) (context map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + file)
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &context))
 	return context
 }
 
-var (
-	onceEverything sync.Once
-	withEverything map[string]template
-)
+// nothing is a context in which nothing is set.
+func nothing(*testing.T) map[string]any { return map[string]any{} }
+
+// everything is a context in which every option is on, which .ci/templates uses too.
+func everything(t *testing.T) map[string]any {
+	t.Helper()
+	return contextOf(t, "everything.json")
+}
+
+var withDefaults, withEverything templates
+
+// ofDefaults gives the templates of a context in which nothing is set.
+func ofDefaults(t *testing.T) map[string]template {
+	t.Helper()
+	return withDefaults.of(t, nothing)
+}
 
 // ofEverything gives the templates of everything.
 func ofEverything(t *testing.T) map[string]template {
 	t.Helper()
-	onceEverything.Do(func() { withEverything = synthesized(t, everything(t)) })
-	require.NotEmpty(t, withEverything)
-	return withEverything
+	return withEverything.of(t, everything)
 }
 
 // many gives a value that may be one or several as several.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,19 +9,14 @@ import (
 	"lectern/events"
 )
 
-var (
-	onceOptions sync.Once
-	withOptions map[string]template
-)
+var withOptions templates
 
 // ofOptions gives the templates of regions with the options that have workers, and no other option.
 func ofOptions(t *testing.T) map[string]template {
 	t.Helper()
-	onceOptions.Do(func() {
-		withOptions = synthesized(t, map[string]any{"transcriber": "amazon", "holdingSlides": true})
+	return withOptions.of(t, func(*testing.T) map[string]any {
+		return map[string]any{"transcriber": "amazon", "holdingSlides": true}
 	})
-	require.NotEmpty(t, withOptions)
-	return withOptions
 }
 
 // options gives the options of templates that have workers.

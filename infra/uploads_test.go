@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,25 +15,17 @@ import (
 )
 
 // uploading is a context with the upload service, which .ci/templates uses too: us has a domain, eu has none.
-func uploading(t *testing.T) (context map[string]any) {
+func uploading(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile("testdata/uploads.json")
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &context))
-	return context
+	return contextOf(t, "uploads.json")
 }
 
-var (
-	onceUploads sync.Once
-	withUploads map[string]template
-)
+var withUploads templates
 
 // ofUploads gives the templates of regions with the upload service.
 func ofUploads(t *testing.T) map[string]template {
 	t.Helper()
-	onceUploads.Do(func() { withUploads = synthesized(t, uploading(t)) })
-	require.NotEmpty(t, withUploads)
-	return withUploads
+	return withUploads.of(t, uploading)
 }
 
 // TestTheUploadServiceIsAnOption: without it, no template names a part of it. With it there is one more stack of a
