@@ -1,7 +1,6 @@
 package sessionfiles_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -30,24 +28,10 @@ import (
 	"lectern/shared/sessionfile"
 )
 
-// lines collects the lines of a log.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
 // last returns the line of the last request.
-func (l *lines) last(t *testing.T) (line object) {
+func last(t *testing.T, log *stacktest.Log) (line object) {
 	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for text := range strings.Lines(l.text.String()) {
+	for text := range strings.Lines(log.String()) {
 		var one object
 		require.NoError(t, json.Unmarshal([]byte(text), &one))
 		if one["msg"] == requestlog.Message {
@@ -63,7 +47,7 @@ type served struct {
 	// desk calls the server, and door the service as others do.
 	*desk
 	door *desk
-	log  *lines
+	log  *stacktest.Log
 	// stop asks the server to end; ended gets what Run returns.
 	stop  context.CancelFunc
 	ended chan error
@@ -82,7 +66,7 @@ func serve(t *testing.T, stage string) *served {
 	door.session = door.NewSessions("A talk")[0]
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	u := &served{door: door, log: &lines{}, ended: make(chan error, 1)}
+	u := &served{door: door, log: &stacktest.Log{}, ended: make(chan error, 1)}
 	env := s.Env(t)
 	env.Log = api.NewLog(u.log)
 	ctx, stop := context.WithCancel(t.Context())
@@ -226,7 +210,7 @@ func TestALineOfTheUploadServer(t *testing.T) {
 	send := func(to *desk, header ...string) object {
 		body := stacktest.WithHeaders(small, append(header, "Content-Type", contentType, "User-Agent", "Slides/1")...)
 		answer := to.Call(t, 201, http.MethodPost, path, body)
-		line := u.log.last(t)
+		line := last(t, u.log)
 		if to == u.desk {
 			require.Equal(t, answer.Header.Get(stacktest.RequestID), line["request_id"])
 		}
@@ -243,12 +227,12 @@ func TestALineOfTheUploadServer(t *testing.T) {
 	require.NotContains(t, line, "gateway_request_id")
 	require.NotContains(t, line, "X-Forwarded-For")
 	u.Call(t, 404, http.MethodGet, u.EventPath("/sessions/a/b/files/upload"), nil)
-	require.Equal(t, 404.0, u.log.last(t)["status"])
+	require.Equal(t, 404.0, last(t, u.log)["status"])
 	healthy, err := http.Get(strings.TrimSuffix(u.URL, "/live") + server.Health)
 	require.NoError(t, err)
 	require.NoError(t, healthy.Body.Close())
 	require.Equal(t, 204, healthy.StatusCode)
-	require.Equal(t, 404.0, u.log.last(t)["status"], "the load balancer's question has no line")
+	require.Equal(t, 404.0, last(t, u.log)["status"], "the load balancer's question has no line")
 }
 
 // TestTheUploadServerEndsAfterItsForms: a form that comes while the server ends is stored, and no more
