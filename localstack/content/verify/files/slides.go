@@ -60,8 +60,8 @@ func (i *Items) CheckPictures() {
 	}
 }
 
-// checkSlides compares the sessions with slides with the accepted sessions. A session of the last minutes may wait
-// for the drawing. The texts of a slide are not compared.
+// checkSlides compares the sessions with slides with the accepted sessions. A session of the last hour may wait
+// for the drawing, and a session without room has no slide. The texts of a slide are not compared.
 func (i *Items) checkSlides(sessions map[string]*session.Body, now time.Time) {
 	set := i.Slides()
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
