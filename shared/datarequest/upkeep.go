@@ -71,20 +71,17 @@ func (u Upkeep) Delete(ctx context.Context, r *Request) error {
 	return err
 }
 
-// Messages returns the messages of the creation of a request, to publish them again.
+// Messages returns the messages of the creation of a request, to publish them again; none if its change
+// record is gone or cannot be decoded. The publisher has sent the key of such a record to changes-dead.
 func (u Upkeep) Messages(ctx context.Context, r *Request) (all []bus.Message, err error) {
-	log := feed.Log{Table: u.Table, Root: change.Root(r.OrgID), Hourly: true, First: 1}
+	log := feed.Log{Table: u.Table.Lenient(), Root: change.Root(r.OrgID), Hourly: true, First: 1}
 	from, to := feed.Bound(r.CreatedAt.Time), feed.Bound(r.CreatedAt.Add(time.Millisecond))
 	for items, err := range log.Chunks(ctx, from, to, table.MaxWrites) {
 		if err != nil {
 			return nil, err
 		}
 		for _, item := range items {
-			c, err := change.Decode(item)
-			if err != nil {
-				return nil, err
-			}
-			if c.RecordID == r.ID {
+			if c, err := change.Decode(item); err == nil && c.RecordID == r.ID {
 				all = append(all, bus.Messages(*c)...)
 			}
 		}

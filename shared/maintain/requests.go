@@ -31,7 +31,7 @@ func (r *run) requests(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if len(messages) == 0 { // Its change record is gone.
+		if len(messages) == 0 { // Its change record is gone or damaged.
 			continue
 		}
 		if err := r.publish(ctx, messages); err != nil {

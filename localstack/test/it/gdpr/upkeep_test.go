@@ -120,6 +120,23 @@ func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
 	require.Empty(t, sent)
 }
 
+// TestARequestWithADamagedChangeHoldsUpNoOther: the request after it is sent again.
+func TestARequestWithADamagedChangeHoldsUpNoOther(t *testing.T) {
+	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}
+	b.asked("access")
+	b.askedFor("access", "grace@example.org")
+	report, before := b.maintained(25 * time.Hour)
+	require.Equal(t, 2, report.Resent)
+	for _, c := range it.ChangesOf(t, b.Stack) {
+		if c.RecordID == before[0].RecordID {
+			it.EngineOf(t, b.Stack).PutBroken(t, table.Item{Key: c.Key(), Kind: table.KindChange})
+		}
+	}
+	report, sent := b.maintained(25 * time.Hour)
+	require.Equal(t, 1, report.Resent)
+	require.Equal(t, before[1:], sent)
+}
+
 // TestTheOperatorsMaintainSendsToTheWorker through the bus.
 func TestTheOperatorsMaintainSendsToTheWorker(t *testing.T) {
 	o := &office{&it.Contacts{Client: &it.Client{Stack: stacktest.Start(t, stacktest.Publishing(), stacktest.Settling(time.Minute)), T: t}}}
