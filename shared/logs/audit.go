@@ -78,15 +78,17 @@ func (a audit) expand(ctx context.Context, items []table.Item) ([]expansion, err
 		if all[i].events != nil {
 			continue
 		}
-		all[i].bytes = len(item.Data)
-		if key, ok := beside[i]; ok {
-			if records[i], err = valued(records[i], whole[key]); err != nil {
-				all[i] = a.damaged(ctx, Audit, a.Org.ID, item, err)
-				continue
-			}
-			all[i].bytes += len(whole[key].Data)
+		key, ok := beside[i]
+		if !ok {
+			all[i] = expansion{events: a.events(records[i]), bytes: len(item.Data)}
+			continue
 		}
-		all[i].events = a.events(records[i])
+		full, err := valued(records[i], whole[key])
+		all[i] = expansion{events: a.events(full), bytes: len(item.Data) + len(whole[key].Data)}
+		if err != nil {
+			a.note(ctx, key, err)
+			all[i].events[0].Reason = known(broken)
+		}
 	}
 	return all, nil
 }
@@ -103,7 +105,8 @@ func (a audit) valuesOf(r record) (table.Key, bool) {
 
 // valued returns a change about a person or company with its values, from the item beside the
 // person; without values after a purge, which removes that item. First releases wrote records
-// without a nonce: the values are in the feed, and only contacts have an item, with a hash.
+// without a nonce: the values are in the feed, and only contacts have an item, with a hash. If the
+// item cannot be decoded, valued returns the change without values, and the error.
 func valued(r record, beside table.Item) (record, error) {
 	switch {
 	case beside.PK == "":
@@ -112,7 +115,12 @@ func valued(r record, beside table.Item) (record, error) {
 	case r.Nonce == "":
 		return r, nil
 	}
-	return decode(beside)
+	full, err := decode(beside)
+	if err != nil {
+		r.Values = nil
+		return r, err
+	}
+	return full, nil
 }
 
 // events returns the events of a change.

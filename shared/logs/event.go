@@ -117,13 +117,18 @@ func by(a change.Actor) (Actor, Token) {
 }
 
 // damaged returns the event that takes the place of an item which cannot be decoded, so that a reader learns of
-// it and reads on. It writes the cause into the log.
+// it and reads on. It writes the key and the cause into the log.
 func (r Reader) damaged(ctx context.Context, s Stream, org int64, item table.Item, cause error) expansion {
-	r.Log.ErrorContext(ctx, "an event of a log cannot be decoded", "pk", item.PK, "sk", item.SK, "error", cause)
+	r.note(ctx, item.Key, cause)
 	at, _ := feed.Time(item.SK) // Each sort key of a log has a time.
 	event := Event{
 		ID: item.SK + "-0000", Stream: s, OccurredAt: wire.At(at), Action: unknown, Outcome: success, Reason: known(broken), OrganizationID: org,
 		Actor: Actor{Type: bySystem},
 	}
 	return expansion{events: []Event{event}, bytes: len(item.Data)}
+}
+
+// note writes the key of an item that cannot be decoded into the log, with the cause.
+func (r Reader) note(ctx context.Context, at table.Key, cause error) {
+	r.Log.ErrorContext(ctx, "an event of a log cannot be decoded", "pk", at.PK, "sk", at.SK, "error", cause)
 }

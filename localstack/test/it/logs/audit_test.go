@@ -12,6 +12,7 @@ import (
 
 	"lectern/functions/operator"
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/table"
@@ -289,4 +290,32 @@ func TestTheLogsOfOtherOrganizationsAreNotShown(t *testing.T) {
 	}
 	require.Empty(t, newExporter(other).all(requests, 1000))
 	require.Len(t, newExporter(d).all(requests, 1000), 1)
+}
+
+// TestADamagedCopyBesideAPerson takes the values of its change from the audit trail, and nothing else.
+func TestADamagedCopyBesideAPerson(t *testing.T) {
+	log := &stacktest.Log{}
+	d := &it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}
+	e := newExporter(d)
+	person := changes(d)
+	before := e.all(audit, 1000)
+	ofUpdate := func(event entity) bool { return event.At("target.id") == person && event.At("target.field") != nil }
+	first := slices.IndexFunc(before, ofUpdate)
+	values := 0
+	for _, event := range before {
+		if ofUpdate(event) {
+			values++
+		}
+	}
+	require.Equal(t, 2, values)
+	copied := change.PersonalKey(contact.Kind.PK(d.Org, person), before[first].ID()[:len(it.UnknownID)])
+	it.EngineOf(t, d.Stack).PutBroken(t, table.Item{Key: copied})
+	shown := e.all(audit, 1)
+	require.Equal(t, slices.Concat(before[:first], before[first+values:]), slices.Concat(shown[:first], shown[first+1:]))
+	want := before[first]
+	want["reason"] = "damaged"
+	target := want["target"].(map[string]any)
+	target["field"], target["new_value"] = nil, nil
+	require.Equal(t, want, shown[first])
+	require.Contains(t, log.String(), copied.SK)
 }

@@ -322,9 +322,13 @@ func TestADamagedItemHoldsUpNoPage(t *testing.T) {
 	d := it.NewClient(t)
 	e, engine := newExporter(d), it.EngineOf(t, d.Stack)
 	changes(d)
-	putPack(d, time.Now(), entryAt(time.Now(), 200))
+	for second := range 2 {
+		at := time.Now().Add(time.Duration(second-2) * time.Second)
+		putPack(d, at, entryAt(at, 200))
+	}
 	for _, log := range []string{audit, security, requests} {
 		before := e.all(log, 1000)
+		require.Greater(t, len(before), 1, log)
 		first := before[0]
 		at, err := wire.ParseTime(first.Text("occurred_at"))
 		require.NoError(t, err)
