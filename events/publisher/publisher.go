@@ -72,11 +72,11 @@ type batch struct {
 func (p *Publisher) Invoke(ctx context.Context, event events.DynamoDBEvent) (answer events.DynamoDBEventResponse, err error) {
 	b := read(event)
 	refused, err := p.Bus.Publish(ctx, b.messages)
-	if err != nil {
-		b.reasons = append(b.reasons, err)
-	}
 	for _, i := range refused {
 		b.failed = min(b.failed, b.record[i])
+	}
+	if len(refused) > 0 {
+		b.reasons = append(b.reasons, fmt.Errorf("publisher: from record %s on: %w", event.Records[b.failed].Change.SequenceNumber, err))
 	}
 	b.refused = len(refused)
 	p.bury(ctx, event, &b)

@@ -232,7 +232,7 @@ func TestTheFirstRefusedRecordIsReported(t *testing.T) {
 	require.Equal(t, []lambda.DynamoDBBatchItemFailure{{ItemIdentifier: "2"}}, answer.BatchItemFailures)
 	require.Len(t, b.published(t), 2)
 	require.InDelta(t, 2, b.line(t)["refused"], 0)
-	require.Contains(t, b.line(t)["error"], "throttled")
+	require.Equal(t, "publisher: from record 2 on: throttled", b.line(t)["error"])
 }
 
 func TestABusThatIsAwayFailsEveryRecord(t *testing.T) {
