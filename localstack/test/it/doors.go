@@ -224,6 +224,20 @@ func (p *Process) TransactWriteItems(
 	return through(ctx, p, p.Client.TransactWriteItems, in, o)
 }
 
+// TransactGetItems forwards the call.
+func (p *Process) TransactGetItems(
+	ctx context.Context, in *dynamodb.TransactGetItemsInput, o ...func(*dynamodb.Options),
+) (*dynamodb.TransactGetItemsOutput, error) {
+	return through(ctx, p, p.Client.TransactGetItems, in, o)
+}
+
+// UpdateItem forwards the call.
+func (p *Process) UpdateItem(
+	ctx context.Context, in *dynamodb.UpdateItemInput, o ...func(*dynamodb.Options),
+) (*dynamodb.UpdateItemOutput, error) {
+	return through(ctx, p, p.Client.UpdateItem, in, o)
+}
+
 // call is a call of the table.
 type call[I, O any] func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error)
 
