@@ -60,7 +60,7 @@ func TestEveryMistakeInTheListsIsNamed(t *testing.T) {
 // TestOptionsHaveWorkersOfTheirOwn, and leave the lists of every region as they are.
 func TestOptionsHaveWorkersOfTheirOwn(t *testing.T) {
 	for o, added := range map[Options][]string{
-		{}: nil, {Transcriber: true}: {Transcriber}, {Slides: true}: {Slides}, Every: {Transcriber, Slides},
+		{}: nil, {Transcriber: true}: {Transcriber}, {Slides: true}: {Slides}, {Scanner: true}: nil, Every: {Transcriber, Slides},
 	} {
 		workers, rules := With(o)
 		require.Equal(t, Workers, workers[:len(Workers)])
@@ -75,4 +75,5 @@ func TestOptionsHaveWorkersOfTheirOwn(t *testing.T) {
 		require.True(t, o.Has(Options{}))
 	}
 	require.False(t, Options{Slides: true}.Has(Options{Transcriber: true}))
+	require.False(t, Options{Transcriber: true, Slides: true}.Has(Options{Scanner: true}))
 }

@@ -8,19 +8,21 @@ import (
 	"lectern/shared/speech"
 )
 
-// Options are the options of a deployment that have a worker: each has a queue, whose polling costs money
-// without a request.
+// Options are the options of a deployment that its functions know.
 type Options struct {
-	// Transcriber turns media into transcriptions, Slides draws the holding slides of sessions.
+	// Transcriber turns media into transcriptions, Slides draws the holding slides of sessions. Each has a worker
+	// with a queue, whose polling costs money without a request.
 	Transcriber, Slides bool
+	// Scanner looks for malware in uploads. It has no worker.
+	Scanner bool
 }
 
 // Every has every option.
-var Every = Options{Transcriber: true, Slides: true}
+var Every = Options{Transcriber: true, Slides: true, Scanner: true}
 
 // Has reports whether all options of another value are on.
 func (o Options) Has(all Options) bool {
-	return (o.Transcriber || !all.Transcriber) && (o.Slides || !all.Slides)
+	return (o.Transcriber || !all.Transcriber) && (o.Slides || !all.Slides) && (o.Scanner || !all.Scanner)
 }
 
 // With returns the workers and the rules of a region with options.

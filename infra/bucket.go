@@ -25,7 +25,7 @@ const (
 // newBucket creates the bucket for bytes. A deleted stack leaves the bucket behind. Addresses are
 // signed, so a browser may send and fetch bytes from a page of any origin; it needs the ETag of each
 // part.
-func newBucket(in *stack.Stack, key awskms.IKey) {
+func newBucket(in *stack.Stack, key awskms.IKey) awss3.Bucket {
 	props := &awss3.BucketProps{
 		BucketName:        in.BucketName(),
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
@@ -55,4 +55,5 @@ func newBucket(in *stack.Stack, key awskms.IKey) {
 	bucket := awss3.NewBucket(in.Scope, jsii.String("Files"), props)
 	stack.Accept(bucket, "AwsSolutions-S1", "Every address is signed for a caller whose request is in the log of the API; "+
 		"a log of accesses would need a second bucket.")
+	return bucket
 }

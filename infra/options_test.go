@@ -11,20 +11,22 @@ import (
 
 var withOptions templates
 
-// ofOptions gives the templates of regions with the options that have workers, and no other option.
+// ofOptions gives the templates of regions with the options that functions know, and no other option.
 func ofOptions(t *testing.T) map[string]template {
 	t.Helper()
 	return withOptions.of(t, func(*testing.T) map[string]any {
-		return map[string]any{"transcriber": "amazon", "holdingSlides": true}
+		return map[string]any{"transcriber": "amazon", "holdingSlides": true, "scanner": "guardduty"}
 	})
 }
 
-// options gives the options of templates that have workers.
+// options gives the options of templates that functions know.
 func options(all map[string]template) events.Options {
-	has := func(worker string) bool {
-		return strings.Contains(all["Lectern-us-Service"].text, "lectern-us-"+worker)
+	has := func(text string) bool {
+		return strings.Contains(all["Lectern-us-Service"].text, text)
 	}
-	return events.Options{Transcriber: has(events.Transcriber), Slides: has(events.Slides)}
+	return events.Options{
+		Transcriber: has("lectern-us-" + events.Transcriber), Slides: has("lectern-us-" + events.Slides), Scanner: has("LECTERN_SCANNER"),
+	}
 }
 
 // told gives the values of a variable by the names of the functions that have it.
@@ -115,4 +117,35 @@ func TestTheTranscriberMayDoItsJobsAlone(t *testing.T) {
 			"Resource": "arn:aws:transcribe:us-east-1:${AWS::AccountId}:transcription-job/lectern-us-*",
 		},
 	}, jobs)
+}
+
+// TestTheScannerIsAnOption: GuardDuty scans and tags what waits for a verdict, and nothing else, and only the functions
+// that ask for verdicts read the tags. Without the option, no template names any of it.
+func TestTheScannerIsAnOption(t *testing.T) {
+	for _, without := range ofDefaults(t) {
+		for _, text := range []string{"GuardDuty", "guardduty", "SCANNER", "Tagging"} {
+			require.NotContains(t, without.text, text)
+		}
+	}
+	all := synthesized(t, map[string]any{"regions": "us", "scanner": "guardduty"})
+	state, service := all["Lectern-us-State"], all["Lectern-us-Service"]
+	require.Equal(t, map[string]any{"media": "guardduty", "sessionfiles": "guardduty"}, told(service, "LECTERN_SCANNER"))
+	require.Equal(t, billed(ofDefaults(t)["Lectern-us-Service"]), billed(service))
+	bucket := "${" + state.id(t, "AWS::S3::Bucket")
+	require.Equal(t, map[string]any{
+		"Role":              "${" + state.id(t, "AWS::IAM::Role") + ".Arn}",
+		"ProtectedResource": map[string]any{"S3Bucket": map[string]any{"BucketName": bucket + "}", "ObjectPrefixes": []any{"files/", "media/"}}},
+		"Actions":           map[string]any{"Tagging": map[string]any{"Status": "ENABLED"}},
+	}, written(state.one(t, "AWS::GuardDuty::MalwareProtectionPlan").Properties))
+	var read []any
+	for _, g := range grants(t, state) {
+		for _, action := range many(g.statement["Action"]) {
+			if action == "s3:GetObject" {
+				read = many(g.statement["Resource"])
+			}
+		}
+	}
+	at := "arn:aws:s3:::lectern-us-files-${AWS::AccountId}-us-east-1/"
+	require.Equal(t, []any{at + "files/*", at + "media/*"}, read)
+	require.Contains(t, ofEverything(t)["Lectern-us-State"].text, "s3.us-west-2.amazonaws.com", "the role may use the key of the account")
 }

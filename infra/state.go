@@ -49,7 +49,10 @@ func newState(app awscdk.App, c *config.Config, region config.Region) awscdk.Sta
 	in.Publish("Stream", in.Region.StreamParameter(), "The stream of the table of Lectern "+region.Name, table.TableStreamArn())
 	secret := newSecret(in, key)
 	in.Publish("KeysArn", in.Region.SecretParameter(), "The secret of Lectern "+region.Name, secret.AttrId())
-	newBucket(in, key)
+	bucket := newBucket(in, key)
+	if c.Scanner != "" {
+		newScanner(in, bucket, key)
+	}
 	if region.Backup != nil {
 		newBackup(in, key)
 	}

@@ -104,7 +104,7 @@ func TestABackupIsCopiedElsewhereEachDay(t *testing.T) {
 		selection := written(state.one(t, "AWS::Backup::BackupSelection").Properties).(map[string]any)
 		require.Equal(t, "${"+state.id(t, "AWS::Backup::BackupPlan")+"}", selection["BackupPlanId"])
 		require.Equal(t, map[string]any{
-			"SelectionName": "table", "IamRoleArn": "${" + state.id(t, "AWS::IAM::Role") + ".Arn}",
+			"SelectionName": "table", "IamRoleArn": "${" + state.logical(t, "AWS::IAM::Role", "Description", "What AWS Backup may do for Lectern "+at) + ".Arn}",
 			// The table that is served.
 			"Resources": []any{"arn:aws:dynamodb:" + regions[0] + ":123456789012:table/lectern-" + at + "-restored"},
 		}, selection["BackupSelection"])

@@ -70,7 +70,7 @@ const (
 		"sites: export it without them, or as PNG or PDF. After such a 400 the upload has ended, and a file that was to be " +
 		"replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
 		"Where the service has a scanner of malware, the bytes are scanned first: malware is such a 400, " +
-		"and so is an archive that unpacks to more than the scanner reads; the bytes are removed. While " +
+		"and so is what the scanner cannot read to its end, such as an archive with a password; the bytes are removed. While " +
 		"a scan goes on, the answer is a 503 with `Retry-After`, and the same request works later. " +
 		"A complete file is answered as it is: compare `url` after a replacement, if an answer was lost."
 

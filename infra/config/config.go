@@ -67,6 +67,9 @@ type Config struct {
 	// Transcriber turns the media of sessions into transcriptions, by "transcriber": amazon, for
 	// Amazon Transcribe. Without the option, media have no transcription.
 	Transcriber string
+	// Scanner looks for malware in what clients send, by "scanner": guardduty, for Malware Protection
+	// for S3 of Amazon GuardDuty. Without the option, nothing is scanned.
+	Scanner string
 	// HoldingSlides deploys the worker that draws the holding slides of sessions, by
 	// "holdingSlides" (false).
 	HoldingSlides bool
@@ -84,9 +87,9 @@ type Config struct {
 	Tags map[string]string
 }
 
-// Options returns the options that have workers.
+// Options returns the options that functions know.
 func (c *Config) Options() events.Options {
-	return events.Options{Transcriber: c.Transcriber != "", Slides: c.HoldingSlides}
+	return events.Options{Transcriber: c.Transcriber != "", Slides: c.HoldingSlides, Scanner: c.Scanner != ""}
 }
 
 // Region holds the options of one region, an object below "us" or "eu".

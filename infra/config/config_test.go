@@ -28,7 +28,8 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 	c, err := Read(map[string]any{
 		"regions": "us", "arch": "x86_64", "endpoint": "http://127.0.0.1:4566/", "dailyWrites": "10000", "throttleRate": "20",
 		"alarms": "each", "dashboard": "true", "monthlyBudget": "50", "alarmEmail": "ops@example.org",
-		"customerKey": "true", "transcriber": "amazon", "holdingSlides": "true", "cloudWatchRole": "false", "logRetentionDays": "7", "tags": `{"team": "programme"}`,
+		"customerKey": "true", "transcriber": "amazon", "scanner": "guardduty", "holdingSlides": "true",
+		"cloudWatchRole": "false", "logRetentionDays": "7", "tags": `{"team": "programme"}`,
 		"us": `{"awsRegion": "us-west-2", "restoredTable": "lectern-us-2"}`,
 	})
 	require.NoError(t, err)
@@ -47,7 +48,8 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	_, err := Read(map[string]any{
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
 		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": 1,
-		"alarmEmail": "nobody", "firewallRate": 9, "transcriber": "stand-in", "holdingSlides": "some", "customerKey": "yes", "cloudWatchRole": 1,
+		"alarmEmail": "nobody", "firewallRate": 9, "transcriber": "stand-in", "scanner": "clamd", "holdingSlides": "some",
+		"customerKey": "yes", "cloudWatchRole": 1,
 		"alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
 		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
 		"eu": map[string]any{"backup": map[string]any{"days": 0, "region": "eu-west-1"}, "domain": map[string]any{
@@ -63,7 +65,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "searchUnits", "logRetentionDays", "throttleRate", "throttleBurst",
-		"reservedConcurrency", "alarmEmail", "firewallRate", "transcriber", "holdingSlides", "customerKey", "cloudWatchRole",
+		"reservedConcurrency", "alarmEmail", "firewallRate", "transcriber", "scanner", "holdingSlides", "customerKey", "cloudWatchRole",
 		"alarms", "dashboard", "monthlyBudget", "tags", "adminURL",
 		"us.awsRegion", "us.restoredTable", "us.restoredStreamArn", "us.restoredStreamArn", "eu.backup.vaultArn", "eu.backup.days", "eu.backup.region",
 		"us.alarmTopicArn", "us.table", "us.table:", "us.@table",

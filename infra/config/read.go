@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"lectern/shared/scan"
 	"lectern/shared/speech"
 )
 
@@ -43,6 +44,7 @@ func Read(context map[string]any) (*Config, error) {
 		MonthlyBudget: r.number("monthlyBudget", 0, 0, 1e9),
 
 		Transcriber:   r.text("transcriber", "", "amazon", matches(speech.Amazon)),
+		Scanner:       r.text("scanner", "", scan.Amazon, matches(scan.Amazon)),
 		HoldingSlides: r.boolean("holdingSlides", false),
 
 		UploadService:  r.boolean("uploadService", false),

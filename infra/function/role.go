@@ -1,9 +1,6 @@
 package function
 
 import (
-	"cmp"
-
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
@@ -21,7 +18,7 @@ func newRole(in *stack.Stack, spec Spec, of Parts) awsiam.Role {
 		InlinePolicies: &all,
 	})
 	stack.Accept(role, stack.RuleWildcards, "Lambda names a function's streams by the day, the function and the instance.",
-		finding(in, "logs", "log-group:"+streams(in, spec)))
+		in.Finding("logs", "log-group:"+streams(in, spec)))
 	explain(in, spec, role)
 	return role
 }
@@ -49,16 +46,16 @@ func explain(in *stack.Stack, spec Spec, role awsiam.Role) {
 		switch {
 		case u.part == theBucket:
 			stack.Accept(role, stack.RuleWildcards, "Each upload has a new key below the kind of its bytes.",
-				objectsFinding(in, u.kind))
+				in.ObjectsFinding(u.kind))
 		case u.intoBucket:
 			stack.Accept(role, stack.RuleWildcards, "AWS knows no resource of a job to be started; the condition names the bucket.", "Resource::*")
 		case u.part == theTranscriber && u.actions != nil:
 			stack.Accept(role, stack.RuleWildcards, "Each job has a new name.",
-				finding(in, "transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
+				in.Finding("transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
 		}
 	}
 	if spec.usesCustomerKey(in) {
-		findings := []string{finding(in, "kms", "key/*")}
+		findings := []string{in.Finding("kms", "key/*")}
 		for _, family := range keyFamilies(spec) {
 			findings = append(findings, "Action::"+family)
 		}
@@ -98,27 +95,4 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 // usesCustomerKey reports whether the function needs the account's key of the region.
 func (s Spec) usesCustomerKey(in *stack.Stack) bool {
 	return in.Config.CustomerKey && (s.UsesTable() || s.usesKeys() || s.usesBucket() || s.Source == events.Stream)
-}
-
-// finding returns a resource of the region in the words of cdk-nag, with angle brackets
-// around values that only a deployment knows.
-func finding(in *stack.Stack, service, name string) string {
-	return "Resource::arn:" + partition(in) + ":" + service + ":" + in.Region.AWSRegion + ":" + account(in) + ":" + name
-}
-
-// objectsFinding returns the objects of a kind in the words of cdk-nag.
-func objectsFinding(in *stack.Stack, kind string) string {
-	bucket := in.Region.Prefix() + "-files-" + account(in) + "-" + in.Region.AWSRegion
-	return "Resource::arn:" + partition(in) + ":s3:::" + bucket + "/" + kind + "/*"
-}
-
-// account returns the account in the words of cdk-nag.
-func account(in *stack.Stack) string { return cmp.Or(in.Config.Account, "<AWS::AccountId>") }
-
-// partition returns the partition of AWS in the words of cdk-nag.
-func partition(in *stack.Stack) string {
-	if name := *in.Scope.Partition(); !*awscdk.Token_IsUnresolved(name) {
-		return name
-	}
-	return "<AWS::Partition>" // The CDK does not know the region.
 }

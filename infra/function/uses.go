@@ -30,6 +30,8 @@ const (
 	theTranscriber = "TRANSCRIBER"
 	// theSlides are drawn in a region with holding slides.
 	theSlides = "HOLDING_SLIDES"
+	// theScanner looks for malware in a region with a scanner.
+	theScanner = "SCANNER"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -101,16 +103,22 @@ func only(options events.Options, u use) use {
 var (
 	transcribed = events.Options{Transcriber: true}
 	drawn       = events.Options{Slides: true}
+	scanned     = events.Options{Scanner: true}
 )
 
-// Uses of options. order tells a function that there is a transcriber, and setUp that holding slides are drawn.
+// Uses of options. order tells a function that there is a transcriber, setUp that holding slides are drawn, and
+// ask that there is a scanner.
 // AWS knows no resource of a job to be started.
 var (
 	order    = only(transcribed, use{part: theTranscriber})
 	startJob = only(transcribed, use{part: theTranscriber, actions: []string{"transcribe:StartTranscriptionJob"}, intoBucket: true})
 	findJob  = only(transcribed, use{part: theTranscriber, actions: []string{"transcribe:GetTranscriptionJob"}})
 	setUp    = only(drawn, use{part: theSlides})
+	ask      = only(scanned, use{part: theScanner})
 )
+
+// judge allows to read the tags of the objects of a kind, by which the scanner tells what it has found.
+func judge(kind string) use { return only(scanned, keep(kind, "s3:GetObjectTagging")) }
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
@@ -124,9 +132,9 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), order},
+	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), judge(media.Folder), order, ask},
 	// sessionfiles signs links with a key of the region, and removes bytes and parts that it refuses.
-	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), unseal},
+	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), judge(sessionfile.Folder), ask, unseal},
 	// slides signs links with a key of the region, and sends sessions to its own queue.
 	events.Slides: {remove(sessionfile.Folder, putObject), send(events.Drawings), unseal},
 	// transcriber checks a job later by its own queue. A job reads and writes with its role.
@@ -209,6 +217,8 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return in.JobsARN(), &in.Config.Transcriber
 	case theSlides:
 		return nil, jsii.String("1")
+	case theScanner:
+		return nil, &in.Config.Scanner
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -24,4 +26,27 @@ func Accept(of constructs.IConstruct, rule, reason string, findings ...string) {
 		accepted["applies_to"] = findings
 	}
 	resource.AddMetadata(jsii.String("cdk_nag"), map[string]any{"rules_to_suppress": append(rules, accepted)})
+}
+
+// Finding returns a resource of the region in the words of cdk-nag, with angle brackets
+// around values that only a deployment knows.
+func (s *Stack) Finding(service, name string) string {
+	return "Resource::arn:" + s.partition() + ":" + service + ":" + s.Region.AWSRegion + ":" + s.account() + ":" + name
+}
+
+// ObjectsFinding returns the objects of a kind in the words of cdk-nag.
+func (s *Stack) ObjectsFinding(kind string) string {
+	bucket := s.Region.Prefix() + "-files-" + s.account() + "-" + s.Region.AWSRegion
+	return "Resource::arn:" + s.partition() + ":s3:::" + bucket + "/" + kind + "/*"
+}
+
+// account returns the account in the words of cdk-nag.
+func (s *Stack) account() string { return cmp.Or(s.Config.Account, "<AWS::AccountId>") }
+
+// partition returns the partition of AWS in the words of cdk-nag.
+func (s *Stack) partition() string {
+	if name := *s.Scope.Partition(); !*awscdk.Token_IsUnresolved(name) {
+		return name
+	}
+	return "<AWS::Partition>" // The CDK does not know the region.
 }

@@ -37,10 +37,11 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 		transcriber: "amazon", holdingSlides: true,
 	}, c)
 
-	set["AWS_ENDPOINT_URL_DYNAMODB"] = "http://127.0.0.1:8000"
+	set["AWS_ENDPOINT_URL_DYNAMODB"], set["LECTERN_SCANNER"] = "http://127.0.0.1:8000", "guardduty"
 	c, err = configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, "http://127.0.0.1:8000", c.endpoint, "the address of all services is not that of DynamoDB")
+	require.IsType(t, scan.GuardDuty{}, c.scanner)
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "engine"
 	_, err = configured(func(name string) string { return set[name] })
 	require.ErrorContains(t, err, "AWS_ENDPOINT_URL_DYNAMODB is not an address")

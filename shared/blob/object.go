@@ -48,6 +48,26 @@ func (s *Store) Head(ctx context.Context, key string) (Object, error) {
 	}, nil
 }
 
+// Tag returns the value of a tag of an object; empty without the tag.
+func (s *Store) Tag(ctx context.Context, key, name string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	o, err := s.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	got, err := o.client.GetObjectTagging(ctx, &s3.GetObjectTaggingInput{Bucket: o.bucket, Key: &key})
+	if err != nil {
+		return "", failed("read the tags of an object", err)
+	}
+	for _, tag := range got.TagSet {
+		if aws.ToString(tag.Key) == name {
+			return aws.ToString(tag.Value), nil
+		}
+	}
+	return "", nil
+}
+
 // First returns the first bytes of an object, at most n. An empty object has none.
 func (s *Store) First(ctx context.Context, key string, n int64) ([]byte, error) {
 	return s.Read(ctx, key, 0, n)

@@ -1,5 +1,5 @@
 // Package scan gives the verdict on bytes that clients have sent: whether a scanner found malware in
-// them. Read scan.go, clamd.go, instream.go.
+// them. Read scan.go, guardduty.go, clamd.go, instream.go.
 package scan
 
 import (
@@ -48,11 +48,14 @@ type None struct{}
 // Scan returns NotScanned.
 func (None) Scan(context.Context, Object) (Verdict, error) { return NotScanned, nil }
 
-// Parse returns the Scanner of a setting: none for an empty text, clamd for clamd://host:port and, at a
-// Unix socket, for clamd:///path.
+// Parse returns the Scanner of a setting: none for an empty text, GuardDuty for guardduty, clamd for
+// clamd://host:port and, at a Unix socket, for clamd:///path.
 func Parse(setting string) (Scanner, error) {
-	if setting == "" {
+	switch setting {
+	case "":
 		return None{}, nil
+	case Amazon:
+		return GuardDuty{waiting}, nil
 	}
 	u, err := url.Parse(setting)
 	if err == nil && u.Scheme == "clamd" {
@@ -63,5 +66,5 @@ func Parse(setting string) (Scanner, error) {
 			return NewClamd("tcp", u.Host), nil
 		}
 	}
-	return nil, fmt.Errorf("must be clamd://HOST:PORT or clamd:///SOCKET: %q", setting)
+	return nil, fmt.Errorf("must be clamd://HOST:PORT, clamd:///SOCKET or, on AWS, %s: %q", Amazon, setting)
 }

@@ -14,8 +14,8 @@ import (
 func (s Store) Scan(ctx context.Context, c *auth.Caller, u *Upload) (scan.Verdict, error) {
 	verdict, err := s.Scanner.Scan(ctx, scan.Object{Store: s.Blobs, Key: u.Object, Size: u.Size})
 	if verdict == scan.Unread {
-		return verdict, apierr.Invalid("filename", "The scanner of malware cannot read all of %s, such as an archive that unpacks to too much. "+
-			"Send smaller files, or what is in the archive. The upload has ended, and its bytes are removed.", u.Name)
+		return verdict, apierr.Invalid("filename", "The scanner of malware cannot read all of %s, such as an archive that has a password "+
+			"or unpacks to too much. Send smaller files, or what is in the archive. The upload has ended, and its bytes are removed.", u.Name)
 	}
 	if verdict != scan.Infected {
 		return verdict, err

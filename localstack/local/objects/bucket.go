@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"lectern/shared/blob"
 	"lectern/shared/table"
@@ -64,6 +65,18 @@ func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 	keys = append(keys, open...)
 	slices.Sort(keys)
 	return slices.Compact(keys), err
+}
+
+// Tag puts a tag on an object, in the place of the others that it has.
+func (b Bucket) Tag(ctx context.Context, key, name, value string) error {
+	client := s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
+	_, err := client.PutObjectTagging(ctx, &s3.PutObjectTaggingInput{
+		Bucket: &b.Name, Key: &key, Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &name, Value: &value}}},
+	})
+	if err != nil {
+		return fmt.Errorf("objects: put a tag: %w", err)
+	}
+	return nil
 }
 
 // unfinished returns the keys of the unfinished uploads that have parts. The bucket ends an upload without parts.

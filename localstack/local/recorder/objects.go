@@ -8,7 +8,7 @@ import (
 // objectActions has the IAM actions of the calls of S3 for an object, by method and
 // subresource.
 var objectActions = map[string]string{
-	"GET": "GetObject", "GET versionId": "GetObjectVersion", "GET uploadId": "ListMultipartUploadParts",
+	"GET": "GetObject", "GET versionId": "GetObjectVersion", "GET uploadId": "ListMultipartUploadParts", "GET tagging": "GetObjectTagging",
 	"HEAD": "GetObject", "HEAD versionId": "GetObjectVersion",
 	// The parts of an upload, its start and its end need the action of a whole object.
 	"PUT": "PutObject", "PUT partNumber uploadId": "PutObject", "PUT tagging": "PutObjectTagging",

@@ -97,6 +97,7 @@ var permissionsOf = []struct {
 	{object(http.MethodGet, "/files/m/1?uploadId=7&max-parts=100&x-id=ListParts"), []string{"s3:ListMultipartUploadParts\tm/*"}},
 	{object(http.MethodPut, "/files/plain?x-id=PutObject"), []string{"s3:PutObject\tplain*"}},
 	{object(http.MethodPut, "/files/m/1?partNumber=1&uploadId=7&x-id=UploadPart"), []string{"s3:PutObject\tm/*"}},
+	{object(http.MethodGet, "/files/f/1?tagging"), []string{"s3:GetObjectTagging\tf/*"}},
 	{object(http.MethodPut, "/files/f/1?tagging"), []string{"s3:PutObjectTagging\tf/*"}},
 	{signedCall{service: "s3", method: http.MethodPut, path: "/files/f/1", header: map[string]string{"X-Amz-Tagging": "gone=1"}},
 		[]string{"s3:PutObject\tf/*", "s3:PutObjectTagging\tf/*"}},

@@ -221,3 +221,11 @@ func TestPublishWithBinaries(t *testing.T) {
 	}
 	require.Positive(t, log.published(t))
 }
+
+// TestOnlyAScannerOfThisMachineIsTaken: nothing tags objects here, so no upload would get a verdict.
+func TestOnlyAScannerOfThisMachineIsTaken(t *testing.T) {
+	for scanner, refusal := range map[string]string{"guardduty": "GuardDuty scans on AWS alone", "clam": "must be clamd://HOST:PORT"} {
+		_, err := Start(t.Context(), Config{Region: "us", Scanner: scanner})
+		require.ErrorContains(t, err, refusal)
+	}
+}

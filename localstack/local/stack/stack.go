@@ -134,6 +134,9 @@ func Start(ctx context.Context, c Config) (*Stack, error) {
 		return nil, err
 	}
 	scanner, err := scan.Parse(c.Scanner)
+	if c.Scanner == scan.Amazon {
+		err = fmt.Errorf("must not be %s: GuardDuty scans on AWS alone", scan.Amazon)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("stack: LECTERN_SCANNER %w", err)
 	}

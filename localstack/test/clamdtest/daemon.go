@@ -1,6 +1,7 @@
 package clamdtest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"net"
@@ -82,5 +83,15 @@ func readStream(from io.Reader) {
 		if err = binary.Read(from, binary.BigEndian, &size); err == nil {
 			_, err = io.CopyN(io.Discard, from, int64(size))
 		}
+	}
+}
+
+// Result returns the result of GuardDuty for bytes: THREATS_FOUND for bytes with the mark, another for all else.
+func Result(otherwise string) func(content []byte) string {
+	return func(content []byte) string {
+		if bytes.Contains(content, []byte(Mark)) {
+			return "THREATS_FOUND"
+		}
+		return otherwise
 	}
 }

@@ -2,12 +2,15 @@ package stacktest
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/local/objects"
 	"lectern/shared/blob"
 )
 
@@ -62,4 +65,42 @@ func (s *Stack) StoredKeys(t testing.TB, prefix string) []string {
 	keys, err := s.backend.stack.Bucket.Keys(t.Context(), prefix)
 	require.NoError(t, err)
 	return keys
+}
+
+// GuardDuty stands for Malware Protection of Amazon GuardDuty until the test ends. It tags each object whose key begins
+// with a prefix with the result that a function has for the bytes.
+func (s *Stack) GuardDuty(t testing.TB, prefix string, result func(content []byte) string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	go func() {
+		defer close(ended)
+		scanned := map[string]bool{}
+		for ctx.Err() == nil {
+			tagObjects(ctx, s.backend.stack.Bucket, prefix, result, scanned)
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+}
+
+// tagObjects tags the objects that have no tag yet. An upload in parts that has not ended has no object, and an object
+// may be gone.
+func tagObjects(ctx context.Context, bucket objects.Bucket, prefix string, result func([]byte) string, tagged map[string]bool) {
+	keys, err := bucket.Keys(ctx, prefix)
+	if err != nil {
+		return
+	}
+	for _, key := range keys {
+		if tagged[key] {
+			continue
+		}
+		content, err := bucket.Store().Read(ctx, key, 0, 64<<20)
+		if err == nil {
+			tagged[key] = bucket.Tag(ctx, key, "GuardDutyMalwareScanStatus", result(content)) == nil
+		}
+	}
 }

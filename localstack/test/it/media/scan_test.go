@@ -130,3 +130,20 @@ func TestALongScanGoesOn(t *testing.T) {
 	at.requireRefused(p, p.completion())
 	require.EqualValues(t, 1, daemon.Streams.Load())
 }
+
+// TestGuardDutyFindsMalware by the tag that it puts on a film once its parts are joined. A film that it cannot read says
+// that it is not scanned.
+func TestGuardDutyFindsMalware(t *testing.T) {
+	plain := newDesk(t)
+	d := plain.scanned(scan.GuardDuty{Wait: time.Minute})
+	p := d.sent()
+	plain.scanned(scan.GuardDuty{Wait: time.Millisecond}).unscanned(p.completion())
+	d.GuardDuty(t, "media/", clamdtest.Result("NO_THREATS_FOUND"))
+	require.Equal(t, "clean", data(d.post(201, "complete", p.completion()))["scan_status"])
+	p, body := d.marked()
+	d.requireRefused(p, body)
+
+	large := newDesk(t)
+	large.GuardDuty(t, "media/", clamdtest.Result("UNSUPPORTED"))
+	require.Equal(t, "not_scanned", data(large.scanned(scan.GuardDuty{Wait: time.Minute}).post(201, "complete", large.sent().completion()))["scan_status"])
+}

@@ -83,7 +83,8 @@ func misuses() []misuse {
 		{"another key pair", pdf, credential("local", "other")}, {"another region", pdf, credential("us-east-1", "eu-central-1")},
 		{"another algorithm", pdf, parameter("X-Amz-Algorithm", "AWS4-HMAC-SHA1")},
 		{"a copy", "", header("X-Amz-Copy-Source", "/lectern-us-files/files/1/2/3/4")}, {"open to all", pdf, header("X-Amz-Acl", "public-read")},
-		{"with a text", pdf, header("X-Amz-Meta-A", "b")}, {"locked", pdf, header("X-Amz-Object-Lock-Mode", "COMPLIANCE")},
+		{"with a text", pdf, header("X-Amz-Meta-A", "b")}, {"with a verdict", pdf, header("X-Amz-Tagging", "GuardDutyMalwareScanStatus=NO_THREATS_FOUND")},
+		{"as tags", pdf, func(r *http.Request) { r.URL.RawQuery += "&tagging" }}, {"locked", pdf, header("X-Amz-Object-Lock-Mode", "COMPLIANCE")},
 		{"as a part", pdf, parameter("partNumber", "1")}, {"as rights", pdf, func(r *http.Request) { r.URL.RawQuery += "&acl" }}, {"a method that deletes", "", method(http.MethodDelete)},
 		{"a method that reads", "", method(http.MethodGet)}, {"a method that looks", "", method(http.MethodHead)}, {"a form", pdf, method(http.MethodPost)},
 	}

@@ -186,3 +186,29 @@ func TestALongScanGoesOn(t *testing.T) {
 	requireMalware(t, at.complete(400, id), "filename")
 	require.EqualValues(t, 1, daemon.Streams.Load())
 }
+
+// TestGuardDutyFindsMalware by the tag that it puts on the bytes, of an upload and of a form. What it cannot read is
+// refused, and a failure of its own is no verdict.
+func TestGuardDutyFindsMalware(t *testing.T) {
+	plain := newDesk(t)
+	patient := scan.GuardDuty{Wait: time.Minute}
+	d := plain.scanned(patient)
+	early, _ := d.sent(pdf)
+	plain.scanned(scan.GuardDuty{Wait: time.Millisecond}).unscanned(early)
+	d.GuardDuty(t, "files/", clamdtest.Result("NO_THREATS_FOUND"))
+	require.Equal(t, "clean", d.complete(200, early)["scan_status"])
+	require.Equal(t, "clean", d.send(201, []part{file("slides.pdf", pdf)})["scan_status"])
+	bad, key := d.sent(marked)
+	requireMalware(t, d.complete(400, bad), "filename")
+	_, err := d.Bucket(t).Head(t.Context(), key)
+	require.ErrorIs(t, err, blob.ErrAbsent)
+	requireMalware(t, d.send(400, []part{file("slides.pdf", marked)}), "file")
+
+	locked := newDesk(t)
+	locked.GuardDuty(t, "files/", clamdtest.Result("UNSUPPORTED"))
+	requireUnread(t, locked.scanned(patient), zipped(t, "a.txt"))
+	failing := newDesk(t)
+	failing.GuardDuty(t, "files/", clamdtest.Result("FAILED"))
+	id, _ := failing.sent(pdf)
+	failing.scanned(patient).unscanned(id)
+}
