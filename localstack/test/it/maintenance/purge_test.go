@@ -220,6 +220,26 @@ func TestAPurgeOfMorePeopleThanATransactionHolds(t *testing.T) {
 	}
 }
 
+// TestADamagedCopyIsPurgedWithItsPerson: nobody needs to read the copy of a change to delete it.
+func TestADamagedCopyIsPurgedWithItsPerson(t *testing.T) {
+	c := it.NewProgramme(t, "sessions_2_0")
+	c.AddPeople("Ann")
+	partition := table.Org(c.Org) + "#C#" + c.IDs["Ann"]
+	c.Do(200, http.MethodPut, "/contacts/"+c.IDs["Ann"], object{"job_title": "Pilot"})
+	copies := 0
+	for item, err := range c.Table(t).Between(t.Context(), partition, "H#", "H#~") {
+		require.NoError(t, err)
+		it.EngineOf(t, c.Stack).PutBroken(t, table.Item{Key: item.Key})
+		copies++
+	}
+	require.Positive(t, copies)
+	c.DeletePerson("contacts", "Ann")
+	require.Equal(t, purge.Counts{Contacts: 1}, c.Maintain(31))
+	for key := range it.EngineOf(t, c.Stack).Dump(t) {
+		require.NotEqual(t, partition, key.PK, key.SK)
+	}
+}
+
 var errTorn = errors.New("torn")
 
 // TestAPurgeThatIsTornGoesOn: after whichever of its transactions it ends, the table is
