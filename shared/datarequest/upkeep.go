@@ -72,7 +72,7 @@ func (u Upkeep) Delete(ctx context.Context, r *Request) error {
 }
 
 // Messages returns the messages of the creation of a request, to publish them again; none if its change
-// record is gone or cannot be decoded. The publisher has sent the key of such a record to changes-dead.
+// record is gone or cannot be decoded.
 func (u Upkeep) Messages(ctx context.Context, r *Request) (all []bus.Message, err error) {
 	log := feed.Log{Table: u.Table.Lenient(), Root: change.Root(r.OrgID), Hourly: true, First: 1}
 	from, to := feed.Bound(r.CreatedAt.Time), feed.Bound(r.CreatedAt.Add(time.Millisecond))

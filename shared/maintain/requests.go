@@ -31,7 +31,8 @@ func (r *run) requests(ctx context.Context) (done bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if len(messages) == 0 { // Its change record is gone or damaged.
+		if len(messages) == 0 {
+			r.noteUnsent(ctx, request)
 			continue
 		}
 		if err := r.publish(ctx, messages); err != nil {
@@ -40,4 +41,11 @@ func (r *run) requests(ctx context.Context) (done bool, err error) {
 		r.report.Resent++
 	}
 	return true, nil
+}
+
+// noteUnsent writes a line about a data request that has no message: its change record is gone or damaged.
+func (r *run) noteUnsent(ctx context.Context, request *datarequest.Request) {
+	if r.Table.Log != nil {
+		r.Table.Log.WarnContext(ctx, "a data request cannot be sent to its worker again", "org", r.OrgID, "request", request.ID)
+	}
 }

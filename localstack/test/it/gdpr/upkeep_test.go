@@ -122,7 +122,8 @@ func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
 
 // TestARequestWithADamagedChangeHoldsUpNoOther: the request after it is sent again.
 func TestARequestWithADamagedChangeHoldsUpNoOther(t *testing.T) {
-	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}
+	log := new(stacktest.Log)
+	b := &bench{Contacts: &it.Contacts{Client: &it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}}}
 	b.asked("access")
 	b.askedFor("access", "grace@example.org")
 	report, before := b.maintained(25 * time.Hour)
@@ -135,6 +136,7 @@ func TestARequestWithADamagedChangeHoldsUpNoOther(t *testing.T) {
 	report, sent := b.maintained(25 * time.Hour)
 	require.Equal(t, 1, report.Resent)
 	require.Equal(t, before[1:], sent)
+	require.Regexp(t, `cannot be sent to its worker again.*`+before[0].RecordID, log.String())
 }
 
 // TestTheOperatorsMaintainSendsToTheWorker through the bus.
