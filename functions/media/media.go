@@ -44,7 +44,8 @@ const (
 	aboutComplete = "Joins the parts into a media item. The parts must be in the order of their numbers, with the `etag` of each, and have " +
 		"`size_bytes` together. A second call answers the item as it is. Where the service has a scanner of malware, the file is scanned " +
 		"first: a file with malware is refused with 400 and removed; while a scan goes on, the answer is a 503 with `Retry-After`, and " +
-		"the same request works later. A file that the scanner does not read to its end has the `scan_status` `not_scanned`. Where the service " +
+		"the same request works later; if it still does not after some hours, the scan has failed: begin " +
+		"another upload. A file that the scanner does not read to its end has the `scan_status` `not_scanned`. Where the service " +
 		"has a transcriber, the transcription is ordered: `transcript_status` is `queued`, and the fragments are in the session's " +
 		"transcriptions once it is `ready`. Without one, it is null. On a developer's machine, the transcriber is a stand-in, and its " +
 		"text says so. " +

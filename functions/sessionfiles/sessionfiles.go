@@ -60,7 +60,8 @@ const (
 
 	aboutUpload = "Stores a file of up to 50 MB in one request. The parts of the form may come in any order, and unknown parts are ignored. " +
 		"The type is that of the end of the name, or else that of the bytes; the checks are those of `complete` and of a slot. " +
-		"A form that is broken or ends early stores nothing. An Idempotency-Key counts for the same properties with the same bytes.\n\n" +
+		"A form that is broken or ends early stores nothing, and neither does one whose file is not scanned within 12 seconds: its 503 " +
+		"names the direct upload, which waits. An Idempotency-Key counts for the same properties with the same bytes.\n\n" +
 		"A deployment on AWS without an upload service takes about 4.4 MB; a larger form is a 413 there: begin a direct upload then. " +
 		"For example:\n\n```sh\n" + `curl -H "x-access-token: $TOKEN" -F title=Opening -F file=@slides.pdf ` +
 		`"$API/v1/event/$EVENT/sessions/$SESSION/files/upload"` + "\n```"
@@ -71,7 +72,8 @@ const (
 		"replaced stays. While the bytes are missing, the answer is a 400 too, and the upload goes on. " +
 		"Where the service has a scanner of malware, the bytes are scanned first: malware is such a 400, " +
 		"and so is what the scanner cannot read to its end, such as an archive with a password; the bytes are removed. While " +
-		"a scan goes on, the answer is a 503 with `Retry-After`, and the same request works later. " +
+		"a scan goes on, the answer is a 503 with `Retry-After`, and the same request works later; if it still does not after an " +
+		"hour, the scan has failed: begin another upload. " +
 		"A complete file is answered as it is: compare `url` after a replacement, if an answer was lost."
 
 	aboutReplace = "Begins the upload of other bytes of the file, as the create does. The file stays as it is until `complete`. " +

@@ -117,8 +117,10 @@ var (
 	ask      = only(scanned, use{part: theScanner})
 )
 
-// judge allows to read the tags of the objects of a kind, by which the scanner tells what it has found.
-func judge(kind string) use { return only(scanned, keep(kind, "s3:GetObjectTagging")) }
+// judge allows to read the tags of the objects of a kind, by which the scanner tells what it has found. refuse allows
+// to remove objects of a kind in which it has found malware.
+func judge(kind string) use  { return only(scanned, keep(kind, "s3:GetObjectTagging")) }
+func refuse(kind string) use { return only(scanned, remove(kind)) }
 
 // used lists what each function calls beside the table. `.ci/permissions` compares the actions with
 // the calls of the functions, as those of declared. Lambda itself reads the source of a worker, with
@@ -132,7 +134,9 @@ var used = map[string][]use{
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
-	"media":          {keep(media.Folder, putObject, getObject, abortUpload, listParts), judge(media.Folder), order, ask},
+	"media": {
+		keep(media.Folder, putObject, getObject, abortUpload, listParts), order, judge(media.Folder), refuse(media.Folder), ask,
+	},
 	// sessionfiles signs links with a key of the region, and removes bytes and parts that it refuses.
 	"sessionfiles": {remove(sessionfile.Folder, putObject, getObject, abortUpload), judge(sessionfile.Folder), ask, unseal},
 	// slides signs links with a key of the region, and sends sessions to its own queue.

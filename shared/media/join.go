@@ -13,6 +13,7 @@ import (
 	"lectern/shared/scan"
 	"lectern/shared/table"
 	"lectern/shared/upload"
+	"lectern/shared/wire"
 )
 
 // Completion is the body that completes an upload.
@@ -77,7 +78,7 @@ func (s Store) keep(ctx context.Context, c *auth.Caller, m *Medium, in Completio
 	if refusal != nil && verdict != scan.Infected {
 		return nil, refusal
 	}
-	m, err := Kind.Of(s.Store, c, m.SessionID).Change(ctx, m.ID, completion{in, verdict, s.Transcribes})
+	m, err := Kind.Of(s.Store, c, m.SessionID).Change(ctx, m.ID, completion{in, verdict, s.Transcribes, wire.At(s.Now())})
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +96,7 @@ type completion struct {
 	in      Completion
 	verdict scan.Verdict
 	order   bool
+	now     wire.Time
 }
 
 // Apply ends the upload (upload.Edit).
@@ -106,7 +108,7 @@ func (e completion) Apply(m *Medium) (string, error) {
 		return "", Kind.NotFound()
 	}
 	if e.verdict == scan.Infected {
-		m.Aborted = true
+		m.Aborted, m.Ends = true, &e.now // Maintenance soon removes bytes that cannot be removed now.
 		return "refused", nil
 	}
 	m.Ends, m.Name, m.Duration, m.Scan = nil, e.in.Name, e.in.Duration, e.verdict

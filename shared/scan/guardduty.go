@@ -12,7 +12,7 @@ const Amazon = "guardduty"
 // resultTag is the tag that GuardDuty puts on an object that it has scanned.
 const resultTag = "GuardDutyMalwareScanStatus"
 
-// pollTime is the time between two looks for the tag. GuardDuty mostly needs some seconds for a file.
+// pollTime is the time between two looks for the tag.
 const pollTime = 500 * time.Millisecond
 
 // GuardDuty scans each object that comes into the bucket, and tells the result by a tag. It is for AWS
@@ -28,16 +28,17 @@ func (g GuardDuty) Scan(ctx context.Context, o Object) (Verdict, error) {
 	defer cancel()
 	for {
 		result, err := o.Store.Tag(ctx, o.Key, resultTag)
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return "", fmt.Errorf("%w: GuardDuty has not scanned the object", ErrNoVerdict)
+		case err != nil:
 			return "", fmt.Errorf("%w: %w", ErrNoVerdict, err)
-		}
-		if result != "" {
+		case result != "":
 			return told(result)
 		}
 		select {
 		case <-time.After(pollTime):
 		case <-ctx.Done():
-			return "", fmt.Errorf("%w: GuardDuty has not scanned the object", ErrNoVerdict)
 		}
 	}
 }

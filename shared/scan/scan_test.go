@@ -2,9 +2,11 @@ package scan_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/shared/blob"
 	"lectern/shared/scan"
 )
 
@@ -12,6 +14,9 @@ func TestASettingChoosesTheScanner(t *testing.T) {
 	none, err := scan.Parse("")
 	require.NoError(t, err)
 	require.Equal(t, scan.None{}, none)
+	amazon, err := scan.Parse("guardduty")
+	require.NoError(t, err)
+	require.Equal(t, scan.GuardDuty{Wait: 12 * time.Second}, amazon)
 	for setting, want := range map[string][]string{
 		"clamd://127.0.0.1:3310":        {"tcp", "127.0.0.1:3310"},
 		"clamd://[::1]:3310":            {"tcp", "[::1]:3310"},
@@ -23,10 +28,10 @@ func TestASettingChoosesTheScanner(t *testing.T) {
 	}
 	for _, setting := range []string{
 		"clamd", "clamd:", "clamd://", "clamd://host", "clamd://host:", "clamd://:3310", "clamd://host:3310/path", "clamd://me@host:3310",
-		"clamd://host:3310?x=1", "clamd:///socket?x=1", "clamd://host:port", "tcp://host:3310", "http://host:3310", "guardduty", " clamd://host:3310", "none",
+		"clamd://host:3310?x=1", "clamd:///socket?x=1", "clamd://host:port", "tcp://host:3310", "http://host:3310", "GuardDuty", " clamd://host:3310", "none",
 	} {
 		_, err := scan.Parse(setting)
-		require.ErrorContains(t, err, "must be clamd://HOST:PORT or clamd:///SOCKET", setting)
+		require.ErrorContains(t, err, "must be clamd://HOST:PORT, clamd:///SOCKET or, on AWS, guardduty", setting)
 	}
 }
 
@@ -35,4 +40,19 @@ func TestAFileThatIsTooLargeIsNotScanned(t *testing.T) {
 	verdict, err := scan.NewClamd("tcp", "127.0.0.1:9").Scan(t.Context(), scan.Object{Key: "k", Size: 500<<20 + 1})
 	require.NoError(t, err)
 	require.Equal(t, scan.NotScanned, verdict)
+}
+
+// TestGuardDutyIsAskedForSomeTime: a bucket that does not answer, and an object without a tag, have no verdict.
+func TestGuardDutyIsAskedForSomeTime(t *testing.T) {
+	s := newStore(t)
+	o := s.put(t, "film", "film")
+	_, err := scan.GuardDuty{Wait: time.Second}.Scan(t.Context(), o)
+	require.ErrorIs(t, err, scan.ErrNoVerdict)
+	require.ErrorContains(t, err, "GuardDuty has not scanned the object")
+	_, err = scan.GuardDuty{Wait: time.Nanosecond}.Scan(t.Context(), o)
+	require.EqualError(t, err, "scan: the scanner gave no verdict: GuardDuty has not scanned the object")
+	o.Key = "absent"
+	_, err = scan.GuardDuty{Wait: time.Second}.Scan(t.Context(), o)
+	require.ErrorIs(t, err, scan.ErrNoVerdict)
+	require.ErrorIs(t, err, blob.ErrAbsent)
 }

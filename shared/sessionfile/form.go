@@ -28,6 +28,8 @@ const (
 	maxFile = 50 << 20
 	// MaxForm is the size of the largest form.
 	MaxForm = maxFile + form.Beside
+	// patient says what a client can do whose form ends before the scan of its file.
+	patient = "The form has stored nothing. A direct upload waits for its scan: POST /v1/event/{eventId}/sessions/{sessionId}/files."
 	// Larger says what a client with a larger file can do.
 	Larger = "Larger files can be uploaded directly: POST /v1/event/{eventId}/sessions/{sessionId}/files."
 )
@@ -220,6 +222,9 @@ func (a *arrival) finish(ctx context.Context) error {
 	complete.Name, complete.Size = a.name, a.Size()
 	var err error
 	a.verdict, _, err = a.accept(ctx, a.caller, &complete)
+	if errors.Is(err, scan.ErrNoVerdict) { // The bytes go with the request, and so does their scan.
+		return errors.Join(apierr.Unscanned().Advise(patient), err)
+	}
 	return ofFile(err)
 }
 

@@ -10,7 +10,9 @@ import (
 
 // Lacking lists the types of resources that the app declares and ministack refuses. Deploy
 // leaves them out of the templates, so that they do not decide what the app declares.
-var Lacking = []string{"AWS::Backup::BackupSelection", "AWS::Budgets::Budget", "AWS::WAFv2::WebACLAssociation"}
+var Lacking = []string{
+	"AWS::Backup::BackupSelection", "AWS::Budgets::Budget", "AWS::GuardDuty::MalwareProtectionPlan", "AWS::WAFv2::WebACLAssociation",
+}
 
 // Types of resources that Deploy changes in the templates, or leaves out by their properties.
 const (
@@ -42,6 +44,10 @@ const (
 	keysVariable   = "LECTERN_KEYS"
 	localReceivers = "LECTERN_LOCAL_RECEIVERS"
 )
+
+// scannerVariable tells a function that GuardDuty tags the objects of the bucket. Ministack has no GuardDuty, and no
+// upload would get a verdict. So Deploy takes the variable away.
+const scannerVariable = "LECTERN_SCANNER"
 
 // wholeBatches is the variable that tells a reader of a stream to fail as a whole.
 const wholeBatches = "LECTERN_WHOLE_BATCHES"
@@ -126,7 +132,7 @@ func (all resources) change(id, kind string) bool {
 	case kind == roles:
 		return allowBatches(properties)
 	case kind == functionType:
-		return set(variablesOf(properties), keysVariable, localReceivers)
+		return changeFunction(variablesOf(properties))
 	}
 	return false
 }
@@ -194,6 +200,13 @@ func variablesOf(function object) object {
 	environment, _ := function["Environment"].(object)
 	variables, _ := environment["Variables"].(object)
 	return variables
+}
+
+// changeFunction changes the environment of a function for ministack.
+func changeFunction(variables object) bool {
+	_, scans := variables[scannerVariable]
+	delete(variables, scannerVariable)
+	return set(variables, keysVariable, localReceivers) || scans
 }
 
 // set sets a variable to 1 in an environment that has another one, or in any for an empty name.

@@ -62,6 +62,15 @@ func TestStripTakesAlarmsOnExpressionsAlone(t *testing.T) {
 		"Sum": {"Type": "AWS::CloudWatch::Alarm", "Properties": {"Metrics": [{"Id": "a", "Expression": "b + c"}]}}}`))
 }
 
+// TestStripTakesTheScannerFromFunctions, since nothing scans there.
+func TestStripTakesTheScannerFromFunctions(t *testing.T) {
+	function := func(variables string) string {
+		return `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {` + variables + `}}}}`
+	}
+	require.JSONEq(t, `{"One": `+function(`"LECTERN_TABLE": "t"`)+`, "Two": `+function(`"LECTERN_TABLE": "t"`)+`}`, stripped(t,
+		`{"One": `+function(`"LECTERN_TABLE": "t", "LECTERN_SCANNER": "guardduty"`)+`, "Two": `+function(`"LECTERN_TABLE": "t"`)+`}`))
+}
+
 // TestStripOpensQueuesToCallsWithoutTLS, and to no other caller: what the policy allows stays, and so
 // does what it refuses for another reason. The policies of other resources stay.
 func TestStripOpensQueuesToCallsWithoutTLS(t *testing.T) {

@@ -44,7 +44,7 @@ func (p inProcess) envOf(name string) api.Env {
 	}
 	env := p.env
 	env.Table, env.Memory = table.New(p.stack.clientOf(name), p.stack.config.Table), &api.Memory{}
-	env.Table.Log, env.Keys, env.Blobs = env.Log, p.stack.keysOf(name), p.stack.blobsOf(name)
+	env.Table.Log, env.Keys, env.Blobs = env.Log, p.stack.keysOf(name), p.stack.BlobsOf(name)
 	return env
 }
 

@@ -65,5 +65,5 @@ func (b bucketFor) find(context.Context) (blob.Place, error) {
 	return b.stack.bucketOf(b.name).Place(), nil
 }
 
-// blobsOf returns the store of bytes of a function in this process.
-func (s *Stack) blobsOf(name string) *blob.Store { return &blob.Store{Find: bucketFor{s, name}.find} }
+// BlobsOf returns the store of bytes of a function in this process.
+func (s *Stack) BlobsOf(name string) *blob.Store { return &blob.Store{Find: bucketFor{s, name}.find} }

@@ -136,7 +136,7 @@ func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, data
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {
 	env := NewEnv(s.config.Region, table.New(s.clientOf(name), s.config.Table), s.config.Log)
-	env.AdminURL, env.Keys, env.Blobs, env.Transcriber = s.config.AdminURL, s.keysOf(name), s.blobsOf(name), s.config.Transcriber
+	env.AdminURL, env.Keys, env.Blobs, env.Transcriber = s.config.AdminURL, s.keysOf(name), s.BlobsOf(name), s.config.Transcriber
 	return env
 }
 

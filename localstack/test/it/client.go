@@ -37,7 +37,7 @@ type Client struct {
 // returns a client of that service.
 func (d *Client) ServeGroup(group api.Group, change func(*api.Env)) *Client {
 	d.T.Helper()
-	env := d.Env(d.T)
+	env := d.EnvOf(d.T, group.Name)
 	env.Memory = new(api.Memory)
 	change(&env)
 	door := httptest.NewServer(group.Handler(env))

@@ -115,6 +115,15 @@ func (s *Stack) Env(t testing.TB) api.Env {
 	return s.backend.instance.Env
 }
 
+// EnvOf returns the environment of the region's groups, for a test that starts a group. A recorder sees its calls of the
+// bucket as those of the group's function.
+func (s *Stack) EnvOf(t testing.TB, group string) api.Env {
+	t.Helper()
+	env := s.Env(t)
+	env.Blobs = s.backend.stack.BlobsOf(group)
+	return env
+}
+
 // Environment returns the variables of a function's own binary, for a test that starts another binary with them.
 func (s *Stack) Environment(t testing.TB, name string) []string {
 	t.Helper()

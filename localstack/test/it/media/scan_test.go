@@ -78,7 +78,7 @@ func TestClamdFindsMalware(t *testing.T) {
 		actions = append(actions, c.Action)
 	}
 	require.Equal(t, []string{"media_item.created", "media_item.completed", "media_item.created", "media_item.refused"}, actions)
-	require.EqualValues(t, 1, d.Maintain(8).Uploads)
+	require.EqualValues(t, 1, d.Maintain(1).Uploads, "soon")
 	d.requireGone(p)
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 

@@ -194,7 +194,12 @@ func TestGuardDutyFindsMalware(t *testing.T) {
 	patient := scan.GuardDuty{Wait: time.Minute}
 	d := plain.scanned(patient)
 	early, _ := d.sent(pdf)
-	plain.scanned(scan.GuardDuty{Wait: time.Millisecond}).unscanned(early)
+	hasty := plain.scanned(scan.GuardDuty{Wait: time.Millisecond})
+	hasty.unscanned(early)
+	before := plain.StoredKeys(t, "files/")
+	late := hasty.send(503, []part{file("slides.pdf", pdf)})
+	require.Contains(t, late.Text("message"), "A direct upload waits for its scan")
+	require.Equal(t, before, plain.StoredKeys(t, "files/"), "the form stores nothing")
 	d.GuardDuty(t, "files/", clamdtest.Result("NO_THREATS_FOUND"))
 	require.Equal(t, "clean", d.complete(200, early)["scan_status"])
 	require.Equal(t, "clean", d.send(201, []part{file("slides.pdf", pdf)})["scan_status"])
