@@ -1,15 +1,17 @@
 // Package agendaplanning is the Agenda Planning tag group: the rules and personas that an
-// event's agenda is planned by.
+// event's agenda is planned by, and the conflicts of the agenda.
 package agendaplanning
 
 import (
 	"slices"
 
 	"lectern/shared/agenda"
+	"lectern/shared/agenda/live"
 	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/ratelimit"
 	"lectern/shared/resource"
+	"lectern/shared/stores"
 )
 
 // Group declares every route of the tag group.
@@ -24,17 +26,23 @@ var Group = api.NewGroup("Agenda Planning", start, slices.Concat(
 		About:   "A persona is a made-up attendee who judges an agenda. `config` describes the persona; an update replaces it as a whole.",
 		Example: `{"name": "Nadia", "config": {"role": "Designer", "feedback_style": "critical", "likes": ["short talks"]}}`,
 	}), (*service).store),
+	[]api.Route[service]{listConflicts},
 ))
+
+// readers are the scopes for reading.
+var readers = auth.Scopes{auth.ReadEvents, auth.ReadSessions}
 
 // routes completes routes with what all of the group have in common.
 func routes(r resource.Routes) resource.Routes {
-	r.Read, r.Reads = auth.Scopes{auth.ReadEvents, auth.ReadSessions}, ratelimit.None
+	r.Read, r.Reads = readers, ratelimit.None
 	r.Write, r.Writes = auth.Scopes{auth.WriteEvents}, ratelimit.EventManagementWrites
 	return r
 }
 
-type service struct{ records resource.Store }
+type service struct{ live live.Reader }
 
-func start(env api.Env) *service { return &service{resource.NewStore(env)} }
+func start(env api.Env) *service {
+	return &service{live.Reader{Records: resource.NewStore(env), Sessions: stores.Sessions(env)}}
+}
 
-func (s *service) store() resource.Store { return s.records }
+func (s *service) store() resource.Store { return s.live.Records }

@@ -101,7 +101,7 @@ var declared = map[string]struct {
 	"eventsettings":   {withSettings, slices.Concat(read, limit)},
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
-	"agendaplanning":  {withSettings, slices.Concat(write, release)},
+	"agendaplanning":  {withRecords, slices.Concat(write, release)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.

@@ -17,23 +17,39 @@ import (
 // maxConfig bounds the bytes of a rule's parameters.
 const maxConfig = 12 << 10
 
-// configs checks the parameters of the types that have any.
+// configs checks the parameters of the known types.
 var configs = map[string]func([]byte) error{
-	"min_gap_minutes":   decoded[minGap],
-	"time_window":       decoded[timeWindow],
-	"track_in_one_room": decoded[trackInOneRoom],
-	"order":             decoded[order],
-	"free_text":         decoded[freeText],
+	"no_room_overlap":        decoded[levelAlone],
+	"no_participant_overlap": decoded[levelAlone],
+	"room_capacity":          decoded[levelAlone],
+	"min_gap_minutes":        decoded[minGap],
+	"time_window":            decoded[timeWindow],
+	"track_in_one_room":      decoded[trackInOneRoom],
+	"order":                  decoded[order],
+	"free_text":              decoded[freeText],
 }
 
 // The parameters by type. A rule keeps properties beside them.
 
+// Leveled is the parameter of every type that a check of conflicts evaluates: how bad a broken rule
+// is.
+type Leveled struct {
+	Level string `json:"level,omitempty" enum:"error,warning"`
+}
+
+type levelAlone struct {
+	Leveled
+	_ struct{} `json:"-" additionalProperties:"true"`
+}
+
 type minGap struct {
+	Leveled
 	Minutes int      `json:"minutes" minimum:"1" maximum:"1440"`
 	_       struct{} `json:"-" additionalProperties:"true"`
 }
 
 type timeWindow struct {
+	Leveled
 	Starts   string   `json:"starts" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of day such as 09:30"`
 	Ends     string   `json:"ends" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time of day such as 09:30"`
 	Weekdays []string `json:"weekdays,omitempty" enum:"monday,tuesday,wednesday,thursday,friday,saturday,sunday" uniqueItems:"true"`
@@ -48,11 +64,13 @@ func (w timeWindow) check() error {
 }
 
 type trackInOneRoom struct {
+	Leveled
 	TrackID string   `json:"track_id" format:"uuid"`
 	_       struct{} `json:"-" additionalProperties:"true"`
 }
 
 type order struct {
+	Leveled
 	Before string   `json:"before_session_id" format:"uuid"`
 	After  string   `json:"after_session_id" format:"uuid"`
 	_      struct{} `json:"-" additionalProperties:"true"`
@@ -78,6 +96,7 @@ const aboutRules = "A rule says what the schedule of the event should keep. " +
 	"- `track_in_one_room`: `track_id`\n" +
 	"- `order`: `before_session_id`, `after_session_id`\n" +
 	"- `free_text`: `text`, up to %s characters\n\n" +
+	"`level` is `error`, as without it, or `warning`; a `free_text` is for people and has none. " +
 	"Any other type is kept with any `config` and never evaluated. `config` has at most %s bytes of JSON. " +
 	"A rule may name tracks and sessions that are not there any more."
 

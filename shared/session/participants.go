@@ -15,6 +15,9 @@ import (
 // acceptancePending is the acceptance status of a new participant.
 const acceptancePending = "pending"
 
+// AcceptanceDeclined is the acceptance status of a participant who will not come.
+const AcceptanceDeclined = "declined"
+
 // entry is an entry of participants with its role.
 type entry struct {
 	Participant

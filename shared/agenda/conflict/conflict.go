@@ -38,8 +38,8 @@ type Agenda struct {
 // Session is the part of a session that a check needs.
 type Session struct {
 	ID string
-	// Name is the short name in messages about the session.
-	Name string
+	// Name is the short name in messages. Title is for those who show the conflicts.
+	Name, Title string
 	// Parent is the id of a subsession's parent.
 	Parent string
 	// Starts and Ends are zero for a session without times.

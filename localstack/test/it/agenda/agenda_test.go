@@ -59,14 +59,15 @@ func TestTheConfigOfARule(t *testing.T) {
 	d := it.NewClient(t)
 	one, other := it.UnknownID, strings.Replace(it.UnknownID, "0", "1", 1)
 	for kind, configs := range map[string][]string{
-		"no_room_overlap": {`{}`, `{"anything":[1,{"b":null}]}`}, "no_participant_overlap": {`{}`}, "room_capacity": {`{}`},
-		"min_gap_minutes": {`{"minutes":1}`, `{"minutes":1440,"note":"x"}`},
+		"no_room_overlap": {`{}`, `{"anything":[1,{"b":null}]}`}, "no_participant_overlap": {`{"level":"error"}`},
+		"room_capacity":   {`{}`, `{"level":"warning"}`},
+		"min_gap_minutes": {`{"minutes":1}`, `{"minutes":1440,"note":"x","level":"warning"}`},
 		"time_window": {
 			`{"starts":"09:00","ends":"18:30"}`, `{"ends":"23:59","starts":"00:00","weekdays":["monday","sunday"]}`,
 			`{"starts":"09:00","ends":"09:01","weekdays":[]}`,
 		},
 		"track_in_one_room": {`{"track_id":"` + one + `"}`}, "order": {`{"before_session_id":"` + one + `","after_session_id":"` + other + `"}`},
-		"free_text": {`{"text":"No keynote after lunch."}`}, "of_my_own": {`{"z":1.50,"a":{"minutes":"x"}}`, `{}`},
+		"free_text": {`{"text":"No keynote after lunch."}`}, "of_my_own": {`{"z":1.50,"a":{"minutes":"x"},"level":7}`, `{}`},
 	} {
 		for _, config := range configs {
 			body := object{"name": "x", "type": kind, "config": json.RawMessage(config)}
@@ -85,6 +86,7 @@ func TestTheConfigOfARule(t *testing.T) {
 		config any
 		field  string
 	}{
+		{"no_room_overlap", object{"level": "info"}, "config.level"}, {"order", object{"before_session_id": one, "after_session_id": other, "level": 1}, "config.level"},
 		{"min_gap_minutes", object{}, "config.minutes"}, {"min_gap_minutes", object{"minutes": -1}, "config.minutes"},
 		{"time_window", object{"starts": "09:00"}, "config.ends"}, {"time_window", window("9:00", "10:00"), "config.starts"},
 		{"time_window", window("09:00", "24:00"), "config.ends"}, {"time_window", window("10:00", "10:00"), "config.ends"},

@@ -1,0 +1,186 @@
+// Package live reads the live agenda of an event: the sessions that take place, with the rooms, the
+// people and the rules that a check of conflicts needs (docs/decisions/0048).
+package live
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/agenda"
+	"lectern/shared/agenda/conflict"
+	"lectern/shared/auth"
+	"lectern/shared/catalogue"
+	"lectern/shared/field"
+	"lectern/shared/metadata"
+	"lectern/shared/party"
+	"lectern/shared/resource"
+	"lectern/shared/session"
+	"lectern/shared/session/store"
+	"lectern/shared/settings"
+	"lectern/shared/table"
+)
+
+// AudienceField is the internal name of the number field with the expected audience of a session.
+const AudienceField = "expected_audience"
+
+// bodiesAtOnce is how many whole sessions a request keeps at a time.
+const bodiesAtOnce = 500
+
+// Reader reads live agendas.
+type Reader struct {
+	Records  resource.Store
+	Sessions *store.Store
+}
+
+// Read reads the agenda of the caller's event. It sees every write that was answered before.
+func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, error) {
+	set, err := r.Sessions.Settings.Load(ctx, c)
+	if err != nil {
+		return conflict.Agenda{}, err
+	}
+	l := live{Reader: r, caller: c, set: set}
+	g, ctx := errgroup.WithContext(catalogue.ShareVersions(ctx, r.Sessions.Source(c), l.contactRows()))
+	g.Go(table.Safely(func() error { return l.readRules(ctx) }))
+	g.Go(table.Safely(func() error { return l.readContacts(ctx) }))
+	g.Go(table.Safely(func() error { return l.readSessions(ctx) }))
+	if err := g.Wait(); err != nil {
+		return conflict.Agenda{}, err
+	}
+	return conflict.Agenda{Sessions: l.onAgenda(), Rooms: l.rooms(), Rules: l.rules, Zone: c.Event.Location()}, nil
+}
+
+// live is an agenda on its way. Rules, contacts and sessions are read in parallel.
+type live struct {
+	Reader
+	caller *auth.Caller
+	set    *settings.Snapshot
+	rules  []conflict.Rule
+	// contacts are the rows of the contacts on the event.
+	contacts *catalogue.View[party.AssociationRow]
+	// rows are the rows of the event's sessions, and places the sessions that were read for them.
+	rows   *catalogue.View[session.Row]
+	places []*conflict.Session
+}
+
+// readRules reads the enabled rules.
+func (l *live) readRules(ctx context.Context) error {
+	rules, err := agenda.Rules.Of(l.Records, resource.Owner{Org: l.caller.Org.ID, Event: l.caller.Event.ID}).List(ctx)
+	for _, r := range rules {
+		if r.Enabled {
+			l.rules = append(l.rules, conflict.Parse(r.ID, r.Type, r.Config))
+		}
+	}
+	return err
+}
+
+// contactRows returns the place of the rows of the contacts on the event.
+func (l *live) contactRows() catalogue.Source {
+	return l.Sessions.Parties.Contacts.Kind.Rows(l.caller.Org.ID, l.caller.Event.ID)
+}
+
+func (l *live) readContacts(ctx context.Context) (err error) {
+	l.contacts, err = l.Sessions.Parties.Contacts.Memory.Associations.View(ctx, l.contactRows())
+	return err
+}
+
+// readSessions reads the sessions of the agenda. Rows have neither rooms nor ends, so it needs the
+// bodies: from memory where they are current, the others from the table.
+func (l *live) readSessions(ctx context.Context) (err error) {
+	if l.rows, err = l.Sessions.View(ctx, l.caller); err != nil {
+		return err
+	}
+	var wanted []catalogue.Want
+	for _, row := range l.rows.All() {
+		if takesPlace(l.rows, row) {
+			wanted = append(wanted, catalogue.Want{ID: row.ID, Version: row.Version})
+		}
+	}
+	var newer []*session.Row
+	for some := range slices.Chunk(wanted, bodiesAtOnce) {
+		bodies, err := l.Sessions.Catalogue.Bodies(ctx, l.Sessions.Source(l.caller), some)
+		if err != nil {
+			return err
+		}
+		for i, b := range bodies {
+			l.places = append(l.places, l.placed(b.Value))
+			if b.Version > some[i].Version {
+				row, _ := l.rows.Get(some[i].ID)
+				newer = append(newer, b.Value.Row(row.Index))
+			}
+		}
+	}
+	l.rows = l.rows.With(newer)
+	return nil
+}
+
+// takesPlace reports whether a session and its parent are on the agenda.
+func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
+	if r.Deleted != 0 || r.Abstract || r.Source || r.Status == metadata.Declined {
+		return false
+	}
+	parent, known := rows.Get(r.Parent)
+	return r.Parent == "" || known && takesPlace(rows, parent)
+}
+
+// placed returns the part of a session that the check needs, with all of its people.
+func (l *live) placed(b *session.Body) *conflict.Session {
+	s := &conflict.Session{ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Audience: l.audience(b)}
+	if b.StartsAt != nil && b.EndsAt != nil {
+		s.Starts, s.Ends = b.StartsAt.Time, b.EndsAt.Time
+	}
+	if session.Value(b.Location) == session.LocationRoom {
+		s.Room = session.Value(b.RoomID)
+	}
+	if _, known := l.set.Metadata[metadata.Tracks].Get(session.Value(b.TrackID)); known {
+		s.Track = *b.TrackID
+	}
+	for _, p := range b.Participants {
+		if !l.caller.Event.Features.SpeakerAcceptance || p.AcceptanceStatus != session.AcceptanceDeclined {
+			s.People = append(s.People, p.ContactID)
+		}
+	}
+	return s
+}
+
+// audience returns how many people a session expects: the value of the event's number field, or else
+// the capacity of the session.
+func (l *live) audience(b *session.Body) *int {
+	if def, ok := l.set.Fields.Named(field.Session, AudienceField); ok && def.Type == field.Number {
+		if value, ok := b.CustomFields[def.ID].V.(float64); ok {
+			people := int(math.Ceil(min(value, math.MaxInt32)))
+			return &people
+		}
+	}
+	return b.Capacity
+}
+
+// rooms returns the rooms of the event.
+func (l *live) rooms() map[string]conflict.Room {
+	rooms := map[string]conflict.Room{}
+	for _, room := range l.set.Metadata[metadata.Rooms].List() {
+		rooms[room.ID] = conflict.Room{Name: room.Name, Capacity: room.Capacity}
+	}
+	return rooms
+}
+
+// onAgenda returns the sessions that take place as they were read, with the people who are still on
+// the event.
+func (l *live) onAgenda() (sessions []*conflict.Session) {
+	for _, s := range l.places {
+		if row, _ := l.rows.Get(s.ID); takesPlace(l.rows, row) {
+			s.People = slices.DeleteFunc(s.People, l.isGone)
+			sessions = append(sessions, s)
+		}
+	}
+	return sessions
+}
+
+// isGone reports whether a contact was deleted from the event. Sessions keep such a contact's place
+// and do not show it.
+func (l *live) isGone(contactID string) bool {
+	row, known := l.contacts.Get(contactID)
+	return !known || row.Roles == ""
+}
