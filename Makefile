@@ -62,7 +62,7 @@ quick: setup $(OBJECTS) ## Check what a change since main touches, in two minute
 .PHONY: bench
 bench: functions $(OBJECTS) ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
-	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes
+	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
@@ -83,6 +83,11 @@ bench-transcripts: setup ## Measure how fast the transcriptions of a long sessio
 .PHONY: bench-bytes
 bench-bytes: setup $(OBJECTS) ## Measure how fast bytes are stored, in one request and in parts.
 	go test ./tools/bench/bytes -count 1 -timeout 1h -p 1 -parallel 1 -v -whole $(ARGS)
+
+.PHONY: bench-agenda
+bench-agenda: setup ## Measure how fast the conflicts of a large agenda are found and listed.
+	go test ./shared/agenda/conflict -count 1 -run '^$$' -bench . $(ARGS)
+	go test ./tools/bench/agenda -count 1 -timeout 1h -v -whole $(ARGS)
 
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.

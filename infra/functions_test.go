@@ -59,7 +59,7 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 		want[g.Name] = small
 	}
 	for _, name := range []string{
-		"contacts", "contactwrites", "exhibitors", "exhibitorwrites", "participants",
+		"agendaplanning", "contacts", "contactwrites", "exhibitors", "exhibitorwrites", "participants",
 		"sessions", "sessionwrites", "speakers", "sponsors", "sponsorwrites", "transcriptions",
 	} {
 		want[name] = large

@@ -42,7 +42,9 @@ func routes(r resource.Routes) resource.Routes {
 type service struct{ live live.Reader }
 
 func start(env api.Env) *service {
-	return &service{live.Reader{Records: resource.NewStore(env), Sessions: stores.Sessions(env)}}
+	return &service{live.Reader{
+		Records: resource.NewStore(env), Sessions: stores.Sessions(env), Memory: api.Shared(env, live.NewMemory),
+	}}
 }
 
 func (s *service) store() resource.Store { return s.live.Records }

@@ -33,6 +33,7 @@ const bodiesAtOnce = 500
 type Reader struct {
 	Records  resource.Store
 	Sessions *store.Store
+	Memory   *Memory
 }
 
 // Read reads the agenda of the caller's event. It sees every write that was answered before.
@@ -41,7 +42,10 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 	if err != nil {
 		return conflict.Agenda{}, err
 	}
-	l := live{Reader: r, caller: c, set: set}
+	l := live{Reader: r, caller: c, set: set, places: places{}}
+	if def, ok := set.Fields.Named(field.Session, AudienceField); ok && def.Type == field.Number {
+		l.audienceField = def.ID
+	}
 	g, ctx := errgroup.WithContext(catalogue.ShareVersions(ctx, r.Sessions.Source(c), l.contactRows()))
 	g.Go(table.Safely(func() error { return l.readRules(ctx) }))
 	g.Go(table.Safely(func() error { return l.readContacts(ctx) }))
@@ -60,9 +64,11 @@ type live struct {
 	rules  []conflict.Rule
 	// contacts are the rows of the contacts on the event.
 	contacts *catalogue.View[party.AssociationRow]
-	// rows are the rows of the event's sessions, and places the sessions that were read for them.
+	// rows are the rows of the event's sessions, and places the places of those on the agenda.
 	rows   *catalogue.View[session.Row]
-	places []*conflict.Session
+	places places
+	// audienceField is the id of the field of AudienceField; empty without such a field.
+	audienceField string
 }
 
 // readRules reads the enabled rules.
@@ -86,33 +92,40 @@ func (l *live) readContacts(ctx context.Context) (err error) {
 	return err
 }
 
-// readSessions reads the sessions of the agenda. Rows have neither rooms nor ends, so it needs the
-// bodies: from memory where they are current, the others from the table.
+// readSessions reads the sessions of the agenda. Rows have neither rooms nor ends, so the sessions
+// without a place in memory are read as a whole.
 func (l *live) readSessions(ctx context.Context) (err error) {
+	src := l.Sessions.Source(l.caller)
 	if l.rows, err = l.Sessions.View(ctx, l.caller); err != nil {
 		return err
 	}
 	var wanted []catalogue.Want
+	known := l.Memory.known(src)
 	for _, row := range l.rows.All() {
-		if takesPlace(l.rows, row) {
+		if !takesPlace(l.rows, row) {
+			continue
+		}
+		if p, ok := known[row.ID]; ok && p.isOf(row, l.audienceField) {
+			l.places[row.ID] = p
+		} else {
 			wanted = append(wanted, catalogue.Want{ID: row.ID, Version: row.Version})
 		}
 	}
 	var newer []*session.Row
 	for some := range slices.Chunk(wanted, bodiesAtOnce) {
-		bodies, err := l.Sessions.Catalogue.Bodies(ctx, l.Sessions.Source(l.caller), some)
+		bodies, err := l.Sessions.Catalogue.Bodies(ctx, src, some)
 		if err != nil {
 			return err
 		}
 		for i, b := range bodies {
-			l.places = append(l.places, l.placed(b.Value))
-			if b.Version > some[i].Version {
-				row, _ := l.rows.Get(some[i].ID)
+			l.places[some[i].ID] = l.placeOf(b.Value)
+			if row, _ := l.rows.Get(some[i].ID); b.Version > row.Version {
 				newer = append(newer, b.Value.Row(row.Index))
 			}
 		}
 	}
 	l.rows = l.rows.With(newer)
+	l.Memory.keep(src, l.places)
 	return nil
 }
 
@@ -125,34 +138,33 @@ func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
 	return r.Parent == "" || known && takesPlace(rows, parent)
 }
 
-// placed returns the part of a session that the check needs, with all of its people.
-func (l *live) placed(b *session.Body) *conflict.Session {
-	s := &conflict.Session{ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Audience: l.audience(b)}
+// placeOf returns the place of a session.
+func (l *live) placeOf(b *session.Body) *place {
+	p := &place{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
+		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Audience: l.audience(b),
+	}}
 	if b.StartsAt != nil && b.EndsAt != nil {
-		s.Starts, s.Ends = b.StartsAt.Time, b.EndsAt.Time
+		p.session.Starts, p.session.Ends = b.StartsAt.Time, b.EndsAt.Time
 	}
 	if session.Value(b.Location) == session.LocationRoom {
-		s.Room = session.Value(b.RoomID)
+		p.session.Room = session.Value(b.RoomID)
 	}
-	if _, known := l.set.Metadata[metadata.Tracks].Get(session.Value(b.TrackID)); known {
-		s.Track = *b.TrackID
-	}
-	for _, p := range b.Participants {
-		if !l.caller.Event.Features.SpeakerAcceptance || p.AcceptanceStatus != session.AcceptanceDeclined {
-			s.People = append(s.People, p.ContactID)
+	for _, person := range b.Participants {
+		if person.AcceptanceStatus == session.AcceptanceDeclined {
+			p.declined = append(p.declined, person.ContactID)
+		} else {
+			p.session.People = append(p.session.People, person.ContactID)
 		}
 	}
-	return s
+	return p
 }
 
-// audience returns how many people a session expects: the value of the event's number field, or else
-// the capacity of the session.
+// audience returns how many people a session expects: the value of the event's field, or else the
+// capacity of the session.
 func (l *live) audience(b *session.Body) *int {
-	if def, ok := l.set.Fields.Named(field.Session, AudienceField); ok && def.Type == field.Number {
-		if value, ok := b.CustomFields[def.ID].V.(float64); ok {
-			people := int(math.Ceil(min(value, math.MaxInt32)))
-			return &people
-		}
+	if value, ok := b.CustomFields[l.audienceField].V.(float64); ok {
+		people := int(math.Ceil(min(max(value, 0), math.MaxInt32)))
+		return &people
 	}
 	return b.Capacity
 }
@@ -166,14 +178,23 @@ func (l *live) rooms() map[string]conflict.Room {
 	return rooms
 }
 
-// onAgenda returns the sessions that take place as they were read, with the people who are still on
-// the event.
+// onAgenda returns the sessions that take place as they were read. It leaves out deleted tracks, people
+// who are no longer on the event, and people who declined where the event asks them.
 func (l *live) onAgenda() (sessions []*conflict.Session) {
-	for _, s := range l.places {
-		if row, _ := l.rows.Get(s.ID); takesPlace(l.rows, row) {
-			s.People = slices.DeleteFunc(s.People, l.isGone)
-			sessions = append(sessions, s)
+	for id, p := range l.places {
+		if row, _ := l.rows.Get(id); !takesPlace(l.rows, row) {
+			continue
 		}
+		s := p.session
+		if _, known := l.set.Metadata[metadata.Tracks].Get(s.Track); !known {
+			s.Track = ""
+		}
+		s.People = slices.Clone(s.People)
+		if !l.caller.Event.Features.SpeakerAcceptance {
+			s.People = append(s.People, p.declined...)
+		}
+		s.People = slices.DeleteFunc(s.People, l.isGone)
+		sessions = append(sessions, &s)
 	}
 	return sessions
 }
