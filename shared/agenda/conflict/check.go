@@ -44,6 +44,8 @@ type check struct {
 	// findings are the conflicts found so far, by session, and count is their number.
 	findings [][]finding
 	count    int
+	// inRoom, ofPeople and tooSmall are conflicts of the types that need no rule, without their sessions.
+	inRoom, ofPeople, tooSmall Conflict
 	// gaps are the rules of the type min_gap_minutes, and person is the person whose sessions are
 	// compared.
 	gaps   []int
@@ -76,8 +78,13 @@ const alone = -1
 func newCheck(a Agenda) *check {
 	c := &check{Agenda: a, sessions: slices.SortedFunc(slices.Values(a.Sessions), byTime)}
 	c.findings = make([][]finding, len(c.sessions))
-	for _, s := range c.sessions {
-		c.people = append(c.people, slices.Compact(slices.Sorted(slices.Values(s.People))))
+	c.inRoom, c.ofPeople = c.standing(RoomOverlap, noRoomOverlap), c.standing(ParticipantOverlap, noParticipantOverlap)
+	c.tooSmall = c.standing(RoomCapacity, roomCapacity)
+	c.people = make([][]string, len(c.sessions))
+	for at, s := range c.sessions {
+		people := slices.Clone(s.People)
+		slices.Sort(people)
+		c.people[at] = slices.Compact(people)
 	}
 	for i, r := range c.Rules {
 		if r.Type == minGapMinutes {
@@ -194,8 +201,8 @@ func (c *check) shareRoom(earlier, later int) {
 	}
 	room, _ := c.roomOf(earlier)
 	for _, pair := range bothWays(earlier, later) {
-		f := finding{fromRooms, pair.other, c.standing(RoomOverlap, noRoomOverlap)}
-		f.Message = fmt.Sprintf("This session and %s are in room %s at the same time.", c.sessions[pair.other].Name, room.Name)
+		f := finding{fromRooms, pair.other, c.inRoom}
+		f.Message = "This session and " + c.sessions[pair.other].Name + " are in room " + room.Name + " at the same time."
 		c.add(pair.at, f)
 	}
 }
@@ -225,9 +232,9 @@ func (c *check) sharePerson(earlier, later int) {
 // addOverlap notes that people are on two sessions at one time.
 func (c *check) addOverlap(earlier, later int, people []string) {
 	for _, pair := range bothWays(earlier, later) {
-		f := finding{fromPeople, pair.other, c.standing(ParticipantOverlap, noParticipantOverlap)}
+		f := finding{fromPeople, pair.other, c.ofPeople}
 		f.ContactIDs = people
-		f.Message = fmt.Sprintf("%s on this session and on %s at the same time.", are(people), c.sessions[pair.other].Name)
+		f.Message = are(people) + " on this session and on " + c.sessions[pair.other].Name + " at the same time."
 		c.add(pair.at, f)
 	}
 }

@@ -25,7 +25,7 @@ func (c *check) checkCapacity() {
 		if !known || room.Capacity == nil || s.Audience == nil || *s.Audience <= *room.Capacity {
 			continue
 		}
-		f := finding{fromCapacity, alone, c.standing(RoomCapacity, roomCapacity)}
+		f := finding{fromCapacity, alone, c.tooSmall}
 		f.Message = fmt.Sprintf("The session expects %d people, and room %s takes %d.", *s.Audience, room.Name, *room.Capacity)
 		c.add(at, f)
 	}

@@ -42,7 +42,7 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 	if err != nil {
 		return conflict.Agenda{}, err
 	}
-	l := live{Reader: r, caller: c, set: set, places: places{}}
+	l := live{Reader: r, caller: c, set: set, bookings: bookings{}}
 	if def, ok := set.Fields.Named(field.Session, AudienceField); ok && def.Type == field.Number {
 		l.audienceField = def.ID
 	}
@@ -64,9 +64,9 @@ type live struct {
 	rules  []conflict.Rule
 	// contacts are the rows of the contacts on the event.
 	contacts *catalogue.View[party.AssociationRow]
-	// rows are the rows of the event's sessions, and places the places of those on the agenda.
-	rows   *catalogue.View[session.Row]
-	places places
+	// rows are the rows of the event's sessions, and bookings those of the sessions on the agenda.
+	rows     *catalogue.View[session.Row]
+	bookings bookings
 	// audienceField is the id of the field of AudienceField; empty without such a field.
 	audienceField string
 }
@@ -93,7 +93,7 @@ func (l *live) readContacts(ctx context.Context) (err error) {
 }
 
 // readSessions reads the sessions of the agenda. Rows have neither rooms nor ends, so the sessions
-// without a place in memory are read as a whole.
+// without a booking in memory are read as a whole.
 func (l *live) readSessions(ctx context.Context) (err error) {
 	src := l.Sessions.Source(l.caller)
 	if l.rows, err = l.Sessions.View(ctx, l.caller); err != nil {
@@ -105,8 +105,8 @@ func (l *live) readSessions(ctx context.Context) (err error) {
 		if !takesPlace(l.rows, row) {
 			continue
 		}
-		if p, ok := known[row.ID]; ok && p.isOf(row, l.audienceField) {
-			l.places[row.ID] = p
+		if b, ok := known[row.ID]; ok && b.isOf(row, l.audienceField) {
+			l.bookings[row.ID] = b
 		} else {
 			wanted = append(wanted, catalogue.Want{ID: row.ID, Version: row.Version})
 		}
@@ -118,14 +118,14 @@ func (l *live) readSessions(ctx context.Context) (err error) {
 			return err
 		}
 		for i, b := range bodies {
-			l.places[some[i].ID] = l.placeOf(b.Value)
+			l.bookings[some[i].ID] = l.bookingOf(b.Value)
 			if row, _ := l.rows.Get(some[i].ID); b.Version > row.Version {
 				newer = append(newer, b.Value.Row(row.Index))
 			}
 		}
 	}
 	l.rows = l.rows.With(newer)
-	l.Memory.keep(src, l.places)
+	l.Memory.keep(src, l.bookings)
 	return nil
 }
 
@@ -138,25 +138,25 @@ func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
 	return r.Parent == "" || known && takesPlace(rows, parent)
 }
 
-// placeOf returns the place of a session.
-func (l *live) placeOf(b *session.Body) *place {
-	p := &place{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
+// bookingOf returns the booking of a session.
+func (l *live) bookingOf(b *session.Body) *booking {
+	made := &booking{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
 		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Audience: l.audience(b),
 	}}
 	if b.StartsAt != nil && b.EndsAt != nil {
-		p.session.Starts, p.session.Ends = b.StartsAt.Time, b.EndsAt.Time
+		made.session.Starts, made.session.Ends = b.StartsAt.Time, b.EndsAt.Time
 	}
 	if session.Value(b.Location) == session.LocationRoom {
-		p.session.Room = session.Value(b.RoomID)
+		made.session.Room = session.Value(b.RoomID)
 	}
 	for _, person := range b.Participants {
 		if person.AcceptanceStatus == session.AcceptanceDeclined {
-			p.declined = append(p.declined, person.ContactID)
+			made.declined = append(made.declined, person.ContactID)
 		} else {
-			p.session.People = append(p.session.People, person.ContactID)
+			made.session.People = append(made.session.People, person.ContactID)
 		}
 	}
-	return p
+	return made
 }
 
 // audience returns how many people a session expects: the value of the event's field, or else the
@@ -181,17 +181,17 @@ func (l *live) rooms() map[string]conflict.Room {
 // onAgenda returns the sessions that take place as they were read. It leaves out deleted tracks, people
 // who are no longer on the event, and people who declined where the event asks them.
 func (l *live) onAgenda() (sessions []*conflict.Session) {
-	for id, p := range l.places {
+	for id, b := range l.bookings {
 		if row, _ := l.rows.Get(id); !takesPlace(l.rows, row) {
 			continue
 		}
-		s := p.session
+		s := b.session
 		if _, known := l.set.Metadata[metadata.Tracks].Get(s.Track); !known {
 			s.Track = ""
 		}
 		s.People = slices.Clone(s.People)
 		if !l.caller.Event.Features.SpeakerAcceptance {
-			s.People = append(s.People, p.declined...)
+			s.People = append(s.People, b.declined...)
 		}
 		s.People = slices.DeleteFunc(s.People, l.isGone)
 		sessions = append(sessions, &s)

@@ -8,25 +8,25 @@ import (
 	"lectern/shared/session"
 )
 
-// memory is the limit of a Memory in bytes: the places of about 60,000 sessions with three people. Those
-// of the last event stay in any case.
-const memory = 32 << 20
+// maxMemory is the limit of a Memory in bytes: the bookings of about 60,000 sessions with three
+// people. The bookings of the last event stay, whatever their size.
+const maxMemory = 32 << 20
 
-// Memory has the places of the sessions of events, a tenth of what the sessions take as a whole. A
-// place is used for the version of the session that it was read from, which the rows prove.
+// Memory keeps the bookings of events. They take a tenth of the memory of whole sessions. A booking
+// serves a row of the same version alone.
 type Memory struct {
-	events *lru.Cache[catalogue.Source, places]
+	events *lru.Cache[catalogue.Source, bookings]
 }
 
 // NewMemory returns an empty Memory.
-func NewMemory(api.Env) *Memory { return &Memory{lru.New[catalogue.Source, places](memory)} }
+func NewMemory(api.Env) *Memory { return &Memory{lru.New[catalogue.Source, bookings](maxMemory)} }
 
-// places are the places of an event's sessions, by id. They are never changed, since requests share
-// them.
-type places map[string]*place
+// bookings are the bookings of an event's sessions, by id. Requests share them, so they never change.
+type bookings map[string]*booking
 
-// place is the part of a session that an agenda needs, whatever the other settings of the event say.
-type place struct {
+// booking is the part of a session that an agenda needs: times, room and people. Only audienceField
+// depends on the settings of the event.
+type booking struct {
 	version int64
 	// audienceField is the field whose value is the audience; empty for none.
 	audienceField string
@@ -35,28 +35,28 @@ type place struct {
 	declined []string
 }
 
-// isOf reports whether the place is that of a row.
-func (p *place) isOf(row *session.Row, audienceField string) bool {
-	return p.version == row.Version && p.audienceField == audienceField
+// isOf reports whether the booking is of the version of a row.
+func (b *booking) isOf(row *session.Row, audienceField string) bool {
+	return b.version == row.Version && b.audienceField == audienceField
 }
 
-// bytes is about the memory of a place.
-func (p *place) bytes() int64 {
+// bytes estimates the memory of a booking.
+func (b *booking) bytes() int64 {
 	const alone, person = 350, 64
-	return alone + int64(len(p.session.Title)) + person*int64(len(p.session.People)+len(p.declined))
+	return alone + int64(len(b.session.Title)) + person*int64(len(b.session.People)+len(b.declined))
 }
 
-// known returns the places of an event; nil for none.
-func (m *Memory) known(src catalogue.Source) places {
+// known returns the bookings of an event; nil without any.
+func (m *Memory) known(src catalogue.Source) bookings {
 	known, _ := m.events.Get(src)
 	return known
 }
 
-// keep keeps the places of an event in place of those that were known.
-func (m *Memory) keep(src catalogue.Source, all places) {
+// keep replaces the bookings of an event.
+func (m *Memory) keep(src catalogue.Source, all bookings) {
 	bytes := int64(0)
-	for _, p := range all {
-		bytes += p.bytes()
+	for _, b := range all {
+		bytes += b.bytes()
 	}
 	m.events.Put(src, all, bytes)
 }
