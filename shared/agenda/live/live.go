@@ -1,5 +1,6 @@
-// Package live reads the live agenda of an event: the sessions that take place, with the rooms, the
-// people and the rules that a check of conflicts needs (docs/decisions/0048).
+// Package live reads the live agenda of an event: the sessions that take place, with the rooms,
+// people and rules for a check of conflicts (docs/decisions/0048). live.go reads the agenda, memory.go
+// keeps bookings of sessions.
 package live
 
 import (
@@ -36,7 +37,7 @@ type Reader struct {
 	Memory   *Memory
 }
 
-// Read reads the agenda of the caller's event. It sees every write that was answered before.
+// Read reads the agenda of the caller's event, with every write that was answered before.
 func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, error) {
 	set, err := r.Sessions.Settings.Load(ctx, c)
 	if err != nil {
@@ -47,8 +48,7 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 		l.audienceField = def.ID
 	}
 	g, ctx := errgroup.WithContext(catalogue.ShareVersions(ctx, r.Sessions.Source(c), l.contactRows()))
-	g.Go(table.Safely(func() error { return l.readRules(ctx) }))
-	g.Go(table.Safely(func() error { return l.readContacts(ctx) }))
+	g.Go(table.Safely(func() error { return l.readOthers(ctx) }))
 	g.Go(table.Safely(func() error { return l.readSessions(ctx) }))
 	if err := g.Wait(); err != nil {
 		return conflict.Agenda{}, err
@@ -56,7 +56,7 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 	return conflict.Agenda{Sessions: l.onAgenda(), Rooms: l.rooms(), Rules: l.rules, Zone: c.Event.Location()}, nil
 }
 
-// live is an agenda on its way. Rules, contacts and sessions are read in parallel.
+// live is an agenda on its way. Sessions are read in parallel with rules and contacts.
 type live struct {
 	Reader
 	caller *auth.Caller
@@ -64,32 +64,31 @@ type live struct {
 	rules  []conflict.Rule
 	// contacts are the rows of the contacts on the event.
 	contacts *catalogue.View[party.AssociationRow]
-	// rows are the rows of the event's sessions, and bookings those of the sessions on the agenda.
+	// rows are the rows of the event's sessions, bookings the bookings of the sessions on the agenda.
 	rows     *catalogue.View[session.Row]
 	bookings bookings
 	// audienceField is the id of the field of AudienceField; empty without such a field.
 	audienceField string
 }
 
-// readRules reads the enabled rules.
-func (l *live) readRules(ctx context.Context) error {
+// readOthers reads the enabled rules and the contacts.
+func (l *live) readOthers(ctx context.Context) error {
 	rules, err := agenda.Rules.Of(l.Records, resource.Owner{Org: l.caller.Org.ID, Event: l.caller.Event.ID}).List(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range rules {
 		if r.Enabled {
 			l.rules = append(l.rules, conflict.Parse(r.ID, r.Type, r.Config))
 		}
 	}
+	l.contacts, err = l.Sessions.Parties.Contacts.Memory.Associations.View(ctx, l.contactRows())
 	return err
 }
 
 // contactRows returns the place of the rows of the contacts on the event.
 func (l *live) contactRows() catalogue.Source {
 	return l.Sessions.Parties.Contacts.Kind.Rows(l.caller.Org.ID, l.caller.Event.ID)
-}
-
-func (l *live) readContacts(ctx context.Context) (err error) {
-	l.contacts, err = l.Sessions.Parties.Contacts.Memory.Associations.View(ctx, l.contactRows())
-	return err
 }
 
 // readSessions reads the sessions of the agenda. Rows have neither rooms nor ends, so the sessions
@@ -178,8 +177,8 @@ func (l *live) rooms() map[string]conflict.Room {
 	return rooms
 }
 
-// onAgenda returns the sessions that take place as they were read. It leaves out deleted tracks, people
-// who are no longer on the event, and people who declined where the event asks them.
+// onAgenda returns the sessions that take place, without deleted tracks and deleted contacts. Where the
+// event has the feature speaker_acceptance, onAgenda leaves out declined participants too.
 func (l *live) onAgenda() (sessions []*conflict.Session) {
 	for id, b := range l.bookings {
 		if row, _ := l.rows.Get(id); !takesPlace(l.rows, row) {

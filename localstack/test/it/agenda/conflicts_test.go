@@ -196,6 +196,27 @@ func TestWhoMaySeeConflicts(t *testing.T) {
 	require.Equal(t, "[]", string(other.Call(t, 200, http.MethodGet, other.EventPath(conflictsPath), nil).Body))
 }
 
+// TestASessionIsReadOnceForItsConflicts: another request reads the caller, the rules and the versions alone.
+func TestASessionIsReadOnceForItsConflicts(t *testing.T) {
+	log := &stacktest.Log{}
+	p := &planner{Programme: it.ProgrammeOf(&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t})}
+	p.AddPeople("Ann")
+	var last string
+	for i := range 40 {
+		last = p.place(fmt.Sprint("Talk ", i), "", float64(i), float64(i)+1.5, nil, "Ann speaker")
+	}
+	units := func() float64 {
+		answer := p.Call(t, 200, http.MethodGet, p.EventPath(conflictsPath), nil)
+		return log.Fields(t, answer.Header.Get("X-Request-Id"))["rcu"].(float64)
+	}
+	first, again := units(), units()
+	require.Greater(t, first, 40.0)
+	require.LessOrEqual(t, again, 6.0)
+	p.Put(200, last, object{"title": "Another"})
+	require.LessOrEqual(t, units(), again+5)
+	require.Equal(t, again, units())
+}
+
 // TestTooManyConflictsAreRefused with a message that says so.
 func TestTooManyConflictsAreRefused(t *testing.T) {
 	p := newPlanner(t)
