@@ -20,7 +20,7 @@ const aboutConflicts = "An extension of this service. Lists the sessions of the 
 	"- `rule`: an enabled rule of another type\n\n" +
 	"The first three need no rule and are errors. The first enabled rule of `no_room_overlap`, `no_participant_overlap` or `room_capacity` " +
 	"gives its id and level. A conflict of two sessions is in the lists of both. " +
-	"More than %d conflicts are a 400. For example:\n\n```json\n%s\n```"
+	"More than %d conflicts are a 400; one of several people counts for each. For example:\n\n```json\n%s\n```"
 
 const exampleConflicts = `[{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "friendly_id": "SESS-12", "title": "Keynote",
   "conflicts": [{"type": "room_overlap", "level": "error", "session_id": "9d1f7f0e-52ab-4f0c-8a8e-6a4f4a7f2b90",

@@ -41,7 +41,8 @@ type check struct {
 	sessions []*Session
 	// people are the sorted ids of the people on each session.
 	people [][]string
-	// findings are the conflicts found so far, by session, and count is their number.
+	// findings are the conflicts found so far, by session. count is their number, where a conflict of
+	// several people counts for each.
 	findings [][]finding
 	count    int
 	// inRoom, ofPeople and tooSmall are conflicts of the types that need no rule, without their sessions.
@@ -113,7 +114,7 @@ func (c *check) add(at int, f finding) {
 		f.SessionID = c.sessions[f.other].ID
 	}
 	c.findings[at] = append(c.findings[at], f)
-	c.count++
+	c.count += max(1, len(f.ContactIDs))
 }
 
 // standing returns a conflict of a type that needs no rule. The first rule of the kind gives it its
@@ -174,7 +175,7 @@ func (c *check) comparePeople() {
 }
 
 // sweep calls compare for every two sessions of a list in the order of the agenda that overlap or
-// are less than gap apart. A session leaves the open ones when none of the later can be so near.
+// are less than gap apart. A session is open while a later session can be so near.
 func (c *check) sweep(list []int, gap time.Duration, compare func(earlier, later int)) {
 	var open []int
 	for _, later := range list {

@@ -168,10 +168,18 @@ func TestRulesThatDoNotFitAreNotEvaluated(t *testing.T) {
 	} {
 		rules = append(rules, conflict.Parse("r", kind, []byte(config)))
 	}
+	rules = append(rules, conflict.Parse("r", "min_gap_minutes", []byte(`{"minutes":1,"Minutes":30}`)))
 	rules = append(rules, conflict.Parse("r", "track_in_one_room", []byte(`{}`)), conflict.Parse("r", "order", []byte(`{}`)))
+	b.Starts = b.Starts.Add(time.Minute)
 	all, err := conflict.Check(conflict.Agenda{Sessions: []*conflict.Session{a, b}, Rooms: rooms, Rules: rules})
 	require.NoError(t, err)
 	require.Empty(t, all)
+}
+
+// TestARuleMayNameASessionInCapitals, as every id of a request.
+func TestARuleMayNameASessionInCapitals(t *testing.T) {
+	require.Len(t, found(t, []*conflict.Session{talk("a", "", "09:00", "10:00"), talk("b", "", "08:00", "09:00")},
+		plainRule{"r", "order", map[string]any{"before_session_id": "A", "after_session_id": "B"}}), 2)
 }
 
 // TestACheckIsBounded: sessions at one time in one room, with all people on each and many rules.
@@ -196,7 +204,12 @@ func TestACheckIsBounded(t *testing.T) {
 	}
 	_, err = conflict.Check(a)
 	require.ErrorIs(t, err, conflict.ErrTooMany)
-	a.Sessions, a.Rules = a.Sessions[:100], a.Rules[:2]
+	a.Sessions, a.Rules = a.Sessions[:100], a.Rules[:1]
+	_, err = conflict.Check(a)
+	require.ErrorIs(t, err, conflict.ErrTooMany, "a conflict of several people counts for each")
+	for _, s := range a.Sessions {
+		s.People = s.People[:10]
+	}
 	all, err := conflict.Check(a)
 	require.NoError(t, err)
 	require.Len(t, all, 100)

@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// Max is the largest number of conflicts that a check lists. It bounds the memory of a check: a
-// thousand sessions in one room at one time are a million conflicts.
+// Max is the largest number of conflicts that a check lists, where a conflict of several people counts
+// for each person. Max bounds the memory of a check: a thousand sessions in one room at one time are
+// a million conflicts.
 const Max = 50_000
 
 // ErrTooMany is the error of a check that found more than Max conflicts.

@@ -35,7 +35,7 @@ func (c *check) checkCapacity() {
 func (c *check) addGap(i int, sessions pair, gap time.Duration, people []string) {
 	for _, p := range bothWays(sessions.at, sessions.other) {
 		f := finding{firstRule + i, p.other, c.broken(i, "%s on this session and on %s with %d minutes between them, less than %d.",
-			are(people), c.sessions[p.other].Name, int(gap.Minutes()), c.Rules[i].Minutes)}
+			are(people), c.sessions[p.other].Name, int(gap.Minutes()), c.Rules[i].minutes)}
 		f.ContactIDs = people
 		c.add(p.at, f)
 	}
@@ -78,12 +78,12 @@ func (c *check) checkTrack(i int) {
 // onTrack reports whether a session is on the track of rule i and in a room.
 func (c *check) onTrack(i, at int) bool {
 	_, known := c.roomOf(at)
-	return known && c.sessions[at].Track != "" && c.sessions[at].Track == c.Rules[i].TrackID
+	return known && c.sessions[at].Track != "" && c.sessions[at].Track == c.Rules[i].track
 }
 
 // checkOrder finds whether a session begins before the session that must come before it has ended.
 func (c *check) checkOrder(i int) {
-	before, after := c.position(c.Rules[i].Before), c.position(c.Rules[i].After)
+	before, after := c.position(c.Rules[i].before), c.position(c.Rules[i].after)
 	if before == alone || after == alone {
 		return
 	}

@@ -19,57 +19,72 @@ const (
 	inOrder              = "order"
 )
 
-// Rule is a rule of the event.
+// Rule is a rule of the event, with the parameters of all types.
 type Rule struct {
 	ID, Type string
 	Level    Level
-	parameters
-	// opens and closes are the times of day of a time_window.
-	opens, closes time.Duration
-}
 
-// parameters are the parameters of all types of rules.
-type parameters struct {
-	Minutes  int      `json:"minutes"`
-	Starts   string   `json:"starts"`
-	Ends     string   `json:"ends"`
-	Weekdays []string `json:"weekdays"`
-	TrackID  string   `json:"track_id"`
-	Before   string   `json:"before_session_id"`
-	After    string   `json:"after_session_id"`
+	minutes       int
+	starts, ends  string
+	weekdays      []string
+	track         string
+	before, after string
+	opens, closes time.Duration // starts and ends as times of day
 }
 
 // Parse returns a rule of a type from its parameters in JSON. Its level is Error unless the
 // parameters say Warning. A rule whose parameters do not fit has no type, so no check evaluates it.
 func Parse(id, kind string, config []byte) Rule {
 	r := Rule{ID: id, Type: kind, Level: Error}
-	var level struct {
-		Level any `json:"level"`
-	}
-	if json.Unmarshal(config, &level) == nil && level.Level == string(Warning) {
-		r.Level = Warning
-	}
-	if !r.read(config) {
+	sent := parameters{}
+	if json.Unmarshal(config, &sent) != nil || !r.read(sent) {
 		r.Type = ""
+	}
+	var level Level
+	if sent.into("level", &level) && level == Warning {
+		r.Level = Warning
 	}
 	return r
 }
 
+// parameters are the parameters of a rule by name. A rule keeps other properties beside them, also
+// a Minutes beside minutes, so the names must be exact.
+type parameters map[string]json.RawMessage
+
+// into reads a parameter, and reports whether it fits; a parameter that was not sent does.
+func (p parameters) into(name string, to any) bool {
+	text, sent := p[name]
+	return !sent || json.Unmarshal(text, to) == nil
+}
+
+// id reads the parameter of a name as an id, which a client may write in capitals.
+func (p parameters) id(name string, to *string) bool {
+	fits := p.into(name, to)
+	*to = strings.ToLower(*to)
+	return fits
+}
+
 // read reads the parameters of the rule's type, and reports whether they fit.
-func (r *Rule) read(config []byte) bool {
+func (r *Rule) read(sent parameters) bool {
 	switch r.Type {
-	case minGapMinutes, trackInOneRoom, inOrder:
-		return json.Unmarshal(config, &r.parameters) == nil
+	case minGapMinutes:
+		return sent.into("minutes", &r.minutes)
+	case trackInOneRoom:
+		return sent.id("track_id", &r.track)
+	case inOrder:
+		return sent.id("before_session_id", &r.before) && sent.id("after_session_id", &r.after)
 	case timeWindow:
-		if json.Unmarshal(config, &r.parameters) != nil {
-			return false
-		}
-		opens, err := time.Parse(clock, r.Starts)
-		closes, failed := time.Parse(clock, r.Ends)
-		r.opens, r.closes = timeOfDay(opens), timeOfDay(closes)
-		return err == nil && failed == nil
+		return sent.into("weekdays", &r.weekdays) && sent.into("starts", &r.starts) && sent.into("ends", &r.ends) && r.readClocks()
 	}
 	return true
+}
+
+// readClocks reads the times of day of a time_window, and reports whether they fit.
+func (r *Rule) readClocks() bool {
+	opens, err := time.Parse(clock, r.starts)
+	closes, failed := time.Parse(clock, r.ends)
+	r.opens, r.closes = timeOfDay(opens), timeOfDay(closes)
+	return err == nil && failed == nil
 }
 
 // clock is the form of a time of day in parameters.
@@ -82,22 +97,22 @@ func timeOfDay(t time.Time) time.Duration {
 }
 
 // gap returns the time that a min_gap_minutes asks for.
-func (r *Rule) gap() time.Duration { return time.Duration(r.Minutes) * time.Minute }
+func (r *Rule) gap() time.Duration { return time.Duration(r.minutes) * time.Minute }
 
 // allows reports whether a session is within a time_window: on one day, on one of the weekdays, and
 // between the times of day. Both times are local.
 func (r *Rule) allows(starts, ends time.Time) bool {
 	oneDay := starts.YearDay() == ends.YearDay() && starts.Year() == ends.Year()
 	weekday := strings.ToLower(starts.Weekday().String())
-	return oneDay && (len(r.Weekdays) == 0 || slices.Contains(r.Weekdays, weekday)) &&
+	return oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, weekday)) &&
 		timeOfDay(starts) >= r.opens && timeOfDay(ends) <= r.closes
 }
 
 // window describes a time_window in words.
 func (r *Rule) window() string {
-	text := fmt.Sprintf("between %s and %s", r.Starts, r.Ends)
-	if len(r.Weekdays) > 0 {
-		text += " on " + strings.Join(r.Weekdays, ", ")
+	text := fmt.Sprintf("between %s and %s", r.starts, r.ends)
+	if len(r.weekdays) > 0 {
+		text += " on " + strings.Join(r.weekdays, ", ")
 	}
 	return text
 }

@@ -172,9 +172,18 @@ func (l *live) audience(b *session.Body) *int {
 func (l *live) rooms() map[string]conflict.Room {
 	rooms := map[string]conflict.Room{}
 	for _, room := range l.set.Metadata[metadata.Rooms].List() {
-		rooms[room.ID] = conflict.Room{Name: room.Name, Capacity: room.Capacity}
+		rooms[room.ID] = conflict.Room{Name: shortened(room.Name), Capacity: room.Capacity}
 	}
 	return rooms
+}
+
+// shortened returns a name for messages: an answer may have the name of a room 50,000 times.
+func shortened(name string) string {
+	const most = 60
+	if letters := []rune(name); len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return name
 }
 
 // onAgenda returns the sessions that take place, without deleted tracks and deleted contacts. Where the
