@@ -132,7 +132,9 @@ func TestTheAgendaHasTheSessionsThatTakePlace(t *testing.T) {
 	p.place("Abstract", "Big", 9, 12, object{"is_abstract": true}, "Ann speaker")
 	p.place("Declined", "Big", 9, 12, object{"status": "declined"}, "Ann speaker")
 	p.place("Part", "Big", 9, 10, object{"parent_session_id": keynote}, "Ann speaker")
-	p.place("Elsewhere", "", 9, 12, object{"location": "virtual"})
+	p.place("Elsewhere", "Big", 9, 12, object{"location": "virtual"})
+	parent := p.place("Workshop", "", 9, 12, object{"status": "declined"})
+	p.place("Exercise", "Big", 9, 12, object{"parent_session_id": parent, "status": "accepted"}, "Ann speaker")
 	p.AddSession("Begun", object{"starts_at": hour(9), "room_id": p.rooms["Big"]}, "Ann speaker")
 	p.Delete(200, p.place("Deleted", "Big", 9, 12, nil, "Ann speaker"))
 	source := p.place("Source", "Big", 9, 12, nil, "Ann speaker")
@@ -154,14 +156,28 @@ func TestTheAgendaHasTheSessionsThatTakePlace(t *testing.T) {
 	p.SetFeature("speaker_acceptance", false)
 	require.Equal(t, both, p.conflicts())
 
-	field := p.NewField("Expected audience", "number")
-	require.Equal(t, "expected_audience", field)
-	p.PutFields(200, keynote, object{field: 99.5})
-	require.NotContains(t, p.conflicts(), capacity)
-	p.PutFields(200, keynote, object{field: 100.5})
+	field := p.DefineField(200, object{"name": "Expected audience", "type": "number"})
+	require.Equal(t, "expected_audience", field["internal_name"])
+	p.PutFields(200, keynote, object{"expected_audience": 100.5})
 	require.Contains(t, p.conflicts(), capacity)
+	p.PutFields(200, keynote, object{"expected_audience": 99.5})
+	require.NotContains(t, p.conflicts(), capacity)
+	p.DeleteRecord("fields", field.ID())
+	require.Contains(t, p.conflicts(), capacity, "the session's own capacity")
 	p.DeleteRecord("rooms", p.rooms["Big"])
 	require.NotContains(t, p.conflicts(), capacity)
+}
+
+// TestADeletedTrackIsInAnyRoom: its sessions show no track.
+func TestADeletedTrackIsInAnyRoom(t *testing.T) {
+	p := newPlanner(t)
+	track := p.NewEntry("tracks", "Web").ID()
+	p.place("Talk", "Big", 9, 10, object{"track_id": track})
+	p.place("Panel", "Small", 10, 11, object{"track_id": track})
+	rule(p.Client, 200, "track_in_one_room", object{"track_id": strings.ToUpper(track)})
+	require.Equal(t, []string{"Panel: rule error rule Talk"}, p.conflicts())
+	p.DeleteRecord("tracks", track)
+	require.Empty(t, p.conflicts())
 }
 
 // TestTheWindowOfARuleIsInTheZoneOfTheEvent, which may change.
