@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ type misuse struct {
 	name, text string
 	change     func(*http.Request)
 }
+
+// unchecked are the misuses that the S3 of the emulator takes.
+var unchecked = []string{"another key pair"}
 
 // parameter returns the change of a parameter of the signature; empty removes the parameter.
 func parameter(name, value string) func(*http.Request) {
@@ -119,6 +123,9 @@ func TestWrongUploads(t *testing.T) {
 	begun := d.begin(pdf)
 	taken := []string{}
 	for _, m := range misuses() {
+		if d.OnEmulator() && slices.Contains(unchecked, m.name) {
+			continue
+		}
 		request := newSend(t, begun, m.text)
 		if m.change != nil {
 			m.change(request)
@@ -147,6 +154,7 @@ func (endless) Read(into []byte) (int, error) { return len(into), nil }
 // TestBytesWithoutAnEnd are refused, and so are those that break off.
 func TestBytesWithoutAnEnd(t *testing.T) {
 	d := newDesk(t)
+	d.NeedsS3(t, "reads a body without an end")
 	begun := d.begin(pdf)
 	request := newSend(t, begun, "")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
