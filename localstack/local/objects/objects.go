@@ -1,6 +1,7 @@
 // Package objects runs the local S3 server, versitygw, as a child process. The server checks
 // signatures, signed headers, expiry, checksums and the smallest part of an upload as S3 does.
-// Read objects.go, then bucket.go, and door.go for a server that starts when it is needed.
+// Read objects.go, then bucket.go, reopen.go for uploads that a kill interrupted, and door.go for a server that
+// starts when it is needed.
 package objects
 
 import (
@@ -83,6 +84,9 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 		if err := os.MkdirAll(folder, 0o750); err != nil {
 			return nil, fmt.Errorf("objects: make the folder: %w", err)
 		}
+	}
+	if err := reopenUploads(buckets); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()

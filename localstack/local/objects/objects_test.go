@@ -161,3 +161,52 @@ func TestPagesOfBrowsersMayUpload(t *testing.T) {
 	require.NotEmpty(t, sent.Get("ETag"))
 	require.Contains(t, sent.Get("Access-Control-Expose-Headers"), "ETag")
 }
+
+// interrupted stores an upload of two parts, gives its folder the name that versitygw gives it for a join, and kills
+// the server. It returns the upload with the parts and the folder.
+func interrupted(t *testing.T, s *Server, dir, key string) (m blob.Multipart, parts []blob.Part, folder string) {
+	t.Helper()
+	files := s.Bucket(bucket).Store()
+	m, err := files.Begin(t.Context(), key, "video/mp4")
+	require.NoError(t, err)
+	for i, content := range [][]byte{make([]byte, blob.MinPart), []byte("end")} {
+		part, err := files.Send(t.Context(), m, int32(i+1), content)
+		require.NoError(t, err)
+		parts = append(parts, part)
+	}
+	require.NoError(t, s.Kill())
+	found, err := filepath.Glob(filepath.Join(dir, "buckets", bucket, ".sgwtmp", "multipart", "*", m.ID))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	folder = found[0] + ".0123456789abcdef0123456789abcdef-2.inprogress"
+	require.NoError(t, os.Rename(found[0], folder))
+	return m, parts, folder
+}
+
+// TestAnUploadOutlivesAKillDuringTheJoin: the next server joins the parts.
+func TestAnUploadOutlivesAKillDuringTheJoin(t *testing.T) {
+	dir := t.TempDir()
+	m, parts, folder := interrupted(t, newOn(t, dir), dir, "media/a")
+	files := newOn(t, dir).Bucket(bucket).Store()
+	stored, err := files.Parts(t.Context(), m)
+	require.NoError(t, err)
+	require.Equal(t, parts, stored)
+	require.NoError(t, files.Complete(t.Context(), m, parts))
+	joined, err := files.Head(t.Context(), m.Key)
+	require.NoError(t, err)
+	require.Equal(t, []any{int64(blob.MinPart + len("end")), "video/mp4"}, []any{joined.Size, joined.Type})
+	require.NoDirExists(t, folder)
+}
+
+// TestPartsOfAnObjectThatIsThereAreRemoved: versitygw was killed while it removed the parts.
+func TestPartsOfAnObjectThatIsThereAreRemoved(t *testing.T) {
+	dir := t.TempDir()
+	m, _, folder := interrupted(t, newOn(t, dir), dir, "media/a")
+	require.NoError(t, os.Remove(filepath.Join(folder, "1")))
+	other := filepath.Join(filepath.Dir(folder), "another-name.inprogress")
+	require.NoError(t, os.Mkdir(other, 0o750))
+	_, err := newOn(t, dir).Bucket(bucket).Store().Parts(t.Context(), m)
+	require.ErrorIs(t, err, blob.ErrAbsent)
+	require.NoDirExists(t, folder)
+	require.DirExists(t, other)
+}
