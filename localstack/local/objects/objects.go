@@ -85,7 +85,8 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 			return nil, fmt.Errorf("objects: make the folder: %w", err)
 		}
 	}
-	if err := reopenUploads(buckets); err != nil {
+	reopened, err := reopenUploads(buckets)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
@@ -96,7 +97,13 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 			return nil, err
 		}
 		s := newServer(net.JoinHostPort(host, strconv.Itoa(port)), awsRegion, secretKey)
-		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil || ctx.Err() != nil {
+		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil {
+			if err = s.removeParts(ctx, reopened); err != nil {
+				return nil, errors.Join(err, s.Stop())
+			}
+			return s, nil
+		}
+		if ctx.Err() != nil {
 			return s, err
 		}
 	}
