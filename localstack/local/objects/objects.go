@@ -85,7 +85,7 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 			return nil, fmt.Errorf("objects: make the folder: %w", err)
 		}
 	}
-	reopened, err := reopenUploads(buckets)
+	open, err := reopenUploads(buckets)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 		}
 		s := newServer(net.JoinHostPort(host, strconv.Itoa(port)), awsRegion, secretKey)
 		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil {
-			if err = s.removeParts(ctx, reopened); err != nil {
+			if err = s.removeParts(ctx, open); err != nil {
 				return nil, errors.Join(err, s.Stop())
 			}
 			return s, nil

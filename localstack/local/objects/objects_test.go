@@ -237,10 +237,34 @@ func TestPartsOfAnObjectThatIsThereAreRemoved(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(f.folder, strconv.Itoa(number+1))))
 		}
 		require.NoError(t, os.Rename(f.folder, f.joining))
+		if left == 1 { // A start that was killed before its server ran.
+			_, err := reopenUploads(filepath.Join(dir, "buckets"))
+			require.NoError(t, err)
+		}
 		second := newOn(t, dir)
 		_, err := second.Bucket(bucket).Store().Parts(t.Context(), f.Multipart)
 		require.ErrorIs(t, err, blob.ErrAbsent)
 		require.NoDirExists(t, f.folder)
+		rest, err := filepath.Glob(filepath.Dir(f.folder) + "/*")
+		require.NoError(t, err)
+		require.Empty(t, rest)
 		f.requireJoined(t, second)
 	}
+}
+
+// TestAllOpenUploadsAreListed, page by page.
+func TestAllOpenUploadsAreListed(t *testing.T) {
+	s := newOn(t, t.TempDir())
+	files, keys := s.Bucket(bucket).Store(), []string{"media/a", "media/b", "media/c"}
+	for _, key := range keys {
+		_, err := files.Begin(t.Context(), key, "video/mp4")
+		require.NoError(t, err)
+	}
+	open, err := openUploads(t.Context(), s.client, &s3.ListMultipartUploadsInput{Bucket: aws.String(bucket), MaxUploads: aws.Int32(1)})
+	require.NoError(t, err)
+	var listed []string
+	for _, u := range open {
+		listed = append(listed, *u.Key)
+	}
+	require.Equal(t, keys, listed)
 }
