@@ -29,6 +29,12 @@ try {
   const puts = [];
   page.on("request", (r) => r.method() === "PUT" && puts.push(new URL(r.url()).origin));
   await page.goto(String(line).trim());
+  // The page tells each change of the progress bar. At 8 MB a second, the file takes more than two seconds.
+  const shown = [];
+  await page.exposeFunction("shows", (value, max) => shown.push([value, max]));
+  await page.locator("#progress").evaluate((p) => new MutationObserver(() => window.shows(p.value, p.max)).observe(p, { attributes: true }));
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Network.emulateNetworkConditions", { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 8_000_000 });
 
   const slides = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(20_000_000, "slides\n"), Buffer.from("\n%%EOF\n")]);
   await page.setInputFiles("#file", { name: "Ünïcode slides.pdf", mimeType: "application/pdf", buffer: slides });
@@ -37,6 +43,8 @@ try {
   assert.equal(await link.textContent(), "Ünïcode slides.pdf");
   const sent = await page.locator("#progress").evaluate((p) => [p.value, p.max]);
   assert.deepEqual(sent, [slides.length, slides.length]);
+  const between = shown.filter(([value, max]) => max === slides.length && value > 0 && value < max);
+  assert(between.length > 0, `the bar showed ${JSON.stringify(shown)}`);
   assert.equal(puts.length, 1);
   assert.notEqual(puts[0], new URL(page.url()).origin);
   assert.notEqual(puts[0], new URL(LECTERN_US_URL).origin);
@@ -52,7 +60,7 @@ try {
   await page.waitForFunction(() => !/^(Sending|Uploaded)/.test(document.querySelector("#state").textContent));
   console.log(`a wrong file: ${await page.locator("#state").textContent()}`);
   assert.equal((await api("GET", `/sessions/${session}/files`)).data.length, 1);
-  console.log(`Chromium ${browser.version()} uploaded ${slides.length} bytes`);
+  console.log(`Chromium ${browser.version()} uploaded ${slides.length} bytes, and the bar showed ${between.length} values between`);
 } finally {
   await browser.close();
   example.kill();

@@ -159,7 +159,8 @@ func (x *exchange) openForm() error {
 	case params["boundary"] == "":
 		return apierr.Invalid("Content-Type", "Content-Type must have the boundary of the form.")
 	}
-	x.sent = Form{FormBody{x.r.Body, http.NewResponseController(x.w)}, params["boundary"]}
+	_, keyed := x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
+	x.sent = Form{FormBody{x.r.Body, http.NewResponseController(x.w)}, params["boundary"], keyed}
 	return x.refusal() // A caller over the rate limit sends no form.
 }
 

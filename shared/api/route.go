@@ -265,6 +265,8 @@ func (r *Revision) Resolve(c huma.Context) []error {
 type Form struct {
 	Body     FormBody
 	Boundary string
+	// Keyed reports whether the request has an Idempotency-Key. Claim needs no text otherwise.
+	Keyed bool
 }
 
 // FormBody is the body of a form.

@@ -8,7 +8,6 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/bus"
 	"lectern/shared/change"
-	"lectern/shared/feed"
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
@@ -71,20 +70,10 @@ func (u Upkeep) Delete(ctx context.Context, r *Request) error {
 	return err
 }
 
-// Messages returns the messages of the creation of a request, to publish them again; none if its change
-// record is gone or cannot be decoded.
-func (u Upkeep) Messages(ctx context.Context, r *Request) (all []bus.Message, err error) {
-	log := feed.Log{Table: u.Table.Lenient(), Root: change.Root(r.OrgID), Hourly: true, First: 1}
-	from, to := feed.Bound(r.CreatedAt.Time), feed.Bound(r.CreatedAt.Add(time.Millisecond))
-	for items, err := range log.Chunks(ctx, from, to, table.MaxWrites) {
-		if err != nil {
-			return nil, err
-		}
-		for _, item := range items {
-			if c, err := change.Decode(item); err == nil && c.RecordID == r.ID {
-				all = append(all, bus.Messages(*c)...)
-			}
-		}
+// Message returns a message of the creation of a request, to publish it again: the one that was published may be lost,
+// and so may the change record. It names the request in the place of the change.
+func (r *Request) Message() bus.Message {
+	return bus.Message{
+		Change: r.ID, At: r.CreatedAt, Org: r.OrgID, Kind: KindCreated, Type: Kind, RecordID: r.ID, Version: 1, Source: change.SourceService,
 	}
-	return all, nil
 }

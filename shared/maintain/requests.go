@@ -3,6 +3,7 @@ package maintain
 import (
 	"context"
 
+	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 )
 
@@ -27,25 +28,10 @@ func (r *run) requests(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	for _, request := range waiting {
-		messages, err := upkeep.Messages(ctx, request)
-		if err != nil {
-			return false, err
-		}
-		if len(messages) == 0 {
-			r.noteUnsent(ctx, request)
-			continue
-		}
-		if err := r.publish(ctx, messages); err != nil {
+		if err := r.publish(ctx, []bus.Message{request.Message()}); err != nil {
 			return false, err
 		}
 		r.report.Resent++
 	}
 	return true, nil
-}
-
-// noteUnsent writes a line about a data request that has no message: its change record is gone or damaged.
-func (r *run) noteUnsent(ctx context.Context, request *datarequest.Request) {
-	if r.Table.Log != nil {
-		r.Table.Log.WarnContext(ctx, "a data request cannot be sent to its worker again", "org", r.OrgID, "request", request.ID)
-	}
 }

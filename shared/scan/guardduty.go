@@ -29,12 +29,12 @@ func (g GuardDuty) Scan(ctx context.Context, o Object) (Verdict, error) {
 	for {
 		result, err := o.Store.Tag(ctx, o.Key, resultTag)
 		switch {
+		case err == nil && result != "":
+			return told(result)
 		case ctx.Err() != nil:
 			return "", fmt.Errorf("%w: GuardDuty has not scanned the object", ErrNoVerdict)
 		case err != nil:
 			return "", fmt.Errorf("%w: %w", ErrNoVerdict, err)
-		case result != "":
-			return told(result)
 		}
 		select {
 		case <-time.After(pollTime):

@@ -52,7 +52,7 @@ func TestGuardDutyIsAskedForSomeTime(t *testing.T) {
 	_, err = scan.GuardDuty{Wait: time.Nanosecond}.Scan(t.Context(), o)
 	require.EqualError(t, err, "scan: the scanner gave no verdict: GuardDuty has not scanned the object")
 	o.Key = "absent"
-	_, err = scan.GuardDuty{Wait: time.Second}.Scan(t.Context(), o)
+	_, err = scan.GuardDuty{Wait: time.Minute}.Scan(t.Context(), o)
 	require.ErrorIs(t, err, scan.ErrNoVerdict)
 	require.ErrorIs(t, err, blob.ErrAbsent)
 }

@@ -65,7 +65,9 @@ func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api
 		return nil, err
 	}
 	a := &arrival{Store: st, caller: c, session: in}
-	reader, err := form.Open(sent.Body, forms, a)
+	config := forms
+	config.Digests = sent.Keyed
+	reader, err := form.Open(sent.Body, config, a)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,10 @@ type Sent struct {
 	AssignedTo bool `json:"assigned_participant_id,omitempty"`
 }
 
+// hadFile reports whether there was a file for the bytes: the file that they replace, or the file that they were.
+// The record of the bytes of a new file changes first when the bytes become the file, or are erased.
+func (b *Bytes) hadFile() bool { return b.Sent != nil || b.Revision() > 1 }
+
 // object returns the key of the bytes of an id.
 func object(p session.Place, session, id string) string {
 	return upload.Place{Place: p}.Object(Folder, session, id)

@@ -109,7 +109,7 @@ func (st *Store) begun(ctx context.Context, c *auth.Caller, b *session.Body, f s
 }
 
 // again shows the upload that an earlier request under the same Idempotency-Key has begun, or the file
-// that has come of it. An upload that has ended otherwise is a 409.
+// that has come of it. An upload that has ended otherwise is a 409; a file that is deleted is a 404.
 func (st *Store) again(ctx context.Context, c *auth.Caller, in, bytes string) (*Begun, error) {
 	body, open, err := st.load(ctx, c, in)
 	if err != nil {
@@ -124,7 +124,7 @@ func (st *Store) again(ctx context.Context, c *auth.Caller, in, bytes string) (*
 	}
 	f := b.File
 	switch u := open.Find(f.ID); {
-	case u == nil && body.File(f.ID) == nil:
+	case u == nil && body.File(f.ID) == nil && b.hadFile():
 		return nil, Kind.NotFound()
 	case u == nil || u.Bytes != bytes:
 		return nil, apierr.Conflict("UPLOAD_ENDED", "The upload of the earlier request has ended. Begin another under another Idempotency-Key.")

@@ -81,23 +81,36 @@ func (b Bucket) Tag(ctx context.Context, key, name, value string) error {
 
 // unfinished returns the keys of the unfinished uploads that have parts. The bucket ends an upload without parts.
 func (b Bucket) unfinished(ctx context.Context, client *s3.Client, prefix string) (keys []string, err error) {
-	pages := s3.NewListMultipartUploadsPaginator(client, &s3.ListMultipartUploadsInput{Bucket: &b.Name, Prefix: &prefix})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
+	open, err := openUploads(ctx, client, &s3.ListMultipartUploadsInput{Bucket: &b.Name, Prefix: &prefix})
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range open {
+		parts, err := b.Store().Parts(ctx, blob.Multipart{Key: *u.Key, ID: *u.UploadId})
 		if err != nil {
-			return nil, fmt.Errorf("objects: list the uploads in parts: %w", err)
+			return nil, err
 		}
-		for _, u := range page.Uploads {
-			parts, err := b.Store().Parts(ctx, blob.Multipart{Key: *u.Key, ID: *u.UploadId})
-			if err != nil {
-				return nil, err
-			}
-			if len(parts) > 0 {
-				keys = append(keys, *u.Key)
-			}
+		if len(parts) > 0 {
+			keys = append(keys, *u.Key)
 		}
 	}
 	return keys, nil
+}
+
+// openUploads returns the uploads in parts that a list asks for. It goes on behind a key alone: versitygw refuses the
+// marker of an upload of another key, and the service begins one upload a key.
+func openUploads(ctx context.Context, client *s3.Client, in *s3.ListMultipartUploadsInput) (all []types.MultipartUpload, err error) {
+	for {
+		page, err := client.ListMultipartUploads(ctx, in)
+		if err != nil {
+			return nil, fmt.Errorf("objects: list the uploads in parts: %w", err)
+		}
+		all = append(all, page.Uploads...)
+		if !aws.ToBool(page.IsTruncated) {
+			return all, nil
+		}
+		in.KeyMarker = page.NextKeyMarker
+	}
 }
 
 // find returns the place.

@@ -1,6 +1,7 @@
 // Package objects runs the local S3 server, versitygw, as a child process. The server checks
 // signatures, signed headers, expiry, checksums and the smallest part of an upload as S3 does.
-// Read objects.go, then bucket.go, and door.go for a server that starts when it is needed.
+// Read objects.go, then bucket.go, reopen.go for uploads that a kill interrupted, and door.go for a server that
+// starts when it is needed.
 package objects
 
 import (
@@ -84,6 +85,10 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 			return nil, fmt.Errorf("objects: make the folder: %w", err)
 		}
 	}
+	open, err := reopenUploads(buckets)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	for range portTries {
@@ -92,7 +97,13 @@ func start(ctx context.Context, dir, awsRegion, secretKey string) (*Server, erro
 			return nil, err
 		}
 		s := newServer(net.JoinHostPort(host, strconv.Itoa(port)), awsRegion, secretKey)
-		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil || ctx.Err() != nil {
+		if err = s.run(ctx, binary, "posix", "--versioning-dir", versions, buckets); err == nil {
+			if err = s.removeParts(ctx, open); err != nil {
+				return nil, errors.Join(err, s.Stop())
+			}
+			return s, nil
+		}
+		if ctx.Err() != nil {
 			return s, err
 		}
 	}

@@ -1,10 +1,14 @@
 package objects
 
 import (
+	"crypto/md5"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -160,4 +164,107 @@ func TestPagesOfBrowsersMayUpload(t *testing.T) {
 	require.Equal(t, http.StatusOK, status)
 	require.NotEmpty(t, sent.Get("ETag"))
 	require.Contains(t, sent.Get("Access-Control-Expose-Headers"), "ETag")
+}
+
+// film is an upload of two parts.
+type film struct {
+	blob.Multipart
+	parts []blob.Part
+	// folder has the parts, and joining is its name while versitygw joins them.
+	folder, joining string
+}
+
+// sendFilm begins an upload and sends the parts.
+func sendFilm(t *testing.T, s *Server, dir string) *film {
+	t.Helper()
+	files := s.Bucket(bucket).Store()
+	m, err := files.Begin(t.Context(), "media/a", "video/mp4")
+	require.NoError(t, err)
+	f, sums := &film{Multipart: m}, ""
+	for i, content := range [][]byte{make([]byte, blob.MinPart), []byte("end")} {
+		part, err := files.Send(t.Context(), m, int32(i+1), content)
+		require.NoError(t, err)
+		f.parts = append(f.parts, part)
+		sum := md5.Sum(content)
+		sums += string(sum[:])
+	}
+	found, err := filepath.Glob(filepath.Join(dir, "buckets", bucket, ".sgwtmp", "multipart", "*", m.ID))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	f.folder, f.joining = found[0], fmt.Sprintf("%s.%x-2.inprogress", found[0], md5.Sum([]byte(sums)))
+	return f
+}
+
+// requireJoined checks that the object is there whole.
+func (f *film) requireJoined(t *testing.T, s *Server) {
+	t.Helper()
+	joined, err := s.Bucket(bucket).Store().Head(t.Context(), f.Key)
+	require.NoError(t, err)
+	require.Equal(t, []any{int64(blob.MinPart + len("end")), "video/mp4"}, []any{joined.Size, joined.Type})
+}
+
+// TestAnUploadOutlivesAKillDuringTheJoin: the next server joins the parts.
+func TestAnUploadOutlivesAKillDuringTheJoin(t *testing.T) {
+	dir := t.TempDir()
+	first := newOn(t, dir)
+	f := sendFilm(t, first, dir)
+	require.NoError(t, first.Kill())
+	require.NoError(t, os.Rename(f.folder, f.joining))
+	unknown := filepath.Join(filepath.Dir(f.folder), "unknown.inprogress")
+	require.NoError(t, os.Mkdir(unknown, 0o750))
+	second := newOn(t, dir)
+	require.DirExists(t, unknown)
+	files := second.Bucket(bucket).Store()
+	stored, err := files.Parts(t.Context(), f.Multipart)
+	require.NoError(t, err)
+	require.Equal(t, f.parts, stored)
+	require.NoError(t, files.Complete(t.Context(), f.Multipart, f.parts))
+	f.requireJoined(t, second)
+}
+
+// TestPartsOfAnObjectThatIsThereAreRemoved: versitygw was killed before it had removed all parts.
+func TestPartsOfAnObjectThatIsThereAreRemoved(t *testing.T) {
+	for left := range 3 {
+		dir := t.TempDir()
+		first := newOn(t, dir)
+		f := sendFilm(t, first, dir)
+		kept := filepath.Join(t.TempDir(), "kept")
+		require.NoError(t, exec.Command("cp", "-a", filepath.Dir(f.folder), kept).Run())
+		require.NoError(t, first.Bucket(bucket).Store().Complete(t.Context(), f.Multipart, f.parts))
+		require.NoError(t, first.Kill())
+		require.NoError(t, exec.Command("cp", "-a", kept, filepath.Dir(f.folder)).Run())
+		for number := range 2 - left {
+			require.NoError(t, os.Remove(filepath.Join(f.folder, strconv.Itoa(number+1))))
+		}
+		require.NoError(t, os.Rename(f.folder, f.joining))
+		if left == 1 { // A start that was killed before its server ran.
+			_, err := reopenUploads(filepath.Join(dir, "buckets"))
+			require.NoError(t, err)
+		}
+		second := newOn(t, dir)
+		_, err := second.Bucket(bucket).Store().Parts(t.Context(), f.Multipart)
+		require.ErrorIs(t, err, blob.ErrAbsent)
+		require.NoDirExists(t, f.folder)
+		rest, err := filepath.Glob(filepath.Dir(f.folder) + "/*")
+		require.NoError(t, err)
+		require.Empty(t, rest)
+		f.requireJoined(t, second)
+	}
+}
+
+// TestAllOpenUploadsAreListed, page by page.
+func TestAllOpenUploadsAreListed(t *testing.T) {
+	s := newOn(t, t.TempDir())
+	files, keys := s.Bucket(bucket).Store(), []string{"media/a", "media/b", "media/c"}
+	for _, key := range keys {
+		_, err := files.Begin(t.Context(), key, "video/mp4")
+		require.NoError(t, err)
+	}
+	open, err := openUploads(t.Context(), s.client, &s3.ListMultipartUploadsInput{Bucket: aws.String(bucket), MaxUploads: aws.Int32(1)})
+	require.NoError(t, err)
+	var listed []string
+	for _, u := range open {
+		listed = append(listed, *u.Key)
+	}
+	require.Equal(t, keys, listed)
 }

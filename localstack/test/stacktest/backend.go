@@ -148,6 +148,19 @@ func (s *Stack) NeedsStandIn(t testing.TB) {
 	}
 }
 
+// NeedsS3 leaves the test out if an emulator of AWS has the bucket. flaw says how the emulator differs from AWS.
+func (s *Stack) NeedsS3(t testing.TB, flaw string) {
+	t.Helper()
+	if s.OnEmulator() {
+		leaveOut(t, "the emulator's S3 "+flaw)
+	}
+}
+
+// OnEmulator reports whether the service is deployed to an emulator of AWS.
+func (s *Stack) OnEmulator() bool {
+	return s.backend.deployed != nil && s.backend.deployed.Endpoint != ""
+}
+
 // NeedsSlides leaves the test out if nothing draws holding slides.
 func (s *Stack) NeedsSlides(t testing.TB) {
 	t.Helper()
@@ -169,7 +182,7 @@ func (s *Stack) NeedsDoor(t testing.TB, why string) {
 // emulator differs from AWS.
 func (s *Stack) NeedsGateway(t testing.TB, flaw string) {
 	t.Helper()
-	if s.backend.deployed != nil && s.backend.deployed.Endpoint != "" {
+	if s.OnEmulator() {
 		leaveOut(t, "the emulator's gateway "+flaw)
 	}
 }

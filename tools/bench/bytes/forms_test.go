@@ -90,8 +90,12 @@ func TestAFormOfFiftyMegabytes(t *testing.T) {
 		b.direct(formSize)
 		alone += time.Since(began)
 	}
+	share := 100 * alone.Seconds() / forms.Seconds()
 	t.Logf("a form of 50 MiB: %s, the store alone: %s, a share of %.0f %%",
-		perSecond(rounds*formSize, forms), perSecond(rounds*formSize, alone), 100*alone.Seconds()/forms.Seconds())
+		perSecond(rounds*formSize, forms), perSecond(rounds*formSize, alone), share)
+	if scale.Whole() {
+		require.GreaterOrEqual(t, share, 60.0, "the goal")
+	}
 }
 
 // TestFormsAtOnceNeedLittleMemory: ten forms of 50 MiB, in a process that also is their client.

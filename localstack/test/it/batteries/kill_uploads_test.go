@@ -1,45 +1,48 @@
 package batteries_test
 
 import (
-	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
-	"net/http"
-	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
-	"lectern/shared/blob"
+	"lectern/shared/media"
+	"lectern/shared/recording"
 	"lectern/shared/table"
 	"lectern/shared/upload"
 )
 
 const (
-	// uploadOver and bytesOver are later than the end of an upload, and of the bytes of a deleted file.
-	uploadOver, bytesOver = 2 * 24 * time.Hour, 32 * 24 * time.Hour
-	// largeFile is the most that a large file of the test has beyond its text.
-	largeFile = 4 << 20
-	// mostKept leaves room for the uploads whose create had no answer: each counts for a day.
-	mostKept = 20
+	// uploadOver and bytesOver are later than the end of an upload, and of the bytes of a deleted file or session.
+	uploadOver, bytesOver = 8 * 24 * time.Hour, 32 * 24 * time.Hour
+	// mediaClients send films and recordings beside the killClients, which send files.
+	mediaClients = 3
 )
 
 // TestKillUploads kills the service, its engine or its bucket at random moments of uploads, and starts them
-// again. An acknowledged file stays with its bytes, a call without an answer can be repeated, and after the
-// maintenance there is neither a visible file without bytes nor bytes without an owner.
+// again. An acknowledged file, film or recording stays with its bytes, a call without an answer can be
+// repeated, and after the maintenance there is neither a visible record without bytes nor bytes without an owner.
 func TestKillUploads(t *testing.T) {
 	k := &uploading{service: built(t), r: it.Source(it.Seed(t), killClients), kills: map[string]int{}, lost: map[string]int{}}
 	seed := k.r.Uint64()
-	for i := range killClients {
+	for i := range killClients + mediaClients {
 		session := (&it.Client{Stack: k.caller, T: t}).NewSessions("A talk")[0]
-		k.couriers = append(k.couriers, &courier{t: t, s: k.caller, r: it.Source(seed, i), session: session, name: i, files: map[string]*parcel{}})
+		s := sender{t: t, s: k.caller, r: it.Source(seed, i), session: session, name: i}
+		if i < killClients {
+			k.clients = append(k.clients, &courier{sender: s, files: map[string]*parcel{}})
+			continue
+		}
+		m := &mediaSender{sender: s, bucket: &k.bucket, kept: map[string]*medium{}}
+		k.clients, k.media = append(k.clients, m), append(k.media, m)
 	}
 	for round := range it.Size(10, 100) {
 		k.round(round)
@@ -48,11 +51,27 @@ func TestKillUploads(t *testing.T) {
 	k.report()
 }
 
+// uploader is a client that keeps a journal of what was acknowledged.
+type uploader interface {
+	// prepare sends, before the service is in danger, what work begins with.
+	prepare()
+	// work uploads until a call has no answer.
+	work()
+	// settle repeats the call without an answer.
+	settle()
+	// check compares the service with the journal, and returns the number of visible records.
+	check() int
+	// about returns the part that all clients have.
+	about() *sender
+}
+
 // uploading kills a service under uploads.
 type uploading struct {
 	*service
-	couriers []*courier
-	r        *rand.Rand
+	clients []uploader
+	// media are those of the clients that send films and recordings.
+	media []*mediaSender
+	r     *rand.Rand
 	// kills counts the kills by what was killed, lost the calls without an answer by their name.
 	kills, lost map[string]int
 }
@@ -60,10 +79,13 @@ type uploading struct {
 // round kills the service at a random moment, starts it again, and looks at what is left.
 func (k *uploading) round(number int) {
 	k.t.Helper()
+	for _, c := range k.clients {
+		c.prepare()
+	}
 	after := time.Duration(20+k.r.IntN(400)) * time.Millisecond
 	worked := make(chan struct{})
 	go func() {
-		it.Concurrently(killClients, func(client int) { k.couriers[client].work() })
+		it.Concurrently(len(k.clients), func(client int) { k.clients[client].work() })
 		close(worked)
 	}()
 	time.Sleep(after)
@@ -72,17 +94,50 @@ func (k *uploading) round(number int) {
 	require.False(k.t, k.t.Failed())
 	k.start()
 	visible := 0
-	for _, c := range k.couriers {
-		k.lost[c.lost]++
+	for _, c := range k.clients {
+		k.lost[c.about().lost]++
 		c.settle()
 		visible += c.check()
 	}
 	k.owned(uploadOver, func(u *upload.Upload) bool {
 		return !u.Stored() && u.Ends.Before(time.Now().Add(uploadOver-upload.Grace))
 	})
-	require.Len(k.t, k.stored(), visible, "records of visible files")
-	for _, c := range k.couriers {
-		require.Equal(k.t, len(c.files), c.check(), "after the maintenance")
+	require.Len(k.t, k.stored(), visible, "records of visible files, films and recordings")
+	left := 0
+	for _, c := range k.clients {
+		left += c.check()
+	}
+	require.Equal(k.t, visible, left, "after the maintenance")
+	k.onlyMedia()
+	k.emptySessions()
+}
+
+// onlyMedia checks that the bucket has, of all films and recordings, those that were acknowledged.
+func (k *uploading) onlyMedia() {
+	k.t.Helper()
+	acknowledged, stored := []string{}, []string{}
+	for _, m := range k.media {
+		acknowledged = append(acknowledged, keysWhere(m.kept, func(*medium) bool { return true })...)
+	}
+	for _, folder := range []string{media.Folder, recording.Folder} {
+		keys, err := k.bucket.Keys(k.t.Context(), folder+"/")
+		require.NoError(k.t, err)
+		stored = append(stored, keys...)
+	}
+	slices.Sort(acknowledged)
+	require.Equal(k.t, acknowledged, stored, "the bytes of films and recordings")
+}
+
+// emptySessions lets clients with many media go on in another session, and removes the bytes of the former.
+func (k *uploading) emptySessions() {
+	k.t.Helper()
+	full := slices.DeleteFunc(slices.Clone(k.media), func(m *mediaSender) bool { return len(m.kept) < mostMedia })
+	for _, m := range full {
+		m.leaveSession()
+	}
+	if len(full) > 0 {
+		k.owned(bytesOver, func(u *upload.Upload) bool { return !u.Stored() })
+		k.onlyMedia()
 	}
 }
 
@@ -127,195 +182,73 @@ func (k *uploading) owned(later time.Duration, over func(*upload.Upload) bool) {
 		require.Contains(k.t, records, key, "bytes without an owner")
 	}
 	require.Empty(k.t, keysWhere(records, over), "records that have ended")
+	require.Empty(k.t, k.partFiles(), "parts that the bucket does not list")
+}
+
+// partFiles returns the files of the parts that the bucket keeps, also those that its lists leave out.
+func (k *uploading) partFiles() (all []string) {
+	k.t.Helper()
+	require.NoError(k.t, filepath.WalkDir(k.data, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && strings.Contains(name, "/.sgwtmp/multipart/") {
+			all = append(all, name)
+		}
+		return err
+	}))
+	return all
 }
 
 // report logs the numbers, and checks that kills came between all calls.
 func (k *uploading) report() {
 	k.t.Helper()
-	files, calls := 0, 0
-	for _, c := range k.couriers {
-		files, calls = files+len(c.files), calls+c.calls
+	calls := 0
+	for _, c := range k.clients {
+		calls += c.about().calls
 	}
 	require.NotContains(k.t, k.lost, "", "a client had all its answers")
-	k.t.Logf("killed %v under %d calls; without an answer were %v; %d files are left", k.kills, calls, k.lost, files)
+	k.t.Logf("killed %v under %d calls; without an answer were %v; %d uploads are left", k.kills, calls, k.lost, len(k.stored()))
 }
 
-// parcel is a file as a client knows it.
-type parcel struct{ text, path string }
-
-// courier uploads files to a session of its own, and keeps a journal of what was acknowledged.
-type courier struct {
-	t       *testing.T
-	s       *stacktest.Stack
-	r       *rand.Rand
+// sender is the part that all clients of the test have.
+type sender struct {
+	t *testing.T
+	s *stacktest.Stack
+	r *rand.Rand
+	// session is the session that the client uploads to, and no other client.
 	session string
-	// name, calls and made are the number of the client, and of its calls and files.
+	// name, calls and made are the number of the client, and of its calls and uploads.
 	name, calls, made int
-	// files are the acknowledged files by id.
-	files map[string]*parcel
-	// lost is the name of the call without an answer, of the file lostID with the text lostText.
-	lost, lostID, lostText string
+	// lost is the name of the call without an answer, and reason what came instead.
+	lost, reason string
 }
 
-// path returns a path below the files of the session.
-func (c *courier) path(rest string) string {
-	return c.s.EventPath("/sessions/" + c.session + "/files" + rest)
-}
+// about returns the sender (uploader).
+func (c *sender) about() *sender { return c }
 
-// work uploads, replaces and deletes files until a call has no answer.
-func (c *courier) work() {
-	for c.lost = ""; c.lost == "" && !c.t.Failed(); {
-		ids := keysWhere(c.files, func(*parcel) bool { return true })
-		switch n := c.r.IntN(7); {
-		case (len(ids) < 3 || n == 6) && len(ids) < mostKept && chance(c.r, 2):
-			c.form()
-		case len(ids) < 3 || n < 2 && len(ids) < mostKept:
-			c.upload("create", "")
-		case n < 4:
-			c.upload("replace", it.OneOf(c.r, ids))
-		default:
-			id := it.OneOf(c.r, ids)
-			if _, done := c.ask("delete", id, "", http.MethodDelete, "/"+id, nil); done {
-				delete(c.files, id)
-			}
-		}
-	}
-}
-
-// text returns the bytes of another file.
-func (c *courier) text() string {
-	c.made++
-	text := fmt.Sprintf("%%PDF-1.7\n%% client %d wrote %d\n", c.name, c.made)
-	if chance(c.r, 3) {
-		text += strings.Repeat("x", c.r.IntN(largeFile))
-	}
-	return text
-}
-
-// form sends a new file in one request under a key. One in four has more than a part of bytes.
-func (c *courier) form() {
-	key, text := uuid.NewString(), c.text()
-	if chance(c.r, 4) {
-		text += strings.Repeat("y", blob.MinPart)
-	}
-	if answer, done := c.ask("form", key, text, http.MethodPost, "/upload", formOf(key, text)); done {
-		c.keep(text, answer)
-	}
-}
-
-// formOf returns a form with a file, under a key.
-func formOf(key, text string) any {
-	form := "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slides.pdf\"\r\n\r\n" + text + "\r\n--b--\r\n"
-	return stacktest.WithHeaders(form, "Content-Type", "multipart/form-data; boundary=b", "Idempotency-Key", key)
-}
-
-// upload sends a new file, or other bytes of a file.
-func (c *courier) upload(call, id string) {
-	text, rest := c.text(), ""
-	if id != "" {
-		rest = "/" + id + "/replace"
-	}
-	answer, done := c.ask(call, id, text, http.MethodPost, rest, object{"filename": "slides.pdf", "size_bytes": len(text)})
-	if !done {
-		return
-	}
-	var begun struct {
-		Data struct {
-			ID     string
-			Upload stacktest.Signed
-		}
-	}
-	if err := json.Unmarshal(answer.Body, &begun); err != nil {
-		c.t.Errorf("%s: %v", answer.Body, err)
-		return
-	}
-	id = begun.Data.ID
-	c.calls++
-	sent, err := stacktest.TrySendBytes(c.t, begun.Data.Upload, []byte(text))
-	if c.unanswered("send", id, text, sent, err) {
-		return
-	}
-	if answer, done = c.ask("complete", id, text, http.MethodPost, "/"+id+"/complete", nil); done {
-		c.keep(text, answer)
-	}
-}
-
-// keep notes a file that the service has shown.
-func (c *courier) keep(text string, answer stacktest.Answer) {
-	data, _ := it.DecodeObject(answer.Body)["data"].(object)
-	id, _ := data["id"].(string)
-	shown, _ := data["url"].(string)
-	address, err := url.Parse(shown)
-	if err != nil || !strings.HasPrefix(address.Path, "/files/") {
-		c.t.Errorf("%s has no address: %v", answer.Body, err)
-		return
-	}
-	c.files[id] = &parcel{text, address.Path}
-}
+// path returns a path below a collection of the session.
+func (c *sender) path(rest string) string { return c.s.EventPath("/sessions/" + c.session + rest) }
 
 // ask sends a call and reports whether it was done.
-func (c *courier) ask(call, id, text, method, rest string, body any) (stacktest.Answer, bool) {
+func (c *sender) ask(call, method, path string, body any) (stacktest.Answer, bool) {
 	c.calls++
-	answer, err := c.s.Send(c.t, method, c.path(rest), body)
-	return answer, !c.unanswered(call, id, text, answer, err)
+	answer, err := c.s.Send(c.t, method, path, body)
+	return answer, !c.unanswered(call, answer, err)
+}
+
+// send sends bytes to the bucket and reports whether it was done.
+func (c *sender) send(call string, to stacktest.Signed, content []byte) (stacktest.Answer, bool) {
+	c.calls++
+	answer, err := stacktest.TrySendBytes(c.t, to, content)
+	return answer, !c.unanswered(call, answer, err)
 }
 
 // unanswered reports whether a call has no answer, and notes the call.
-func (c *courier) unanswered(call, id, text string, answer stacktest.Answer, err error) bool {
+func (c *sender) unanswered(call string, answer stacktest.Answer, err error) bool {
 	switch {
 	case err != nil || answer.Status >= 500:
-		c.lost, c.lostID, c.lostText = call, id, text
+		c.lost, c.reason = call, fmt.Sprintf("%d %s %v", answer.Status, answer.Body, err)
 		return true
 	case answer.Status >= 400:
-		c.t.Errorf("client %d, %s of %s: %d %s", c.name, call, id, answer.Status, answer.Body)
+		c.t.Errorf("client %d, %s: %d %s", c.name, call, answer.Status, answer.Body)
 	}
 	return answer.Status >= 400
-}
-
-// settle repeats the call without an answer, as a client does. An upload whose create has no answer stays
-// for the maintenance.
-func (c *courier) settle() {
-	c.t.Helper()
-	want := map[string][]int{"complete": {200}, "send": {200, 400}, "delete": {204, 404}, "form": {201}}[c.lost]
-	if want == nil {
-		return
-	}
-	method, rest, body := http.MethodPost, "/"+c.lostID+"/complete", any(nil)
-	switch c.lost {
-	case "delete":
-		method, rest = http.MethodDelete, "/"+c.lostID
-	case "form":
-		rest, body = "/upload", formOf(c.lostID, c.lostText)
-	}
-	answer, err := c.s.Send(c.t, method, c.path(rest), body)
-	require.NoError(c.t, err)
-	require.Contains(c.t, want, answer.Status, "%s of %s: %s", c.lost, c.lostID, answer.Body)
-	switch {
-	case c.lost == "delete":
-		delete(c.files, c.lostID)
-	case answer.Status < http.StatusMultipleChoices:
-		c.keep(c.lostText, answer)
-	default:
-		require.Contains(c.t, string(answer.Body), "have not been uploaded", "bytes are stored whole or not at all")
-	}
-}
-
-// check downloads each visible file, compares the files with the journal, and returns their number.
-func (c *courier) check() int {
-	c.t.Helper()
-	var shown []string
-	for _, f := range entity(c.s.Call(c.t, 200, http.MethodGet, c.path(""), nil).JSON(c.t)).List("data") {
-		shown = append(shown, f.ID())
-		known := c.files[f.ID()]
-		require.NotNil(c.t, known, "client %d: %v is visible", c.name, f)
-		require.EqualValues(c.t, len(known.text), f["size"])
-		to := c.s.Call(c.t, 302, http.MethodGet, known.path, nil).Header.Get("Location")
-		answer, err := stacktest.TrySendBytes(c.t, stacktest.Signed{URL: to, Method: http.MethodGet}, nil)
-		require.NoError(c.t, err)
-		require.Equal(c.t, 200, answer.Status, "client %d: %v has no bytes: %s", c.name, f, answer.Body)
-		require.True(c.t, known.text == string(answer.Body), "client %d: %v has other bytes", c.name, f)
-	}
-	slices.Sort(shown)
-	require.Equal(c.t, keysWhere(c.files, func(*parcel) bool { return true }), shown, "client %d", c.name)
-	return len(shown)
 }

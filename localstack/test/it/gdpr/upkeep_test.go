@@ -106,8 +106,8 @@ func TestAnOpenRequestIsSentAgain(t *testing.T) {
 	require.Empty(t, sent)
 }
 
-// TestARequestWithoutItsChangeIsNotCounted as sent again: there is no message to send.
-func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
+// TestARequestWithoutItsChangeIsSentAgain, and done: the request says all that the worker needs.
+func TestARequestWithoutItsChangeIsSentAgain(t *testing.T) {
 	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}
 	id, _ := b.asked("access")
 	for _, c := range it.ChangesOf(t, b.Stack) {
@@ -116,27 +116,9 @@ func TestARequestWithoutItsChangeIsNotCounted(t *testing.T) {
 		}
 	}
 	report, sent := b.maintained(25 * time.Hour)
-	require.Zero(t, report.Resent)
-	require.Empty(t, sent)
-}
-
-// TestARequestWithADamagedChangeHoldsUpNoOther: the request after it is sent again.
-func TestARequestWithADamagedChangeHoldsUpNoOther(t *testing.T) {
-	log := new(stacktest.Log)
-	b := &bench{Contacts: &it.Contacts{Client: &it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}}}
-	b.asked("access")
-	b.askedFor("access", "grace@example.org")
-	report, before := b.maintained(25 * time.Hour)
-	require.Equal(t, 2, report.Resent)
-	for _, c := range it.ChangesOf(t, b.Stack) {
-		if c.RecordID == before[0].RecordID {
-			it.EngineOf(t, b.Stack).PutBroken(t, table.Item{Key: c.Key(), Kind: table.KindChange})
-		}
-	}
-	report, sent := b.maintained(25 * time.Hour)
 	require.Equal(t, 1, report.Resent)
-	require.Equal(t, before[1:], sent)
-	require.Regexp(t, `cannot be sent to its worker again.*`+before[0].RecordID, log.String())
+	require.Zero(t, b.invoke(it.Encode(t, object{"detail": sent[0]}), 1))
+	require.Equal(t, "completed", b.request(id)["status"])
 }
 
 // TestTheOperatorsMaintainSendsToTheWorker through the bus.

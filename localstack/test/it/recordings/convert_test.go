@@ -202,6 +202,7 @@ func TestALostOrderIsGivenAgain(t *testing.T) {
 // TestACompletionDuringAConversionChangesNothing, and neither do messages after its end.
 func TestACompletionDuringAConversionChangesNothing(t *testing.T) {
 	b := newBench(t)
+	b.Inside(t, "the worker converts beside the test")
 	changes := b.WatchChanges("recording")
 	id := b.sent(stereo.file())
 	waiting := data(b.complete(200, id))

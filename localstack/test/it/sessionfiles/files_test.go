@@ -192,6 +192,40 @@ func TestARepeatedCreate(t *testing.T) {
 	it.EngineOf(t, d.Stack).RequireWhole(t)
 }
 
+// TestARepeatedCreateOfAnEndedUpload is a 409, after refused bytes and after a deletion.
+func TestARepeatedCreateOfAnEndedUpload(t *testing.T) {
+	d := newDesk(t)
+	create := func(status int, key string) entity {
+		return d.Do(status, http.MethodPost, d.path(), draft(html), "Idempotency-Key", key)
+	}
+	refused := entity(create(201, "refused").At("data").(object))
+	require.Equal(t, 200, put(t, refused, html))
+	d.complete(400, refused.ID())
+	it.RequireError(t, create(409, "refused"), "UPLOAD_ENDED", "")
+	d.complete(404, refused.ID())
+
+	deleted := entity(create(201, "deleted").At("data").(object))
+	d.Call(t, 204, http.MethodDelete, d.EventPath(d.path("/", deleted.ID())), nil)
+	it.RequireError(t, create(409, "deleted"), "UPLOAD_ENDED", "")
+	require.Empty(t, d.list())
+	it.EngineOf(t, d.Stack).RequireWhole(t)
+}
+
+// TestARepeatedReplacementOfADeletedFile is a 404, whether the file had the bytes or not.
+func TestARepeatedReplacementOfADeletedFile(t *testing.T) {
+	d := newDesk(t)
+	file := d.add(pdf)
+	replace := func(status int, key string) entity {
+		return d.Do(status, http.MethodPost, d.path("/", file.ID(), "/replace"), draft(pdf), "Idempotency-Key", key)
+	}
+	require.Equal(t, 200, put(t, entity(replace(200, "complete").At("data").(object)), pdf))
+	d.complete(200, file.ID())
+	replace(200, "open")
+	d.Call(t, 204, http.MethodDelete, d.EventPath(d.path("/", file.ID())), nil)
+	replace(404, "complete")
+	replace(404, "open")
+}
+
 // TestAssignedParticipants: a file belongs to a participant of the session, as long as there is one.
 func TestAssignedParticipants(t *testing.T) {
 	d := newDesk(t)

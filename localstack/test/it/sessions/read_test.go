@@ -110,6 +110,7 @@ func TestReadsAreLimitedAndSearchesAreNot(t *testing.T) {
 
 func TestNumbersOfAnEventAreItsOwnAndNeverReused(t *testing.T) {
 	d := it.NewClient(t)
+	d.Inside(t, "each instance of a function takes numbers ahead")
 	there := d.InNewEvent()
 	require.Equal(t, "SESS-1", d.Create(200, object{"title": "A"})["friendly_id"])
 	second := d.Create(200, object{"title": "B"})

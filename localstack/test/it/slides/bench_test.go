@@ -46,7 +46,9 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	return &bench{Client: it.NewClient(t), seen: map[string]bool{}}
+	d := it.NewClient(t)
+	d.NeedsSlides(t)
+	return &bench{Client: d, seen: map[string]bool{}}
 }
 
 // Send keeps messages (bus.Queue).
