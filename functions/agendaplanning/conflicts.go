@@ -19,7 +19,7 @@ const aboutConflicts = "An extension of this service. Lists the sessions of the 
 	"or else the session's `capacity`\n" +
 	"- `rule`: an enabled rule of another type\n\n" +
 	"The first three need no rule and are errors. The first enabled rule of `no_room_overlap`, `no_participant_overlap` or `room_capacity` " +
-	"gives its id and level. A conflict of two sessions is in the lists of both. " +
+	"gives its id and level. A conflict of two sessions is in the lists of both; of a `track_in_one_room` in that of the session to move. " +
 	"More than %d conflicts are a 400; one of several people counts for each. For example:\n\n```json\n%s\n```"
 
 const exampleConflicts = `[{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "friendly_id": "SESS-12", "title": "Keynote",

@@ -46,6 +46,9 @@ func (d RuleDraft) Apply(e resource.Edit[*Rule]) error {
 	d.Name.Into(&r.Name)
 	d.Config.Into(&r.Config)
 	d.Enabled.Into(&r.Enabled)
+	if !e.New && !d.Config.Sent {
+		return nil // An older release may have taken the parameters.
+	}
 	return r.Config.check(r.Type)
 }
 

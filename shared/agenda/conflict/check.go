@@ -10,7 +10,8 @@ import (
 // Check returns the sessions with conflicts, in the order of the agenda: by start, end and id, then
 // the sessions without times. Each lists overlaps of rooms, overlaps of people, the capacity of its
 // room and broken rules in the order of the rules. Within these, the other sessions are in the
-// order of the agenda. A conflict of two sessions is in the lists of both. Check returns
+// order of the agenda. A conflict of two sessions is in the lists of both, and of a
+// track_in_one_room in that of the session to move. Check returns
 // ErrTooMany for more than Max conflicts.
 func Check(a Agenda) ([]Found, error) {
 	c := newCheck(a)

@@ -68,7 +68,10 @@ func (p parameters) id(name string, to *string) bool {
 func (r *Rule) read(sent parameters) bool {
 	switch r.Type {
 	case minGapMinutes:
-		return sent.into("minutes", &r.minutes)
+		minutes := 0.0 // 15.0 and 1.5e1 are whole numbers, too.
+		fits := sent.into("minutes", &minutes)
+		r.minutes = int(minutes)
+		return fits
 	case trackInOneRoom:
 		return sent.id("track_id", &r.track)
 	case inOrder:

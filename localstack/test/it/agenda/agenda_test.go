@@ -1,6 +1,7 @@
 package agenda_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/table"
 )
 
 // ruleShape and personaShape are the properties of a rule and of a persona (gaps.md 4).
@@ -172,4 +174,23 @@ func TestRulesAndPersonasLeaveTheSettingsAlone(t *testing.T) {
 	d.NewEntry("personas", "Nadia")
 	it.RequireSettingsVersion(t, d.Stack)
 	require.Equal(t, before.Body, d.Call(t, 200, http.MethodGet, d.EventPath("/tracks"), nil).Body)
+}
+
+// TestARuleOfAnOlderReleaseCanBeChanged although its parameters would be refused now, unless these are sent.
+func TestARuleOfAnOlderReleaseCanBeChanged(t *testing.T) {
+	d := it.NewClient(t)
+	id := rule(d, 200, "no_room_overlap", object{"note": "high"}).ID()
+	engine := it.EngineOf(t, d.Stack)
+	for key, l := range engine.Dump(t) {
+		if strings.HasSuffix(key.SK, id) && strings.Contains(l.Data, `"note":"high"`) {
+			item, err := d.Table(t).Get(t.Context(), key)
+			require.NoError(t, err)
+			item.Data = bytes.Replace(item.Data, []byte(`"note"`), []byte(`"level"`), 1)
+			require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(item)))
+		}
+	}
+	path := "/rules/" + id
+	require.Equal(t, object{"level": "high"}, d.Do(200, http.MethodGet, path, nil)["config"])
+	require.Equal(t, false, d.Do(200, http.MethodPut, path, object{"enabled": false})["enabled"])
+	it.RequireInvalid(t, d.Do(400, http.MethodPut, path, object{"config": object{"level": "high"}}), "config.level")
 }

@@ -2,6 +2,7 @@ package agenda_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -98,7 +99,7 @@ func TestConflictsOfTheLiveAgenda(t *testing.T) {
 	warning := object{"level": "warning"}
 	rule(p.Client, 200, "no_room_overlap", warning)
 	rule(p.Client, 200, "room_capacity", warning)
-	gap := rule(p.Client, 200, "min_gap_minutes", it.Merged(warning, object{"minutes": 15}))
+	gap := rule(p.Client, 200, "min_gap_minutes", it.Merged(warning, object{"minutes": json.RawMessage("15.0")}))
 	rule(p.Client, 200, "time_window", object{"starts": "00:00", "ends": "23:59", "weekdays": []any{"sunday"}})
 	rule(p.Client, 200, "track_in_one_room", object{"track_id": track})
 	rule(p.Client, 200, "order", object{"before_session_id": p.Held["Talk"].ID(), "after_session_id": p.Held["Keynote"].ID()})
