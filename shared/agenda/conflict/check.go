@@ -52,6 +52,10 @@ type check struct {
 	// compared.
 	gaps   []int
 	person string
+	// locals are the local times of the sessions; nil before the first time_window. positions are the positions of
+	// the sessions by id; nil before the first order.
+	locals    []local
+	positions map[string]int
 }
 
 // finding is a conflict with its place in the list of its session: by source, then by the position

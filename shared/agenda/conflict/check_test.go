@@ -217,7 +217,26 @@ func TestACheckIsBounded(t *testing.T) {
 }
 
 // BenchmarkCheck checks 10,000 sessions of five days in 60 rooms, with a rule of each type.
-func BenchmarkCheck(b *testing.B) {
+func BenchmarkCheck(b *testing.B) { benchmark(b, largeAgenda()) }
+
+// BenchmarkCheckWith200Rules checks the same sessions with as many rules as an event may have.
+func BenchmarkCheckWith200Rules(b *testing.B) {
+	a := largeAgenda()
+	for i := len(a.Rules); i < 200; i++ {
+		kind, config := "time_window", `{"starts":"00:00","ends":"23:59"}`
+		switch i % 3 {
+		case 1:
+			kind, config = "track_in_one_room", fmt.Sprintf(`{"track_id":"none%d"}`, i)
+		case 2:
+			kind, config = "order", fmt.Sprintf(`{"before_session_id":"%036d","after_session_id":"%036d"}`, i, 10_000)
+		}
+		a.Rules = append(a.Rules, conflict.Parse(fmt.Sprint("r", i), kind, []byte(config)))
+	}
+	benchmark(b, a)
+}
+
+// largeAgenda returns an agenda of 10,000 sessions with a rule of each type.
+func largeAgenda() conflict.Agenda {
 	d := newDraw(1, 1)
 	a := conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}
 	for i := range 60 {
@@ -239,6 +258,12 @@ func BenchmarkCheck(b *testing.B) {
 	} {
 		a.Rules = append(a.Rules, conflict.Parse(kind, kind, []byte(config)))
 	}
+	return a
+}
+
+// benchmark checks an agenda.
+func benchmark(b *testing.B, a conflict.Agenda) {
+	b.Helper()
 	conflicts := 0
 	for b.Loop() {
 		all, err := conflict.Check(a)

@@ -43,9 +43,13 @@ func (c *check) addGap(i int, sessions pair, gap time.Duration, people []string)
 
 // checkWindow finds the sessions outside of a time_window, in the zone of the event.
 func (c *check) checkWindow(i int) {
-	zone := cmp.Or(c.Zone, time.UTC)
+	if c.locals == nil { // The first of these rules.
+		for _, s := range c.sessions {
+			c.locals = append(c.locals, localOf(s, cmp.Or(c.Zone, time.UTC)))
+		}
+	}
 	for at, s := range c.sessions {
-		if s.scheduled() && !c.Rules[i].allows(s.Starts.In(zone), s.Ends.In(zone)) {
+		if s.scheduled() && !c.Rules[i].allows(c.locals[at]) {
 			c.add(at, finding{firstRule + i, alone, c.broken(i, "The session is not %s.", c.Rules[i].window())})
 		}
 	}
@@ -77,8 +81,11 @@ func (c *check) checkTrack(i int) {
 
 // onTrack reports whether a session is on the track of rule i and in a room.
 func (c *check) onTrack(i, at int) bool {
+	if c.sessions[at].Track == "" || c.sessions[at].Track != c.Rules[i].track {
+		return false
+	}
 	_, known := c.roomOf(at)
-	return known && c.sessions[at].Track != "" && c.sessions[at].Track == c.Rules[i].track
+	return known
 }
 
 // checkOrder finds whether a session begins before the session that must come before it has ended.
@@ -96,10 +103,14 @@ func (c *check) checkOrder(i int) {
 
 // position returns the position of a session; alone if the agenda has no such session.
 func (c *check) position(id string) int {
-	for at, s := range c.sessions {
-		if s.ID == id {
-			return at
+	if c.positions == nil { // The first rule of an order.
+		c.positions = map[string]int{}
+		for at, s := range c.sessions {
+			c.positions[s.ID] = at
 		}
+	}
+	if at, known := c.positions[id]; known {
+		return at
 	}
 	return alone
 }

@@ -138,7 +138,7 @@ func (n naive) standing(kind string) (level, id string) {
 	return "error", ""
 }
 
-// inside reports whether every minute of a session is in the window of a rule.
+// inside reports whether start and end of a session are in the window of a rule, on one day.
 func (n naive) inside(r plainRule, s *conflict.Session) bool {
 	zone := n.Zone
 	if zone == nil {

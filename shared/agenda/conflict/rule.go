@@ -102,13 +102,28 @@ func timeOfDay(t time.Time) time.Duration {
 // gap returns the time that a min_gap_minutes asks for.
 func (r *Rule) gap() time.Duration { return time.Duration(r.minutes) * time.Minute }
 
+// local is when a session takes place, in the zone of the event.
+type local struct {
+	// oneDay reports whether the session ends on the day of its start.
+	oneDay  bool
+	weekday string
+	// starts and ends are times of day.
+	starts, ends time.Duration
+}
+
+// localOf returns when a session takes place in a zone.
+func localOf(s *Session, zone *time.Location) local {
+	starts, ends := s.Starts.In(zone), s.Ends.In(zone)
+	return local{
+		oneDay:  starts.YearDay() == ends.YearDay() && starts.Year() == ends.Year(),
+		weekday: strings.ToLower(starts.Weekday().String()), starts: timeOfDay(starts), ends: timeOfDay(ends),
+	}
+}
+
 // allows reports whether a session is within a time_window: on one day, on one of the weekdays, and
-// between the times of day. Both times are local.
-func (r *Rule) allows(starts, ends time.Time) bool {
-	oneDay := starts.YearDay() == ends.YearDay() && starts.Year() == ends.Year()
-	weekday := strings.ToLower(starts.Weekday().String())
-	return oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, weekday)) &&
-		timeOfDay(starts) >= r.opens && timeOfDay(ends) <= r.closes
+// between the times of day.
+func (r *Rule) allows(l local) bool {
+	return l.oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, l.weekday)) && l.starts >= r.opens && l.ends <= r.closes
 }
 
 // window describes a time_window in words.
