@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -35,10 +36,14 @@ func (b Bucket) At(url string) Bucket {
 	return b
 }
 
+// connections are those of this process to all buckets. A client of its own for each call would keep its connection
+// for a minute and a half, and a test of thousands of calls has no files for so many.
+var connections = sync.OnceValue(func() aws.HTTPClient { return table.HTTPClient(nil) })
+
 // Place returns what a blob.Store needs.
 func (b Bucket) Place() blob.Place {
 	return blob.Place{Bucket: b.Name, Config: aws.Config{
-		BaseEndpoint: &b.URL, Region: b.AWSRegion, HTTPClient: table.HTTPClient(nil),
+		BaseEndpoint: &b.URL, Region: b.AWSRegion, HTTPClient: connections(),
 		Credentials: credentials.NewStaticCredentialsProvider(b.AccessKey, b.SecretKey, ""),
 	}}
 }
