@@ -159,7 +159,7 @@ func (x *exchange) openForm() error {
 	case params["boundary"] == "":
 		return apierr.Invalid("Content-Type", "Content-Type must have the boundary of the form.")
 	}
-	_, keyed := x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
+	_, keyed := x.sentKeys()
 	x.sent = Form{FormBody{x.r.Body, http.NewResponseController(x.w)}, params["boundary"], keyed}
 	return x.refusal() // A caller over the rate limit sends no form.
 }
@@ -230,9 +230,15 @@ func (x *exchange) checkBody() error {
 	return err
 }
 
+// sentKeys returns the values of the header Idempotency-Key, and reports whether the request has the header.
+func (x *exchange) sentKeys() (keys []string, sent bool) {
+	keys, sent = x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
+	return keys, sent
+}
+
 // claim looks up the request's idempotency key.
 func (x *exchange) claim() error {
-	keys, sent := x.r.Header[http.CanonicalHeaderKey(idempotency.Header)]
+	keys, sent := x.sentKeys()
 	if !sent || !x.idempotent() || x.form != nil && x.body == nil {
 		return nil
 	}

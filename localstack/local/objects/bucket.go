@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -35,10 +36,14 @@ func (b Bucket) At(url string) Bucket {
 	return b
 }
 
+// connections are those of this process to all buckets. A client of its own for each call would keep its connection
+// for a minute and a half, and a test of thousands of calls has no files for so many.
+var connections = sync.OnceValue(func() aws.HTTPClient { return table.HTTPClient(nil) })
+
 // Place returns what a blob.Store needs.
 func (b Bucket) Place() blob.Place {
 	return blob.Place{Bucket: b.Name, Config: aws.Config{
-		BaseEndpoint: &b.URL, Region: b.AWSRegion, HTTPClient: table.HTTPClient(nil),
+		BaseEndpoint: &b.URL, Region: b.AWSRegion, HTTPClient: connections(),
 		Credentials: credentials.NewStaticCredentialsProvider(b.AccessKey, b.SecretKey, ""),
 	}}
 }
@@ -46,10 +51,15 @@ func (b Bucket) Place() blob.Place {
 // Store returns the bucket as a client in this process calls it.
 func (b Bucket) Store() *blob.Store { return &blob.Store{Find: b.find} }
 
+// client returns a client of the bucket for calls that no blob.Store makes.
+func (b Bucket) client() *s3.Client {
+	return s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
+}
+
 // Keys returns the keys with bytes that begin with a prefix, in order. Bytes of an earlier version and of an
 // unfinished upload in parts count too.
 func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
-	client := s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
+	client := b.client()
 	keys := []string{}
 	pages := s3.NewListObjectVersionsPaginator(client, &s3.ListObjectVersionsInput{Bucket: &b.Name, Prefix: &prefix})
 	for pages.HasMorePages() {
@@ -69,8 +79,7 @@ func (b Bucket) Keys(ctx context.Context, prefix string) ([]string, error) {
 
 // Tag puts a tag on an object, in the place of the others that it has.
 func (b Bucket) Tag(ctx context.Context, key, name, value string) error {
-	client := s3.NewFromConfig(b.Place().Config, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err := client.PutObjectTagging(ctx, &s3.PutObjectTaggingInput{
+	_, err := b.client().PutObjectTagging(ctx, &s3.PutObjectTaggingInput{
 		Bucket: &b.Name, Key: &key, Tagging: &types.Tagging{TagSet: []types.Tag{{Key: &name, Value: &value}}},
 	})
 	if err != nil {

@@ -65,5 +65,9 @@ func (b bucketFor) find(context.Context) (blob.Place, error) {
 	return b.stack.bucketOf(b.name).Place(), nil
 }
 
-// BlobsOf returns the store of bytes of a function in this process.
-func (s *Stack) BlobsOf(name string) *blob.Store { return &blob.Store{Find: bucketFor{s, name}.find} }
+// BlobsOf returns the store of bytes of a function in this process, the same for each call: a recorder opens an address
+// for each store.
+func (s *Stack) BlobsOf(name string) *blob.Store {
+	made, _ := s.blobs.LoadOrStore(name, &blob.Store{Find: bucketFor{s, name}.find})
+	return made.(*blob.Store)
+}

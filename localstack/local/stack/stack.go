@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -100,6 +101,8 @@ type Stack struct {
 	// server or door has the bucket, see openBucket.
 	server *objects.Server
 	door   *objects.Door
+	// blobs has the store of bytes of each function in this process, by name.
+	blobs sync.Map
 	// record is the recorder's door to the engine, if any.
 	record *recorder.Door
 }

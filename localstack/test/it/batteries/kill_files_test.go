@@ -3,6 +3,7 @@ package batteries_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -44,7 +45,7 @@ func (c *courier) prepare() {}
 // work uploads, replaces and deletes files until a call has no answer.
 func (c *courier) work() {
 	for c.lost = ""; c.lost == "" && !c.t.Failed(); {
-		ids := keysWhere(c.files, func(*parcel) bool { return true })
+		ids := slices.Sorted(maps.Keys(c.files))
 		switch n := c.r.IntN(7); {
 		case (len(ids) < 3 || n == 6) && len(ids) < mostKept && chance(c.r, 2):
 			c.form()
@@ -181,6 +182,6 @@ func (c *courier) check() int {
 		require.True(c.t, known.text == string(answer.Body), "client %d: %v has other bytes", c.name, f)
 	}
 	slices.Sort(shown)
-	require.Equal(c.t, keysWhere(c.files, func(*parcel) bool { return true }), shown, "client %d", c.name)
+	require.Equal(c.t, slices.Sorted(maps.Keys(c.files)), shown, "client %d", c.name)
 	return len(shown)
 }

@@ -3,6 +3,7 @@ package batteries_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -117,7 +118,7 @@ func (k *uploading) onlyMedia() {
 	k.t.Helper()
 	acknowledged, stored := []string{}, []string{}
 	for _, m := range k.media {
-		acknowledged = append(acknowledged, keysWhere(m.kept, func(*medium) bool { return true })...)
+		acknowledged = append(acknowledged, slices.Sorted(maps.Keys(m.kept))...)
 	}
 	for _, folder := range []string{media.Folder, recording.Folder} {
 		keys, err := k.bucket.Keys(k.t.Context(), folder+"/")
