@@ -28,7 +28,7 @@ const Operator = "operator"
 const (
 	// withRecords is for functions with catalogues: up to 224 MB of records in memory
 	// (shared/stores), enough for 100,000 contacts and an event of as many sessions
-	// (docs/operations.md).
+	// (docs/operations.md). Agenda planning keeps 32 MB of bookings beside (shared/agenda/live).
 	withRecords = 512
 	// withSettings is for functions that keep only the settings of events: 16 MB as
 	// stored, about three times as much in memory (shared/settings).
