@@ -110,7 +110,7 @@ func (l *live) readSessions(ctx context.Context) (err error) {
 			wanted = append(wanted, catalogue.Want{ID: row.ID, Version: row.Version})
 		}
 	}
-	defer func() { l.Memory.keep(src, l.bookings) }() // Also what was read before an error: the next request reads the rest.
+	defer l.Memory.keep(src, l.bookings) // Also what was read before an error: the next request reads the rest.
 	var newer []*session.Row
 	for some := range slices.Chunk(wanted, bodiesAtOnce) {
 		bodies, err := l.Sessions.Catalogue.Bodies(ctx, src, some)
