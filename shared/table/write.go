@@ -2,6 +2,7 @@ package table
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,6 +20,8 @@ type Write struct {
 	err  error
 	// auth makes a Replace raise the auth version of its item.
 	auth bool
+	// count is the number of a Recount; nil for another write.
+	count *recount
 }
 
 // kind is a kind of writes: expressions as DynamoDB takes them, empty for none.
@@ -57,6 +60,24 @@ func Insert(item Item) Write { return Write{kind: insert, item: item} }
 // write the settings and auth versions, so that no concurrent BumpSettings or BumpAuth is
 // lost.
 func Replace(item Item, was int64) Write { return Write{kind: replace, item: item, n: was} }
+
+// Recount stores the number from+by as text, and raises the version of an item that still is was. An item
+// that was missing has version 0.
+func Recount(was Item, from, by int) Write {
+	next := Item{Key: was.Key, Version: was.Version + 1}
+	if was.Version == 0 {
+		return Insert(next).counting(recount{from, by})
+	}
+	return Replace(next, was.Version).counting(recount{from, by})
+}
+
+// recount is the number of an item that was read, and what a Recount adds to it.
+type recount struct{ from, by int }
+
+func (w Write) counting(c recount) Write {
+	w.count, w.item.Data = &c, strconv.AppendInt(nil, int64(c.from+c.by), 10)
+	return w
+}
 
 // Put stores version, data and expiry of an item without a condition.
 func Put(item Item) Write { return Write{kind: put, item: item} }
@@ -150,10 +171,24 @@ func (w Write) Key() Key { return w.item.Key }
 // Kind returns the Kind of the item.
 func (w Write) Kind() string { return w.item.Kind }
 
-// Merge joins two bumps of the same version into one bump. ok is false for any other two
-// writes. A merged bump for two records keeps no Last.
+// Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions. ok is
+// false for any other two writes. A merged bump for two records keeps no Last.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
-	if !w.bumps() || !other.bumps() || (w.kind == bumpSettings) != (other.kind == bumpSettings) || w.item.Key != other.item.Key {
+	switch {
+	case w.item.Key != other.item.Key:
+		return Write{}, false
+	case w.Bumps() && other.Bumps():
+		return w.mergeBump(other)
+	case w.n != other.n || w.kind != other.kind:
+		return Write{}, false
+	case w.count != nil && other.count != nil:
+		return w.counting(recount{w.count.from, w.count.by + other.count.by}), true
+	}
+	return w, w.checks()
+}
+
+func (w Write) mergeBump(other Write) (merged Write, ok bool) {
+	if (w.kind == bumpSettings) != (other.kind == bumpSettings) {
 		return Write{}, false
 	}
 	if w.item.Last != other.item.Last {
@@ -164,8 +199,21 @@ func (w Write) Merge(other Write) (merged Write, ok bool) {
 	return w, true
 }
 
-// bumps reports whether the write adds to a version.
-func (w Write) bumps() bool { return w.kind == bump || w.kind == bumpFor || w.kind == bumpSettings }
+// Bumps reports whether the write adds to a version, without a condition on the version.
+func (w Write) Bumps() bool { return w.kind == bump || w.kind == bumpFor || w.kind == bumpSettings }
+
+// checks reports whether the write is a condition alone.
+func (w Write) checks() bool { return w.kind == exists || w.kind == absent || w.kind == version }
+
+// After returns the write as it is after an earlier one: a Recount changes what an earlier Recount of the
+// item stores. Any other write stays.
+func (w Write) After(earlier Write) Write {
+	if w.count == nil || earlier.count == nil || w.item.Key != earlier.item.Key {
+		return w
+	}
+	was := Item{Key: w.item.Key, Version: earlier.item.Version}
+	return Recount(was, earlier.count.from+earlier.count.by, w.count.by)
+}
 
 // overhead is about the size of a write without its key and data, in bytes.
 const overhead = 64
@@ -206,7 +254,7 @@ func (w Write) parts(name string, now time.Time) *types.Update {
 	switch {
 	case update == store:
 		update = w.stored(values)
-	case w.rows != 0 && w.bumps():
+	case w.rows != 0 && w.Bumps():
 		update += addRows
 	}
 	if w.kind == bumpFor {

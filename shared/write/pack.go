@@ -94,22 +94,36 @@ func grouped(ops []planned) (groups []group) {
 // shard returns the key of the first version that the operation bumps.
 func (op planned) shard() string {
 	for _, w := range op.writes {
-		if _, bump := w.Merge(w); bump {
+		if w.Bumps() {
 			return w.Key().PK + w.Key().SK
 		}
 	}
 	return ""
 }
 
-// packs divides the group into transactions.
+// packs divides the group into transactions. A number that an earlier one changes is changed further.
 func (g group) packs() (packs []pack) {
 	for _, op := range g.ops {
-		if last := len(packs) - 1; last >= 0 && packs[last].add(op) {
+		if last := len(packs) - 1; last >= 0 && packs[last].add(op.after(packs[:last])) {
 			continue
 		}
+		op = op.after(packs)
 		packs = append(packs, pack{[]planned{op}, op.writes})
 	}
 	return packs
+}
+
+// after returns the operation as it is written after packs.
+func (op planned) after(packs []pack) planned {
+	op.writes = slices.Clone(op.writes)
+	for i := range op.writes {
+		for _, p := range packs {
+			for _, earlier := range p.writes {
+				op.writes[i] = op.writes[i].After(earlier)
+			}
+		}
+	}
+	return op
 }
 
 // add takes the operations into the pack. It returns false, and takes no operation, if the
