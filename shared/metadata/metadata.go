@@ -11,6 +11,7 @@ import (
 	"lectern/shared/keys"
 	"lectern/shared/record"
 	"lectern/shared/settings/item"
+	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
@@ -74,6 +75,20 @@ type Entry struct {
 	UpdatedAt     wire.Time          `json:"updated_at"`
 	DeletedAt     *wire.Time         `json:"deleted_at,omitempty"`
 	Version       int64              `json:"-"`
+}
+
+// Key returns the key of an entry of an event.
+func Key(org, event int64, kind Kind, id string) table.Key {
+	return item.Place{Org: org, Event: event}.Key(string(kind), id)
+}
+
+// Live reports whether the item of an entry, empty for none, is an entry that is not deleted.
+func Live(stored table.Item) (bool, error) {
+	if stored.Version == 0 {
+		return false, nil
+	}
+	e, err := record.Decode[Entry](stored)
+	return err == nil && e.DeletedAt == nil, err
 }
 
 // RecordID returns the entry's id.

@@ -18,26 +18,43 @@ type operation[R any] struct {
 
 func (op operation[R]) key() table.Key { return op.in.Key(op.id, op.change.Verb == Restored) }
 
-// Reads returns the keys beside the record, and the key of a record that exists.
+// Reads returns the keys beside the record, the key of a record that exists, and what a new record
+// names.
 func (op operation[R]) Reads() []table.Key {
 	keys := op.in.Beside(op.change.Verb, op.id)
-	if op.made == nil {
-		keys = append(keys, op.key())
+	if op.made != nil {
+		return append(keys, op.in.Named(op.made)...)
 	}
-	return keys
+	return append(keys, op.key())
 }
 
-// More returns no keys.
-func (op operation[R]) More(write.Items) []table.Key { return nil }
+// More returns the keys of what the next version of a stored record names. Plan returns the errors.
+func (op operation[R]) More(got write.Items) []table.Key {
+	stored, found := got[op.key()]
+	if op.made != nil || !found {
+		return nil
+	}
+	r, err := op.in.Decode(stored)
+	if err == nil && op.change.Edit != nil {
+		err = op.change.Edit(r)
+	}
+	if err != nil {
+		return nil
+	}
+	return op.in.Named(r)
+}
 
-// Touches returns nil: no bulk has these operations.
+// Touches returns nil, so that the operation waits for others that read the same.
 func (op operation[R]) Touches(write.Items) []string { return nil }
 
 // Plan checks the step, edits the record and collects the writes.
 func (op operation[R]) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err error) {
-	s := Step[R]{Verb: op.change.Verb, After: op.made}
+	s := Step[R]{Verb: op.change.Verb}
 	if op.made == nil {
 		s.Was = got[op.key()]
+	} else {
+		fresh := *op.made // Each plan completes a record of its own.
+		s.After = &fresh
 	}
 	if s.Was.Version > 0 {
 		if s.Before, err = op.in.Decode(s.Was); err != nil {
@@ -48,9 +65,12 @@ func (op operation[R]) Plan(ctx context.Context, got write.Items) (plan *write.P
 		return nil, err
 	}
 	if op.made == nil {
-		if s.After, err = op.edited(s); err != nil {
-			return nil, err
-		}
+		s.After, err = op.edited(s, got)
+	} else {
+		err = op.in.Admit(s, got)
+	}
+	if err != nil {
+		return nil, err
 	}
 	writes, err := op.in.Writes(ctx, s, got)
 	if err != nil {
@@ -60,7 +80,7 @@ func (op operation[R]) Plan(ctx context.Context, got write.Items) (plan *write.P
 }
 
 // edited returns the next version of a stored record.
-func (op operation[R]) edited(s Step[R]) (*R, error) {
+func (op operation[R]) edited(s Step[R], got write.Items) (*R, error) {
 	if s.Before == nil || op.in.Head(s.Before).Deleted() != (s.Verb == Restored) {
 		return nil, op.in.NotFound()
 	}
@@ -72,6 +92,10 @@ func (op operation[R]) edited(s Step[R]) (*R, error) {
 		if err := op.change.Edit(r); err != nil {
 			return nil, err
 		}
+	}
+	s.After = r
+	if err := op.in.Admit(s, got); err != nil {
+		return nil, err
 	}
 	h := op.in.Head(r)
 	// After the edit, since a wrong body is a 400 before a stale version is a 409.

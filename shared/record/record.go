@@ -62,8 +62,13 @@ type Storage[R any] interface {
 	NotFound() error
 	// Beside returns the keys of the other items that a step reads.
 	Beside(verb Verb, id string) []table.Key
+	// Named returns the keys of further items that the next version of a record names.
+	Named(r *R) []table.Key
 	// Check refuses a step before the record is edited. Before is nil without a record.
 	Check(s Step[R], got write.Items) error
+	// Admit refuses the next version of a record, before the version is compared with the one that the
+	// client has seen. It may complete the record.
+	Admit(s Step[R], got write.Items) error
 	// Writes returns the writes of a step, or refuses the new version.
 	Writes(ctx context.Context, s Step[R], got write.Items) ([]table.Write, error)
 }
@@ -77,10 +82,15 @@ type Records[R any] struct {
 
 // Create stores a new record and sets the times and the version.
 func (rs Records[R]) Create(ctx context.Context, r *R) (*R, error) {
+	return write.Run[*R](ctx, rs.Table, rs.Creation(r))
+}
+
+// Creation returns the operation that creates a record.
+func (rs Records[R]) Creation(r *R) write.Op {
 	h := rs.Head(r)
 	*h.CreatedAt, *h.Version = wire.At(rs.Now()), 1
 	*h.UpdatedAt = *h.CreatedAt
-	return write.Run[*R](ctx, rs.Table, operation[R]{in: rs, change: Change[R]{Verb: Created}, made: r})
+	return operation[R]{in: rs, change: Change[R]{Verb: Created}, made: r}
 }
 
 // Change changes a record that exists.
@@ -96,7 +106,12 @@ type Change[R any] struct {
 // Change changes the record of an id and returns the next version. It returns a 404 without
 // the record, the error of Edit, and a 409 for a guard that fails.
 func (rs Records[R]) Change(ctx context.Context, id string, c Change[R]) (*R, error) {
-	return write.Run[*R](ctx, rs.Table, operation[R]{in: rs, change: c, id: id})
+	return write.Run[*R](ctx, rs.Table, rs.Changing(id, c))
+}
+
+// Changing returns the operation that changes the record of an id.
+func (rs Records[R]) Changing(id string, c Change[R]) write.Op {
+	return operation[R]{in: rs, change: c, id: id}
 }
 
 // Replay returns the record that an earlier request under the same Idempotency-Key wrote, in

@@ -41,7 +41,16 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 	if !ok {
 		return nil, c.kind.notFound()
 	}
-	return decode[R, P](stored)
+	r, err := decode[R, P](stored)
+	return c.shown(r, err)
+}
+
+// shown completes a record for an answer.
+func (c Collection[R, P, D]) shown(r P, err error) (P, error) {
+	if err == nil && r != nil && c.kind.Show != nil {
+		c.kind.Show(r, c.Store, c.owner)
+	}
+	return r, err
 }
 
 // last follows all ids in a sort key.
@@ -62,7 +71,7 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 			return nil, err
 		}
 		r, err := decode[R, P](stored)
-		if err != nil {
+		if _, err = c.shown(r, err); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -80,17 +89,23 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	records := c.records(false)
 	if r, err := records.Replay(ctx); r != nil || err != nil {
-		return r, err
+		return c.shown(r, err)
 	}
-	if err := check(draft); err != nil {
+	r, err := c.made(c.NewID(), draft)
+	if err != nil {
+		return nil, err
+	}
+	return c.shown(records.Create(ctx, r))
+}
+
+// made returns the record that a draft makes under an id.
+func (c Collection[R, P, D]) made(id string, draft D) (P, error) {
+	if err := checkBody(draft); err != nil {
 		return nil, err
 	}
 	r := P(new(R))
-	r.header().ID = c.NewID()
-	if err := c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true}); err != nil {
-		return nil, err
-	}
-	return records.Create(ctx, r)
+	r.header().ID = id
+	return r, c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true})
 }
 
 // Change is a change of a record that exists.
@@ -111,25 +126,36 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 	records := c.records(ch.Force)
 	if ch.Verb == record.Restored {
 		if r, err := records.Replay(ctx); r != nil || err != nil {
-			return r, err
+			return c.shown(r, err)
 		}
 	}
-	if ch.Draft != nil {
-		if err := check(*ch.Draft); err != nil {
-			return nil, err
-		}
+	step, err := c.step(ch)
+	if err != nil {
+		return nil, err
 	}
-	edit := func(r *R) error {
-		if ch.Draft == nil {
-			return nil
-		}
-		return c.apply(*ch.Draft, Edit[P]{Owner: c.owner, Record: r})
+	return c.shown(records.Change(ctx, id, step))
+}
+
+// step returns the change of a stored record. It refuses a draft whose body breaks a rule.
+func (c Collection[R, P, D]) step(ch Change[D]) (step record.Change[R], err error) {
+	step = record.Change[R]{Verb: ch.Verb, Guard: ch.Guard}
+	if ch.Draft == nil {
+		return step, nil
 	}
-	return records.Change(ctx, id, record.Change[R]{Verb: ch.Verb, Guard: ch.Guard, Edit: edit})
+	step.Edit = func(r *R) error { return c.apply(*ch.Draft, Edit[P]{Owner: c.owner, Record: r}) }
+	return step, checkBody(*ch.Draft)
 }
 
 func (c Collection[R, P, D]) records(force bool) record.Records[R] {
 	return record.Records[R]{Table: c.Table, Now: c.Now, Storage: storage[R, P, D]{c, force}}
+}
+
+// most returns how many records there may be.
+func (c Collection[R, P, D]) most() int {
+	if c.Most > 0 {
+		return min(c.kind.Max, int(c.Most))
+	}
+	return c.kind.Max
 }
 
 // maxBytes bounds the JSON of a record. A list without pages is answered without compression if

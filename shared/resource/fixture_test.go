@@ -2,8 +2,10 @@ package resource_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,6 +22,32 @@ type desk struct {
 	t *testing.T
 	// owner is the id of the parent record; empty without a parent.
 	owner string
+	// values has the values that stand for texts.
+	values *values
+}
+
+// values makes the values of a property that does not take any text, once for each text.
+type values struct {
+	mu sync.Mutex
+	// service is the address of the service with all groups.
+	service string
+	made    map[string]string
+}
+
+// value returns the value of the first required property that stands for a text.
+func (d *desk) value(text string) string {
+	d.t.Helper()
+	if d.stands == nil {
+		return text
+	}
+	v := d.values
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	name, at := fmt.Sprint(d.Org, " ", d.Event, " ", text), *d.Stack
+	if at.URL = v.service; v.made[name] == "" {
+		v.made[name] = d.stands(d.t, &at, text)
+	}
+	return v.made[name]
 }
 
 // forEvery does a test on every kind, each time in an organization of its own. Afterwards
@@ -38,8 +66,12 @@ func forKinds(t *testing.T, keep func(subject) bool, test func(t *testing.T, d *
 		}
 		tested++
 		t.Run(strings.ReplaceAll(strings.TrimPrefix(s.path, "/v1/"), "/", "."), func(t *testing.T) {
-			d := (&desk{Stack: region.NewOrganization(t), subject: s, t: t}).instance(func(*api.Env) {})
+			own := region.NewOrganization(t)
+			d := (&desk{Stack: own, subject: s, t: t, values: &values{service: own.URL, made: map[string]string{}}}).instance(func(*api.Env) {})
 			d.owner = d.newParent("Parent")
+			if d.stands != nil {
+				d.body = d.fresh("Body")
+			}
 			test(t, d)
 		})
 	}
@@ -106,6 +138,7 @@ func (d *desk) at(id string) string { return d.collection() + "/" + id }
 
 // fresh is the body of a create whose unique value no other record has.
 func (d *desk) fresh(value string) object {
+	value = d.value(value)
 	body := it.Merged(d.body, object{d.required[0]: value})
 	if d.unique != "" {
 		body[d.unique] = value

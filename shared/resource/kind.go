@@ -8,6 +8,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
 // Codes of the conflicts of this package.
@@ -40,6 +41,12 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// share; empty for a record without a value. Nil for a kind without unique values.
 	Unique      func(P) string
 	UniqueField string
+	// Named returns the keys of the items that a record names. Admit gets the items, and refuses the next
+	// version of a record by them and by the parent. Nil for a kind without.
+	Named func(P, Owner) []table.Key
+	Admit func(Admission[P]) error
+	// Show completes a record for an answer with what is not stored. Nil for a kind without.
+	Show func(P, Store, Owner)
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
@@ -64,8 +71,8 @@ type Draft[P any] interface{ Apply(Edit[P]) error }
 // breaks the rule, before anything is read: such a 400 comes before the 404 of a missing record.
 type Checked interface{ Check() error }
 
-// check returns the error of a draft that is Checked.
-func check(draft any) error {
+// checkBody returns the error of a draft that is Checked.
+func checkBody(draft any) error {
 	if d, ok := draft.(Checked); ok {
 		return d.Check()
 	}
@@ -78,6 +85,17 @@ type Edit[P any] struct {
 	Record P
 	// New reports whether the record is being created.
 	New bool
+}
+
+// Admission is the next version of a record, before it is written. Admit may complete it. Admit runs again
+// if the parent or the record has changed before the write.
+type Admission[P any] struct {
+	Owner
+	Verb   record.Verb
+	Record P
+	// Parent is the item of the parent record, Found are the items of Named that exist.
+	Parent table.Item
+	Found  write.Items
 }
 
 // Deletion is a record that is to be deleted.

@@ -135,9 +135,11 @@ type Store struct {
 	Most int64
 	// Unlimited lets a creation pass Max.
 	Unlimited bool
+	// AdminURL begins the deep links into the admin application; empty without one.
+	AdminURL string
 }
 
 // NewStore returns the store of a group.
 func NewStore(env api.Env) Store {
-	return Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Most: env.MostRecords}
+	return Store{Table: env.Table, Now: env.Now, NewID: env.NewID, Most: env.MostRecords, AdminURL: env.AdminURL}
 }

@@ -27,8 +27,9 @@ type Routes struct {
 	// Reads and Writes are the buckets.
 	Reads, Writes ratelimit.Bucket
 	// Paged has the list answer in pages. Post adds the create as POST on the collection, and
-	// Patch the update as PATCH. Restore adds the route that restores a deleted record.
-	Paged, Post, Patch, Restore bool
+	// Patch the update as PATCH. Restore adds the route that restores a deleted record, and Bulk
+	// the route that does many operations.
+	Paged, Post, Patch, Restore, Bulk bool
 }
 
 // Of returns the routes of a kind: list, create, get, update and delete, and the routes that r
@@ -67,6 +68,10 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 		restore := handler(k, store, all.restore)
 		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, says(r.Writes, restores)...))
 	}
+	if r.Bulk {
+		options := append(says(r.Writes, bulks), api.MaxBody(api.BulkBodyLimit))
+		routes = append(routes, api.Post("bulk"+r.Many, r.Path+"/bulk", handler(k, store, all.bulk), r.Write, options...))
+	}
 	return routes
 }
 
@@ -77,6 +82,7 @@ const (
 		"A stale `updated_at` or `If-Match` is a 409."
 	deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."
 	restores = "Brings a deleted record back, within 30 days of its deletion."
+	bulks    = "Does up to 100 operations in their order. Each succeeds or fails alone, and sees what earlier ones did to the same record."
 )
 
 // creates returns the description of the create.

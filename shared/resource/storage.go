@@ -3,10 +3,8 @@ package resource
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
@@ -64,11 +62,36 @@ func (s storage[R, P, D]) Check(step record.Step[R], got write.Items) error {
 	return nil
 }
 
+// Named returns the key that holds the unique value of the next version, unless the last version has the
+// same, and the keys of what the record names.
+func (s storage[R, P, D]) Named(r *R) (keys []table.Key) {
+	if s.kind.Unique != nil {
+		if value := s.kind.Unique(r); value != "" && value != P(r).header().meta.Unique {
+			keys = append(keys, s.owner.HoldKey(s.kind.Name, value))
+		}
+	}
+	if s.kind.Named != nil {
+		keys = append(keys, s.kind.Named(r, s.owner)...)
+	}
+	return keys
+}
+
+func (s storage[R, P, D]) Admit(step record.Step[R], got write.Items) error {
+	if s.kind.Admit == nil {
+		return nil
+	}
+	a := Admission[P]{Owner: s.owner, Verb: step.Verb, Record: step.After, Found: got}
+	if keys := s.kind.parentKeys(s.owner); keys != nil {
+		a.Parent = got[keys[0]]
+	}
+	return s.kind.Admit(a)
+}
+
 // Writes returns the writes of the record, the unique value, the number of records, the
 // parent's condition and the change record.
 func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
 	noted := s.noted(ctx, step)
-	held, err := s.holds(ctx, step)
+	held, err := s.holds(step, got)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +107,7 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	writes := slices.Concat(stored, held, number, s.parent(step.Verb), []table.Write{noted.Write()}, childless)
+	writes := slices.Concat(stored, held, number, s.parent(step.Verb, got), []table.Write{noted.Write()}, childless)
 	if s.kind.Security != nil {
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
@@ -135,7 +158,7 @@ func (s storage[R, P, D]) store(step record.Step[R]) ([]table.Write, error) {
 
 // holds returns the writes that free the unique value of the last version and hold that of the
 // next. It refuses a value that another record holds.
-func (s storage[R, P, D]) holds(ctx context.Context, step record.Step[R]) (writes []table.Write, err error) {
+func (s storage[R, P, D]) holds(step record.Step[R], got write.Items) (writes []table.Write, err error) {
 	h, kind := P(step.After).header(), s.kind
 	held := ""
 	if step.Before != nil {
@@ -155,17 +178,11 @@ func (s storage[R, P, D]) holds(ctx context.Context, step record.Step[R]) (write
 		return writes, nil
 	}
 	hold := table.Item{Key: s.owner.HoldKey(kind.Name, h.meta.Unique), Version: 1, Data: fmt.Appendf(nil, `{"id":%q}`, h.ID)}
-	// A hold that appears later makes the write stale, since the hold may be of this record.
-	stored, err := s.Table.Get(ctx, hold.Key)
-	switch {
-	case errors.Is(err, table.ErrNotFound):
-		return append(writes, table.Insert(hold)), nil
-	case err != nil:
-		return nil, err
-	case string(stored.Data) == string(hold.Data):
-		return nil, table.ErrStale
+	if stored, held := got[hold.Key]; held && string(stored.Data) != string(hold.Data) {
+		return nil, kind.taken()
 	}
-	return nil, kind.taken()
+	// A hold of this record was read later than the record, so the write is stale.
+	return append(writes, table.Insert(hold)), nil
 }
 
 // number returns the write that counts the record. It refuses a record too many. The
@@ -179,25 +196,23 @@ func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Wri
 	if err != nil {
 		return nil, err
 	}
-	most := s.kind.Max
-	if s.Most > 0 {
-		most = min(most, int(s.Most))
-	}
-	if by > 0 && number >= most && !s.Unlimited {
+	if most := s.most(); by > 0 && number >= most && !s.Unlimited {
 		return nil, apierr.TooMany(s.kind.Many, number, most, cmp.Or(s.kind.Advice, apierr.DeleteSome))
 	}
-	item := table.Item{Key: s.countKey(), Version: stored.Version + 1, Data: strconv.AppendInt(nil, int64(number+by), 10)}
-	if stored.Version == 0 {
-		return []table.Write{table.Insert(item)}, nil
-	}
-	return []table.Write{table.Replace(item, stored.Version)}, nil
+	stored.Key = s.countKey()
+	return []table.Write{table.Recount(stored, number, by)}, nil
 }
 
 // parent returns the condition that the parent is still there when a record comes into
-// being below it.
-func (s storage[R, P, D]) parent(verb record.Verb) []table.Write {
+// being below it, and that the parent has not changed if the kind admits records by it.
+func (s storage[R, P, D]) parent(verb record.Verb, got write.Items) []table.Write {
 	keys := s.kind.parentKeys(s.owner)
-	if keys == nil || verb == record.Updated || verb == record.Deleted {
+	switch {
+	case keys == nil:
+		return nil
+	case s.kind.Admit != nil:
+		return []table.Write{table.Version(keys[0], got[keys[0]].Version)}
+	case verb == record.Updated || verb == record.Deleted:
 		return nil
 	}
 	return []table.Write{table.Exists(keys[0])}

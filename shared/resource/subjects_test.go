@@ -5,10 +5,15 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/google/uuid"
 
 	"lectern/functions/agendaplanning"
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 	"lectern/shared/agenda"
+	"lectern/shared/agenda/draft"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -108,7 +113,7 @@ var (
 		Name: "topic", Title: "Topic", Many: "topics", Max: 50, Children: []string{"reply"}, MayDelete: refuseReplies,
 	}
 	replies = &resource.Kind[reply, *reply, replyDraft]{
-		Name: "reply", Title: "Reply", Many: "replies", Max: 50, Parent: topics, Unique: (*reply).unique, UniqueField: "text",
+		Name: "reply", Title: "Reply", Many: "replies", Max: 400, Parent: topics, Unique: (*reply).unique, UniqueField: "text",
 	}
 	notices = &resource.Kind[notice, *notice, noticeDraft]{
 		Name: "notice", Title: "Notice", Many: "notices", Max: 50, Unique: (*notice).unique, UniqueField: "text",
@@ -139,11 +144,11 @@ func routes(r resource.Routes) resource.Routes {
 
 var testGroup = api.NewGroup("Tests", func(env api.Env) *service { return &service{resource.NewStore(env)} }, slices.Concat(
 	resource.Of(memos, routes(resource.Routes{
-		Path: memoPath, ID: "memoId", One: "Memo", Many: "Memos", Paged: true, Patch: true,
+		Path: memoPath, ID: "memoId", One: "Memo", Many: "Memos", Paged: true, Patch: true, Bulk: true,
 	}), (*service).store),
 	resource.Of(topics, routes(resource.Routes{Path: topicPath, ID: "topicId", One: "Topic", Many: "Topics", Post: true}), (*service).store),
 	resource.Of(replies, routes(resource.Routes{
-		Path: replyPath, ID: "replyId", Parent: "topicId", One: "Reply", Many: "Replies",
+		Path: replyPath, ID: "replyId", Parent: "topicId", One: "Reply", Many: "Replies", Bulk: true,
 	}), (*service).store),
 	resource.Of(notices, routes(resource.Routes{Path: eventNotices, ID: "noticeId", One: "EventNotice", Many: "EventNotices"}), (*service).store),
 	resource.Of(notices, routes(resource.Routes{Path: orgNotices, ID: "noticeId", One: "OrgNotice", Many: "OrgNotices"}), (*service).store),
@@ -161,6 +166,9 @@ type subject struct {
 	required     []string
 	// wrong lists bodies with a mistake.
 	wrong []wrong
+	// stands makes the value that stands for a text in the first required property, which cannot change
+	// afterwards; nil for a property that takes any text.
+	stands func(t *testing.T, s *stacktest.Stack, text string) string
 	// paged reports whether the list answers in pages.
 	paged bool
 
@@ -172,8 +180,9 @@ type subject struct {
 	unique string
 	// child reports whether a record has a parent record, forced whether a deletion may need
 	// ?force=true.
-	child, forced        bool
-	post, patch, restore bool
+	child, forced bool
+	// large reports whether there may be 300 records.
+	post, patch, restore, bulk, large bool
 	// publishes names the published change of a verb.
 	publishes map[record.Verb]string
 }
@@ -181,7 +190,7 @@ type subject struct {
 // of completes a subject by the kind and the operations of the group.
 func of[R any, P resource.Record[R], D resource.Draft[P]](k *resource.Kind[R, P, D], s subject) subject {
 	s.kind, s.title, s.unique, s.publishes = k.Name, k.Title, k.UniqueField, k.Publishes
-	s.child, s.forced = k.Parent != nil, k.MayDelete != nil
+	s.child, s.forced, s.large = k.Parent != nil, k.MayDelete != nil, k.Max >= 300
 	for _, op := range s.group.Operations {
 		if id, ok := strings.CutPrefix(op.Path, s.path+"/{"); ok && op.Method == http.MethodDelete && !strings.Contains(id, "{") {
 			s.id = strings.TrimSuffix(id, "}")
@@ -191,6 +200,7 @@ func of[R any, P resource.Record[R], D resource.Draft[P]](k *resource.Kind[R, P,
 	for _, op := range s.group.Operations {
 		s.post = s.post || op.Method == http.MethodPost && op.Path == s.path
 		s.patch = s.patch || op.Method == http.MethodPatch && op.Path == one
+		s.bulk = s.bulk || op.Method == http.MethodPost && op.Path == s.path+"/bulk"
 		s.restore = s.restore || op.Method == http.MethodPost && op.Path == one+"/restore"
 	}
 	return s
@@ -227,6 +237,29 @@ var subjects = []subject{
 		}},
 		change: object{"description": nil}, wrong: wrongPersonas(),
 	}),
+	of(agenda.Drafts, subject{
+		group: agendaplanning.Group, path: "/v1/event/{eventId}/agenda-drafts", required: []string{"name"},
+		body:   object{"name": "Plan B", "description": "Without parallel keynotes.", "status": "draft", "admin_url": nil},
+		change: object{"description": nil},
+		wrong: []wrong{
+			{"name", object{"name": nil}}, {"name", object{"name": ""}}, {"name", object{"name": "  "}}, {"name", object{"name": 1}},
+			{"name", object{"name": strings.Repeat("x", 256)}},
+			{"description", object{"description": 1}}, {"description", object{"description": strings.Repeat("x", 2001)}},
+		},
+	}),
+	of(draft.Sessions, subject{
+		group: agendaplanning.Group, path: "/v1/event/{eventId}/agenda-drafts/{draftId}/sessions", required: []string{"session_id"},
+		body:   object{"starts_at": "2027-05-10T09:00:00.000Z", "ends_at": "2027-05-10T10:00:00.000Z", "room_id": nil},
+		change: object{"ends_at": "2027-05-10T11:00:00.000Z"}, stands: newSession,
+		wrong: []wrong{
+			{"session_id", object{"session_id": nil}}, {"session_id", object{"session_id": "x"}}, {"session_id", object{"session_id": 1}},
+			{"session_id", object{"session_id": uuid.NewString()}},
+			{"room_id", object{"room_id": "x"}}, {"room_id", object{"room_id": uuid.NewString()}},
+			{"starts_at", object{"starts_at": "noon"}}, {"ends_at", object{"ends_at": 1}},
+			{"ends_at", object{"ends_at": "2027-05-10T09:00:00Z"}},
+			{"ends_at", object{"starts_at": "2027-05-10T12:00:00Z", "ends_at": "2027-05-10T11:00:00Z"}},
+		},
+	}),
 	of(memos, subject{
 		group: testGroup, path: memoPath, required: []string{"text"}, paged: true,
 		body: object{"text": "One", "colour": "red"}, change: object{"colour": "blue"},
@@ -245,6 +278,12 @@ var subjects = []subject{
 		wrong: []wrong{{"text", object{"text": ""}}},
 	}),
 	noticesAt(eventNotices), noticesAt(orgNotices), noticesAt(ownNotices),
+}
+
+// newSession creates a session and returns its id.
+func newSession(t *testing.T, s *stacktest.Stack, title string) string {
+	t.Helper()
+	return it.MustCreate(t, s, "/sessions/create", object{"title": title})
 }
 
 // noticesAt returns the subject of notices with one of their prefixes.

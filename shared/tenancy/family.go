@@ -126,7 +126,11 @@ func (s storage[T]) NotFound() error { return apierr.NotFound(s.family.Title) }
 
 func (s storage[T]) Beside(record.Verb, string) []table.Key { return nil }
 
+func (s storage[T]) Named(*T) []table.Key { return nil }
+
 func (s storage[T]) Check(record.Step[T], write.Items) error { return nil }
+
+func (s storage[T]) Admit(record.Step[T], write.Items) error { return nil }
 
 // Writes returns the writes of a step. A new record gets its line in the list of the kind. An
 // organization raises its own auth version.

@@ -57,7 +57,11 @@ func (s storage[R, P]) NotFound() error { return apierr.NotFound(s.kind.Title) }
 
 func (s storage[R, P]) Beside(record.Verb, string) []table.Key { return nil }
 
+func (s storage[R, P]) Named(*R) []table.Key { return nil }
+
 func (s storage[R, P]) Check(record.Step[R], write.Items) error { return nil }
+
+func (s storage[R, P]) Admit(record.Step[R], write.Items) error { return nil }
 
 // Writes returns the writes of a step. The settings version of the owner goes up by the
 // weight of the setting, as Counted says.

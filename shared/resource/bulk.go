@@ -1,0 +1,139 @@
+package resource
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/api/check"
+	"lectern/shared/bulk"
+	"lectern/shared/record"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+type bulkInput struct {
+	At
+	Body bulk.Request
+}
+
+// bulk does up to 100 operations on the records of the owner (gaps.md section 3). Without the parent the
+// request is a 404.
+func (c Collection[R, P, D]) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[R, bulk.Failure], error) {
+	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
+	if err != nil {
+		return nil, err
+	}
+	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
+		return nil, err
+	}
+	return bulk.Run[R](ctx, c.Table, in.Body, bulk.Maker{
+		NewID: c.NewID, Create: c.creating, Update: c.updating, Delete: c.deleting, Again: c.again,
+	}, bulk.Fail)
+}
+
+func (c Collection[R, P, D]) creating(_ context.Context, id string, data bulk.Data) (write.Op, error) {
+	sent, err := check.Decode[wire.Create[D]](data)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.made(id, sent.Draft)
+	if err != nil {
+		return nil, err
+	}
+	return entry[R, P, D]{in: c, op: c.records(false).Creation(r), id: id, made: r}, nil
+}
+
+func (c Collection[R, P, D]) updating(_ context.Context, id string, data bulk.Data) (write.Op, error) {
+	sent, err := check.Decode[wire.Update[D]](data)
+	if err != nil {
+		return nil, err
+	}
+	guard := write.Guard{UpdatedAt: sent.UpdatedAt}
+	if err := guard.Validate(); err != nil {
+		return nil, err
+	}
+	return c.changing(id, Change[D]{Verb: record.Updated, Draft: &sent.Draft, Guard: guard})
+}
+
+func (c Collection[R, P, D]) deleting(_ context.Context, id string) (write.Op, error) {
+	return c.changing(id, Change[D]{Verb: record.Deleted})
+}
+
+func (c Collection[R, P, D]) changing(id string, ch Change[D]) (write.Op, error) {
+	step, err := c.step(ch)
+	if err != nil {
+		return nil, err
+	}
+	return entry[R, P, D]{in: c, op: c.records(false).Changing(id, step), id: id, edit: step.Edit}, nil
+}
+
+// again returns records by id, deleted or not.
+func (c Collection[R, P, D]) again(ctx context.Context, ids []string) (map[string]any, error) {
+	var keys []table.Key
+	for _, id := range ids {
+		keys = append(keys, c.key(id), c.owner.DeletedKey(c.kind.Name, id))
+	}
+	got, err := c.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	answers := map[string]any{}
+	for _, stored := range got {
+		r, err := decode[R, P](stored)
+		if _, err = c.shown(r, err); err != nil {
+			return nil, err
+		}
+		answers[r.RecordID()] = r
+	}
+	return answers, nil
+}
+
+// entry is an operation of a bulk on the record of an id.
+type entry[R any, P Record[R], D Draft[P]] struct {
+	in Collection[R, P, D]
+	op write.Op
+	id string
+	// made is the record of a creation, edit changes that of an update; otherwise nil.
+	made P
+	edit func(*R) error
+}
+
+func (e entry[R, P, D]) Reads() []table.Key { return e.op.Reads() }
+
+func (e entry[R, P, D]) More(got write.Items) []table.Key { return e.op.More(got) }
+
+// maxOperations is how many operations a bulk may have (gaps.md section 3).
+const maxOperations = 100
+
+// Touches returns the record and its unique values, old and new. Operations of a bulk change the number of
+// records together, unless the number is near the limit: then each waits for the earlier ones.
+func (e entry[R, P, D]) Touches(got write.Items) []string {
+	number, _, err := countOf(got, e.in.countKey())
+	if err != nil || number+maxOperations > e.in.most() {
+		return nil
+	}
+	names := []string{e.id}
+	if e.in.kind.Unique == nil {
+		return names
+	}
+	if e.made != nil {
+		names = append(names, e.in.kind.Unique(e.made))
+	}
+	if before, err := decode[R, P](got[e.in.key(e.id)]); err == nil {
+		names = append(names, e.in.kind.Unique(before))
+		if e.edit != nil && e.edit(before) == nil {
+			names = append(names, e.in.kind.Unique(before))
+		}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// Plan answers the record as a single operation does.
+func (e entry[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	plan, err := e.op.Plan(ctx, got)
+	if err == nil {
+		plan.Answer, err = e.in.shown(plan.Answer.(*R), nil)
+	}
+	return plan, err
+}
