@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,6 +22,9 @@ import (
 
 // listenPort is the port of the README's receiver, which another process may use here.
 const listenPort = "9000"
+
+// tourTime is the longest time of the commands. They take half a minute on the emulator.
+const tourTime = 4 * time.Minute
 
 // TestTheTourOfTheREADME does what the README says, word by word, and holds the
 // statuses to those it names: on a service of its own, or on the deployed one that
@@ -56,7 +62,12 @@ func TestTheTourOfTheREADME(t *testing.T) {
 	require.NoError(t, err)
 	place(t, dir, "path/curl", "exec '"+curl+"' -w '%{stderr}%{http_code}\\n' \"$@\" 2>>'"+statuses+"'")
 
-	shell := exec.CommandContext(t.Context(), "sh", "-c", tour)
+	// Some commands wait for the service. A wait without an end shows what the shell has printed.
+	ctx, cancel := context.WithTimeout(t.Context(), tourTime)
+	defer cancel()
+	shell := exec.CommandContext(ctx, "sh", "-xc", tour)
+	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	shell.Cancel = func() error { return syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) } // and the receiver
 	shell.Dir, shell.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
 	printed, err := shell.CombinedOutput()
 	require.NoError(t, err, "%s", printed)

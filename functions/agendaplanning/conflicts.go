@@ -6,16 +6,19 @@ import (
 	"fmt"
 
 	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/live"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 )
 
 const aboutConflicts = "An extension of this service. Lists the sessions of the live agenda that have conflicts, by start, end and id; " +
-	"sessions without times come last. Abstracts, declined sessions and composition sources are not on the agenda.\n\n" +
+	"sessions without times come last. Abstracts, declined sessions and composition sources are not on the agenda, " +
+	"nor are their subsessions, nor participants who declined, on an event with `speaker_acceptance`. " +
+	"An answer of more than 5 MB needs gzip.\n\n" +
 	"- `room_overlap`, `participant_overlap`: another session in the room, or with a person in any role, at the same time. " +
 	"Sessions that touch do not overlap, nor does a subsession with its parent\n" +
-	"- `room_capacity`: the room takes fewer people than the session expects: the value of a number field `expected_audience`, " +
+	"- `room_capacity`: the room takes fewer people than the session expects: the value of a number field `%s`, " +
 	"or else the session's `capacity`\n" +
 	"- `rule`: an enabled rule of another type\n\n" +
 	"The first three need no rule and are errors. The first enabled rule of `no_room_overlap`, `no_participant_overlap` or `room_capacity` " +
@@ -31,7 +34,7 @@ const tooMany = "The agenda has more than %d conflicts. Give sessions other time
 
 // listConflicts is the route of the conflicts.
 var listConflicts = api.Get("listAgendaConflicts", "/v1/event/{eventId}/agenda-conflicts", (*service).conflicts, readers,
-	api.Describe(fmt.Sprintf(aboutConflicts, conflict.Max, exampleConflicts)))
+	api.Describe(fmt.Sprintf(aboutConflicts, live.AudienceField, conflict.Max, exampleConflicts)))
 
 // SessionConflicts is a session with its conflicts.
 type SessionConflicts struct {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -15,18 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/faulty"
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
 )
-
-// sized is how much a test does: little, or with LECTERN_LONG=1 much.
-func sized(little, much int) int {
-	if os.Getenv("LECTERN_LONG") == "1" {
-		return much
-	}
-	return little
-}
 
 // query is one of the searches of the oracle test.
 type query struct {
@@ -198,8 +190,8 @@ func TestSearchAgreesWithTheTable(t *testing.T) {
 			to := tabletest.Behind(t, func(c table.Client) table.Client { door = faulty.New(c, faults); return door })
 			w := &world{table: to, known: map[string]known{}}
 			instances := []*catalogue.Catalogue[talkRow, *talk]{newCatalogue(to), newCatalogue(to)}
-			for round := range sized(4, 20) {
-				w.run(t, instances, uint64(round), sized(150, 500))
+			for round := range it.Size(4, 20) {
+				w.run(t, instances, uint64(round), it.Size(150, 500))
 				rows, bodies := w.full(t)
 				for _, c := range instances {
 					compare(t, c, rows, bodies)

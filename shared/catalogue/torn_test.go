@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/faulty"
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/catalogue"
 	"lectern/shared/table"
@@ -67,7 +68,7 @@ func TestAShardThatIsWrittenWithoutEndIsFound(t *testing.T) {
 	var writers sync.WaitGroup
 	for _, id := range neighbours() {
 		writers.Go(func() {
-			for version := range int64(sized(40, 400)) {
+			for version := range int64(it.Size(40, 400)) {
 				b := &talk{ID: id, Version: version + 1}
 				if err := to.Transact(t.Context(), writes(t, b)...); err != nil {
 					t.Errorf("write: %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/faulty"
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
@@ -82,7 +83,7 @@ func TestBulkIsASequenceOfSingles(t *testing.T) {
 				clean = table.New(c, "lectern")
 				return faulty.New(c, faults)
 			})
-			for seed := range uint64(sized(25, 300)) {
+			for seed := range uint64(it.Size(25, 300)) {
 				commands := someCommands(rand.New(rand.NewPCG(seed, seed)))
 				one, many := place(fmt.Sprint("one", seed)), place(fmt.Sprint("all", seed))
 				results, err := write.Bulk(t.Context(), faultyTable, batch(entries(many, commands)))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -16,14 +15,6 @@ import (
 	"lectern/shared/table"
 	"lectern/shared/write"
 )
-
-// sized is how much a test does: little, or with LECTERN_LONG=1 much.
-func sized(little, much int) int {
-	if os.Getenv("LECTERN_LONG") == "1" {
-		return much
-	}
-	return little
-}
 
 // person is the tests' record: with a unique value, and a parent that lists its
 // children.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/faulty"
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
 	"lectern/shared/idempotency"
@@ -45,7 +46,7 @@ func TestNoUpdateIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			to := tabletest.Behind(t, func(c table.Client) table.Client { return faulty.New(c, faults) })
 			mustCreate(t, to, "p", "a")
-			each := sized(8, 100)
+			each := it.Size(8, 100)
 			var all sync.WaitGroup
 			for range writers {
 				all.Go(func() {

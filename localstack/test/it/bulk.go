@@ -68,6 +68,21 @@ func (d *Client) BulkUnder(path, key string, operations ...Object) BulkAnswer {
 	return o
 }
 
+// CreateAll creates records of a kind below the event, a hundred at a time, and returns their ids.
+func (d *Client) CreateAll(kind string, drafts []any) (ids []string) {
+	d.T.Helper()
+	for batch := range slices.Chunk(drafts, 100) {
+		operations := make([]Object, len(batch))
+		for i, draft := range batch {
+			operations[i] = Object{"action": "create", "data": draft}
+		}
+		answer := d.BulkUnder("/"+kind+"/bulk", "", operations...)
+		require.Equal(d.T, len(batch), answer.Stats.Succeeded, "%v", answer.Results)
+		ids = append(ids, Texts(answer.Results, "id")...)
+	}
+	return ids
+}
+
 // Data returns the record of the operation at index i. The operation must have succeeded.
 func (o BulkAnswer) Data(t *testing.T, i int) Entity {
 	t.Helper()

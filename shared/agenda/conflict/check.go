@@ -36,7 +36,7 @@ func Check(a Agenda) ([]Found, error) {
 	return found, nil
 }
 
-// check is a check on its way. It names sessions by their position in the order of the agenda.
+// check holds the state of one check. It names sessions by their position in the order of the agenda.
 type check struct {
 	Agenda
 	sessions []*Session
@@ -84,8 +84,8 @@ const alone = -1
 func newCheck(a Agenda) *check {
 	c := &check{Agenda: a, sessions: slices.SortedFunc(slices.Values(a.Sessions), byTime)}
 	c.findings = make([][]finding, len(c.sessions))
-	c.inRoom, c.ofPeople = c.standing(RoomOverlap, noRoomOverlap), c.standing(ParticipantOverlap, noParticipantOverlap)
-	c.tooSmall = c.standing(RoomCapacity, roomCapacity)
+	c.inRoom, c.ofPeople = c.withoutRule(RoomOverlap, noRoomOverlap), c.withoutRule(ParticipantOverlap, noParticipantOverlap)
+	c.tooSmall = c.withoutRule(RoomCapacity, roomCapacity)
 	c.people = make([][]string, len(c.sessions))
 	for at, s := range c.sessions {
 		people := slices.Clone(s.People)
@@ -122,9 +122,9 @@ func (c *check) add(at int, f finding) {
 	c.count += max(1, len(f.ContactIDs))
 }
 
-// standing returns a conflict of a type that needs no rule. The first rule of the kind gives it its
+// withoutRule returns a conflict of a type that needs no rule. The first rule of the kind gives it its
 // id and level.
-func (c *check) standing(of Type, kind string) Conflict {
+func (c *check) withoutRule(of Type, kind string) Conflict {
 	for _, r := range c.Rules {
 		if r.Type == kind {
 			return Conflict{Type: of, Level: r.Level, RuleID: r.ID}
@@ -180,19 +180,19 @@ func (c *check) comparePeople() {
 }
 
 // sweep calls compare for every two sessions of a list in the order of the agenda that overlap or
-// are less than gap apart. A session is open while a later session can be so near.
+// are less than gap apart, until the check is full. A session is open while a later session can be so near.
 func (c *check) sweep(list []int, gap time.Duration, compare func(earlier, later int)) {
 	var open []int
 	for _, later := range list {
 		kept := 0
 		for _, earlier := range open {
+			if c.full() {
+				return
+			}
 			if c.sessions[earlier].Ends.Add(gap).After(c.sessions[later].Starts) {
 				open[kept] = earlier
 				kept++
 				compare(earlier, later)
-			}
-			if c.full() {
-				return
 			}
 		}
 		open = append(open[:kept], later)
@@ -240,7 +240,7 @@ func (c *check) addOverlap(earlier, later int, people []string) {
 	for _, pair := range bothWays(earlier, later) {
 		f := finding{fromPeople, pair.other, c.ofPeople}
 		f.ContactIDs = people
-		f.Message = are(people) + " on this session and on " + c.sessions[pair.other].Name + " at the same time."
+		f.Message = peopleAre(people) + " on this session and on " + c.sessions[pair.other].Name + " at the same time."
 		c.add(pair.at, f)
 	}
 }

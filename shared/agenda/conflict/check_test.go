@@ -2,6 +2,7 @@ package conflict_test
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -153,7 +154,7 @@ func TestMessages(t *testing.T) {
 		"1: The session expects 101 people, and room Hall 1 takes 100.", "1: The session must start after SESS-2 has ended.",
 		"2: This session and SESS-1 are in room Hall 1 at the same time.", "2: 2 people are on this session and on SESS-1 at the same time.",
 		"2: 1 person is on this session and on SESS-3 with 5 minutes between them, less than 10.", "2: The session must end before SESS-1 starts.",
-		"3: 1 person is on this session and on SESS-2 with 5 minutes between them, less than 10.", "3: Room Hall 1 has most sessions of the track.",
+		"3: 1 person is on this session and on SESS-2 with 5 minutes between them, less than 10.", "3: The room of the track is Hall 1.",
 		"4: The session is not between 09:00 and 12:30 on monday, friday.",
 	}, said)
 }
@@ -214,6 +215,26 @@ func TestACheckIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, all, 100)
 	require.Less(t, time.Since(begin), 10*time.Second)
+}
+
+// TestAFullCheckFindsNoMore: the people whose sessions are compared after the last conflict that counts need
+// no memory. Each person of this agenda is on two sessions and breaks 200 rules there.
+func TestAFullCheckFindsNoMore(t *testing.T) {
+	a := conflict.Agenda{}
+	for i := range 10_000 {
+		s := talk(fmt.Sprint(i), "", "09:00", "10:00", fmt.Sprint("p", i), fmt.Sprint("p", i+1))
+		s.Starts, s.Ends = s.Starts.Add(time.Duration(i)*time.Hour), s.Ends.Add(time.Duration(i)*time.Hour)
+		a.Sessions = append(a.Sessions, s)
+	}
+	for i := range 200 {
+		a.Rules = append(a.Rules, conflict.Parse(fmt.Sprint(i), "min_gap_minutes", []byte(`{"minutes":60}`)))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := conflict.Check(a)
+	runtime.ReadMemStats(&after)
+	require.ErrorIs(t, err, conflict.ErrTooMany)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), "bytes")
 }
 
 // BenchmarkCheck checks 10,000 sessions of five days in 60 rooms, with a rule of each type.

@@ -39,7 +39,7 @@ type Agenda struct {
 // Session is the part of a session that a check needs.
 type Session struct {
 	ID string
-	// Name is the short name in messages. Title is for those who show the conflicts.
+	// Name is the short name in messages. The check does not read Title.
 	Name, Title string
 	// Parent is the id of a subsession's parent.
 	Parent string
@@ -48,7 +48,7 @@ type Session struct {
 	// Room and Track are ids; empty for none.
 	Room, Track string
 	// People are the ids of the contacts on the session, in any order. A contact with several
-	// roles may stand there several times.
+	// roles may be there several times.
 	People []string
 	// Audience is the expected number of people; nil if it is unknown.
 	Audience *int

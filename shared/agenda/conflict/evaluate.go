@@ -35,7 +35,7 @@ func (c *check) checkCapacity() {
 func (c *check) addGap(i int, sessions pair, gap time.Duration, people []string) {
 	for _, p := range bothWays(sessions.at, sessions.other) {
 		f := finding{firstRule + i, p.other, c.broken(i, "%s on this session and on %s with %d minutes between them, less than %d.",
-			are(people), c.sessions[p.other].Name, int(gap.Minutes()), c.Rules[i].minutes)}
+			peopleAre(people), c.sessions[p.other].Name, int(gap.Minutes()), c.Rules[i].minutes)}
 		f.ContactIDs = people
 		c.add(p.at, f)
 	}
@@ -74,7 +74,7 @@ func (c *check) checkTrack(i int) {
 	}
 	for at, s := range c.sessions {
 		if c.onTrack(i, at) && s.Room != home {
-			c.add(at, finding{firstRule + i, first[home], c.broken(i, "Room %s has most sessions of the track.", c.Rooms[home].Name)})
+			c.add(at, finding{firstRule + i, first[home], c.broken(i, "The room of the track is %s.", c.Rooms[home].Name)})
 		}
 	}
 }
@@ -90,8 +90,9 @@ func (c *check) onTrack(i, at int) bool {
 
 // checkOrder finds whether a session begins before the session that must come before it has ended.
 func (c *check) checkOrder(i int) {
-	before, after := c.position(c.Rules[i].before), c.position(c.Rules[i].after)
-	if before == alone || after == alone {
+	before, isThere := c.position(c.Rules[i].before)
+	after, isToo := c.position(c.Rules[i].after)
+	if !isThere || !isToo {
 		return
 	}
 	first, then := c.sessions[before], c.sessions[after]
@@ -101,22 +102,20 @@ func (c *check) checkOrder(i int) {
 	}
 }
 
-// position returns the position of a session; alone if the agenda has no such session.
-func (c *check) position(id string) int {
+// position returns the position of a session, if the agenda has it.
+func (c *check) position(id string) (at int, known bool) {
 	if c.positions == nil { // The first rule of an order.
 		c.positions = map[string]int{}
 		for at, s := range c.sessions {
 			c.positions[s.ID] = at
 		}
 	}
-	if at, known := c.positions[id]; known {
-		return at
-	}
-	return alone
+	at, known = c.positions[id]
+	return at, known
 }
 
-// are begins a sentence about people.
-func are(people []string) string {
+// peopleAre begins a sentence about people.
+func peopleAre(people []string) string {
 	if len(people) == 1 {
 		return "1 person is"
 	}

@@ -70,19 +70,19 @@ func (n naive) lines() (all []string) {
 		add := func(what, level, rule, other string, people []string) {
 			all = append(all, fmt.Sprintf("%s: %s %s rule=%s other=%s people=%s", s.ID, what, level, rule, other, strings.Join(people, ",")))
 		}
-		level, rule := n.standing("no_room_overlap")
+		level, rule := n.withoutRule("no_room_overlap")
 		for _, o := range order {
 			if o != s && n.room(s) && s.Room == o.Room && overlap(s, o) && !family(s, o) {
 				add("room_overlap", level, rule, o.ID, nil)
 			}
 		}
-		level, rule = n.standing("no_participant_overlap")
+		level, rule = n.withoutRule("no_participant_overlap")
 		for _, o := range order {
 			if both := on(s, o); o != s && len(both) > 0 && overlap(s, o) && !family(s, o) {
 				add("participant_overlap", level, rule, o.ID, both)
 			}
 		}
-		level, rule = n.standing("room_capacity")
+		level, rule = n.withoutRule("room_capacity")
 		if n.room(s) && n.Rooms[s.Room].Capacity != nil && s.Audience != nil && *s.Audience > *n.Rooms[s.Room].Capacity {
 			add("room_capacity", level, rule, "", nil)
 		}
@@ -128,8 +128,8 @@ func (n naive) breaks(r plainRule, s, o *conflict.Session) (broken bool, people 
 	return false, nil
 }
 
-// standing returns level and id of the first rule of a type.
-func (n naive) standing(kind string) (level, id string) {
+// withoutRule returns level and id of the first rule of a type.
+func (n naive) withoutRule(kind string) (level, id string) {
 	for _, r := range n.rules {
 		if r.Type == kind {
 			return r.level(), r.ID

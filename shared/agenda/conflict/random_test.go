@@ -3,39 +3,19 @@ package conflict_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/it"
 	"lectern/shared/agenda/conflict"
 )
 
-// sized is how much a test does: little, or with LECTERN_LONG=1 much.
-func sized(little, much int) int {
-	if os.Getenv("LECTERN_LONG") == "1" {
-		return much
-	}
-	return little
-}
-
-// seed returns the seed of LECTERN_SEED, or a random seed.
-func seed(t *testing.T) uint64 {
-	t.Helper()
-	seed, err := strconv.ParseUint(os.Getenv("LECTERN_SEED"), 10, 64)
-	if err != nil {
-		seed = rand.Uint64()
-	}
-	t.Logf("LECTERN_SEED=%d repeats this run", seed)
-	return seed
-}
-
 // TestNoConflictIsMissedOrInvented compares the check with the naive check on random agendas.
 func TestNoConflictIsMissedOrInvented(t *testing.T) {
-	seed, conflicts := seed(t), map[string]int{}
-	for i := range sized(200, 2_000) {
+	seed, conflicts := it.Seed(t), map[string]int{}
+	for i := range it.Size(200, 2_000) {
 		a, rules := newDraw(seed, i).agenda()
 		found, err := conflict.Check(a)
 		require.NoError(t, err)
@@ -57,7 +37,7 @@ func TestNoConflictIsMissedOrInvented(t *testing.T) {
 		"room_overlap error", "room_overlap warning", "participant_overlap error", "participant_overlap warning", "room_capacity error",
 		"room_capacity warning", "rule error", "rule warning", "min_gap_minutes", "time_window", "track_in_one_room", "order",
 	} {
-		require.Greater(t, conflicts[kind], sized(0, 100), kind) // Few agendas have a warning of each kind.
+		require.Greater(t, conflicts[kind], it.Size(0, 100), kind) // Few agendas have a warning of each kind.
 	}
 }
 
@@ -70,7 +50,7 @@ type draw struct {
 }
 
 func newDraw(seed uint64, i int) *draw {
-	return &draw{Rand: rand.New(rand.NewPCG(seed, uint64(i)))}
+	return &draw{Rand: it.Source(seed, i)}
 }
 
 // first are days on which agendas begin: an ordinary day, those on which clocks in Europe change, and the last of a
@@ -78,7 +58,7 @@ func newDraw(seed uint64, i int) *draw {
 var first = []string{"2026-06-10", "2026-03-29", "2026-10-24", "2026-12-31"}
 
 func (d *draw) agenda() (conflict.Agenda, []plainRule) {
-	zone, err := time.LoadLocation(oneOf(d, []string{"Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "UTC"}))
+	zone, err := time.LoadLocation(it.OneOf(d.Rand, []string{"Europe/Berlin", "America/Los_Angeles", "Asia/Kathmandu", "UTC"}))
 	if err != nil {
 		panic(err)
 	}
@@ -86,7 +66,7 @@ func (d *draw) agenda() (conflict.Agenda, []plainRule) {
 	if d.IntN(10) == 0 {
 		a.Zone = nil
 	}
-	begin, err := time.ParseInLocation(time.DateOnly, oneOf(d, first), zone)
+	begin, err := time.ParseInLocation(time.DateOnly, it.OneOf(d.Rand, first), zone)
 	if err != nil {
 		panic(err)
 	}
@@ -94,15 +74,15 @@ func (d *draw) agenda() (conflict.Agenda, []plainRule) {
 		d.ids = append(d.ids, fmt.Sprint("s", i))
 	}
 	days := 1 + d.IntN(3)
-	d.grain = oneOf(d, []time.Duration{5 * time.Minute, 30 * time.Minute})
+	d.grain = it.OneOf(d.Rand, []time.Duration{5 * time.Minute, 30 * time.Minute})
 	for i, id := range d.ids {
-		s := &conflict.Session{ID: id, Name: "SESS-" + id, Room: d.room(), Track: oneOf(d, []string{"", "t1", "t2", "t3"})}
+		s := &conflict.Session{ID: id, Name: "SESS-" + id, Room: d.room(), Track: it.OneOf(d.Rand, []string{"", "t1", "t2", "t3"})}
 		d.times(s, begin.Add(time.Duration(d.IntN(days*24*int(time.Hour/d.grain)))*d.grain))
 		for range d.IntN(4) {
 			s.People = append(s.People, fmt.Sprint("p", d.IntN(12)))
 		}
 		if i > 0 && d.IntN(4) == 0 {
-			s.Parent = oneOf(d, d.ids)
+			s.Parent = it.OneOf(d.Rand, d.ids)
 		}
 		if s.Parent == id {
 			s.Parent = ""
@@ -134,7 +114,9 @@ func (d *draw) rooms() map[string]conflict.Room {
 }
 
 // room returns no room, a room that may not exist, or most often one of a few.
-func (d *draw) room() string { return oneOf(d, []string{"", "h0", "h0", "h1", "h1", "h2", "h3", "h4"}) }
+func (d *draw) room() string {
+	return it.OneOf(d.Rand, []string{"", "h0", "h0", "h1", "h1", "h2", "h3", "h4"})
+}
 
 // times gives a session times; one of them, none, or times without length too.
 func (d *draw) times(s *conflict.Session, starts time.Time) {
@@ -156,23 +138,23 @@ func (d *draw) rule(id string) plainRule {
 	if level := d.IntN(4); level < 3 {
 		config["level"] = []any{"warning", "error", 7}[level]
 	}
-	kind := oneOf(d, []string{
+	kind := it.OneOf(d.Rand, []string{
 		"no_room_overlap", "no_participant_overlap", "room_capacity", "min_gap_minutes", "min_gap_minutes", "time_window",
 		"track_in_one_room", "order", "order", "free_text", "of_my_own",
 	})
 	switch kind {
 	case "min_gap_minutes":
-		config["minutes"] = oneOf(d, []int{1, 5, 10, 15, 30, 30, 60, 60, 90, 1440})
+		config["minutes"] = it.OneOf(d.Rand, []int{1, 5, 10, 15, 30, 30, 60, 60, 90, 1440})
 	case "time_window":
 		config["starts"], config["ends"] = fmt.Sprintf("0%d:%02d", d.IntN(10), d.IntN(60)), fmt.Sprintf("1%d:%02d", d.IntN(10), d.IntN(60))
 		if d.IntN(2) == 0 {
 			config["weekdays"] = []string{"wednesday", "sunday", "thursday", "saturday"}
 		}
 	case "track_in_one_room":
-		config["track_id"] = oneOf(d, []string{"t1", "t2", "t3", "gone"})
+		config["track_id"] = it.OneOf(d.Rand, []string{"t1", "t2", "t3", "gone"})
 	case "order":
 		ids := append([]string{"gone"}, d.ids...)
-		config["before_session_id"], config["after_session_id"] = oneOf(d, ids), oneOf(d, ids)
+		config["before_session_id"], config["after_session_id"] = it.OneOf(d.Rand, ids), it.OneOf(d.Rand, ids)
 		if config["before_session_id"] == config["after_session_id"] {
 			config["after_session_id"] = "another"
 		}
@@ -181,5 +163,3 @@ func (d *draw) rule(id string) plainRule {
 	}
 	return plainRule{id, kind, config}
 }
-
-func oneOf[T any](d *draw, list []T) T { return list[d.IntN(len(list))] }

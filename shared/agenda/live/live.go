@@ -27,8 +27,8 @@ import (
 // AudienceField is the internal name of the number field with the expected audience of a session.
 const AudienceField = "expected_audience"
 
-// bodiesAtOnce is how many whole sessions a request keeps at a time.
-const bodiesAtOnce = 500
+// bodiesAtOnce is how many whole sessions a request keeps at a time: 30 MB of the largest.
+const bodiesAtOnce = 200
 
 // Reader reads live agendas.
 type Reader struct {
@@ -56,7 +56,7 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 	return conflict.Agenda{Sessions: l.onAgenda(), Rooms: l.rooms(), Rules: l.rules, Zone: c.Event.Location()}, nil
 }
 
-// live is an agenda on its way. Sessions are read in parallel with rules and contacts.
+// live holds what one Read has read. Sessions are read in parallel with rules and contacts.
 type live struct {
 	Reader
 	caller *auth.Caller

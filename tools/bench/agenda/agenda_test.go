@@ -43,16 +43,13 @@ func (b bench) list(name string, n int) (sessions int) {
 	return len(b.ListSettings("/agenda-conflicts"))
 }
 
-// inBulks creates n records, a hundred at a time.
-func (b bench) inBulks(collection string, n int, draft func(i int) it.Object) (ids []string) {
-	for first := 0; first < n; first += 100 {
-		var operations []it.Object
-		for i := first; i < min(first+100, n); i++ {
-			operations = append(operations, it.Object{"action": "create", "data": draft(i)})
-		}
-		ids = append(ids, it.Texts(b.BulkUnder("/"+collection+"/bulk", "", operations...).Results, "id")...)
+// drafts returns n drafts.
+func drafts(n int, draft func(i int) any) []any {
+	all := make([]any, n)
+	for i := range all {
+		all[i] = draft(i)
 	}
-	return ids
+	return all
 }
 
 // TestALargeAgenda lists the conflicts of 10,000 sessions in 125 rooms with three people each, of which one in fifty is in the
@@ -66,11 +63,11 @@ func TestALargeAgenda(t *testing.T) {
 	for i := range rooms {
 		halls = append(halls, b.NewEntry("rooms", fmt.Sprint("Hall ", i), it.Object{"capacity": 100}).ID())
 	}
-	contacts := b.inBulks("contacts", people*n/4, func(i int) it.Object {
+	contacts := b.CreateAll("contacts", drafts(people*n/4, func(i int) any {
 		return it.Object{"email": fmt.Sprintf("p%d@example.org", i), "first_name": fmt.Sprint("P", i)}
-	})
+	}))
 	opens := time.Date(2027, 5, 10, 8, 0, 0, 0, time.UTC)
-	ids := b.inBulks("sessions", n, func(i int) it.Object {
+	ids := b.CreateAll("sessions", drafts(n, func(i int) any {
 		slot, hall := i/rooms, i%rooms
 		if i%50 == 0 {
 			hall = (hall + 1) % rooms
@@ -82,7 +79,7 @@ func TestALargeAgenda(t *testing.T) {
 		}
 		return it.Object{"title": fmt.Sprint("Talk ", i), "description": description, "room_id": halls[hall], "starts_at": starts,
 			"ends_at": starts.Add(30 * time.Minute), "participants": on}
-	})
+	}))
 	for kind, config := range map[string]it.Object{
 		"min_gap_minutes": {"minutes": 5}, "time_window": {"starts": "08:00", "ends": "16:00"}, "room_capacity": {"level": "warning"},
 	} {

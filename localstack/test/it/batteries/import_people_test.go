@@ -41,7 +41,7 @@ func importSpeakers(t *testing.T, s *stacktest.Stack, file ioProgramme) map[stri
 		bodies = append(bodies, speaker.body())
 	}
 	require.Equal(t, 2, nameless)
-	for i, id := range importBulk(t, s, "contacts", bodies) {
+	for i, id := range (&it.Client{Stack: s, T: t}).CreateAll("contacts", bodies) {
 		people[ids[i]]["id"] = id
 	}
 	return people

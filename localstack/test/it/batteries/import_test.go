@@ -172,37 +172,12 @@ func importSessions(t *testing.T, s *stacktest.Stack, file ioProgramme, settings
 		bodies = append(bodies, it.Merged(want.body(), object{"participants": session.participants()}))
 	}
 	sent := map[string]imported{}
-	for i, id := range importBulk(t, s, "sessions", bodies) {
+	for i, id := range (&it.Client{Stack: s, T: t}).CreateAll("sessions", bodies) {
 		expected[i].ID = id
 		sent[id] = expected[i]
 	}
 	require.Len(t, sent, len(file.Sessions))
 	return sent
-}
-
-// importBulk makes records of a kind, a hundred at a time, and gives their ids.
-func importBulk(t *testing.T, s *stacktest.Stack, kind string, bodies []any) (ids []string) {
-	t.Helper()
-	for batch := range slices.Chunk(bodies, 100) {
-		var operations []any
-		for _, body := range batch {
-			operations = append(operations, map[string]any{"action": "create", "data": body})
-		}
-		answer := stacktest.Call[struct {
-			Results []struct {
-				Index      int
-				Status, ID string
-				Error      any
-			}
-			Stats struct{ Total, Succeeded, Failed int }
-		}](s, http.StatusOK, http.MethodPost, s.EventPath("/"+kind+"/bulk"), map[string]any{"operations": operations})
-		require.Equal(t, len(batch), answer.Stats.Succeeded, "%v", answer.Results)
-		for i, result := range answer.Results {
-			require.Equal(t, i, result.Index)
-			ids = append(ids, result.ID)
-		}
-	}
-	return ids
 }
 
 // expected is the session as the API shows it after the import: its first

@@ -91,7 +91,7 @@ func TestADamagedChangeHoldsUpNoOther(t *testing.T) {
 	for name, put := range damages {
 		dead, err := s.Places(t).Queue(bus.Dead(bus.Changes))
 		require.NoError(t, err)
-		r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: s.Org})
+		r := change.New(t.Context(), change.Record{At: wire.At(time.Now()), Org: s.Org, RecordID: name})
 		require.NoError(t, s.Table(t).Mark(t.Context(), feed.HourOf(r.Key())))
 		put(t, s, table.Item{Key: r.Key(), Version: 1, Kind: table.KindChange})
 		var kept []bus.Received
@@ -207,8 +207,10 @@ func TestRepublishPassesDamagedRecords(t *testing.T) {
 	before, _ := kinds(t, s)
 	commitRules(t, s, s.Org, 90)
 	var keys []string
-	for _, put := range damages {
-		r := change.New(t.Context(), change.Record{At: wire.At(time.Now().Add(-5 * time.Minute)), Org: s.Org})
+	for name, put := range damages {
+		r := change.New(t.Context(), change.Record{
+			At: wire.At(time.Now().Add(-5 * time.Minute)), Org: s.Org, RecordID: name,
+		})
 		put(t, s, table.Item{Key: r.Key(), Version: 1, Kind: table.KindChange})
 		keys = append(keys, r.Key().PK+" "+r.Key().SK)
 	}
