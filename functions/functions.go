@@ -5,6 +5,7 @@ package functions
 import (
 	workers "lectern/events"
 	"lectern/functions/agendaplanning"
+	"lectern/functions/awards"
 	"lectern/functions/contacts"
 	"lectern/functions/contactwrites"
 	"lectern/functions/events"
@@ -47,6 +48,7 @@ var Groups = []api.Group{
 	fieldwrites.Group,
 	metadatawrites.Group,
 	agendaplanning.Group,
+	awards.Group,
 	transcriptions.Group,
 	recordings.Group,
 	media.Group,

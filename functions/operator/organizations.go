@@ -25,6 +25,8 @@ type organizationUpdate struct {
 	Name      wire.Opt[string] `json:"name,omitzero" nullable:"false"`
 	Disabled  wire.Opt[bool]   `json:"disabled,omitzero" nullable:"false"`
 	AIEnabled wire.Opt[bool]   `json:"ai_enabled,omitzero" nullable:"false"`
+	// AwardPrograms is the limit of the plan; null sets the default.
+	AwardPrograms wire.Opt[int] `json:"award_programs,omitzero" minimum:"0" maximum:"1000"`
 }
 
 func (s *Service) updateOrganization(ctx context.Context, in *organizationUpdate) (*tenancy.Organization, error) {
@@ -35,6 +37,7 @@ func (in *organizationUpdate) apply(o *tenancy.Organization) error {
 	in.Name.Into(&o.Name)
 	in.Disabled.Into(&o.Disabled)
 	in.AIEnabled.Into(&o.AIEnabled)
+	in.AwardPrograms.IntoPointer(&o.AwardPrograms)
 	return nil
 }
 

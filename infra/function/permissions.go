@@ -102,6 +102,8 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	"agendaplanning":  {withRecords, slices.Concat(write, release)},
+	// awards holds a write to the version of the program.
+	"awards": {withSettings, slices.Concat(write, release, hold)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.

@@ -66,7 +66,7 @@ const (
 var placeholders = map[string]string{
 	"org": number, "event": number, "user": number, "token": number,
 	"session": id, "contact": id, "account": id, "id": id, "change": id, "action": id,
-	"shard": `[0-9a-f]{2}`, "number": `\d{19}`, "time": `\d{13}`, "yyyymmddhh": `\d{10}`, "yyyymm": `\d{6}`, "0..7": `[0-7]`,
+	"shard": `[0-9a-f]{2}`, "number": `\d{19}`, "time": `\d{13}`, "yyyymmddhh": `\d{10}`, "yyyymm": `\d{6}`, "yyyy": `\d{4}`, "0..7": `[0-7]`,
 	"kind": `[a-z_]+`, "parent": `[0-9a-f-]{36}`, "parent?": `([0-9a-f-]{36})?`, "value": `.*`,
 	"hash": `[0-9a-f]{64}`, "claim": `\d+`, "index": `\d{4}`, "bucket": `[a-z_]+`, "window": `\d+`,
 	"endpoint": `[0-9a-f-]{36}`, "record": `[0-9a-f-]{36}`, "yyyymmdd": `\d{8}`, "minute": `\d+`, "attempt": `[a-z]*\d+`,

@@ -72,7 +72,7 @@ func (r *run) below(ctx context.Context, parent string, top table.Item, until ti
 	var numbers []table.Write
 	for _, item := range items {
 		kind, id, _ := resource.KindOf(item.Key)
-		if item.Key == r.owner(parent).CountKey(kind) {
+		if resource.IsSum(item.Key) || item.Key == r.owner(parent).CountKey(kind) {
 			numbers = append(numbers, table.Delete(item.Key))
 			continue
 		}

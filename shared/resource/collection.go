@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/page"
 	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -42,22 +43,67 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 		return nil, c.kind.notFound()
 	}
 	r, err := decode[R, P](stored)
-	return c.shown(r, err)
+	if err == nil && c.outside(r) {
+		return nil, c.kind.notFound()
+	}
+	return c.shown(ctx, r, err)
 }
 
 // shown completes a record for an answer.
-func (c Collection[R, P, D]) shown(r P, err error) (P, error) {
-	if err == nil && r != nil && c.kind.Show != nil {
-		c.kind.Show(r, c.Store, c.owner)
+func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, error) {
+	if err != nil || r == nil {
+		return r, err
 	}
+	if c.kind.Tree == nil {
+		return r, c.complete(ctx, r)
+	}
+	all, err := c.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = c.complete(ctx, append(slices.Clone(all), r)...)
+	c.nest([]P{r}, all)
 	return r, err
 }
 
 // last follows all ids in a sort key.
 const last = "~"
 
-// List returns the records that are not deleted, in the order of their creation.
+// List returns the records that are not deleted, in the order of their creation or of the kind.
 func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
+	all, err := c.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return all, c.complete(ctx, all...)
+}
+
+// Page returns a page of the records that keep keeps; of all with nil. A page of a Tree has the records directly
+// below the owner.
+func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
+	all, err := c.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.kind.Tree != nil {
+		if err := c.complete(ctx, all...); err != nil {
+			return nil, err
+		}
+		c.nest(nil, all)
+		if all, err = c.directly(all); err != nil {
+			return nil, err
+		}
+		return page.Slice(q, all), nil
+	}
+	if keep != nil {
+		all = slices.DeleteFunc(all, func(r P) bool { return !keep(r) })
+	}
+	part := page.Slice(q, all)
+	return part, c.complete(ctx, part.Results...)
+}
+
+// load reads the records that are not deleted, in the order of a list.
+func (c Collection[R, P, D]) load(ctx context.Context) ([]P, error) {
 	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
 	if err != nil {
 		return nil, err
@@ -71,17 +117,55 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 			return nil, err
 		}
 		r, err := decode[R, P](stored)
-		if _, err = c.shown(r, err); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b P) int {
-		x, y := a.header(), b.header()
-		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
-	})
+	slices.SortFunc(all, c.compare)
 	return all, nil
 }
+
+// compare orders two records of a list.
+func (c Collection[R, P, D]) compare(a, b P) int {
+	order := 0
+	if c.kind.Order != nil {
+		order = cmp.Compare(c.kind.Order(a), c.kind.Order(b))
+	}
+	x, y := a.header(), b.header()
+	return cmp.Or(order, x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
+}
+
+// First returns the writes of the first record of an owner that is made in the same transaction.
+func (c Collection[R, P, D]) First(ctx context.Context, draft D) ([]table.Write, error) {
+	r, err := c.made(c.NewID(), draft)
+	if err != nil {
+		return nil, err
+	}
+	records := c.records(false)
+	records.Creation(r)
+	writes, err := records.Writes(ctx, record.Step[R]{Verb: record.Created, After: r}, nil)
+	parents := c.kind.parentKeys(c.owner)
+	return slices.DeleteFunc(writes, func(w table.Write) bool { return slices.Contains(parents, w.Key()) }), err
+}
+
+// Creating returns the operation that Create does, for a transaction of several operations.
+func (c Collection[R, P, D]) Creating(draft D) (write.Op, P, error) {
+	r, err := c.made(c.NewID(), draft)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c.records(false).Creation(r), r, nil
+}
+
+// Changing returns the operation that Change does, for a transaction of several operations.
+func (c Collection[R, P, D]) Changing(id string, ch Change[D]) (write.Op, error) {
+	step, err := c.step(ch)
+	return c.records(ch.Force).Changing(id, step), err
+}
+
+// Shown completes the answer of an operation of Creating or Changing.
+func (c Collection[R, P, D]) Shown(ctx context.Context, r P) (P, error) { return c.shown(ctx, r, nil) }
 
 // Create stores a new record of the draft. It returns a 400 for a draft that breaks a rule,
 // a 404 without the parent, and a 409 for a deleted parent, a unique value that is taken, or
@@ -89,13 +173,14 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	records := c.records(false)
 	if r, err := records.Replay(ctx); r != nil || err != nil {
-		return c.shown(r, err)
+		return c.shown(ctx, r, err)
 	}
 	r, err := c.made(c.NewID(), draft)
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Create(ctx, r))
+	made, err := records.Create(ctx, r)
+	return c.shown(ctx, made, err)
 }
 
 // made returns the record that a draft makes under an id.
@@ -126,14 +211,15 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 	records := c.records(ch.Force)
 	if ch.Verb == record.Restored {
 		if r, err := records.Replay(ctx); r != nil || err != nil {
-			return c.shown(r, err)
+			return c.shown(ctx, r, err)
 		}
 	}
 	step, err := c.step(ch)
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Change(ctx, id, step))
+	changed, err := records.Change(ctx, id, step)
+	return c.shown(ctx, changed, err)
 }
 
 // step returns the change of a stored record. It refuses a draft whose body breaks a rule.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -188,5 +189,5 @@ func (d *desk) all() (records []entity) {
 	}
 	var page struct{ Results []entity }
 	require.NoError(d.t, json.Unmarshal(answer.Body, &page))
-	return page.Results
+	return slices.DeleteFunc(page.Results, func(r entity) bool { return r["is_default"] == true })
 }

@@ -1,8 +1,10 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
@@ -34,6 +36,21 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Children are the kinds of records that belong to records of this kind. MayDelete gets
 	// the numbers.
 	Children []string
+	// Sums are the kinds of records beside that add numbers to records of this kind, and Adds returns what a
+	// record of this kind adds to others; it names the same records before and after Admit. Counts sets the numbers that an answer shows, by kind of Children
+	// and by name of the sums.
+	Sums   []string
+	Adds   func(P) []Sum
+	Counts func(P, map[string]int)
+	// Order returns the place of a record in a list; records of the same place go by their creation. Nil for
+	// a kind without. Tree is for records that stand below each other.
+	Order func(P) int
+	Tree  *Tree[P]
+	// Serial names the counter that gives a new record its running number, and Numbered sets the number.
+	Serial   func(P) string
+	Numbered func(P, int)
+	// Also returns further writes of a change, for example of a record that is made with a new parent.
+	Also func(context.Context, Store, Admission[P]) ([]table.Write, error)
 	// MayDelete returns the 409 of a record that must not be deleted unless the client
 	// forces the deletion, see Confirm. Nil for a kind without a condition.
 	MayDelete func(Deletion[P]) error
@@ -61,6 +78,13 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 type Parent interface{ names() (kind, title string) }
 
 func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
+
+// ParentOf returns the Parent of a kind's name and title, for a kind whose declaration needs those of its records.
+func ParentOf(kind, title string) Parent { return parentName{kind, title} }
+
+type parentName struct{ kind, title string }
+
+func (p parentName) names() (kind, title string) { return p.kind, p.title }
 
 // Draft has the properties that a client may write. Apply writes the properties that were sent
 // into the record, and returns the 400 of a property that breaks a rule. Apply may run several
@@ -93,6 +117,10 @@ type Admission[P any] struct {
 	Owner
 	Verb   record.Verb
 	Record P
+	// Now is the time of the write. Count is how many records of the kind the owner has, before a creation or
+	// a restore.
+	Now   time.Time
+	Count int
 	// Parent is the item of the parent record, Found are the items of Named that exist.
 	Parent table.Item
 	Found  write.Items
@@ -101,7 +129,7 @@ type Admission[P any] struct {
 // Deletion is a record that is to be deleted.
 type Deletion[P any] struct {
 	Record P
-	// Children are the numbers of the records below, by kind.
+	// Children are the numbers of the records below, by kind, and the sums by name.
 	Children map[string]int
 }
 

@@ -28,7 +28,7 @@ func TestEveryKindIsASubject(t *testing.T) {
 	memos := slices.IndexFunc(operations, func(op api.Operation) bool { return op.ID == "listMemos" })
 	var listed, tested []string
 	for _, op := range operations {
-		if op.Description == operations[memos].Description {
+		if strings.HasPrefix(op.Description, operations[memos].Description) {
 			listed = append(listed, op.Path)
 		}
 	}
@@ -234,6 +234,9 @@ func TestPagesOfRecords(t *testing.T) {
 			d.Call(t, 200, http.MethodGet, d.collection()+query, nil).Into(t, &p)
 			return p
 		}
+		if d.kind == "award_round" {
+			return // A program begins with a round.
+		}
 		require.Equal(t, `{"results":[],"pagination":{"currentPage":1,"pageSize":25,"totalPages":0,"totalResults":0}}`,
 			string(d.Call(t, 200, http.MethodGet, d.collection(), nil).Body))
 		var made []string
@@ -261,7 +264,7 @@ func TestPostOnTheCollectionDoesAsCreate(t *testing.T) {
 		require.Equal(t, string(first.Body), string(again.Body))
 		made := entity(first.JSON(t))
 		require.Equal(t, []entity{made, d.get(200, d.made("Second"))}, d.all())
-		it.RequireError(t, d.Call(t, 400, http.MethodPost, d.collection(), d.wrong[0].body).JSON(t), "VALIDATION_ERROR", d.wrong[0].field)
+		it.RequireError(t, d.Call(t, 400, http.MethodPost, d.collection(), it.Merged(d.body, d.wrong[0].body)).JSON(t), "VALIDATION_ERROR", d.wrong[0].field)
 	})
 	forKinds(t, func(s subject) bool { return !s.post }, func(t *testing.T, d *desk) {
 		d.Call(t, 405, http.MethodPost, d.collection(), d.body)
@@ -309,7 +312,11 @@ func TestADeletedRecordIsPurgedAfterThirtyDays(t *testing.T) {
 		d.remove(200, gone)
 		require.Zero(t, d.maintained(29))
 		require.NotEmpty(t, d.create(200, d.fresh("Gone"), it.KeyHeader, "k")["deleted_at"])
-		require.Equal(t, int64(1), d.maintained(31))
+		below := 0
+		if !d.child {
+			below = d.beside
+		}
+		require.Equal(t, int64(1+below), d.maintained(31))
 		require.Zero(t, d.maintained(31))
 		require.Equal(t, []string{kept}, it.Texts(d.all(), "id"))
 		require.Equal(t, d.title+" not found", d.create(404, d.fresh("Gone"), it.KeyHeader, "k")["message"])
@@ -331,7 +338,7 @@ func TestAPurgedParentTakesItsRecordsWithIt(t *testing.T) {
 		d.remove(200, d.made("C"))
 		d.Call(t, 200, http.MethodDelete, parent+"?force=true", nil)
 		require.Zero(t, d.maintained(29))
-		require.Equal(t, int64(4), d.maintained(31))
+		require.Equal(t, int64(4+d.beside), d.maintained(31))
 		it.EngineOf(t, d.Stack).RequireWhole(t)
 		d.Call(t, 404, http.MethodGet, parent, nil)
 		require.Equal(t, []string{stays}, it.Texts(other.all(), "id"))

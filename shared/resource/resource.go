@@ -6,7 +6,7 @@
 // and, unless the write is an update, the number of records. Small records are no settings: every request of an event
 // relies on the partition of the settings, so small records stay outside.
 //
-// Read resource.go, kind.go, collection.go, storage.go, stored.go; then body.go and routes.go
+// Read resource.go, kind.go, collection.go, storage.go, stored.go, sums.go, tree.go; then body.go and routes.go
 // for the API.
 package resource
 
@@ -33,6 +33,9 @@ var Keys = slices.Concat(
 	keys.Both("number of records", "#F", "N#<kind>", keys.Nothing),
 	keys.Both("number of records", "#F#<parent>", "N#<kind>", keys.Nothing),
 	keys.Both("deleted record", "#F", "D#<kind>#<id>", keys.Outside),
+	keys.Both("numbers of a record", "#F", "S#<record>#<kind>", keys.Nothing),
+	keys.Both("numbers of a record", "#F#<parent>", "S#<record>#<kind>", keys.Nothing),
+	keys.Both("running number", "#F", "C#<kind>#<yyyy>", keys.Nothing),
 	keys.Both("unique value", "#Q#F#<kind>#<parent?>#<value>", "-", keys.Outside),
 )
 
@@ -44,6 +47,9 @@ const Keep = 30 * 24 * time.Hour
 type Owner struct {
 	Org, Event int64
 	Parent     string
+	// Within is the record of a Tree that the records stand directly below; empty for all. It is no part of
+	// a key.
+	Within string
 }
 
 func (o Owner) prefix() string {
@@ -70,6 +76,8 @@ const (
 	live    = "R#"
 	counted = "N#"
 	deleted = "D#"
+	summed  = "S#"
+	serial  = "C#"
 )
 
 // Key returns the key of a record that is not deleted.

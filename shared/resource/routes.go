@@ -17,8 +17,9 @@ type Routes struct {
 	// Path is the path of the collection. Its prefix names the owner: an event, an organization,
 	// or, without either, the organization of the token. A kind with several prefixes has Routes
 	// for each. ID is the path's name of a record's id, for example ruleId, and Parent that of
-	// the parent's id; empty without a parent.
-	Path, ID, Parent string
+	// the parent's id; empty without a parent. Within is the path's name of the record of a Tree that the
+	// records stand below.
+	Path, ID, Parent, Within string
 	// One and Many are the names in operation ids, for example Rule and Rules.
 	One, Many string
 	// About describes the kind in Markdown for the document, Example is the body of a create.
@@ -36,19 +37,22 @@ type Routes struct {
 // adds. store gives the store of the group's service.
 func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store func(*S) Store) []api.Route[S] {
 	type all = Collection[R, P, D]
-	names := []api.Option{api.InPath("id", r.ID), api.InPath("parentId", r.Parent)}
+	names := []api.Option{api.InPath("id", r.ID), api.InPath("parentId", r.Parent), api.InPath("withinId", r.Within)}
 	says := func(bucket ratelimit.Bucket, text string) []api.Option {
-		return append(names[:2:2], api.Limit(bucket), api.Describe(text))
+		return append(names[:3:3], api.Limit(bucket), api.Describe(text))
 	}
 	one := r.Path + "/{" + r.ID + "}"
 	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
 	update := handler(k, store, all.update)
+	lists := r.lists(k.Tree != nil)
 	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
 	if r.Paged {
 		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, says(r.Reads, lists)...)
 	}
 	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, says(r.Writes, deletes)...)
-	if k.MayDelete != nil {
+	if k.Tree != nil {
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, says(r.Writes, deletes)...)
+	} else if k.MayDelete != nil {
 		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, says(r.Writes, deletes)...)
 	}
 	routes := []api.Route[S]{
@@ -77,13 +81,26 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 
 // Descriptions of the operations that say the same of every kind.
 const (
-	lists   = "Lists all records that are not deleted, in the order of their creation."
+	lists   = "Lists all records that are not deleted, by their `order`, if they have one, and in the order of their creation."
+	tops    = " A result stands at the top and has the records below."
+	belows  = "Lists the records that stand directly below, by their `order`. Each has the records below."
 	updates = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
 		"A stale `updated_at` or `If-Match` is a 409."
 	deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."
 	restores = "Brings a deleted record back, within 30 days of its deletion."
 	bulks    = "Does up to 100 operations in their order. Each succeeds or fails alone, and sees what earlier ones did to the same record."
 )
+
+// lists returns the description of the list.
+func (r Routes) lists(tree bool) string {
+	switch {
+	case r.Within != "":
+		return belows
+	case tree:
+		return lists + tops
+	}
+	return lists
+}
 
 // creates returns the description of the create.
 func (r Routes) creates(most int, many string) string {
@@ -94,7 +111,7 @@ func (r Routes) creates(most int, many string) string {
 // located is the pointer to an input that names an owner.
 type located[I any] interface {
 	*I
-	owner(*auth.Caller) (Owner, error)
+	Owner(*auth.Caller) (Owner, error)
 }
 
 // handler returns the handler that calls do on the records of the owner in the path.
@@ -102,7 +119,7 @@ func handler[S, I, O, R any, L located[I], P Record[R], D Draft[P]](
 	k *Kind[R, P, D], store func(*S) Store, do func(Collection[R, P, D], context.Context, L) (*O, error),
 ) api.Handler[S, I, O] {
 	return func(s *S, ctx context.Context, in *I) (*O, error) {
-		o, err := L(in).owner(auth.From(ctx))
+		o, err := L(in).Owner(auth.From(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -116,11 +133,7 @@ func (c Collection[R, P, D]) list(ctx context.Context, _ *listInput) (*[]P, erro
 }
 
 func (c Collection[R, P, D]) page(ctx context.Context, in *pageInput) (*page.Of[P], error) {
-	all, err := c.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return page.Slice(in.Query, all), nil
+	return c.Page(ctx, in.Query, nil)
 }
 
 func (c Collection[R, P, D]) get(ctx context.Context, in *getInput) (*R, error) {

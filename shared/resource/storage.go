@@ -43,7 +43,7 @@ func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
 		keys = append(keys, s.countKey())
 	}
 	if verb == record.Deleted {
-		keys = append(keys, s.childKeys(id)...)
+		keys = append(keys, s.numberKeys(id)...)
 	}
 	return keys
 }
@@ -56,7 +56,7 @@ func (s storage[R, P, D]) Check(step record.Step[R], got write.Items) error {
 		return err
 	}
 	h := P(step.Before).header()
-	if h.meta.Parent != s.owner.Parent || h.DeletedAt != nil && s.Now().Sub(h.DeletedAt.Time) > Keep {
+	if s.outside(step.Before) || h.meta.Parent != s.owner.Parent || h.DeletedAt != nil && s.Now().Sub(h.DeletedAt.Time) > Keep {
 		return s.kind.notFound()
 	}
 	return nil
@@ -73,25 +73,61 @@ func (s storage[R, P, D]) Named(r *R) (keys []table.Key) {
 	if s.kind.Named != nil {
 		keys = append(keys, s.kind.Named(r, s.owner)...)
 	}
-	return keys
+	if s.kind.Serial != nil && P(r).Revision() <= 1 {
+		keys = append(keys, s.owner.SerialKey(s.kind.Serial(r)))
+	}
+	return append(keys, s.sumKeys(r)...)
 }
 
 func (s storage[R, P, D]) Admit(step record.Step[R], got write.Items) error {
 	if s.kind.Admit == nil {
 		return nil
 	}
-	a := Admission[P]{Owner: s.owner, Verb: step.Verb, Record: step.After, Found: got}
+	a, err := s.admission(step, got)
+	if err != nil {
+		return err
+	}
+	return s.kind.Admit(a)
+}
+
+func (s storage[R, P, D]) admission(step record.Step[R], got write.Items) (a Admission[P], err error) {
+	a = Admission[P]{Owner: s.owner, Verb: step.Verb, Record: step.After, Now: s.Now(), Found: got}
 	if keys := s.kind.parentKeys(s.owner); keys != nil {
 		a.Parent = got[keys[0]]
 	}
-	return s.kind.Admit(a)
+	a.Count, _, err = countOf(got, s.countKey())
+	return a, err
+}
+
+// also returns the further writes of the kind.
+func (s storage[R, P, D]) also(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
+	if s.kind.Also == nil {
+		return nil, nil
+	}
+	a, err := s.admission(step, got)
+	if err != nil {
+		return nil, err
+	}
+	return s.kind.Also(ctx, s.Store, a)
 }
 
 // Writes returns the writes of the record, the unique value, the number of records, the
 // parent's condition and the change record.
 func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
+	numbered, err := s.serial(step, got)
+	if err != nil {
+		return nil, err
+	}
 	noted := s.noted(ctx, step)
 	held, err := s.holds(step, got)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := s.sums(step, got)
+	if err != nil {
+		return nil, err
+	}
+	also, err := s.also(ctx, step, got)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +143,7 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	writes := slices.Concat(stored, held, number, s.parent(step.Verb, got), []table.Write{noted.Write()}, childless)
+	writes := slices.Concat(stored, numbered, held, number, s.parent(step.Verb, got), []table.Write{noted.Write()}, childless, sums, also)
 	if s.kind.Security != nil {
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
@@ -218,34 +254,30 @@ func (s storage[R, P, D]) parent(verb record.Verb, got write.Items) []table.Writ
 	return []table.Write{table.Exists(keys[0])}
 }
 
-// childKeys returns the keys of the numbers of a record's own records.
-func (s storage[R, P, D]) childKeys(id string) []table.Key {
-	keys := make([]table.Key, len(s.kind.Children))
-	for i, kind := range s.kind.Children {
-		keys[i] = Owner{Org: s.owner.Org, Event: s.owner.Event, Parent: id}.CountKey(kind)
-	}
-	return keys
-}
-
 // mayDelete asks the kind whether a record may be deleted. It returns conditions that the
-// numbers of the record's own records stay as read.
-func (s storage[R, P, D]) mayDelete(step record.Step[R], got write.Items) ([]table.Write, error) {
-	if step.Verb != record.Deleted || s.kind.MayDelete == nil || s.force {
+// numbers of the record's own records and of the sums stay as read. A record of a Tree with records
+// below is never deleted.
+func (s storage[R, P, D]) mayDelete(step record.Step[R], got write.Items) (conditions []table.Write, err error) {
+	if step.Verb != record.Deleted || s.kind.MayDelete == nil || s.force && s.kind.Tree == nil {
 		return nil, nil
 	}
-	d := Deletion[P]{Record: step.Before, Children: map[string]int{}}
-	var conditions []table.Write
-	for i, key := range s.childKeys(P(step.Before).RecordID()) {
-		number, stored, err := countOf(got, key)
-		if err != nil {
-			return nil, err
-		}
-		d.Children[s.kind.Children[i]] = number
+	d := Deletion[P]{Record: step.Before}
+	id := P(step.Before).RecordID()
+	if d.Children, err = s.numbers(id, got); err != nil {
+		return nil, err
+	}
+	for _, key := range s.numberKeys(id) {
 		condition := table.Absent(key)
-		if stored.Version > 0 {
+		if stored, found := got[key]; found {
 			condition = table.Version(key, stored.Version)
 		}
 		conditions = append(conditions, condition)
+	}
+	if s.kind.Tree != nil && d.Children[s.kind.Tree.Number] > 0 {
+		return nil, s.kind.Tree.Refuse(d.Children[s.kind.Tree.Number])
+	}
+	if s.force {
+		return conditions, nil
 	}
 	return conditions, s.kind.MayDelete(d)
 }

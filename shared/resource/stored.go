@@ -21,12 +21,14 @@ type Meta struct {
 	// Unique is the value that the record holds, Parent the id of the owning record.
 	Unique string `json:"unique,omitempty"`
 	Parent string `json:"parent,omitempty"`
+	// Sums are what the record adds to others.
+	Sums []Sum `json:"sums,omitempty"`
 	// Hidden is the JSON that the kind keeps and never shows, see Header.Hide.
 	Hidden json.RawMessage `json:"hidden,omitempty"`
 }
 
 func (m Meta) isZero() bool {
-	return m.Sequence == 0 && m.Unique == "" && m.Parent == "" && m.Hidden == nil
+	return m.Sequence == 0 && m.Unique == "" && m.Parent == "" && m.Sums == nil && m.Hidden == nil
 }
 
 // Stored is the part of a stored record that all kinds have.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"lectern/functions/agendaplanning"
+	"lectern/functions/awards"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/agenda"
@@ -17,6 +18,7 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/award"
 	"lectern/shared/ratelimit"
 	"lectern/shared/record"
 	"lectern/shared/resource"
@@ -172,6 +174,10 @@ type subject struct {
 	// paged reports whether the list answers in pages.
 	paged bool
 
+	// beside is how many records of other requests an owner begins with, made with the parent. A list of the
+	// kind shows them with is_default, if they are of the kind.
+	beside int
+
 	// The rest follows from the kind and the operations of the group, see of.
 	kind, title string
 	// id is the path's name of a record's id.
@@ -278,6 +284,92 @@ var subjects = []subject{
 		wrong: []wrong{{"text", object{"text": ""}}},
 	}),
 	noticesAt(eventNotices), noticesAt(orgNotices), noticesAt(ownNotices),
+	of(award.Programs, subject{
+		group: awards.Group, path: programPath, required: []string{"name"}, paged: true, beside: 1,
+		body: object{
+			"name": "Best of the year", "type": "grants", "status": "open", "description": "All of it.", "blind_review": true,
+			"labels":   object{"submitter": "Applicant", "entry": "Project", "action": "Apply"},
+			"opens_at": "2027-05-10T09:00:00.000Z", "closes_at": "2027-05-10T10:00:00.000Z",
+			"payment": object{"collect": "on_submission", "base_fee_cents": 9500.0, "currency": "EUR"},
+		},
+		change: object{"description": nil}, wrong: wrongPrograms(),
+	}),
+	of(award.Categories, subject{
+		group: awards.Group, path: programPath + "/{programId}/categories", required: []string{"name"}, paged: true, beside: 1,
+		body:   object{"name": "Software", "description": "What runs.", "order": 3.0, "parent_category_id": nil},
+		change: object{"description": nil},
+		wrong: append(wrongNamesAlone(), []wrong{
+			{"description", object{"description": 1}}, {"order", object{"order": 0}}, {"order", object{"order": nil}},
+			{"parent_category_id", object{"parent_category_id": "x"}}, {"parent_category_id", object{"parent_category_id": uuid.NewString()}},
+		}...),
+	}),
+	of(award.Rounds, subject{
+		group: awards.Group, path: programPath + "/{programId}/rounds", required: []string{"name", "type"}, paged: true, beside: 1,
+		body: object{
+			"name": "Finals", "type": "review_only", "instructions": "Read all.", "order": 2.0,
+			"opens_at": "2027-05-10T09:00:00.000Z", "closes_at": nil, "is_default": false,
+		},
+		change: object{"instructions": nil}, wrong: wrongRounds(),
+	}),
+	of(award.PromoCodes, subject{
+		group: awards.Group, path: programPath + "/{programId}/promo-codes", required: []string{"code", "discount_type", "amount"}, paged: true, beside: 1,
+		body: object{
+			"code": "EARLY", "discount_type": "percentage", "amount": 100.0, "max_uses": 5.0, "is_active": false,
+			"starts_at": "2027-05-10T09:00:00.000Z", "expires_at": "2027-05-10T10:00:00.000Z",
+		},
+		change: object{"max_uses": nil}, wrong: wrongPromoCodes(),
+	}),
+}
+
+const programPath = "/v1/organization/{orgId}/awards/programs"
+
+// wrongNamesAlone are mistakes in a name, without those of a config.
+func wrongNamesAlone() []wrong {
+	return slices.DeleteFunc(wrongNames(), func(w wrong) bool { return w.field != "name" })
+}
+
+func wrongPrograms() []wrong {
+	payment := func(name string, value any) wrong {
+		return wrong{"payment." + name, object{"payment": object{name: value}}}
+	}
+	return append(wrongNamesAlone(), []wrong{
+		{"type", object{"type": "prizes"}}, {"status", object{"status": nil}}, {"description", object{"description": strings.Repeat("x", 5001)}},
+		{"labels", object{"labels": nil}}, {"labels.submitter", object{"labels": object{"submitter": strings.Repeat("x", 21)}}},
+		{"labels.entry", object{"labels": object{"entry": ""}}}, {"labels.action", object{"labels": object{"action": strings.Repeat("x", 16)}}},
+		{"opens_at", object{"opens_at": "soon"}}, {"blind_review", object{"blind_review": 1}},
+		{"closes_at", object{"opens_at": "2027-05-10T09:00:00Z", "closes_at": "2027-05-10T09:00:00Z"}},
+		payment("collect", "later"), payment("base_fee_cents", -1), payment("base_fee_cents", 1.5), payment("currency", "euro"),
+	}...)
+}
+
+func wrongRounds() []wrong {
+	question := func(name string, of object) wrong {
+		return wrong{"scorecard[0]" + name, object{"scorecard": []any{it.Merged(object{"question": "How new?", "type": "scale_5"}, of)}}}
+	}
+	option := object{"label": "A", "points": 1}
+	return append(wrongNamesAlone(), []wrong{
+		{"type", object{"type": "vote"}}, {"type", object{"type": nil}}, {"scorecard", object{"scorecard": nil}},
+		{"closes_at", object{"closes_at": "2027-05-10T09:00:00Z"}}, {"order", object{"order": 0}},
+		question(".question", object{"question": " "}), question(".type", object{"type": "stars"}), question(".weight", object{"weight": -1}),
+		question(".weight", object{"weight": 101}), question(".id", object{"id": "x"}),
+		question(".min", object{"type": "numeric", "max": 5}), question(".max", object{"type": "numeric", "min": 5, "max": 5}),
+		question(".options", object{"type": "dropdown"}), question(".options[0].label", object{"type": "dropdown", "options": []any{object{"points": 1}}}),
+		question(".options[1].label", object{"type": "dropdown", "options": []any{option, option}}),
+		question(".options[0].points", object{"type": "dropdown", "options": []any{object{"label": "A", "points": -1}}}),
+		{"scorecard[1].id", object{"scorecard": []any{
+			object{"question": "A", "type": "text", "id": it.UnknownID}, object{"question": "B", "type": "text", "id": it.UnknownID},
+		}}},
+	}...)
+}
+
+func wrongPromoCodes() []wrong {
+	return []wrong{
+		{"code", object{"code": ""}}, {"code", object{"code": "A "}}, {"code", object{"code": nil}}, {"code", object{"code": strings.Repeat("x", 65)}},
+		{"discount_type", object{"discount_type": "half"}}, {"amount", object{"amount": 101}}, {"amount", object{"amount": 0}},
+		{"amount", object{"amount": 1.5}}, {"amount", object{"amount": nil}}, {"max_uses", object{"max_uses": 0}},
+		{"expires_at", object{"expires_at": "2027-05-10T09:00:00Z"}},
+		{"is_active", object{"is_active": nil}},
+	}
 }
 
 // newSession creates a session and returns its id.

@@ -23,6 +23,8 @@ type Organization struct {
 	// RowsCounted reports whether every shard counts the rows (table.Item.Count). maintain
 	// counts the rows of older organizations (catalogue.Recount).
 	RowsCounted bool `json:"rows_counted,omitempty"`
+	// AwardPrograms is how many award programs the plan has; nil for the default.
+	AwardPrograms *int `json:"award_programs,omitempty"`
 	// HourItems reports whether every hour with change records has an item (change.Hour).
 	HourItems bool      `json:"hour_items,omitempty"`
 	CreatedAt wire.Time `json:"created_at"`
@@ -33,6 +35,17 @@ type Organization struct {
 	// transaction of each change.
 	Auth    int64 `json:"-"`
 	Version int64 `json:"-"`
+}
+
+// awardPrograms is how many award programs a plan has by default.
+const awardPrograms = 10
+
+// MostAwardPrograms returns how many award programs the organization may have.
+func (o *Organization) MostAwardPrograms() int {
+	if o.AwardPrograms == nil {
+		return awardPrograms
+	}
+	return *o.AwardPrograms
 }
 
 // Role says what a member may do in the organization.

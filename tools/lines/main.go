@@ -27,6 +27,7 @@ type together struct {
 // withShared lists the groups that have code of their own in shared.
 var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
+	{"awards with shared/award", []string{"awards"}, "award"},
 	{"media with shared/media", []string{"media"}, "media"},
 	{"recordings with shared/recording", []string{"recordings"}, "recording"},
 	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},

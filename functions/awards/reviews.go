@@ -1,0 +1,63 @@
+package awards
+
+import (
+	"context"
+
+	"lectern/shared/api"
+	"lectern/shared/auth"
+	"lectern/shared/award"
+	"lectern/shared/page"
+	"lectern/shared/resource"
+)
+
+const (
+	aboutReviews = "Lists the reviews of the program in the order of their creation, also those of submissions and rounds that were deleted."
+	aboutReview  = "A review is the assignment of a submission to a reviewer in a round. `total_score` is the sum of the points of each answer times " +
+		"the weight of its question, to two decimals. For example, a score:\n\n```json\n" +
+		`{"question_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "value": 4, "points": 4}` + "\n```"
+	aboutRemoval = "Removes a reviewer from the program, or from the round `round_id`: the open reviews of the reviewer are deleted. " +
+		"Completed reviews stay, so no average changes. For example, the answer:\n\n```json\n" +
+		`{"id": "9d1f7f0e-52ab-5f0c-8a8e-6a4f4a7f2b90", "name": "Ada Quay", "email": "ada@example.org", "round_id": null,` +
+		` "removed_reviews": 3, "deleted_at": "2027-05-10T09:00:00.000Z"}` + "\n```"
+)
+
+var reviewRoutes = []api.Route[service]{
+	api.Get("listAwardReviews", program+"/reviews", (*service).listReviews, auth.Scopes{auth.ReadAwards}, below("", aboutReviews)...),
+	api.Get("getAwardReview", program+"/reviews/{reviewId}", (*service).getReview, auth.Scopes{auth.ReadAwards}, below("reviewId", aboutReview)...),
+	api.Delete("removeAwardReviewer", program+"/reviewers/{reviewerId}", (*service).removeReviewer,
+		auth.Scopes{auth.WriteAwards}, writes("reviewerId", aboutRemoval)...),
+}
+
+type reviewsInput struct {
+	resource.At
+	page.Query
+}
+
+func (s *service) listReviews(ctx context.Context, in *reviewsInput) (*page.Of[*award.Review], error) {
+	o, err := in.Owner(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return award.Reviews.Of(s.records, o).Page(ctx, in.Query, nil)
+}
+
+func (s *service) getReview(ctx context.Context, in *oneInput) (*award.Review, error) {
+	o, err := in.Owner(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return award.Reviews.Of(s.records, o).Get(ctx, in.ID)
+}
+
+type removalInput struct {
+	resource.In
+	RoundID string `query:"round_id" format:"uuid" doc:"Only the reviews in this round."`
+}
+
+func (s *service) removeReviewer(ctx context.Context, in *removalInput) (*award.Removed, error) {
+	o, err := in.Owner(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return award.In{Store: s.records, Owner: o}.Remove(ctx, in.ID, in.RoundID)
+}

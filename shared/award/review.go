@@ -1,0 +1,231 @@
+package award
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/record"
+	"lectern/shared/resource"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Review is the assignment of a submission to a reviewer in a round, with the scores. Reviewers score outside the
+// API.
+type Review struct {
+	resource.Header
+	ProgramID    string     `json:"program_id" format:"uuid" doc:"The program's id."`
+	SubmissionID string     `json:"submission_id" format:"uuid" doc:"The submission's id."`
+	RoundID      string     `json:"round_id" format:"uuid" doc:"The round's id."`
+	Reviewer     Reviewer   `json:"reviewer" doc:"Who reviews."`
+	Status       string     `json:"status" enum:"assigned,in_progress,completed,recused" doc:"How far the review is."`
+	TotalScore   *Points    `json:"total_score" doc:"The sum of the points times the weights, to two decimals; null without scores."`
+	Scores       []Score    `json:"scores" nullable:"false" doc:"The answers of the scorecard."`
+	Comment      *string    `json:"comment" doc:"What the reviewer says, or why the reviewer does not review."`
+	SubmittedAt  *wire.Time `json:"submitted_at" doc:"When the review was completed."`
+
+	// fresh reports that the edit wrote the scores, or that the review is new.
+	fresh bool
+}
+
+// Reviewer is a person who reviews. The id is the same for the same address in a program.
+type Reviewer struct {
+	ID    string `json:"id" format:"uuid" doc:"The reviewer's id."`
+	Name  string `json:"name" doc:"The name."`
+	Email string `json:"email" doc:"The address."`
+}
+
+// Score is the answer of a question.
+type Score struct {
+	QuestionID string  `json:"question_id" format:"uuid" doc:"The question's id."`
+	Value      any     `json:"value" doc:"A number, an option, a text, or the address of a file."`
+	Points     *Points `json:"points,omitempty" doc:"The points of the value, without the weight."`
+}
+
+// The states of a review.
+const (
+	assigned   = "assigned"
+	inProgress = "in_progress"
+	done       = "completed"
+	recused    = "recused"
+)
+
+// ReviewEdit is a change of a review: assignment, Scoring or Recusal.
+type ReviewEdit interface {
+	Apply(e resource.Edit[*Review]) error
+}
+
+// Reviews is the kind of the reviews.
+var Reviews = &resource.Kind[Review, *Review, ReviewEdit]{
+	Name: reviewKind, Title: "Review", Many: "reviews", Max: 20_000, Parent: inProgram,
+	Unique: (*Review).once, UniqueField: "reviewer", Adds: (*Review).adds, Named: (*Review).named, Admit: admitReview,
+}
+
+// once returns the value that refuses a reviewer twice for a submission in a round.
+func (r *Review) once() string {
+	return strings.Join([]string{r.SubmissionID, r.RoundID, r.Reviewer.ID}, "#")
+}
+
+// Open reports whether the reviewer still has to review.
+func (r *Review) Open() bool { return r.Status == assigned || r.Status == inProgress }
+
+// adds counts the assignment in the round, and a completed review in the submission.
+func (r *Review) adds() []resource.Sum {
+	if r.Status == recused {
+		return nil
+	}
+	sums := []resource.Sum{
+		{Kind: roundKind, Of: r.RoundID, Name: reviews, By: 1},
+		{Kind: roundKind, Of: r.RoundID, Name: reviewerOf + r.Reviewer.ID, By: 1},
+	}
+	if r.Status == done {
+		total := 0
+		if r.TotalScore != nil { // admitReview sets the total.
+			total = int(*r.TotalScore)
+		}
+		sums = append(sums,
+			resource.Sum{Kind: submissionKind, Of: r.SubmissionID, Name: reviewsIn + r.RoundID, By: 1},
+			resource.Sum{Kind: submissionKind, Of: r.SubmissionID, Name: totalIn + r.RoundID, By: total})
+	}
+	return sums
+}
+
+func (r *Review) named(o resource.Owner) []table.Key {
+	return []table.Key{o.Key(roundKind, r.RoundID), o.Key(submissionKind, r.SubmissionID)}
+}
+
+// Scoring is what a reviewer sends: all answers of the scorecard.
+type Scoring struct {
+	Scores  []Score          `json:"scores" maxItems:"50" nullable:"false"`
+	Comment wire.Opt[string] `json:"comment,omitzero" maxLength:"5000"`
+	// Complete ends the review; true by default.
+	Complete wire.Opt[bool] `json:"complete,omitzero" nullable:"false"`
+}
+
+// Apply writes the answers; admitReview checks them.
+func (d Scoring) Apply(e resource.Edit[*Review]) error {
+	r := e.Record
+	if r.Status == recused {
+		return apierr.Conflict("REVIEW_RECUSED", "The reviewer does not review this submission.")
+	}
+	d.Comment.IntoPointer(&r.Comment)
+	r.Scores, r.fresh, r.Status = append([]Score{}, d.Scores...), true, done
+	if d.Complete.Sent && !d.Complete.Value {
+		r.Status = inProgress
+	}
+	return nil
+}
+
+// Recusal is why a reviewer does not review a submission.
+type Recusal struct {
+	Reason string `json:"reason" maxLength:"5000" pattern:"\\S"`
+}
+
+// Apply ends the assignment.
+func (d Recusal) Apply(e resource.Edit[*Review]) error {
+	r := e.Record
+	if !r.Open() {
+		return apierr.Conflict("REVIEW_ENDED", "The review is "+r.Status+" already.")
+	}
+	r.Status, r.Comment, r.Scores, r.TotalScore = recused, &d.Reason, []Score{}, nil
+	return nil
+}
+
+// admitReview applies the rules that need other records: the submission is there, the round is active, the reviewer
+// is not the submitter, and the answers fit the scorecard.
+func admitReview(a resource.Admission[*Review]) error {
+	r := a.Record
+	if a.Verb == record.Deleted || !r.fresh {
+		return nil
+	}
+	round, err := decoded[Round](a.Found[a.Key(roundKind, r.RoundID)])
+	if err != nil {
+		return err
+	}
+	if err := round.mustBeActive(a.Now); err != nil {
+		return err
+	}
+	stored, found := a.Found[a.Key(submissionKind, r.SubmissionID)]
+	if !found {
+		return apierr.NotFound("Submission")
+	}
+	s, err := record.Decode[Submission](stored)
+	if err == nil && s.Status != submitted && s.Status != inReview {
+		err = cannot(s.Status, "reviewed")
+	}
+	if err != nil {
+		return err
+	}
+	if a.Verb == record.Created {
+		return r.checkInterest(s)
+	}
+	if r.SubmittedAt = nil; r.Status == done {
+		at := wire.At(a.Now)
+		r.SubmittedAt = &at
+	}
+	return r.score(round)
+}
+
+// checkInterest refuses a reviewer who is the submitter.
+func (r *Review) checkInterest(s *Submission) error {
+	if strings.EqualFold(s.Submitter.Email, r.Reviewer.Email) {
+		return apierr.Conflict("CONFLICT_OF_INTEREST", "The reviewer is the submitter.").Field("reviewer.email")
+	}
+	return nil
+}
+
+// score checks the answers by the scorecard and sets the points and the total. A completed review answers every
+// question that gives points.
+func (r *Review) score(round *Round) error {
+	total, answered := int64(0), map[string]bool{}
+	for i := range r.Scores {
+		s, at := &r.Scores[i], fmt.Sprintf("scores[%d]", i)
+		q := slices.IndexFunc(round.Scorecard, func(q Question) bool { return q.ID == s.QuestionID && q.Type != separator })
+		switch {
+		case q < 0:
+			return apierr.Invalid(at+".question_id", "The scorecard of the round has no such question.")
+		case answered[s.QuestionID]:
+			return apierr.Invalid(at+".question_id", "The question is answered twice.")
+		}
+		answered[s.QuestionID] = true
+		points, ok := round.Scorecard[q].points(s.Value)
+		if !ok {
+			return apierr.TypeMismatch(at+".value", at+".value is no answer of the type "+round.Scorecard[q].Type+".")
+		}
+		if s.Points = nil; round.Scorecard[q].scored() {
+			s.Points = &points
+			total += int64(points) * int64(*round.Scorecard[q].Weight)
+		}
+	}
+	for _, q := range round.Scorecard {
+		if r.Status == done && q.scored() && !answered[q.ID] {
+			return apierr.Invalid("scores", "The question %q is not answered.", q.Question)
+		}
+	}
+	sum := Points((total + 50) / 100)
+	r.TotalScore = &sum
+	return nil
+}
+
+// points returns the points of an answer, and reports whether it fits the question.
+func (q Question) points(value any) (Points, bool) {
+	written, isText := value.(string)
+	number, isNumber := value.(float64)
+	switch q.Type {
+	case text:
+		return 0, isText && len(written) <= maxText
+	case file:
+		return 0, isText && len(written) <= maxText && isAddress(written)
+	case dropdown:
+		i := slices.IndexFunc(q.Options, func(o Option) bool { return isText && o.Label == written })
+		if i < 0 {
+			return 0, false
+		}
+		return q.Options[i].Points, true
+	}
+	whole := q.Type == numeric || number == math.Trunc(number)
+	return Points(math.Round(number * 100)), isNumber && whole && float64(*q.Min) <= number*100 && number*100 <= float64(*q.Max)
+}

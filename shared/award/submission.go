@@ -1,0 +1,233 @@
+package award
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"lectern/shared/apierr"
+	"lectern/shared/change"
+	"lectern/shared/resource"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// Submission is an entry of a program. Submitters make it outside the API.
+type Submission struct {
+	resource.Header
+	FriendlyID     string     `json:"friendly_id" example:"AWD-2027-00042" doc:"The number for people, by the organization and the year."`
+	ProgramID      string     `json:"program_id" format:"uuid" doc:"The program's id."`
+	CategoryID     *string    `json:"category_id" format:"uuid" doc:"The category's id."`
+	CurrentRoundID string     `json:"current_round_id" format:"uuid" doc:"The round that the submission is in."`
+	Status         string     `json:"status" enum:"draft,pending_payment,submitted,in_review,winner,rejected,withdrawn" doc:"How far the submission is."`
+	Submitter      *Submitter `json:"submitter" doc:"Who submits; null for a reviewer in a blind review."`
+	AverageScore   *Points    `json:"average_score" doc:"The mean total of the completed reviews in the current round, to two decimals; null without any."`
+	ReviewCount    int        `json:"review_count" doc:"How many reviews are completed in the current round."`
+	WinnerTag      *string    `json:"winner_tag" doc:"What the submission won."`
+	SubmittedAt    *wire.Time `json:"submitted_at" doc:"When the submission was submitted, with its fee paid."`
+	PromoCodeID    *string    `json:"promo_code_id" format:"uuid" doc:"The promo code of the fee."`
+	FeeCents       int        `json:"fee_cents" doc:"The fee, in cents of the program's currency."`
+	Answers        []Answer   `json:"answers,omitzero" doc:"The answers of the form; absent in a list."`
+
+	// wants has what an edit asks of the rules that need other records.
+	wants wishes
+}
+
+// Submitter is the person behind a submission.
+type Submitter struct {
+	Name      string  `json:"name" maxLength:"255" pattern:"\\S" doc:"The name."`
+	Email     string  `json:"email" maxLength:"255" format:"email" doc:"The address."`
+	ContactID *string `json:"contact_id,omitempty" format:"uuid" doc:"The contact of the organization, where there is one."`
+}
+
+// Answer is an answer of the form of a submission.
+type Answer struct {
+	FieldID      string `json:"field_id" format:"uuid" doc:"The field's id, the same in all submissions of the program."`
+	InternalName string `json:"internal_name" doc:"The field's name in an update."`
+	Label        string `json:"label" doc:"The question."`
+	Type         string `json:"type" enum:"text,textarea,number,checkbox,date,email,url" doc:"The type of the value."`
+	Value        any    `json:"value" doc:"The value by the type: a text, a number, true or false; null without an answer."`
+}
+
+// The states of a submission beside those of a program.
+const (
+	pendingPayment = "pending_payment"
+	submitted      = "submitted"
+	inReview       = "in_review"
+	winner         = "winner"
+	rejected       = "rejected"
+	withdrawn      = "withdrawn"
+)
+
+// SubmissionEdit is a change of a submission: Entry, AnswersDraft, moving or Outcome.
+type SubmissionEdit interface {
+	Apply(e resource.Edit[*Submission]) error
+}
+
+// Submissions is the kind of the submissions.
+var Submissions = &resource.Kind[Submission, *Submission, SubmissionEdit]{
+	Name: submissionKind, Title: "Submission", Many: "submissions", Max: 5000, Parent: inProgram,
+	Sums: []string{reviewKind}, Adds: (*Submission).adds, Counts: (*Submission).count,
+	Named: (*Submission).named, Admit: admitSubmission, Redact: hideSubmitter,
+	Serial: func(s *Submission) string { return fmt.Sprintf("%s#%04d", submissionKind, s.CreatedAt.Year()) },
+	Numbered: func(s *Submission, n int) {
+		s.FriendlyID = fmt.Sprintf("AWD-%04d-%05d", s.CreatedAt.Year(), n)
+	},
+}
+
+// hideSubmitter takes the submitter out of a change record.
+func hideSubmitter(values []change.Value) {
+	for i, v := range values {
+		if v.Field == "submitter" {
+			values[i] = change.Value{Field: v.Field}
+		}
+	}
+}
+
+// redeems reports whether the submission uses its promo code.
+func (s *Submission) redeems() bool {
+	return s.PromoCodeID != nil && s.Status != StatusDraft && s.Status != withdrawn
+}
+
+// adds counts the submission in its round, category and promo code.
+func (s *Submission) adds() []resource.Sum {
+	sums := []resource.Sum{{Kind: roundKind, Of: s.CurrentRoundID, Name: submissions, By: 1}}
+	if s.CategoryID != nil {
+		sums = append(sums, resource.Sum{Kind: categoryKind, Of: *s.CategoryID, Name: submissions, By: 1})
+	}
+	if s.redeems() {
+		sums = append(sums, resource.Sum{Kind: promoCodeKind, Of: *s.PromoCodeID, Name: uses, By: 1})
+	}
+	return sums
+}
+
+// Names of the numbers that completed reviews add to a submission, before the id of the round.
+const (
+	reviewsIn = "reviews:"
+	totalIn   = "total:"
+)
+
+// count sets the average and the number of the reviews in the current round.
+func (s *Submission) count(n map[string]int) {
+	s.AverageScore, s.ReviewCount = nil, n[reviewsIn+s.CurrentRoundID]
+	if s.ReviewCount > 0 {
+		average := Points((2*n[totalIn+s.CurrentRoundID] + s.ReviewCount) / (2 * s.ReviewCount))
+		s.AverageScore = &average
+	}
+}
+
+// Answers are answers by name, or the array that a read shows.
+type Answers map[string]any
+
+// UnmarshalJSON reads the object or the array.
+func (a *Answers) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*map[string]any)(a)); err == nil {
+		return nil
+	}
+	var read []Answer
+	err := json.Unmarshal(data, &read)
+	*a = Answers{}
+	for _, answer := range read {
+		(*a)[answer.InternalName] = answer.Value
+	}
+	return err
+}
+
+// Schema returns the schema of both forms.
+func (Answers) Schema(huma.Registry) *huma.Schema {
+	name := &huma.Schema{Type: huma.TypeString}
+	entry := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"internal_name": name, "value": {}}, AdditionalProperties: true}
+	entry.Required = []string{"internal_name"}
+	return &huma.Schema{AnyOf: []*huma.Schema{
+		{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeArray, Items: entry},
+	}}
+}
+
+// AnswersDraft has the answers of a submission that a client may write.
+type AnswersDraft struct {
+	Answers wire.Opt[Answers] `json:"answers,omitzero" nullable:"false" doc:"The answers that change, by the internal name of the field. null clears an answer. The array of a read is taken too."`
+}
+
+// Apply writes the answers.
+func (d AnswersDraft) Apply(e resource.Edit[*Submission]) error {
+	s := e.Record
+	s.Answers = append([]Answer{}, s.Answers...)
+	for _, name := range sortedNames(d.Answers.Value) {
+		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.InternalName == name })
+		if i < 0 {
+			return apierr.FieldNotFound(name)
+		}
+		if s.Answers[i].Value = d.Answers.Value[name]; !s.Answers[i].fits() {
+			return apierr.TypeMismatch(name, fmt.Sprintf("%s must be of the type %s.", name, s.Answers[i].Type))
+		}
+	}
+	return nil
+}
+
+func sortedNames(a Answers) (names []string) {
+	for name := range a {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// maxText bounds the text of an answer.
+const maxText = 10_000
+
+// fits reports whether the value has the type of the answer.
+func (a Answer) fits() bool {
+	value, isText := a.Value.(string)
+	switch {
+	case a.Value == nil:
+		return true
+	case a.Type == "checkbox":
+		_, ok := a.Value.(bool)
+		return ok
+	case a.Type == "number":
+		_, ok := a.Value.(float64)
+		return ok
+	case !isText || len(value) > maxText:
+		return false
+	case a.Type == "date":
+		_, err := time.Parse(time.DateOnly, value)
+		return err == nil
+	case a.Type == "email":
+		return isEmail(value)
+	case a.Type == "url":
+		return isAddress(value)
+	}
+	return true
+}
+
+// isAddress reports whether a text is an address of the web.
+func isAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}
+
+// idOf returns the id that a name has in a program, always the same.
+func idOf(program, name string) string {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(program+" "+name)).String()
+}
+
+// named returns the keys of what the rules of a change need: the records that the submission names, the uses of
+// the promo code, and the round it left.
+func (s *Submission) named(o resource.Owner) []table.Key {
+	keys := []table.Key{o.Key(roundKind, s.CurrentRoundID)}
+	if s.wants.left != "" {
+		keys = append(keys, o.Key(roundKind, s.wants.left))
+	}
+	if s.CategoryID != nil {
+		keys = append(keys, o.Key(categoryKind, *s.CategoryID))
+	}
+	if s.PromoCodeID != nil {
+		keys = append(keys, o.Key(promoCodeKind, *s.PromoCodeID), o.SumKey(*s.PromoCodeID, submissionKind))
+	}
+	return keys
+}
