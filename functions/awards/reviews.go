@@ -12,8 +12,8 @@ import (
 
 const (
 	aboutReviews = "Lists the reviews of the program in the order of their creation, also those of submissions and rounds that were deleted."
-	aboutReview  = "A review is the assignment of a submission to a reviewer in a round. `total_score` is the sum of the points of each answer times " +
-		"the weight of its question, to two decimals. For example, a score:\n\n```json\n" +
+	aboutReview  = "A review is the assignment of a submission to a reviewer in a round. `total_score` is the sum of the points of each " +
+		"answer times the weight of its question, to two decimals. For example, a score:\n\n```json\n" +
 		`{"question_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "value": 4, "points": 4}` + "\n```"
 	aboutRemoval = "Removes a reviewer from the program, or from the round `round_id`: the open reviews of the reviewer are deleted. " +
 		"Completed reviews stay, so no average changes. For example, the answer:\n\n```json\n" +
@@ -22,10 +22,10 @@ const (
 )
 
 var reviewRoutes = []api.Route[service]{
-	api.Get("listAwardReviews", program+"/reviews", (*service).listReviews, auth.Scopes{auth.ReadAwards}, below("", aboutReviews)...),
-	api.Get("getAwardReview", program+"/reviews/{reviewId}", (*service).getReview, auth.Scopes{auth.ReadAwards}, below("reviewId", aboutReview)...),
-	api.Delete("removeAwardReviewer", program+"/reviewers/{reviewerId}", (*service).removeReviewer,
-		auth.Scopes{auth.WriteAwards}, writes("reviewerId", aboutRemoval)...),
+	api.Get("listAwardReviews", program+"/reviews", (*service).listReviews, readers, below("", aboutReviews)...),
+	api.Get("getAwardReview", program+"/reviews/{reviewId}", (*service).getReview, readers, below("reviewId", aboutReview)...),
+	api.Delete("removeAwardReviewer", program+"/reviewers/{reviewerId}", (*service).removeReviewer, writers,
+		writes("reviewerId", aboutRemoval)...),
 }
 
 type reviewsInput struct {

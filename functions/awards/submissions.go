@@ -24,25 +24,26 @@ const (
 		"The filters are combined: a submission of the list has the status, is in the category itself and is in the round."
 	aboutSubmission = "A submission with the answers of its form. Submitters make submissions, and reviewers score them, outside the API. " +
 		"`average_score` and `review_count` are those of the current round. For example, an answer:\n\n```json\n" +
-		`{"field_id": "5f0c6a52-6a3e-5a52-9f5e-0d6a3f0f3c11", "internal_name": "team_size", "label": "How many are you?", "type": "number", "value": 4}` +
+		`{"field_id": "5f0c6a52-6a3e-5a52-9f5e-0d6a3f0f3c11", "internal_name": "team_size", "label": "Team size", "type": "number", "value": 4}` +
 		"\n```"
-	aboutAnswers = "Changes the answers that are sent, by the internal name of the field; the others stay. A name that the form does not have is " +
-		"a 400 `FIELD_NOT_FOUND`, a value of another type a 400 `TYPE_MISMATCH`. A stale `updated_at` or `If-Match` is a 409. For example:\n\n" +
+	aboutAnswers = "Changes the answers that are sent, by the internal name of the field; the others stay. A name that the form does not " +
+		"have is a 400 `FIELD_NOT_FOUND`, a value of another type a 400 `TYPE_MISMATCH`. A stale `updated_at` or `If-Match` is a 409. " +
+		"For example:\n\n" +
 		"```json\n" + `{"answers": {"team_size": 5, "pitch": null}}` + "\n```"
 	aboutDeletion = "Answers the submission with `deleted_at`. Afterwards it is not found, and counts nowhere. Its reviews stay."
 )
 
 var submissionRoutes = []api.Route[service]{
-	api.Get("listAwardSubmissions", submissions, (*service).listSubmissions, auth.Scopes{auth.ReadAwards}, below("", aboutSubmissions)...),
-	api.Get("getAwardSubmission", submission, (*service).getSubmission, auth.Scopes{auth.ReadAwards}, below("submissionId", aboutSubmission)...),
-	api.Put("updateAwardSubmission", submission, (*service).answer, auth.Scopes{auth.WriteAwards}, writes("submissionId", aboutAnswers)...),
-	api.Patch("patchAwardSubmission", submission, (*service).answer, auth.Scopes{auth.WriteAwards}, writes("submissionId", aboutAnswers)...),
-	api.Delete("deleteAwardSubmission", submission, (*service).deleteSubmission, auth.Scopes{auth.WriteAwards}, writes("submissionId", aboutDeletion)...),
+	api.Get("listAwardSubmissions", submissions, (*service).listSubmissions, readers, below("", aboutSubmissions)...),
+	api.Get("getAwardSubmission", submission, (*service).getSubmission, readers, below("submissionId", aboutSubmission)...),
+	api.Put("updateAwardSubmission", submission, (*service).answer, writers, writes("submissionId", aboutAnswers)...),
+	api.Patch("patchAwardSubmission", submission, (*service).answer, writers, writes("submissionId", aboutAnswers)...),
+	api.Delete("deleteAwardSubmission", submission, (*service).deleteSubmission, writers, writes("submissionId", aboutDeletion)...),
 }
 
 // below returns the options of a route below a program. id is the path's name of the record's id.
 func below(id, about string) []api.Option {
-	return []api.Option{api.InPath("parentId", "programId"), api.InPath("id", id), api.Describe(about)}
+	return []api.Option{api.InPath("parentId", programID), api.InPath("id", id), api.Describe(about)}
 }
 
 // writes returns the options of a route that changes a record below a program.

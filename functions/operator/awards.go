@@ -85,7 +85,7 @@ func (s *Service) editReview(ctx context.Context, in InReview, edit award.Review
 type awardWinner struct {
 	InProgram
 	SubmissionID string `json:"submission_id" format:"uuid"`
-	award.Outcome
+	award.Verdict
 }
 
 func (s *Service) tagAward(ctx context.Context, in *awardWinner) (*award.Submission, error) {
@@ -93,7 +93,7 @@ func (s *Service) tagAward(ctx context.Context, in *awardWinner) (*award.Submiss
 	if err != nil {
 		return nil, err
 	}
-	edit := award.SubmissionEdit(in.Outcome)
+	edit := award.SubmissionEdit(in.Verdict)
 	change := resource.Change[award.SubmissionEdit]{Verb: record.Updated, Draft: &edit}
 	return award.Submissions.Of(at.Store, at.Owner).Change(ctx, in.SubmissionID, change)
 }

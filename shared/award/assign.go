@@ -103,7 +103,8 @@ func (in In) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 		return nil, err
 	}
 	move := SubmissionEdit(moving{d.RoundID})
-	moved, err := Submissions.Of(in.Store, in.Owner).Changing(d.SubmissionID, resource.Change[SubmissionEdit]{Verb: record.Updated, Draft: &move})
+	change := resource.Change[SubmissionEdit]{Verb: record.Updated, Draft: &move}
+	moved, err := Submissions.Of(in.Store, in.Owner).Changing(d.SubmissionID, change)
 	if err != nil {
 		return nil, err
 	}

@@ -45,33 +45,39 @@ type FormAnswer struct {
 func (d Entry) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
 	if e.New {
-		s.ProgramID, s.CurrentRoundID, s.Status, s.Answers = e.Parent, d.round, StatusDraft, []Answer{}
 		if !d.Submitter.Sent {
 			return apierr.Invalid("submitter", "submitter is required.")
 		}
+		s.ProgramID, s.CurrentRoundID, s.Status, s.Answers = e.Parent, d.round, StatusDraft, []Answer{}
 	}
-	before := s.Status
-	switch {
-	case d.Status == withdrawn:
-		if e.New || before == withdrawn {
-			return cannot(before, "withdrawn")
+	if d.Status == withdrawn {
+		return s.withdraw(e.New)
+	}
+	s.wants.pay = d.Paid
+	switch s.Status {
+	case pendingPayment:
+		if !d.Paid || d.Status == StatusDraft {
+			return cannot(s.Status, "changed by its submitter")
 		}
-		s.Status = withdrawn
-		return nil
-	case before == pendingPayment && d.Paid && d.Status != StatusDraft:
-		s.wants.pay = true
-	case before != StatusDraft:
-		return cannot(before, "changed by its submitter")
-	}
-	if before == StatusDraft {
+	case StatusDraft:
+		s.wants.enter = true
 		if err := d.write(e.Parent, s); err != nil {
 			return err
 		}
+	default:
+		return cannot(s.Status, "changed by its submitter")
 	}
-	s.wants.enter, s.wants.pay = before == StatusDraft, d.Paid
 	if d.Status != StatusDraft {
 		s.Status = submitted
 	}
+	return nil
+}
+
+func (s *Submission) withdraw(fresh bool) error {
+	if fresh || s.Status == withdrawn {
+		return cannot(s.Status, "withdrawn")
+	}
+	s.Status = withdrawn
 	return nil
 }
 
@@ -127,14 +133,14 @@ func (m moving) Apply(e resource.Edit[*Submission]) error {
 	return nil
 }
 
-// Outcome is the end of a submission: a winner with a tag, rejected, or back in review.
-type Outcome struct {
+// Verdict is the end of a submission: a winner with a tag, rejected, or back in review.
+type Verdict struct {
 	Outcome string           `json:"outcome" enum:"winner,rejected,in_review"`
 	Tag     wire.Opt[string] `json:"winner_tag,omitzero" maxLength:"100" pattern:"\\S"`
 }
 
 // Apply writes the outcome.
-func (o Outcome) Apply(e resource.Edit[*Submission]) error {
+func (o Verdict) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
 	if !slices.Contains([]string{submitted, inReview, winner, rejected}, s.Status) {
 		return cannot(s.Status, "judged")

@@ -214,11 +214,11 @@ func (r *Review) score(round *Round) error {
 func (q Question) points(value any) (Points, bool) {
 	written, isText := value.(string)
 	number, isNumber := value.(float64)
-	switch q.Type {
+	switch isText = isText && len(written) <= maxText; q.Type {
 	case text:
-		return 0, isText && len(written) <= maxText
+		return 0, isText
 	case file:
-		return 0, isText && len(written) <= maxText && isAddress(written)
+		return 0, isText && isAddress(written)
 	case dropdown:
 		i := slices.IndexFunc(q.Options, func(o Option) bool { return isText && o.Label == written })
 		if i < 0 {
@@ -226,6 +226,11 @@ func (q Question) points(value any) (Points, bool) {
 		}
 		return q.Options[i].Points, true
 	}
+	return Points(math.Round(number * 100)), isNumber && q.includes(number)
+}
+
+// includes reports whether a number is within the bounds, and whole on a scale.
+func (q Question) includes(number float64) bool {
 	whole := q.Type == numeric || number == math.Trunc(number)
-	return Points(math.Round(number * 100)), isNumber && whole && float64(*q.Min) <= number*100 && number*100 <= float64(*q.Max)
+	return whole && float64(*q.Min) <= number*100 && number*100 <= float64(*q.Max)
 }

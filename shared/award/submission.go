@@ -64,7 +64,7 @@ const (
 	withdrawn      = "withdrawn"
 )
 
-// SubmissionEdit is a change of a submission: Entry, AnswersDraft, moving or Outcome.
+// SubmissionEdit is a change of a submission: Entry, AnswersDraft, moving or Verdict.
 type SubmissionEdit interface {
 	Apply(e resource.Edit[*Submission]) error
 }
@@ -140,9 +140,8 @@ func (a *Answers) UnmarshalJSON(data []byte) error {
 
 // Schema returns the schema of both forms.
 func (Answers) Schema(huma.Registry) *huma.Schema {
-	name := &huma.Schema{Type: huma.TypeString}
-	entry := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"internal_name": name, "value": {}}, AdditionalProperties: true}
-	entry.Required = []string{"internal_name"}
+	entry := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"internal_name"}}
+	entry.Properties = map[string]*huma.Schema{"internal_name": {Type: huma.TypeString}, "value": {}}
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeArray, Items: entry},
 	}}

@@ -36,9 +36,9 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Children are the kinds of records that belong to records of this kind. MayDelete gets
 	// the numbers.
 	Children []string
-	// Sums are the kinds of records beside that add numbers to records of this kind, and Adds returns what a
-	// record of this kind adds to others; it names the same records before and after Admit. Counts sets the numbers that an answer shows, by kind of Children
-	// and by name of the sums.
+	// Sums are the kinds of records beside that add numbers to records of this kind. Adds returns the numbers
+	// that a record of this kind adds to others; it names the same records before and after Admit. Counts sets
+	// the numbers that an answer shows, by kind of Children and by name of the sums.
 	Sums   []string
 	Adds   func(P) []Sum
 	Counts func(P, map[string]int)

@@ -26,28 +26,17 @@ type smallRecord struct {
 	version         int64
 }
 
-// addRecord adds a small record, or the number of records that an owner has of a kind.
+// addRecord adds a small record, the number of records that an owner has of a kind, or the numbers of a record.
 func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 	kind, id, deleted := resource.KindOf(item.Key)
-	if resource.IsSerial(item.Key) {
+	switch {
+	case resource.IsSerial(item.Key):
 		return
-	}
-	if resource.IsSum(item.Key) {
-		numbers, err := resource.Numbers(table.Item{Key: item.Key, Data: []byte(item.Data)})
-		if err != nil {
-			o.problemf("the numbers %s of %s cannot be read", item.SK, item.PK)
-		}
-		for name, n := range numbers {
-			innerMap(o.surplus, item.PK)[item.SK+" "+name] += n
-		}
+	case resource.IsSum(item.Key):
+		o.addSums(item)
 		return
-	}
-	if item.SK == (resource.Owner{}).CountKey(kind).SK {
-		number, err := strconv.Atoi(item.Data)
-		if err != nil {
-			o.problemf("the number of records %s of %s cannot be read", kind, item.PK)
-		}
-		innerMap(o.surplus, item.PK)[kind] += number
+	case item.SK == (resource.Owner{}).CountKey(kind).SK:
+		o.addNumber(kind, item)
 		return
 	}
 	r := smallRecord{kind: kind, partition: item.PK, version: item.Version}
@@ -61,14 +50,41 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 		o.problemf("%s %s is there twice", kind, id)
 	}
 	o.small[id] = r
-	if !deleted {
-		innerMap(o.surplus, item.PK)[kind]--
-		for _, sum := range r.Meta.Sums {
-			innerMap(o.surplus, item.PK)[resource.Owner{}.SumKey(sum.Of, kind).SK+" "+sum.Name] -= sum.By
-		}
+	if deleted {
+		return
 	}
-	if unique := r.Meta.Unique; unique != "" && !deleted {
+	o.countRecord(item.PK, r)
+	if unique := r.Meta.Unique; unique != "" {
 		o.expectHold(resource.Owner{Org: at.Org, Event: at.EventID(), Parent: at.Rest}.HoldKey(kind, unique), id)
+	}
+}
+
+// addNumber adds the number of records that an owner has of a kind.
+func (o *Organization) addNumber(kind string, item raw.Item) {
+	number, err := strconv.Atoi(item.Data)
+	if err != nil {
+		o.problemf("the number of records %s of %s cannot be read", kind, item.PK)
+	}
+	innerMap(o.surplus, item.PK)[kind] += number
+}
+
+// addSums adds the numbers that records of a kind add to another record.
+func (o *Organization) addSums(item raw.Item) {
+	numbers, err := resource.Numbers(table.Item{Key: item.Key, Data: []byte(item.Data)})
+	if err != nil {
+		o.problemf("the numbers %s of %s cannot be read", item.SK, item.PK)
+	}
+	for name, n := range numbers {
+		innerMap(o.surplus, item.PK)[item.SK+" "+name] += n
+	}
+}
+
+// countRecord takes a record, and what it adds to others, from the surplus of its partition.
+func (o *Organization) countRecord(partition string, r smallRecord) {
+	surplus := innerMap(o.surplus, partition)
+	surplus[r.kind]--
+	for _, sum := range r.Meta.Sums {
+		surplus[resource.Owner{}.SumKey(sum.Of, r.kind).SK+" "+sum.Name] -= sum.By
 	}
 }
 

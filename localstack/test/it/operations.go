@@ -131,7 +131,9 @@ func OfOrganization(op api.Operation) bool {
 }
 
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
-func OfWholeOrganization(op api.Operation) bool { return CollectionOf(op) == gdpr }
+func OfWholeOrganization(op api.Operation) bool {
+	return slices.Contains([]string{gdpr, awards}, CollectionOf(op))
+}
 
 // The collections below the caller's organization that the path does not name, the collections
 // of records below a session, and that of the content made of transcriptions.
@@ -220,9 +222,12 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = UnknownID
 		case segment == documentType:
 			segments[i] = documentOf(op)
-		case anID(segment):
+		case anID(segment) && CollectionOf(op) != awards:
 			segments[i] = id
 		}
+	}
+	if CollectionOf(op) == awards {
+		awardPath(segments, record)
 	}
 	path := strings.Join(segments, "/")
 	if byAddress(op) {
@@ -246,6 +251,8 @@ func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
 		return nil
+	case CollectionOf(op) == awards:
+		return awardDraft(op)
 	case CollectionOf(op) == media:
 		return bodyOfMedia(op, record)
 	case strings.HasSuffix(path, "/complete"):

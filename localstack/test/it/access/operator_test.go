@@ -52,7 +52,9 @@ var requiredInputs = map[string]any{
 	"starts_at": "2027-05-11T14:00:00Z", "ends_at": "2027-05-11T15:00:00Z", "role_id": it.UnknownID, "field_id": it.UnknownID,
 	"session_id": it.UnknownID, "target_id": it.UnknownID, "source_id": it.UnknownID, "slot_id": it.UnknownID,
 	"relationship_type": "merged_session",
-	"who":               "Ada", "why": "Ill", "type": "text", "module_id": "session", "source": "crm", "since": "2026-11-24T00:00:00Z", "queue": "webhooks",
+	"program_id":        it.UnknownID, "submission_id": it.UnknownID, "round_id": it.UnknownID, "review_id": it.UnknownID, "id": it.UnknownID,
+	"reviewer": map[string]any{"name": "N", "email": "n@example.org"}, "scores": []any{}, "reason": "Ill", "outcome": "rejected", "kind": "review",
+	"who": "Ada", "why": "Ill", "type": "text", "module_id": "session", "source": "crm", "since": "2026-11-24T00:00:00Z", "queue": "webhooks",
 	"erasures": []any{map[string]any{"request": it.UnknownID, "identity": "0f", "contacts": []any{}, "completed_at": "2026-11-24T00:00:00Z"}},
 }
 
