@@ -7,6 +7,7 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/maintain"
+	"lectern/shared/repair"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -108,4 +109,13 @@ func (s *Service) repeatErasures(ctx context.Context, in *erasureRepeat) (*erasu
 func (s *Service) organizationExists(ctx context.Context, id int64) error {
 	_, err := tenancy.Organizations.Get(ctx, s.tenancy, table.Org(id))
 	return err
+}
+
+// settle is how long damage must stay unchanged before the repair, since a transaction becomes
+// visible within milliseconds.
+const settle = 2 * time.Second
+
+// repairShards mends the damage of a torn restore (docs/operations.md).
+func (s *Service) repairShards(ctx context.Context, in *repair.Input) (*repair.Report, error) {
+	return repair.Store{Table: s.env.Table, Now: s.env.Now, Region: s.env.Region, Settle: settle}.Run(ctx, *in)
 }

@@ -222,12 +222,12 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = UnknownID
 		case segment == documentType:
 			segments[i] = documentOf(op)
-		case anID(segment) && CollectionOf(op) != awards:
+		case anID(segment):
 			segments[i] = id
 		}
 	}
 	if CollectionOf(op) == awards {
-		awardPath(segments, record)
+		segments = awardPath(op, segments, record)
 	}
 	path := strings.Join(segments, "/")
 	if byAddress(op) {
@@ -251,10 +251,8 @@ func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
 	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
 		return nil
-	case CollectionOf(op) == awards:
-		return awardDraft(op)
-	case CollectionOf(op) == media:
-		return bodyOfMedia(op, record)
+	case bodies[CollectionOf(op)] != nil:
+		return bodies[CollectionOf(op)](op, record)
 	case strings.HasSuffix(path, "/complete"):
 		return nil
 	case strings.HasSuffix(path, "/bulk"):

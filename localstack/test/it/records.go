@@ -319,6 +319,9 @@ func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 	require.NoError(t, items.Transact(t.Context(), lost...))
 }
 
+// bodies return the bodies of collections whose operations have bodies of their own, as bodyOf does.
+var bodies = map[string]func(api.Operation, string) any{media: bodyOfMedia, awards: awardDraft}
+
 // makers create the records of collections that no plain create makes, as NewRecord does.
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
 	awards:   newAward,
