@@ -2,6 +2,8 @@ package verify
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,40 +26,60 @@ import (
 type sample struct {
 	resource.Header
 	Name string `json:"name"`
+	// Beside is the sample that the record adds to.
+	Beside string `json:"beside,omitempty"`
+	Number int    `json:"number"`
 }
 
 // sampleDraft is the draft of a sample.
-type sampleDraft struct{ name string }
+type sampleDraft struct{ name, beside string }
 
 func (d sampleDraft) Apply(e resource.Edit[*sample]) error {
-	e.Record.Name = d.name
+	e.Record.Name, e.Record.Beside = d.name, d.beside
 	return nil
 }
 
 func (s *sample) unique() string { return s.Name }
 
+// addsTo returns what a sample of a kind adds to the one beside it.
+func addsTo(kind string) func(*sample) []resource.Sum {
+	return func(s *sample) []resource.Sum {
+		if s.Beside == "" {
+			return nil
+		}
+		return []resource.Sum{{Kind: kind, Of: s.Beside, Name: "samples", By: 2}}
+	}
+}
+
 var (
-	boxes  = &resource.Kind[sample, *sample, sampleDraft]{Name: "box", Title: "Box", Many: "boxes", Max: 9, Unique: (*sample).unique, UniqueField: "name"}
+	boxes = &resource.Kind[sample, *sample, sampleDraft]{
+		Name: "box", Title: "Box", Many: "boxes", Max: 9, Unique: (*sample).unique, UniqueField: "name", Adds: addsTo("box"),
+		Serial: func(*sample) string { return "box#2026" }, Numbered: func(s *sample, n int) { s.Number = n },
+	}
 	things = &resource.Kind[sample, *sample, sampleDraft]{
-		Name: "thing", Title: "Thing", Many: "things", Max: 9, Parent: boxes, Unique: (*sample).unique, UniqueField: "name",
+		Name: "thing", Title: "Thing", Many: "things", Max: 9, Parent: boxes, Unique: (*sample).unique, UniqueField: "name", Adds: addsTo("thing"),
 	}
 )
 
 // addSmallRecords adds small records of the organization and of the event: a record, a deleted
-// record, and a record with a parent, each with a unique value.
+// record, and a record with a parent, each with a unique value and a record that adds to it.
 func addSmallRecords(t *testing.T, s *stacktest.Stack, tbl *table.Table) {
 	t.Helper()
 	ctx := change.WithActor(context.Background(), change.Actor{Type: change.ActorToken, ID: s.Member}, change.SourceAPI)
 	store := resource.Store{Table: tbl, Now: time.Now, NewID: uuid.NewString}
 	for _, owner := range []resource.Owner{{Org: s.Org}, {Org: s.Org, Event: s.Event}} {
-		box, err := boxes.Of(store, owner).Create(ctx, sampleDraft{"One"})
+		box, err := boxes.Of(store, owner).Create(ctx, sampleDraft{"One", ""})
 		require.NoError(t, err)
-		gone, err := boxes.Of(store, owner).Create(ctx, sampleDraft{"Two"})
+		gone, err := boxes.Of(store, owner).Create(ctx, sampleDraft{"Two", box.ID})
+		require.NoError(t, err)
+		_, err = boxes.Of(store, owner).Create(ctx, sampleDraft{"Three", box.ID})
 		require.NoError(t, err)
 		_, err = boxes.Of(store, owner).Change(ctx, gone.ID, resource.Change[sampleDraft]{Verb: record.Deleted, Guard: write.Guard{}})
 		require.NoError(t, err)
 		owner.Parent = box.ID
-		_, err = things.Of(store, owner).Create(ctx, sampleDraft{"One"})
+		thing, err := things.Of(store, owner).Create(ctx, sampleDraft{"One", ""})
+		require.NoError(t, err)
+		_, err = things.Of(store, owner).Create(ctx, sampleDraft{"Two", thing.ID})
 		require.NoError(t, err)
 	}
 }
@@ -100,4 +122,19 @@ func TestEveryPatternIsChecked(t *testing.T) {
 	o := NewOrganization(1)
 	o.Add(raw.Item{Key: table.Key{PK: "O#1#T#2", SK: "-"}, Version: 1, Data: "{}"})
 	require.Equal(t, []string{"O#1: the check does not know the items o#T#<token> - (token)"}, o.Problems)
+}
+
+// TestTheNumbersOfARecordAreChecked against what the records add.
+func TestTheNumbersOfARecordAreChecked(t *testing.T) {
+	client, name := oneOfEach(t)
+	whole := read(t, client, name)
+	at := slices.Index(whole, whole.named(t, "numbers of a record"))
+	for data, problem := range map[string]string{
+		"{}": "more than there are", `{"samples":4}`: "counts 2 records", `{"samples":2,"others":1}`: "more than there are", "[": "cannot be read",
+	} {
+		damaged := slices.Clone(whole)
+		damaged[at].Data = data
+		require.Contains(t, strings.Join(damaged.problems(), "\n"), problem)
+	}
+	require.NotEmpty(t, slices.Delete(slices.Clone(whole), at, at+1).problems())
 }

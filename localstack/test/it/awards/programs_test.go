@@ -135,3 +135,30 @@ func TestTheAddressOfAProgram(t *testing.T) {
 	require.Equal(t, want, entity(at.Call(t, 200, http.MethodGet, h.program, nil).JSON(t))["admin_url"])
 	require.Nil(t, h.get("")["admin_url"], "the address is not stored")
 }
+
+// TestAPurgeLeavesWholeNumbers, of a category with submissions, of a submission with reviews, and of the program.
+func TestAPurgeLeavesWholeNumbers(t *testing.T) {
+	h := startHouse(t, nil)
+	top, _, low := tree(h)
+	kept := h.submit("ada", object{"category_id": low}).ID()
+	gone := h.submit("joan", object{"category_id": low}).ID()
+	for _, submission := range []string{kept, gone} {
+		h.score("", h.assign("", submission, h.round, "grace").ID())
+	}
+	h.do(200, http.MethodDelete, "/submissions/"+gone, nil)
+	h.do(200, http.MethodDelete, "/categories/"+top+"?force=true&cascade=true", nil)
+	require.Equal(t, int64(4), h.Maintain(31).Records)
+	it.EngineOf(t, h.Stack).RequireWhole(t)
+	h.command("NOT_FOUND", "award-restore", object{"kind": "submission", "id": gone})
+	h.do(200, http.MethodDelete, "/submissions/"+kept, nil)
+	h.command("PARENT_DELETED", "award-restore", object{"kind": "submission", "id": kept})
+	require.Equal(t, "has_reviewer_assignments", func() any {
+		finals := h.make("/rounds", object{"name": "Finals", "type": "review_only"}).ID()
+		h.assign("", h.submit("vera").ID(), finals, "rita")
+		return h.do(409, http.MethodDelete, "/rounds/"+finals, nil).At("details.reason")
+	}())
+	h.do(200, http.MethodDelete, "?force=true", nil)
+	require.Positive(t, h.Maintain(31).Records)
+	it.EngineOf(t, h.Stack).RequireWhole(t)
+	h.command("NOT_FOUND", "award-restore", object{"kind": "program"})
+}
