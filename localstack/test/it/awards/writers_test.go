@@ -59,7 +59,7 @@ func TestCountsOfSimultaneousSubmissions(t *testing.T) {
 	it.EngineOf(t, h.Stack).RequireWhole(t)
 }
 
-// TestAveragesOfSimultaneousReviews of one submission, which is assigned, scored and recused by sixteen at a time.
+// TestAveragesOfSimultaneousReviews of one submission, which sixteen reviewers get, score and leave at one time.
 func TestAveragesOfSimultaneousReviews(t *testing.T) {
 	h := startHouse(t, nil)
 	q := h.scorecard(h.round, object{"question": "How?", "type": "numeric", "min": 0, "max": 100})
@@ -79,7 +79,7 @@ func TestAveragesOfSimultaneousReviews(t *testing.T) {
 	require.Equal(t, map[string]int{"": writers}, codes)
 	shown := h.get("/submissions/" + submission)
 	require.Equal(t, []any{16.0, 7.51}, []any{shown["review_count"], shown["average_score"]})
-	// A removal beside new scores: both are whole.
+	// Sixteen removals of one reviewer delete the open review once.
 	last := h.list("/reviews?pageSize=100")[writers]
 	statuses := make([]int, writers)
 	it.Concurrently(writers, func(i int) {
