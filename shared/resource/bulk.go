@@ -81,7 +81,7 @@ func (c Collection[R, P, D]) again(ctx context.Context, ids []string) (map[strin
 	answers := map[string]any{}
 	for _, stored := range got {
 		r, err := decode[R, P](stored)
-		if _, err = c.shown(r, err); err != nil {
+		if r, err = c.shown(ctx, r, err); err != nil {
 			return nil, err
 		}
 		answers[r.RecordID()] = r
@@ -133,7 +133,7 @@ func (e entry[R, P, D]) Touches(got write.Items) []string {
 func (e entry[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	plan, err := e.op.Plan(ctx, got)
 	if err == nil {
-		plan.Answer, err = e.in.shown(plan.Answer.(*R), nil)
+		plan.Answer, err = e.in.shown(ctx, plan.Answer.(*R), nil)
 	}
 	return plan, err
 }

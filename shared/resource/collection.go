@@ -23,6 +23,9 @@ type Collection[R any, P Record[R], D Draft[P]] struct {
 // Of returns the records of an owner.
 func (k *Kind[R, P, D]) Of(s Store, o Owner) Collection[R, P, D] { return Collection[R, P, D]{s, k, o} }
 
+// Owner returns the owner of the records.
+func (c Collection[R, P, D]) Owner() Owner { return c.owner }
+
 func (c Collection[R, P, D]) key(id string) table.Key { return c.owner.Key(c.kind.Name, id) }
 
 func (c Collection[R, P, D]) countKey() table.Key { return c.owner.CountKey(c.kind.Name) }
@@ -42,15 +45,46 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 		return nil, c.kind.notFound()
 	}
 	r, err := decode[R, P](stored)
-	return c.shown(r, err)
+	return c.shown(ctx, r, err)
 }
 
-// shown completes a record for an answer.
-func (c Collection[R, P, D]) shown(r P, err error) (P, error) {
-	if err == nil && r != nil && c.kind.Show != nil {
+// shown finishes a record and completes it for an answer.
+func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, error) {
+	if err != nil || r == nil {
+		return r, err
+	}
+	if c.kind.Finish != nil {
+		if r, err = c.kind.Finish(ctx, c, r); err != nil {
+			return nil, err
+		}
+	}
+	if c.kind.Show != nil {
 		c.kind.Show(r, c.Store, c.owner)
 	}
-	return r, err
+	return r, nil
+}
+
+// Replay returns the record that an earlier request under the same Idempotency-Key wrote, deleted or not; nil
+// for a request that is no repetition.
+func (c Collection[R, P, D]) Replay(ctx context.Context) (P, error) {
+	r, err := c.records(false).Replay(ctx)
+	return c.shown(ctx, r, err)
+}
+
+// Acting returns the operation that changes the record of an id by an act of the kind, such as a commit. edit may
+// run several times.
+func (c Collection[R, P, D]) Acting(act record.Verb, id string, edit func(*R) error) write.Op {
+	return c.records(false).Changing(id, record.Change[R]{Verb: act, Edit: edit})
+}
+
+// Again returns the write that stores a record, as it was read and then changed, in its next version. No change
+// record tells of it: it is for what the service keeps with a record.
+func (c Collection[R, P, D]) Again(r P) (table.Write, error) {
+	h := r.header()
+	was := h.version
+	h.version++
+	item, err := encode[R, P](c.key(h.ID), r)
+	return table.Replace(item, was), err
 }
 
 // last follows all ids in a sort key.
@@ -71,7 +105,7 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 			return nil, err
 		}
 		r, err := decode[R, P](stored)
-		if _, err = c.shown(r, err); err != nil {
+		if r, err = c.shown(ctx, r, err); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -87,15 +121,15 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 // a 404 without the parent, and a 409 for a deleted parent, a unique value that is taken, or
 // a record too many.
 func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
-	records := c.records(false)
-	if r, err := records.Replay(ctx); r != nil || err != nil {
-		return c.shown(r, err)
+	if r, err := c.Replay(ctx); r != nil || err != nil {
+		return r, err
 	}
 	r, err := c.made(c.NewID(), draft)
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Create(ctx, r))
+	created, err := c.records(false).Create(ctx, r)
+	return c.shown(ctx, created, err)
 }
 
 // made returns the record that a draft makes under an id.
@@ -123,17 +157,17 @@ type Change[D any] struct {
 // the record or the parent, a 400 for a draft that breaks a rule, and a 409 for a guard that
 // fails and for the rules of the kind. A restore adds the conflicts of Create.
 func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]) (P, error) {
-	records := c.records(ch.Force)
 	if ch.Verb == record.Restored {
-		if r, err := records.Replay(ctx); r != nil || err != nil {
-			return c.shown(r, err)
+		if r, err := c.Replay(ctx); r != nil || err != nil {
+			return r, err
 		}
 	}
 	step, err := c.step(ch)
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Change(ctx, id, step))
+	changed, err := c.records(ch.Force).Change(ctx, id, step)
+	return c.shown(ctx, changed, err)
 }
 
 // step returns the change of a stored record. It refuses a draft whose body breaks a rule.

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -47,6 +48,10 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Admit func(Admission[P]) error
 	// Show completes a record for an answer with what is not stored. Nil for a kind without.
 	Show func(P, Store, Owner)
+	// Finish ends what an earlier request has begun with a stored record and not ended, and returns the record
+	// as it is then; the same pointer where nothing was to do. Every read and every write of a record finishes
+	// it first. Nil for a kind without.
+	Finish func(context.Context, Collection[R, P, D], P) (P, error)
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
@@ -61,6 +66,11 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 type Parent interface{ names() (kind, title string) }
 
 func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
+
+// ParentNames are the Name and the Title of a Parent, for a kind that its Parent also needs.
+type ParentNames struct{ Name, Title string }
+
+func (p ParentNames) names() (kind, title string) { return p.Name, p.Title }
 
 // Draft has the properties that a client may write. Apply writes the properties that were sent
 // into the record, and returns the 400 of a property that breaks a rule. Apply may run several
@@ -109,6 +119,9 @@ type Deletion[P any] struct {
 func Confirm(reason string, count int, message string) error {
 	return apierr.Conflict(CodeConfirm, message).With("reason", reason).With("count", count)
 }
+
+// Decode reads a record from its item.
+func (k *Kind[R, P, D]) Decode(from table.Item) (P, error) { return decode[R, P](from) }
 
 // notFound returns the 404 of a record.
 func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }

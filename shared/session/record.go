@@ -207,6 +207,9 @@ func (b *Body) Roles() person.Roles {
 // Bytes returns the length of the text that b was decoded from; 0 for a new session.
 func (b *Body) Bytes() int { return b.bytes }
 
+// HasRoomFor reports whether the text that b was decoded from may become longer by some bytes.
+func (b *Body) HasRoomFor(bytes int) bool { return b.bytes+bytes <= maxRecordBytes }
+
 // Decode reads a body from its item.
 func Decode(item table.Item) (*Body, error) {
 	body := &Body{}

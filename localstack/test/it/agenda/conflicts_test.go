@@ -33,7 +33,7 @@ func newPlanner(t *testing.T, features ...string) *planner {
 
 // hour returns an hour of a Monday, such as 9.5.
 func hour(h float64) string {
-	return time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour))).Format(time.RFC3339)
+	return time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour))).Format("2006-01-02T15:04:05.000Z")
 }
 
 // place creates a session in a room between two hours, with participants as it.ParticipantsOf names

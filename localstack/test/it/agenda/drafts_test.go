@@ -16,7 +16,7 @@ import (
 
 // draftShape and placementShape are the properties of a draft and of a session in it (gaps.md 4).
 const (
-	draftShape     = "admin_url created_at description event_id id name status updated_at"
+	draftShape     = "admin_url applied created_at description event_id id name status updated_at"
 	placementShape = "created_at draft_id ends_at id room_id session_id starts_at updated_at"
 )
 

@@ -1,0 +1,160 @@
+package draft
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"lectern/shared/apierr"
+	"lectern/shared/change"
+	"lectern/shared/idempotency"
+	"lectern/shared/resource"
+	"lectern/shared/session"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// finish ends a commit that has begun, and returns the committed draft. Several processes may finish at once: each
+// placement is done once, in the transaction that changes the session.
+func finish(ctx context.Context, in drafts, d *Draft) (*Draft, error) {
+	if !d.begun() {
+		return d, nil
+	}
+	var origin change.Origin
+	if err := json.Unmarshal(d.Hidden(), &origin); err != nil {
+		return nil, fmt.Errorf("draft: decode the origin of the commit of %s: %w", d.ID, err)
+	}
+	o := in.Owner()
+	o.Parent = d.ID
+	applied, err := applyAll(idempotency.With(change.WithOrigin(ctx, origin), nil), Sessions.Of(in.Store, o))
+	if err != nil {
+		return nil, err
+	}
+	ended := *d
+	ended.Applied = &applied
+	ended.Hide(nil)
+	w, err := in.Again(&ended)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.Table.Transact(ctx, w); err != nil && !errors.Is(err, table.ErrStale) {
+		return nil, err
+	}
+	return in.Get(ctx, d.ID) // Another process may have ended the commit.
+}
+
+// applyAll does all placements of a draft, and returns how many sessions the commit has changed.
+func applyAll(ctx context.Context, in placements) (applied int, err error) {
+	all, err := in.List(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for some := range slices.Chunk(all, atOnce) {
+		batch := write.Batch{}
+		for _, p := range some {
+			batch.Entries = append(batch.Entries, write.Entry{ID: p.ID, Op: &apply{in, p}})
+		}
+		results, err := write.Bulk(ctx, in.Table, batch)
+		if err != nil {
+			return 0, err
+		}
+		for _, r := range results {
+			if r.Err != nil {
+				return 0, r.Err
+			}
+			if r.Answer == true {
+				applied++
+			}
+		}
+	}
+	return applied, nil
+}
+
+// apply is the operation that puts a session into the place of a placement, and marks the placement as done. The
+// answer is whether the session has changed.
+type apply struct {
+	in        placements
+	placement *Session
+}
+
+func (a *apply) key() table.Key { return a.in.Owner().Key(Sessions.Name, a.placement.ID) }
+
+// Reads returns the keys of the placement, the session and the room. A committed draft never changes them.
+func (a *apply) Reads() []table.Key { return append(a.placement.named(a.in.Owner()), a.key()) }
+
+// More returns nil.
+func (a *apply) More(write.Items) []table.Key { return nil }
+
+// Touches returns the session: a draft has each session once.
+func (a *apply) Touches(write.Items) []string { return []string{a.placement.SessionID} }
+
+// Plan leaves a session alone that was deleted or moved after the claim.
+func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	stored, found := got[a.key()]
+	if !found {
+		return &write.Plan{Answer: false}, nil // The event is being purged.
+	}
+	p, err := Sessions.Decode(stored)
+	if err != nil {
+		return nil, err
+	}
+	k, err := p.kept()
+	if err != nil || k.Done {
+		return &write.Plan{Answer: k.Applied != nil}, err
+	}
+	t, err := p.target(a.in.Owner(), got)
+	if err != nil {
+		return nil, err
+	}
+	made, err := p.change(t)
+	if err != nil {
+		return nil, err
+	}
+	plan := &write.Plan{}
+	if k.Done = true; made != nil && made.Blocked == nil {
+		k.Applied = made
+		if plan.Writes, err = a.writes(ctx, t.body); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.keep(k); err != nil {
+		return nil, err
+	}
+	w, err := a.in.Again(p)
+	plan.Writes, plan.Answer = append(plan.Writes, w), k.Applied != nil
+	return plan, err
+}
+
+// writes returns the writes that put a session into the place.
+func (a *apply) writes(ctx context.Context, before *session.Body) ([]table.Write, error) {
+	c := session.Updated(before)
+	a.placement.into(c.After)
+	o := a.in.Owner()
+	w := session.Writer{Table: a.in.Table, Place: session.Of(o.Org, o.Event)}
+	return w.Writes(ctx, wire.At(a.in.Now()), c)
+}
+
+// Open reports whether a commit of a draft has begun and not ended.
+func Open(ctx context.Context, s resource.Store, o resource.Owner, id string) (bool, error) {
+	stored, err := s.Table.Get(ctx, o.Key(Drafts.Name, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	d, err := Drafts.Decode(stored)
+	return err == nil && d.begun(), err
+}
+
+// Resume finishes a commit that is open. A deleted draft is no error.
+func Resume(ctx context.Context, s resource.Store, o resource.Owner, id string) error {
+	_, err := Drafts.Of(s, o).Get(ctx, id)
+	if apierr.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
