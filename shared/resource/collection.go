@@ -77,14 +77,16 @@ func (c Collection[R, P, D]) Acting(act record.Verb, id string, edit func(*R) er
 	return c.records(false).Changing(id, record.Change[R]{Verb: act, Edit: edit})
 }
 
-// Again returns the write that stores a record, as it was read and then changed, in its next version. No change
-// record tells of it: it is for what the service keeps with a record.
-func (c Collection[R, P, D]) Again(r P) (table.Write, error) {
-	h := r.header()
-	was := h.version
+// Again returns the writes of an act that leads a stored record to its next version, without the rules of the kind. after
+// is a changed copy of before, and gets time and version.
+func (c Collection[R, P, D]) Again(ctx context.Context, act record.Verb, before, after P) ([]table.Write, error) {
+	s, h := storage[R, P, D]{c, false}, after.header()
+	step := record.Step[R]{Verb: act, Before: before, After: after, Was: table.Item{Key: c.key(h.ID), Version: h.version}}
 	h.version++
-	item, err := encode[R, P](c.key(h.ID), r)
-	return table.Replace(item, was), err
+	h.UpdatedAt = wire.After(h.UpdatedAt, c.Now())
+	noted := s.noted(ctx, step)
+	writes, err := s.store(step)
+	return append(writes, noted.Write()), err
 }
 
 // last follows all ids in a sort key.

@@ -29,18 +29,19 @@ func finish(ctx context.Context, in drafts, d *Draft) (*Draft, error) {
 	}
 	o := in.Owner()
 	o.Parent = d.ID
-	applied, err := applyAll(idempotency.With(change.WithOrigin(ctx, origin), nil), Sessions.Of(in.Store, o))
+	ctx = idempotency.With(change.WithOrigin(ctx, origin), nil)
+	applied, err := applyAll(ctx, Sessions.Of(in.Store, o))
 	if err != nil {
 		return nil, err
 	}
 	ended := *d
 	ended.Applied = &applied
 	ended.Hide(nil)
-	w, err := in.Again(&ended)
+	writes, err := in.Again(ctx, appliedAct, d, &ended)
 	if err != nil {
 		return nil, err
 	}
-	if err := in.Table.Transact(ctx, w); err != nil && !errors.Is(err, table.ErrStale) {
+	if err := change.Commit(ctx, in.Table, writes...); err != nil && !errors.Is(err, table.ErrStale) {
 		return nil, err
 	}
 	return in.Get(ctx, d.ID) // Another process may have ended the commit.
@@ -120,11 +121,12 @@ func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) 
 			return nil, err
 		}
 	}
-	if err := p.keep(k); err != nil {
+	done := *p
+	if err := done.keep(k); err != nil {
 		return nil, err
 	}
-	w, err := a.in.Again(p)
-	plan.Writes, plan.Answer = append(plan.Writes, w), k.Applied != nil
+	writes, err := a.in.Again(ctx, appliedAct, p, &done)
+	plan.Writes, plan.Answer = append(plan.Writes, writes...), k.Applied != nil
 	return plan, err
 }
 

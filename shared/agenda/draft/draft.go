@@ -31,8 +31,11 @@ type Draft struct {
 // KindCommitted is the published kind of the change that begins a commit.
 const KindCommitted = "agenda_draft.committed"
 
-// committed is the act that begins a commit.
-const committed record.Verb = "committed"
+// The acts of a commit: committed begins the commit, appliedAct does a placement, and ends the commit.
+const (
+	committed  record.Verb = "committed"
+	appliedAct record.Verb = "applied"
+)
 
 // The statuses of a draft.
 const (

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -202,4 +203,25 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAWorkerFinishesACommit whose process has ended, although nobody reads the draft.
+func TestAWorkerFinishesACommit(t *testing.T) {
+	p := plannerOf(&it.Client{Stack: stacktest.Start(t, stacktest.Publishing(), stacktest.Settling(time.Second)), T: t})
+	half := 0
+	it.UntilDone(func(calls int64) int {
+		c := p.newCommitting(30)
+		_, at := c.through(calls, nil)
+		answer := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		if hours := c.hours(); len(hours) > 1 {
+			half++
+			require.Eventually(t, func() bool {
+				hours = c.hours()
+				return len(hours) == 1
+			}, 20*time.Second, 50*time.Millisecond)
+			require.Equal(t, []string{hour(is)}, hours)
+		}
+		return map[bool]int{true: 0, false: 1}[answer.Status == 200 || half > 0]
+	})
+	require.Equal(t, 1, half)
 }

@@ -23,8 +23,11 @@ type planner struct {
 	rooms map[string]string
 }
 
-func newPlanner(t *testing.T, features ...string) *planner {
-	p := &planner{it.NewProgramme(t, features...), map[string]string{}}
+func newPlanner(t *testing.T, features ...string) *planner { return plannerOf(it.NewClient(t, features...)) }
+
+// plannerOf makes rooms and people on the client's event.
+func plannerOf(c *it.Client) *planner {
+	p := &planner{it.ProgrammeOf(c), map[string]string{}}
 	p.rooms["Big"] = p.NewEntry("rooms", "Big", object{"capacity": 100}).ID()
 	p.rooms["Small"] = p.NewEntry("rooms", "Small", object{"capacity": 20}).ID()
 	p.AddPeople("Ann", "Bob", "Cem")
