@@ -23,7 +23,9 @@ type planner struct {
 	rooms map[string]string
 }
 
-func newPlanner(t *testing.T, features ...string) *planner { return plannerOf(it.NewClient(t, features...)) }
+func newPlanner(t *testing.T, features ...string) *planner {
+	return plannerOf(it.NewClient(t, features...))
+}
 
 // plannerOf makes rooms and people on the client's event.
 func plannerOf(c *it.Client) *planner {

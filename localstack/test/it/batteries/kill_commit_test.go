@@ -78,8 +78,8 @@ func (k *committing) round(number int) {
 		}
 	}
 	after := k.client.Do(200, http.MethodGet, draft, nil)
-	switch {
-	case after["status"] == "committed":
+	switch after["status"] {
+	case "committed":
 		require.EqualValues(k.t, placedSessions, after["applied"])
 		require.Equal(k.t, placedSessions, k.at(next))
 		k.found[map[bool]string{true: "committed", false: "half committed"}[moved == placedSessions]]++
