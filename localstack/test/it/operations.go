@@ -252,14 +252,14 @@ func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Sta
 // bodyOf returns a body that the operation accepts. The body of a step of an upload names the record.
 func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
-	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
+	case takesNoBody(op):
 		return nil
 	case CollectionOf(op) == media:
 		return bodyOfMedia(op, record)
-	case strings.HasSuffix(path, "/complete"), strings.HasSuffix(path, "/commit"):
+	case strings.HasSuffix(path, "/complete"):
 		return nil
-	case CollectionOf(op) == placements:
-		return bodyOfPlacement(op, record)
+	case strings.Contains(path, "{draftId}/"):
+		return bodyBelowDraft(op, record)
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings), strings.HasSuffix(path, "/"+files):
@@ -335,17 +335,6 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		}
 		return id
 	}
-}
-
-// speaker creates a contact that speaks on a session and returns its id and address.
-func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
-	t.Helper()
-	person := SampleDraft("contacts")
-	id = MustCreate(t, s, "/contacts/create", person)
-	MustCreate(t, s, "/sessions/create", map[string]any{
-		"title": "A talk", "participants": []any{map[string]any{"contact_id": id, "core_role": "speaker"}},
-	})
-	return id, person["email"].(string)
 }
 
 // BulkOf returns the body of a bulk.

@@ -324,27 +324,3 @@ var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string
 	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
 	placements: newPlacement,
 }
-
-// newPlacement creates a draft of an agenda and returns its id, a slash, and the id of a session that the draft places if
-// the operation is about a placement, or may place.
-func newPlacement(t *testing.T, op api.Operation, s *stacktest.Stack) string {
-	t.Helper()
-	draft := MustCreate(t, s, "/agenda-drafts/create", SampleDraft(drafts))
-	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
-	if !strings.Contains(op.Path, "{draftSessionId}") {
-		return draft + "/" + session
-	}
-	return draft + "/" + MustCreate(t, s, "/agenda-drafts/"+draft+"/sessions/create", Object{"session_id": session})
-}
-
-// bodyOfPlacement returns the body of a write of a placement. A create places the session.
-func bodyOfPlacement(op api.Operation, session string) any {
-	place := Object{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T10:00:00Z"}
-	switch create := Merged(place, Object{"session_id": session}); {
-	case strings.HasSuffix(op.Path, "/bulk"):
-		return BulkOf(Object{"action": "create", "data": create})
-	case strings.HasSuffix(op.Path, "/create"):
-		return create
-	}
-	return place
-}
