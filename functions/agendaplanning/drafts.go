@@ -29,7 +29,8 @@ const (
 
 	aboutChanges = "Lists the sessions that a commit of the draft would change, each with the conflicts that it would have then. " +
 		"`blocked` says why a commit would be refused. After the commit it lists what the commit has changed, whatever happened to the " +
-		"sessions since. An answer of more than 5 MB needs gzip. For example:\n\n```json\n" + exampleChanges + "\n```"
+		"sessions since; `blocked` then says why it left a session as it was. A live agenda with more conflicts than " +
+		"`/agenda-conflicts` lists is a 400. An answer of more than 5 MB needs gzip. For example:\n\n```json\n" + exampleChanges + "\n```"
 	exampleChanges = `{"draft_id": "6f1c1a0e-0f0a-4c55-9b43-5a3d0c2e7f10", "status": "draft", "committed_at": null,
   "summary": {"total": 2, "scheduled": 1, "moved": 0, "room_changed": 0, "unscheduled": 0, "unchanged": 1, "blocked": 0, "conflicts": 0},
   "changes": [{"draft_session_id": "0b9e7a4c-5d0e-4a7e-8a53-1f2d3c4b5a69", "session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11",
@@ -40,7 +41,9 @@ const (
 	aboutCommit = "Puts the draft live as a whole, and answers the draft with the number of changed sessions. " +
 		"Each of them has a `session.updated`. " +
 		"A session that was deleted or got other times after it was placed is a 409 `DRAFT_OUTDATED`, which names it, and changes nothing. " +
-		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: send the request again, and the commit is finished."
+		"A session that others delete or move during the commit stays as they leave it; `changes` names it. " +
+		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: read it, which finishes the commit, " +
+		"or send the request again under its `Idempotency-Key`."
 )
 
 // actions are the routes of a draft as a whole.

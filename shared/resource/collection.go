@@ -107,7 +107,11 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 			return nil, err
 		}
 		r, err := decode[R, P](stored)
-		if r, err = c.shown(ctx, r, err); err != nil {
+		r, err = c.shown(ctx, r, err)
+		if apierr.IsNotFound(err) {
+			continue // Others have deleted the record while Finish was at work.
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)

@@ -25,7 +25,7 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// all records in messages, for example Rule and rules.
 	Name, Title, Many string
 	// Max is how many records of the kind an owner may have. A list without pages answers all
-	// of them, each up to maxBytes, so Max is about 200 there.
+	// of them, each up to maxBytes, so Max is about 200 there, and more for records that are always small.
 	Max int
 	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
 	Advice string
@@ -49,8 +49,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// Show completes a record for an answer with what is not stored. Nil for a kind without.
 	Show func(P, Store, Owner)
 	// Finish ends what an earlier request has begun with a stored record and not ended, and returns the record
-	// as it is then; the same pointer where nothing was to do. Every read and every write of a record finishes
-	// it first. Nil for a kind without.
+	// as it is then; the same pointer if nothing was to do. Every read of a record finishes the record first, and so
+	// does every write that the rules allow. Nil for a kind without.
 	Finish func(context.Context, Collection[R, P, D], P) (P, error)
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.

@@ -207,7 +207,7 @@ func counts(verb record.Verb) bool {
 
 // number returns the write that counts the record. It refuses a record too many. The
 // number is exact: of two creations at a time, the second is planned again. An update of a kind with Admit
-// writes the same number again, so that who has read all records sees by the item's version that one has changed.
+// writes the same number again: the version of the item then tells of every write of a record.
 func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
 	by := map[record.Verb]int{record.Created: 1, record.Restored: 1, record.Deleted: -1}[verb]
 	if !counts(verb) && s.kind.Admit == nil {

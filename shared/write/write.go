@@ -116,7 +116,10 @@ type keeper interface {
 }
 
 func run(ctx context.Context, t *table.Table, op Op, k keeper) (any, error) {
-	for _, err := range replans.Each(ctx) {
+	for try, err := range replans.Each(ctx) {
+		if err == nil && try > 0 && late(ctx) {
+			err = table.ErrBusy
+		}
 		if err != nil {
 			return nil, err
 		}

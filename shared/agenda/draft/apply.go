@@ -2,9 +2,7 @@ package draft
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 
 	"lectern/shared/apierr"
@@ -23,20 +21,19 @@ func finish(ctx context.Context, in drafts, d *Draft) (*Draft, error) {
 	if !d.begun() {
 		return d, nil
 	}
-	var origin change.Origin
-	if err := json.Unmarshal(d.Hidden(), &origin); err != nil {
-		return nil, fmt.Errorf("draft: decode the origin of the commit of %s: %w", d.ID, err)
+	claimed, err := d.claimed()
+	if err != nil {
+		return nil, err
 	}
 	o := in.Owner()
 	o.Parent = d.ID
-	ctx = idempotency.With(change.WithOrigin(ctx, origin), nil)
+	ctx = idempotency.With(change.WithOrigin(ctx, claimed.Origin), nil)
 	applied, err := applyAll(ctx, Sessions.Of(in.Store, o))
 	if err != nil {
 		return nil, err
 	}
 	ended := *d
 	ended.Applied = &applied
-	ended.Hide(nil)
 	writes, err := in.Again(ctx, appliedAct, d, &ended)
 	if err != nil {
 		return nil, err
@@ -53,7 +50,19 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for some := range slices.Chunk(all, atOnce) {
+	var left []*Session
+	for _, p := range all {
+		k, err := p.kept()
+		switch {
+		case err != nil:
+			return 0, err
+		case !k.Done:
+			left = append(left, p)
+		case k.applied():
+			applied++
+		}
+	}
+	for some := range slices.Chunk(left, atOnce) {
 		batch := write.Batch{}
 		for _, p := range some {
 			batch.Entries = append(batch.Entries, write.Entry{ID: p.ID, Op: &apply{in, p}})
@@ -92,7 +101,7 @@ func (a *apply) More(write.Items) []table.Key { return nil }
 // Touches returns the session: a draft has each session once.
 func (a *apply) Touches(write.Items) []string { return []string{a.placement.SessionID} }
 
-// Plan leaves a session alone that was deleted or moved after the claim.
+// Plan leaves a session alone that others have deleted or moved since the checks, and keeps the change as blocked.
 func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	stored, found := got[a.key()]
 	if !found {
@@ -104,19 +113,17 @@ func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) 
 	}
 	k, err := p.kept()
 	if err != nil || k.Done {
-		return &write.Plan{Answer: k.Applied != nil}, err
+		return &write.Plan{Answer: k.applied()}, err
 	}
 	t, err := p.target(a.in.Owner(), got)
 	if err != nil {
 		return nil, err
 	}
-	made, err := p.change(t)
-	if err != nil {
+	if k.Change, err = p.change(t); err != nil {
 		return nil, err
 	}
 	plan := &write.Plan{}
-	if k.Done = true; made != nil && made.Blocked == nil {
-		k.Applied = made
+	if k.Done = true; k.applied() {
 		if plan.Writes, err = a.writes(ctx, t.body); err != nil {
 			return nil, err
 		}
@@ -126,7 +133,7 @@ func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) 
 		return nil, err
 	}
 	writes, err := a.in.Again(ctx, appliedAct, p, &done)
-	plan.Writes, plan.Answer = append(plan.Writes, writes...), k.Applied != nil
+	plan.Writes, plan.Answer = append(plan.Writes, writes...), k.applied()
 	return plan, err
 }
 

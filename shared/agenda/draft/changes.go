@@ -8,6 +8,7 @@ import (
 
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/live"
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/resource"
 	"lectern/shared/session"
@@ -26,12 +27,12 @@ type Changes struct {
 // Summary has the numbers of a draft.
 type Summary struct {
 	Total       int  `json:"total" doc:"The sessions that the draft places."`
-	Scheduled   int  `json:"scheduled" doc:"Those that get times."`
-	Moved       int  `json:"moved" doc:"Those that get other times."`
-	RoomChanged int  `json:"room_changed" doc:"Those that get another room at the same times."`
-	Unscheduled int  `json:"unscheduled" doc:"Those that lose their times."`
-	Unchanged   int  `json:"unchanged" doc:"Those that stay where they are."`
-	Blocked     int  `json:"blocked" doc:"Those for which a commit would be refused."`
+	Scheduled   int  `json:"scheduled" doc:"The sessions that get times."`
+	Moved       int  `json:"moved" doc:"The sessions that get other times."`
+	RoomChanged int  `json:"room_changed" doc:"The sessions that get another room at the same times."`
+	Unscheduled int  `json:"unscheduled" doc:"The sessions that lose their times."`
+	Unchanged   int  `json:"unchanged" doc:"The sessions that stay as they are."`
+	Blocked     int  `json:"blocked" doc:"The sessions that a commit would be refused for; after the commit, those that stayed as they were."`
 	Conflicts   *int `json:"conflicts" doc:"The conflicts of all sessions that the draft places, as the agenda would be; null after the commit."`
 }
 
@@ -44,7 +45,7 @@ type Change struct {
 	ChangeType     string  `json:"change_type" enum:"scheduled,moved,room_changed,unscheduled" doc:"What changes."`
 	From           Place   `json:"from" doc:"Where the session is now; after the commit, where it was."`
 	To             Place   `json:"to" doc:"Where the draft places it."`
-	Blocked        *string `json:"blocked" enum:"session_deleted,session_moved,session_too_large,room_deleted" doc:"Why a commit is refused; null otherwise."`
+	Blocked        *string `json:"blocked" enum:"session_deleted,session_moved,session_too_large,room_deleted" doc:"Why a commit is refused, or why a commit left the session as it was; null otherwise."`
 	// Conflicts is not kept with a placement.
 	Conflicts []conflict.Conflict `json:"conflicts" nullable:"false" doc:"The conflicts that the session would have; empty after the commit."`
 }
@@ -83,12 +84,12 @@ const (
 	roomDeleted     = "room_deleted"
 )
 
-// reasons has a sentence for each reason, with a place for the session's name.
+// reasons has the fault and the advice for each reason, with a place for the session's name.
 var reasons = map[string]string{
-	sessionDeleted:  "Session %s is deleted.",
-	sessionMoved:    "Session %s got other times after it was placed.",
-	sessionTooLarge: "Session %s is too large for a place.",
-	roomDeleted:     "The room of session %s is deleted.",
+	sessionDeleted:  "Session %s is deleted. Take it out of the draft.",
+	sessionMoved:    "Session %s got other times after it was placed. Place it again, or take it out of the draft.",
+	sessionTooLarge: "Session %s is too large for a place. Shorten it, or take it out of the draft.",
+	roomDeleted:     "The room of session %s in the draft is deleted. Give it another one, or take it out of the draft.",
 }
 
 // change returns the change of the session by the placement; nil for no change.
@@ -141,24 +142,41 @@ func (s *Summary) add(c *Change) {
 	}
 }
 
+// previews is how often Preview begins again because the draft has changed meanwhile.
+const previews = 5
+
 // Preview returns the changes of a draft of the caller's event, with the conflicts that the agenda would have. For a
 // committed draft, Preview returns the changes of the commit, also of sessions that have changed again. The error is a
-// 404 without the draft, or conflict.ErrTooMany.
+// 404 without the draft, conflict.ErrTooMany, or a 503 for a draft that keeps changing.
 func Preview(ctx context.Context, r live.Reader, c *auth.Caller, id string) (*Changes, error) {
 	o := resource.Owner{Org: c.Org.ID, Event: c.Event.ID}
-	d, err := Drafts.Of(r.Records, o).Get(ctx, id)
+	all := Drafts.Of(r.Records, o)
+	d, err := all.Get(ctx, id)
+	for range previews {
+		if err != nil {
+			return nil, err
+		}
+		shown, err := preview(ctx, r, c, d)
+		if err != nil || d.Status == StatusCommitted {
+			return shown, err
+		}
+		// A commit that began meanwhile has moved some sessions.
+		read := d.Revision()
+		if d, err = all.Get(ctx, id); err == nil && d.Revision() == read {
+			return shown, nil
+		}
+	}
+	return nil, cmp.Or(err, error(apierr.Unavailable()))
+}
+
+func preview(ctx context.Context, r live.Reader, c *auth.Caller, d *Draft) (*Changes, error) {
+	all, err := Sessions.Of(r.Records, resource.Owner{Org: c.Org.ID, Event: c.Event.ID, Parent: d.ID}).List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o.Parent = id
-	all, err := Sessions.Of(r.Records, o).List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	shown := &Changes{DraftID: id, Status: d.Status, Summary: Summary{Total: len(all), Unchanged: len(all)}, Changes: []*Change{}}
+	shown := &Changes{DraftID: d.ID, Status: d.Status, Summary: Summary{Total: len(all), Unchanged: len(all)}, Changes: []*Change{}}
 	if d.Status == StatusCommitted {
-		shown.CommittedAt = &d.UpdatedAt
-		err = shown.applied(all)
+		err = shown.committed(d, all)
 	} else {
 		err = shown.planned(ctx, r, c, all)
 	}
@@ -168,15 +186,20 @@ func Preview(ctx context.Context, r live.Reader, c *auth.Caller, id string) (*Ch
 	return shown, err
 }
 
-// applied adds the changes of the commit.
-func (s *Changes) applied(all []*Session) error {
+// committed adds the changes of the commit.
+func (s *Changes) committed(d *Draft, all []*Session) error {
+	claimed, err := d.claimed()
+	if err != nil {
+		return err
+	}
+	s.CommittedAt = &claimed.At
 	for _, p := range all {
 		k, err := p.kept()
 		if err != nil {
 			return err
 		}
-		if k.Applied != nil {
-			s.Changes = append(s.Changes, k.Applied)
+		if k.Change != nil {
+			s.Changes = append(s.Changes, k.Change)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"lectern/shared/change"
 	"lectern/shared/resource"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
@@ -36,9 +37,24 @@ type claim struct {
 	drafts     drafts
 	id         string
 	placements placements
-	// inner is the change of the draft, origin the JSON of the request's origin.
-	inner  write.Op
-	origin json.RawMessage
+	// inner is the change of the draft, claimed the JSON that the draft keeps.
+	inner   write.Op
+	claimed json.RawMessage
+}
+
+// claimed is the hidden part of a committed draft.
+type claimed struct {
+	// At is the time of the claim, Origin the origin of the request.
+	At     wire.Time     `json:"at"`
+	Origin change.Origin `json:"origin"`
+}
+
+// claimed returns the hidden part of a committed draft.
+func (d *Draft) claimed() (c claimed, err error) {
+	if err = json.Unmarshal(d.Hidden(), &c); err != nil {
+		err = fmt.Errorf("draft: decode the claim of %s: %w", d.ID, err)
+	}
+	return c, err
 }
 
 // commit changes the draft.
@@ -47,7 +63,7 @@ func (c *claim) commit(d *Draft) error {
 		return closed()
 	}
 	d.Status = StatusCommitted
-	d.Hide(c.origin)
+	d.Hide(c.claimed)
 	return nil
 }
 
@@ -71,8 +87,8 @@ func (c *claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, er
 			return &write.Plan{Answer: d}, err
 		}
 	}
-	if c.origin, err = json.Marshal(change.OriginOf(ctx)); err != nil {
-		return nil, fmt.Errorf("draft: encode an origin: %w", err)
+	if c.claimed, err = wire.Encode(claimed{wire.At(c.drafts.Now()), change.OriginOf(ctx)}); err != nil {
+		return nil, fmt.Errorf("draft: encode a claim: %w", err)
 	}
 	if plan, err = c.inner.Plan(ctx, got); err != nil {
 		return nil, err
@@ -88,8 +104,8 @@ func (c *claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, er
 	return plan, nil
 }
 
-// atOnce is how many placements are read with their sessions at a time: 75 MB of the largest sessions.
-const atOnce = 500
+// atOnce is how many placements are read with their sessions at a time: 30 MB of the largest sessions.
+const atOnce = 200
 
 // check returns a 409 that names the placements that cannot be applied.
 func (c *claim) check(ctx context.Context) error {
@@ -144,6 +160,6 @@ func refuse(blocked []*Change) error {
 		})
 	}
 	first := blocked[0]
-	message := fmt.Sprintf(reasons[*first.Blocked], first.name()) + " Place the session again, or take it out of the draft."
+	message := fmt.Sprintf(reasons[*first.Blocked], first.name())
 	return apierr.Conflict("DRAFT_OUTDATED", message).With("count", len(blocked)).With("sessions", named)
 }

@@ -74,10 +74,14 @@ func (d SessionDraft) Apply(e resource.Edit[*Session]) error {
 type kept struct {
 	// Was is the place of the session at the time of the last write of the placement.
 	Was Place `json:"was"`
-	// Done says that a commit has done the placement. Applied is the change of the session; nil for no change.
-	Done    bool    `json:"done,omitempty"`
-	Applied *Change `json:"applied,omitempty"`
+	// Done says that a commit has done the placement. Change is the change of the session, or the change that was not
+	// done because others had deleted or moved the session; nil for no change.
+	Done   bool    `json:"done,omitempty"`
+	Change *Change `json:"change,omitempty"`
 }
+
+// applied reports whether a commit has changed the session.
+func (k kept) applied() bool { return k.Change != nil && k.Change.Blocked == nil }
 
 // kept returns the hidden part of the placement.
 func (p *Session) kept() (k kept, err error) {

@@ -65,6 +65,28 @@ func (c *committing) hours() (hours []string) {
 	return slices.Compact(hours)
 }
 
+// requireOneUpdateEach checks that each session was changed once, published as session.updated, in the name of one
+// request of the token, whoever has finished the commit.
+func (c *committing) requireOneUpdateEach() {
+	c.T.Helper()
+	number, requests := map[string]int{}, map[string]bool{}
+	for _, r := range it.ChangesOf(c.T, c.Stack) {
+		if r.Version == 1 || !slices.Contains(c.sessions, r.RecordID) {
+			continue
+		}
+		require.Equal(c.T, []any{"session.updated", "api_token", "public_api"}, []any{r.Action, r.Actor.Type, r.Source})
+		require.Len(c.T, r.Kinds, 1)
+		require.Equal(c.T, "session.updated", r.Kinds[0].Name)
+		number[r.RecordID]++
+		requests[r.RequestID] = true
+	}
+	require.Len(c.T, requests, 1)
+	require.Len(c.T, number, len(c.sessions))
+	for _, n := range number {
+		require.Equal(c.T, 1, n)
+	}
+}
+
 // TestACommitThatEndsAnywhere, after any number of calls of the table, is whole for who reads the draft next: all
 // sessions are where they were, or all are where the draft has placed them.
 func TestACommitThatEndsAnywhere(t *testing.T) {
@@ -101,6 +123,7 @@ func TestACommitThatEndsAnywhere(t *testing.T) {
 		again := c.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
 		require.Equal(t, after["status"] == "committed", again.Status == 409, again.Status)
 		require.Equal(t, []string{hour(is)}, c.hours())
+		c.requireOneUpdateEach()
 		if answer.Status == 200 {
 			return 0
 		}
@@ -134,6 +157,19 @@ func TestARepeatedCommitFinishesTheFirst(t *testing.T) {
 	require.Greater(t, repeated, 5)
 }
 
+// requireBlocked checks that a commit names the first session as blocked, be it refused or done, unless the commit had
+// changed the session before others did.
+func (c *committing) requireBlocked(commit stacktest.Answer, reason string) {
+	c.T.Helper()
+	changes, by := c.changesOf(c.draft)
+	if first := by[c.sessions[0]]["blocked"]; commit.Status == 409 || first != nil {
+		require.Equal(c.T, []any{reason, 1.0}, []any{first, changes.At("summary.blocked")}, "%d", commit.Status)
+	}
+	if commit.Status == 200 {
+		require.InDelta(c.T, 3-changes.At("summary.blocked").(float64), commit.JSON(c.T)["applied"], 0)
+	}
+}
+
 // TestOthersChangeWhatIsCommitted at any moment of the commit: no acknowledged change is lost, and the commit is whole
 // without the sessions that others moved or deleted.
 func TestOthersChangeWhatIsCommitted(t *testing.T) {
@@ -142,12 +178,16 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 			c.Put(200, c.sessions[0], object{"starts_at": hour(elsewhere), "ends_at": hour(elsewhere + 1)})
 			return func(commit stacktest.Answer) {
 				require.Equal(c.T, hour(elsewhere), c.Get(200, c.sessions[0])["starts_at"], "%d", commit.Status)
+				c.requireBlocked(commit, "session_moved")
 				c.sessions = c.sessions[1:]
 			}
 		},
 		"a session is deleted": func(c *committing) func(stacktest.Answer) {
 			c.Delete(200, c.sessions[0])
-			return func(stacktest.Answer) { c.Get(404, c.sessions[0]) }
+			return func(commit stacktest.Answer) {
+				c.Get(404, c.sessions[0])
+				c.requireBlocked(commit, "session_deleted")
+			}
 		},
 		"a placement changes": func(c *committing) func(stacktest.Answer) {
 			path := c.draft + "/sessions/" + c.placed[0].ID()
@@ -220,8 +260,27 @@ func TestAWorkerFinishesACommit(t *testing.T) {
 				return len(hours) == 1
 			}, 20*time.Second, 50*time.Millisecond)
 			require.Equal(t, []string{hour(is)}, hours)
+			c.requireOneUpdateEach()
 		}
 		return map[bool]int{true: 0, false: 1}[answer.Status == 200 || half > 0]
 	})
 	require.Equal(t, 1, half)
+}
+
+// TestACommitDuringAPreview, at any of its calls: the preview shows the draft before or after the commit as a whole.
+func TestACommitDuringAPreview(t *testing.T) {
+	p := newPlanner(t)
+	statuses := map[any]int{}
+	it.UntilDone(func(calls int64) int {
+		c := p.newCommitting(3)
+		process, at := c.through(calls, func() { c.Do(200, http.MethodPost, c.draft+"/commit", nil) })
+		shown := at.Do(200, http.MethodGet, c.draft+"/changes", nil)
+		if process.Left() > 0 {
+			return 0
+		}
+		require.InDelta(t, 3, shown.At("summary.moved"), 0, shown)
+		statuses[shown["status"]]++
+		return 1
+	})
+	require.Greater(t, statuses["committed"], 5, statuses)
 }
