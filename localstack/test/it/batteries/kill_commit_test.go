@@ -28,7 +28,6 @@ func TestKillCommits(t *testing.T) {
 		k.round(round)
 	}
 	t.Logf("killed commits of %d sessions, which take %v: %v", placedSessions, k.takes, k.found)
-	require.Positive(t, k.found["draft"], k.found)
 	require.Positive(t, k.found["half committed"], k.found)
 }
 
