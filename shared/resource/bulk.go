@@ -62,6 +62,9 @@ func (c Collection[R, P, D]) deleting(_ context.Context, id string) (write.Op, e
 
 func (c Collection[R, P, D]) changing(id string, ch Change[D]) (write.Op, error) {
 	step, err := c.step(ch)
+	if err == nil {
+		err = c.refuseBuiltIn(id)
+	}
 	if err != nil {
 		return nil, err
 	}

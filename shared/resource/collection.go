@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -30,8 +31,19 @@ func (c Collection[R, P, D]) key(id string) table.Key { return c.owner.Key(c.kin
 
 func (c Collection[R, P, D]) countKey() table.Key { return c.owner.CountKey(c.kind.Name) }
 
+// refuseBuiltIn returns the 409 of a change of a built-in record.
+func (c Collection[R, P, D]) refuseBuiltIn(id string) error {
+	if c.kind.builtIn(c.owner, id) == nil {
+		return nil
+	}
+	return apierr.Conflict(CodeBuiltIn, fmt.Sprintf("A built-in %s cannot be changed or deleted.", strings.ToLower(c.kind.Title)))
+}
+
 // Get returns a record: 404 when the record is missing or deleted.
 func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
+	if r := c.kind.builtIn(c.owner, id); r != nil {
+		return r, nil
+	}
 	key := c.key(id)
 	got, err := c.Table.GetMany(ctx, append(c.kind.parentKeys(c.owner), key))
 	if err != nil {
@@ -120,6 +132,9 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 		x, y := a.header(), b.header()
 		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
 	})
+	if c.kind.BuiltIn != nil {
+		all = append(c.kind.BuiltIn(c.owner), all...)
+	}
 	return all, nil
 }
 
@@ -169,6 +184,9 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 		}
 	}
 	step, err := c.step(ch)
+	if err == nil {
+		err = c.refuseBuiltIn(id)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 const (
 	CodeConfirm       = "CONFIRMATION_REQUIRED"
 	CodeParentDeleted = "PARENT_DELETED"
+	CodeBuiltIn       = "BUILT_IN"
 )
 
 // Kind describes a kind of record: R is the record as stored and shown, D the draft that a
@@ -52,6 +53,9 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// as it is then; the same pointer if nothing was to do. Every read of a record finishes the record first, and so
 	// does every write that the rules allow. Nil for a kind without.
 	Finish func(context.Context, Collection[R, P, D], P) (P, error)
+	// BuiltIn returns the records that each owner has before the stored ones. Nobody can change them. Nil for a
+	// kind without.
+	BuiltIn func(Owner) []P
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
@@ -125,6 +129,19 @@ func (k *Kind[R, P, D]) Decode(from table.Item) (P, error) { return decode[R, P]
 
 // notFound returns the 404 of a record.
 func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }
+
+// builtIn returns the built-in record of an id; nil for a record that may be stored.
+func (k *Kind[R, P, D]) builtIn(o Owner, id string) P {
+	if k.BuiltIn == nil {
+		return nil
+	}
+	for _, r := range k.BuiltIn(o) {
+		if r.RecordID() == id {
+			return r
+		}
+	}
+	return nil
+}
 
 // taken returns the 409 of a unique value that another record has.
 func (k *Kind[R, P, D]) taken() error {
