@@ -24,7 +24,7 @@ var Group = api.NewGroup("Agenda Planning", start, slices.Concat(
 	}), (*service).store),
 	resource.Of(agenda.Personas, routes(resource.Routes{
 		Path: "/v1/event/{eventId}/personas", ID: "personaId", One: "Persona", Many: "Personas",
-		About:   "A persona is a made-up attendee who judges an agenda. `config` describes the persona; an update replaces it as a whole. " +
+		About: "A persona is a made-up attendee who judges an agenda. `config` describes the persona; an update replaces it as a whole. " +
 			"Every event has three built-in personas, with `is_custom` false; a change of one is a 409 `BUILT_IN`.",
 		Example: `{"name": "Nadia", "config": {"role": "Designer", "feedback_style": "critical", "likes": ["short talks"]}}`,
 	}), (*service).store),

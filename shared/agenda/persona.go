@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"lectern/shared/resource"
-	"lectern/shared/settings/item"
 	"lectern/shared/wire"
 )
 
@@ -49,7 +48,7 @@ var (
 	builtIns     = []Persona{
 		{Name: "Newcomer", Config: PersonaConfig{
 			Role: "First-time attendee", FeedbackStyle: "positive", Biography: "Knows nobody yet, and little of the subject.",
-			Likes: []string{"introductions", "time to find the next room"}, Dislikes: []string{"unexplained terms", "parallel sessions on one topic"},
+			Likes: []string{"introductions", "time to find the next room"}, Dislikes: []string{"unexplained terms", "parallel talks on one topic"},
 		}},
 		{Name: "Specialist", Config: PersonaConfig{
 			Role: "Experienced practitioner", FeedbackStyle: "critical", Biography: "Comes for depth, and knows most speakers by their work.",
@@ -66,7 +65,7 @@ var (
 func builtInPersonas(o resource.Owner) []*Persona {
 	all := make([]*Persona, len(builtIns))
 	for i, p := range builtIns {
-		p.ID, p.EventID = item.DerivedID("persona", o.Event, p.Name), o.Event
+		p.ID, p.EventID = o.BuiltInID("persona", p.Name), o.Event
 		p.CreatedAt, p.UpdatedAt = firstRelease, firstRelease
 		all[i] = &p
 	}

@@ -18,13 +18,13 @@ type bulkInput struct {
 }
 
 // bulk does up to 100 operations on the records of the owner (gaps.md section 3). Without the parent the
-// request is a 404.
+// request is a 404, unless the request repeats another one under its Idempotency-Key.
 func (c Collection[R, P, D]) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[R, bulk.Failure], error) {
 	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
+	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil && !write.Repeats(ctx) {
 		return nil, err
 	}
 	return bulk.Run[R](ctx, c.Table, in.Body, bulk.Maker{

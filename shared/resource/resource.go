@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"lectern/shared/api"
 	"lectern/shared/keys"
 	"lectern/shared/table"
@@ -91,6 +93,14 @@ func (o Owner) CountKey(kind string) table.Key {
 // HoldKey returns the key of the item that holds a unique value.
 func (o Owner) HoldKey(kind, value string) table.Key {
 	return table.Key{PK: o.prefix() + "#Q#F#" + kind + "#" + o.Parent + "#" + value, SK: "-"}
+}
+
+// builtInSpace is the namespace of the ids of built-in records.
+var builtInSpace = uuid.MustParse("0d0a6d0e-8d0b-4f55-9a53-3f1c6a7e2b18")
+
+// BuiltInID returns the id of the built-in record of a name: the same UUID (version 5) each time.
+func (o Owner) BuiltInID(kind, name string) string {
+	return uuid.NewSHA1(builtInSpace, []byte(o.prefix()+"#"+kind+"#"+name)).String()
 }
 
 // Header is the part that all records have. A record embeds the Header.

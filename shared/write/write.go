@@ -110,6 +110,12 @@ func Ref(ctx context.Context) string {
 	return ""
 }
 
+// Repeats reports whether an earlier request was done under the context's Idempotency-Key.
+func Repeats(ctx context.Context) bool {
+	key := idempotency.From(ctx)
+	return key != nil && key.Replays()
+}
+
 // keeper returns the writes that note under an Idempotency-Key the record of an answer.
 type keeper interface {
 	keep(ctx context.Context, answer any) ([]table.Write, error)
