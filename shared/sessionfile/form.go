@@ -18,6 +18,7 @@ import (
 	"lectern/shared/scan"
 	"lectern/shared/session"
 	"lectern/shared/session/view"
+	"lectern/shared/table"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -108,6 +109,8 @@ type arrival struct {
 	bytes *Bytes
 	mu    sync.Mutex
 	parts []blob.Part
+	// cutOff reports whether a part was not acknowledged.
+	cutOff bool
 	// verdict is that of the scanner on the bytes.
 	verdict scan.Verdict
 	// joined reports whether the parts are an object, and kept whether a file may have the bytes.
@@ -201,6 +204,7 @@ func (a *arrival) Send(ctx context.Context, number int32, part []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.parts = append(a.parts, sent)
+	a.cutOff = a.cutOff || err != nil
 	return err
 }
 
@@ -264,9 +268,25 @@ func (a *arrival) discard(ctx context.Context) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	if !a.joined {
-		_ = a.Blobs.Abort(ctx, a.multipart())
+		a.abort(ctx)
 	}
 	_ = a.Blobs.Delete(ctx, a.bytes.Object)
+}
+
+// aborts are the tries to end an upload with a part that was cut off.
+var aborts = table.Retry{Tries: 4, First: 200 * time.Millisecond, Max: time.Second}
+
+// abort ends the upload. A part that was cut off may still arrive after that and bring the upload back, so abort
+// then ends it again.
+func (a *arrival) abort(ctx context.Context) {
+	for _, err := range aborts.Each(ctx) {
+		if err == nil {
+			_ = a.Blobs.Abort(ctx, a.multipart())
+		}
+		if !a.cutOff {
+			return
+		}
+	}
 }
 
 // addFile makes the file of a form visible.
