@@ -146,19 +146,6 @@ func (a *apply) writes(ctx context.Context, before *session.Body) ([]table.Write
 	return w.Writes(ctx, wire.At(a.in.Now()), c)
 }
 
-// Open reports whether a commit of a draft has begun and not ended.
-func Open(ctx context.Context, s resource.Store, o resource.Owner, id string) (bool, error) {
-	stored, err := s.Table.Get(ctx, o.Key(Drafts.Name, id))
-	if errors.Is(err, table.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	d, err := Drafts.Decode(stored)
-	return err == nil && d.begun(), err
-}
-
 // Resume finishes a commit that is open. A deleted draft is no error.
 func Resume(ctx context.Context, s resource.Store, o resource.Owner, id string) error {
 	_, err := Drafts.Of(s, o).Get(ctx, id)
