@@ -161,11 +161,7 @@ func admit(a resource.Admission[*Session]) error {
 
 // placeOf returns the place of a session.
 func placeOf(b *session.Body) Place {
-	p := Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt}
-	if session.Value(b.Location) == session.LocationRoom {
-		p.RoomID = b.RoomID
-	}
-	return p
+	return Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt, RoomID: b.Room()}
 }
 
 // into puts a session into the place. A session without a room before and after keeps the location.
