@@ -205,6 +205,9 @@ func (w Write) Bumps() bool { return w.kind == bump || w.kind == bumpFor || w.ki
 // checks reports whether the write is a condition alone.
 func (w Write) checks() bool { return w.kind == exists || w.kind == absent || w.kind == version }
 
+// Recounts reports whether the write is a Recount.
+func (w Write) Recounts() bool { return w.count != nil }
+
 // After returns the write as it is after an earlier one: a Recount changes what an earlier Recount of the
 // item stores. Any other write stays.
 func (w Write) After(earlier Write) Write {
