@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/wire"
 )
 
 // placedSessions is the number of placements of a draft: several transactions.
@@ -110,7 +111,7 @@ func (k *committing) draft(at time.Time) (id string) {
 func (k *committing) at(time time.Time) (number int) {
 	k.t.Helper()
 	for _, s := range k.client.Do(200, http.MethodPost, "/sessions?pageSize=100", object{}).List("results") {
-		if s["starts_at"] == time.Format("2006-01-02T15:04:05.000Z") {
+		if s["starts_at"] == wire.At(time).String() {
 			number++
 		}
 	}
