@@ -171,8 +171,8 @@ func (w Write) Key() Key { return w.item.Key }
 // Kind returns the Kind of the item.
 func (w Write) Kind() string { return w.item.Kind }
 
-// Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions. ok is
-// false for any other two writes. A merged bump for two records keeps no Last.
+// Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions, with the Or of
+// the first. ok is false for any other two writes. A merged bump for two records keeps no Last.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
 	switch {
 	case w.item.Key != other.item.Key:
