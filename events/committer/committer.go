@@ -5,6 +5,7 @@ package committer
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -16,10 +17,15 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/change"
 	"lectern/shared/resource"
+	"lectern/shared/table"
 )
 
 // Patience is more time than a request has.
 const Patience = time.Minute
+
+// mostAge is the age of a commit from which a table that refuses calls is an error. Until then the worker tries again
+// after Patience, since the queue repeats a message that failed much later.
+const mostAge = time.Hour
 
 // Config has what a Worker works with.
 type Config struct {
@@ -51,14 +57,20 @@ func (w *Worker) failed(id string, err error) {
 	w.Log.Error("a commit was not finished", "metric", "commit_failed", "message_id", id, "error", err)
 }
 
-// handle finishes the commit of a message, or sends the message again while the request may still do so.
+// handle finishes the commit of a message, or sends the message again while the request may still do so, and while the
+// table refuses calls.
 func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	m, err := bus.Published(a.Body)
 	if err != nil {
 		return err
 	}
-	if w.Records.Now().Sub(m.At.Time) < w.Patience {
-		return w.Work.Send(ctx, bus.Post{Body: a.Body, Delay: w.Patience})
+	age := w.Records.Now().Sub(m.At.Time)
+	if age >= w.Patience {
+		err = draft.Resume(change.AsService(ctx), w.Records, resource.Owner{Org: m.Org, Event: m.Event}, m.RecordID)
+		passes := errors.Is(err, table.ErrBusy) || errors.Is(err, table.ErrInDoubt)
+		if !passes || age > mostAge {
+			return err
+		}
 	}
-	return draft.Resume(change.AsService(ctx), w.Records, resource.Owner{Org: m.Org, Event: m.Event}, m.RecordID)
+	return w.Work.Send(ctx, bus.Post{Body: a.Body, Delay: w.Patience})
 }
