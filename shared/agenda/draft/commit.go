@@ -23,12 +23,8 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 	if d, err := all.Replay(ctx); d != nil || err != nil {
 		return d, err
 	}
-	hidden, err := wire.Encode(claimed{wire.At(s.Now()), change.OriginOf(ctx)})
-	if err != nil {
-		return nil, fmt.Errorf("draft: encode a claim: %w", err)
-	}
 	o.Parent = id
-	c := claim{drafts: all, id: id, placements: Sessions.Of(s, o), hidden: hidden}
+	c := claim{drafts: all, id: id, placements: Sessions.Of(s, o), origin: change.OriginOf(ctx)}
 	c.inner = all.Acting(committed, id, c.commit)
 	d, err := write.Run[*Draft](ctx, s.Table, c)
 	if err != nil {
@@ -42,9 +38,9 @@ type claim struct {
 	drafts     drafts
 	id         string
 	placements placements
-	// hidden is the JSON of the claimed that the draft keeps, inner the change of the draft.
-	hidden json.RawMessage
-	inner  write.Op
+	origin     change.Origin
+	// inner is the change of the draft.
+	inner write.Op
 }
 
 // claimed is the hidden part of a committed draft.
@@ -67,8 +63,12 @@ func (c claim) commit(d *Draft) error {
 	if d.Status == StatusCommitted {
 		return closed()
 	}
+	hidden, err := wire.Encode(claimed{wire.At(c.drafts.Now()), c.origin})
+	if err != nil {
+		return fmt.Errorf("draft: encode a claim: %w", err)
+	}
 	d.Status = StatusCommitted
-	d.Hide(c.hidden)
+	d.Hide(hidden)
 	return nil
 }
 
