@@ -101,7 +101,7 @@ func (a *apply) More(write.Items) []table.Key { return nil }
 // Touches returns the session: a draft has each session once.
 func (a *apply) Touches(write.Items) []string { return []string{a.placement.SessionID} }
 
-// Plan leaves a session alone that others have deleted or moved since the checks, and keeps the change as blocked.
+// Plan leaves a session alone whose change has become blocked since the checks, and keeps the change.
 func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	stored, found := got[a.key()]
 	if !found {

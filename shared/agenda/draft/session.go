@@ -74,8 +74,8 @@ func (d SessionDraft) Apply(e resource.Edit[*Session]) error {
 type kept struct {
 	// Was is the place of the session at the time of the last write of the placement.
 	Was Place `json:"was"`
-	// Done says that a commit has done the placement. Change is the change of the session, or the change that was not
-	// done because others had deleted or moved the session; nil for no change.
+	// Done says that a commit has done the placement. Change is the change of the session, or the blocked change
+	// that was not done; nil for no change.
 	Done   bool    `json:"done,omitempty"`
 	Change *Change `json:"change,omitempty"`
 }

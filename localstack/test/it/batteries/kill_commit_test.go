@@ -25,6 +25,7 @@ func TestKillCommits(t *testing.T) {
 		k.sessions = append(k.sessions, k.client.NewSessions(fmt.Sprint("Talk ", n))...)
 	}
 	k.round(-1) // Without a kill, to learn how long a commit takes.
+	clear(k.found)
 	for round := range it.Size(10, 100) {
 		k.round(round)
 	}
