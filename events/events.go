@@ -6,7 +6,7 @@
 package events
 
 import (
-	"lectern/shared/agenda/draft"
+	"lectern/shared/agenda"
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/recording"
@@ -114,7 +114,7 @@ type Rule struct {
 // Slides has a rule for bus.EventChanged.
 var Rules = []Rule{
 	{Name: Webhooks, Queue: Webhooks, Pattern: published(webhook.Kinds...)},
-	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived, draft.KindCommitted)},
+	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived, agenda.KindCommitted)},
 }
 
 // published selects the events of kinds that the service puts on the bus.

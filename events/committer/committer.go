@@ -1,12 +1,11 @@
 // Package committer finishes the commits of agenda drafts that no request has finished, since its process has ended
-// (decision 49). A message names a draft whose commit has begun. The worker gives the request Patience, by a message
-// of its own, and then does what is left. Messages may come twice or late.
+// (decision 49). A message names a draft whose commit has begun. The worker sends the message again to
+// itself until Patience is over, and then does what is left. Messages may come twice or late.
 package committer
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -18,11 +17,15 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/change"
 	"lectern/shared/resource"
-	"lectern/shared/wire"
+	"lectern/shared/table"
 )
 
 // Patience is more time than a request has.
 const Patience = time.Minute
+
+// mostAge is the age of a commit from which a table that refuses calls is an error. Until then the worker tries again
+// after Patience, since the queue repeats a message that failed much later.
+const mostAge = time.Hour
 
 // Config has what a Worker works with.
 type Config struct {
@@ -45,12 +48,6 @@ func Start(env api.Env, places *bus.Places, patience time.Duration) (*Worker, er
 	return &Worker{Config{Records: resource.NewStore(env), Log: env.Log, Work: work, Patience: patience}}, nil
 }
 
-// task is a message: the event of a commit that has begun, or the same after Patience.
-type task struct {
-	Detail bus.Message `json:"detail"`
-	Waited bool        `json:"waited,omitempty"`
-}
-
 // Invoke finishes the commits of messages, and returns the messages that failed.
 func (w *Worker) Invoke(ctx context.Context, event sqs.SQSEvent) (sqs.SQSEventResponse, error) {
 	return bus.Handle(ctx, event, w.handle, w.failed), nil
@@ -60,28 +57,20 @@ func (w *Worker) failed(id string, err error) {
 	w.Log.Error("a commit was not finished", "metric", "commit_failed", "message_id", id, "error", err)
 }
 
-// handle finishes the commit of a message, or sends the message again for later.
+// handle finishes the commit of a message, or sends the message again while the request may still do so, and while the
+// table refuses calls.
 func (w *Worker) handle(ctx context.Context, a bus.Arrival) error {
 	m, err := bus.Published(a.Body)
 	if err != nil {
 		return err
 	}
-	var t task
-	if err := json.Unmarshal(a.Body, &t); err != nil {
-		return fmt.Errorf("%w: committer: decode a task: %w", bus.ErrPermanent, err)
+	age := w.Records.Now().Sub(m.At.Time)
+	if age >= w.Patience {
+		err = draft.Resume(change.AsService(ctx), w.Records, resource.Owner{Org: m.Org, Event: m.Event}, m.RecordID)
+		passes := errors.Is(err, table.ErrBusy) || errors.Is(err, table.ErrInDoubt)
+		if !passes || age > mostAge {
+			return err
+		}
 	}
-	of := resource.Owner{Org: m.Org, Event: m.Event}
-	if t.Waited {
-		return draft.Resume(change.AsService(ctx), w.Records, of, m.RecordID)
-	}
-	open, err := draft.Open(ctx, w.Records, of, m.RecordID)
-	if err != nil || !open {
-		return err
-	}
-	t.Waited = true
-	body, err := wire.Encode(t)
-	if err != nil {
-		return fmt.Errorf("committer: encode a task: %w", err)
-	}
-	return w.Work.Send(ctx, bus.Post{Body: body, Delay: w.Patience})
+	return w.Work.Send(ctx, bus.Post{Body: a.Body, Delay: w.Patience})
 }

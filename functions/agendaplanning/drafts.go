@@ -40,8 +40,9 @@ const (
 
 	aboutCommit = "Puts the draft live as a whole, and answers the draft with the number of changed sessions. " +
 		"Each of them has a `session.updated`. " +
-		"A session that was deleted or got other times after it was placed is a 409 `DRAFT_OUTDATED`, which names it, and changes nothing. " +
-		"A session that others delete or move during the commit stays as they leave it; `changes` names it. " +
+		"A session that was deleted or got other times after it was placed, a deleted room, and a session too large for a place are a " +
+		"409 `DRAFT_OUTDATED`, which names them, and changes nothing. " +
+		"What becomes so during the commit leaves its session as it is; `changes` names it. " +
 		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: read it, which finishes the commit, " +
 		"or send the request again under its `Idempotency-Key`."
 )

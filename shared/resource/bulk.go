@@ -136,7 +136,7 @@ func (e entry[R, P, D]) Touches(got write.Items) []string {
 func (e entry[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	plan, err := e.op.Plan(ctx, got)
 	if err == nil {
-		plan.Answer, err = e.in.shown(ctx, plan.Answer.(*R), nil)
+		e.in.complete(plan.Answer.(*R))
 	}
 	return plan, err
 }

@@ -70,10 +70,15 @@ func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, erro
 			return nil, err
 		}
 	}
+	c.complete(r)
+	return r, nil
+}
+
+// complete completes a record for an answer.
+func (c Collection[R, P, D]) complete(r P) {
 	if c.kind.Show != nil {
 		c.kind.Show(r, c.Store, c.owner)
 	}
-	return r, nil
 }
 
 // Replay returns the record that an earlier request under the same Idempotency-Key wrote, deleted or not; nil

@@ -39,7 +39,7 @@ func (s storage[R, P, D]) NotFound() error { return s.kind.notFound() }
 
 func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
 	keys := s.kind.parentKeys(s.owner)
-	if counts(verb) || s.kind.Admit != nil {
+	if countedBy(verb) != 0 || s.kind.Admit != nil {
 		keys = append(keys, s.countKey())
 	}
 	if verb == record.Deleted {
@@ -200,17 +200,23 @@ func (s storage[R, P, D]) holds(step record.Step[R], got write.Items) (writes []
 	return append(writes, table.Insert(hold)), nil
 }
 
-// counts reports whether a step changes the number of records.
-func counts(verb record.Verb) bool {
-	return verb == record.Created || verb == record.Restored || verb == record.Deleted
+// countedBy returns the number that a step adds to the number of records.
+func countedBy(verb record.Verb) int {
+	switch verb {
+	case record.Created, record.Restored:
+		return 1
+	case record.Deleted:
+		return -1
+	}
+	return 0
 }
 
 // number returns the write that counts the record. It refuses a record too many. The
 // number is exact: of two creations at a time, the second is planned again. An update of a kind with Admit
 // writes the same number again: the version of the item then tells of every write of a record.
 func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
-	by := map[record.Verb]int{record.Created: 1, record.Restored: 1, record.Deleted: -1}[verb]
-	if !counts(verb) && s.kind.Admit == nil {
+	by := countedBy(verb)
+	if by == 0 && s.kind.Admit == nil {
 		return nil, nil
 	}
 	number, stored, err := countOf(got, s.countKey())

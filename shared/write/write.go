@@ -55,8 +55,8 @@ func safePlan(ctx context.Context, op Op, got Items) (plan *Plan, err error) {
 
 // Plan is the decision of an operation.
 type Plan struct {
-	// Writes are committed together. Bumps of one key are merged; any other key
-	// may occur once.
+	// Writes are committed together. Bumps, changes of a number and equal conditions of one key are merged; any
+	// other key may occur once.
 	Writes []table.Write
 	// Answer is the operation's answer once the writes are committed.
 	Answer any
@@ -176,7 +176,7 @@ func join(ctx context.Context, t *table.Table, got Items, more []table.Key) erro
 	return err
 }
 
-// merge appends writes to merged. Bumps of a key become a single bump.
+// merge appends writes to merged. Writes of a key become a single one if table.Write.Merge can join them.
 func merge(merged, writes []table.Write) []table.Write {
 	at := make(map[table.Key]int, len(merged)+len(writes))
 	for i, w := range merged {

@@ -12,7 +12,7 @@ import (
 	"lectern/events/converter"
 	"lectern/events/dataworker"
 	"lectern/events/worker"
-	"lectern/shared/agenda/draft"
+	"lectern/shared/agenda"
 	"lectern/shared/api"
 	"lectern/shared/bus"
 	"lectern/shared/recording"
@@ -33,5 +33,5 @@ func start(env api.Env, places *bus.Places) (worker.Invoke[events.SQSEvent, even
 	if err != nil {
 		return nil, err
 	}
-	return worker.Kinds{recording.KindReceived: r.Invoke, draft.KindCommitted: c.Invoke, "": w.Invoke}.Invoke, nil
+	return worker.Kinds{recording.KindReceived: r.Invoke, agenda.KindCommitted: c.Invoke, "": w.Invoke}.Invoke, nil
 }

@@ -22,7 +22,7 @@ import (
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/runtimeapi"
 	"lectern/localstack/local/transcribe"
-	"lectern/shared/agenda/draft"
+	"lectern/shared/agenda"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
 	"lectern/shared/recording"
@@ -120,7 +120,7 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr, commitsErr, slidesErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
-	work := worker.Kinds{recording.KindReceived: c.Invoke, draft.KindCommitted: k.Invoke, "": r.Invoke}
+	work := worker.Kinds{recording.KindReceived: c.Invoke, agenda.KindCommitted: k.Invoke, "": r.Invoke}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
 		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(work.Invoke), workers.Slides: handler(l.Invoke),

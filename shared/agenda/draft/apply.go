@@ -101,7 +101,7 @@ func (a *apply) More(write.Items) []table.Key { return nil }
 // Touches returns the session: a draft has each session once.
 func (a *apply) Touches(write.Items) []string { return []string{a.placement.SessionID} }
 
-// Plan leaves a session alone that others have deleted or moved since the checks, and keeps the change as blocked.
+// Plan leaves a session alone whose change has become blocked since the checks, and keeps the change.
 func (a *apply) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	stored, found := got[a.key()]
 	if !found {
@@ -144,19 +144,6 @@ func (a *apply) writes(ctx context.Context, before *session.Body) ([]table.Write
 	o := a.in.Owner()
 	w := session.Writer{Table: a.in.Table, Place: session.Of(o.Org, o.Event)}
 	return w.Writes(ctx, wire.At(a.in.Now()), c)
-}
-
-// Open reports whether a commit of a draft has begun and not ended.
-func Open(ctx context.Context, s resource.Store, o resource.Owner, id string) (bool, error) {
-	stored, err := s.Table.Get(ctx, o.Key(Drafts.Name, id))
-	if errors.Is(err, table.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	d, err := Drafts.Decode(stored)
-	return err == nil && d.begun(), err
 }
 
 // Resume finishes a commit that is open. A deleted draft is no error.

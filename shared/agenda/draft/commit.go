@@ -24,12 +24,13 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 		return d, err
 	}
 	o.Parent = id
-	c := &claim{drafts: all, id: id, placements: Sessions.Of(s, o)}
+	c := claim{drafts: all, id: id, placements: Sessions.Of(s, o), origin: change.OriginOf(ctx)}
 	c.inner = all.Acting(committed, id, c.commit)
-	if _, err := write.Run[*Draft](ctx, s.Table, c); err != nil {
+	d, err := write.Run[*Draft](ctx, s.Table, c)
+	if err != nil {
 		return nil, err
 	}
-	return all.Get(ctx, id)
+	return finish(ctx, all, d)
 }
 
 // claim is the operation that begins a commit.
@@ -37,9 +38,9 @@ type claim struct {
 	drafts     drafts
 	id         string
 	placements placements
-	// inner is the change of the draft, claimed the JSON that the draft keeps.
-	inner   write.Op
-	claimed json.RawMessage
+	origin     change.Origin
+	// inner is the change of the draft.
+	inner write.Op
 }
 
 // claimed is the hidden part of a committed draft.
@@ -58,37 +59,38 @@ func (d *Draft) claimed() (c claimed, err error) {
 }
 
 // commit changes the draft.
-func (c *claim) commit(d *Draft) error {
+func (c claim) commit(d *Draft) error {
 	if d.Status == StatusCommitted {
 		return closed()
 	}
+	hidden, err := wire.Encode(claimed{wire.At(c.drafts.Now()), c.origin})
+	if err != nil {
+		return fmt.Errorf("draft: encode a claim: %w", err)
+	}
 	d.Status = StatusCommitted
-	d.Hide(c.claimed)
+	d.Hide(hidden)
 	return nil
 }
 
 // numberKey returns the key of the number of placements. Each write of a placement changes the item.
-func (c *claim) numberKey() table.Key { return c.placements.Owner().CountKey(Sessions.Name) }
+func (c claim) numberKey() table.Key { return c.placements.Owner().CountKey(Sessions.Name) }
 
 // Reads returns the keys of the draft and of the number of placements.
-func (c *claim) Reads() []table.Key { return append(c.inner.Reads(), c.numberKey()) }
+func (c claim) Reads() []table.Key { return append(c.inner.Reads(), c.numberKey()) }
 
 // More returns nil: Plan reads thousands of placements in parts.
-func (c *claim) More(write.Items) []table.Key { return nil }
+func (c claim) More(write.Items) []table.Key { return nil }
 
 // Touches returns nil, since no bulk has commits.
-func (c *claim) Touches(write.Items) []string { return nil }
+func (c claim) Touches(write.Items) []string { return nil }
 
 // Plan refuses a draft with placements that cannot be applied, and writes nothing for an open commit.
-func (c *claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err error) {
+func (c claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err error) {
 	if stored, found := got[c.drafts.Owner().Key(Drafts.Name, c.id)]; found {
 		d, err := Drafts.Decode(stored)
 		if err != nil || d.begun() {
 			return &write.Plan{Answer: d}, err
 		}
-	}
-	if c.claimed, err = wire.Encode(claimed{wire.At(c.drafts.Now()), change.OriginOf(ctx)}); err != nil {
-		return nil, fmt.Errorf("draft: encode a claim: %w", err)
 	}
 	if plan, err = c.inner.Plan(ctx, got); err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (c *claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, er
 const atOnce = 200
 
 // check returns a 409 that names the placements that cannot be applied.
-func (c *claim) check(ctx context.Context) error {
+func (c claim) check(ctx context.Context) error {
 	all, err := c.placements.List(ctx)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func (c *claim) check(ctx context.Context) error {
 }
 
 // read reads the sessions and rooms of placements.
-func (c *claim) read(ctx context.Context, some []*Session) (map[table.Key]table.Item, error) {
+func (c claim) read(ctx context.Context, some []*Session) (map[table.Key]table.Item, error) {
 	var keys []table.Key
 	for _, p := range some {
 		keys = append(keys, p.named(c.placements.Owner())...)

@@ -11,6 +11,7 @@ package draft
 import (
 	"fmt"
 
+	"lectern/shared/agenda"
 	"lectern/shared/apierr"
 	"lectern/shared/record"
 	"lectern/shared/resource"
@@ -27,9 +28,6 @@ type Draft struct {
 	Applied     *int    `json:"applied" doc:"How many sessions the commit has changed; null before it."`
 	AdminURL    *string `json:"admin_url" doc:"The draft in the admin application, where one is configured."`
 }
-
-// KindCommitted is the published kind of the change that begins a commit.
-const KindCommitted = "agenda_draft.committed"
 
 // The acts of a commit: committed begins the commit, appliedAct does a placement, and ends the commit.
 const (
@@ -58,7 +56,7 @@ var names = resource.ParentNames{Name: "agenda_draft", Title: "Agenda draft"}
 // Drafts is the kind of the drafts.
 var Drafts = &resource.Kind[Draft, *Draft, Edit]{
 	Name: names.Name, Title: names.Title, Many: "agenda drafts", Max: 100, Children: []string{Sessions.Name},
-	Publishes: map[record.Verb]string{committed: KindCommitted}, MayDelete: keepCommitted, Show: (*Draft).link, Finish: finish,
+	Publishes: map[record.Verb]string{committed: agenda.KindCommitted}, MayDelete: keepCommitted, Show: (*Draft).link, Finish: finish,
 }
 
 // drafts are the drafts of an event.

@@ -74,8 +74,8 @@ func (d SessionDraft) Apply(e resource.Edit[*Session]) error {
 type kept struct {
 	// Was is the place of the session at the time of the last write of the placement.
 	Was Place `json:"was"`
-	// Done says that a commit has done the placement. Change is the change of the session, or the change that was not
-	// done because others had deleted or moved the session; nil for no change.
+	// Done says that a commit has done the placement. Change is the change of the session, or the blocked change
+	// that was not done; nil for no change.
 	Done   bool    `json:"done,omitempty"`
 	Change *Change `json:"change,omitempty"`
 }
@@ -161,11 +161,7 @@ func admit(a resource.Admission[*Session]) error {
 
 // placeOf returns the place of a session.
 func placeOf(b *session.Body) Place {
-	p := Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt}
-	if session.Value(b.Location) == session.LocationRoom {
-		p.RoomID = b.RoomID
-	}
-	return p
+	return Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt, RoomID: b.Room()}
 }
 
 // into puts a session into the place. A session without a room before and after keeps the location.

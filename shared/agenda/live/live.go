@@ -166,13 +166,11 @@ func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
 // bookingOf returns the booking of a session.
 func (l *live) bookingOf(b *session.Body) *booking {
 	made := &booking{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
-		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Audience: l.audience(b),
+		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Room: session.Value(b.Room()),
+		Audience: l.audience(b),
 	}}
 	if b.StartsAt != nil && b.EndsAt != nil {
 		made.session.Starts, made.session.Ends = b.StartsAt.Time, b.EndsAt.Time
-	}
-	if session.Value(b.Location) == session.LocationRoom {
-		made.session.Room = session.Value(b.RoomID)
 	}
 	for _, person := range b.Participants {
 		if person.AcceptanceStatus == session.AcceptanceDeclined {

@@ -13,6 +13,7 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/wire"
 )
 
 const conflictsPath = "/agenda-conflicts"
@@ -38,7 +39,7 @@ func plannerOf(c *it.Client) *planner {
 
 // hour returns an hour of a Monday, such as 9.5.
 func hour(h float64) string {
-	return time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour))).Format("2006-01-02T15:04:05.000Z")
+	return wire.At(time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))).String()
 }
 
 // place creates a session in a room between two hours, with participants as it.ParticipantsOf names

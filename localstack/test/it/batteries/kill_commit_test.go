@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/shared/wire"
 )
 
 // placedSessions is the number of placements of a draft: several transactions.
@@ -24,6 +25,7 @@ func TestKillCommits(t *testing.T) {
 		k.sessions = append(k.sessions, k.client.NewSessions(fmt.Sprint("Talk ", n))...)
 	}
 	k.round(-1) // Without a kill, to learn how long a commit takes.
+	clear(k.found)
 	for round := range it.Size(10, 100) {
 		k.round(round)
 	}
@@ -110,7 +112,7 @@ func (k *committing) draft(at time.Time) (id string) {
 func (k *committing) at(time time.Time) (number int) {
 	k.t.Helper()
 	for _, s := range k.client.Do(200, http.MethodPost, "/sessions?pageSize=100", object{}).List("results") {
-		if s["starts_at"] == time.Format("2006-01-02T15:04:05.000Z") {
+		if s["starts_at"] == wire.At(time).String() {
 			number++
 		}
 	}
