@@ -29,7 +29,7 @@ const (
 )
 
 // inProgram is the parent of all records below a program.
-var inProgram = resource.ParentOf(programKind, "Award program")
+var inProgram = resource.ParentNames{Name: programKind, Title: "Award program"}
 
 // Program is an award program of an organization.
 type Program struct {

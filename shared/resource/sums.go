@@ -181,7 +181,8 @@ func (c Collection[R, P, D]) numbers(id string, got write.Items) (map[string]int
 	return all, nil
 }
 
-// complete completes records for an answer: with their numbers and what else is not stored.
+// complete completes stored records for an answer: with their numbers and what else is not stored. Built-in records
+// are complete.
 func (c Collection[R, P, D]) complete(ctx context.Context, all ...P) error {
 	if c.kind.Counts != nil {
 		var keys []table.Key
@@ -202,7 +203,9 @@ func (c Collection[R, P, D]) complete(ctx context.Context, all ...P) error {
 	}
 	if c.kind.Show != nil {
 		for _, r := range all {
-			c.kind.Show(r, c.Store, c.owner)
+			if r.Revision() > 0 {
+				c.kind.Show(r, c.Store, c.owner)
+			}
 		}
 	}
 	return nil

@@ -326,4 +326,5 @@ var bodies = map[string]func(api.Operation, string) any{media: bodyOfMedia, awar
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
 	awards:   newAward,
 	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
+	placements: newPlacement,
 }
