@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import random
+import subprocess
 import time
 
 import requests
@@ -23,6 +24,12 @@ BASE = f"{URL}/v1/event/{EVENT}"
 WEBHOOKS = f"{URL}/v1/webhooks"
 KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses", "rules", "personas")
 DRAFTS = "agenda-drafts"
+AWARDS = f"{URL}/v1/organization/{ORG}/awards/programs"
+# The ids in paths of awards, each with the collection that makes the record and with the body.
+AWARD_IDS = {
+    "programId": ("", {"status": "open"}), "categoryId": ("/categories", {}), "subcategoryId": ("/subcategories", {}),
+    "roundId": ("/rounds", {"type": "review_only"}), "promoCodeId": ("/promo-codes", {"discount_type": "flat", "amount": 1}),
+}
 REFERENCES = {
     "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
     "language_id": "languages", "custom_status_id": "statuses",
@@ -202,9 +209,73 @@ def mend_draft(case, parameters):
         case.body["session_id"] = make("sessions")
 
 
+def operate(command, more):
+    """Runs an operator command on the organization and gives the answer."""
+    service = ["--data", os.environ["LECTERN_DATA"], "--json", json.dumps({"org_id": ORG} | more)]
+    done = subprocess.run(["bin/lectern", "operator", command, *service], check=True, capture_output=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+def make_award(name, path):
+    """Makes the record of awards that an id in a path names, below the path of another, and gives its id."""
+    below, body = AWARD_IDS[name]
+    return post(below, body | {("code" if "code" in below else "name"): f"Name {next(serial)}"}, path)["id"]
+
+
+def award_programs():
+    """Yields programs for paths with records below them, each up to 25 times, since a program has few rounds. A call
+    with an id that another answer has shown may have deleted the program."""
+    while True:
+        made = make_award("programId", AWARDS)
+        for _ in range(25):
+            if not requests.get(f"{AWARDS}/{made}", headers=HEADERS, timeout=30).ok:
+                break
+            yield made
+
+
+def fill_award_path(parameters):
+    """Puts new records of awards into the ids of a path."""
+    path = AWARDS
+    for name in AWARD_IDS:
+        if name in parameters:
+            shared = name == "programId" and len(parameters) > 2
+            parameters[name] = next(shared_programs) if shared else make_award(name, path)
+            path += f"{AWARD_IDS[name][0]}/{parameters[name]}"
+    if not parameters.keys() & {"submissionId", "reviewId", "reviewerId"}:
+        return
+    program = {"program_id": parameters["programId"]}
+    submission = operate("award-submit", program | {"submitter": {"name": "A name", "email": address()}})
+    if "submissionId" in parameters:
+        parameters["submissionId"] = submission["id"]
+        return
+    named = {"submission_id": submission["id"], "round_id": submission["current_round_id"]}
+    review = operate("award-assign", program | named | {"reviewer": {"name": "A name", "email": address()}})
+    parameters.update((name, i) for name, i in (("reviewId", review["id"]), ("reviewerId", review["reviewer"]["id"])) if name in parameters)
+
+
+def mend_award(case, parameters):
+    """Puts new records into the path of an operation of awards, and into the body what the rules of the records allow."""
+    fill_award_path(parameters)
+    (case.headers or {}).pop("If-Match", None)
+    case.query = {} if case.query is None else case.query
+    for name in ("round_id", "force", "cascade"):
+        case.query.pop(name, None)
+    if not isinstance(case.body, dict):
+        return
+    for name in ("opens_at", "closes_at", "starts_at", "expires_at", "scorecard", "parent_category_id", "updated_at"):
+        case.body.pop(name, None)
+    if "discount_type" in case.body:
+        case.body["discount_type"] = "flat"
+    if case.method.upper() != "POST":
+        case.body.pop("type", None)
+    if "answers" in case.body:
+        case.body["answers"] = {}
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 pool[DRAFTS] = []
+shared_programs = award_programs()
 speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
 summarized, _ = make_transcription("summary")
@@ -367,6 +438,8 @@ def before_call(context, case, kwargs):
             case.body = made
     if "/recordings" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         mend_recording(case, parameters)
+    if "/awards/" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
+        mend_award(case, parameters)
     if "draftId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         mend_draft(case, parameters)
     if "version" in parameters:
