@@ -256,12 +256,15 @@ func changes(t *testing.T, d *desk, id string) []change.Record {
 	return all
 }
 
-// TestAForeignRecordIsUnknown, of another organization and of another event.
+// TestAForeignRecordIsUnknown, of another organization, of another event and of another parent.
 func TestAForeignRecordIsUnknown(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		others := []*desk{d.as(d.NewOrganization(t))}
 		if d.event() != 0 {
 			others = append(others, d.as(d.In(d.NewEvent(t))))
+		}
+		if d.child {
+			others = append(others, d.as(d.Stack))
 		}
 		own := d.made("Own")
 		for _, other := range others {

@@ -234,13 +234,13 @@ func TestPagesOfRecords(t *testing.T) {
 			d.Call(t, 200, http.MethodGet, d.collection()+query, nil).Into(t, &p)
 			return p
 		}
-		if d.kind == "award_round" {
-			return // A program begins with a round.
+		made := it.Texts(read("").Results, "id") // A program begins with a round.
+		require.Len(t, made, map[bool]int{true: 1}[d.kind == "award_round"])
+		if len(made) == 0 {
+			require.Equal(t, `{"results":[],"pagination":{"currentPage":1,"pageSize":25,"totalPages":0,"totalResults":0}}`,
+				string(d.Call(t, 200, http.MethodGet, d.collection(), nil).Body))
 		}
-		require.Equal(t, `{"results":[],"pagination":{"currentPage":1,"pageSize":25,"totalPages":0,"totalResults":0}}`,
-			string(d.Call(t, 200, http.MethodGet, d.collection(), nil).Body))
-		var made []string
-		for i := range 5 {
+		for i := range 5 - len(made) {
 			made = append(made, d.made(fmt.Sprint("Record ", i)))
 		}
 		require.Equal(t, made, it.Texts(read("").Results, "id"))
