@@ -103,7 +103,7 @@ func (o *Organization) checkRecords() {
 		}
 	}
 	for _, partition := range sortedKeys(o.surplus) {
-		if o.small[raw.ParsePartition(partition).Rest].DeletedAt != nil {
+		if deleted := o.small[raw.ParsePartition(partition).Rest].DeletedAt; deleted != nil && time.Since(deleted.Time) > resource.Keep {
 			continue // A purge removes the records one by one, and the numbers last.
 		}
 		for _, kind := range sortedKeys(o.surplus[partition]) {

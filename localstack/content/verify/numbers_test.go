@@ -1,0 +1,59 @@
+package verify
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/content/verify/raw"
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/resource"
+	"lectern/shared/table"
+	"lectern/shared/wire"
+)
+
+// TestTheNumbersOfADeletedRecordAreChecked while it can be restored. Afterwards a purge may have begun.
+func TestTheNumbersOfADeletedRecordAreChecked(t *testing.T) {
+	s := stacktest.Start(t)
+	create := func(path string, body map[string]any) string {
+		return stacktest.Call[map[string]any](s, 200, "POST", s.EventPath(path), body)["id"].(string)
+	}
+	draft := create("/agenda-drafts/create", map[string]any{"name": "Plan"})
+	session := create("/sessions/create", map[string]any{"title": "A talk"})
+	create("/agenda-drafts/"+draft+"/sessions/create", map[string]any{"session_id": session})
+	s.Call(t, 200, "DELETE", s.EventPath("/agenda-drafts/"+draft), nil)
+	address, name := s.Engine(t)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
+	require.NoError(t, err)
+	all := read(t, client, name)
+	require.Empty(t, all.problems())
+
+	number := all.index(t, func(i raw.Item) bool {
+		kind, _, _ := resource.KindOf(i.Key)
+		return strings.HasSuffix(i.PK, "#F#"+draft) && i.SK == (resource.Owner{}).CountKey(kind).SK
+	})
+	all[number].Data = "7"
+	require.Contains(t, strings.Join(all.problems(), "\n"), "counts 6 records")
+	deleted := all.index(t, func(i raw.Item) bool {
+		_, id, deleted := resource.KindOf(i.Key)
+		return deleted && id == draft
+	})
+	long := wire.At(time.Now().Add(-resource.Keep - time.Minute)).String()
+	all[deleted].Data = regexp.MustCompile(`"deleted_at":"[^"]+"`).ReplaceAllString(all[deleted].Data, `"deleted_at":"`+long+`"`)
+	require.Empty(t, all.problems())
+}
+
+// index returns the place of the item that is.
+func (all items) index(t *testing.T, is func(raw.Item) bool) int {
+	t.Helper()
+	for i, item := range all {
+		if is(item) {
+			return i
+		}
+	}
+	require.Fail(t, "no such item")
+	return 0
+}
