@@ -62,7 +62,7 @@ quick: setup $(OBJECTS) ## Check what a change since main touches, in two minute
 .PHONY: bench
 bench: functions $(OBJECTS) ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
-	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda
+	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda bench-awards
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
@@ -88,6 +88,10 @@ bench-bytes: setup $(OBJECTS) ## Measure how fast bytes are stored, in one reque
 bench-agenda: setup ## Measure how fast the conflicts of a large agenda are found and listed.
 	go test ./shared/agenda/conflict -count 1 -run '^$$' -bench . $(ARGS)
 	go test ./tools/bench/agenda -count 1 -timeout 1h -v -whole $(ARGS)
+
+.PHONY: bench-awards
+bench-awards: setup ## Measure what the records of agenda planning and awards cost, and a program of 1,000 submissions.
+	go test ./tools/bench/awards -count 1 -timeout 1h -v -whole $(ARGS)
 
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
