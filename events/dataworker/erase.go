@@ -3,13 +3,17 @@ package dataworker
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"lectern/shared/auth"
+	"lectern/shared/award"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/datarequest"
 	"lectern/shared/party"
 	"lectern/shared/person"
+	"lectern/shared/resource"
 	"lectern/shared/table"
 )
 
@@ -20,7 +24,7 @@ import (
 // the search.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next string, err error) {
 	if len(r.Response.ContactRecord) == 0 {
-		return "", w.Requests.Forget(ctx, r)
+		return "", w.erasePerson(ctx, r, erasing{})
 	}
 	endpoints, err := w.Receivers.AllIDs(ctx, r.OrgID)
 	if err != nil {
@@ -28,12 +32,7 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 	}
 	of, sessions := audience{r.OrgID, endpoints}, map[place]bool{}
 	if t.After == "" {
-		for _, id := range r.Response.ContactRecord {
-			if err := w.eraseEverything(ctx, r, id, erasing{of, !t.Settled, sessions}); err != nil {
-				return "", err
-			}
-		}
-		if err := w.Requests.Forget(ctx, r); err != nil {
+		if err := w.erasePerson(ctx, r, erasing{of, !t.Settled, sessions, map[string]bool{}}); err != nil {
 			return "", err
 		}
 	}
@@ -61,6 +60,27 @@ type erasing struct {
 	tell bool
 	// sessions gets the sessions that have the contacts.
 	sessions map[place]bool
+	// whole gets the contacts that belong to nobody else by now.
+	whole map[string]bool
+}
+
+// erasePerson erases all contacts of a request, the person in awards, and the other requests.
+func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e erasing) error {
+	for _, id := range r.Response.ContactRecord {
+		if err := w.eraseEverything(ctx, r, id, e); err != nil {
+			return err
+		}
+	}
+	if err := w.eraseAwards(ctx, r, e.whole); err != nil {
+		return err
+	}
+	return w.Requests.Forget(ctx, r)
+}
+
+// eraseAwards erases the person of a request from submissions and reviews of awards.
+func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, contacts map[string]bool) error {
+	p := award.Person{Address: r.IdentityValue, Contacts: slices.Collect(maps.Keys(contacts))}
+	return award.Erase(ctx, resource.Store{Table: w.Table, Now: w.Now}, r.OrgID, p)
 }
 
 // everyChange follows the id of each change.
@@ -72,6 +92,9 @@ func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id
 	last, err := w.eraseContact(ctx, r, id, e.tell)
 	if err != nil {
 		return err
+	}
+	if last == everyChange {
+		e.whole[id] = true
 	}
 	if err := change.Forget(ctx, w.Table, change.Until{Org: r.OrgID, PK: contact.Kind.PK(r.OrgID, id), Last: last}); err != nil {
 		return err

@@ -59,5 +59,5 @@ func (s *service) removeReviewer(ctx context.Context, in *removalInput) (*award.
 	if err != nil {
 		return nil, err
 	}
-	return award.In{Store: s.records, Owner: o}.Remove(ctx, in.ID, in.RoundID)
+	return award.Records{Store: s.records, Owner: o}.Remove(ctx, in.ID, in.RoundID)
 }

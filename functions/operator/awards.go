@@ -17,8 +17,8 @@ type InProgram struct {
 }
 
 // awards returns the records of a program, or the 404 of an organization that is not there.
-func (s *Service) awards(ctx context.Context, in InProgram) (award.In, error) {
-	at := award.In{Store: resource.NewStore(s.env), Owner: resource.Owner{Org: in.OrgID, Parent: in.ProgramID}}
+func (s *Service) awards(ctx context.Context, in InProgram) (award.Records, error) {
+	at := award.Records{Store: resource.NewStore(s.env), Owner: resource.Owner{Org: in.OrgID, Parent: in.ProgramID}}
 	return at, s.haveOrganization(ctx, in.OrgID)
 }
 

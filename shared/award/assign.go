@@ -3,9 +3,11 @@ package award
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/field"
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
@@ -13,58 +15,57 @@ import (
 	"lectern/shared/write"
 )
 
-// In names the records of a program.
-type In struct {
+// Records are the records of a program.
+type Records struct {
 	resource.Store
 	Owner resource.Owner
 }
 
-// decoded reads a record; the 404 of its absence names no record of the caller.
-func decoded[R any](stored table.Item) (*R, error) {
-	if stored.Version == 0 {
+// roundIn returns the round of a key. The 404 of a missing round names no record of the caller.
+func roundIn(found write.Items, key table.Key) (*Round, error) {
+	stored, ok := found[key]
+	if !ok {
 		return nil, apierr.NotFound("Award round")
 	}
-	return record.Decode[R](stored)
+	return record.Decode[Round](stored)
+}
+
+// program returns the program, without its numbers; an empty program for a missing one, which every write refuses.
+func (rs Records) program(ctx context.Context) (*Program, error) {
+	stored, err := rs.Table.Get(ctx, resource.Owner{Org: rs.Owner.Org}.Key(programKind, rs.Owner.Parent))
+	if errors.Is(err, table.ErrNotFound) {
+		return &Program{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Programs.Decode(stored)
 }
 
 // Submit makes a submission of an entry, or changes the submission of an id. code is the promo code as it was sent.
-func (in In) Submit(ctx context.Context, id string, d Entry, code wire.Opt[string]) (*Submission, error) {
-	all := Submissions.Of(in.Store, in.Owner)
+func (rs Records) Submit(ctx context.Context, id string, d Entry, code wire.Opt[string]) (*Submission, error) {
+	all := Submissions.Of(rs.Store, rs.Owner)
 	var err error
-	if d.promoCode, err = in.promoCode(ctx, code); err != nil {
+	if d.promoCode, err = rs.promoCode(ctx, code); err != nil {
 		return nil, err
 	}
 	if id != "" {
 		edit := SubmissionEdit(d)
 		return all.Change(ctx, id, resource.Change[SubmissionEdit]{Verb: record.Updated, Draft: &edit})
 	}
-	rounds, err := Rounds.Of(in.Store, in.Owner).List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, round := range rounds {
-		if round.IsDefault {
-			d.round = round.ID
-		}
-	}
 	return all.Create(ctx, d)
 }
 
 // promoCode returns the id of a promo code, whatever its case.
-func (in In) promoCode(ctx context.Context, code wire.Opt[string]) (wire.Opt[string], error) {
+func (rs Records) promoCode(ctx context.Context, code wire.Opt[string]) (wire.Opt[string], error) {
 	if !code.Has() {
 		return code, nil
 	}
-	all, err := PromoCodes.Of(in.Store, in.Owner).List(ctx)
-	for _, p := range all {
-		if strings.EqualFold(p.Code, code.Value) {
-			return wire.Some(p.ID), nil
-		}
-	}
-	if err == nil {
+	id, err := PromoCodes.Of(rs.Store, rs.Owner).Holder(ctx, strings.ToLower(code.Value))
+	if err == nil && id == "" {
 		err = apierr.Invalid("promo_code", "There is no such promo code in this program.")
 	}
-	return code, err
+	return wire.Some(id), err
 }
 
 // assignment makes a review.
@@ -77,7 +78,7 @@ type assignment struct {
 func (d assignment) Apply(e resource.Edit[*Review]) error {
 	r := e.Record
 	r.ProgramID, r.SubmissionID, r.RoundID, r.Reviewer = e.Parent, d.submission, d.round, d.reviewer
-	r.Status, r.Scores, r.fresh = assigned, []Score{}, true
+	r.Status, r.Scores, r.unchecked = assigned, []Score{}, true
 	return nil
 }
 
@@ -92,52 +93,58 @@ type Assignment struct {
 }
 
 // Assign makes a review, and moves the submission into the round, in one transaction.
-func (in In) Assign(ctx context.Context, d Assignment) (*Seen, error) {
+func (rs Records) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 	address := strings.TrimSpace(d.Reviewer.Email)
-	if !isEmail(address) {
+	if !field.IsEmail(address) {
 		return nil, apierr.Invalid("reviewer.email", "reviewer.email must be an e-mail address.")
 	}
-	reviewer := Reviewer{idOf(in.Owner.Parent, "reviewer "+strings.ToLower(address)), d.Reviewer.Name, address}
-	made, _, err := Reviews.Of(in.Store, in.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer})
+	program, err := rs.program(ctx)
+	if err != nil {
+		return nil, err
+	}
+	reviewer := Reviewer{program.reviewerID(address), d.Reviewer.Name, address}
+	made, err := Reviews.Of(rs.Store, rs.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer})
 	if err != nil {
 		return nil, err
 	}
 	move := SubmissionEdit(moving{d.RoundID})
 	change := resource.Change[SubmissionEdit]{Verb: record.Updated, Draft: &move}
-	moved, err := Submissions.Of(in.Store, in.Owner).Changing(d.SubmissionID, change)
+	moved, err := Submissions.Of(rs.Store, rs.Owner).Changing(d.SubmissionID, change)
 	if err != nil {
 		return nil, err
 	}
-	r, err := write.Run[*Review](ctx, in.Table, write.Together(made, moved))
-	return in.seen(ctx, r, err)
+	r, err := write.Run[*Review](ctx, rs.Table, write.Together(made, moved))
+	return rs.seen(ctx, r, err)
 }
 
 // Edit changes a review.
-func (in In) Edit(ctx context.Context, id string, edit ReviewEdit) (*Seen, error) {
-	r, err := Reviews.Of(in.Store, in.Owner).Change(ctx, id, resource.Change[ReviewEdit]{Verb: record.Updated, Draft: &edit})
-	return in.seen(ctx, r, err)
+func (rs Records) Edit(ctx context.Context, id string, edit ReviewEdit) (*Seen, error) {
+	r, err := Reviews.Of(rs.Store, rs.Owner).Change(ctx, id, resource.Change[ReviewEdit]{Verb: record.Updated, Draft: &edit})
+	return rs.seen(ctx, r, err)
 }
 
-// Seen is a review with its submission as the reviewer sees it: in a blind review without the submitter.
+// Seen is a review with its submission as the reviewer sees it: in a blind review without the submitter and
+// without addresses.
 type Seen struct {
 	*Review
 	Submission *Submission `json:"submission"`
 }
 
-func (in In) seen(ctx context.Context, r *Review, err error) (*Seen, error) {
+func (rs Records) seen(ctx context.Context, r *Review, err error) (*Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := Submissions.Of(in.Store, in.Owner).Get(ctx, r.SubmissionID)
+	s, err := Submissions.Of(rs.Store, rs.Owner).Get(ctx, r.SubmissionID)
 	if apierr.IsNotFound(err) {
 		return &Seen{Review: r}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	p, err := Programs.Of(in.Store, resource.Owner{Org: in.Owner.Org}).Get(ctx, in.Owner.Parent)
+	p, err := rs.program(ctx)
 	if err == nil && p.BlindReview {
 		s.Submitter = nil
+		s.Answers = slices.DeleteFunc(s.Answers, func(a Answer) bool { return a.Type == "email" })
 	}
 	return &Seen{r, s}, err
 }
@@ -150,15 +157,38 @@ type Removed struct {
 	DeletedAt wire.Time `json:"deleted_at" doc:"When the reviewer was removed."`
 }
 
+// removal refuses to delete a review that has ended.
+type removal struct{}
+
+// Apply checks the review and changes nothing.
+func (removal) Apply(e resource.Edit[*Review]) error {
+	if !e.Record.Open() {
+		return ended(e.Record)
+	}
+	return nil
+}
+
+// removeOpen deletes a review, and reports false for a review that has ended or is gone.
+func (rs Records) removeOpen(ctx context.Context, r *Review) (done bool, err error) {
+	if !r.Open() {
+		return false, nil
+	}
+	edit := ReviewEdit(removal{})
+	_, err = Reviews.Of(rs.Store, rs.Owner).Change(ctx, r.ID, resource.Change[ReviewEdit]{Verb: record.Deleted, Draft: &edit})
+	if refused := (*apierr.Error)(nil); apierr.IsNotFound(err) || errors.As(err, &refused) && refused.Code == codeEnded {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // Remove deletes the open reviews of a reviewer, in a round or in all, one after the other, so that a repetition ends
-// an interrupted removal. Completed and recused reviews stay.
-func (in In) Remove(ctx context.Context, reviewer, round string) (*Removed, error) {
-	all := Reviews.Of(in.Store, in.Owner)
-	some, err := all.List(ctx)
+// an interrupted removal. Completed and recused reviews stay, also those that end meanwhile.
+func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed, error) {
+	some, err := Reviews.Of(rs.Store, rs.Owner).List(ctx)
 	if err != nil {
 		return nil, err
 	}
-	removed := &Removed{DeletedAt: wire.At(in.Now())}
+	removed := &Removed{DeletedAt: wire.At(rs.Now())}
 	if round != "" {
 		removed.RoundID = &round
 	}
@@ -167,18 +197,13 @@ func (in In) Remove(ctx context.Context, reviewer, round string) (*Removed, erro
 			continue
 		}
 		removed.Reviewer = r.Reviewer
-		if !r.Open() {
-			continue
-		}
-		guard := write.Guard{UpdatedAt: wire.Some(r.UpdatedAt)}
-		_, err := all.Change(ctx, r.ID, resource.Change[ReviewEdit]{Verb: record.Deleted, Guard: guard})
-		if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status < 500 {
-			continue // The review was completed or deleted meanwhile.
-		}
+		done, err := rs.removeOpen(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		removed.Reviews++
+		if done {
+			removed.Reviews++
+		}
 	}
 	if removed.ID == "" {
 		return nil, apierr.NotFound("Reviewer")

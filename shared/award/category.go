@@ -4,7 +4,6 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/record"
 	"lectern/shared/resource"
-	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
@@ -29,26 +28,20 @@ type CategoryDraft struct {
 	Order       wire.Opt[int]    `json:"order,omitzero" minimum:"1" maximum:"100000" nullable:"false" doc:"The place in lists; the last by default."`
 }
 
-// maxLevel is how deep categories stand below each other.
+// maxLevel is how many levels a tree of categories has.
 const maxLevel = 3
 
-// Names of the numbers that categories have.
-const (
-	subcategories = "subcategories"
-	submissions   = "submissions"
-)
+// submissions is the name of the number that submissions add to a category and to a round.
+const submissions = "submissions"
 
 // Categories is the kind of the categories.
 var Categories = &resource.Kind[Category, *Category, CategoryDraft]{
 	Name: categoryKind, Title: "Award category", Many: "award categories", Max: 200, Parent: inProgram,
-	Sums: []string{categoryKind, submissionKind}, Adds: (*Category).adds,
+	Sums: []string{submissionKind}, Admit: admitCategory, MayDelete: keepCategory,
 	Counts: func(c *Category, n map[string]int) { c.SubmissionCount = n[submissions] },
-	Order:  func(c *Category) int { return c.Order },
-	Named:  (*Category).named, Admit: admitCategory, MayDelete: keepCategory,
-	Tree: &resource.Tree[*Category]{
-		Above: (*Category).above, Number: subcategories, Refuse: refuseTree,
-		Nest: func(c *Category, below []*Category) { c.Subcategories = append([]*Category{}, below...) },
-	},
+	Order:  func(c *Category) *int { return &c.Order },
+	Above:  (*Category).above,
+	Nest:   func(c *Category, below []*Category) { c.Subcategories = append([]*Category{}, below...) },
 }
 
 // Apply writes the draft into the category.
@@ -80,30 +73,10 @@ func (c *Category) above() string {
 	return *c.ParentID
 }
 
-func (c *Category) adds() []resource.Sum {
-	if c.ParentID == nil {
-		return nil
-	}
-	return []resource.Sum{{Kind: categoryKind, Of: *c.ParentID, Name: subcategories, By: 1}}
-}
-
-func (c *Category) named(o resource.Owner) []table.Key {
-	if c.ParentID == nil {
-		return nil
-	}
-	return []table.Key{o.Key(categoryKind, *c.ParentID)}
-}
-
-// admitCategory refuses a new category below one that is not there or stands too low, and gives it its place.
+// admitCategory refuses a new category below a missing category, or below the lowest level.
 func admitCategory(a resource.Admission[*Category]) error {
 	c := a.Record
-	if a.Verb != record.Created {
-		return nil
-	}
-	if c.Order == 0 {
-		c.Order = a.Count + 1
-	}
-	if c.ParentID == nil {
+	if a.Verb != record.Created || c.ParentID == nil {
 		return nil
 	}
 	stored, found := a.Found[a.Key(categoryKind, *c.ParentID)]
@@ -123,13 +96,15 @@ func admitCategory(a resource.Admission[*Category]) error {
 	return nil
 }
 
-// keepCategory refuses to delete a category with submissions without force.
+// keepCategory refuses to delete a category with subcategories, and a category with submissions without force. A
+// deletion with cascade=true deletes the subcategories first.
 func keepCategory(d resource.Deletion[*Category]) error {
-	return confirm("has_submissions", d.Children[submissions], "The category has %d submissions.")
-}
-
-// refuseTree returns the 409 of a deletion that needs cascade=true too.
-func refuseTree(count int) error {
 	const message = "The category has subcategories. Send force=true and cascade=true to delete them too."
-	return resource.Confirm("has_subcategories", count, message)
+	switch {
+	case d.Below > 0:
+		return resource.Confirm("has_subcategories", d.Below, message)
+	case d.Force:
+		return nil
+	}
+	return confirm("has_submissions", d.Children[submissions], "The category has %d submissions.")
 }

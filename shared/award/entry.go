@@ -2,21 +2,21 @@ package award
 
 import (
 	"fmt"
-	"net/mail"
 	"slices"
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/field"
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/wire"
 )
 
-// wishes are what an edit asks of the rules that need other records.
-type wishes struct {
-	// enter asks the program and the round to take the submission, and pay says that its fee is paid.
-	enter, pay bool
-	// left is the round that the submission leaves.
+// needs are the rules that an edit needs and that read other records.
+type needs struct {
+	// entry is for a submission that enters the program and the round, paid for a paid fee.
+	entry, paid bool
+	// left is the id of the round that the submission leaves.
 	left string
 }
 
@@ -28,8 +28,7 @@ type Entry struct {
 	Status     string              `json:"status,omitempty" enum:"draft,submitted,withdrawn"`
 	Paid       bool                `json:"paid,omitempty"`
 
-	// round is the default round of the program. promoCode is the id of the code that was sent.
-	round     string
+	// promoCode is the id of the code that was sent.
 	promoCode wire.Opt[string]
 }
 
@@ -48,24 +47,23 @@ func (d Entry) Apply(e resource.Edit[*Submission]) error {
 		if !d.Submitter.Sent {
 			return apierr.Invalid("submitter", "submitter is required.")
 		}
-		s.ProgramID, s.CurrentRoundID, s.Status, s.Answers = e.Parent, d.round, StatusDraft, []Answer{}
+		s.ProgramID, s.CurrentRoundID, s.Status, s.Answers = e.Parent, defaultRoundID(e.Parent), StatusDraft, []Answer{}
 	}
 	if d.Status == withdrawn {
-		return s.withdraw(e.New)
+		return d.withdraw(s, e.New)
 	}
-	s.wants.pay = d.Paid
-	switch s.Status {
-	case pendingPayment:
-		if !d.Paid || d.Status == StatusDraft {
-			return cannot(s.Status, "changed by its submitter")
-		}
-	case StatusDraft:
-		s.wants.enter = true
+	switch s.needs.paid = d.Paid; {
+	case d.Paid && d.Status == StatusDraft:
+		return apierr.Invalid("paid", "paid is for a submission that is submitted, not for a draft.")
+	case s.Status == StatusDraft:
+		s.needs.entry = true
 		if err := d.write(e.Parent, s); err != nil {
 			return err
 		}
-	default:
+	case s.Status != pendingPayment || !d.Paid:
 		return cannot(s.Status, "changed by its submitter")
+	case d.changes() != "":
+		return apierr.Invalid(d.changes(), "%s of a submission that waits for its fee cannot change.", d.changes())
 	}
 	if d.Status != StatusDraft {
 		s.Status = submitted
@@ -73,11 +71,32 @@ func (d Entry) Apply(e resource.Edit[*Submission]) error {
 	return nil
 }
 
-func (s *Submission) withdraw(fresh bool) error {
-	if fresh || s.Status == withdrawn {
-		return cannot(s.Status, "withdrawn")
+// changes returns the name of a property of the form that was sent; empty if none was.
+func (d Entry) changes() string {
+	switch {
+	case d.CategoryID.Sent:
+		return "category_id"
+	case d.Submitter.Sent:
+		return "submitter"
+	case d.promoCode.Sent:
+		return "promo_code"
+	case d.Form != nil:
+		return "answers"
 	}
-	s.Status = withdrawn
+	return ""
+}
+
+// withdraw withdraws a submission, also a winner, which loses its tag.
+func (d Entry) withdraw(s *Submission, created bool) error {
+	switch name := d.changes(); {
+	case created || s.Status == withdrawn:
+		return cannot(s.Status, "withdrawn")
+	case d.Paid:
+		return apierr.Invalid("paid", "A withdrawal takes no fee.")
+	case name != "":
+		return apierr.Invalid(name, "A withdrawal does not change %s.", name)
+	}
+	s.Status, s.WinnerTag = withdrawn, nil
 	return nil
 }
 
@@ -92,15 +111,15 @@ func (d Entry) write(program string, s *Submission) error {
 	d.promoCode.IntoPointer(&s.PromoCodeID)
 	if d.Submitter.Sent {
 		submitter := d.Submitter.Value
-		if submitter.Email = strings.TrimSpace(submitter.Email); !isEmail(submitter.Email) {
+		if submitter.Email = strings.TrimSpace(submitter.Email); !field.IsEmail(submitter.Email) {
 			return apierr.Invalid("submitter.email", "submitter.email must be an e-mail address.")
 		}
 		s.Submitter = &submitter
 	}
 	for i, sent := range d.Form {
 		answer := Answer{idOf(program, sent.InternalName), sent.InternalName, sent.Label, sent.Type, sent.Value}
-		if at := fmt.Sprintf("answers[%d].value", i); !answer.fits() {
-			return apierr.TypeMismatch(at, fmt.Sprintf("%s must be of the type %s.", at, sent.Type))
+		if err := answer.check(fmt.Sprintf("answers[%d].value", i)); err != nil {
+			return err
 		}
 		if at := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.InternalName == sent.InternalName }); at >= 0 {
 			s.Answers[at] = answer
@@ -109,12 +128,6 @@ func (d Entry) write(program string, s *Submission) error {
 		s.Answers = append(slices.Clip(s.Answers), answer)
 	}
 	return nil
-}
-
-// isEmail reports whether a text is an address alone.
-func isEmail(text string) bool {
-	at, err := mail.ParseAddress(text)
-	return err == nil && at.Address == text
 }
 
 // moving moves a submission into a round to be reviewed.
@@ -127,7 +140,7 @@ func (m moving) Apply(e resource.Edit[*Submission]) error {
 		return cannot(s.Status, "reviewed")
 	}
 	if s.CurrentRoundID != m.round {
-		s.wants.left, s.CurrentRoundID = s.CurrentRoundID, m.round
+		s.needs.left, s.CurrentRoundID = s.CurrentRoundID, m.round
 	}
 	s.Status = inReview
 	return nil
@@ -156,31 +169,34 @@ func (o Verdict) Apply(e resource.Edit[*Submission]) error {
 // admitSubmission applies the rules that need other records: program and round take the submission, the category
 // is there, the promo code can be used, the fee is paid, and a round is not behind the last one.
 func admitSubmission(a resource.Admission[*Submission]) error {
-	s := a.Record
-	if a.Verb == record.Deleted {
-		return nil
-	}
-	if a.Verb == record.Restored && s.redeems() {
-		_, err := s.promoCode(a)
-		return err
-	}
-	if s.wants.left != "" {
+	switch s := a.Record; {
+	case a.Verb == record.Deleted:
+	case a.Verb == record.Restored:
+		return s.mayRedeem(a)
+	case s.needs.left != "":
 		return s.mayMove(a)
-	}
-	if !s.wants.enter {
-		if s.wants.pay && s.Status == submitted {
-			s.submittedAt(a)
+	case s.needs.entry:
+		program, err := record.Decode[Program](a.Parent)
+		if err == nil {
+			err = s.mayEnter(a, program)
 		}
+		if err != nil {
+			return err
+		}
+		return s.charge(a, program)
+	case s.needs.paid:
+		s.submittedAt(a)
+	}
+	return nil
+}
+
+// mayRedeem refuses to restore a submission whose promo code is used up. A deleted code is refused later, by its sum.
+func (s *Submission) mayRedeem(a resource.Admission[*Submission]) error {
+	if !s.redeems() || a.Found[a.Key(promoCodeKind, *s.PromoCodeID)].Version == 0 {
 		return nil
 	}
-	program, err := record.Decode[Program](a.Parent)
-	if err != nil {
-		return err
-	}
-	if err := s.mayEnter(a, program); err != nil {
-		return err
-	}
-	return s.charge(a, program)
+	_, err := s.promoCode(a)
+	return err
 }
 
 // mayEnter refuses a submission to a program or round that takes none, or in a category that is not there.
@@ -188,11 +204,11 @@ func (s *Submission) mayEnter(a resource.Admission[*Submission], p *Program) err
 	if p.Status != StatusOpen || p.OpensAt != nil && a.Now.Before(p.OpensAt.Time) || p.ClosesAt != nil && !a.Now.Before(p.ClosesAt.Time) {
 		return apierr.Conflict("PROGRAM_NOT_OPEN", "The program takes no submissions at this time.")
 	}
-	round, err := decoded[Round](a.Found[a.Key(roundKind, s.CurrentRoundID)])
-	if err != nil {
-		return err
+	round, err := roundIn(a.Found, a.Key(roundKind, s.CurrentRoundID))
+	if err == nil {
+		err = round.mustBeActive(a.Now)
 	}
-	if err := round.mustBeActive(a.Now); err != nil {
+	if err != nil {
 		return err
 	}
 	if s.CategoryID == nil {
@@ -223,7 +239,7 @@ func (s *Submission) charge(a resource.Admission[*Submission], p *Program) error
 	if s.Status != submitted {
 		return nil
 	}
-	if s.FeeCents > 0 && !s.wants.pay {
+	if s.FeeCents > 0 && !s.needs.paid {
 		s.Status = pendingPayment
 		return nil
 	}
@@ -246,21 +262,21 @@ func (s *Submission) promoCode(a resource.Admission[*Submission]) (*PromoCode, e
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := resource.Numbers(a.Found[a.SumKey(*s.PromoCodeID, submissionKind)])
+	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(*s.PromoCodeID, submissionKind)])
 	if err != nil {
 		return nil, err
 	}
 	return code, code.checkUses(numbers[uses])
 }
 
-// mayMove refuses to move a submission to a round that stands before the one it leaves. A round that was deleted
-// stands before all.
+// mayMove refuses to move a submission to a round that comes before the one that it leaves. A round that was deleted
+// comes before all.
 func (s *Submission) mayMove(a resource.Admission[*Submission]) error {
-	to, err := decoded[Round](a.Found[a.Key(roundKind, s.CurrentRoundID)])
+	to, err := roundIn(a.Found, a.Key(roundKind, s.CurrentRoundID))
 	if err != nil {
 		return err
 	}
-	stored, found := a.Found[a.Key(roundKind, s.wants.left)]
+	stored, found := a.Found[a.Key(roundKind, s.needs.left)]
 	if !found {
 		return nil
 	}

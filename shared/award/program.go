@@ -3,12 +3,18 @@
 // the organization, everything else to a program.
 //
 // Read program.go, category.go, round.go, scorecard.go, promocode.go; then submission.go, entry.go, review.go,
-// assign.go.
+// assign.go, erase.go.
 package award
 
 import (
-	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"lectern/shared/apierr"
 	"lectern/shared/record"
@@ -16,6 +22,7 @@ import (
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // The names of the kinds.
@@ -113,6 +120,7 @@ func (d ProgramDraft) Apply(e resource.Edit[*Program]) error {
 		p.Type, p.Status = "awards", StatusDraft
 		p.Labels = Labels{Submitter: "Submitter", Entry: "Entry", Action: "Submit"}
 		p.Payment = Payment{Collect: "none", Currency: "USD"}
+		p.Hide(json.RawMessage(strconv.Quote(uuid.NewString())))
 	}
 	d.Name.Into(&p.Name)
 	d.Type.Into(&p.Type)
@@ -179,13 +187,21 @@ func admitProgram(a resource.Admission[*Program]) error {
 	return nil
 }
 
-// defaultRound returns the writes of the first round of a new program.
-func defaultRound(ctx context.Context, s resource.Store, a resource.Admission[*Program]) ([]table.Write, error) {
-	if a.Verb != record.Created {
-		return nil, nil
-	}
-	rounds := Rounds.Of(s, resource.Owner{Org: a.Org, Parent: a.Record.ID})
-	return rounds.First(ctx, RoundDraft{Name: wire.Some("Submissions and Review"), Type: wire.Some(submissionReview), isDefault: true})
+// defaultRound creates the first round of a new program.
+func defaultRound(s resource.Store, o resource.Owner, p *Program) (write.Op, error) {
+	d := RoundDraft{Name: wire.Some("Submissions and Review"), Type: wire.Some(submissionReview), Order: wire.Some(1), isDefault: true}
+	return Rounds.Of(s, resource.Owner{Org: o.Org, Parent: p.ID}).Starting(defaultRoundID(p.ID), d)
+}
+
+// defaultRoundID returns the id of the first round of a program.
+func defaultRoundID(program string) string { return idOf(program, "default round") }
+
+// reviewerID returns the id of a reviewer in the program, whatever the case of the address. The hidden part of the
+// program is the secret, so that nobody finds the address of an id by trying addresses.
+func (p *Program) reviewerID(address string) string {
+	mac := hmac.New(sha256.New, p.Hidden())
+	mac.Write([]byte(strings.ToLower(address)))
+	return uuid.NewSHA1(uuid.NameSpaceOID, mac.Sum(nil)).String()
 }
 
 // link sets the address in the admin application.

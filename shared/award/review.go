@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/change"
+	"lectern/shared/field"
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
@@ -27,8 +29,8 @@ type Review struct {
 	Comment      *string    `json:"comment" doc:"What the reviewer says, or why the reviewer does not review."`
 	SubmittedAt  *wire.Time `json:"submitted_at" doc:"When the review was completed."`
 
-	// fresh reports that the edit wrote the scores, or that the review is new.
-	fresh bool
+	// unchecked reports that the edit has written the scores or made the review, so that Admit checks both.
+	unchecked bool
 }
 
 // Reviewer is a person who reviews. The id is the same for the same address in a program.
@@ -60,8 +62,9 @@ type ReviewEdit interface {
 
 // Reviews is the kind of the reviews.
 var Reviews = &resource.Kind[Review, *Review, ReviewEdit]{
-	Name: reviewKind, Title: "Review", Many: "reviews", Max: 20_000, Parent: inProgram,
+	Name: reviewKind, Title: "Review", Many: "reviews", Max: 3 * 2 * maxSubmissions, Bytes: 4 << 10, Parent: inProgram,
 	Unique: (*Review).once, UniqueField: "reviewer", Adds: (*Review).adds, Named: (*Review).named, Admit: admitReview,
+	Redact: func(values []change.Value) { redact(values, "reviewer", "comment", "scores") },
 }
 
 // once returns the value that refuses a reviewer twice for a submission in a round.
@@ -112,11 +115,19 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 		return apierr.Conflict("REVIEW_RECUSED", "The reviewer does not review this submission.")
 	}
 	d.Comment.IntoPointer(&r.Comment)
-	r.Scores, r.fresh, r.Status = append([]Score{}, d.Scores...), true, done
+	r.Scores, r.unchecked, r.Status = append([]Score{}, d.Scores...), true, done
 	if d.Complete.Sent && !d.Complete.Value {
 		r.Status = inProgress
 	}
 	return nil
+}
+
+// codeEnded is the code of a change of a review that has ended.
+const codeEnded = "REVIEW_ENDED"
+
+// ended returns the 409 of a change of a review that has ended.
+func ended(r *Review) error {
+	return apierr.Conflict(codeEnded, "The review is "+r.Status+" already.")
 }
 
 // Recusal is why a reviewer does not review a submission.
@@ -128,7 +139,7 @@ type Recusal struct {
 func (d Recusal) Apply(e resource.Edit[*Review]) error {
 	r := e.Record
 	if !r.Open() {
-		return apierr.Conflict("REVIEW_ENDED", "The review is "+r.Status+" already.")
+		return ended(r)
 	}
 	r.Status, r.Comment, r.Scores, r.TotalScore = recused, &d.Reason, []Score{}, nil
 	return nil
@@ -138,14 +149,14 @@ func (d Recusal) Apply(e resource.Edit[*Review]) error {
 // is not the submitter, and the answers fit the scorecard.
 func admitReview(a resource.Admission[*Review]) error {
 	r := a.Record
-	if a.Verb == record.Deleted || !r.fresh {
+	if a.Verb == record.Deleted || !r.unchecked {
 		return nil
 	}
-	round, err := decoded[Round](a.Found[a.Key(roundKind, r.RoundID)])
-	if err != nil {
-		return err
+	round, err := roundIn(a.Found, a.Key(roundKind, r.RoundID))
+	if err == nil {
+		err = round.mustBeActive(a.Now)
 	}
-	if err := round.mustBeActive(a.Now); err != nil {
+	if err != nil {
 		return err
 	}
 	stored, found := a.Found[a.Key(submissionKind, r.SubmissionID)]
@@ -160,7 +171,7 @@ func admitReview(a resource.Admission[*Review]) error {
 		return err
 	}
 	if a.Verb == record.Created {
-		return r.checkInterest(s)
+		return r.checkReviewer(a, s)
 	}
 	if r.SubmittedAt = nil; r.Status == done {
 		at := wire.At(a.Now)
@@ -169,12 +180,19 @@ func admitReview(a resource.Admission[*Review]) error {
 	return r.score(round)
 }
 
-// checkInterest refuses a reviewer who is the submitter.
-func (r *Review) checkInterest(s *Submission) error {
-	if strings.EqualFold(s.Submitter.Email, r.Reviewer.Email) {
+// maxReviewers is how many reviewers a round has. The number of their assignments is in one item.
+const maxReviewers = 200
+
+// checkReviewer refuses the submitter as a reviewer, and a reviewer too many in the round.
+func (r *Review) checkReviewer(a resource.Admission[*Review], s *Submission) error {
+	if s.Submitter != nil && strings.EqualFold(s.Submitter.Email, r.Reviewer.Email) {
 		return apierr.Conflict("CONFLICT_OF_INTEREST", "The reviewer is the submitter.").Field("reviewer.email")
 	}
-	return nil
+	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(r.RoundID, reviewKind)])
+	if n := reviewersIn(numbers); err == nil && n >= maxReviewers && numbers[reviewerOf+r.Reviewer.ID] == 0 {
+		err = apierr.TooMany("reviewers of the round", n, maxReviewers, "Remove a reviewer first.")
+	}
+	return err
 }
 
 // score checks the answers by the scorecard and sets the points and the total. A completed review answers every
@@ -192,6 +210,9 @@ func (r *Review) score(round *Round) error {
 		}
 		answered[s.QuestionID] = true
 		points, ok := round.Scorecard[q].points(s.Value)
+		if err := checkLength(at+".value", s.Value); err != nil {
+			return err
+		}
 		if !ok {
 			return apierr.TypeMismatch(at+".value", at+".value is no answer of the type "+round.Scorecard[q].Type+".")
 		}
@@ -210,15 +231,16 @@ func (r *Review) score(round *Round) error {
 	return nil
 }
 
-// points returns the points of an answer, and reports whether it fits the question.
+// points returns the points of an answer, and reports whether the answer fits the question. A number is rounded to two
+// decimals before it is compared with the bounds.
 func (q Question) points(value any) (Points, bool) {
 	written, isText := value.(string)
 	number, isNumber := value.(float64)
-	switch isText = isText && len(written) <= maxText; q.Type {
+	switch q.Type {
 	case text:
 		return 0, isText
 	case file:
-		return 0, isText && isAddress(written)
+		return 0, isText && field.IsAddress(written)
 	case dropdown:
 		i := slices.IndexFunc(q.Options, func(o Option) bool { return isText && o.Label == written })
 		if i < 0 {
@@ -226,11 +248,6 @@ func (q Question) points(value any) (Points, bool) {
 		}
 		return q.Options[i].Points, true
 	}
-	return Points(math.Round(number * 100)), isNumber && q.includes(number)
-}
-
-// includes reports whether a number is within the bounds, and whole on a scale.
-func (q Question) includes(number float64) bool {
-	whole := q.Type == numeric || number == math.Trunc(number)
-	return whole && float64(*q.Min) <= number*100 && number*100 <= float64(*q.Max)
+	points, whole := Points(math.Round(number*100)), q.Type == numeric || number == math.Trunc(number)
+	return points, isNumber && whole && *q.Min <= points && points <= *q.Max
 }

@@ -59,7 +59,7 @@ const (
 var Rounds = &resource.Kind[Round, *Round, RoundDraft]{
 	Name: roundKind, Title: "Award round", Many: "award rounds", Max: 50, Parent: inProgram,
 	Sums: []string{submissionKind, reviewKind}, Counts: (*Round).count,
-	Order: func(r *Round) int { return r.Order },
+	Order: func(r *Round) *int { return &r.Order },
 	Admit: admitRound, MayDelete: keepReviews,
 	Show: func(r *Round, s resource.Store, _ resource.Owner) { r.Status = r.at(s.Now()) },
 }
@@ -70,9 +70,6 @@ func (d RoundDraft) Apply(e resource.Edit[*Round]) error {
 	if e.New {
 		r.ProgramID, r.Type, r.IsDefault, r.Scorecard = e.Parent, d.Type.Value, d.isDefault, []Question{}
 	}
-	if d.isDefault {
-		r.Order = 1
-	}
 	if d.Type.Sent && d.Type.Value != r.Type {
 		return apierr.Invalid("type", "type of a round cannot change; it is %q.", r.Type)
 	}
@@ -82,7 +79,7 @@ func (d RoundDraft) Apply(e resource.Edit[*Round]) error {
 	d.Instructions.IntoPointer(&r.Instructions)
 	d.Order.Into(&r.Order)
 	if d.Scorecard.Sent {
-		scorecard, err := completed(d.Scorecard.Value)
+		scorecard, err := scorecardOf(d.Scorecard.Value)
 		if err != nil {
 			return err
 		}
@@ -111,21 +108,23 @@ func (r *Round) mustBeActive(now time.Time) error {
 }
 
 func (r *Round) count(n map[string]int) {
-	r.SubmissionCount, r.ReviewerCount = n[submissions], 0
-	for name := range n {
-		if strings.HasPrefix(name, reviewerOf) {
-			r.ReviewerCount++
-		}
-	}
+	r.SubmissionCount, r.ReviewerCount = n[submissions], reviewersIn(n)
 }
 
-// admitRound keeps the default round, and gives a new round its place.
+// reviewersIn returns how many reviewers the numbers of a round name.
+func reviewersIn(n map[string]int) (count int) {
+	for name := range n {
+		if strings.HasPrefix(name, reviewerOf) {
+			count++
+		}
+	}
+	return count
+}
+
+// admitRound keeps the default round.
 func admitRound(a resource.Admission[*Round]) error {
 	if a.Verb == record.Deleted && a.Record.IsDefault {
 		return apierr.Unprocessable("DEFAULT_ROUND", "The round that was made with the program cannot be deleted.")
-	}
-	if a.Verb == record.Created && a.Record.Order == 0 {
-		a.Record.Order = a.Count + 1
 	}
 	return nil
 }

@@ -64,8 +64,8 @@ const (
 // scored reports whether an answer gives points.
 func (q Question) scored() bool { return q.Type != text && q.Type != file && q.Type != separator }
 
-// completed returns the questions with ids, bounds and weights.
-func completed(sent []Question) ([]Question, error) {
+// scorecardOf returns the questions with ids, bounds and weights.
+func scorecardOf(sent []Question) ([]Question, error) {
 	ids := map[string]bool{}
 	all := slices.Clone(sent)
 	for i := range all {

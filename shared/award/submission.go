@@ -3,15 +3,17 @@ package award
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
+	"maps"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
+	"lectern/shared/field"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -25,7 +27,7 @@ type Submission struct {
 	CategoryID     *string    `json:"category_id" format:"uuid" doc:"The category's id."`
 	CurrentRoundID string     `json:"current_round_id" format:"uuid" doc:"The round that the submission is in."`
 	Status         string     `json:"status" enum:"draft,pending_payment,submitted,in_review,winner,rejected,withdrawn" doc:"How far the submission is."`
-	Submitter      *Submitter `json:"submitter" doc:"Who submits; null for a reviewer in a blind review."`
+	Submitter      *Submitter `json:"submitter" doc:"Who submits; null for a reviewer in a blind review, and once the person is erased."`
 	AverageScore   *Points    `json:"average_score" doc:"The mean total of the completed reviews in the current round, to two decimals; null without any."`
 	ReviewCount    int        `json:"review_count" doc:"How many reviews are completed in the current round."`
 	WinnerTag      *string    `json:"winner_tag" doc:"What the submission won."`
@@ -34,8 +36,8 @@ type Submission struct {
 	FeeCents       int        `json:"fee_cents" doc:"The fee, in cents of the program's currency."`
 	Answers        []Answer   `json:"answers,omitzero" doc:"The answers of the form; absent in a list."`
 
-	// wants has what an edit asks of the rules that need other records.
-	wants wishes
+	// needs tells Admit which rules the edit needs.
+	needs needs
 }
 
 // Submitter is the person behind a submission.
@@ -71,19 +73,30 @@ type SubmissionEdit interface {
 
 // Submissions is the kind of the submissions.
 var Submissions = &resource.Kind[Submission, *Submission, SubmissionEdit]{
-	Name: submissionKind, Title: "Submission", Many: "submissions", Max: 5000, Parent: inProgram,
+	Name: submissionKind, Title: "Submission", Many: "submissions", Max: maxSubmissions, Bytes: 16 << 10, Parent: inProgram,
 	Sums: []string{reviewKind}, Adds: (*Submission).adds, Counts: (*Submission).count,
-	Named: (*Submission).named, Admit: admitSubmission, Redact: hideSubmitter,
-	Serial: func(s *Submission) string { return fmt.Sprintf("%s#%04d", submissionKind, s.CreatedAt.Year()) },
-	Numbered: func(s *Submission, n int) {
-		s.FriendlyID = fmt.Sprintf("AWD-%04d-%05d", s.CreatedAt.Year(), n)
-	},
+	Named: (*Submission).named, Admit: admitSubmission, ReadsParent: (*Submission).enters, Serial: (*Submission).number,
+	Redact: func(values []change.Value) { redact(values, "submitter", "answers") },
 }
 
-// hideSubmitter takes the submitter out of a change record.
-func hideSubmitter(values []change.Value) {
+// maxSubmissions is how many submissions a program has. A list reads all of them.
+const maxSubmissions = 2000
+
+// enters reports whether the edit takes the submission into the program.
+func (s *Submission) enters() bool { return s.needs.entry }
+
+// number sets the running number, and returns the counter of the year.
+func (s *Submission) number(n int) string {
+	if n > 0 {
+		s.FriendlyID = fmt.Sprintf("AWD-%04d-%05d", s.CreatedAt.Year(), n)
+	}
+	return fmt.Sprintf("%s#%04d", submissionKind, s.CreatedAt.Year())
+}
+
+// redact takes the values of personal fields out of a change record.
+func redact(values []change.Value, personal ...string) {
 	for i, v := range values {
-		if v.Field == "submitter" {
+		if slices.Contains(personal, v.Field) {
 			values[i] = change.Value{Field: v.Field}
 		}
 	}
@@ -156,28 +169,37 @@ type AnswersDraft struct {
 func (d AnswersDraft) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
 	s.Answers = append([]Answer{}, s.Answers...)
-	for _, name := range sortedNames(d.Answers.Value) {
+	for _, name := range slices.Sorted(maps.Keys(d.Answers.Value)) {
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.InternalName == name })
 		if i < 0 {
 			return apierr.FieldNotFound(name)
 		}
-		if s.Answers[i].Value = d.Answers.Value[name]; !s.Answers[i].fits() {
-			return apierr.TypeMismatch(name, fmt.Sprintf("%s must be of the type %s.", name, s.Answers[i].Type))
+		s.Answers[i].Value = d.Answers.Value[name]
+		if err := s.Answers[i].check(name); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func sortedNames(a Answers) (names []string) {
-	for name := range a {
-		names = append(names, name)
+// maxText bounds the text of an answer, in letters.
+const maxText = 10_000
+
+// checkLength returns the 400 of a text that is too long.
+func checkLength(at string, value any) error {
+	if written, _ := value.(string); utf8.RuneCountInString(written) > maxText {
+		return apierr.Invalid(at, "%s must not be longer than %d letters.", at, maxText)
 	}
-	slices.Sort(names)
-	return names
+	return nil
 }
 
-// maxText bounds the text of an answer.
-const maxText = 10_000
+// check returns the 400 of an answer of another type, or of a text that is too long.
+func (a Answer) check(at string) error {
+	if !a.fits() {
+		return apierr.TypeMismatch(at, fmt.Sprintf("%s must be of the type %s.", at, a.Type))
+	}
+	return checkLength(at, a.Value)
+}
 
 // fits reports whether the value has the type of the answer.
 func (a Answer) fits() bool {
@@ -191,23 +213,17 @@ func (a Answer) fits() bool {
 	case a.Type == "number":
 		_, ok := a.Value.(float64)
 		return ok
-	case !isText || len(value) > maxText:
+	case !isText:
 		return false
 	case a.Type == "date":
 		_, err := time.Parse(time.DateOnly, value)
 		return err == nil
 	case a.Type == "email":
-		return isEmail(value)
+		return field.IsEmail(value)
 	case a.Type == "url":
-		return isAddress(value)
+		return field.IsAddress(value)
 	}
 	return true
-}
-
-// isAddress reports whether a text is an address of the web.
-func isAddress(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
 }
 
 // idOf returns the id that a name has in a program, always the same.
@@ -215,15 +231,11 @@ func idOf(program, name string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(program+" "+name)).String()
 }
 
-// named returns the keys of what the rules of a change need: the records that the submission names, the uses of
-// the promo code, and the round it left.
-func (s *Submission) named(o resource.Owner) []table.Key {
-	keys := []table.Key{o.Key(roundKind, s.CurrentRoundID)}
-	if s.wants.left != "" {
-		keys = append(keys, o.Key(roundKind, s.wants.left))
-	}
-	if s.CategoryID != nil {
-		keys = append(keys, o.Key(categoryKind, *s.CategoryID))
+// named returns the keys of the items that the rules of a change need beside the records of the sums: the round that
+// the submission leaves, the promo code and its uses.
+func (s *Submission) named(o resource.Owner) (keys []table.Key) {
+	if s.needs.left != "" {
+		keys = append(keys, o.Key(roundKind, s.needs.left))
 	}
 	if s.PromoCodeID != nil {
 		keys = append(keys, o.Key(promoCodeKind, *s.PromoCodeID), o.SumKey(*s.PromoCodeID, submissionKind))

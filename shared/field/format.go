@@ -12,7 +12,8 @@ import (
 	"lectern/shared/wire"
 )
 
-func isEmail(s string) bool {
+// IsEmail reports whether s is an e-mail address alone.
+func IsEmail(s string) bool {
 	address, err := mail.ParseAddress(s)
 	return err == nil && address.Address == s
 }

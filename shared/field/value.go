@@ -49,7 +49,7 @@ var rules = map[Type]rule{
 	Text:      text(limits[Text]),
 	Textarea:  text(limits[Textarea]),
 	Wysiwyg:   text(limits[Wysiwyg]),
-	Email:     formatted("an e-mail address", isEmail),
+	Email:     formatted("an e-mail address", IsEmail),
 	Phone:     formatted("a phone number", isPhone),
 	File:      formatted("an http or https address", IsAddress),
 	Countries: formatted("an ISO 3166-1 country code", isCountry),

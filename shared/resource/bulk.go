@@ -20,11 +20,11 @@ type bulkInput struct {
 // bulk does up to 100 operations on the records of the owner (gaps.md section 3). Without the parent the
 // request is a 404, unless the request repeats another one under its Idempotency-Key.
 func (c Collection[R, P, D]) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[R, bulk.Failure], error) {
-	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
+	got, err := c.Table.GetMany(ctx, c.parentKeys())
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil && !write.Repeats(ctx) {
+	if err := c.checkParent(record.Updated, got); err != nil && !write.Repeats(ctx) {
 		return nil, err
 	}
 	return bulk.Run[R](ctx, c.Table, in.Body, bulk.Maker{
@@ -37,11 +37,11 @@ func (c Collection[R, P, D]) creating(_ context.Context, id string, data bulk.Da
 	if err != nil {
 		return nil, err
 	}
-	r, err := c.made(id, sent.Draft)
+	op, r, err := c.creation(id, sent.Draft)
 	if err != nil {
 		return nil, err
 	}
-	return entry[R, P, D]{in: c, op: c.records(false).Creation(r), id: id, made: r}, nil
+	return entry[R, P, D]{in: c, op: op, id: id, made: r}, nil
 }
 
 func (c Collection[R, P, D]) updating(_ context.Context, id string, data bulk.Data) (write.Op, error) {
@@ -113,7 +113,7 @@ const maxOperations = 100
 // records together, unless the number is near the limit: then each waits for the earlier ones.
 func (e entry[R, P, D]) Touches(got write.Items) []string {
 	number, _, err := countOf(got, e.in.countKey())
-	if err != nil || number+maxOperations > e.in.most() || e.in.kind.Adds != nil || e.in.kind.Serial != nil {
+	if err != nil || number+maxOperations > e.in.most() {
 		return nil
 	}
 	names := []string{e.id}

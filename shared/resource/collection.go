@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,10 +21,14 @@ type Collection[R any, P Record[R], D Draft[P]] struct {
 	Store
 	kind  *Kind[R, P, D]
 	owner Owner
+	// starting reports that the parent is created in the same transaction.
+	starting bool
 }
 
 // Of returns the records of an owner.
-func (k *Kind[R, P, D]) Of(s Store, o Owner) Collection[R, P, D] { return Collection[R, P, D]{s, k, o} }
+func (k *Kind[R, P, D]) Of(s Store, o Owner) Collection[R, P, D] {
+	return Collection[R, P, D]{Store: s, kind: k, owner: o}
+}
 
 // Owner returns the owner of the records.
 func (c Collection[R, P, D]) Owner() Owner { return c.owner }
@@ -46,11 +51,11 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 		return r, nil
 	}
 	key := c.key(id)
-	got, err := c.Table.GetMany(ctx, append(c.kind.parentKeys(c.owner), key))
+	got, err := c.Table.GetMany(ctx, append(c.parentKeys(), key))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
+	if err := c.checkParent(record.Updated, got); err != nil {
 		return nil, err
 	}
 	stored, ok := got[key]
@@ -70,16 +75,7 @@ func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, erro
 	if err != nil || r == nil {
 		return r, err
 	}
-	if c.kind.Tree == nil {
-		return r, c.complete(ctx, r)
-	}
-	all, err := c.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	err = c.complete(ctx, append(slices.Clone(all), r)...)
-	c.nest([]P{r}, all)
-	return r, err
+	return r, c.complete(ctx, r)
 }
 
 // finished finishes a record.
@@ -107,12 +103,28 @@ func (c Collection[R, P, D]) Acting(act record.Verb, id string, edit func(*R) er
 // is a changed copy of before, and gets time and version.
 func (c Collection[R, P, D]) Again(ctx context.Context, act record.Verb, before, after P) ([]table.Write, error) {
 	s, h := storage[R, P, D]{c, false}, after.header()
-	step := record.Step[R]{Verb: act, Before: before, After: after, Was: table.Item{Key: c.key(h.ID), Version: h.version}}
+	step := record.Step[R]{Verb: act, Before: before, After: after, Was: table.Item{Key: s.Key(h.ID, h.DeletedAt != nil), Version: h.version}}
 	h.version++
 	h.UpdatedAt = wire.After(h.UpdatedAt, c.Now())
 	noted := s.noted(ctx, step)
 	writes, err := s.store(step)
 	return append(writes, noted.Write()), err
+}
+
+// Holder returns the id of the record that has a unique value; empty without such a record.
+func (c Collection[R, P, D]) Holder(ctx context.Context, value string) (string, error) {
+	stored, err := c.Table.Get(ctx, c.owner.HoldKey(c.kind.Name, value))
+	if errors.Is(err, table.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	held, err := record.Decode[Stored](stored)
+	if err != nil {
+		return "", err
+	}
+	return held.ID, nil
 }
 
 // last follows all ids in a sort key.
@@ -127,22 +139,17 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 	return all, c.complete(ctx, all...)
 }
 
-// Page returns a page of the records that keep keeps; of all with nil. A page of a Tree has the records directly
-// below the owner.
+// Page returns a page of the records that keep keeps; of all with nil. A page of a tree has the records directly
+// below the one that the owner names, or those at the top.
 func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
 	all, err := c.load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if c.kind.Tree != nil {
-		if err := c.complete(ctx, all...); err != nil {
+	if c.kind.Above != nil {
+		if keep, err = c.directly(all); err != nil {
 			return nil, err
 		}
-		c.nest(nil, all)
-		if all, err = c.directly(all); err != nil {
-			return nil, err
-		}
-		return page.Slice(q, all), nil
 	}
 	if keep != nil {
 		all = slices.DeleteFunc(all, func(r P) bool { return !keep(r) })
@@ -153,13 +160,18 @@ func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P
 
 // load reads the records that are not deleted, in the order of a list.
 func (c Collection[R, P, D]) load(ctx context.Context) ([]P, error) {
-	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
+	got, err := c.Table.GetMany(ctx, c.parentKeys())
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
+	if err := c.checkParent(record.Updated, got); err != nil {
 		return nil, err
 	}
+	return c.read(ctx)
+}
+
+// read is load without a look at the parent.
+func (c Collection[R, P, D]) read(ctx context.Context) ([]P, error) {
 	all := []P{}
 	for stored, err := range c.Table.Between(ctx, c.owner.Partition(), c.key("").SK, c.key(last).SK) {
 		if err != nil {
@@ -186,32 +198,23 @@ func (c Collection[R, P, D]) load(ctx context.Context) ([]P, error) {
 func (c Collection[R, P, D]) compare(a, b P) int {
 	order := 0
 	if c.kind.Order != nil {
-		order = cmp.Compare(c.kind.Order(a), c.kind.Order(b))
+		order = cmp.Compare(*c.kind.Order(a), *c.kind.Order(b))
 	}
 	x, y := a.header(), b.header()
 	return cmp.Or(order, x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
 }
 
-// First returns the writes of the first record of an owner that is made in the same transaction.
-func (c Collection[R, P, D]) First(ctx context.Context, draft D) ([]table.Write, error) {
-	r, err := c.made(c.NewID(), draft)
-	if err != nil {
-		return nil, err
-	}
-	records := c.records(false)
-	records.Creation(r)
-	writes, err := records.Writes(ctx, record.Step[R]{Verb: record.Created, After: r}, nil)
-	parents := c.kind.parentKeys(c.owner)
-	return slices.DeleteFunc(writes, func(w table.Write) bool { return slices.Contains(parents, w.Key()) }), err
+// Starting returns the operation that creates the record of an id in the transaction that creates the owner's parent.
+func (c Collection[R, P, D]) Starting(id string, draft D) (write.Op, error) {
+	c.starting = true
+	op, _, err := c.creation(id, draft)
+	return op, err
 }
 
 // Creating returns the operation that Create does, for a transaction of several operations.
-func (c Collection[R, P, D]) Creating(draft D) (write.Op, P, error) {
-	r, err := c.made(c.NewID(), draft)
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.records(false).Creation(r), r, nil
+func (c Collection[R, P, D]) Creating(draft D) (write.Op, error) {
+	op, _, err := c.creation(c.NewID(), draft)
+	return op, err
 }
 
 // Changing returns the operation that Change does, for a transaction of several operations.
@@ -220,9 +223,6 @@ func (c Collection[R, P, D]) Changing(id string, ch Change[D]) (write.Op, error)
 	return c.records(ch.Force).Changing(id, step), err
 }
 
-// Shown completes the answer of an operation of Creating or Changing.
-func (c Collection[R, P, D]) Shown(ctx context.Context, r P) (P, error) { return c.shown(ctx, r, nil) }
-
 // Create stores a new record of the draft. It returns a 400 for a draft that breaks a rule,
 // a 404 without the parent, and a 409 for a deleted parent, a unique value that is taken, or
 // a record too many.
@@ -230,22 +230,49 @@ func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	if r, err := c.Replay(ctx); r != nil || err != nil {
 		return r, err
 	}
-	r, err := c.made(c.NewID(), draft)
+	op, r, err := c.creation(c.NewID(), draft)
 	if err != nil {
 		return nil, err
 	}
-	created, err := c.records(false).Create(ctx, r)
+	if err := c.place(ctx, r); err != nil {
+		return nil, err
+	}
+	created, err := write.Run[*R](ctx, c.Table, op)
 	return c.shown(ctx, created, err)
 }
 
-// made returns the record that a draft makes under an id.
-func (c Collection[R, P, D]) made(id string, draft D) (P, error) {
+// creation returns the record that a draft makes under an id, and the operation that stores the record.
+func (c Collection[R, P, D]) creation(id string, draft D) (write.Op, P, error) {
 	if err := checkBody(draft); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := P(new(R))
 	r.header().ID = id
-	return r, c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true})
+	if err := draft.Apply(Edit[P]{Owner: c.owner, Record: r, New: true}); err != nil {
+		return nil, nil, err
+	}
+	op := c.records(false).Creation(r)
+	if c.kind.Also == nil {
+		return op, r, nil
+	}
+	also, err := c.kind.Also(c.Store, c.owner, r)
+	return write.Together(op, also), r, err
+}
+
+// place gives a new record without a place the one after the last record beside it. Of two new records at a time, both
+// may get the same place.
+func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
+	if c.kind.Order == nil || *c.kind.Order(r) != 0 {
+		return nil
+	}
+	all, err := c.read(ctx)
+	for _, other := range all {
+		if c.kind.Above == nil || c.kind.Above(other) == c.kind.Above(r) {
+			*c.kind.Order(r) = max(*c.kind.Order(r), *c.kind.Order(other))
+		}
+	}
+	*c.kind.Order(r)++
+	return err
 }
 
 // Change is a change of a record that exists.
@@ -285,7 +312,7 @@ func (c Collection[R, P, D]) step(ch Change[D]) (step record.Change[R], err erro
 	if ch.Draft == nil {
 		return step, nil
 	}
-	step.Edit = func(r *R) error { return c.apply(*ch.Draft, Edit[P]{Owner: c.owner, Record: r}) }
+	step.Edit = func(r *R) error { return (*ch.Draft).Apply(Edit[P]{Owner: c.owner, Record: r}) }
 	return step, checkBody(*ch.Draft)
 }
 
@@ -307,15 +334,11 @@ func (c Collection[R, P, D]) most() int {
 // to half of maxBytes, as rules do with their parameters.
 const maxBytes = 24 << 10
 
-// apply writes a draft into a record. It returns the 400 of a draft that breaks a rule, and
-// of a record that gets too long.
-func (c Collection[R, P, D]) apply(draft D, e Edit[P]) error {
-	if err := draft.Apply(e); err != nil {
-		return err
-	}
-	data, err := wire.Encode(e.Record)
-	if err == nil && len(data) > maxBytes {
-		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), maxBytes)
+// bound returns the 400 of a record that is too long.
+func (c Collection[R, P, D]) bound(r P) error {
+	data, err := wire.Encode(r)
+	if most := cmp.Or(c.kind.Bytes, maxBytes); err == nil && len(data) > most {
+		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), most)
 	}
 	return err
 }

@@ -126,6 +126,18 @@ func TestARepeatedCreateShowsTheRecordAsItIsNow(t *testing.T) {
 	})
 }
 
+// TestARepeatedCreateNeedsNoParent: the repetition shows the record also after the deletion of the parent.
+func TestARepeatedCreateNeedsNoParent(t *testing.T) {
+	forKinds(t, func(s subject) bool { return s.child }, func(t *testing.T, d *desk) {
+		path, body := d.collection()+"/create", stacktest.WithHeaders(d.body, it.KeyHeader, "k")
+		first := d.Call(t, 200, http.MethodPost, path, body)
+		d.Call(t, 200, http.MethodDelete, d.parents().at(d.owner)+"?force=true", nil)
+		again := d.Call(t, 200, http.MethodPost, path, body)
+		require.Equal(t, "true", again.Header.Get("Idempotent-Replayed"))
+		require.Equal(t, string(first.Body), string(again.Body))
+	})
+}
+
 func TestOneOfSimultaneousCreatesUnderAKeyIsDone(t *testing.T) {
 	forEvery(t, func(t *testing.T, d *desk) {
 		other := d.instance(func(*api.Env) {})

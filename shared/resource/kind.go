@@ -31,9 +31,11 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Max int
 	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
 	Advice string
-	// Parent is the kind of the record that records of this kind belong to; nil for records
+	// Bytes bounds the JSON of a record; 0 for maxBytes.
+	Bytes int
+	// Parent names the kind of the record that records of this kind belong to; empty for records
 	// of an event or organization.
-	Parent Parent
+	Parent ParentNames
 	// Children are the kinds of records that belong to records of this kind. MayDelete gets
 	// the numbers.
 	Children []string
@@ -43,17 +45,20 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Sums   []string
 	Adds   func(P) []Sum
 	Counts func(P, map[string]int)
-	// Order returns the place of a record in a list; records of the same place go by their creation. Nil for
-	// a kind without. Tree is for records that stand below each other.
-	Order func(P) int
-	Tree  *Tree[P]
-	// Serial names the counter that gives a new record its running number, and Numbered sets the number.
-	Serial   func(P) string
-	Numbered func(P, int)
-	// Also returns further writes of a change, for example of a record that is made with a new parent.
-	Also func(context.Context, Store, Admission[P]) ([]table.Write, error)
+	// Order points to the place of a record in a list; records of the same place go by their creation. A new record
+	// without a place gets the place after the last one. Nil for a kind without.
+	Order func(P) *int
+	// Above returns the id of the record of the kind directly above a record, empty at the top, and Nest sets the
+	// records directly below a record, for a kind whose records form a tree. The records of a tree have one owner.
+	Above func(P) string
+	Nest  func(P, []P)
+	// Serial names the counter that gives a new record its running number, and sets the number unless it is 0.
+	Serial func(P, int) string
+	// Also returns an operation of the transaction that creates a record, for example the creation of a record
+	// that a new parent has from the start.
+	Also func(Store, Owner, P) (write.Op, error)
 	// MayDelete returns the 409 of a record that must not be deleted unless the client
-	// forces the deletion, see Confirm. Nil for a kind without a condition.
+	// forces the deletion, see Confirm. A tree is asked also when the client forces. Nil for a kind without a condition.
 	MayDelete func(Deletion[P]) error
 	// Unique returns the value of the property UniqueField that no two records of an owner
 	// share; empty for a record without a value. Nil for a kind without unique values.
@@ -63,6 +68,11 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// version of a record by them and by the parent. Nil for a kind without.
 	Named func(P, Owner) []table.Key
 	Admit func(Admission[P]) error
+	// ReadsParent reports whether Admit reads the parent: then a change of the parent before the write makes
+	// Admit run again. Nil for a kind whose Admit never does.
+	ReadsParent func(P) bool
+	// Watched has also each update raise the version of the item that counts the records.
+	Watched bool
 	// Show completes a record for an answer with what is not stored. Nil for a kind without.
 	Show func(P, Store, Owner)
 	// Finish ends what an earlier request has begun with a stored record and not ended, and returns the record
@@ -82,15 +92,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Redact func([]change.Value)
 }
 
-// Parent is a Kind of records that own other records.
-type Parent interface{ names() (kind, title string) }
-
-func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
-
-// ParentNames are the Name and the Title of a Parent, for a kind that its Parent also needs.
+// ParentNames are the Name and the Title of the kind of a parent.
 type ParentNames struct{ Name, Title string }
-
-func (p ParentNames) names() (kind, title string) { return p.Name, p.Title }
 
 // Draft has the properties that a client may write. Apply writes the properties that were sent
 // into the record, and returns the 400 of a property that breaks a rule. Apply may run several
@@ -118,7 +121,7 @@ type Edit[P any] struct {
 }
 
 // Admission is the next version of a record, before it is written. Admit may complete it. Admit runs again
-// if the parent or the record has changed before the write.
+// if the record has changed before the write.
 type Admission[P any] struct {
 	Owner
 	Verb   record.Verb
@@ -135,8 +138,11 @@ type Admission[P any] struct {
 // Deletion is a record that is to be deleted.
 type Deletion[P any] struct {
 	Record P
-	// Children are the numbers of the records below, by kind, and the sums by name.
+	// Children are the numbers of the records of the record, by kind, and the sums by name.
 	Children map[string]int
+	// Below is how many records stand directly below the record of a tree. Force reports whether the client forces.
+	Below int
+	Force bool
 }
 
 // Confirm returns the 409 of a deletion that needs ?force=true.
@@ -169,23 +175,22 @@ func (k *Kind[R, P, D]) taken() error {
 	return apierr.Conflict("DUPLICATE_"+strings.ToUpper(k.UniqueField), message).Field(k.UniqueField)
 }
 
-// parentKeys returns the keys of the owner's parent record; nil for an owner without a parent.
-func (k *Kind[R, P, D]) parentKeys(o Owner) []table.Key {
-	if k.Parent == nil {
+// parentKeys returns the keys of the owner's parent record; nil for an owner without a stored parent.
+func (c Collection[R, P, D]) parentKeys() []table.Key {
+	kind := c.kind.Parent.Name
+	if kind == "" || c.starting {
 		return nil
 	}
-	kind, _ := k.Parent.names()
-	return []table.Key{o.top().Key(kind, o.Parent), o.DeletedKey(kind, o.Parent)}
+	return []table.Key{c.owner.top().Key(kind, c.owner.Parent), c.owner.DeletedKey(kind, c.owner.Parent)}
 }
 
 // checkParent refuses an owner without the parent record: 404. For Created and Restored a
 // deleted parent is a 409.
-func (k *Kind[R, P, D]) checkParent(o Owner, verb record.Verb, got map[table.Key]table.Item) error {
-	keys := k.parentKeys(o)
+func (c Collection[R, P, D]) checkParent(verb record.Verb, got map[table.Key]table.Item) error {
+	keys, title := c.parentKeys(), c.kind.Parent.Title
 	if keys == nil {
 		return nil
 	}
-	_, title := k.Parent.names()
 	if _, ok := got[keys[0]]; ok {
 		return nil
 	}

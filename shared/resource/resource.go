@@ -24,11 +24,15 @@ import (
 )
 
 // Keys are the patterns of the items of small records: of an event or organization, and of
-// another small record. An erasure masks the address in data requests.
+// another small record. An erasure masks the address in data requests, and empties records of awards.
 var Keys = slices.Concat(
 	[]keys.Pattern{
 		{Name: "data request", PK: "o#F", SK: "R#data_request#<id>", Personal: keys.Person},
 		{Name: "deleted data request", PK: "o#F", SK: "D#data_request#<id>", Personal: keys.Person},
+		{Name: "award submission", PK: "o#F#<parent>", SK: "R#award_submission#<id>", Personal: keys.Person},
+		{Name: "deleted award submission", PK: "o#F", SK: "D#award_submission#<id>", Personal: keys.Person},
+		{Name: "award review", PK: "o#F#<parent>", SK: "R#award_review#<id>", Personal: keys.Person},
+		{Name: "deleted award review", PK: "o#F", SK: "D#award_review#<id>", Personal: keys.Person},
 	},
 	keys.Both("record", "#F", "R#<kind>#<id>", keys.Outside),
 	keys.Both("record", "#F#<parent>", "R#<kind>#<id>", keys.Outside),
@@ -49,7 +53,7 @@ const Keep = 30 * 24 * time.Hour
 type Owner struct {
 	Org, Event int64
 	Parent     string
-	// Within is the record of a Tree that the records stand directly below; empty for all. It is no part of
+	// Within is the record of a tree that the records stand directly below; empty for all. It is no part of
 	// a key.
 	Within string
 }

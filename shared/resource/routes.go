@@ -17,7 +17,7 @@ type Routes struct {
 	// Path is the path of the collection. Its prefix names the owner: an event, an organization,
 	// or, without either, the organization of the token. A kind with several prefixes has Routes
 	// for each. ID is the path's name of a record's id, for example ruleId, and Parent that of
-	// the parent's id; empty without a parent. Within is the path's name of the record of a Tree that the
+	// the parent's id; empty without a parent. Within is the path's name of the record of a tree that the
 	// records stand below.
 	Path, ID, Parent, Within string
 	// One and Many are the names in operation ids, for example Rule and Rules.
@@ -44,13 +44,13 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	one := r.Path + "/{" + r.ID + "}"
 	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
 	update := handler(k, store, all.update)
-	lists := r.lists(k.Tree != nil)
+	lists := r.lists(k.Above != nil)
 	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
 	if r.Paged {
 		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, says(r.Reads, lists)...)
 	}
 	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, says(r.Writes, deletes)...)
-	if k.Tree != nil {
+	if k.Above != nil {
 		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, says(r.Writes, deletes)...)
 	} else if k.MayDelete != nil {
 		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, says(r.Writes, deletes)...)

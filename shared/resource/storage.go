@@ -38,8 +38,8 @@ func (s storage[R, P, D]) Decode(from table.Item) (*R, error) { return decode[R,
 func (s storage[R, P, D]) NotFound() error { return s.kind.notFound() }
 
 func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
-	keys := s.kind.parentKeys(s.owner)
-	if countedBy(verb) != 0 || s.kind.Admit != nil {
+	keys := s.parentKeys()
+	if countedBy(verb) != 0 || s.kind.Watched {
 		keys = append(keys, s.countKey())
 	}
 	if verb == record.Deleted {
@@ -52,7 +52,7 @@ func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
 // the deleted records of all parents stand together, and a purge may have begun after Keep,
 // and may have purged the record's own records first.
 func (s storage[R, P, D]) Check(step record.Step[R], got write.Items) error {
-	if err := s.kind.checkParent(s.owner, step.Verb, got); err != nil || step.Before == nil {
+	if err := s.checkParent(step.Verb, got); err != nil || step.Before == nil {
 		return err
 	}
 	h := P(step.Before).header()
@@ -74,7 +74,7 @@ func (s storage[R, P, D]) Named(r *R) (keys []table.Key) {
 		keys = append(keys, s.kind.Named(r, s.owner)...)
 	}
 	if s.kind.Serial != nil && P(r).Revision() <= 1 {
-		keys = append(keys, s.owner.SerialKey(s.kind.Serial(r)))
+		keys = append(keys, s.owner.SerialKey(s.kind.Serial(r, 0)))
 	}
 	return append(keys, s.sumKeys(r)...)
 }
@@ -83,32 +83,15 @@ func (s storage[R, P, D]) Admit(step record.Step[R], got write.Items) error {
 	if s.kind.Admit == nil {
 		return nil
 	}
-	a, err := s.admission(step, got)
-	if err != nil {
+	a := Admission[P]{Owner: s.owner, Verb: step.Verb, Record: step.After, Now: s.Now(), Found: got}
+	if keys := s.parentKeys(); keys != nil {
+		a.Parent = got[keys[0]]
+	}
+	var err error
+	if a.Count, _, err = countOf(got, s.countKey()); err != nil {
 		return err
 	}
 	return s.kind.Admit(a)
-}
-
-func (s storage[R, P, D]) admission(step record.Step[R], got write.Items) (a Admission[P], err error) {
-	a = Admission[P]{Owner: s.owner, Verb: step.Verb, Record: step.After, Now: s.Now(), Found: got}
-	if keys := s.kind.parentKeys(s.owner); keys != nil {
-		a.Parent = got[keys[0]]
-	}
-	a.Count, _, err = countOf(got, s.countKey())
-	return a, err
-}
-
-// also returns the further writes of the kind.
-func (s storage[R, P, D]) also(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
-	if s.kind.Also == nil {
-		return nil, nil
-	}
-	a, err := s.admission(step, got)
-	if err != nil {
-		return nil, err
-	}
-	return s.kind.Also(ctx, s.Store, a)
 }
 
 // Writes returns the writes of the record, the unique value, the number of records, the
@@ -130,8 +113,7 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	also, err := s.also(ctx, step, got)
-	if err != nil {
+	if err := s.bound(step.After); err != nil {
 		return nil, err
 	}
 	stored, err := s.store(step)
@@ -146,7 +128,7 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	writes := slices.Concat(stored, numbered, held, number, s.parent(step.Verb, got), []table.Write{noted.Write()}, childless, sums, also)
+	writes := slices.Concat(stored, numbered, held, number, s.parent(step, got), []table.Write{noted.Write()}, childless, sums)
 	if s.kind.Security != nil {
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
@@ -248,11 +230,11 @@ func countedBy(verb record.Verb) int {
 }
 
 // number returns the write that counts the record. It refuses a record too many. The
-// number is exact: of two creations at a time, the second is planned again. An update of a kind with Admit
-// writes the same number again: the version of the item then tells of every write of a record.
+// number is exact: of two creations at a time, the second is planned again. An update of a kind that is Watched
+// writes the same number again.
 func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
 	by := countedBy(verb)
-	if by == 0 && s.kind.Admit == nil {
+	if by == 0 && !s.kind.Watched {
 		return nil, nil
 	}
 	number, stored, err := countOf(got, s.countKey())
@@ -267,28 +249,27 @@ func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Wri
 }
 
 // parent returns the condition that the parent is still there when a record comes into
-// being below it, and that the parent has not changed if the kind admits records by it.
-func (s storage[R, P, D]) parent(verb record.Verb, got write.Items) []table.Write {
-	keys := s.kind.parentKeys(s.owner)
+// being below it, and that the parent has not changed if Admit has read it.
+func (s storage[R, P, D]) parent(step record.Step[R], got write.Items) []table.Write {
+	keys := s.parentKeys()
 	switch {
 	case keys == nil:
 		return nil
-	case s.kind.Admit != nil:
+	case s.kind.ReadsParent != nil && s.kind.ReadsParent(step.After):
 		return []table.Write{table.Version(keys[0], got[keys[0]].Version)}
-	case verb == record.Created || verb == record.Restored:
+	case countedBy(step.Verb) > 0:
 		return []table.Write{table.Exists(keys[0])}
 	}
 	return nil
 }
 
 // mayDelete asks the kind whether a record may be deleted. It returns conditions that the
-// numbers of the record's own records and of the sums stay as read. A record of a Tree with records
-// below is never deleted.
+// numbers of the record's own records and of the sums stay as read.
 func (s storage[R, P, D]) mayDelete(step record.Step[R], got write.Items) (conditions []table.Write, err error) {
-	if step.Verb != record.Deleted || s.kind.MayDelete == nil || s.force && s.kind.Tree == nil {
+	if step.Verb != record.Deleted || s.kind.MayDelete == nil || s.force && s.kind.Above == nil {
 		return nil, nil
 	}
-	d := Deletion[P]{Record: step.Before}
+	d := Deletion[P]{Record: step.Before, Force: s.force}
 	id := P(step.Before).RecordID()
 	if d.Children, err = s.numbers(id, got); err != nil {
 		return nil, err
@@ -300,11 +281,6 @@ func (s storage[R, P, D]) mayDelete(step record.Step[R], got write.Items) (condi
 		}
 		conditions = append(conditions, condition)
 	}
-	if s.kind.Tree != nil && d.Children[s.kind.Tree.Number] > 0 {
-		return nil, s.kind.Tree.Refuse(d.Children[s.kind.Tree.Number])
-	}
-	if s.force {
-		return conditions, nil
-	}
+	d.Below = len(below(d.Children))
 	return conditions, s.kind.MayDelete(d)
 }

@@ -115,7 +115,7 @@ var (
 		Name: "topic", Title: "Topic", Many: "topics", Max: 50, Children: []string{"reply"}, MayDelete: refuseReplies,
 	}
 	replies = &resource.Kind[reply, *reply, replyDraft]{
-		Name: "reply", Title: "Reply", Many: "replies", Max: 400, Parent: topics, Unique: (*reply).unique, UniqueField: "text",
+		Name: "reply", Title: "Reply", Many: "replies", Max: 400, Parent: resource.ParentNames{Name: "topic", Title: "Topic"}, Unique: (*reply).unique, UniqueField: "text",
 	}
 	notices = &resource.Kind[notice, *notice, noticeDraft]{
 		Name: "notice", Title: "Notice", Many: "notices", Max: 50, Unique: (*notice).unique, UniqueField: "text",
@@ -196,7 +196,7 @@ type subject struct {
 // of completes a subject by the kind and the operations of the group.
 func of[R any, P resource.Record[R], D resource.Draft[P]](k *resource.Kind[R, P, D], s subject) subject {
 	s.kind, s.title, s.unique, s.publishes = k.Name, k.Title, k.UniqueField, k.Publishes
-	s.child, s.forced, s.large = k.Parent != nil, k.MayDelete != nil, k.Max >= 300
+	s.child, s.forced, s.large = k.Parent.Name != "", k.MayDelete != nil, k.Max >= 300
 	for _, op := range s.group.Operations {
 		if id, ok := strings.CutPrefix(op.Path, s.path+"/{"); ok && op.Method == http.MethodDelete && !strings.Contains(id, "{") {
 			s.id = strings.TrimSuffix(id, "}")

@@ -40,13 +40,21 @@ func (o Owner) SerialKey(name string) table.Key {
 	return table.Key{PK: o.top().Partition(), SK: serial + name}
 }
 
+// adds returns the sums of a record: those of the kind, and the one that tells the record above.
+func (s storage[R, P, D]) adds(r P) (all []Sum) {
+	if s.kind.Adds != nil {
+		all = s.kind.Adds(r)
+	}
+	if s.kind.Above != nil && s.kind.Above(r) != "" {
+		all = append(all, Sum{Kind: s.kind.Name, Of: s.kind.Above(r), Name: belowPrefix + r.RecordID(), By: 1})
+	}
+	return all
+}
+
 // sumKeys returns the keys of the numbers that the last and the next version add to, and of the records that
 // the next version names.
 func (s storage[R, P, D]) sumKeys(r *R) (keys []table.Key) {
-	if s.kind.Adds == nil {
-		return nil
-	}
-	next := s.kind.Adds(r)
+	next := s.adds(r)
 	for _, sum := range slices.Concat(P(r).header().meta.Sums, next) {
 		keys = append(keys, s.owner.SumKey(sum.Of, s.kind.Name))
 	}
@@ -59,13 +67,10 @@ func (s storage[R, P, D]) sumKeys(r *R) (keys []table.Key) {
 // sums returns the writes of the numbers that change with the record, and the conditions that the records of
 // new sums are there. A deleted record adds nothing.
 func (s storage[R, P, D]) sums(step record.Step[R], got write.Items) (writes []table.Write, err error) {
-	if s.kind.Adds == nil {
-		return nil, nil
-	}
 	h := P(step.After).header()
 	before := h.meta.Sums
 	if h.meta.Sums = nil; step.Verb != record.Deleted {
-		h.meta.Sums = s.kind.Adds(step.After)
+		h.meta.Sums = s.adds(step.After)
 	}
 	changes := map[string]map[string]int{}
 	for _, sum := range before {
@@ -112,7 +117,7 @@ func gone(kind string) error {
 // stored.
 func resum(got write.Items, key table.Key, by map[string]int) ([]table.Write, error) {
 	stored := got[key]
-	numbers, err := Numbers(stored)
+	numbers, err := DecodeNumbers(stored)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +139,8 @@ func resum(got write.Items, key table.Key, by map[string]int) ([]table.Write, er
 	return []table.Write{table.Replace(item, stored.Version)}, err
 }
 
-// Numbers decodes the numbers of an item under a SumKey; empty for a missing item.
-func Numbers(stored table.Item) (map[string]int, error) {
+// DecodeNumbers returns the numbers of an item under a SumKey; empty for a missing item.
+func DecodeNumbers(stored table.Item) (map[string]int, error) {
 	numbers := map[string]int{}
 	if stored.Data == nil {
 		return numbers, nil
@@ -155,6 +160,9 @@ func (c Collection[R, P, D]) numberKeys(id string) (keys []table.Key) {
 	for _, kind := range c.kind.Sums {
 		keys = append(keys, c.owner.SumKey(id, kind))
 	}
+	if c.kind.Above != nil {
+		keys = append(keys, c.owner.SumKey(id, c.kind.Name))
+	}
 	return keys
 }
 
@@ -170,7 +178,7 @@ func (c Collection[R, P, D]) numbers(id string, got write.Items) (map[string]int
 			all[c.kind.Children[i]] = number
 			continue
 		}
-		sums, err := Numbers(got[key])
+		sums, err := DecodeNumbers(got[key])
 		if err != nil {
 			return nil, err
 		}
@@ -181,34 +189,37 @@ func (c Collection[R, P, D]) numbers(id string, got write.Items) (map[string]int
 	return all, nil
 }
 
-// complete completes stored records for an answer: with their numbers and what else is not stored. Built-in records
-// are complete.
+// complete completes stored records for an answer: with their numbers, with what else is not stored, and with the records
+// below. Built-in records are complete.
 func (c Collection[R, P, D]) complete(ctx context.Context, all ...P) error {
-	if c.kind.Counts != nil {
-		var keys []table.Key
-		for _, r := range all {
+	var keys []table.Key
+	for _, r := range all {
+		if c.kind.Counts != nil {
 			keys = append(keys, c.numberKeys(r.RecordID())...)
 		}
-		got, err := c.Table.GetMany(ctx, keys)
-		if err != nil {
-			return err
-		}
-		for _, r := range all {
+	}
+	got, err := c.Table.GetMany(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var lower []string
+	for _, r := range all {
+		if c.kind.Counts != nil {
 			numbers, err := c.numbers(r.RecordID(), got)
 			if err != nil {
 				return err
 			}
 			c.kind.Counts(r, numbers)
+			lower = append(lower, below(numbers)...)
+		}
+		if c.kind.Show != nil && r.Revision() > 0 {
+			c.kind.Show(r, c.Store, c.owner)
 		}
 	}
-	if c.kind.Show != nil {
-		for _, r := range all {
-			if r.Revision() > 0 {
-				c.kind.Show(r, c.Store, c.owner)
-			}
-		}
+	if c.kind.Above == nil {
+		return nil
 	}
-	return nil
+	return c.nest(ctx, all, lower)
 }
 
 // serial gives a new record its running number, and returns the write of the counter. A creation that is
@@ -217,12 +228,12 @@ func (s storage[R, P, D]) serial(step record.Step[R], got write.Items) ([]table.
 	if s.kind.Serial == nil || step.Verb != record.Created {
 		return nil, nil
 	}
-	key := s.owner.SerialKey(s.kind.Serial(step.After))
+	key := s.owner.SerialKey(s.kind.Serial(step.After, 0))
 	last, stored, err := countOf(got, key)
 	if err != nil {
 		return nil, err
 	}
-	s.kind.Numbered(step.After, last+1)
+	s.kind.Serial(step.After, last+1)
 	stored.Key = key
 	return []table.Write{table.Recount(stored, last, 1)}, nil
 }

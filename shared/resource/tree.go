@@ -2,50 +2,78 @@ package resource
 
 import (
 	"context"
+	"errors"
+	"maps"
 	"slices"
+	"strings"
 
+	"lectern/shared/apierr"
 	"lectern/shared/record"
+	"lectern/shared/table"
 	"lectern/shared/write"
 )
 
-// Tree describes a kind whose records stand below each other. The records of a tree have one owner.
-type Tree[P any] struct {
-	// Above returns the id of the record above; empty for a record at the top.
-	Above func(P) string
-	// Nest sets in a record the records directly below, in their order.
-	Nest func(P, []P)
-	// Number is the name of the Sum that counts the records directly below a record.
-	Number string
-	// Refuse returns the 409 of a deletion of a record with so many records below.
-	Refuse func(count int) error
+// belowPrefix begins the name of the sum that a record of a tree adds to the record above; the id follows. So the numbers of
+// a record name the records directly below.
+const belowPrefix = "below:"
+
+// below returns the ids of the records directly below a record with these numbers.
+func below(numbers map[string]int) (ids []string) {
+	for _, name := range slices.Sorted(maps.Keys(numbers)) {
+		if id, ok := strings.CutPrefix(name, belowPrefix); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
-// nest completes the records of a tree with the records below. some are the records to complete, all are the
-// records of the owner.
-func (c Collection[R, P, D]) nest(some, all []P) {
-	below := map[string][]P{}
+// nest completes records with the records below them, whose ids are lower.
+func (c Collection[R, P, D]) nest(ctx context.Context, all []P, lower []string) error {
+	keys := make([]table.Key, len(lower))
+	for i, id := range lower {
+		keys[i] = c.key(id)
+	}
+	got, err := c.Table.GetMany(ctx, keys)
+	if err != nil {
+		return err
+	}
+	var next []P
+	for _, stored := range got {
+		r, err := decode[R, P](stored)
+		if err != nil {
+			return err
+		}
+		next = append(next, r)
+	}
+	if len(next) > 0 {
+		if err := c.complete(ctx, next...); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(next, c.compare)
+	nested := map[string][]P{}
+	for _, r := range next {
+		nested[c.kind.Above(r)] = append(nested[c.kind.Above(r)], r)
+	}
 	for _, r := range all {
-		above := c.kind.Tree.Above(r)
-		below[above] = append(below[above], r)
+		c.kind.Nest(r, nested[r.RecordID()])
 	}
-	for _, r := range slices.Concat(all, some) {
-		c.kind.Tree.Nest(r, below[r.RecordID()])
-	}
+	return nil
 }
 
-// directly returns the records directly below the record that the owner names, or those at the top. It returns a
-// 404 if the record is missing.
-func (c Collection[R, P, D]) directly(all []P) ([]P, error) {
+// directly returns the filter of the records directly below the record that the owner names, or of those at the top. It
+// returns a 404 if the record is missing.
+func (c Collection[R, P, D]) directly(all []P) (func(P) bool, error) {
 	within := c.owner.Within
 	if within != "" && !slices.ContainsFunc(all, func(r P) bool { return r.RecordID() == within }) {
 		return nil, c.kind.notFound()
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r P) bool { return c.kind.Tree.Above(r) != within }), nil
+	return func(r P) bool { return c.kind.Above(r) == within }, nil
 }
 
 // outside reports whether a record does not stand directly below the record that the owner names.
 func (c Collection[R, P, D]) outside(r P) bool {
-	return c.kind.Tree != nil && c.owner.Within != "" && c.kind.Tree.Above(r) != c.owner.Within
+	return c.kind.Above != nil && c.owner.Within != "" && c.kind.Above(r) != c.owner.Within
 }
 
 type cascadeInput struct {
@@ -53,45 +81,52 @@ type cascadeInput struct {
 	Cascade bool `query:"cascade" doc:"Whether to delete all records below too; it needs force=true. Without it a record with records below is a 409."`
 }
 
+// cascades is how often a deletion begins again because of new records below.
+const cascades = 10
+
 // cascade deletes a record. With force and cascade it deletes all records below first, the lowest first, so that
 // each stage of an interrupted deletion is whole and a repetition ends it. The record itself is only deleted
 // without any record below.
 func (c Collection[R, P, D]) cascade(ctx context.Context, in *cascadeInput) (*R, error) {
-	all, err := c.load(ctx)
-	if err != nil {
-		return nil, err
+	ch := Change[D]{Verb: record.Deleted, Guard: write.Guard{IfMatch: in.IfMatch}, Force: in.Force}
+	if !in.Force || !in.Cascade {
+		return c.Change(ctx, in.ID, ch)
 	}
-	guard := write.Guard{IfMatch: in.IfMatch}
-	below := c.below(all, in.ID)
-	if at := slices.IndexFunc(all, func(r P) bool { return r.RecordID() == in.ID }); at >= 0 && !c.outside(all[at]) && len(below) > 0 {
-		if !in.Force || !in.Cascade {
-			return nil, c.kind.Tree.Refuse(len(below))
+	for range cascades {
+		r, err := c.Get(ctx, in.ID)
+		if err == nil {
+			err = ch.Guard.Check(r.header().version, r.header().UpdatedAt)
 		}
-		h := all[at].header()
-		if err := guard.Check(h.version, h.UpdatedAt); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		if err := c.removeAll(ctx, below); err != nil {
-			return nil, err
+		if err = c.removeBelow(ctx, in.ID); err == nil {
+			r, err = c.Change(ctx, in.ID, ch)
+		}
+		if refused := (*apierr.Error)(nil); !errors.As(err, &refused) || refused.Code != CodeConfirm {
+			return r, err
 		}
 	}
-	return c.Change(ctx, in.ID, Change[D]{Verb: record.Deleted, Guard: guard, Force: in.Force})
+	return nil, apierr.Unavailable()
 }
 
-// below returns the ids of all records below a record, the lowest first.
-func (c Collection[R, P, D]) below(all []P, id string) (ids []string) {
-	for _, r := range all {
-		if c.kind.Tree.Above(r) == id {
-			ids = slices.Concat(ids, c.below(all, r.RecordID()), []string{r.RecordID()})
-		}
-	}
-	return ids
-}
-
-func (c Collection[R, P, D]) removeAll(ctx context.Context, ids []string) error {
+// removeBelow deletes the records below a record, the lowest first. Another request may have deleted them.
+func (c Collection[R, P, D]) removeBelow(ctx context.Context, id string) error {
 	c.owner.Within = ""
-	for _, id := range ids {
-		if _, err := c.Change(ctx, id, Change[D]{Verb: record.Deleted, Force: true}); err != nil {
+	key := c.owner.SumKey(id, c.kind.Name)
+	got, err := c.Table.GetMany(ctx, []table.Key{key})
+	if err != nil {
+		return err
+	}
+	numbers, err := DecodeNumbers(got[key])
+	if err != nil {
+		return err
+	}
+	for _, lower := range below(numbers) {
+		if err := c.removeBelow(ctx, lower); err != nil {
+			return err
+		}
+		if _, err := c.records(true).Change(ctx, lower, record.Change[R]{Verb: record.Deleted}); err != nil && !apierr.IsNotFound(err) {
 			return err
 		}
 	}

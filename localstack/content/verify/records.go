@@ -70,7 +70,7 @@ func (o *Organization) addNumber(kind string, item raw.Item) {
 
 // addSums adds the numbers that records of a kind add to another record.
 func (o *Organization) addSums(item raw.Item) {
-	numbers, err := resource.Numbers(table.Item{Key: item.Key, Data: []byte(item.Data)})
+	numbers, err := resource.DecodeNumbers(table.Item{Key: item.Key, Data: []byte(item.Data)})
 	if err != nil {
 		o.problemf("the numbers %s of %s cannot be read", item.SK, item.PK)
 	}

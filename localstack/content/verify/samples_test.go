@@ -41,6 +41,12 @@ func (d sampleDraft) Apply(e resource.Edit[*sample]) error {
 
 func (s *sample) unique() string { return s.Name }
 
+// number sets the running number, and returns the counter.
+func (s *sample) number(n int) string {
+	s.Number = n
+	return "box#2026"
+}
+
 // addsTo returns what a sample of a kind adds to the one beside it.
 func addsTo(kind string) func(*sample) []resource.Sum {
 	return func(s *sample) []resource.Sum {
@@ -54,10 +60,16 @@ func addsTo(kind string) func(*sample) []resource.Sum {
 var (
 	boxes = &resource.Kind[sample, *sample, sampleDraft]{
 		Name: "box", Title: "Box", Many: "boxes", Max: 9, Unique: (*sample).unique, UniqueField: "name", Adds: addsTo("box"),
-		Serial: func(*sample) string { return "box#2026" }, Numbered: func(s *sample, n int) { s.Number = n },
+		Serial: (*sample).number,
 	}
+	// personal are kinds with patterns of their own.
+	personal = []*resource.Kind[sample, *sample, sampleDraft]{
+		{Name: "award_submission", Title: "Submission", Many: "submissions", Max: 9, Parent: inBox},
+		{Name: "award_review", Title: "Review", Many: "reviews", Max: 9, Parent: inBox},
+	}
+	inBox  = resource.ParentNames{Name: "box", Title: "Box"}
 	things = &resource.Kind[sample, *sample, sampleDraft]{
-		Name: "thing", Title: "Thing", Many: "things", Max: 9, Parent: boxes, Unique: (*sample).unique, UniqueField: "name", Adds: addsTo("thing"),
+		Name: "thing", Title: "Thing", Many: "things", Max: 9, Parent: inBox, Unique: (*sample).unique, UniqueField: "name", Adds: addsTo("thing"),
 	}
 )
 
@@ -81,6 +93,17 @@ func addSmallRecords(t *testing.T, s *stacktest.Stack, tbl *table.Table) {
 		require.NoError(t, err)
 		_, err = things.Of(store, owner).Create(ctx, sampleDraft{"Two", thing.ID})
 		require.NoError(t, err)
+		if owner.Event != 0 {
+			continue
+		}
+		for _, kind := range personal {
+			for _, verb := range []record.Verb{record.Updated, record.Deleted} {
+				r, err := kind.Of(store, owner).Create(ctx, sampleDraft{string(verb), ""})
+				require.NoError(t, err)
+				_, err = kind.Of(store, owner).Change(ctx, r.ID, resource.Change[sampleDraft]{Verb: verb})
+				require.NoError(t, err)
+			}
+		}
 	}
 }
 

@@ -43,7 +43,7 @@ const MaxSessions = 5000
 var Sessions = &resource.Kind[Session, *Session, SessionDraft]{
 	Name: "draft_session", Title: "Draft session", Many: "draft sessions", Max: MaxSessions, Parent: names,
 	Unique: func(p *Session) string { return p.SessionID }, UniqueField: "session_id",
-	Named: (*Session).named, Admit: admit,
+	Named: (*Session).named, Admit: admit, ReadsParent: func(*Session) bool { return true }, Watched: true,
 }
 
 // placements are the placements of a draft.

@@ -78,7 +78,7 @@ func TestWrongEntries(t *testing.T) {
 		require.Equal(t, field, h.command("VALIDATION_ERROR", "award-submit", input)["field"], field)
 	}
 	require.Equal(t, "answers[0].value", h.command("TYPE_MISMATCH", "award-submit", answer("number", "four"))["field"])
-	require.Equal(t, "answers[0].value", h.command("TYPE_MISMATCH", "award-submit", answer("text", strings.Repeat("x", 10_001)))["field"])
+	require.Equal(t, "answers[0].value", h.command("VALIDATION_ERROR", "award-submit", answer("text", strings.Repeat("x", 10_001)))["field"])
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"submission_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"program_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"org_id": 999_999}))

@@ -109,6 +109,7 @@ func newPerson(t *testing.T, o *office) *person {
 	o.NewSubsession(parent, "A part", object{"participants": speaking})
 	o.Client.Put(200, parent, object{"title": "A longer workshop"})
 	p.addFiles()
+	p.addAwards()
 	vip := o.NewField("VIP", "checkbox")
 	o.Put(200, p.id, object{"title": "Dr", "custom_fields": object{vip: true}})
 	o.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Acme", "contacts": []any{object{"contact_id": p.id, "is_primary": true}}})
