@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	aboutReview = "A review is the assignment of a submission to a reviewer in a round. Reviews of deleted submissions and rounds stay. `total_score` is the sum of the points of each " +
+	aboutReview = "A review is the assignment of a submission to a reviewer in a round. Reviews of deleted submissions and rounds " +
+		"stay. `total_score` is the sum of the points of each " +
 		"answer times the weight of its question, to two decimals. For example, a score:\n\n```json\n" +
 		`{"question_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "value": 4, "points": 4}` + "\n```"
 	aboutRemoval = "Removes a reviewer from the program, or from the round `round_id`: the open reviews of the reviewer are deleted. " +
@@ -20,7 +21,8 @@ const (
 )
 
 var reviewRoutes = append(resource.Of(award.Reviews, routes(resource.Routes{
-	Path: program + "/reviews", ID: "reviewId", Parent: programID, One: "AwardReview", Many: "AwardReviews", About: aboutReview, ReadOnly: true,
+	Path: program + "/reviews", ID: "reviewId", Parent: programID, One: "AwardReview", Many: "AwardReviews",
+	About: aboutReview, ReadOnly: true,
 }), (*service).store),
 	api.Delete("removeAwardReviewer", program+"/reviewers/{reviewerId}", (*service).removeReviewer, writers,
 		writes("reviewerId", aboutRemoval)...),
