@@ -58,7 +58,7 @@ var Group = api.NewGroup("Awards", start, slices.Concat(
 	submissionRoutes, reviewRoutes,
 ))
 
-const aboutCategories = "Categories stand below each other, up to three levels. To delete a category with submissions is a 409 " +
+const aboutCategories = "Categories form a tree of up to three levels. To delete a category with submissions is a 409 " +
 	"`CONFIRMATION_REQUIRED` without `force=true`; a category with subcategories also needs `cascade=true`, which deletes them too. "
 
 // readers and writers are the scopes of the group.

@@ -6,13 +6,12 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/award"
-	"lectern/shared/page"
 	"lectern/shared/resource"
 )
 
 const (
-	aboutReviews = "Lists the reviews of the program in the order of their creation, also those of submissions and rounds that were deleted."
-	aboutReview  = "A review is the assignment of a submission to a reviewer in a round. `total_score` is the sum of the points of each " +
+	aboutReview = "A review is the assignment of a submission to a reviewer in a round. Reviews of deleted submissions and rounds " +
+		"stay. `total_score` is the sum of the points of each " +
 		"answer times the weight of its question, to two decimals. For example, a score:\n\n```json\n" +
 		`{"question_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "value": 4, "points": 4}` + "\n```"
 	aboutRemoval = "Removes a reviewer from the program, or from the round `round_id`: the open reviews of the reviewer are deleted. " +
@@ -21,33 +20,13 @@ const (
 		` "removed_reviews": 3, "deleted_at": "2027-05-10T09:00:00.000Z"}` + "\n```"
 )
 
-var reviewRoutes = []api.Route[service]{
-	api.Get("listAwardReviews", program+"/reviews", (*service).listReviews, readers, below("", aboutReviews)...),
-	api.Get("getAwardReview", program+"/reviews/{reviewId}", (*service).getReview, readers, below("reviewId", aboutReview)...),
+var reviewRoutes = append(resource.Of(award.Reviews, routes(resource.Routes{
+	Path: program + "/reviews", ID: "reviewId", Parent: programID, One: "AwardReview", Many: "AwardReviews",
+	About: aboutReview, ReadOnly: true,
+}), (*service).store),
 	api.Delete("removeAwardReviewer", program+"/reviewers/{reviewerId}", (*service).removeReviewer, writers,
 		writes("reviewerId", aboutRemoval)...),
-}
-
-type reviewsInput struct {
-	resource.At
-	page.Query
-}
-
-func (s *service) listReviews(ctx context.Context, in *reviewsInput) (*page.Of[*award.Review], error) {
-	o, err := in.Owner(auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return award.Reviews.Of(s.records, o).Page(ctx, in.Query, nil)
-}
-
-func (s *service) getReview(ctx context.Context, in *oneInput) (*award.Review, error) {
-	o, err := in.Owner(auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return award.Reviews.Of(s.records, o).Get(ctx, in.ID)
-}
+)
 
 type removalInput struct {
 	resource.In

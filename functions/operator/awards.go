@@ -113,24 +113,23 @@ func (s *Service) restoreAward(ctx context.Context, in *awardRestore) (any, erro
 	if (in.Kind == "program") != (in.ID == "") {
 		return nil, apierr.Invalid("id", "id names the record to restore; a program is named by program_id alone.")
 	}
-	switch in.Kind {
-	case "program":
-		return restored(ctx, award.Programs.Of(at.Store, resource.Owner{Org: in.OrgID}), in.ProgramID)
-	case "category":
-		return restored(ctx, award.Categories.Of(at.Store, at.Owner), in.ID)
-	case "round":
-		return restored(ctx, award.Rounds.Of(at.Store, at.Owner), in.ID)
-	case "promo_code":
-		return restored(ctx, award.PromoCodes.Of(at.Store, at.Owner), in.ID)
-	case "submission":
-		return restored(ctx, award.Submissions.Of(at.Store, at.Owner), in.ID)
+	if in.Kind == "program" {
+		return restore(award.Programs)(ctx, award.Records{Store: at.Store, Owner: resource.Owner{Org: in.OrgID}}, in.ProgramID)
 	}
-	return restored(ctx, award.Reviews.Of(at.Store, at.Owner), in.ID)
+	return restores[in.Kind](ctx, at, in.ID)
 }
 
-// restored restores a record of a collection.
-func restored[R any, P resource.Record[R], D resource.Draft[P]](
-	ctx context.Context, all resource.Collection[R, P, D], id string,
-) (any, error) {
-	return all.Change(ctx, id, resource.Change[D]{Verb: record.Restored})
+// restores has the restore of each kind of record below a program.
+var restores = map[string]func(context.Context, award.Records, string) (any, error){
+	"category": restore(award.Categories), "round": restore(award.Rounds), "promo_code": restore(award.PromoCodes),
+	"submission": restore(award.Submissions), "review": restore(award.Reviews),
+}
+
+// restore returns the function that restores a record of a kind.
+func restore[R any, P resource.Record[R], D resource.Draft[P]](
+	kind *resource.Kind[R, P, D],
+) func(context.Context, award.Records, string) (any, error) {
+	return func(ctx context.Context, at award.Records, id string) (any, error) {
+		return kind.Of(at.Store, at.Owner).Change(ctx, id, resource.Change[D]{Verb: record.Restored})
+	}
 }

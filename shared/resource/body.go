@@ -14,7 +14,7 @@ type At struct {
 	EventID  int64  `path:"eventId" minimum:"1" doc:"The event's id."`
 	OrgID    int64  `path:"orgId" minimum:"1" doc:"The organization's id, the caller's own."`
 	ParentID string `path:"parentId" format:"uuid" doc:"The id of the record that the records belong to."`
-	WithinID string `path:"withinId" format:"uuid" doc:"The id of the record that the records stand below."`
+	WithinID string `path:"withinId" format:"uuid" doc:"The id of the record that the records are below."`
 }
 
 // Owner returns the owner that the path names, in the caller's organization. The pipeline

@@ -3,7 +3,6 @@ package resource
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 		return r, nil
 	}
 	key := c.key(id)
-	got, err := c.Table.GetMany(ctx, append(c.parentKeys(), key))
+	got, err := c.Table.GetMany(ctx, slices.Concat(c.parentKeys(), []table.Key{key}, c.shownKeys(id)))
 	if err != nil {
 		return nil, err
 	}
@@ -66,16 +65,24 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 	if err == nil && c.outside(r) {
 		return nil, c.kind.notFound()
 	}
-	return c.shown(ctx, r, err)
+	return c.shownFrom(ctx, got, r, err)
 }
 
 // shown finishes a record and completes it for an answer.
 func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, error) {
-	r, err = c.finished(ctx, r, err)
 	if err != nil || r == nil {
 		return r, err
 	}
-	return r, c.complete(ctx, r)
+	got, err := c.Table.GetMany(ctx, c.shownKeys(r.RecordID()))
+	return c.shownFrom(ctx, got, r, err)
+}
+
+// shownFrom is shown with the items of shownKeys among got.
+func (c Collection[R, P, D]) shownFrom(ctx context.Context, got write.Items, r P, err error) (P, error) {
+	if r, err = c.finished(ctx, r, err); err != nil {
+		return nil, err
+	}
+	return r, c.completeFrom(ctx, got, r)
 }
 
 // finished finishes a record.
@@ -109,22 +116,6 @@ func (c Collection[R, P, D]) Again(ctx context.Context, act record.Verb, before,
 	noted := s.noted(ctx, step)
 	writes, err := s.store(step)
 	return append(writes, noted.Write()), err
-}
-
-// Holder returns the id of the record that has a unique value; empty without such a record.
-func (c Collection[R, P, D]) Holder(ctx context.Context, value string) (string, error) {
-	stored, err := c.Table.Get(ctx, c.owner.HoldKey(c.kind.Name, value))
-	if errors.Is(err, table.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	held, err := record.Decode[Stored](stored)
-	if err != nil {
-		return "", err
-	}
-	return held.ID, nil
 }
 
 // last follows all ids in a sort key.
@@ -238,7 +229,7 @@ func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 		return nil, err
 	}
 	created, err := write.Run[*R](ctx, c.Table, op)
-	return c.shown(ctx, created, err)
+	return c.shownFrom(ctx, nil, created, err) // Nothing has numbers for a new record.
 }
 
 // creation returns the record that a draft makes under an id, and the operation that stores the record.

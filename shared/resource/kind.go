@@ -140,7 +140,7 @@ type Deletion[P any] struct {
 	Record P
 	// Children are the numbers of the records of the record, by kind, and the sums by name.
 	Children map[string]int
-	// Below is how many records stand directly below the record of a tree. Force reports whether the client forces.
+	// Below is how many records are directly below the record of a tree. Force reports whether the client forces.
 	Below int
 	Force bool
 }

@@ -53,7 +53,7 @@ const Keep = 30 * 24 * time.Hour
 type Owner struct {
 	Org, Event int64
 	Parent     string
-	// Within is the record of a tree that the records stand directly below; empty for all. It is no part of
+	// Within is the record of a tree that the records are directly below; empty for all. It is no part of
 	// a key.
 	Within string
 }

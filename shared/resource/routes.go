@@ -18,7 +18,7 @@ type Routes struct {
 	// or, without either, the organization of the token. A kind with several prefixes has Routes
 	// for each. ID is the path's name of a record's id, for example ruleId, and Parent that of
 	// the parent's id; empty without a parent. Within is the path's name of the record of a tree that the
-	// records stand below.
+	// records are below.
 	Path, ID, Parent, Within string
 	// One and Many are the names in operation ids, for example Rule and Rules.
 	One, Many string
@@ -29,8 +29,8 @@ type Routes struct {
 	Reads, Writes ratelimit.Bucket
 	// Paged has the list answer in pages. Post adds the create as POST on the collection, and
 	// Patch the update as PATCH. Restore adds the route that restores a deleted record, and Bulk
-	// the route that does many operations.
-	Paged, Post, Patch, Restore, Bulk bool
+	// the route that does many operations. ReadOnly has the routes list and get alone.
+	Paged, Post, Patch, Restore, Bulk, ReadOnly bool
 }
 
 // Of returns the routes of a kind: list, create, get, update and delete, and the routes that r
@@ -42,13 +42,17 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 		return append(names[:3:3], api.Limit(bucket), api.Describe(text))
 	}
 	one := r.Path + "/{" + r.ID + "}"
-	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
-	update := handler(k, store, all.update)
 	lists := r.lists(k.Above != nil)
 	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
 	if r.Paged {
 		list = api.Get("list"+r.Many, r.Path, handler(k, store, all.page), r.Read, says(r.Reads, lists)...)
 	}
+	get := api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, says(r.Reads, r.About)...)
+	if r.ReadOnly {
+		return []api.Route[S]{list, get}
+	}
+	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
+	update := handler(k, store, all.update)
 	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, says(r.Writes, deletes)...)
 	if k.Above != nil {
 		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, says(r.Writes, deletes)...)
@@ -58,7 +62,7 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	routes := []api.Route[S]{
 		list,
 		api.Post("create"+r.One, r.Path+"/create", create, r.Write, creates...),
-		api.Get("get"+r.One, one, handler(k, store, all.get), r.Read, says(r.Reads, r.About)...),
+		get,
 		api.Put("update"+r.One, one, update, r.Write, says(r.Writes, updates)...),
 		remove,
 	}
@@ -82,8 +86,8 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 // Descriptions of the operations that say the same of every kind.
 const (
 	lists   = "Lists all records that are not deleted, by their `order`, if they have one, and in the order of their creation."
-	tops    = " A result stands at the top and has the records below."
-	belows  = "Lists the records that stand directly below, by their `order`. Each has the records below."
+	tops    = " A result is at the top and has the records below."
+	belows  = "Lists the records directly below, by their `order`. Each has the records below."
 	updates = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
 		"A stale `updated_at` or `If-Match` is a 409."
 	deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."

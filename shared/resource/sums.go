@@ -189,19 +189,30 @@ func (c Collection[R, P, D]) numbers(id string, got write.Items) (map[string]int
 	return all, nil
 }
 
+// shownKeys returns the keys of the numbers that an answer shows of a record.
+func (c Collection[R, P, D]) shownKeys(id string) []table.Key {
+	if c.kind.Counts == nil {
+		return nil
+	}
+	return c.numberKeys(id)
+}
+
 // complete completes stored records for an answer: with their numbers, with what else is not stored, and with the records
 // below. Built-in records are complete.
 func (c Collection[R, P, D]) complete(ctx context.Context, all ...P) error {
 	var keys []table.Key
 	for _, r := range all {
-		if c.kind.Counts != nil {
-			keys = append(keys, c.numberKeys(r.RecordID())...)
-		}
+		keys = append(keys, c.shownKeys(r.RecordID())...)
 	}
 	got, err := c.Table.GetMany(ctx, keys)
 	if err != nil {
 		return err
 	}
+	return c.completeFrom(ctx, got, all...)
+}
+
+// completeFrom is complete with the items of shownKeys among got.
+func (c Collection[R, P, D]) completeFrom(ctx context.Context, got write.Items, all ...P) error {
 	var lower []string
 	for _, r := range all {
 		if c.kind.Counts != nil {

@@ -71,7 +71,7 @@ func (c Collection[R, P, D]) directly(all []P) (func(P) bool, error) {
 	return func(r P) bool { return c.kind.Above(r) == within }, nil
 }
 
-// outside reports whether a record does not stand directly below the record that the owner names.
+// outside reports whether a record is not directly below the record that the owner names.
 func (c Collection[R, P, D]) outside(r P) bool {
 	return c.kind.Above != nil && c.owner.Within != "" && c.kind.Above(r) != c.owner.Within
 }

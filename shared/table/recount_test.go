@@ -53,17 +53,3 @@ func TestEqualConditionsAreOne(t *testing.T) {
 		}
 	}
 }
-
-// TestAConditionGivesWayToAWrite that makes sure by itself that the item is there.
-func TestAConditionGivesWayToAWrite(t *testing.T) {
-	item := table.Item{Key: table.Key{PK: "a", SK: "-"}, Version: 4}
-	for _, w := range []table.Write{table.Insert(item), table.Replace(item, 3)} {
-		for _, pair := range [][]table.Write{{w, table.Exists(item.Key)}, {table.Exists(item.Key), w}} {
-			merged, ok := pair[0].Merge(pair[1])
-			require.True(t, ok)
-			require.Equal(t, w, merged)
-		}
-	}
-	_, ok := table.Remove(item.Key, 3).Merge(table.Exists(item.Key))
-	require.False(t, ok)
-}

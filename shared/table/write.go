@@ -172,18 +172,13 @@ func (w Write) Key() Key { return w.item.Key }
 func (w Write) Kind() string { return w.item.Kind }
 
 // Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions, with the Or of
-// the first; and the condition Exists with a write that makes or replaces the item. ok is false for any other two
-// writes. A merged bump for two records keeps no Last.
+// the first. ok is false for any other two writes. A merged bump for two records keeps no Last.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
 	switch {
 	case w.item.Key != other.item.Key:
 		return Write{}, false
 	case w.Bumps() && other.Bumps():
 		return w.mergeBump(other)
-	case w.kind == exists && other.keeps():
-		return other, true
-	case other.kind == exists && w.keeps():
-		return w, true
 	case w.n != other.n || w.kind != other.kind:
 		return Write{}, false
 	case w.count != nil && other.count != nil:
@@ -206,9 +201,6 @@ func (w Write) mergeBump(other Write) (merged Write, ok bool) {
 
 // Bumps reports whether the write adds to a version, without a condition on the version.
 func (w Write) Bumps() bool { return w.kind == bump || w.kind == bumpFor || w.kind == bumpSettings }
-
-// keeps reports whether the write makes sure by itself that the item is there.
-func (w Write) keeps() bool { return w.kind == insert || w.kind == replace }
 
 // checks reports whether the write is a condition alone.
 func (w Write) checks() bool { return w.kind == exists || w.kind == absent || w.kind == version }
