@@ -237,6 +237,9 @@ func (s *simulation) checkReceivers() {
 			require.Zero(s, r.disabled, "%s: %s", r.profile, r.reason)
 		}
 	}
+	if s.whole > delivery.MostFailing+24*time.Hour {
+		require.Positive(s, s.exhausted, "receivers that were disabled since they always failed")
+	}
 }
 
 // mostInAnHour bounds the requests to a receiver that always fails: ten open the breaker, and with
@@ -244,7 +247,8 @@ func (s *simulation) checkReceivers() {
 // the receiver each time.
 const mostInAnHour = 60
 
-// checkFailing checks a receiver that always fails.
+// checkFailing checks a receiver that always fails: the service disables it when it fails for 5 days. The attempts of
+// the changes of an organization may end before that.
 func (s *simulation) checkFailing(r *receiver) {
 	s.Helper()
 	for i, one := range r.sent {
@@ -252,7 +256,14 @@ func (s *simulation) checkFailing(r *receiver) {
 			require.Greater(s, one.at.Sub(r.sent[i-mostInAnHour].at), time.Hour, "%d requests in an hour", mostInAnHour)
 		}
 	}
-	if len(r.sent) > 0 && s.whole > delivery.MostFailing+24*time.Hour {
+	if len(r.sent) == 0 {
+		return
+	}
+	failing := r.sent[len(r.sent)-1].at.Sub(r.sent[0].at)
+	require.Less(s, failing, delivery.MostFailing+24*time.Hour, "a receiver that fails goes on to get requests")
+	if !r.disabled.IsZero() {
 		require.Equal(s, deliverer.ReasonFailing, r.reason)
+		require.Greater(s, failing, delivery.MostFailing-time.Hour, "a receiver is disabled too soon")
+		s.exhausted++
 	}
 }

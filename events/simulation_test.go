@@ -68,6 +68,8 @@ type simulation struct {
 	uncertain int
 	// waits has, by the first delays of the schedule, how long after the latest time of the delay an attempt came.
 	waits [3][]time.Duration
+	// exhausted is the number of receivers that were disabled since they always failed.
+	exhausted int
 }
 
 // body renders a body that names its message.
