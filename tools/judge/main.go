@@ -1,0 +1,95 @@
+// Command judge writes instances of agendas, and the agendas that the solver proposes, as a JSON line each. judge.py
+// solves the same instances with CP-SAT and prints the table of docs/performance.md.
+//
+//	go run ./tools/judge -sizes 30,60 -seconds 5 | .local/judge/bin/python tools/judge/judge.py
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/solver"
+	"lectern/tools/judge/instance"
+)
+
+// line is an instance with the result of the solver.
+type line struct {
+	instance.Instance
+	Result  solver.Result `json:"result"`
+	Total   int           `json:"total"`
+	Errors  int           `json:"errors"`
+	Seconds float64       `json:"seconds"`
+	// Ours marks an instance that is too large for another solver.
+	Ours bool `json:"ours"`
+}
+
+func main() {
+	sizes := flag.String("sizes", "30,60", "the numbers of sessions, with commas")
+	seeds := flag.Int("seeds", 1, "the instances of each size")
+	seconds := flag.Float64("seconds", 5, "the time for each instance")
+	google := flag.String("google", "", "the file of Google I/O 2019; empty to leave the programme out")
+	flag.Parse()
+	if err := run(os.Stdout, *sizes, *seeds, *seconds, *google); err != nil {
+		fmt.Fprintln(os.Stderr, "judge:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the lines of all instances.
+func run(w io.Writer, sizes string, seeds int, seconds float64, google string) error {
+	for _, size := range strings.Split(sizes, ",") {
+		n, err := strconv.Atoi(size)
+		if err != nil {
+			return err
+		}
+		for seed := range seeds {
+			if err := write(w, line{Instance: instance.Draw(n, uint64(seed+1))}, seconds); err != nil {
+				return err
+			}
+		}
+	}
+	if google == "" {
+		return nil
+	}
+	in, err := instance.ReadGoogleIO(google)
+	if err != nil {
+		return err
+	}
+	return write(w, line{Instance: in, Ours: true}, seconds)
+}
+
+// write solves an instance and writes the line.
+func write(w io.Writer, l line, seconds float64) error {
+	p, err := l.Problem()
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	p.Seed, p.Steps, p.Deadline = 1, math.MaxInt, begin.Add(time.Duration(seconds*float64(time.Second)))
+	l.Result = solver.Solve(p)
+	l.Seconds, l.Total = time.Since(begin).Seconds(), l.Result.Score.Total()
+	found, err := conflict.Check(l.Result.Agenda(p))
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		for _, c := range f.Conflicts {
+			if c.Level == conflict.Error {
+				l.Errors++
+			}
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%s: %d rooms, %d steps, %d errors, %d unplaced, %+v = %d in %.1f s\n", l.Name, len(l.Rooms), l.Result.Steps, l.Errors, len(l.Result.Unplaced), l.Result.Score, l.Total, l.Seconds)
+	for _, u := range l.Result.Unplaced {
+		fmt.Fprintln(os.Stderr, u)
+	}
+	return json.NewEncoder(w).Encode(l)
+}
