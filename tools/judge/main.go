@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 	"lectern/tools/judge/instance"
 )
@@ -76,16 +75,8 @@ func write(w io.Writer, l line, seconds float64) error {
 	p.Seed, p.Steps, p.Deadline = 1, math.MaxInt, begin.Add(time.Duration(seconds*float64(time.Second)))
 	l.Result = solver.Solve(p)
 	l.Seconds, l.Total = time.Since(begin).Seconds(), l.Result.Score.Total()
-	found, err := conflict.Check(l.Result.Agenda(p))
-	if err != nil {
+	if l.Errors, err = instance.Errors(p, l.Result); err != nil {
 		return err
-	}
-	for _, f := range found {
-		for _, c := range f.Conflicts {
-			if c.Level == conflict.Error {
-				l.Errors++
-			}
-		}
 	}
 	fmt.Fprintf(os.Stderr, "%s: %d rooms, %d steps, %d errors, %d unplaced, %+v = %d in %.1f s\n", l.Name, len(l.Rooms), l.Result.Steps, l.Errors, len(l.Result.Unplaced), l.Result.Score, l.Total, l.Seconds)
 	for _, u := range l.Result.Unplaced {

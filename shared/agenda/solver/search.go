@@ -6,98 +6,88 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"lectern/shared/agenda/board"
 )
 
-// search improves a board by simulated annealing: a move that makes the score worse stays with a probability
-// that falls with the temperature.
+// search improves a board by simulated annealing: a move to a worse score stays with a probability that falls
+// with the temperature.
 type search struct {
-	*board
+	*board.Board
 	*rand.Rand
-	// movable are the sessions to place, parents before subsessions, and the most constrained first.
-	movable []int
-	// undo are the changes of the present move.
+	Problem
+	// movable are the sessions to place: parents before subsessions, and the most constrained first.
+	movable []*board.Session
+	// undo has the earlier places of the sessions that the present move has moved.
 	undo  []change
 	steps int
 	// best are the places of the best agenda, and lowest the total of the score there.
-	best   []place
+	best   []board.Place
 	lowest int
 }
 
-// change is the place of a session before a change.
+// change is the earlier place of a session.
 type change struct {
-	session int
-	was     place
+	session *board.Session
+	was     board.Place
 }
 
-// The temperatures of a round, in points, and the moves of the first round for each session.
 const (
-	hot, cold  = 120.0, 4.0
-	firstRound = 500
-	// some is how many obstacles a move removes, and samples how many places are tried for each.
-	some, samples = 3, 12
+	// hot and cold are the temperatures of a round in points, and firstRound the moves for each session.
+	hot, cold, firstRound = 120.0, 4.0, 500
+	// displaced is how many sessions a move may displace, and samples how many places each of these tries.
+	displaced, samples = 3, 12
 )
 
-func newSearch(b *board) *search {
-	s := &search{board: b, Rand: rand.New(rand.NewPCG(b.Seed, 0))} //nolint:gosec // the search must be repeatable
-	for i := range b.sessions {
-		if !b.sessions[i].fixed {
-			s.movable = append(s.movable, i)
+func newSearch(p Problem) *search {
+	s := &search{Board: board.New(p.Problem), Problem: p, Rand: rand.New(rand.NewPCG(p.Seed, 0))} //nolint:gosec // a search must be repeatable
+	for _, of := range s.Sessions {
+		if !of.Fixed {
+			s.movable = append(s.movable, of)
 		}
 	}
-	slices.SortStableFunc(s.movable, s.compareFreedom)
+	slices.SortStableFunc(s.movable, compareFreedom)
 	return s
 }
 
-// compareFreedom compares sessions by the number of places, then by length and people.
-func (s *search) compareFreedom(i, other int) int {
-	x, y := &s.sessions[i], &s.sessions[other]
-	return cmp.Or(cmp.Compare(min(x.parent, 0), min(y.parent, 0)), cmp.Compare(len(x.starts)*len(x.rooms), len(y.starts)*len(y.rooms)),
-		cmp.Compare(y.length, x.length), cmp.Compare(len(y.people), len(x.people)))
+// compareFreedom compares sessions by the number of places, then by the number of people.
+func compareFreedom(x, y *board.Session) int {
+	return cmp.Or(cmp.Compare(len(x.Session.Parent), len(y.Session.Parent)), cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
-// construct places each session at the cheapest place without obstacles.
+// construct gives each session the cheapest place without obstacles.
 func (s *search) construct() {
-	for _, i := range s.movable {
-		if s.over() {
-			break
+	for _, of := range s.movable {
+		if !s.over() {
+			s.insert(of, s.Places(of))
 		}
-		cheapest, at := math.MaxInt, nowhere
-		for _, start := range s.starts(i) {
-			for _, room := range s.sessions[i].rooms {
-				cheapest, at = s.cheaper(i, place{start, room}, cheapest, at)
-			}
-		}
-		s.set(i, at)
 	}
 	s.keep()
 }
 
-// cheaper returns the cheaper of two places of a session, with the cost.
-func (s *search) cheaper(i int, at place, cheapest int, best place) (int, place) {
-	if len(s.obstacles(i, at, 0)) > 0 {
-		return cheapest, best
+// insert gives a session the cheapest of some places without obstacles, or Nowhere without such a place.
+func (s *search) insert(of *board.Session, places []board.Place) {
+	cheapest, to := math.MaxInt, board.Nowhere
+	for _, at := range places {
+		if cost, obstacles := s.Judge(of, at, 0); len(obstacles) == 0 && cost.Total() < cheapest {
+			cheapest, to = cost.Total(), at
+		}
 	}
-	if c := s.cost(i, at); c.Total() < cheapest {
-		return c.Total(), at
-	}
-	return cheapest, best
+	s.move(of, to)
 }
 
 // over reports whether the time is over.
 func (s *search) over() bool { return !s.Deadline.IsZero() && time.Now().After(s.Deadline) }
 
-// improve runs rounds of annealing from the best agenda, each with twice the moves of the round before.
+// improve runs rounds of annealing from the best agenda. Each round has twice the moves of the round before.
 func (s *search) improve() {
+	temperature := 0.0
 	for moves := firstRound * len(s.movable); moves > 0; moves *= 2 {
-		temperature := 0.0
 		for move := range moves {
 			if move%64 == 0 {
 				temperature = hot * math.Pow(cold/hot, float64(move)/float64(moves))
-				if s.over() {
-					return
-				}
 			}
-			if s.steps >= s.Steps {
+			if s.steps >= s.Steps || move%64 == 0 && s.over() {
 				return
 			}
 			s.steps++
@@ -107,138 +97,124 @@ func (s *search) improve() {
 	}
 }
 
-// step tries a move, and takes the move back if the move is impossible or too bad for the temperature.
+// step tries a move, and takes back an impossible move and a move that is too bad for the temperature.
 func (s *search) step(temperature float64) {
-	before := s.score.Total()
+	before := s.Score.Total()
 	s.undo = s.undo[:0]
-	possible := s.move()
-	if worse := s.score.Total() - before; !possible || float64(worse) > temperature*s.ExpFloat64() {
+	possible := s.try()
+	switch worse := s.Score.Total() - before; {
+	case !possible || float64(worse) > temperature*s.ExpFloat64():
 		for _, c := range slices.Backward(s.undo) {
-			s.set(c.session, c.was)
+			s.Move(c.session, c.was)
 		}
-	} else if s.score.Total() < s.lowest {
+	case s.Score.Total() < s.lowest:
 		s.keep()
 	}
 }
 
 // keep notes the best agenda.
 func (s *search) keep() {
-	s.best, s.lowest = append(s.best[:0], s.at...), s.score.Total()
+	s.best, s.lowest = s.best[:0], s.Score.Total()
+	for _, of := range s.Sessions {
+		s.best = append(s.best, of.At)
+	}
 }
 
 // restore returns to the best agenda.
 func (s *search) restore() {
-	for i, at := range s.best {
-		if s.at[i] != at {
-			s.set(i, nowhere)
-		}
-	}
-	for i, at := range s.best {
-		if s.at[i] != at {
-			s.put(i, at)
-		}
+	for i, of := range s.Sessions {
+		s.move(of, s.best[i])
 	}
 }
 
-// set moves a session to a place, or to nowhere.
-func (s *search) set(i int, to place) {
-	s.undo = append(s.undo, change{i, s.at[i]})
-	if s.at[i] != nowhere {
-		s.take(i)
-	}
-	if to != nowhere {
-		s.put(i, to)
+// move moves a session, and notes the earlier place.
+func (s *search) move(of *board.Session, to board.Place) {
+	if of.At != to {
+		s.undo = append(s.undo, change{of, of.At})
+		s.Move(of, to)
 	}
 }
 
-// move changes the places of some sessions, and reports whether the change is possible.
-func (s *search) move() bool {
-	if s.IntN(100) == 0 {
-		return s.swapRooms()
-	}
-	i := s.movable[s.IntN(len(s.movable))]
-	starts, rooms := s.starts(i), s.sessions[i].rooms
-	if len(starts) == 0 || len(rooms) == 0 {
+// try changes the places of some sessions at random, and reports whether the change is possible.
+func (s *search) try() bool {
+	of := s.movable[s.IntN(len(s.movable))]
+	starts := s.Starts(of)
+	if len(starts) == 0 || len(of.Rooms) == 0 {
 		return false
 	}
-	at := place{starts[s.IntN(len(starts))], rooms[s.IntN(len(rooms))]}
-	if was := s.at[i]; was != nowhere {
+	at, was := s.anyPlace(of, starts), of.At
+	if was != board.Nowhere {
 		switch s.IntN(4) {
 		case 0: // another time in the same room
-			at.room = was.room
-		case 1: // another room at the same time
-			at.start = was.start
-		case 2: // a slot near the present
-			near := slices.Index(starts, was.start) + s.IntN(9) - 4
-			at = place{starts[max(0, min(near, len(starts)-1))], was.room}
+			at.Room = was.Room
+		case 1: // another room at the same time, rarely for all sessions of the day
+			if s.IntN(20) == 0 {
+				return s.swapRooms(was.Room, at.Room, of.Day)
+			}
+			at.Start = was.Start
+		case 2: // a near slot in the same room
+			near := slices.Index(starts, was.Start) + s.IntN(9) - 4
+			at = board.Place{Start: starts[max(0, min(near, len(starts)-1))], Room: was.Room}
 		}
 	}
-	return at != s.at[i] && s.moveTo(i, at)
+	return at != was && s.displace(of, at)
 }
 
-// moveTo moves a session to a place, and the sessions that are obstacles there to other places: if possible, to the
-// former place of the session.
-func (s *search) moveTo(i int, at place) bool {
-	was := s.at[i]
-	s.set(i, nowhere)
-	obstacles := slices.Clone(s.obstacles(i, at, some))
-	if len(obstacles) > some {
-		return false
-	}
+// anyPlace returns a random place for a session.
+func (s *search) anyPlace(of *board.Session, starts []int64) board.Place {
+	return board.Place{Start: starts[s.IntN(len(starts))], Room: of.Rooms[s.IntN(len(of.Rooms))]}
+}
+
+// displace moves a session to a place, and the sessions in the way to the earlier place of the session or to random
+// places. A displaced session without a free place stays without a place.
+func (s *search) displace(of *board.Session, at board.Place) bool {
+	was := of.At
+	s.move(of, board.Nowhere)
+	_, found := s.Judge(of, at, displaced)
+	obstacles := slices.Clone(found)
 	for _, o := range obstacles {
-		if s.sessions[o.session].fixed || o.session == s.sessions[i].parent {
+		if len(obstacles) > displaced || o.Fixed || o.Session == of.Parent {
 			return false
 		}
-		if s.at[o.session] != nowhere {
-			s.set(o.session, nowhere)
-		}
+		s.move(o.Session, board.Nowhere)
 	}
-	s.set(i, at)
+	s.move(of, at)
 	for _, o := range obstacles {
-		if s.at[o.session] == nowhere {
-			s.insert(o.session, was)
+		if starts := s.Starts(o.Session); o.At == board.Nowhere && len(starts) > 0 {
+			s.insert(o.Session, s.somePlaces(o.Session, starts, was))
 		}
 	}
 	return true
 }
 
-// insert puts a session at the cheapest of some places: a wanted place, and random places.
-func (s *search) insert(i int, wanted place) {
-	starts, rooms := s.starts(i), s.sessions[i].rooms
-	cheapest, at := math.MaxInt, nowhere
-	if slices.Contains(starts, wanted.start) && slices.Contains(rooms, wanted.room) {
-		cheapest, at = s.cheaper(i, wanted, cheapest, at)
+// somePlaces returns random places for a session, and first a wanted place if the session may be there.
+func (s *search) somePlaces(of *board.Session, starts []int64, wanted board.Place) (places []board.Place) {
+	if slices.Contains(starts, wanted.Start) && slices.Contains(of.Rooms, wanted.Room) {
+		places = append(places, wanted)
 	}
 	for range samples {
-		if len(starts) > 0 && len(rooms) > 0 {
-			cheapest, at = s.cheaper(i, place{starts[s.IntN(len(starts))], rooms[s.IntN(len(rooms))]}, cheapest, at)
-		}
+		places = append(places, s.anyPlace(of, starts))
 	}
-	s.set(i, at)
+	return places
 }
 
-// swapRooms exchanges the sessions of two rooms on a day, and reports whether each session may be in the other room.
-func (s *search) swapRooms() bool {
-	i, other := s.movable[s.IntN(len(s.movable))], s.movable[s.IntN(len(s.movable))]
-	x, y := s.at[i].room, s.at[other].room
-	if x == y || min(x, y) == absent {
-		return false
-	}
-	day, from := s.day(s.at[i].start), len(s.undo)
-	for _, room := range [2]int{x, y} {
-		for _, i := range slices.Clone(s.inRoom[room]) {
-			if !s.sessions[i].fixed && s.day(s.at[i].start) == day {
-				s.set(i, nowhere)
-			}
+// swapRooms exchanges the sessions of two rooms on a day or on all days, and reports whether the exchange is possible.
+func (s *search) swapRooms(x, y *board.Room, day int) bool {
+	always := s.IntN(2) == 0
+	for _, of := range slices.Concat(x.Sessions, y.Sessions) {
+		to := board.Place{Start: of.At.Start, Room: x}
+		if of.At.Room == x {
+			to.Room = y
+		}
+		if !of.Fixed && (always || of.Day == day) {
+			s.move(of, to)
 		}
 	}
-	changes := slices.Clone(s.undo[from:])
-	for _, c := range changes { // parents first?
-		to := place{c.was.start, x + y - c.was.room}
-		if !slices.Contains(s.sessions[c.session].rooms, to.room) || len(s.obstacles(c.session, to, 0)) > 0 {
+	for _, c := range s.undo {
+		_, obstacles := s.Judge(c.session, c.session.At, 0)
+		if len(obstacles) > 0 || !slices.Contains(c.session.Rooms, c.session.At.Room) {
 			return false
 		}
-		s.set(c.session, to)
 	}
-	return true
+	return x != y
 }

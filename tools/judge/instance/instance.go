@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -61,12 +63,13 @@ func clock(minutes int) time.Time { return Monday.Add(time.Duration(minutes) * t
 
 // Problem returns the instance as the solver takes it.
 func (in Instance) Problem() (solver.Problem, error) {
-	p := solver.Problem{Agenda: conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}, Slot: time.Duration(in.Slot) * time.Minute}
+	p := solver.Problem{Problem: board.Problem{Slot: time.Duration(in.Slot) * time.Minute}}
+	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}
 	for _, d := range in.Days {
-		p.Days = append(p.Days, solver.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
+		p.Days = append(p.Days, board.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
 	}
 	for _, r := range in.Rooms {
-		p.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
+		p.Agenda.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
 	}
 	for _, r := range in.Rules {
 		config, err := json.Marshal(r.Config)
@@ -77,7 +80,7 @@ func (in Instance) Problem() (solver.Problem, error) {
 	}
 	for _, s := range in.Sessions {
 		starts := clock(s.Starts)
-		p.Sessions = append(p.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
+		p.Agenda.Sessions = append(p.Agenda.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
 			Audience: &s.Audience, Starts: starts, Ends: starts.Add(time.Duration(s.Minutes) * time.Minute)})
 		if !s.Fixed {
 			p.Place = append(p.Place, s.ID)
@@ -110,7 +113,7 @@ type draw struct {
 func (d *draw) addSessions(n int) {
 	lengths := []int{30, 30, 45, 60, 60, 60, 90}
 	for len(d.Sessions) < n {
-		s := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: lengths[d.IntN(len(lengths))], Audience: 10 + d.IntN(120)}
+		s := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: lengths[d.IntN(len(lengths))], Audience: 10 + min(d.IntN(150), d.IntN(150))}
 		s.Track = fmt.Sprint("t", d.IntN(1+n/12))
 		panel := d.IntN(20) == 0 && len(d.Sessions)+4 <= n
 		if panel {
@@ -135,7 +138,7 @@ func (d *draw) addPeople(s *Session, n int) {
 	}
 }
 
-// addRooms draws as many rooms as are busy for four fifths of the time.
+// addRooms draws as many rooms as are busy for three quarters of the time.
 func (d *draw) addRooms() {
 	wanted, open := 0, 0
 	for _, s := range d.Sessions {
@@ -146,7 +149,7 @@ func (d *draw) addRooms() {
 	for _, day := range d.Days {
 		open += day.Ends - day.Starts
 	}
-	for i := range 1 + wanted*5/4/open {
+	for i := range 1 + wanted*13/10/open {
 		d.Rooms = append(d.Rooms, Room{fmt.Sprintf("r%02d", i), 60 + 15*d.IntN(8)})
 	}
 	d.Rooms[0].Seats = 200
@@ -201,4 +204,27 @@ func (d *draw) addRules() {
 		}
 	}
 	add("free_text", "error", map[string]any{"text": "Be kind."})
+}
+
+// Errors counts the conflicts of level error of proposed sessions, as package conflict finds them.
+func Errors(p solver.Problem, r solver.Result) (n int, err error) {
+	a, placed := p.Agenda, map[string]bool{}
+	a.Sessions = slices.Clone(r.Placed)
+	for _, s := range r.Placed {
+		placed[s.ID] = true
+	}
+	for _, s := range p.Agenda.Sessions {
+		if !slices.Contains(p.Place, s.ID) {
+			a.Sessions = append(a.Sessions, s)
+		}
+	}
+	found, err := conflict.Check(a)
+	for _, f := range found {
+		for _, c := range f.Conflicts {
+			if c.Level == conflict.Error && (placed[f.Session.ID] || placed[c.SessionID]) {
+				n++
+			}
+		}
+	}
+	return n, err
 }

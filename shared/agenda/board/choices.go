@@ -1,0 +1,135 @@
+package board
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"lectern/shared/agenda/conflict"
+)
+
+// Starts returns the times when a session may start at present.
+func (b *Board) Starts(s *Session) []int64 {
+	if s.Parent != nil {
+		return b.startsOf(s)
+	}
+	return s.starts
+}
+
+// startsOf returns the times when a session may start: the kept time; for a subsession the start of the parent and the
+// ends of the other subsessions; otherwise the slots of each day.
+func (b *Board) startsOf(s *Session) (starts []int64) {
+	switch {
+	case s.keepsTime:
+		starts = append(starts, s.Starts.UnixMilli())
+	case s.Parent != nil:
+		starts = append(starts, s.Parent.At.Start)
+		for _, other := range s.Parent.children {
+			starts = append(starts, other.span(other.At).end)
+		}
+	default:
+		for _, d := range b.Days {
+			for start := d.Starts.UnixMilli(); start < d.Ends.UnixMilli(); start += max(b.Slot.Milliseconds(), minute) {
+				starts = append(starts, start)
+			}
+		}
+	}
+	return slices.DeleteFunc(starts, func(start int64) bool { return b.forbidden(s.span(Place{Start: start})) })
+}
+
+// forbidden reports whether no session may take a span: outside of the days, or of a time_window of level error.
+func (b *Board) forbidden(when span) bool {
+	day := b.dayOf(when.start)
+	return day == NoDay || when.end > b.Days[day].Ends.UnixMilli() || b.windowWarnings(when) < 0
+}
+
+// dayOf returns the number of the day of a time.
+func (b *Board) dayOf(start int64) int {
+	for i := range b.Days {
+		if b.Days[i].Starts.UnixMilli() <= start && start < b.Days[i].Ends.UnixMilli() {
+			return i
+		}
+	}
+	return NoDay
+}
+
+// windowWarnings counts the rules of type time_window and level warning that a span breaks. The result is less than 0
+// if the span breaks a rule of level error.
+func (b *Board) windowWarnings(when span) int {
+	n, known := b.windows[when]
+	if known {
+		return n
+	}
+	s := &conflict.Session{Starts: time.UnixMilli(when.start), Ends: time.UnixMilli(when.end)}
+	for i := range b.Rules {
+		if r := &b.Rules[i]; !r.Allows(s, b.Zone) && r.Level == conflict.Error {
+			n -= len(b.Rules)
+		} else if !r.Allows(s, b.Zone) {
+			n++
+		}
+	}
+	b.windows[when] = n
+	return n
+}
+
+// roomsOf returns the rooms for a session: the kept room, or the rooms of the problem, with enough seats.
+func (b *Board) roomsOf(s *Session) (rooms []*Room) {
+	keeps := (b.Keep == KeepRooms || b.Keep == KeepBoth) && slices.ContainsFunc(b.rooms, s.isIn)
+	for _, r := range b.rooms {
+		wanted := keeps && s.isIn(r) || !keeps && (len(b.RoomIDs) == 0 || slices.Contains(b.RoomIDs, r.ID))
+		if wanted && (b.mayBeSmall || r.seats >= s.audience) {
+			rooms = append(rooms, r)
+		}
+	}
+	return rooms
+}
+
+// isIn reports whether a room is the room of the session outside of the board.
+func (s *Session) isIn(r *Room) bool { return s.Room == r.ID }
+
+// Places returns all places for a session at present, with obstacles or without.
+func (b *Board) Places(s *Session) (places []Place) {
+	for _, start := range b.Starts(s) {
+		for _, room := range s.Rooms {
+			places = append(places, Place{start, room})
+		}
+	}
+	return places
+}
+
+// Choices returns the number of places for a session that is no subsession.
+func (s *Session) Choices() int { return len(s.starts) * len(s.Rooms) }
+
+// Reason says why a session has no place.
+func (b *Board) Reason(s *Session) string {
+	starts := b.Starts(s)
+	switch {
+	case s.Parent != nil && s.Parent.At.Start <= never:
+		return "The parent session has no place."
+	case len(starts) == 0 && s.keepsTime:
+		return "The session keeps times that are outside of the days or break a rule of type time_window."
+	case len(starts) == 0:
+		return fmt.Sprintf("The days and the rules of type time_window leave no slot of %d minutes.", s.span(Place{}).minutes())
+	case len(s.Rooms) == 0:
+		return fmt.Sprintf("No room that the session may have has %d seats.", s.audience)
+	}
+	times, by := [len(causes)]int{}, [len(causes)]string{}
+	for _, at := range b.Places(s) {
+		_, obstacles := b.Judge(s, at, len(b.Sessions))
+		if len(obstacles) == 0 {
+			return "The time was over before the session had a place."
+		}
+		for _, o := range obstacles {
+			times[o.cause]++
+			by[o.cause] = o.Name
+		}
+	}
+	var parts []string
+	for cause, n := range times {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%d times, for example by %s)", causes[cause], n, by[cause]))
+		}
+	}
+	return "No place is free: " + strings.Join(parts, "; ") + "."
+}
