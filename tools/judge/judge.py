@@ -12,7 +12,6 @@ leaves a session out although CP-SAT places all, or is worse than the agenda of 
     judge.py [SECONDS] < lines
 """
 
-import datetime
 import itertools
 import json
 import math
@@ -21,7 +20,6 @@ import sys
 from ortools.sat.python import cp_model
 
 WARNING, TRACK, CLASH, DAY = 240, 60, 60, 120
-MONDAY = datetime.datetime(2027, 5, 10, tzinfo=datetime.timezone.utc)
 WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 
@@ -310,9 +308,7 @@ class Model:
 def proposed(line):
     """Returns the places of fixed sessions and the places that the solver proposes."""
     places = {s["id"]: (s["starts"], s["room"]) for s in line["sessions"] if s["fixed"]}
-    for p in line["result"]["placed"]:
-        starts = datetime.datetime.fromisoformat(p["starts_at"].replace("Z", "+00:00"))
-        places[p["session_id"]] = (int((starts - MONDAY).total_seconds()) // 60, p["room_id"])
+    places.update({p["id"]: (p["starts"], p["room"]) for p in line["placed"]})
     return places
 
 
@@ -320,14 +316,14 @@ def row(line, seconds):
     """Returns the cells of an instance, and what the agenda of the solver lacks."""
     instance, lacks = Instance(line), []
     hard, score = check(instance, proposed(line))
-    unplaced, ours = len(line["result"]["unplaced"]), sum(score.values())
-    reported = {part: points for part, points in line["result"]["score"].items() if part != "unplaced"}
+    unplaced, ours = len(line["unplaced"] or []), sum(score.values())
+    reported = {part: points for part, points in line["score"].items() if part != "unplaced"}
     if hard or line["errors"]:
         lacks.append(f"hard conflicts: {hard[:3]}, {line['errors']} of the check in Go")
     if reported != score:
         lacks.append(f"the solver reports {reported}, and the script counts {score}")
     cells = [instance.name, len(instance.sessions), len(instance.seats)]
-    if line["ours"]:
+    if line["alone"]:
         return cells + ["", "", "", unplaced, len(hard), ours, ""], lacks
     model = Model(instance)
     status, places, bound = model.solve(seconds)

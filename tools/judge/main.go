@@ -15,19 +15,21 @@ import (
 	"strings"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/solver"
 	"lectern/tools/judge/instance"
 )
 
-// line is an instance with the result of the solver.
+// line is an instance with the agenda that the solver proposes.
 type line struct {
 	instance.Instance
-	Result  solver.Result `json:"result"`
-	Total   int           `json:"total"`
-	Errors  int           `json:"errors"`
-	Seconds float64       `json:"seconds"`
-	// Ours marks an instance that is too large for another solver.
-	Ours bool `json:"ours"`
+	Placed   []instance.Placed `json:"placed"`
+	Unplaced []solver.Unplaced `json:"unplaced"`
+	Score    board.Score       `json:"score"`
+	// Errors is the number of conflicts of level error of proposed sessions.
+	Errors int `json:"errors"`
+	// Alone marks an instance that is too large for CP-SAT.
+	Alone bool `json:"alone"`
 }
 
 func main() {
@@ -62,7 +64,7 @@ func run(w io.Writer, sizes string, seeds int, seconds float64, google string) e
 	if err != nil {
 		return err
 	}
-	return write(w, line{Instance: in, Ours: true}, seconds)
+	return write(w, line{Instance: in, Alone: true}, seconds)
 }
 
 // write solves an instance and writes the line.
@@ -73,14 +75,11 @@ func write(w io.Writer, l line, seconds float64) error {
 	}
 	begin := time.Now()
 	p.Seed, p.Steps, p.Deadline = 1, math.MaxInt, begin.Add(time.Duration(seconds*float64(time.Second)))
-	l.Result = solver.Solve(p)
-	l.Seconds, l.Total = time.Since(begin).Seconds(), l.Result.Score.Total()
-	if l.Errors, err = instance.Errors(p, l.Result); err != nil {
+	r := solver.Solve(p)
+	fmt.Fprintf(os.Stderr, "%s: %d moves in %.1f s, %d sessions without a place, %+v\n", l.Name, r.Steps, time.Since(begin).Seconds(), len(r.Unplaced), r.Score)
+	l.Placed, l.Unplaced, l.Score = instance.PlacesOf(r), r.Unplaced, r.Score
+	if l.Errors, err = instance.Errors(p, r); err != nil {
 		return err
-	}
-	fmt.Fprintf(os.Stderr, "%s: %d rooms, %d steps, %d errors, %d unplaced, %+v = %d in %.1f s\n", l.Name, len(l.Rooms), l.Result.Steps, l.Errors, len(l.Result.Unplaced), l.Result.Score, l.Total, l.Seconds)
-	for _, u := range l.Result.Unplaced {
-		fmt.Fprintln(os.Stderr, u)
 	}
 	return json.NewEncoder(w).Encode(l)
 }

@@ -59,8 +59,8 @@ type Board struct {
 	gaps  []gap
 	// mayBeSmall reports whether a room may have too few seats, with a warning.
 	mayBeSmall bool
-	// windows has the results of windowWarnings.
-	windows   map[span]int
+	// verdicts has the verdicts known so far.
+	verdicts  map[span]verdict
 	obstacles []Obstacle
 }
 
@@ -136,7 +136,7 @@ type order struct {
 
 // New returns the board with the fixed sessions.
 func New(p Problem) *Board {
-	b := &Board{Problem: p, windows: map[span]int{}}
+	b := &Board{Problem: p, verdicts: map[span]verdict{}}
 	for number, id := range slices.Sorted(maps.Keys(p.Agenda.Rooms)) {
 		b.rooms = append(b.rooms, &Room{ID: id, number: number, seats: valueOr(p.Agenda.Rooms[id].Capacity, math.MaxInt)})
 	}
@@ -167,6 +167,8 @@ func New(p Problem) *Board {
 		if parent := byID[s.Session.Parent]; parent != nil && parent != s {
 			s.Parent, parent.children = parent, append(parent.children, s)
 		}
+	}
+	for _, s := range b.Sessions {
 		if s.Fixed {
 			b.put(s, b.present(s))
 		} else {

@@ -41,7 +41,7 @@ func (b *Board) startsOf(s *Session) (starts []int64) {
 // forbidden reports whether no session may take a span: outside of the days, or of a time_window of level error.
 func (b *Board) forbidden(when span) bool {
 	day := b.dayOf(when.start)
-	return day == NoDay || when.end > b.Days[day].Ends.UnixMilli() || b.windowWarnings(when) < 0
+	return day == NoDay || when.end > b.Days[day].Ends.UnixMilli() || b.verdict(when).forbidden
 }
 
 // dayOf returns the number of the day of a time.
@@ -54,23 +54,28 @@ func (b *Board) dayOf(start int64) int {
 	return NoDay
 }
 
-// windowWarnings counts the rules of type time_window and level warning that a span breaks. The result is less than 0
-// if the span breaks a rule of level error.
-func (b *Board) windowWarnings(when span) int {
-	n, known := b.windows[when]
+// verdict says how the rules of type time_window judge a span.
+type verdict struct {
+	forbidden bool
+	warnings  int
+}
+
+// verdict returns how the rules of type time_window judge a span.
+func (b *Board) verdict(when span) verdict {
+	v, known := b.verdicts[when]
 	if known {
-		return n
+		return v
 	}
 	s := &conflict.Session{Starts: time.UnixMilli(when.start), Ends: time.UnixMilli(when.end)}
 	for i := range b.Rules {
 		if r := &b.Rules[i]; !r.Allows(s, b.Zone) && r.Level == conflict.Error {
-			n -= len(b.Rules)
+			v.forbidden = true
 		} else if !r.Allows(s, b.Zone) {
-			n++
+			v.warnings++
 		}
 	}
-	b.windows[when] = n
-	return n
+	b.verdicts[when] = v
+	return v
 }
 
 // roomsOf returns the rooms for a session: the kept room, or the rooms of the problem, with enough seats.

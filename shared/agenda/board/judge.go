@@ -75,7 +75,7 @@ func (b *Board) Judge(s *Session, at Place, enough int) (cost Score, obstacles [
 			b.obstacles = append(b.obstacles, Obstacle{child, parentOutside})
 		}
 	}
-	if cost.Warnings += warningPoints * max(0, b.windowWarnings(when)); !s.Fixed {
+	if cost.Warnings += warningPoints * b.verdict(when).warnings; !s.Fixed {
 		cost.Unplaced -= unplacedPoints
 	}
 	return cost, b.obstacles
@@ -122,7 +122,7 @@ func (b *Board) judgePerson(s *Session, when span, day int, p *person, cost *Sco
 		sameDay, elsewhere = sameDay || other.Day == day, elsewhere || other.Day != NoDay
 		then := other.span(other.At)
 		switch {
-		case other.At == Nowhere || related(s, other):
+		case other.At.Start <= never || related(s, other):
 		case when.overlaps(then, 0):
 			b.obstacles = append(b.obstacles, Obstacle{other, personBusy})
 		case s.Session.Parent == "" || s.Session.Parent != other.Session.Parent:

@@ -228,3 +228,19 @@ func Errors(p solver.Problem, r solver.Result) (n int, err error) {
 	}
 	return n, err
 }
+
+// Placed is a proposed place.
+type Placed struct {
+	ID     string `json:"id"`
+	Starts int    `json:"starts"`
+	Room   string `json:"room"`
+}
+
+// PlacesOf returns the proposed places.
+func PlacesOf(r solver.Result) []Placed {
+	places := []Placed{}
+	for _, s := range r.Placed {
+		places = append(places, Placed{s.ID, minutes(Monday, s.Starts), s.Room})
+	}
+	return places
+}
