@@ -159,7 +159,7 @@ func New(p Problem) *Board {
 	for _, id := range p.Place {
 		if s := byID[id]; s != nil && s.Fixed {
 			s.Fixed, s.length = false, cmp.Or(s.length, 60*minute)
-			b.Score.Unplaced += unplacedPoints
+			b.Score.Unplaced += UnplacedPoints
 		}
 	}
 	b.readRules(byID, tracks)
@@ -238,7 +238,7 @@ func (b *Board) Move(s *Session, to Place) {
 func (b *Board) put(s *Session, at Place) {
 	cost, _ := b.Judge(s, at, math.MaxInt)
 	b.Score.add(cost, 1)
-	s.At, s.Day = at, b.dayOf(at.Start)
+	s.At, s.Day = at, b.DayOf(at.Start)
 	if at.Room != nil {
 		at.Room.Sessions = append(at.Room.Sessions, s)
 		s.count(at.Room, 1)

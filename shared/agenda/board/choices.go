@@ -40,12 +40,12 @@ func (b *Board) startsOf(s *Session) (starts []int64) {
 
 // forbidden reports whether no session may take a span: outside of the days, or of a time_window of level error.
 func (b *Board) forbidden(when span) bool {
-	day := b.dayOf(when.start)
+	day := b.DayOf(when.start)
 	return day == NoDay || when.end > b.Days[day].Ends.UnixMilli() || b.verdict(when).forbidden
 }
 
-// dayOf returns the number of the day of a time.
-func (b *Board) dayOf(start int64) int {
+// DayOf returns the number of the day of a time.
+func (b *Board) DayOf(start int64) int {
 	for i := range b.Days {
 		if b.Days[i].Starts.UnixMilli() <= start && start < b.Days[i].Ends.UnixMilli() {
 			return i

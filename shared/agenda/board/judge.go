@@ -39,6 +39,20 @@ type span struct{ start, end int64 }
 // span returns the time of a session at a place.
 func (s *Session) span(at Place) span { return span{at.Start, at.Start + s.length} }
 
+// IsStuckBeside reports whether an obstacle cannot give way to the session: a fixed session, or the parent.
+func (s *Session) IsStuckBeside(o Obstacle) bool { return o.Fixed || o.Session == s.Parent }
+
+// SameTrack returns the sessions of the track; nil without a track.
+func (s *Session) SameTrack() []*Session {
+	if s.track == nil {
+		return nil
+	}
+	return s.track.sessions
+}
+
+// EndAt returns the end of the session at a place.
+func (s *Session) EndAt(at Place) int64 { return s.span(at).end }
+
 // overlaps reports whether two spans overlap, or are less than gap apart.
 func (s span) overlaps(other span, gap int64) bool {
 	return s.start < other.end+gap && other.start < s.end+gap
@@ -51,7 +65,7 @@ func (s span) minutes() int { return int(s.end/minute - s.start/minute) }
 // obstacles hold until the next judgement. More obstacles in the room than enough end the judgement early.
 func (b *Board) Judge(s *Session, at Place, enough int) (cost Score, obstacles []Obstacle) {
 	b.obstacles = b.obstacles[:0]
-	when, day := s.span(at), b.dayOf(at.Start)
+	when, day := s.span(at), b.DayOf(at.Start)
 	if at.Room != nil {
 		b.judgeRoom(s, at, day, &cost)
 	}
@@ -76,7 +90,7 @@ func (b *Board) Judge(s *Session, at Place, enough int) (cost Score, obstacles [
 		}
 	}
 	if cost.Warnings += warningPoints * b.verdict(when).warnings; !s.Fixed {
-		cost.Unplaced -= unplacedPoints
+		cost.Unplaced -= UnplacedPoints
 	}
 	return cost, b.obstacles
 }

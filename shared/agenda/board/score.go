@@ -2,7 +2,9 @@ package board
 
 // The penalties in minutes of an idle room: another day for a person is as bad as two hours of an idle room.
 const (
-	unplacedPoints = 1_000_000
+	// UnplacedPoints is the penalty of a session without a place.
+	UnplacedPoints = 1_000_000
+
 	warningPoints  = 240
 	trackPoints    = 60
 	clashPoints    = 60

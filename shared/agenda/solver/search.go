@@ -33,10 +33,15 @@ type change struct {
 }
 
 const (
-	// hot and cold are the temperatures of a round in points, and firstRound the moves for each session.
-	hot, cold, firstRound = 120.0, 4.0, 500
-	// displaced is how many sessions a move may displace, and samples how many places each of these tries.
-	displaced, samples = 3, 12
+	// firstRound is the number of moves for each session of the first round of annealing.
+	firstRound = 500
+	// warm and hot are the temperatures at the start of the rounds by turns, and cold is the temperature at the end.
+	warm, hot, cold = 300.0, 1000.0, 4.0
+	// outPoints is the penalty of a session without a place for the duration of a search: a session may lose the place
+	// for some moves.
+	outPoints = 1000
+	// displaced is how many sessions a move may displace, and samples how many random places each of these tries.
+	displaced, samples = 3, 40
 )
 
 func newSearch(p Problem) *search {
@@ -79,30 +84,36 @@ func (s *search) insert(of *board.Session, places []board.Place) {
 // over reports whether the time is over.
 func (s *search) over() bool { return !s.Deadline.IsZero() && time.Now().After(s.Deadline) }
 
-// improve runs rounds of annealing from the best agenda. Each round has twice the moves of the round before.
+// improve runs rounds of annealing from the best agenda. Each second round has twice the moves of the rounds before.
 func (s *search) improve() {
-	temperature := 0.0
 	for moves := firstRound * len(s.movable); moves > 0; moves *= 2 {
-		for move := range moves {
-			if move%64 == 0 {
-				temperature = hot * math.Pow(cold/hot, float64(move)/float64(moves))
-			}
-			if s.steps >= s.Steps || move%64 == 0 && s.over() {
-				return
-			}
-			s.steps++
-			s.step(temperature)
+		if !s.anneal(moves, warm) || !s.anneal(moves, hot) {
+			return
 		}
-		s.restore()
 	}
+}
+
+// anneal tries moves while the temperature falls, and reports whether time and steps are left.
+func (s *search) anneal(moves int, temperature float64) bool {
+	fall := math.Pow(cold/temperature, 1/float64(moves))
+	for move := range moves {
+		if s.steps >= s.Steps || move%64 == 0 && s.over() {
+			return false
+		}
+		s.steps++
+		s.step(temperature)
+		temperature *= fall
+	}
+	s.restore()
+	return true
 }
 
 // step tries a move, and takes back an impossible move and a move that is too bad for the temperature.
 func (s *search) step(temperature float64) {
-	before := s.Score.Total()
+	before := s.energy()
 	s.undo = s.undo[:0]
 	possible := s.try()
-	switch worse := s.Score.Total() - before; {
+	switch worse := s.energy() - before; {
 	case !possible || float64(worse) > temperature*s.ExpFloat64():
 		for _, c := range slices.Backward(s.undo) {
 			s.Move(c.session, c.was)
@@ -110,6 +121,11 @@ func (s *search) step(temperature float64) {
 	case s.Score.Total() < s.lowest:
 		s.keep()
 	}
+}
+
+// energy returns the total of the score, with outPoints for each session without a place.
+func (s *search) energy() int {
+	return s.Score.Total() - s.Score.Unplaced + s.Score.Unplaced/board.UnplacedPoints*outPoints
 }
 
 // keep notes the best agenda.
@@ -148,13 +164,17 @@ func (s *search) try() bool {
 		case 0: // another time in the same room
 			at.Room = was.Room
 		case 1: // another room at the same time, rarely for all sessions of the day
-			if s.IntN(20) == 0 {
+			if s.IntN(30) == 0 {
 				return s.swapRooms(was.Room, at.Room, of.Day)
 			}
 			at.Start = was.Start
 		case 2: // a near slot in the same room
 			near := slices.Index(starts, was.Start) + s.IntN(9) - 4
 			at = board.Place{Start: starts[max(0, min(near, len(starts)-1))], Room: was.Room}
+		case 3: // rarely all sessions of the track
+			if s.IntN(30) == 0 {
+				return s.gather(of.SameTrack(), at.Room)
+			}
 		}
 	}
 	return at != was && s.displace(of, at)
@@ -172,30 +192,44 @@ func (s *search) displace(of *board.Session, at board.Place) bool {
 	s.move(of, board.Nowhere)
 	_, found := s.Judge(of, at, displaced)
 	obstacles := slices.Clone(found)
+	if len(obstacles) > displaced || slices.ContainsFunc(obstacles, of.IsStuckBeside) {
+		s.move(of, was)
+		return false
+	}
 	for _, o := range obstacles {
-		if len(obstacles) > displaced || o.Fixed || o.Session == of.Parent {
-			return false
-		}
 		s.move(o.Session, board.Nowhere)
 	}
 	s.move(of, at)
 	for _, o := range obstacles {
 		if starts := s.Starts(o.Session); o.At == board.Nowhere && len(starts) > 0 {
-			s.insert(o.Session, s.somePlaces(o.Session, starts, was))
+			s.insert(o.Session, s.somePlaces(o.Session, starts, of, was))
 		}
 	}
 	return true
 }
 
-// somePlaces returns random places for a session, and first a wanted place if the session may be there.
-func (s *search) somePlaces(of *board.Session, starts []int64, wanted board.Place) (places []board.Place) {
-	if slices.Contains(starts, wanted.Start) && slices.Contains(of.Rooms, wanted.Room) {
-		places = append(places, wanted)
+// somePlaces returns random places for a session, and first the places in the gap that another session has left.
+func (s *search) somePlaces(of *board.Session, starts []int64, left *board.Session, was board.Place) (places []board.Place) {
+	if was != board.Nowhere && slices.Contains(of.Rooms, was.Room) {
+		from, _ := slices.BinarySearch(starts, was.Start)
+		for ; from < len(starts) && starts[from] < left.EndAt(was); from++ {
+			places = append(places, board.Place{Start: starts[from], Room: was.Room})
+		}
 	}
 	for range samples {
 		places = append(places, s.anyPlace(of, starts))
 	}
 	return places
+}
+
+// gather moves the sessions of a track to a room at the same times, as far as possible.
+func (s *search) gather(track []*board.Session, room *board.Room) bool {
+	for _, of := range track {
+		if !of.Fixed && of.At != board.Nowhere && slices.Contains(of.Rooms, room) {
+			s.displace(of, board.Place{Start: of.At.Start, Room: room})
+		}
+	}
+	return len(s.undo) > 0
 }
 
 // swapRooms exchanges the sessions of two rooms on a day or on all days, and reports whether the exchange is possible.
