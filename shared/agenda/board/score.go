@@ -5,10 +5,10 @@ const (
 	// UnplacedPoints is the penalty of a session without a place.
 	UnplacedPoints = 1_000_000
 
-	warningPoints  = 240
-	trackPoints    = 60
-	clashPoints    = 60
-	dayPoints      = 120
+	warningPoints = 240
+	trackPoints   = 60
+	clashPoints   = 60
+	dayPoints     = 120
 )
 
 // Score has the penalties of an agenda by part, fixed sessions included.
