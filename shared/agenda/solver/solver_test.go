@@ -1,0 +1,253 @@
+package solver_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/solver"
+	"lectern/tools/judge/instance"
+)
+
+// TestNoProposedSessionIsInConflict holds proposals for random problems against the check of agendas, the days, the rooms and
+// the kept parts of places.
+func TestNoProposedSessionIsInConflict(t *testing.T) {
+	seed, placed, unplaced := it.Seed(t), 0, map[string]int{}
+	for i := range it.Size(300, 3_000) {
+		p := solver.Problem{Problem: instance.Wild(it.Source(seed, i)), Seed: seed, Steps: 300}
+		r := solver.Solve(p)
+		errors, err := instance.Errors(p, r)
+		require.NoError(t, err)
+		require.Zero(t, errors, "problem %d", i)
+		require.Equal(t, instance.Score(p.Problem, r.Placed), r.Score, "problem %d", i)
+		require.Len(t, p.Place, len(r.Placed)+len(r.Unplaced))
+		for _, s := range r.Placed {
+			requireAllowed(t, p, s)
+		}
+		placed += len(r.Placed)
+		for _, u := range r.Unplaced {
+			unplaced[u.Reason[:12]]++
+		}
+	}
+	t.Log(placed, unplaced)
+	require.NotZero(t, placed)
+}
+
+// requireAllowed checks the time and the room of a proposed session.
+func requireAllowed(t *testing.T, p solver.Problem, s *conflict.Session) {
+	t.Helper()
+	was := p.Agenda.Sessions[slices.IndexFunc(p.Agenda.Sessions, func(other *conflict.Session) bool { return other.ID == s.ID })]
+	length := time.Hour
+	if was.TakesTime() {
+		length = was.Ends.Sub(was.Starts)
+	}
+	require.Equal(t, length, s.Ends.Sub(s.Starts))
+	day := slices.IndexFunc(p.Days, func(d board.Day) bool { return !s.Starts.Before(d.Starts) && !s.Ends.After(d.Ends) })
+	require.GreaterOrEqual(t, day, 0)
+	_, hadRoom := p.Agenda.Rooms[was.Room]
+	switch {
+	case (p.Keep == board.KeepTimes || p.Keep == board.KeepBoth) && was.TakesTime():
+		require.True(t, was.Starts.Equal(s.Starts))
+	case s.Parent == "":
+		require.Zero(t, s.Starts.Sub(p.Days[day].Starts)%p.Slot)
+	}
+	if (p.Keep == board.KeepRooms || p.Keep == board.KeepBoth) && hadRoom {
+		require.Equal(t, was.Room, s.Room)
+	} else if len(p.RoomIDs) > 0 {
+		require.Contains(t, p.RoomIDs, s.Room)
+	}
+}
+
+// TestTheSameSeedAndStepsGiveTheSameAgenda in whatever order the sessions come.
+func TestTheSameSeedAndStepsGiveTheSameAgenda(t *testing.T) {
+	p, err := instance.Draw(40, 1).Problem()
+	require.NoError(t, err)
+	p.Seed, p.Steps = 1, 5_000
+	first := solver.Solve(p)
+	require.Equal(t, 5_000, first.Steps)
+	slices.Reverse(p.Agenda.Sessions)
+	slices.Reverse(p.Place)
+	p.Agenda.Rooms = maps.Clone(p.Agenda.Rooms)
+	require.Equal(t, first, solver.Solve(p))
+	p.Seed = 2
+	require.NotEqual(t, first.Placed, solver.Solve(p).Placed)
+}
+
+// problem returns a problem of one day from 09:00 to 12:00 with slots of 30 minutes.
+func problem(sessions ...*conflict.Session) solver.Problem {
+	p := solver.Problem{Seed: 1, Steps: 3_000}
+	p.Problem = board.Problem{Slot: 30 * time.Minute, Days: []board.Day{{Starts: at(9, 0), Ends: at(12, 0)}}}
+	p.Agenda = conflict.Agenda{Sessions: sessions, Rooms: map[string]conflict.Room{"h1": {Name: "Hall 1", Capacity: number(100)}, "h2": {Name: "Hall 2"}}}
+	for _, s := range sessions {
+		p.Place = append(p.Place, s.ID)
+	}
+	return p
+}
+
+func at(hour, minute int) time.Time { return time.Date(2027, 5, 10, hour, minute, 0, 0, time.UTC) }
+
+func number(n int) *int { return &n }
+
+// talk returns a session without a place.
+func talk(id string, people ...string) *conflict.Session {
+	return &conflict.Session{ID: id, Name: "SESS-" + id, People: people}
+}
+
+// in returns a session in a room from an hour on, for an hour.
+func in(id, room string, hour int, people ...string) *conflict.Session {
+	s := talk(id, people...)
+	s.Room, s.Starts, s.Ends = room, at(hour, 0), at(hour+1, 0)
+	return s
+}
+
+// rule returns a rule from its parameters.
+func rule(kind, config string) conflict.Rule { return conflict.Parse(kind, kind, []byte(config)) }
+
+// places returns a text for each placed session, and the reasons for the others.
+func places(r solver.Result) (all []string) {
+	for _, s := range r.Placed {
+		all = append(all, fmt.Sprint(s.ID, " ", s.Room, " ", s.Starts.Format("15:04"), "-", s.Ends.Format("15:04")))
+	}
+	for _, u := range r.Unplaced {
+		all = append(all, u.SessionID+": "+u.Reason)
+	}
+	return all
+}
+
+// TestRules: each rule decides between places that are free.
+func TestRules(t *testing.T) {
+	audience := talk("a")
+	audience.Audience = number(120)
+	require.Equal(t, "h2", solver.Solve(problem(audience)).Placed[0].Room, "capacity needs no rule")
+
+	p := problem(talk("a", "p"), talk("b", "p"))
+	require.Zero(t, solver.Solve(p).Score)
+	p.Rules = []conflict.Rule{rule("min_gap_minutes", `{"minutes":60}`)}
+	require.Equal(t, 60*time.Minute, apart(solver.Solve(p)))
+
+	p = problem(talk("a"), talk("b"))
+	p.Rules = []conflict.Rule{rule("order", `{"before_session_id":"b","after_session_id":"a"}`)}
+	require.Negative(t, solver.Solve(p).Placed[1].Ends.Compare(solver.Solve(p).Placed[0].Starts.Add(1)))
+
+	p = problem(talk("a"))
+	p.Rules = []conflict.Rule{rule("time_window", `{"starts":"10:30","ends":"11:30"}`)}
+	require.Equal(t, []string{"a h1 10:30-11:30"}, places(solver.Solve(p)))
+	p.Rules = []conflict.Rule{rule("time_window", `{"starts":"11:00","ends":"23:00","level":"warning"}`)}
+	require.Equal(t, []string{"a h1 11:00-12:00"}, places(solver.Solve(p)))
+
+	p = problem(talk("a"), talk("b"), talk("c"), talk("d"))
+	for _, s := range p.Agenda.Sessions {
+		s.Track = "t"
+	}
+	p.Rules = []conflict.Rule{rule("track_in_one_room", `{"track_id":"t"}`), rule("free_text", `{"text":"x"}`), rule("mine", `{}`)}
+	r := solver.Solve(p)
+	require.Len(t, r.Placed, 3, "one room has three hours")
+	require.Contains(t, r.Unplaced[0].Reason, "a rule of type track_in_one_room is broken")
+}
+
+// apart returns the time between two sessions.
+func apart(r solver.Result) time.Duration {
+	return max(r.Placed[0].Starts.Sub(r.Placed[1].Ends), r.Placed[1].Starts.Sub(r.Placed[0].Ends))
+}
+
+// TestSubsessionsAreWithinTheirParent in the same room, one after another.
+func TestSubsessionsAreWithinTheirParent(t *testing.T) {
+	parent, first, second := in("a", "", 9, "p"), talk("b", "p"), talk("c", "p")
+	parent.Ends = at(10, 30)
+	for _, s := range []*conflict.Session{first, second} {
+		s.Parent, s.Starts, s.Ends = "a", at(9, 0), at(9, 40)
+	}
+	r := solver.Solve(problem(parent, first, second))
+	require.Len(t, r.Placed, 3)
+	for _, s := range r.Placed[1:] {
+		require.Equal(t, r.Placed[0].Room, s.Room)
+		require.False(t, s.Starts.Before(r.Placed[0].Starts) || s.Ends.After(r.Placed[0].Ends))
+	}
+	require.Zero(t, apart(solver.Result{Placed: r.Placed[1:]}))
+	second.Ends = at(10, 0)
+	require.Contains(t, places(solver.Solve(problem(parent, first, second)))[2], "No place is free: the room is taken")
+}
+
+// TestKeep keeps times, rooms or both.
+func TestKeep(t *testing.T) {
+	sessions := func() []*conflict.Session { return []*conflict.Session{in("a", "h2", 10), in("b", "h2", 10), talk("c")} }
+	for keep, expected := range map[board.Keep]string{board.KeepTimes: "10:00", board.KeepRooms: "h2"} {
+		p := problem(sessions()...)
+		p.Keep = keep
+		r := solver.Solve(p)
+		require.Len(t, r.Placed, 3, keep)
+		for _, line := range places(r)[:2] {
+			require.Contains(t, line, expected)
+		}
+	}
+	p := problem(sessions()...)
+	p.Keep = board.KeepBoth
+	r := solver.Solve(p)
+	require.Len(t, r.Placed, 2)
+	require.Contains(t, r.Unplaced[0].Reason, "No place is free: the room is taken (1 times, for example by SESS-")
+}
+
+// TestReasons: the reason for each session without a place.
+func TestReasons(t *testing.T) {
+	reason := func(change func(p *solver.Problem, s *conflict.Session)) string {
+		s := in("b", "h1", 9, "p")
+		p := problem(in("a", "h1", 9, "p"), s)
+		p.Place = []string{"b"}
+		change(&p, s)
+		r := solver.Solve(p)
+		require.Len(t, r.Unplaced, 1)
+		return r.Unplaced[0].Reason
+	}
+	keep := func(p *solver.Problem, _ *conflict.Session) { p.Keep = board.KeepBoth }
+	require.Equal(t, "No place is free: the room is taken (1 times, for example by SESS-a); "+
+		"a person of the session is on another session (1 times, for example by SESS-a).", reason(keep))
+	require.Contains(t, reason(func(p *solver.Problem, s *conflict.Session) {
+		p.Keep, s.Room, s.Starts, s.Ends = board.KeepTimes, "", at(10, 0), at(11, 0)
+		p.Rules = []conflict.Rule{rule("min_gap_minutes", `{"minutes":5}`)}
+	}), "No place is free: a person of the session has too short a gap (2 times, for example by SESS-a)")
+	require.Contains(t, reason(func(p *solver.Problem, s *conflict.Session) {
+		p.Keep, s.Room, s.People = board.KeepTimes, "h2", nil
+		p.Rules = []conflict.Rule{rule("order", `{"before_session_id":"a","after_session_id":"b"}`)}
+	}), "a rule of type order is broken")
+	require.Equal(t, "The session keeps times that are outside of the days or break a rule of type time_window.",
+		reason(func(p *solver.Problem, s *conflict.Session) {
+			p.Keep, s.Starts, s.Ends = board.KeepTimes, at(12, 0), at(13, 0)
+		}))
+	require.Equal(t, "The days and the rules of type time_window leave no slot of 240 minutes.",
+		reason(func(_ *solver.Problem, s *conflict.Session) { s.Ends = at(13, 0) }))
+	require.Equal(t, "No room that the session may have has 101 seats.", reason(func(p *solver.Problem, s *conflict.Session) {
+		p.RoomIDs, s.Audience = []string{"h1"}, number(101)
+	}))
+	require.Equal(t, "The parent session has no place.", reason(func(p *solver.Problem, s *conflict.Session) {
+		s.Parent, p.Agenda.Sessions[0].Starts = "a", time.Time{}
+	}))
+	require.Equal(t, "The time was over before the session had a place.", reason(func(p *solver.Problem, _ *conflict.Session) {
+		p.Deadline = time.Now().Add(-time.Second)
+	}))
+}
+
+// TestImportGoogleIOIsPlaced: 1,097 sessions in 17 rooms on three days of twelve hours have places without conflicts.
+func TestImportGoogleIOIsPlaced(t *testing.T) {
+	in, err := instance.ReadGoogleIO("../../../../shared/data/google-io-2019.json")
+	require.NoError(t, err)
+	require.Len(t, in.Sessions, 1097)
+	p, err := in.Problem()
+	require.NoError(t, err)
+	begin := time.Now()
+	p.Steps, p.Deadline = 1<<30, begin.Add(5*time.Second)
+	r := solver.Solve(p)
+	require.Less(t, time.Since(begin), 6*time.Second)
+	errors, err := instance.Errors(p, r)
+	require.NoError(t, err)
+	require.Zero(t, errors)
+	require.Empty(t, r.Unplaced)
+	require.Equal(t, instance.Score(p.Problem, r.Placed), r.Score)
+	t.Logf("%d moves, %+v", r.Steps, r.Score)
+}
