@@ -89,6 +89,20 @@ bench-agenda: setup ## Measure how fast the conflicts of a large agenda are foun
 	go test ./shared/agenda/conflict -count 1 -run '^$$' -bench . $(ARGS)
 	go test ./tools/bench/agenda -count 1 -timeout 1h -v -whole $(ARGS)
 
+# The short size takes half a minute: the instances that CP-SAT solves within seconds.
+JUDGED := $(if $(filter 1,$(LECTERN_LONG)),-sizes "12 20 30 60 100 150" -seeds 2 -seconds 5,-sizes 12 -seeds 2 -seconds 2)
+JUDGE_SECONDS := $(if $(filter 1,$(LECTERN_LONG)),60,10)
+
+.PHONY: judge
+judge: .local/judge/installed ## Hold proposed agendas against CP-SAT and print the table of docs/performance.md.
+	go run ./tools/judge $(JUDGED) $(if $(wildcard $(IMPORT)),-google $(IMPORT)) > .local/judge/agendas.jsonl
+	.local/judge/bin/python tools/judge/judge.py $(JUDGE_SECONDS) < .local/judge/agendas.jsonl
+
+.local/judge/installed: tools/judge/requirements.txt
+	python3 -m venv .local/judge
+	.local/judge/bin/pip install --quiet --disable-pip-version-check --requirement tools/judge/requirements.txt
+	@touch $@
+
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
 	go test ./tools/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
@@ -169,6 +183,7 @@ soak: build app functions emulator python $(OBJECTS) ## Run all tests everywhere
 .PHONY: soak-long
 soak-long:
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	LECTERN_LONG=1 $(MAKE) --no-print-directory judge
 
 .PHONY: soak-everywhere
 soak-everywhere:

@@ -1,7 +1,7 @@
 // Command judge writes instances of agendas, and the agendas that the solver proposes, as a JSON line each. judge.py
 // solves the same instances with CP-SAT and prints the table of docs/performance.md.
 //
-//	go run ./tools/judge -sizes 30,60 -seconds 5 | .local/judge/bin/python tools/judge/judge.py
+//	go run ./tools/judge -sizes "12 20" -seconds 5 | .local/judge/bin/python tools/judge/judge.py
 package main
 
 import (
@@ -33,7 +33,7 @@ type line struct {
 }
 
 func main() {
-	sizes := flag.String("sizes", "30,60", "the numbers of sessions, with commas")
+	sizes := flag.String("sizes", "12 20", "the numbers of sessions, with blanks")
 	seeds := flag.Int("seeds", 1, "the instances of each size")
 	seconds := flag.Float64("seconds", 5, "the time for each instance")
 	google := flag.String("google", "", "the file of Google I/O 2019; empty to leave the programme out")
@@ -46,7 +46,7 @@ func main() {
 
 // run writes the lines of all instances.
 func run(w io.Writer, sizes string, seeds int, seconds float64, google string) error {
-	for _, size := range strings.Split(sizes, ",") {
+	for _, size := range strings.Fields(sizes) {
 		n, err := strconv.Atoi(size)
 		if err != nil {
 			return err
