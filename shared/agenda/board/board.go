@@ -55,6 +55,7 @@ type Board struct {
 	// Score is the score of the present places. Each change of a place adds a difference.
 	Score Score
 
+	days  []span
 	rooms []*Room
 	gaps  []gap
 	// mayBeSmall reports whether a room may have too few seats, with a warning.
@@ -139,6 +140,9 @@ func New(p Problem) *Board {
 	b := &Board{Problem: p, verdicts: map[span]verdict{}}
 	for number, id := range slices.Sorted(maps.Keys(p.Agenda.Rooms)) {
 		b.rooms = append(b.rooms, &Room{ID: id, number: number, seats: valueOr(p.Agenda.Rooms[id].Capacity, math.MaxInt)})
+	}
+	for _, d := range p.Days {
+		b.days = append(b.days, span{d.Starts.UnixMilli(), d.Ends.UnixMilli()})
 	}
 	byID, tracks, people := map[string]*Session{}, map[string]*track{}, map[string]*person{}
 	for _, of := range slices.SortedFunc(slices.Values(p.Agenda.Sessions), compareIDs) {

@@ -29,8 +29,8 @@ func (b *Board) startsOf(s *Session) (starts []int64) {
 			starts = append(starts, other.span(other.At).end)
 		}
 	default:
-		for _, d := range b.Days {
-			for start := d.Starts.UnixMilli(); start < d.Ends.UnixMilli(); start += max(b.Slot.Milliseconds(), minute) {
+		for _, d := range b.days {
+			for start := d.start; start < d.end; start += max(b.Slot.Milliseconds(), minute) {
 				starts = append(starts, start)
 			}
 		}
@@ -41,13 +41,13 @@ func (b *Board) startsOf(s *Session) (starts []int64) {
 // forbidden reports whether no session may take a span: outside of the days, or of a time_window of level error.
 func (b *Board) forbidden(when span) bool {
 	day := b.DayOf(when.start)
-	return day == NoDay || when.end > b.Days[day].Ends.UnixMilli() || b.verdict(when).forbidden
+	return day == NoDay || when.end > b.days[day].end || b.verdict(when).forbidden
 }
 
 // DayOf returns the number of the day of a time.
 func (b *Board) DayOf(start int64) int {
-	for i := range b.Days {
-		if b.Days[i].Starts.UnixMilli() <= start && start < b.Days[i].Ends.UnixMilli() {
+	for i, d := range b.days {
+		if d.start <= start && start < d.end {
 			return i
 		}
 	}

@@ -67,10 +67,9 @@ func (b *Board) Judge(s *Session, at Place, enough int) (cost Score, obstacles [
 	b.obstacles = b.obstacles[:0]
 	when, day := s.span(at), b.DayOf(at.Start)
 	if at.Room != nil {
-		b.judgeRoom(s, at, day, &cost)
-	}
-	if len(b.obstacles) > enough {
-		return cost, b.obstacles
+		if b.judgeRoom(s, at, day, &cost); len(b.obstacles) > enough {
+			return cost, b.obstacles
+		}
 	}
 	for _, p := range s.people {
 		b.judgePerson(s, when, day, p, &cost)

@@ -42,6 +42,8 @@ const (
 	outPoints = 1000
 	// displaced is how many sessions a move may displace, and samples how many random places each of these tries.
 	displaced, samples = 3, 40
+	// atOnce is how many places are compared for the first place of a session.
+	atOnce = 300
 )
 
 func newSearch(p Problem) *search {
@@ -60,11 +62,16 @@ func compareFreedom(x, y *board.Session) int {
 	return cmp.Or(cmp.Compare(len(x.Session.Parent), len(y.Session.Parent)), cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
-// construct gives each session the cheapest place without obstacles.
+// construct gives each session the cheapest place without obstacles among the first of all places in a random order that
+// have any.
 func (s *search) construct() {
 	for _, of := range s.movable {
-		if !s.over() {
-			s.insert(of, s.Places(of))
+		places := s.Places(of)
+		s.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+		for some := range slices.Chunk(places, atOnce) {
+			if of.At == board.Nowhere && !s.over() {
+				s.insert(of, some)
+			}
 		}
 	}
 	s.keep()

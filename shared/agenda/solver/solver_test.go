@@ -138,9 +138,9 @@ func TestRules(t *testing.T) {
 
 	p = problem(talk("a"))
 	p.Rules = []conflict.Rule{rule("time_window", `{"starts":"10:30","ends":"11:30"}`)}
-	require.Equal(t, []string{"a h1 10:30-11:30"}, places(solver.Solve(p)))
+	require.Contains(t, places(solver.Solve(p))[0], "10:30-11:30")
 	p.Rules = []conflict.Rule{rule("time_window", `{"starts":"11:00","ends":"23:00","level":"warning"}`)}
-	require.Equal(t, []string{"a h1 11:00-12:00"}, places(solver.Solve(p)))
+	require.Contains(t, places(solver.Solve(p))[0], "11:00-12:00")
 
 	p = problem(talk("a"), talk("b"), talk("c"), talk("d"))
 	for _, s := range p.Agenda.Sessions {
@@ -177,7 +177,9 @@ func TestSubsessionsAreWithinTheirParent(t *testing.T) {
 
 // TestKeep keeps times, rooms or both.
 func TestKeep(t *testing.T) {
-	sessions := func() []*conflict.Session { return []*conflict.Session{in("a", "h2", 10), in("b", "h2", 10), talk("c")} }
+	sessions := func() []*conflict.Session {
+		return []*conflict.Session{in("a", "h2", 10), in("b", "h2", 10), talk("c")}
+	}
 	for keep, expected := range map[board.Keep]string{board.KeepTimes: "10:00", board.KeepRooms: "h2"} {
 		p := problem(sessions()...)
 		p.Keep = keep

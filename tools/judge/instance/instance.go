@@ -206,27 +206,35 @@ func (d *draw) addRules() {
 	add("free_text", "error", map[string]any{"text": "Be kind."})
 }
 
-// Errors counts the conflicts of level error of proposed sessions, as package conflict finds them.
-func Errors(p solver.Problem, r solver.Result) (n int, err error) {
-	a, placed := p.Agenda, map[string]bool{}
-	a.Sessions = slices.Clone(r.Placed)
-	for _, s := range r.Placed {
-		placed[s.ID] = true
-	}
+// Errors counts the conflicts of level error that an agenda has with the proposed sessions and that the fixed sessions alone do not
+// have, as package conflict finds them.
+func Errors(p solver.Problem, r solver.Result) (int, error) {
+	a := p.Agenda
+	a.Sessions = nil
 	for _, s := range p.Agenda.Sessions {
 		if !slices.Contains(p.Place, s.ID) {
 			a.Sessions = append(a.Sessions, s)
 		}
 	}
-	found, err := conflict.Check(a)
+	before, err := conflict.Check(a)
+	if err != nil {
+		return 0, err
+	}
+	a.Sessions = append(a.Sessions, r.Placed...)
+	after, err := conflict.Check(a)
+	return errorsIn(after) - errorsIn(before), err
+}
+
+// errorsIn counts conflicts of level error.
+func errorsIn(found []conflict.Found) (n int) {
 	for _, f := range found {
 		for _, c := range f.Conflicts {
-			if c.Level == conflict.Error && (placed[f.Session.ID] || placed[c.SessionID]) {
+			if c.Level == conflict.Error {
 				n++
 			}
 		}
 	}
-	return n, err
+	return n
 }
 
 // Placed is a proposed place.
