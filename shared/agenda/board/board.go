@@ -138,27 +138,16 @@ type order struct {
 // New returns the board with the fixed sessions.
 func New(p Problem) *Board {
 	b := &Board{Problem: p, verdicts: map[span]verdict{}}
-	for number, id := range slices.Sorted(maps.Keys(p.Agenda.Rooms)) {
-		b.rooms = append(b.rooms, &Room{ID: id, number: number, seats: valueOr(p.Agenda.Rooms[id].Capacity, math.MaxInt)})
+	for number, id := range slices.Sorted(maps.Keys(p.Rooms)) {
+		b.rooms = append(b.rooms, &Room{ID: id, number: number, seats: valueOr(p.Rooms[id].Capacity, math.MaxInt)})
 	}
 	for _, d := range p.Days {
 		b.days = append(b.days, span{d.Starts.UnixMilli(), d.Ends.UnixMilli()})
 	}
 	byID, tracks, people := map[string]*Session{}, map[string]*track{}, map[string]*person{}
-	for _, of := range slices.SortedFunc(slices.Values(p.Agenda.Sessions), compareIDs) {
-		s := &Session{Session: of, At: Nowhere, Day: NoDay, Fixed: true, audience: valueOr(of.Audience, 0)}
+	for _, of := range slices.SortedFunc(slices.Values(p.Sessions), compareIDs) {
+		s := b.newSession(of, tracks, people)
 		byID[of.ID], b.Sessions = s, append(b.Sessions, s)
-		if s.TakesTime() {
-			s.length, s.keepsTime = of.Ends.UnixMilli()-of.Starts.UnixMilli(), p.Keep == KeepTimes || p.Keep == KeepBoth
-		}
-		if of.Track != "" {
-			s.track = cmp.Or(tracks[of.Track], &track{inRoom: make([]int, len(b.rooms))})
-			s.track.sessions, tracks[of.Track] = append(s.track.sessions, s), s.track
-		}
-		for _, id := range slices.Compact(slices.Sorted(slices.Values(of.People))) {
-			people[id] = cmp.Or(people[id], &person{})
-			people[id].sessions, s.people = append(people[id].sessions, s), append(s.people, people[id])
-		}
 	}
 	for _, id := range p.Place {
 		if s := byID[id]; s != nil && s.Fixed {
@@ -175,11 +164,29 @@ func New(p Problem) *Board {
 	for _, s := range b.Sessions {
 		if s.Fixed {
 			b.put(s, b.present(s))
-		} else {
-			s.starts, s.Rooms = b.startsOf(s), b.roomsOf(s)
 		}
 	}
+	for _, s := range b.Sessions {
+		s.starts, s.Rooms = b.startsOf(s), b.roomsOf(s)
+	}
 	return b
+}
+
+// newSession returns a fixed session of the agenda, and notes the track and the people.
+func (b *Board) newSession(of *conflict.Session, tracks map[string]*track, people map[string]*person) *Session {
+	s := &Session{Session: of, At: Nowhere, Day: NoDay, Fixed: true, audience: valueOr(of.Audience, 0)}
+	if s.TakesTime() {
+		s.length, s.keepsTime = of.Ends.UnixMilli()-of.Starts.UnixMilli(), b.Keep == KeepTimes || b.Keep == KeepBoth
+	}
+	if of.Track != "" {
+		s.track = cmp.Or(tracks[of.Track], &track{inRoom: make([]int, len(b.rooms))})
+		s.track.sessions, tracks[of.Track] = append(s.track.sessions, s), s.track
+	}
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(of.People))) {
+		people[id] = cmp.Or(people[id], &person{})
+		people[id].sessions, s.people = append(people[id].sessions, s), append(s.people, people[id])
+	}
+	return s
 }
 
 func compareIDs(a, b *conflict.Session) int { return cmp.Compare(a.ID, b.ID) }
@@ -267,11 +274,4 @@ func (s *Session) count(r *Room, sign int) {
 	if s.track != nil {
 		s.track.inRoom[r.number] += sign
 	}
-}
-
-// Placed returns a copy of the session with the times and the room of the place on the board.
-func (s *Session) Placed() *conflict.Session {
-	placed, when := *s.Session, s.span(s.At)
-	placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.start).UTC(), time.UnixMilli(when.end).UTC(), s.At.Room.ID
-	return &placed
 }

@@ -2,6 +2,7 @@ package board_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +38,10 @@ func TestTheScoreByDifferenceIsTheFullScore(t *testing.T) {
 func placed(b *board.Board) (all []*conflict.Session) {
 	for _, s := range b.Sessions {
 		if !s.Fixed && s.At != board.Nowhere {
-			all = append(all, s.Placed())
+			placed := *s.Session
+			placed.Starts, placed.Ends = time.UnixMilli(s.At.Start).UTC(), time.UnixMilli(s.EndAt(s.At)).UTC()
+			placed.Room = s.At.Room.ID
+			all = append(all, &placed)
 		}
 	}
 	return all

@@ -78,12 +78,14 @@ func (b *Board) verdict(when span) verdict {
 	return v
 }
 
-// roomsOf returns the rooms for a session: the kept room, or the rooms of the problem, with enough seats.
+// roomsOf returns the rooms for a session: the kept room, or the rooms of the problem, with enough seats. A rule of type
+// track_in_one_room and level error asks for the room with most fixed sessions of the track.
 func (b *Board) roomsOf(s *Session) (rooms []*Room) {
 	keeps := (b.Keep == KeepRooms || b.Keep == KeepBoth) && slices.ContainsFunc(b.rooms, s.isIn)
 	for _, r := range b.rooms {
 		wanted := keeps && s.isIn(r) || !keeps && (len(b.RoomIDs) == 0 || slices.Contains(b.RoomIDs, r.ID))
-		if wanted && (b.mayBeSmall || r.seats >= s.audience) {
+		away := s.track != nil && s.track.hard && slices.Max(s.track.inRoom) > s.track.inRoom[r.number]
+		if wanted && !away && (b.mayBeSmall || r.seats >= s.audience) {
 			rooms = append(rooms, r)
 		}
 	}
@@ -117,7 +119,7 @@ func (b *Board) Reason(s *Session) string {
 	case len(starts) == 0:
 		return fmt.Sprintf("The days and the rules of type time_window leave no slot of %d minutes.", s.span(Place{}).minutes())
 	case len(s.Rooms) == 0:
-		return fmt.Sprintf("No room that the session may have has %d seats.", s.audience)
+		return fmt.Sprintf("No room that the session may have has %d seats and keeps the rules of type track_in_one_room.", s.audience)
 	}
 	times, by := [len(causes)]int{}, [len(causes)]string{}
 	for _, at := range b.Places(s) {

@@ -127,27 +127,31 @@ func (b *Board) judgeRoom(s *Session, at Place, day int, cost *Score) {
 // related reports whether a session is a subsession of the other, or both are the same.
 func related(s, other *Session) bool { return s == other || s.Parent == other || other.Parent == s }
 
-// judgePerson judges overlaps and gaps with the other sessions of a person, and the days of the person. Subsessions of
-// a parent need no gap.
+// judgePerson judges the other sessions of a person, and the days of the person.
 func (b *Board) judgePerson(s *Session, when span, day int, p *person, cost *Score) {
 	elsewhere, sameDay := false, false
 	for _, other := range p.sessions {
 		sameDay, elsewhere = sameDay || other.Day == day, elsewhere || other.Day != NoDay
-		then := other.span(other.At)
-		switch {
-		case other.At.Start <= never || related(s, other):
-		case when.overlaps(then, 0):
-			b.obstacles = append(b.obstacles, Obstacle{other, personBusy})
-		case s.Session.Parent == "" || s.Session.Parent != other.Session.Parent:
-			for _, g := range b.gaps {
-				if when.overlaps(then, g.length) {
-					b.broken(g.hard, Obstacle{other, gapTooShort}, cost)
-				}
-			}
+		if other.At.Start > never && !related(s, other) {
+			b.judgeGap(s, when, other, cost)
 		}
 	}
 	if elsewhere && !sameDay && day != NoDay {
 		cost.Days += dayPoints
+	}
+}
+
+// judgeGap judges the time between two sessions of a person. Subsessions of a parent need no gap.
+func (b *Board) judgeGap(s *Session, when span, other *Session, cost *Score) {
+	then := other.span(other.At)
+	if when.overlaps(then, 0) {
+		b.obstacles = append(b.obstacles, Obstacle{other, personBusy})
+	} else if s.Session.Parent == "" || s.Session.Parent != other.Session.Parent {
+		for _, g := range b.gaps {
+			if when.overlaps(then, g.length) {
+				b.broken(g.hard, Obstacle{other, gapTooShort}, cost)
+			}
+		}
 	}
 }
 
@@ -170,13 +174,11 @@ func (b *Board) judgeTrack(s *Session, at Place, cost *Score) {
 		cost.Warnings += warningPoints * s.track.warnings
 	}
 	for _, other := range s.track.sessions {
-		if other.At == Nowhere || other == s {
-			continue
-		}
 		if outside && s.track.hard && other.At.Room != nil && other.At.Room != at.Room {
 			b.obstacles = append(b.obstacles, Obstacle{other, trackMoved})
 		}
-		if s.Parent == nil && other.Parent == nil && s.span(at).overlaps(other.span(other.At), 0) {
+		tops := s != other && s.Parent == nil && other.Parent == nil
+		if tops && s.span(at).overlaps(other.span(other.At), 0) {
 			cost.Clashes += clashPoints
 		}
 	}

@@ -59,7 +59,8 @@ func newSearch(p Problem) *search {
 
 // compareFreedom compares sessions by the number of places, then by the number of people.
 func compareFreedom(x, y *board.Session) int {
-	return cmp.Or(cmp.Compare(len(x.Session.Parent), len(y.Session.Parent)), cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
+	return cmp.Or(cmp.Compare(len(x.Session.Parent), len(y.Session.Parent)), cmp.Compare(x.Choices(), y.Choices()),
+		cmp.Compare(len(y.People), len(x.People)))
 }
 
 // construct gives each session the cheapest place without obstacles among the first of all places in a random order that

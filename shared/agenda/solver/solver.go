@@ -50,7 +50,10 @@ func Solve(p Problem) (r Result) {
 		if of.At == board.Nowhere {
 			r.Unplaced = append(r.Unplaced, Unplaced{of.ID, s.Reason(of)})
 		} else if !of.Fixed {
-			r.Placed = append(r.Placed, of.Placed())
+			placed := *of.Session
+			placed.Starts, placed.Ends = time.UnixMilli(of.At.Start).UTC(), time.UnixMilli(of.EndAt(of.At)).UTC()
+			placed.Room = of.At.Room.ID
+			r.Placed = append(r.Placed, &placed)
 		}
 	}
 	return r

@@ -43,7 +43,7 @@ func TestNoProposedSessionIsInConflict(t *testing.T) {
 // requireAllowed checks the time and the room of a proposed session.
 func requireAllowed(t *testing.T, p solver.Problem, s *conflict.Session) {
 	t.Helper()
-	was := p.Agenda.Sessions[slices.IndexFunc(p.Agenda.Sessions, func(other *conflict.Session) bool { return other.ID == s.ID })]
+	was := p.Sessions[slices.IndexFunc(p.Sessions, func(other *conflict.Session) bool { return other.ID == s.ID })]
 	length := time.Hour
 	if was.TakesTime() {
 		length = was.Ends.Sub(was.Starts)
@@ -51,7 +51,7 @@ func requireAllowed(t *testing.T, p solver.Problem, s *conflict.Session) {
 	require.Equal(t, length, s.Ends.Sub(s.Starts))
 	day := slices.IndexFunc(p.Days, func(d board.Day) bool { return !s.Starts.Before(d.Starts) && !s.Ends.After(d.Ends) })
 	require.GreaterOrEqual(t, day, 0)
-	_, hadRoom := p.Agenda.Rooms[was.Room]
+	_, hadRoom := p.Rooms[was.Room]
 	switch {
 	case (p.Keep == board.KeepTimes || p.Keep == board.KeepBoth) && was.TakesTime():
 		require.True(t, was.Starts.Equal(s.Starts))
@@ -72,9 +72,9 @@ func TestTheSameSeedAndStepsGiveTheSameAgenda(t *testing.T) {
 	p.Seed, p.Steps = 1, 5_000
 	first := solver.Solve(p)
 	require.Equal(t, 5_000, first.Steps)
-	slices.Reverse(p.Agenda.Sessions)
+	slices.Reverse(p.Sessions)
 	slices.Reverse(p.Place)
-	p.Agenda.Rooms = maps.Clone(p.Agenda.Rooms)
+	p.Rooms = maps.Clone(p.Rooms)
 	require.Equal(t, first, solver.Solve(p))
 	p.Seed = 2
 	require.NotEqual(t, first.Placed, solver.Solve(p).Placed)
@@ -143,7 +143,7 @@ func TestRules(t *testing.T) {
 	require.Contains(t, places(solver.Solve(p))[0], "11:00-12:00")
 
 	p = problem(talk("a"), talk("b"), talk("c"), talk("d"))
-	for _, s := range p.Agenda.Sessions {
+	for _, s := range p.Sessions {
 		s.Track = "t"
 	}
 	p.Rules = []conflict.Rule{rule("track_in_one_room", `{"track_id":"t"}`), rule("free_text", `{"text":"x"}`), rule("mine", `{}`)}
@@ -224,11 +224,11 @@ func TestReasons(t *testing.T) {
 		}))
 	require.Equal(t, "The days and the rules of type time_window leave no slot of 240 minutes.",
 		reason(func(_ *solver.Problem, s *conflict.Session) { s.Ends = at(13, 0) }))
-	require.Equal(t, "No room that the session may have has 101 seats.", reason(func(p *solver.Problem, s *conflict.Session) {
+	require.Equal(t, "No room that the session may have has 101 seats and keeps the rules of type track_in_one_room.", reason(func(p *solver.Problem, s *conflict.Session) {
 		p.RoomIDs, s.Audience = []string{"h1"}, number(101)
 	}))
 	require.Equal(t, "The parent session has no place.", reason(func(p *solver.Problem, s *conflict.Session) {
-		s.Parent, p.Agenda.Sessions[0].Starts = "a", time.Time{}
+		s.Parent, p.Sessions[0].Starts = "a", time.Time{}
 	}))
 	require.Equal(t, "The time was over before the session had a place.", reason(func(p *solver.Problem, _ *conflict.Session) {
 		p.Deadline = time.Now().Add(-time.Second)

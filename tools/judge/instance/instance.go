@@ -69,7 +69,7 @@ func (in Instance) Problem() (solver.Problem, error) {
 		p.Days = append(p.Days, board.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
 	}
 	for _, r := range in.Rooms {
-		p.Agenda.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
+		p.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
 	}
 	for _, r := range in.Rules {
 		config, err := json.Marshal(r.Config)
@@ -80,7 +80,7 @@ func (in Instance) Problem() (solver.Problem, error) {
 	}
 	for _, s := range in.Sessions {
 		starts := clock(s.Starts)
-		p.Agenda.Sessions = append(p.Agenda.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
+		p.Sessions = append(p.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
 			Audience: &s.Audience, Starts: starts, Ends: starts.Add(time.Duration(s.Minutes) * time.Minute)})
 		if !s.Fixed {
 			p.Place = append(p.Place, s.ID)
@@ -211,7 +211,7 @@ func (d *draw) addRules() {
 func Errors(p solver.Problem, r solver.Result) (int, error) {
 	a := p.Agenda
 	a.Sessions = nil
-	for _, s := range p.Agenda.Sessions {
+	for _, s := range p.Sessions {
 		if !slices.Contains(p.Place, s.ID) {
 			a.Sessions = append(a.Sessions, s)
 		}

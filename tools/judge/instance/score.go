@@ -11,12 +11,12 @@ import (
 // Score returns the score of a problem with places for some sessions, counted from the beginning by comparing all pairs.
 func Score(p board.Problem, placed []*conflict.Session) board.Score {
 	c := counter{Problem: p}
-	for _, s := range p.Agenda.Sessions {
+	for _, s := range p.Sessions {
 		if !slices.Contains(p.Place, s.ID) {
 			c.all = append(c.all, s)
 		}
 	}
-	c.score.Unplaced = 1_000_000 * (len(p.Agenda.Sessions) - len(c.all) - len(placed))
+	c.score.Unplaced = 1_000_000 * (len(p.Sessions) - len(c.all) - len(placed))
 	c.all = append(c.all, placed...)
 	for i, s := range c.all {
 		c.alone(s)
@@ -54,7 +54,7 @@ func (c *counter) alone(s *conflict.Session) {
 			capacity = r
 		}
 	}
-	room := c.Agenda.Rooms[s.Room]
+	room := c.Rooms[s.Room]
 	if room.Capacity != nil && s.Audience != nil && *s.Audience > *room.Capacity {
 		c.score.Seats += *s.Audience - *room.Capacity
 		if capacity != nil {
@@ -91,14 +91,14 @@ func (c *counter) pair(a, b *conflict.Session) {
 
 // isPart reports whether a session is a subsession of the agenda.
 func (c *counter) isPart(s *conflict.Session) bool {
-	return s.Parent != s.ID && slices.ContainsFunc(c.Agenda.Sessions, func(other *conflict.Session) bool { return other.ID == s.Parent })
+	return s.Parent != s.ID && slices.ContainsFunc(c.Sessions, func(other *conflict.Session) bool { return other.ID == s.Parent })
 }
 
 // tracks counts the sessions of each track outside of the room of most.
 func (c *counter) tracks() {
 	count := map[string]map[string]int{}
 	for _, s := range c.all {
-		if _, known := c.Agenda.Rooms[s.Room]; known && s.Track != "" {
+		if _, known := c.Rooms[s.Room]; known && s.Track != "" {
 			if count[s.Track] == nil {
 				count[s.Track] = map[string]int{}
 			}
@@ -150,7 +150,7 @@ func (c *counter) idle() {
 	}
 	in := map[key][]*conflict.Session{}
 	for _, s := range c.all {
-		if _, known := c.Agenda.Rooms[s.Room]; known && c.dayOf(s) >= 0 && !c.isPart(s) {
+		if _, known := c.Rooms[s.Room]; known && c.dayOf(s) >= 0 && !c.isPart(s) {
 			in[key{s.Room, c.dayOf(s)}] = append(in[key{s.Room, c.dayOf(s)}], s)
 		}
 	}

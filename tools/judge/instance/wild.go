@@ -21,7 +21,7 @@ func Wild(r *rand.Rand) board.Problem {
 		if seats := w.IntN(120); seats > 20 {
 			room.Capacity = &seats
 		}
-		p.Agenda.Rooms[fmt.Sprint("h", i)] = room
+		p.Rooms[fmt.Sprint("h", i)] = room
 		if w.IntN(3) == 0 {
 			p.RoomIDs = append(p.RoomIDs, fmt.Sprint("h", i))
 		}
@@ -32,7 +32,7 @@ func Wild(r *rand.Rand) board.Problem {
 	sessions := 1 + w.IntN(30)
 	for i := range sessions {
 		s := w.session(i, sessions)
-		p.Agenda.Sessions = append(p.Agenda.Sessions, s)
+		p.Sessions = append(p.Sessions, s)
 		if w.IntN(5) > 0 {
 			p.Place = append(p.Place, s.ID)
 		}
