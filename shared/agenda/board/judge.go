@@ -174,7 +174,7 @@ func (b *Board) judgeTrack(s *Session, at Place, cost *Score) {
 		cost.Warnings += warningPoints * s.track.warnings
 	}
 	for _, other := range s.track.sessions {
-		if outside && s.track.hard && other.At.Room != nil && other.At.Room != at.Room {
+		if elsewhere := other.At.Room != nil && other.At.Room != at.Room; s.track.hard && elsewhere && !other.Fixed {
 			b.obstacles = append(b.obstacles, Obstacle{other, trackMoved})
 		}
 		tops := s != other && s.Parent == nil && other.Parent == nil
