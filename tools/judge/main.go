@@ -76,7 +76,8 @@ func write(w io.Writer, l line, seconds float64) error {
 	begin := time.Now()
 	p.Seed, p.Steps, p.Deadline = 1, math.MaxInt, begin.Add(time.Duration(seconds*float64(time.Second)))
 	r := solver.Solve(p)
-	fmt.Fprintf(os.Stderr, "%s: %d moves in %.1f s, %d sessions without a place, %+v\n", l.Name, r.Steps, time.Since(begin).Seconds(), len(r.Unplaced), r.Score)
+	fmt.Fprintf(os.Stderr, "%s: %d moves in %.1f s, %d sessions without a place, %+v\n",
+		l.Name, r.Steps, time.Since(begin).Seconds(), len(r.Unplaced), r.Score)
 	l.Placed, l.Unplaced, l.Score = instance.PlacesOf(r), r.Unplaced, r.Score
 	if l.Errors, err = instance.Errors(p, r); err != nil {
 		return err

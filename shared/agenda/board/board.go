@@ -156,6 +156,15 @@ func New(p Problem) *Board {
 		}
 	}
 	b.readRules(byID, tracks)
+	b.connect(byID)
+	for _, s := range b.Sessions {
+		s.starts, s.Rooms = b.startsOf(s), b.roomsOf(s)
+	}
+	return b
+}
+
+// connect finds the parents, and then puts the fixed sessions.
+func (b *Board) connect(byID map[string]*Session) {
 	for _, s := range b.Sessions {
 		if parent := byID[s.Session.Parent]; parent != nil && parent != s {
 			s.Parent, parent.children = parent, append(parent.children, s)
@@ -166,10 +175,6 @@ func New(p Problem) *Board {
 			b.put(s, b.present(s))
 		}
 	}
-	for _, s := range b.Sessions {
-		s.starts, s.Rooms = b.startsOf(s), b.roomsOf(s)
-	}
-	return b
 }
 
 // newSession returns a fixed session of the agenda, and notes the track and the people.

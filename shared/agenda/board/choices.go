@@ -84,12 +84,16 @@ func (b *Board) roomsOf(s *Session) (rooms []*Room) {
 	keeps := (b.Keep == KeepRooms || b.Keep == KeepBoth) && slices.ContainsFunc(b.rooms, s.isIn)
 	for _, r := range b.rooms {
 		wanted := keeps && s.isIn(r) || !keeps && (len(b.RoomIDs) == 0 || slices.Contains(b.RoomIDs, r.ID))
-		away := s.track != nil && s.track.hard && slices.Max(s.track.inRoom) > s.track.inRoom[r.number]
-		if wanted && !away && (b.mayBeSmall || r.seats >= s.audience) {
+		if wanted && !s.mustNotUse(r) && (b.mayBeSmall || r.seats >= s.audience) {
 			rooms = append(rooms, r)
 		}
 	}
 	return rooms
+}
+
+// mustNotUse reports whether a rule of level error asks for another room for the track, by the fixed sessions.
+func (s *Session) mustNotUse(r *Room) bool {
+	return s.track != nil && s.track.hard && slices.Max(s.track.inRoom) > s.track.inRoom[r.number]
 }
 
 // isIn reports whether a room is the room of the session outside of the board.
@@ -121,7 +125,7 @@ func (b *Board) Reason(s *Session) string {
 	case len(s.Rooms) == 0:
 		return fmt.Sprintf("No room that the session may have has %d seats and keeps the rules of type track_in_one_room.", s.audience)
 	}
-	times, by := [len(causes)]int{}, [len(causes)]string{}
+	times, by := map[string]int{}, map[string]string{}
 	for _, at := range b.Places(s) {
 		_, obstacles := b.Judge(s, at, len(b.Sessions))
 		if len(obstacles) == 0 {
@@ -133,9 +137,9 @@ func (b *Board) Reason(s *Session) string {
 		}
 	}
 	var parts []string
-	for cause, n := range times {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%s (%d times, for example by %s)", causes[cause], n, by[cause]))
+	for _, cause := range causes {
+		if n := times[cause]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%d times, for example by %s)", cause, n, by[cause]))
 		}
 	}
 	return "No place is free: " + strings.Join(parts, "; ") + "."

@@ -8,30 +8,20 @@ import (
 // Obstacle is a session that must move before another session may have a place.
 type Obstacle struct {
 	*Session
-	cause cause
+	cause string
 }
 
-// cause says why a session is an obstacle.
-type cause int
-
+// The causes of obstacles, as a reason names them.
 const (
-	roomTaken cause = iota
-	personBusy
-	gapTooShort
-	orderBroken
-	trackMoved
-	parentOutside
+	roomTaken     = "the room is taken"
+	personBusy    = "a person of the session is on another session"
+	gapTooShort   = "a person of the session has too short a gap"
+	orderBroken   = "a rule of type order is broken"
+	trackMoved    = "a rule of type track_in_one_room is broken"
+	parentOutside = "a subsession is not within the parent"
 )
 
-// causes are the causes as a reason names them.
-var causes = [...]string{
-	roomTaken:     "the room is taken",
-	personBusy:    "a person of the session is on another session",
-	gapTooShort:   "a person of the session has too short a gap",
-	orderBroken:   "a rule of type order is broken",
-	trackMoved:    "a rule of type track_in_one_room is broken",
-	parentOutside: "a subsession is not within the parent",
-}
+var causes = []string{roomTaken, personBusy, gapTooShort, orderBroken, trackMoved, parentOutside}
 
 // span is a time with an end.
 type span struct{ start, end int64 }

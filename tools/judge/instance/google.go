@@ -18,7 +18,7 @@ func ReadGoogleIO(file string) (Instance, error) {
 			StartTimestamp, EndTimestamp int
 		}
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // the file is named by the developer
+	text, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(text, &programme)
 	}
