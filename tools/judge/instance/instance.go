@@ -123,7 +123,8 @@ func (d *draw) addSessions(n int) {
 		d.Sessions = append(d.Sessions, s)
 		for range 3 {
 			if panel {
-				part := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: 30, Audience: s.Audience, Track: s.Track, Parent: s.ID}
+				part := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: 30, Parent: s.ID}
+				part.Audience, part.Track = s.Audience, s.Track
 				d.addPeople(&part, n)
 				d.Sessions = append(d.Sessions, part)
 			}
@@ -186,7 +187,8 @@ func (d *draw) addRules() {
 	add("min_gap_minutes", "error", map[string]any{"minutes": 15})
 	add("min_gap_minutes", "warning", map[string]any{"minutes": 45})
 	add("time_window", "warning", map[string]any{"starts": "09:30", "ends": "17:00"})
-	add("time_window", "error", map[string]any{"starts": "08:00", "ends": "17:30", "weekdays": []string{"monday", "tuesday", "wednesday", "thursday"}})
+	add("time_window", "error", map[string]any{"starts": "08:00", "ends": "17:30",
+		"weekdays": []string{"monday", "tuesday", "wednesday", "thursday"}})
 	add("room_capacity", []string{"error", "warning"}[d.IntN(2)], map[string]any{})
 	add("track_in_one_room", "warning", map[string]any{"track_id": "t0"})
 	add("track_in_one_room", "error", map[string]any{"track_id": "small"})

@@ -121,7 +121,9 @@ func (c *counter) tracks() {
 
 // dayOf returns the day of a session; absent for a session on another day.
 func (c *counter) dayOf(s *conflict.Session) int {
-	return slices.IndexFunc(c.Problem.Days, func(d board.Day) bool { return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends) })
+	return slices.IndexFunc(c.Problem.Days, func(d board.Day) bool {
+		return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends)
+	})
 }
 
 // days counts the days of each person after the first.

@@ -14,7 +14,8 @@ import (
 // sessions in conflict, rules of every type.
 func Wild(r *rand.Rand) board.Problem {
 	w := wild{r}
-	p := board.Problem{Slot: time.Duration(5+5*w.IntN(12)) * time.Minute, Keep: one(w, board.KeepNone, board.KeepTimes, board.KeepRooms, board.KeepBoth)}
+	p := board.Problem{Slot: time.Duration(5+5*w.IntN(12)) * time.Minute}
+	p.Keep = one(w, board.KeepNone, board.KeepTimes, board.KeepRooms, board.KeepBoth)
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: one(w, nil, time.UTC, time.FixedZone("", 5*3600+2700))}
 	for i := range 1 + w.IntN(4) {
 		room := conflict.Room{Name: fmt.Sprint("Hall ", i)}
@@ -56,7 +57,8 @@ func one[T any](w wild, values ...T) T { return values[w.IntN(len(values))] }
 
 // session returns a session of any form.
 func (w wild) session(i, sessions int) *conflict.Session {
-	s := &conflict.Session{ID: fmt.Sprintf("s%02d", i), Name: fmt.Sprintf("SESS-%d", i), Room: one(w, "", "gone", "h0", "h1", "h2"), Track: one(w, "", "t1", "t2")}
+	s := &conflict.Session{ID: fmt.Sprintf("s%02d", i), Name: fmt.Sprintf("SESS-%d", i), Track: one(w, "", "t1", "t2")}
+	s.Room = one(w, "", "gone", "h0", "h1", "h2")
 	if w.IntN(3) > 0 {
 		s.Starts = clock(1440*w.IntN(3) + 400 + 5*w.IntN(120)).Add(time.Duration(w.IntN(2)) * time.Second)
 		s.Ends = s.Starts.Add(time.Duration(5*w.IntN(20)) * time.Minute)
@@ -78,16 +80,21 @@ func (w wild) session(i, sessions int) *conflict.Session {
 
 // rule returns a rule of any type.
 func (w wild) rule(sessions int) (kind string, config map[string]any) {
-	switch kind = one(w, "min_gap_minutes", "time_window", "track_in_one_room", "order", "room_capacity", "no_room_overlap", "free_text", "mine"); kind {
+	switch kind = one(w, "min_gap_minutes", "time_window", "track_in_one_room", "order",
+		"room_capacity", "no_room_overlap", "free_text", "mine"); kind {
 	case "min_gap_minutes":
 		config = map[string]any{"minutes": 5 + w.IntN(60)}
 	case "time_window":
-		config = map[string]any{"starts": one(w, "08:00", "09:10"), "ends": one(w, "16:00", "20:00"), "weekdays": one(w, []string{}, []string{"monday", "wednesday"})}
+		config = map[string]any{"starts": one(w, "08:00", "09:10"), "ends": one(w, "16:00", "20:00")}
+		config["weekdays"] = one(w, []string{}, []string{"monday", "wednesday"})
 	case "track_in_one_room":
 		config = map[string]any{"track_id": one(w, "t1", "t2", "gone")}
 	case "order":
 		before := w.IntN(sessions)
-		config = map[string]any{"before_session_id": fmt.Sprintf("s%02d", before), "after_session_id": fmt.Sprintf("s%02d", (before+1+w.IntN(sessions))%(sessions+1))}
+		config = map[string]any{
+			"before_session_id": fmt.Sprintf("s%02d", before),
+			"after_session_id":  fmt.Sprintf("s%02d", (before+1+w.IntN(sessions))%(sessions+1)),
+		}
 	default:
 		config = map[string]any{}
 	}
