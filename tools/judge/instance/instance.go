@@ -113,7 +113,8 @@ type draw struct {
 func (d *draw) addSessions(n int) {
 	lengths := []int{30, 30, 45, 60, 60, 60, 90}
 	for len(d.Sessions) < n {
-		s := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: lengths[d.IntN(len(lengths))], Audience: 10 + min(d.IntN(150), d.IntN(150))}
+		s := Session{ID: fmt.Sprintf("s%03d", len(d.Sessions)), Minutes: lengths[d.IntN(len(lengths))]}
+		s.Audience = 10 + min(d.IntN(150), d.IntN(150))
 		s.Track = fmt.Sprint("t", d.IntN(1+n/12))
 		panel := d.IntN(20) == 0 && len(d.Sessions)+4 <= n
 		if panel {

@@ -25,7 +25,7 @@ func Score(p board.Problem, placed []*conflict.Session) board.Score {
 		}
 	}
 	c.tracks()
-	c.days()
+	c.personDays()
 	c.idle()
 	return c.score
 }
@@ -63,22 +63,31 @@ func (c *counter) alone(s *conflict.Session) {
 	}
 }
 
-// pair counts the gaps, the order and the clash of two sessions.
+// pair counts the order, the clash and the gaps of two sessions.
 func (c *counter) pair(a, b *conflict.Session) {
-	for i := range c.Rules {
-		before, after := c.Rules[i].Order()
-		timed := a.TakesTime() && b.TakesTime()
-		c.warn(&c.Rules[i], timed && a.ID == before && b.ID == after && a.Ends.After(b.Starts))
-		c.warn(&c.Rules[i], timed && b.ID == before && a.ID == after && b.Ends.After(a.Starts))
-	}
 	if !a.TakesTime() || !b.TakesTime() {
 		return
 	}
-	overlap := a.Starts.Before(b.Ends) && b.Starts.Before(a.Ends)
-	if overlap && a.Track != "" && a.Track == b.Track && !c.isPart(a) && !c.isPart(b) {
+	for i := range c.Rules {
+		r := &c.Rules[i]
+		c.warn(r, breaks(r, a, b) || breaks(r, b, a))
+	}
+	if !a.Starts.Before(b.Ends) || !b.Starts.Before(a.Ends) {
+		c.gaps(a, b)
+	} else if a.Track != "" && a.Track == b.Track && !c.isPart(a) && !c.isPart(b) {
 		c.score.Clashes += 60
 	}
-	if overlap || a.Parent == b.ID || b.Parent == a.ID || a.Parent != "" && a.Parent == b.Parent {
+}
+
+// breaks reports whether two sessions in an order break the order.
+func breaks(r *conflict.Rule, first, then *conflict.Session) bool {
+	before, after := r.Order()
+	return first.ID == before && then.ID == after && first.Ends.After(then.Starts)
+}
+
+// gaps counts the gaps of people between two sessions.
+func (c *counter) gaps(a, b *conflict.Session) {
+	if a.Parent == b.ID || b.Parent == a.ID || a.Parent != "" && a.Parent == b.Parent {
 		return
 	}
 	between := max(a.Starts.Sub(b.Ends), b.Starts.Sub(a.Ends))
@@ -121,13 +130,13 @@ func (c *counter) tracks() {
 
 // dayOf returns the day of a session; absent for a session on another day.
 func (c *counter) dayOf(s *conflict.Session) int {
-	return slices.IndexFunc(c.Problem.Days, func(d board.Day) bool {
+	return slices.IndexFunc(c.Days, func(d board.Day) bool {
 		return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends)
 	})
 }
 
-// days counts the days of each person after the first.
-func (c *counter) days() {
+// personDays counts the days of each person after the first.
+func (c *counter) personDays() {
 	days := map[string]map[int]bool{}
 	for _, s := range c.all {
 		for _, person := range s.People {
