@@ -22,6 +22,7 @@ LOG_TOKENS = itertools.cycle(os.environ["LECTERN_LOG_TOKENS"].split())
 BASE = f"{URL}/v1/event/{EVENT}"
 WEBHOOKS = f"{URL}/v1/webhooks"
 KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses", "rules", "personas")
+DRAFTS = "agenda-drafts"
 REFERENCES = {
     "room_id": "rooms", "track_id": "tracks", "level_id": "levels", "format_id": "formats",
     "language_id": "languages", "custom_status_id": "statuses",
@@ -85,7 +86,8 @@ def make_room(kind):
     others = [r for r in listed if r["id"] not in pool[kind]]
     ours = [r for r in others if any(str(value).startswith("Name ") for value in r.values())]
     for record in (ours or others)[:50]:
-        requests.delete(f"{BASE}/{kind}/{record['id']}", headers=HEADERS, timeout=30)
+        forced = "?force=true" if kind == DRAFTS else ""
+        requests.delete(f"{BASE}/{kind}/{record['id']}{forced}", headers=HEADERS, timeout=30)
 
 
 def make_webhook(url, kind):
@@ -187,8 +189,22 @@ def make_recording(step):
     return session, made["id"]
 
 
+def mend_draft(case, parameters):
+    """Puts another draft of an agenda into the path, with a placed session where the path names one, and
+    a session that is not placed into the body."""
+    (case.headers or {}).pop("If-Match", None)
+    parameters["draftId"] = draft = make(DRAFTS)
+    if "draftSessionId" in parameters:
+        parameters["draftSessionId"] = post(f"/{DRAFTS}/{draft}/sessions/create", {"session_id": make("sessions")})["id"]
+        if isinstance(case.body, dict):
+            case.body.pop("session_id", None)
+    elif isinstance(case.body, dict) and "session_id" in case.body:
+        case.body["session_id"] = make("sessions")
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
+pool[DRAFTS] = []
 speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
 summarized, _ = make_transcription("summary")
@@ -351,6 +367,8 @@ def before_call(context, case, kwargs):
             case.body = made
     if "/recordings" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         mend_recording(case, parameters)
+    if "draftId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
+        mend_draft(case, parameters)
     if "version" in parameters:
         kwargs["allow_redirects"] = False  # The bucket is no part of the document.
         if rng.random() < SHARE_OF_REAL_IDS:

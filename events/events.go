@@ -6,6 +6,7 @@
 package events
 
 import (
+	"lectern/shared/agenda"
 	"lectern/shared/bus"
 	"lectern/shared/datarequest"
 	"lectern/shared/recording"
@@ -56,7 +57,8 @@ const (
 	Deliverer = "deliverer"
 	// Sweeper sends what is due to the deliverer.
 	Sweeper = "sweeper"
-	// Dataworker does the requests of persons for their data, and converts recordings (package converter).
+	// Dataworker does the requests of persons for their data, converts recordings (package converter), and finishes
+	// commits of agenda drafts (package committer).
 	Dataworker = "dataworker"
 	// Ingester stores the log of requests.
 	Ingester = "ingester"
@@ -112,7 +114,7 @@ type Rule struct {
 // Slides has a rule for bus.EventChanged.
 var Rules = []Rule{
 	{Name: Webhooks, Queue: Webhooks, Pattern: published(webhook.Kinds...)},
-	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived)},
+	{Name: Work, Queue: Work, Pattern: published(datarequest.KindCreated, recording.KindReceived, agenda.KindCommitted)},
 }
 
 // published selects the events of kinds that the service puts on the bus.

@@ -8,14 +8,11 @@ package converter
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"lectern/events/worker"
 	"lectern/shared/auth"
 	"lectern/shared/bus"
 	"lectern/shared/change"
@@ -44,46 +41,6 @@ type Config struct {
 
 // Worker converts recordings. It is safe for concurrent use.
 type Worker struct{ Config }
-
-// Invoke is the Invoke of a worker of a queue.
-type Invoke = worker.Invoke[events.SQSEvent, events.SQSEventResponse]
-
-// Before returns an Invoke that does the conversions among the messages, and leaves the others to next.
-func (w *Worker) Before(next Invoke) Invoke { return shared{w, next}.invoke }
-
-// shared is the Invoke of a queue with messages for two workers.
-type shared struct {
-	*Worker
-	next Invoke
-}
-
-// invoke handles the messages, and returns the messages that failed.
-func (s shared) invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {
-	var ours, others events.SQSEvent
-	for _, m := range event.Records {
-		if isConversion(m.Body) {
-			ours.Records = append(ours.Records, m)
-		} else {
-			others.Records = append(others.Records, m)
-		}
-	}
-	answer := events.SQSEventResponse{BatchItemFailures: []events.SQSBatchItemFailure{}}
-	if len(others.Records) > 0 {
-		var err error
-		if answer, err = s.next(ctx, others); err != nil {
-			return answer, err
-		}
-	}
-	done, err := s.Invoke(ctx, ours)
-	answer.BatchItemFailures = slices.Concat(answer.BatchItemFailures, done.BatchItemFailures)
-	return answer, err
-}
-
-// isConversion reports whether a message of the queue names a recording.
-func isConversion(body string) bool {
-	var m struct{ Detail struct{ Kind string } }
-	return json.Unmarshal([]byte(body), &m) == nil && m.Detail.Kind == recording.KindReceived
-}
 
 // Invoke does the conversions of messages, and returns the messages that failed.
 func (w *Worker) Invoke(ctx context.Context, event events.SQSEvent) (events.SQSEventResponse, error) {

@@ -50,13 +50,18 @@ func (s *service) conflicts(ctx context.Context, _ *api.InEvent) (*[]SessionConf
 	if err != nil {
 		return nil, err
 	}
-	found, err := conflict.Check(a)
-	if errors.Is(err, conflict.ErrTooMany) {
-		return nil, apierr.Invalid("", tooMany, conflict.Max)
-	}
+	found, err := conflict.Check(a.Agenda)
 	list := make([]SessionConflicts, len(found))
 	for i, f := range found {
 		list[i] = SessionConflicts{f.Session.ID, f.Session.Name, f.Session.Title, f.Conflicts}
 	}
-	return &list, err
+	return &list, listed(err)
+}
+
+// listed returns the error of an answer with conflicts: a 400 for more conflicts than an answer lists.
+func listed(err error) error {
+	if errors.Is(err, conflict.ErrTooMany) {
+		return apierr.Invalid("", tooMany, conflict.Max)
+	}
+	return err
 }

@@ -101,7 +101,8 @@ var declared = map[string]struct {
 	"eventsettings":   {withSettings, slices.Concat(read, limit)},
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
-	"agendaplanning":  {withRecords, slices.Concat(write, release)},
+	// agendaplanning holds the write of a placement to the version of the draft, and a commit to the placements.
+	"agendaplanning": {withRecords, slices.Concat(write, release, hold)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.

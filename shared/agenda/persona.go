@@ -1,6 +1,8 @@
 package agenda
 
 import (
+	"time"
+
 	"lectern/shared/resource"
 	"lectern/shared/wire"
 )
@@ -12,6 +14,7 @@ type Persona struct {
 	Name        string        `json:"name" doc:"The persona's name."`
 	Description *string       `json:"description" doc:"A sentence about the persona."`
 	Config      PersonaConfig `json:"config" doc:"Who the persona is."`
+	IsCustom    bool          `json:"is_custom" doc:"Whether the event added it; false for the three that every event has."`
 }
 
 // PersonaConfig describes a persona.
@@ -32,7 +35,42 @@ type PersonaDraft struct {
 }
 
 // Personas is the kind of the personas.
-var Personas = &resource.Kind[Persona, *Persona, PersonaDraft]{Name: "persona", Title: "Persona", Many: "personas", Max: 100}
+var Personas = &resource.Kind[Persona, *Persona, PersonaDraft]{
+	Name: "persona", Title: "Persona", Many: "personas", Max: 100, BuiltIn: builtInPersonas, Show: (*Persona).custom,
+}
+
+// custom marks a stored persona.
+func (p *Persona) custom(resource.Store, resource.Owner) { p.IsCustom = true }
+
+// builtIns are the personas that every event has. Their time is that of their first release.
+var (
+	firstRelease = wire.At(time.Date(2026, time.November, 28, 0, 0, 0, 0, time.UTC))
+	builtIns     = []Persona{
+		{Name: "Newcomer", Config: PersonaConfig{
+			Role: "First-time attendee", FeedbackStyle: "positive", Biography: "Knows nobody yet, and little of the subject.",
+			Likes: []string{"introductions", "time to find the next room"}, Dislikes: []string{"unexplained terms", "parallel talks on one topic"},
+		}},
+		{Name: "Specialist", Config: PersonaConfig{
+			Role: "Experienced practitioner", FeedbackStyle: "critical", Biography: "Comes for depth, and knows most speakers by their work.",
+			Likes: []string{"advanced sessions", "long discussions"}, Dislikes: []string{"repetition", "product talks"},
+		}},
+		{Name: "Manager", Config: PersonaConfig{
+			Role: "Manager with little time", FeedbackStyle: "constructive", Biography: "Attends one day, between two meetings.",
+			Likes: []string{"short sessions", "a clear result"}, Dislikes: []string{"gaps in the day", "late changes of rooms"},
+		}},
+	}
+)
+
+// builtInPersonas returns the built-in personas of an event.
+func builtInPersonas(o resource.Owner) []*Persona {
+	all := make([]*Persona, len(builtIns))
+	for i, p := range builtIns {
+		p.ID, p.EventID = o.BuiltInID("persona", p.Name), o.Event
+		p.CreatedAt, p.UpdatedAt = firstRelease, firstRelease
+		all[i] = &p
+	}
+	return all
+}
 
 // Apply writes the draft into the persona.
 func (d PersonaDraft) Apply(e resource.Edit[*Persona]) error {

@@ -103,8 +103,8 @@ const nonceBytes = 8
 // alone; actor, request and source from the context; the nonce; and values cut to size.
 // It drops the values of a first version.
 func New(ctx context.Context, r Record) Record {
-	o := from(ctx)
-	r.Actor, r.Source, r.RequestID = o.actor, o.source, o.request
+	o := OriginOf(ctx)
+	r.Actor, r.Source, r.RequestID = o.Actor, o.Source, o.Request
 	r.ID, r.Nonce = id(r), nonce()
 	if r.Version == 1 {
 		r.Values = nil

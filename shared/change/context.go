@@ -2,31 +2,39 @@ package change
 
 import "context"
 
-type origin struct {
-	actor   Actor
-	source  string
-	request string
+// Origin says who makes the changes of a context, through what, and in which request.
+type Origin struct {
+	Actor Actor `json:"actor"`
+	// Source is one of the Source constants.
+	Source  string `json:"source"`
+	Request string `json:"request_id,omitempty"`
 }
 
 type originKey struct{}
 
-func from(ctx context.Context) origin {
-	o, _ := ctx.Value(originKey{}).(origin)
+// OriginOf returns the origin of the changes of a context.
+func OriginOf(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
 	return o
+}
+
+// WithOrigin returns a context for changes of an origin, for a worker that goes on with a request.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
 }
 
 // WithActor returns a context with the actor and the source of its changes.
 func WithActor(ctx context.Context, a Actor, source string) context.Context {
-	o := from(ctx)
-	o.actor, o.source = a, source
-	return context.WithValue(ctx, originKey{}, o)
+	o := OriginOf(ctx)
+	o.Actor, o.Source = a, source
+	return WithOrigin(ctx, o)
 }
 
 // WithRequest returns a context with the id of the request.
 func WithRequest(ctx context.Context, id string) context.Context {
-	o := from(ctx)
-	o.request = id
-	return context.WithValue(ctx, originKey{}, o)
+	o := OriginOf(ctx)
+	o.Request = id
+	return WithOrigin(ctx, o)
 }
 
 // AsService returns a context for changes that the service makes by itself.

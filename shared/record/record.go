@@ -22,7 +22,7 @@ import (
 type Verb string
 
 // The verbs. Updated and Deleted are for a record that is not deleted, Restored is for a
-// deleted record.
+// deleted record. A kind may have further verbs, which update a record.
 const (
 	Created  Verb = "created"
 	Updated  Verb = "updated"

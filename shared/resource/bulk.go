@@ -18,13 +18,13 @@ type bulkInput struct {
 }
 
 // bulk does up to 100 operations on the records of the owner (gaps.md section 3). Without the parent the
-// request is a 404.
+// request is a 404, unless the request repeats another one under its Idempotency-Key.
 func (c Collection[R, P, D]) bulk(ctx context.Context, in *bulkInput) (*bulk.Response[R, bulk.Failure], error) {
 	got, err := c.Table.GetMany(ctx, c.kind.parentKeys(c.owner))
 	if err != nil {
 		return nil, err
 	}
-	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil {
+	if err := c.kind.checkParent(c.owner, record.Updated, got); err != nil && !write.Repeats(ctx) {
 		return nil, err
 	}
 	return bulk.Run[R](ctx, c.Table, in.Body, bulk.Maker{
@@ -62,6 +62,9 @@ func (c Collection[R, P, D]) deleting(_ context.Context, id string) (write.Op, e
 
 func (c Collection[R, P, D]) changing(id string, ch Change[D]) (write.Op, error) {
 	step, err := c.step(ch)
+	if err == nil {
+		err = c.refuseBuiltIn(id)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +84,7 @@ func (c Collection[R, P, D]) again(ctx context.Context, ids []string) (map[strin
 	answers := map[string]any{}
 	for _, stored := range got {
 		r, err := decode[R, P](stored)
-		if _, err = c.shown(r, err); err != nil {
+		if r, err = c.shown(ctx, r, err); err != nil {
 			return nil, err
 		}
 		answers[r.RecordID()] = r
@@ -133,7 +136,7 @@ func (e entry[R, P, D]) Touches(got write.Items) []string {
 func (e entry[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	plan, err := e.op.Plan(ctx, got)
 	if err == nil {
-		plan.Answer, err = e.in.shown(plan.Answer.(*R), nil)
+		e.in.complete(plan.Answer.(*R))
 	}
 	return plan, err
 }

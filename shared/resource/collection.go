@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -23,12 +24,26 @@ type Collection[R any, P Record[R], D Draft[P]] struct {
 // Of returns the records of an owner.
 func (k *Kind[R, P, D]) Of(s Store, o Owner) Collection[R, P, D] { return Collection[R, P, D]{s, k, o} }
 
+// Owner returns the owner of the records.
+func (c Collection[R, P, D]) Owner() Owner { return c.owner }
+
 func (c Collection[R, P, D]) key(id string) table.Key { return c.owner.Key(c.kind.Name, id) }
 
 func (c Collection[R, P, D]) countKey() table.Key { return c.owner.CountKey(c.kind.Name) }
 
+// refuseBuiltIn returns the 409 of a change of a built-in record.
+func (c Collection[R, P, D]) refuseBuiltIn(id string) error {
+	if c.kind.builtIn(c.owner, id) == nil {
+		return nil
+	}
+	return apierr.Conflict(CodeBuiltIn, fmt.Sprintf("A built-in %s cannot be changed or deleted.", strings.ToLower(c.kind.Title)))
+}
+
 // Get returns a record: 404 when the record is missing or deleted.
 func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
+	if r := c.kind.builtIn(c.owner, id); r != nil {
+		return r, nil
+	}
 	key := c.key(id)
 	got, err := c.Table.GetMany(ctx, append(c.kind.parentKeys(c.owner), key))
 	if err != nil {
@@ -42,15 +57,53 @@ func (c Collection[R, P, D]) Get(ctx context.Context, id string) (P, error) {
 		return nil, c.kind.notFound()
 	}
 	r, err := decode[R, P](stored)
-	return c.shown(r, err)
+	return c.shown(ctx, r, err)
 }
 
-// shown completes a record for an answer.
-func (c Collection[R, P, D]) shown(r P, err error) (P, error) {
-	if err == nil && r != nil && c.kind.Show != nil {
+// shown finishes a record and completes it for an answer.
+func (c Collection[R, P, D]) shown(ctx context.Context, r P, err error) (P, error) {
+	if err != nil || r == nil {
+		return r, err
+	}
+	if c.kind.Finish != nil {
+		if r, err = c.kind.Finish(ctx, c, r); err != nil {
+			return nil, err
+		}
+	}
+	c.complete(r)
+	return r, nil
+}
+
+// complete completes a record for an answer.
+func (c Collection[R, P, D]) complete(r P) {
+	if c.kind.Show != nil {
 		c.kind.Show(r, c.Store, c.owner)
 	}
-	return r, err
+}
+
+// Replay returns the record that an earlier request under the same Idempotency-Key wrote, deleted or not; nil
+// for a request that is no repetition.
+func (c Collection[R, P, D]) Replay(ctx context.Context) (P, error) {
+	r, err := c.records(false).Replay(ctx)
+	return c.shown(ctx, r, err)
+}
+
+// Acting returns the operation that changes the record of an id by an act of the kind, such as a commit. edit may
+// run several times.
+func (c Collection[R, P, D]) Acting(act record.Verb, id string, edit func(*R) error) write.Op {
+	return c.records(false).Changing(id, record.Change[R]{Verb: act, Edit: edit})
+}
+
+// Again returns the writes of an act that leads a stored record to its next version, without the rules of the kind. after
+// is a changed copy of before, and gets time and version.
+func (c Collection[R, P, D]) Again(ctx context.Context, act record.Verb, before, after P) ([]table.Write, error) {
+	s, h := storage[R, P, D]{c, false}, after.header()
+	step := record.Step[R]{Verb: act, Before: before, After: after, Was: table.Item{Key: c.key(h.ID), Version: h.version}}
+	h.version++
+	h.UpdatedAt = wire.After(h.UpdatedAt, c.Now())
+	noted := s.noted(ctx, step)
+	writes, err := s.store(step)
+	return append(writes, noted.Write()), err
 }
 
 // last follows all ids in a sort key.
@@ -71,7 +124,11 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 			return nil, err
 		}
 		r, err := decode[R, P](stored)
-		if _, err = c.shown(r, err); err != nil {
+		r, err = c.shown(ctx, r, err)
+		if apierr.IsNotFound(err) {
+			continue // Others have deleted the record while Finish was at work.
+		}
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -80,6 +137,9 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 		x, y := a.header(), b.header()
 		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
 	})
+	if c.kind.BuiltIn != nil {
+		all = append(c.kind.BuiltIn(c.owner), all...)
+	}
 	return all, nil
 }
 
@@ -87,15 +147,15 @@ func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
 // a 404 without the parent, and a 409 for a deleted parent, a unique value that is taken, or
 // a record too many.
 func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
-	records := c.records(false)
-	if r, err := records.Replay(ctx); r != nil || err != nil {
-		return c.shown(r, err)
+	if r, err := c.Replay(ctx); r != nil || err != nil {
+		return r, err
 	}
 	r, err := c.made(c.NewID(), draft)
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Create(ctx, r))
+	created, err := c.records(false).Create(ctx, r)
+	return c.shown(ctx, created, err)
 }
 
 // made returns the record that a draft makes under an id.
@@ -123,17 +183,20 @@ type Change[D any] struct {
 // the record or the parent, a 400 for a draft that breaks a rule, and a 409 for a guard that
 // fails and for the rules of the kind. A restore adds the conflicts of Create.
 func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]) (P, error) {
-	records := c.records(ch.Force)
 	if ch.Verb == record.Restored {
-		if r, err := records.Replay(ctx); r != nil || err != nil {
-			return c.shown(r, err)
+		if r, err := c.Replay(ctx); r != nil || err != nil {
+			return r, err
 		}
 	}
 	step, err := c.step(ch)
+	if err == nil {
+		err = c.refuseBuiltIn(id)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(records.Change(ctx, id, step))
+	changed, err := c.records(ch.Force).Change(ctx, id, step)
+	return c.shown(ctx, changed, err)
 }
 
 // step returns the change of a stored record. It refuses a draft whose body breaks a rule.

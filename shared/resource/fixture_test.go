@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -177,14 +178,14 @@ func (d *desk) restored(status int, id string, header ...string) entity {
 	return d.Call(d.t, status, http.MethodPost, d.at(id)+"/restore", stacktest.WithHeaders(nil, header...)).JSON(d.t)
 }
 
-// all is the list, whether it has pages or not.
+// all is the list without the built-in records, whether it has pages or not.
 func (d *desk) all() (records []entity) {
 	d.t.Helper()
 	answer := d.Call(d.t, http.StatusOK, http.MethodGet, d.collection(), nil)
 	if !d.paged {
 		require.NoError(d.t, json.Unmarshal(answer.Body, &records))
 		require.NotNil(d.t, records)
-		return records
+		return slices.DeleteFunc(records, func(r entity) bool { return r["is_custom"] == false })
 	}
 	var page struct{ Results []entity }
 	require.NoError(d.t, json.Unmarshal(answer.Body, &page))

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 const (
 	CodeConfirm       = "CONFIRMATION_REQUIRED"
 	CodeParentDeleted = "PARENT_DELETED"
+	CodeBuiltIn       = "BUILT_IN"
 )
 
 // Kind describes a kind of record: R is the record as stored and shown, D the draft that a
@@ -24,7 +26,7 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// all records in messages, for example Rule and rules.
 	Name, Title, Many string
 	// Max is how many records of the kind an owner may have. A list without pages answers all
-	// of them, each up to maxBytes, so Max is about 200 there.
+	// of them, each up to maxBytes, so Max is about 200 there, and more for records that are always small.
 	Max int
 	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
 	Advice string
@@ -47,6 +49,13 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Admit func(Admission[P]) error
 	// Show completes a record for an answer with what is not stored. Nil for a kind without.
 	Show func(P, Store, Owner)
+	// Finish ends what an earlier request has begun with a stored record and not ended, and returns the record
+	// as it is then; the same pointer if nothing was to do. Every read of a record finishes the record first, and so
+	// does every write that the rules allow. Nil for a kind without.
+	Finish func(context.Context, Collection[R, P, D], P) (P, error)
+	// BuiltIn returns the records that each owner has before the stored ones. Nobody can change them. Nil for a
+	// kind without.
+	BuiltIn func(Owner) []P
 	// Publishes names the published change of a verb, for example "note.updated". Every write
 	// goes into the audit trail; a verb without a name is not published.
 	Publishes map[record.Verb]string
@@ -61,6 +70,11 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 type Parent interface{ names() (kind, title string) }
 
 func (k *Kind[R, P, D]) names() (kind, title string) { return k.Name, k.Title }
+
+// ParentNames are the Name and the Title of a Parent, for a kind that its Parent also needs.
+type ParentNames struct{ Name, Title string }
+
+func (p ParentNames) names() (kind, title string) { return p.Name, p.Title }
 
 // Draft has the properties that a client may write. Apply writes the properties that were sent
 // into the record, and returns the 400 of a property that breaks a rule. Apply may run several
@@ -110,8 +124,24 @@ func Confirm(reason string, count int, message string) error {
 	return apierr.Conflict(CodeConfirm, message).With("reason", reason).With("count", count)
 }
 
+// Decode reads a record from its item.
+func (k *Kind[R, P, D]) Decode(from table.Item) (P, error) { return decode[R, P](from) }
+
 // notFound returns the 404 of a record.
 func (k *Kind[R, P, D]) notFound() error { return apierr.NotFound(k.Title) }
+
+// builtIn returns the built-in record of an id; nil for a record that may be stored.
+func (k *Kind[R, P, D]) builtIn(o Owner, id string) P {
+	if k.BuiltIn == nil {
+		return nil
+	}
+	for _, r := range k.BuiltIn(o) {
+		if r.RecordID() == id {
+			return r
+		}
+	}
+	return nil
+}
 
 // taken returns the 409 of a unique value that another record has.
 func (k *Kind[R, P, D]) taken() error {

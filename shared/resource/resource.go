@@ -3,8 +3,8 @@
 // deletes and restores the records of every kind in the same way, and Of makes the routes.
 //
 // Each write is a single transaction: the record, the hold of a unique value, the change record,
-// and, unless the write is an update, the number of records. Small records are no settings: every request of an event
-// relies on the partition of the settings, so small records stay outside.
+// and the number of records, unless the write is an update of a kind without Admit. Small records are no settings: every
+// request of an event relies on the partition of the settings, so small records stay outside.
 //
 // Read resource.go, kind.go, collection.go, storage.go, stored.go; then body.go and routes.go
 // for the API.
@@ -14,6 +14,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"lectern/shared/api"
 	"lectern/shared/keys"
@@ -91,6 +93,14 @@ func (o Owner) CountKey(kind string) table.Key {
 // HoldKey returns the key of the item that holds a unique value.
 func (o Owner) HoldKey(kind, value string) table.Key {
 	return table.Key{PK: o.prefix() + "#Q#F#" + kind + "#" + o.Parent + "#" + value, SK: "-"}
+}
+
+// builtInSpace is the namespace of the ids of built-in records.
+var builtInSpace = uuid.MustParse("0d0a6d0e-8d0b-4f55-9a53-3f1c6a7e2b18")
+
+// BuiltInID returns the id of the built-in record of a name: the same UUID (version 5) each time.
+func (o Owner) BuiltInID(kind, name string) string {
+	return uuid.NewSHA1(builtInSpace, []byte(o.prefix()+"#"+kind+"#"+name)).String()
 }
 
 // Header is the part that all records have. A record embeds the Header.

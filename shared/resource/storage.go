@@ -39,7 +39,7 @@ func (s storage[R, P, D]) NotFound() error { return s.kind.notFound() }
 
 func (s storage[R, P, D]) Beside(verb record.Verb, id string) []table.Key {
 	keys := s.kind.parentKeys(s.owner)
-	if verb != record.Updated {
+	if countedBy(verb) != 0 || s.kind.Admit != nil {
 		keys = append(keys, s.countKey())
 	}
 	if verb == record.Deleted {
@@ -90,6 +90,9 @@ func (s storage[R, P, D]) Admit(step record.Step[R], got write.Items) error {
 // Writes returns the writes of the record, the unique value, the number of records, the
 // parent's condition and the change record.
 func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got write.Items) ([]table.Write, error) {
+	if err := s.finish(ctx, step); err != nil {
+		return nil, err
+	}
 	noted := s.noted(ctx, step)
 	held, err := s.holds(step, got)
 	if err != nil {
@@ -112,6 +115,18 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
 	return writes, nil
+}
+
+// finish finishes the stored record. It returns table.ErrStale if the record has changed by that.
+func (s storage[R, P, D]) finish(ctx context.Context, step record.Step[R]) error {
+	if s.kind.Finish == nil || step.Before == nil {
+		return nil
+	}
+	finished, err := s.kind.Finish(ctx, s.Collection, step.Before)
+	if err == nil && finished != P(step.Before) {
+		err = table.ErrStale
+	}
+	return err
 }
 
 // noted returns the change record. It counts a published change in the record.
@@ -150,7 +165,7 @@ func (s storage[R, P, D]) store(step record.Step[R]) ([]table.Write, error) {
 		return nil, err
 	case step.Verb == record.Created:
 		return []table.Write{table.Insert(item)}, nil
-	case step.Verb == record.Updated:
+	case step.Was.Key == item.Key:
 		return []table.Write{table.Replace(item, step.Was.Version)}, nil
 	}
 	return []table.Write{table.Remove(step.Was.Key, step.Was.Version), table.Insert(item)}, nil
@@ -185,11 +200,23 @@ func (s storage[R, P, D]) holds(step record.Step[R], got write.Items) (writes []
 	return append(writes, table.Insert(hold)), nil
 }
 
+// countedBy returns the number that a step adds to the number of records.
+func countedBy(verb record.Verb) int {
+	switch verb {
+	case record.Created, record.Restored:
+		return 1
+	case record.Deleted:
+		return -1
+	}
+	return 0
+}
+
 // number returns the write that counts the record. It refuses a record too many. The
-// number is exact: of two creations at a time, the second is planned again.
+// number is exact: of two creations at a time, the second is planned again. An update of a kind with Admit
+// writes the same number again: the version of the item then tells of every write of a record.
 func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
-	by := map[record.Verb]int{record.Created: 1, record.Restored: 1, record.Deleted: -1}[verb]
-	if by == 0 {
+	by := countedBy(verb)
+	if by == 0 && s.kind.Admit == nil {
 		return nil, nil
 	}
 	number, stored, err := countOf(got, s.countKey())
@@ -212,10 +239,10 @@ func (s storage[R, P, D]) parent(verb record.Verb, got write.Items) []table.Writ
 		return nil
 	case s.kind.Admit != nil:
 		return []table.Write{table.Version(keys[0], got[keys[0]].Version)}
-	case verb == record.Updated || verb == record.Deleted:
-		return nil
+	case verb == record.Created || verb == record.Restored:
+		return []table.Write{table.Exists(keys[0])}
 	}
-	return []table.Write{table.Exists(keys[0])}
+	return nil
 }
 
 // childKeys returns the keys of the numbers of a record's own records.

@@ -237,7 +237,7 @@ var subjects = []subject{
 		}},
 		change: object{"description": nil}, wrong: wrongPersonas(),
 	}),
-	of(agenda.Drafts, subject{
+	of(draft.Drafts, subject{
 		group: agendaplanning.Group, path: "/v1/event/{eventId}/agenda-drafts", required: []string{"name"},
 		body:   object{"name": "Plan B", "description": "Without parallel keynotes.", "status": "draft", "admin_url": nil},
 		change: object{"description": nil},

@@ -204,8 +204,19 @@ func (b *Body) Roles() person.Roles {
 	return roles
 }
 
+// Room returns the id of the room that the session shows; nil for a session at another location.
+func (b *Body) Room() *string {
+	if Value(b.Location) == LocationRoom {
+		return b.RoomID
+	}
+	return nil
+}
+
 // Bytes returns the length of the text that b was decoded from; 0 for a new session.
 func (b *Body) Bytes() int { return b.bytes }
+
+// HasRoomFor reports whether the text that b was decoded from may become longer by some bytes.
+func (b *Body) HasRoomFor(bytes int) bool { return b.bytes+bytes <= maxRecordBytes }
 
 // Decode reads a body from its item.
 func Decode(item table.Item) (*Body, error) {

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/scan"
 	"lectern/shared/session"
 	"lectern/shared/session/view"
+	"lectern/shared/table"
 	"lectern/shared/upload"
 	"lectern/shared/wire"
 	"lectern/shared/write"
@@ -71,7 +72,6 @@ func (st *Store) Upload(ctx context.Context, c *auth.Caller, in string, sent api
 	if err != nil {
 		return nil, err
 	}
-	defer reader.Close()
 	a.Reader = reader
 	shown, err := a.store(ctx, sent)
 	a.discard(ctx)
@@ -108,14 +108,17 @@ type arrival struct {
 	bytes *Bytes
 	mu    sync.Mutex
 	parts []blob.Part
+	// cutOff reports whether a part has no answer of the bucket.
+	cutOff bool
 	// verdict is that of the scanner on the bytes.
 	verdict scan.Verdict
 	// joined reports whether the parts are an object, and kept whether a file may have the bytes.
 	joined, kept bool
 }
 
-// store reads the form, stores the bytes and makes the file visible.
+// store reads the form, stores the bytes and makes the file visible. It gives the form's memory back, for others.
 func (a *arrival) store(ctx context.Context, sent api.Form) (*view.Content, error) {
+	defer a.Close()
 	if err := a.Read(ctx, sent.Boundary); err != nil {
 		return nil, err
 	}
@@ -201,6 +204,7 @@ func (a *arrival) Send(ctx context.Context, number int32, part []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.parts = append(a.parts, sent)
+	a.cutOff = a.cutOff || err != nil && (ctx.Err() != nil || errors.Is(err, blob.ErrBusy))
 	return err
 }
 
@@ -264,9 +268,29 @@ func (a *arrival) discard(ctx context.Context) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	if !a.joined {
-		_ = a.Blobs.Abort(ctx, a.multipart())
+		a.abort(ctx)
 	}
 	_ = a.Blobs.Delete(ctx, a.bytes.Object)
+}
+
+// aborts are the times at which an upload with a part that was cut off is ended, and abortTime limits them all.
+var aborts = table.Retry{Tries: 4, First: 200 * time.Millisecond, Max: time.Second}
+
+const abortTime = 5 * time.Second
+
+// abort ends the upload. A part that was cut off may still arrive after that and bring the upload back, so abort
+// then ends it again.
+func (a *arrival) abort(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, abortTime)
+	defer cancel()
+	for _, err := range aborts.Each(ctx) {
+		if err == nil {
+			err = a.Blobs.Abort(ctx, a.multipart())
+		}
+		if err != nil || !a.cutOff {
+			return
+		}
+	}
 }
 
 // addFile makes the file of a form visible.

@@ -171,8 +171,8 @@ func (w Write) Key() Key { return w.item.Key }
 // Kind returns the Kind of the item.
 func (w Write) Kind() string { return w.item.Kind }
 
-// Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions. ok is
-// false for any other two writes. A merged bump for two records keeps no Last.
+// Merge joins two bumps of a version, two Recounts of an item as it was, or two equal conditions, with the Or of
+// the first. ok is false for any other two writes. A merged bump for two records keeps no Last.
 func (w Write) Merge(other Write) (merged Write, ok bool) {
 	switch {
 	case w.item.Key != other.item.Key:
@@ -204,6 +204,9 @@ func (w Write) Bumps() bool { return w.kind == bump || w.kind == bumpFor || w.ki
 
 // checks reports whether the write is a condition alone.
 func (w Write) checks() bool { return w.kind == exists || w.kind == absent || w.kind == version }
+
+// Recounts reports whether the write is a Recount.
+func (w Write) Recounts() bool { return w.count != nil }
 
 // After returns the write as it is after an earlier one: a Recount changes what an earlier Recount of the
 // item stores. Any other write stays.

@@ -245,19 +245,30 @@ func (b *bulk) name(index int, answer any) {
 	}
 }
 
-// commitAll writes the packs of a sequence in order.
+// commitAll writes the packs of a sequence in order. After a pack that was not written as planned, packs whose numbers
+// go on from it are no longer right: their operations are planned again.
 func (b *bulk) commitAll(ctx context.Context, packs []pack) error {
-	for _, p := range packs {
-		if err := b.commit(ctx, p); err != nil {
+	for i, p := range packs {
+		whole, err := b.commit(ctx, p)
+		if err != nil {
 			return err
 		}
+		if whole || !slices.ContainsFunc(p.writes, table.Write.Recounts) {
+			continue
+		}
+		for _, later := range packs[i+1:] {
+			if err := b.oneByOne(ctx, later.indexes()); err != nil {
+				return err
+			}
+		}
+		return nil
 	}
 	return nil
 }
 
-// commit writes a pack and, if that is refused, the operations of the pack alone. It returns
-// only idempotency.ErrRaced; other errors are results.
-func (b *bulk) commit(ctx context.Context, p pack) error {
+// commit writes a pack and, if that is refused, the operations of the pack alone. It reports whether the pack was
+// written as a whole. It returns only idempotency.ErrRaced; other errors are results.
+func (b *bulk) commit(ctx context.Context, p pack) (whole bool, err error) {
 	kept, err := b.keep(ctx, p.ops)
 	if err == nil {
 		err = change.Commit(ctx, b.table, slices.Concat(p.writes, kept)...)
@@ -267,15 +278,15 @@ func (b *bulk) commit(ctx context.Context, p pack) error {
 		for _, op := range p.ops {
 			b.results[op.index].Answer, b.kept[op.index] = op.answer, true
 		}
-		return nil
+		return true, nil
 	case errors.Is(err, idempotency.ErrRaced):
-		return err
+		return false, err
 	case errors.Is(err, table.ErrInDoubt), ctx.Err() != nil:
 		// What may have been done must not be done again.
 		b.fail(p.indexes(), err)
-		return nil //nolint:nilerr // the error is the operations' result
+		return false, nil //nolint:nilerr // the error is the operations' result
 	}
-	return b.oneByOne(ctx, p.indexes())
+	return false, b.oneByOne(ctx, p.indexes())
 }
 
 // oneByOne does each operation alone, while there is time.

@@ -116,7 +116,10 @@ func (g group) packs() (packs []pack) {
 // after returns the operation as it is written after packs.
 func (op planned) after(packs []pack) planned {
 	op.writes = slices.Clone(op.writes)
-	for i := range op.writes {
+	for i, w := range op.writes {
+		if !w.Recounts() {
+			continue
+		}
 		for _, p := range packs {
 			for _, earlier := range p.writes {
 				op.writes[i] = op.writes[i].After(earlier)

@@ -55,8 +55,8 @@ func safePlan(ctx context.Context, op Op, got Items) (plan *Plan, err error) {
 
 // Plan is the decision of an operation.
 type Plan struct {
-	// Writes are committed together. Bumps of one key are merged; any other key
-	// may occur once.
+	// Writes are committed together. Bumps, changes of a number and equal conditions of one key are merged; any
+	// other key may occur once.
 	Writes []table.Write
 	// Answer is the operation's answer once the writes are committed.
 	Answer any
@@ -110,13 +110,22 @@ func Ref(ctx context.Context) string {
 	return ""
 }
 
+// Repeats reports whether an earlier request was done under the context's Idempotency-Key.
+func Repeats(ctx context.Context) bool {
+	key := idempotency.From(ctx)
+	return key != nil && key.Replays()
+}
+
 // keeper returns the writes that note under an Idempotency-Key the record of an answer.
 type keeper interface {
 	keep(ctx context.Context, answer any) ([]table.Write, error)
 }
 
 func run(ctx context.Context, t *table.Table, op Op, k keeper) (any, error) {
-	for _, err := range replans.Each(ctx) {
+	for try, err := range replans.Each(ctx) {
+		if err == nil && try > 0 && late(ctx) {
+			err = table.ErrBusy
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -167,7 +176,7 @@ func join(ctx context.Context, t *table.Table, got Items, more []table.Key) erro
 	return err
 }
 
-// merge appends writes to merged. Bumps of a key become a single bump.
+// merge appends writes to merged. Writes of a key become a single one if table.Write.Merge can join them.
 func merge(merged, writes []table.Write) []table.Write {
 	at := make(map[table.Key]int, len(merged)+len(writes))
 	for i, w := range merged {

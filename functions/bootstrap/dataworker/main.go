@@ -1,6 +1,6 @@
-// Command bootstrap is the Lambda for the requests of persons for their data, and for the conversion of
-// recordings. The queue of work invokes the Lambda. LECTERN_API_URL is the address of the API, for links in
-// the bodies of webhooks.
+// Command bootstrap is the Lambda for the requests of persons for their data, for the conversion of recordings, and
+// for commits of agenda drafts that no request has finished. The queue of work invokes the Lambda. LECTERN_API_URL is
+// the address of the API, for links in the bodies of webhooks.
 package main
 
 import (
@@ -8,11 +8,14 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"lectern/events/committer"
 	"lectern/events/converter"
 	"lectern/events/dataworker"
 	"lectern/events/worker"
+	"lectern/shared/agenda"
 	"lectern/shared/api"
 	"lectern/shared/bus"
+	"lectern/shared/recording"
 )
 
 func main() { worker.Serve(start) }
@@ -22,9 +25,13 @@ func start(env api.Env, places *bus.Places) (worker.Invoke[events.SQSEvent, even
 	if err != nil {
 		return nil, err
 	}
-	c, err := converter.Start(env, places)
+	r, err := converter.Start(env, places)
 	if err != nil {
 		return nil, err
 	}
-	return c.Before(w.Invoke), nil
+	c, err := committer.Start(env, places, committer.Patience)
+	if err != nil {
+		return nil, err
+	}
+	return worker.Kinds{recording.KindReceived: r.Invoke, agenda.KindCommitted: c.Invoke, "": w.Invoke}.Invoke, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	workers "lectern/events"
+	"lectern/events/committer"
 	"lectern/events/converter"
 	"lectern/events/dataworker"
 	"lectern/events/deliverer"
@@ -17,11 +18,14 @@ import (
 	"lectern/events/slides"
 	"lectern/events/sweeper"
 	"lectern/events/transcriber"
+	"lectern/events/worker"
 	"lectern/localstack/local/bus"
 	"lectern/localstack/local/runtimeapi"
 	"lectern/localstack/local/transcribe"
+	"lectern/shared/agenda"
 	"lectern/shared/api"
 	shared "lectern/shared/bus"
+	"lectern/shared/recording"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 )
@@ -111,13 +115,15 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 	w, sweeperErr := sweeper.Start(s.workerEnv(workers.Sweeper), s.places(workers.Sweeper))
 	r, requestsErr := dataworker.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), "", s.settling())
 	c, recordingsErr := converter.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker))
+	k, commitsErr := committer.Start(s.workerEnv(workers.Dataworker), s.places(workers.Dataworker), s.patience())
 	l, slidesErr := slides.Start(s.workerEnv(workers.Slides), s.places(workers.Slides))
-	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr, slidesErr); err != nil {
+	if err := errors.Join(publisherErr, matcherErr, delivererErr, sweeperErr, requestsErr, recordingsErr, commitsErr, slidesErr); err != nil {
 		return nil, fmt.Errorf("stack: %w", err)
 	}
+	work := worker.Kinds{recording.KindReceived: c.Invoke, agenda.KindCommitted: k.Invoke, "": r.Invoke}
 	all := map[string]bus.Handler{
 		workers.Publisher: handler(p.Invoke), workers.Matcher: handler(m.Invoke), workers.Deliverer: handler(d.Invoke),
-		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(c.Before(r.Invoke)), workers.Slides: handler(l.Invoke),
+		workers.Sweeper: handler(sweep{w}.invoke), workers.Dataworker: handler(work.Invoke), workers.Slides: handler(l.Invoke),
 	}
 	if s.config.Transcriber == "" {
 		return all, nil
@@ -132,6 +138,9 @@ func (s *Stack) workersHere() (map[string]bus.Handler, error) {
 
 // settling returns the time between the rounds of an erasure.
 func (s *Stack) settling() time.Duration { return cmp.Or(s.config.Settling, dataworker.Settling) }
+
+// patience returns the time that a worker gives a request that commits a draft.
+func (s *Stack) patience() time.Duration { return cmp.Or(s.config.Settling, committer.Patience) }
 
 // workerEnv returns the environment of a worker in this process.
 func (s *Stack) workerEnv(name string) api.Env {

@@ -67,8 +67,8 @@ type Config struct {
 	Publish bool
 	// Transcriber is the transcriber of the region: speech.StandIn, which needs Publish; empty for none.
 	Transcriber string
-	// Settling is the time between the rounds of an erasure of functions in this process, in whole
-	// seconds; 0 is that of a deployed service.
+	// Settling is the time between the rounds of an erasure, and before a worker finishes a commit, of functions in
+	// this process, in whole seconds; 0 is that of a deployed service.
 	Settling time.Duration
 	// Scanner is the setting of the scanner of bytes, as in the variable of a function; empty means none.
 	Scanner string

@@ -3,6 +3,7 @@ package it
 import (
 	"fmt"
 	"net/http"
+	"testing"
 
 	"lectern/localstack/test/stacktest"
 )
@@ -118,4 +119,15 @@ func (p *Contacts) WithAddresses(addresses ...string) []string {
 func (p *Contacts) NewField(name, kind string, more ...Object) string {
 	p.T.Helper()
 	return p.Client.NewField(name, kind, append([]Object{{"module_id": "contact"}}, more...)...)
+}
+
+// speaker creates a contact that speaks on a session and returns its id and address.
+func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
+	t.Helper()
+	person := SampleDraft("contacts")
+	id = MustCreate(t, s, "/contacts/create", person)
+	MustCreate(t, s, "/sessions/create", map[string]any{
+		"title": "A talk", "participants": []any{map[string]any{"contact_id": id, "core_role": "speaker"}},
+	})
+	return id, person["email"].(string)
 }

@@ -143,7 +143,11 @@ const (
 	recordings     = "recordings"
 	content        = "content"
 	files          = "files"
+	drafts         = "agenda-drafts"
 )
+
+// placements is the name of the sessions of a draft here. No path has it.
+const placements = "draft-sessions"
 
 // belowSessions are the collections of records below a session.
 var belowSessions = []string{transcriptions, media, recordings, files}
@@ -151,7 +155,8 @@ var belowSessions = []string{transcriptions, media, recordings, files}
 // IsBelow reports whether a path to a record of a collection also names a record of another, or the
 // record above it.
 func IsBelow(collection, other string) bool {
-	return slices.Contains(belowSessions, collection) && (other == "sessions" || slices.Contains(belowSessions, other))
+	return slices.Contains(belowSessions, collection) && (other == "sessions" || slices.Contains(belowSessions, other)) ||
+		collection == placements && other == drafts || collection == drafts && other == placements
 }
 
 // OutcomeOf returns the status of a request of RequestFor. No request makes a delivery or an archive,
@@ -182,6 +187,9 @@ func CollectionOf(op api.Operation) string {
 	}
 	if strings.Contains(op.Path, "{fileId}") {
 		return files
+	}
+	if strings.Contains(op.Path, "{draftId}/sessions") {
+		return placements
 	}
 	for _, collection := range []string{media, recordings} {
 		if strings.Contains(op.Path+"/", "/{sessionId}/"+collection+"/") {
@@ -214,7 +222,7 @@ func RequestFor(op api.Operation, s *stacktest.Stack, record string) Request {
 			segments[i] = fmt.Sprint(s.Event)
 		case segment == "{orgId}":
 			segments[i] = fmt.Sprint(s.Org)
-		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)):
+		case segment == "{sessionId}" && slices.Contains(belowSessions, CollectionOf(op)), segment == "{draftId}":
 			segments[i] = above
 		case segment == "{version}":
 			segments[i] = UnknownID
@@ -244,12 +252,14 @@ func CallerOf(t *testing.T, op api.Operation, s *stacktest.Stack) *stacktest.Sta
 // bodyOf returns a body that the operation accepts. The body of a step of an upload names the record.
 func bodyOf(op api.Operation, record string) any {
 	switch path := op.Path; {
-	case op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(path, "/restore"):
+	case takesNoBody(op):
 		return nil
 	case CollectionOf(op) == media:
 		return bodyOfMedia(op, record)
 	case strings.HasSuffix(path, "/complete"):
 		return nil
+	case strings.Contains(path, "{draftId}/"):
+		return bodyBelowDraft(op, record)
 	case strings.HasSuffix(path, "/bulk"):
 		return BulkOf(map[string]any{"action": "create", "data": SampleDraft(CollectionOf(op))})
 	case strings.HasSuffix(path, "/"+transcriptions), strings.HasSuffix(path, "/"+recordings), strings.HasSuffix(path, "/"+files):
@@ -325,17 +335,6 @@ func NewRecord(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		}
 		return id
 	}
-}
-
-// speaker creates a contact that speaks on a session and returns its id and address.
-func speaker(t *testing.T, s *stacktest.Stack) (id, address string) {
-	t.Helper()
-	person := SampleDraft("contacts")
-	id = MustCreate(t, s, "/contacts/create", person)
-	MustCreate(t, s, "/sessions/create", map[string]any{
-		"title": "A talk", "participants": []any{map[string]any{"contact_id": id, "core_role": "speaker"}},
-	})
-	return id, person["email"].(string)
 }
 
 // BulkOf returns the body of a bulk.

@@ -300,3 +300,34 @@ func newTranscription(t *testing.T, op api.Operation, s *stacktest.Stack) string
 	}
 	return id
 }
+
+// newPlacement creates a draft of an agenda and returns its id, a slash, and the id of a session that the draft places if
+// the operation is about a placement, or may place.
+func newPlacement(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	draft := MustCreate(t, s, "/agenda-drafts/create", SampleDraft(drafts))
+	session := MustCreate(t, s, "/sessions/create", SampleDraft("sessions"))
+	if !strings.Contains(op.Path, "{draftSessionId}") {
+		return draft + "/" + session
+	}
+	return draft + "/" + MustCreate(t, s, "/agenda-drafts/"+draft+"/sessions/create", Object{"session_id": session})
+}
+
+// bodyBelowDraft returns the body of a commit of a draft, or of a write of a placement. A create places the session.
+func bodyBelowDraft(op api.Operation, session string) any {
+	place := Object{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T10:00:00Z"}
+	switch create := Merged(place, Object{"session_id": session}); {
+	case strings.HasSuffix(op.Path, "/commit"):
+		return nil
+	case strings.HasSuffix(op.Path, "/bulk"):
+		return BulkOf(Object{"action": "create", "data": create})
+	case strings.HasSuffix(op.Path, "/create"):
+		return create
+	}
+	return place
+}
+
+// takesNoBody reports whether no request of the operation's method or step has a body.
+func takesNoBody(op api.Operation) bool {
+	return op.Method == http.MethodGet || op.Method == http.MethodDelete || strings.HasSuffix(op.Path, "/restore")
+}

@@ -322,4 +322,5 @@ func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 // makers create the records of collections that no plain create makes, as NewRecord does.
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
 	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
+	placements: newPlacement,
 }

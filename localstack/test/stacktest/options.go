@@ -66,8 +66,8 @@ func Publishing() Option { return Option{publish: true} }
 // Transcribing starts the stand-in of a transcriber too, with what Publishing starts.
 func Transcribing() Option { return Option{publish: true, transcriber: speech.StandIn} }
 
-// Settling sets the time between the rounds of an erasure, in whole seconds, of a service in this
-// process.
+// Settling sets the time between the rounds of an erasure, and before a worker finishes a commit, in whole seconds,
+// of a service in this process.
 func Settling(by time.Duration) Option { return Option{settling: by} }
 
 // InFolder keeps the data of a service in this process in a folder, with the journal of its queues.

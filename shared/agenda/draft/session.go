@@ -1,12 +1,9 @@
-// Package draft owns the places of sessions in the drafts of an agenda (gaps.md section 4). A place is a small
-// record of its draft (package resource).
 package draft
 
 import (
 	"encoding/json"
-	"errors"
+	"fmt"
 
-	"lectern/shared/agenda"
 	"lectern/shared/apierr"
 	"lectern/shared/metadata"
 	"lectern/shared/record"
@@ -16,7 +13,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// Place is when and where a session takes place; nil for a part that is not known.
+// Place is the time and the room of a session; nil for a part that is not known.
 type Place struct {
 	StartsAt *wire.Time `json:"starts_at" doc:"When the session starts; null for a session that is not scheduled."`
 	EndsAt   *wire.Time `json:"ends_at" doc:"When the session ends."`
@@ -44,10 +41,13 @@ const MaxSessions = 5000
 
 // Sessions is the kind of the placements of a draft.
 var Sessions = &resource.Kind[Session, *Session, SessionDraft]{
-	Name: agenda.SessionsOfDraft, Title: "Draft session", Many: "draft sessions", Max: MaxSessions, Parent: agenda.Drafts,
+	Name: "draft_session", Title: "Draft session", Many: "draft sessions", Max: MaxSessions, Parent: names,
 	Unique: func(p *Session) string { return p.SessionID }, UniqueField: "session_id",
 	Named: (*Session).named, Admit: admit,
 }
+
+// placements are the placements of a draft.
+type placements = resource.Collection[Session, *Session, SessionDraft]
 
 // Apply writes the draft's properties into the placement.
 func (d SessionDraft) Apply(e resource.Edit[*Session]) error {
@@ -70,6 +70,34 @@ func (d SessionDraft) Apply(e resource.Edit[*Session]) error {
 	return apierr.Invalid("ends_at", "ends_at must be after starts_at.")
 }
 
+// kept is the hidden part of a placement.
+type kept struct {
+	// Was is the place of the session at the time of the last write of the placement.
+	Was Place `json:"was"`
+	// Done says that a commit has done the placement. Change is the change of the session, or the blocked change
+	// that was not done; nil for no change.
+	Done   bool    `json:"done,omitempty"`
+	Change *Change `json:"change,omitempty"`
+}
+
+// applied reports whether a commit has changed the session.
+func (k kept) applied() bool { return k.Change != nil && k.Change.Blocked == nil }
+
+// kept returns the hidden part of the placement.
+func (p *Session) kept() (k kept, err error) {
+	if err = json.Unmarshal(p.Hidden(), &k); err != nil {
+		err = fmt.Errorf("draft: decode what placement %s keeps: %w", p.ID, err)
+	}
+	return k, err
+}
+
+// keep replaces the hidden part of the placement.
+func (p *Session) keep(k kept) error {
+	text, err := wire.Encode(k)
+	p.Hide(text)
+	return err
+}
+
 // named returns the keys of the session and the room.
 func (p *Session) named(o resource.Owner) []table.Key {
 	keys := []table.Key{session.Of(o.Org, o.Event).Body(p.SessionID)}
@@ -83,56 +111,83 @@ func (p *Session) roomKey(o resource.Owner) table.Key {
 	return metadata.Key(o.Org, o.Event, metadata.Rooms, *p.RoomID)
 }
 
-// admit refuses a write in a committed draft, and a session or room that the event does not have.
-// It keeps with the placement where the session is at this time: a commit refuses a session that was moved
-// since.
+// target is the session of a placement at this time.
+type target struct {
+	// body may be deleted; nil if nothing of the session is left.
+	body *session.Body
+	// hasRoom reports whether the room of the placement exists, or the placement has none.
+	hasRoom bool
+}
+
+// target returns the target of the placement among the items of named.
+func (p *Session) target(o resource.Owner, found map[table.Key]table.Item) (t target, err error) {
+	if item, there := found[session.Of(o.Org, o.Event).Body(p.SessionID)]; there {
+		if t.body, err = session.Decode(item); err != nil {
+			return t, err
+		}
+	}
+	if t.hasRoom = true; p.RoomID != nil {
+		t.hasRoom, err = metadata.Live(found[p.roomKey(o)])
+	}
+	return t, err
+}
+
+// exists reports whether the session is there and not deleted.
+func (t target) exists() bool { return t.body != nil && t.body.DeletedAt == nil }
+
+// admit refuses a write in a committed draft, and a session or room that the event does not have. The
+// placement keeps the place of the session at this time.
 func admit(a resource.Admission[*Session]) error {
-	draft, err := record.Decode[agenda.Draft](a.Parent)
+	of, err := record.Decode[Draft](a.Parent)
 	switch {
 	case err != nil:
 		return err
-	case draft.Status == agenda.StatusCommitted:
-		return agenda.Closed()
+	case of.Status == StatusCommitted:
+		return closed()
 	case a.Verb == record.Deleted:
 		return nil
 	}
-	body, err := session.Of(a.Org, a.Event).Live(a.Found, a.Record.SessionID)
-	if unknown := (*apierr.Error)(nil); errors.As(err, &unknown) {
-		return apierr.Invalid("session_id", "There is no such session on this event.")
-	}
-	if err != nil {
+	t, err := a.Record.target(a.Owner, a.Found)
+	switch {
+	case err != nil:
 		return err
-	}
-	if a.Record.RoomID != nil {
-		if err := a.Record.checkRoom(a); err != nil {
-			return err
-		}
-	}
-	was, err := json.Marshal(PlaceOf(body))
-	a.Record.Hide(was)
-	return err
-}
-
-// checkRoom refuses a room that the event does not have.
-func (p *Session) checkRoom(a resource.Admission[*Session]) error {
-	there, err := metadata.Live(a.Found[p.roomKey(a.Owner)])
-	if err == nil && !there {
+	case !t.exists():
+		return apierr.Invalid("session_id", "There is no such session on this event.")
+	case !t.hasRoom:
 		return apierr.Invalid("room_id", "There is no such room on this event.")
 	}
-	return err
+	return a.Record.keep(kept{Was: placeOf(t.body)})
 }
 
-// PlaceOf returns the place of a session.
-func PlaceOf(b *session.Body) Place {
-	p := Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt}
-	if session.Value(b.Location) == session.LocationRoom {
-		p.RoomID = b.RoomID
+// placeOf returns the place of a session.
+func placeOf(b *session.Body) Place {
+	return Place{StartsAt: b.StartsAt, EndsAt: b.EndsAt, RoomID: b.Room()}
+}
+
+// into puts a session into the place. A session without a room before and after keeps the location.
+func (p Place) into(b *session.Body) {
+	was := placeOf(b)
+	b.StartsAt, b.EndsAt = p.StartsAt, p.EndsAt
+	if was.sameRoom(p) {
+		return
 	}
-	return p
+	room := session.LocationRoom
+	if b.RoomID, b.Location = p.RoomID, &room; p.RoomID == nil {
+		b.Location = nil
+	}
 }
 
-// Was returns where the session was when it was placed.
-func (p *Session) Was() (was Place, err error) {
-	err = json.Unmarshal(p.Hidden(), &was)
-	return was, err
+func (p Place) sameRoom(other Place) bool {
+	return session.Value(p.RoomID) == session.Value(other.RoomID)
+}
+
+func (p Place) sameTimes(other Place) bool {
+	return sameTime(p.StartsAt, other.StartsAt) && sameTime(p.EndsAt, other.EndsAt)
+}
+
+func sameTime(a, b *wire.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(b.Time)
 }

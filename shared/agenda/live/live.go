@@ -37,11 +37,18 @@ type Reader struct {
 	Memory   *Memory
 }
 
+// Agenda is a live agenda. Its sessions are copies, which the caller may change.
+type Agenda struct {
+	conflict.Agenda
+	// rows are the rows of all sessions of the event.
+	rows *catalogue.View[session.Row]
+}
+
 // Read reads the agenda of the caller's event, with every write that was answered before.
-func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, error) {
+func (r Reader) Read(ctx context.Context, c *auth.Caller) (Agenda, error) {
 	set, err := r.Sessions.Settings.Load(ctx, c)
 	if err != nil {
-		return conflict.Agenda{}, err
+		return Agenda{}, err
 	}
 	l := live{Reader: r, caller: c, set: set, bookings: bookings{}}
 	if def, ok := set.Fields.Named(field.Session, AudienceField); ok && def.Type == field.Number {
@@ -51,9 +58,28 @@ func (r Reader) Read(ctx context.Context, c *auth.Caller) (conflict.Agenda, erro
 	g.Go(table.Safely(func() error { return l.readOthers(ctx) }))
 	g.Go(table.Safely(func() error { return l.readSessions(ctx) }))
 	if err := g.Wait(); err != nil {
-		return conflict.Agenda{}, err
+		return Agenda{}, err
 	}
-	return conflict.Agenda{Sessions: l.onAgenda(), Rooms: l.rooms(), Rules: l.rules, Zone: c.Event.Location()}, nil
+	read := conflict.Agenda{Sessions: l.onAgenda(), Rooms: l.rooms(), Rules: l.rules, Zone: c.Event.Location()}
+	return Agenda{read, l.rows}, nil
+}
+
+// Bodies returns sessions of the event by id, also deleted sessions and sessions that are not on the agenda a, as
+// current as a; nil for a session that is purged.
+func (r Reader) Bodies(ctx context.Context, c *auth.Caller, a Agenda, ids []string) ([]*session.Body, error) {
+	wanted := make([]catalogue.Want, len(ids))
+	for i, id := range ids {
+		wanted[i].ID = id
+		if row, known := a.rows.Get(id); known {
+			wanted[i].Version = row.Version
+		}
+	}
+	read, err := r.Sessions.Catalogue.Bodies(ctx, r.Sessions.Source(c), wanted)
+	bodies := make([]*session.Body, len(read))
+	for i, b := range read {
+		bodies[i] = b.Value
+	}
+	return bodies, err
 }
 
 // live holds what one Read has read. Sessions are read in parallel with rules and contacts.
@@ -140,13 +166,11 @@ func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
 // bookingOf returns the booking of a session.
 func (l *live) bookingOf(b *session.Body) *booking {
 	made := &booking{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
-		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Audience: l.audience(b),
+		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Room: session.Value(b.Room()),
+		Audience: l.audience(b),
 	}}
 	if b.StartsAt != nil && b.EndsAt != nil {
 		made.session.Starts, made.session.Ends = b.StartsAt.Time, b.EndsAt.Time
-	}
-	if session.Value(b.Location) == session.LocationRoom {
-		made.session.Room = session.Value(b.RoomID)
 	}
 	for _, person := range b.Participants {
 		if person.AcceptanceStatus == session.AcceptanceDeclined {

@@ -85,15 +85,12 @@ func (r *Request) details(b *session.Body) Details {
 	shown := Details{
 		Status: b.Status, CustomFields: r.Settings.Fields.Show(field.Session, b.CustomFields, loc),
 		Tags:     r.tags(b.TagIDs),
+		Room:     nest(r, metadata.Rooms, b.Room(), (*metadata.Entry).Room),
 		Language: nest(r, metadata.Languages, b.LanguageID, (*metadata.Entry).Language),
 		Track:    nest(r, metadata.Tracks, b.TrackID, (*metadata.Entry).Track),
 		Level:    nest(r, metadata.Levels, b.LevelID, (*metadata.Entry).Level),
 		Location: b.Location, IsPublic: b.IsPublic, ExternalURL: b.ExternalURL, ClientSessionID: b.ClientID,
 		CEUCredits: b.CEUCredits, Capacity: b.Capacity, Source: b.Source, AdminURL: r.admin(b),
-	}
-	shown.Room.Bare = r.Bare
-	if session.Value(b.Location) == session.LocationRoom {
-		shown.Room = nest(r, metadata.Rooms, b.RoomID, (*metadata.Entry).Room)
 	}
 	if shown.CustomStatus = r.customStatus(b); shown.CustomStatus != nil {
 		shown.CustomStatusID = b.CustomStatusID

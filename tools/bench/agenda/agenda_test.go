@@ -5,7 +5,6 @@ package agenda_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,17 +28,7 @@ type bench struct {
 // list lists the conflicts n times, and prints the median time and the units of the last.
 func (b bench) list(name string, n int) (sessions int) {
 	b.T.Helper()
-	var times []time.Duration
-	var last stacktest.Answer
-	for range n {
-		began := time.Now()
-		last = b.Call(b.T, http.StatusOK, http.MethodGet, b.EventPath("/agenda-conflicts"), stacktest.WithHeaders(nil, "Accept-Encoding", "gzip"))
-		times = append(times, time.Since(began))
-	}
-	fields := b.log.Fields(b.T, last.Header.Get("X-Request-Id"))
-	slices.Sort(times)
-	b.T.Logf("%s: %.0f ms, %v round trips, %v calls, %v read units, %d bytes", name, times[n/2].Seconds()*1000, fields["round_trips"],
-		fields["calls"], fields["rcu"], len(last.Body))
+	b.do(name, http.MethodGet, "/agenda-conflicts", n)
 	return len(b.ListSettings("/agenda-conflicts"))
 }
 

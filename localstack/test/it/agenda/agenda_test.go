@@ -18,7 +18,7 @@ import (
 // ruleShape and personaShape are the properties of a rule and of a persona (gaps.md 4).
 const (
 	ruleShape    = "config created_at enabled event_id id name type updated_at"
-	personaShape = "config created_at description event_id id name updated_at"
+	personaShape = "config created_at description event_id id is_custom name updated_at"
 )
 
 // rule makes a rule of a type.
@@ -121,9 +121,30 @@ func TestPersonasOfAnEvent(t *testing.T) {
 	changed := d.Do(200, http.MethodPut, path, object{"config": object{"biography": "Short."}, "description": nil})
 	require.Equal(t, object{"name": "Nadia", "description": nil, "config": object{"biography": "Short."}},
 		it.Pick(changed, "name", "description", "config"))
-	require.Equal(t, []string{plain.ID(), nadia.ID()}, it.Texts(d.ListSettings("/personas"), "id"))
+	require.Equal(t, []string{plain.ID(), nadia.ID()}, it.Texts(d.ListSettings("/personas")[3:], "id"))
 	d.Do(200, http.MethodDelete, path, nil)
-	require.Equal(t, []string{plain.ID()}, it.Texts(d.ListSettings("/personas"), "id"))
+	require.Equal(t, []string{plain.ID()}, it.Texts(d.ListSettings("/personas")[3:], "id"))
+}
+
+// TestEveryEventHasThreePersonas, which nobody can change, and which are other records on another event.
+func TestEveryEventHasThreePersonas(t *testing.T) {
+	stacktest.Everywhere(t)
+	d := it.NewClient(t)
+	builtIn := d.ListSettings("/personas")
+	require.Equal(t, []string{"Newcomer", "Specialist", "Manager"}, it.Texts(builtIn, "name"))
+	other := d.InNewEvent()
+	for _, p := range builtIn {
+		require.Equal(t, personaShape, it.KeysOf(p))
+		require.Equal(t, object{"is_custom": false, "event_id": float64(d.Event)}, it.Pick(p, "is_custom", "event_id"))
+		path := "/personas/" + p.ID()
+		require.Equal(t, p, d.Do(200, http.MethodGet, path, nil))
+		other.Do(404, http.MethodGet, path, nil)
+		other.Do(404, http.MethodDelete, path, nil)
+		require.Equal(t, "BUILT_IN", d.Do(409, http.MethodPut, path, object{"name": "Another"})["code"])
+		require.Equal(t, "BUILT_IN", d.Do(409, http.MethodDelete, path, nil)["code"])
+		it.RequireInvalid(t, d.Do(400, http.MethodPut, path, object{"name": 1}), "name")
+	}
+	require.Equal(t, builtIn, d.ListSettings("/personas"))
 }
 
 func TestPersonasThatAreWrong(t *testing.T) {

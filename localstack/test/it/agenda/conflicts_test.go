@@ -13,6 +13,7 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/wire"
 )
 
 const conflictsPath = "/agenda-conflicts"
@@ -24,7 +25,12 @@ type planner struct {
 }
 
 func newPlanner(t *testing.T, features ...string) *planner {
-	p := &planner{it.NewProgramme(t, features...), map[string]string{}}
+	return plannerOf(it.NewClient(t, features...))
+}
+
+// plannerOf makes rooms and people on the client's event.
+func plannerOf(c *it.Client) *planner {
+	p := &planner{it.ProgrammeOf(c), map[string]string{}}
 	p.rooms["Big"] = p.NewEntry("rooms", "Big", object{"capacity": 100}).ID()
 	p.rooms["Small"] = p.NewEntry("rooms", "Small", object{"capacity": 20}).ID()
 	p.AddPeople("Ann", "Bob", "Cem")
@@ -33,7 +39,7 @@ func newPlanner(t *testing.T, features ...string) *planner {
 
 // hour returns an hour of a Monday, such as 9.5.
 func hour(h float64) string {
-	return time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour))).Format(time.RFC3339)
+	return wire.At(time.Date(2027, 5, 10, 0, 0, 0, 0, time.UTC).Add(time.Duration(h * float64(time.Hour)))).String()
 }
 
 // place creates a session in a room between two hours, with participants as it.ParticipantsOf names

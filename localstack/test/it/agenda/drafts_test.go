@@ -16,7 +16,7 @@ import (
 
 // draftShape and placementShape are the properties of a draft and of a session in it (gaps.md 4).
 const (
-	draftShape     = "admin_url created_at description event_id id name status updated_at"
+	draftShape     = "admin_url applied created_at description event_id id name status updated_at"
 	placementShape = "created_at draft_id ends_at id room_id session_id starts_at updated_at"
 )
 
@@ -107,12 +107,25 @@ func TestABulkOfPlacements(t *testing.T) {
 	answer := p.Call(t, 200, http.MethodPost, p.EventPath(draft+"/sessions/bulk"), object{"operations": operations})
 	require.Equal(t, 100.0, entity(answer.JSON(t)).At("stats.succeeded"))
 	require.Len(t, p.ListSettings(draft+"/sessions"), 100)
+	p.requireRepeatedBulk(operations[:2])
 	line := log.Fields(t, answer.Header.Get("X-Request-Id"))
 	require.LessOrEqual(t, line["round_trips"], 12.0, "%v", line)
 	for _, body := range []object{{"operations": []object{}}, {"operations": append(operations, operations[0])}, {}} {
 		it.RequireInvalid(t, p.Do(400, http.MethodPost, draft+"/sessions/bulk", body), "operations")
 	}
 	p.Do(404, http.MethodPost, "/agenda-drafts/"+uuid.NewString()+"/sessions/bulk", object{"operations": operations[:1]})
+}
+
+// requireRepeatedBulk checks that a repeated bulk answers the same after the draft is deleted.
+func (p *planner) requireRepeatedBulk(operations []object) {
+	p.T.Helper()
+	draft := newDraft(p.Client, "Soon deleted")
+	body := object{"operations": operations}
+	first := p.Do(200, http.MethodPost, draft+"/sessions/bulk", body, "Idempotency-Key", "a bulk")
+	require.Equal(p.T, 2.0, first.At("stats.succeeded"))
+	p.Do(200, http.MethodDelete, draft, nil)
+	require.Equal(p.T, first, p.Do(200, http.MethodPost, draft+"/sessions/bulk", body, "Idempotency-Key", "a bulk"))
+	p.Do(404, http.MethodPost, draft+"/sessions/bulk", body, "Idempotency-Key", "another")
 }
 
 // TestTheAddressOfADraft in the admin application, where one is configured.

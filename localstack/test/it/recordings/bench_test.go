@@ -3,7 +3,6 @@ package recordings_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/events/converter"
+	"lectern/events/worker"
 	"lectern/localstack/test/it"
 	"lectern/shared/api"
 	"lectern/shared/blob"
@@ -71,9 +71,7 @@ func (b *bench) failures(w *converter.Worker, bodies ...[]byte) int {
 	for i, body := range bodies {
 		event.Records = append(event.Records, events.SQSMessage{MessageId: fmt.Sprint(i), Body: string(body)})
 	}
-	answer, err := w.Before(func(context.Context, events.SQSEvent) (events.SQSEventResponse, error) {
-		return events.SQSEventResponse{}, errors.New("no message is for another worker")
-	})(b.T.Context(), event)
+	answer, err := worker.Kinds{recording.KindReceived: w.Invoke}.Invoke(b.T.Context(), event)
 	require.NoError(b.T, err)
 	return len(answer.BatchItemFailures)
 }

@@ -240,7 +240,8 @@ func TestFormsThatEndInTheMiddle(t *testing.T) {
 	}()
 	_, err := io.Copy(to, io.MultiReader(strings.NewReader(before), film(2*blob.MinPart+100)))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return len(d.stored()) == 3 }, 20*time.Second, 20*time.Millisecond)
+	// A form waits for the memory of a part while forms of other tests have all of it.
+	require.Eventually(t, func() bool { return len(d.stored()) == 3 }, 2*time.Minute, 20*time.Millisecond)
 	leave()
 	require.NoError(t, to.CloseWithError(context.Canceled))
 	<-done

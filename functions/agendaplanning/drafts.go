@@ -1,0 +1,72 @@
+package agendaplanning
+
+import (
+	"context"
+
+	"lectern/shared/agenda/draft"
+	"lectern/shared/api"
+	"lectern/shared/auth"
+	"lectern/shared/ratelimit"
+	"lectern/shared/resource"
+)
+
+// drafts is the path of the drafts, draftSessions that of the placements of a draft.
+const (
+	drafts        = "/v1/event/{eventId}/agenda-drafts"
+	oneDraft      = drafts + "/{draftId}"
+	draftSessions = oneDraft + "/sessions"
+)
+
+const (
+	aboutDrafts = "A draft is an agenda beside the live one. Drafts do not depend on each other; to delete one changes no session. " +
+		"A committed draft is closed: a write to it is a 409 `DRAFT_COMMITTED`, and to delete it needs `force=true`."
+	exampleDraft = `{"name": "Without parallel keynotes"}`
+
+	aboutDraftSessions = "A draft session is the place of a session in a draft: its times and its room, or none. " +
+		"A draft has each session once; another one is a 409 `DUPLICATE_SESSION_ID`. Sessions without a place in the draft stay where they are."
+	exampleDraftSession = `{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "starts_at": "2027-05-10T09:00:00Z",` +
+		` "ends_at": "2027-05-10T10:00:00Z", "room_id": "9d1f7f0e-52ab-4f0c-8a8e-6a4f4a7f2b90"}`
+
+	aboutChanges = "Lists the sessions that a commit of the draft would change, each with the conflicts that it would have then. " +
+		"`blocked` says why a commit would be refused. After the commit it lists what the commit has changed, whatever happened to the " +
+		"sessions since; `blocked` then says why it left a session as it was. A live agenda with more conflicts than " +
+		"`/agenda-conflicts` lists is a 400. An answer of more than 5 MB needs gzip. For example:\n\n```json\n" + exampleChanges + "\n```"
+	exampleChanges = `{"draft_id": "6f1c1a0e-0f0a-4c55-9b43-5a3d0c2e7f10", "status": "draft", "committed_at": null,
+  "summary": {"total": 2, "scheduled": 1, "moved": 0, "room_changed": 0, "unscheduled": 0, "unchanged": 1, "blocked": 0, "conflicts": 0},
+  "changes": [{"draft_session_id": "0b9e7a4c-5d0e-4a7e-8a53-1f2d3c4b5a69", "session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11",
+    "friendly_id": "SESS-12", "title": "Keynote", "change_type": "scheduled", "blocked": null, "conflicts": [],
+    "from": {"starts_at": null, "ends_at": null, "room_id": null},
+    "to": {"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T10:00:00Z", "room_id": "9d1f7f0e-52ab-4f0c-8a8e-6a4f4a7f2b90"}}]}`
+
+	aboutCommit = "Puts the draft live as a whole, and answers the draft with the number of changed sessions. " +
+		"Each of them has a `session.updated`. " +
+		"A session that was deleted or got other times after it was placed, a deleted room, and a session too large for a place are a " +
+		"409 `DRAFT_OUTDATED`, which names them, and changes nothing. " +
+		"What becomes so during the commit leaves its session as it is; `changes` names it. " +
+		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: read it, which finishes the commit, " +
+		"or send the request again under its `Idempotency-Key`."
+)
+
+// actions are the routes of a draft as a whole.
+var actions = []api.Route[service]{
+	api.Get("getAgendaDraftChanges", oneDraft+"/changes", (*service).changes, readers, api.Describe(aboutChanges)),
+	api.Post("commitAgendaDraft", oneDraft+"/commit", (*service).commit, auth.Scopes{auth.WriteEvents},
+		api.Limit(ratelimit.EventManagementWrites), api.Describe(aboutCommit)),
+}
+
+type inDraft struct {
+	api.InEvent
+	ID string `path:"draftId" format:"uuid" doc:"The draft's id."`
+}
+
+// changes returns what a draft changes.
+func (s *service) changes(ctx context.Context, in *inDraft) (*draft.Changes, error) {
+	shown, err := draft.Preview(ctx, s.live, auth.From(ctx), in.ID)
+	return shown, listed(err)
+}
+
+// commit puts a draft live.
+func (s *service) commit(ctx context.Context, in *inDraft) (*draft.Draft, error) {
+	c := auth.From(ctx)
+	return draft.Commit(ctx, s.store(), resource.Owner{Org: c.Org.ID, Event: c.Event.ID}, in.ID)
+}
