@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
-	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -63,27 +63,27 @@ func clock(minutes int) time.Time { return Monday.Add(time.Duration(minutes) * t
 
 // Problem returns the instance as the solver takes it.
 func (in Instance) Problem() (solver.Problem, error) {
-	p := solver.Problem{Problem: board.Problem{Slot: time.Duration(in.Slot) * time.Minute}}
+	p := solver.Problem{Slot: time.Duration(in.Slot) * time.Minute}
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}
 	for _, d := range in.Days {
-		p.Days = append(p.Days, board.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
+		p.Days = append(p.Days, solver.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
 	}
 	for _, r := range in.Rooms {
-		p.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
+		p.Agenda.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}
 	}
 	for _, r := range in.Rules {
 		config, err := json.Marshal(r.Config)
 		if err != nil {
 			return p, err
 		}
-		p.Rules = append(p.Rules, conflict.Parse(r.ID, r.Type, config))
+		p.Agenda.Rules = append(p.Agenda.Rules, conflict.Parse(r.ID, r.Type, config))
 	}
 	for _, s := range in.Sessions {
 		starts := clock(s.Starts)
-		p.Sessions = append(p.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
+		p.Agenda.Sessions = append(p.Agenda.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
 			Audience: &s.Audience, Starts: starts, Ends: starts.Add(time.Duration(s.Minutes) * time.Minute)})
 		if !s.Fixed {
-			p.Place = append(p.Place, s.ID)
+			p.SessionIDs = append(p.SessionIDs, s.ID)
 		}
 	}
 	return p, nil
@@ -210,15 +210,11 @@ func (d *draw) addRules() {
 }
 
 // Errors counts the conflicts of level error that an agenda has with the proposed sessions and that the fixed sessions alone do not
-// have, as package conflict finds them.
+// have, as package conflict finds them. An overlap is an error, whatever a rule says.
 func Errors(p solver.Problem, r solver.Result) (int, error) {
 	a := p.Agenda
-	a.Sessions = nil
-	for _, s := range p.Sessions {
-		if !slices.Contains(p.Place, s.ID) {
-			a.Sessions = append(a.Sessions, s)
-		}
-	}
+	a.Sessions = fixed(p)
+	a.Rules = slices.DeleteFunc(slices.Clone(a.Rules), func(r conflict.Rule) bool { return strings.HasSuffix(r.Type, "_overlap") })
 	before, err := conflict.Check(a)
 	if err != nil {
 		return 0, err

@@ -4,19 +4,14 @@ import (
 	"slices"
 	"time"
 
-	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/solver"
 )
 
 // Score returns the score of a problem with places for some sessions, counted from the beginning by comparing all pairs.
-func Score(p board.Problem, placed []*conflict.Session) board.Score {
-	c := counter{Problem: p}
-	for _, s := range p.Sessions {
-		if !slices.Contains(p.Place, s.ID) {
-			c.all = append(c.all, s)
-		}
-	}
-	c.score.Unplaced = 1_000_000 * (len(p.Sessions) - len(c.all) - len(placed))
+func Score(p solver.Problem, placed []*conflict.Session) solver.Score {
+	c := counter{Problem: p, all: fixed(p)}
+	c.score.Unplaced = 1_000_000 * (len(p.Agenda.Sessions) - len(c.all) - len(placed))
 	c.all = append(c.all, placed...)
 	for i, s := range c.all {
 		c.alone(s)
@@ -32,9 +27,47 @@ func Score(p board.Problem, placed []*conflict.Session) board.Score {
 
 // counter counts the score of an agenda.
 type counter struct {
-	board.Problem
+	solver.Problem
 	all   []*conflict.Session
-	score board.Score
+	score solver.Score
+}
+
+// fixed returns the sessions that stay: all but the sessions to place, their parents and the subsessions of both.
+func fixed(p solver.Problem) (all []*conflict.Session) {
+	top := func(s *conflict.Session) string {
+		if parent := ParentOf(p, s); parent != nil {
+			return parent.ID
+		}
+		return s.ID
+	}
+	moved := map[string]bool{}
+	for _, s := range p.Agenda.Sessions {
+		moved[top(s)] = moved[top(s)] || slices.Contains(p.SessionIDs, s.ID)
+	}
+	for _, s := range p.Agenda.Sessions {
+		if !moved[top(s)] {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// ParentOf returns the parent of a subsession; nil for a parent that is not on the agenda or is a subsession.
+func ParentOf(p solver.Problem, s *conflict.Session) *conflict.Session {
+	parent := byID(p, s.Parent)
+	if parent == nil || byID(p, parent.Parent) != nil {
+		return nil
+	}
+	return parent
+}
+
+func byID(p solver.Problem, id string) *conflict.Session {
+	for _, s := range p.Agenda.Sessions {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
 }
 
 // warn counts warnings of the rules of level warning.
@@ -47,14 +80,14 @@ func (c *counter) warn(r *conflict.Rule, broken bool) {
 // alone counts the windows and the seats of a session.
 func (c *counter) alone(s *conflict.Session) {
 	capacity := (*conflict.Rule)(nil)
-	for i := range c.Rules {
-		r := &c.Rules[i]
-		c.warn(r, !r.Allows(s, c.Zone))
+	for i := range c.Agenda.Rules {
+		r := &c.Agenda.Rules[i]
+		c.warn(r, r.Type == "time_window" && s.TakesTime() && !r.Allows(conflict.LocalOf(s.Starts, s.Ends, c.Agenda.Zone)))
 		if r.Type == "room_capacity" && capacity == nil {
 			capacity = r
 		}
 	}
-	room := c.Rooms[s.Room]
+	room := c.Agenda.Rooms[s.Room]
 	if room.Capacity != nil && s.Audience != nil && *s.Audience > *room.Capacity {
 		c.score.Seats += *s.Audience - *room.Capacity
 		if capacity != nil {
@@ -68,8 +101,8 @@ func (c *counter) pair(a, b *conflict.Session) {
 	if !a.TakesTime() || !b.TakesTime() {
 		return
 	}
-	for i := range c.Rules {
-		r := &c.Rules[i]
+	for i := range c.Agenda.Rules {
+		r := &c.Agenda.Rules[i]
 		c.warn(r, breaks(r, a, b) || breaks(r, b, a))
 	}
 	if !a.Starts.Before(b.Ends) || !b.Starts.Before(a.Ends) {
@@ -81,8 +114,7 @@ func (c *counter) pair(a, b *conflict.Session) {
 
 // breaks reports whether two sessions in an order break the order.
 func breaks(r *conflict.Rule, first, then *conflict.Session) bool {
-	before, after := r.Order()
-	return first.ID == before && then.ID == after && first.Ends.After(then.Starts)
+	return first.ID == r.Before && then.ID == r.After && first.Ends.After(then.Starts)
 }
 
 // gaps counts the gaps of people between two sessions.
@@ -92,22 +124,20 @@ func (c *counter) gaps(a, b *conflict.Session) {
 	}
 	between := max(a.Starts.Sub(b.Ends), b.Starts.Sub(a.Ends))
 	for _, person := range slices.Compact(slices.Sorted(slices.Values(a.People))) {
-		for i := range c.Rules {
-			c.warn(&c.Rules[i], slices.Contains(b.People, person) && between < c.Rules[i].Gap())
+		for i := range c.Agenda.Rules {
+			c.warn(&c.Agenda.Rules[i], slices.Contains(b.People, person) && between < c.Agenda.Rules[i].Gap())
 		}
 	}
 }
 
 // isPart reports whether a session is a subsession of the agenda.
-func (c *counter) isPart(s *conflict.Session) bool {
-	return s.Parent != s.ID && slices.ContainsFunc(c.Sessions, func(other *conflict.Session) bool { return other.ID == s.Parent })
-}
+func (c *counter) isPart(s *conflict.Session) bool { return ParentOf(c.Problem, s) != nil }
 
 // tracks counts the sessions of each track outside of the room of most.
 func (c *counter) tracks() {
 	count := map[string]map[string]int{}
 	for _, s := range c.all {
-		if _, known := c.Rooms[s.Room]; known && s.Track != "" {
+		if _, known := c.Agenda.Rooms[s.Room]; known && s.Track != "" {
 			if count[s.Track] == nil {
 				count[s.Track] = map[string]int{}
 			}
@@ -121,8 +151,8 @@ func (c *counter) tracks() {
 		}
 		for range all - most {
 			c.score.Tracks += 60
-			for i := range c.Rules {
-				c.warn(&c.Rules[i], c.Rules[i].Track() == track)
+			for i := range c.Agenda.Rules {
+				c.warn(&c.Agenda.Rules[i], c.Agenda.Rules[i].Track == track)
 			}
 		}
 	}
@@ -130,7 +160,7 @@ func (c *counter) tracks() {
 
 // dayOf returns the day of a session; absent for a session on another day.
 func (c *counter) dayOf(s *conflict.Session) int {
-	return slices.IndexFunc(c.Days, func(d board.Day) bool {
+	return slices.IndexFunc(c.Days, func(d solver.Day) bool {
 		return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends)
 	})
 }
@@ -161,7 +191,7 @@ func (c *counter) idle() {
 	}
 	in := map[key][]*conflict.Session{}
 	for _, s := range c.all {
-		if _, known := c.Rooms[s.Room]; known && c.dayOf(s) >= 0 && !c.isPart(s) {
+		if _, known := c.Agenda.Rooms[s.Room]; known && c.dayOf(s) >= 0 && !c.isPart(s) {
 			in[key{s.Room, c.dayOf(s)}] = append(in[key{s.Room, c.dayOf(s)}], s)
 		}
 	}

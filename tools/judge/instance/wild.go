@@ -6,36 +6,36 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/solver"
 )
 
 // Wild returns a problem without sense: sessions with or without times, rooms and people, families of any form, fixed
 // sessions in conflict, rules of every type.
-func Wild(r *rand.Rand) board.Problem {
+func Wild(r *rand.Rand) solver.Problem {
 	w := wild{r}
-	p := board.Problem{Slot: time.Duration(5+5*w.IntN(12)) * time.Minute}
-	p.Keep = one(w, board.KeepNone, board.KeepTimes, board.KeepRooms, board.KeepBoth)
+	p := solver.Problem{Slot: time.Duration(5+5*w.IntN(12)) * time.Minute}
+	p.KeepTimes, p.KeepRooms = w.IntN(2) == 0, w.IntN(2) == 0
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: one(w, nil, time.UTC, time.FixedZone("", 5*3600+2700))}
 	for i := range 1 + w.IntN(4) {
 		room := conflict.Room{Name: fmt.Sprint("Hall ", i)}
 		if seats := w.IntN(120); seats > 20 {
 			room.Capacity = &seats
 		}
-		p.Rooms[fmt.Sprint("h", i)] = room
+		p.Agenda.Rooms[fmt.Sprint("h", i)] = room
 		if w.IntN(3) == 0 {
 			p.RoomIDs = append(p.RoomIDs, fmt.Sprint("h", i))
 		}
 	}
 	for day := range 1 + w.IntN(3) {
-		p.Days = append(p.Days, board.Day{Starts: clock(day*1440 + 480), Ends: clock(day*1440 + 600 + w.IntN(600))})
+		p.Days = append(p.Days, solver.Day{Starts: clock(day*1440 + 480), Ends: clock(day*1440 + 600 + w.IntN(600))})
 	}
 	sessions := 1 + w.IntN(30)
 	for i := range sessions {
 		s := w.session(i, sessions)
-		p.Sessions = append(p.Sessions, s)
+		p.Agenda.Sessions = append(p.Agenda.Sessions, s)
 		if w.IntN(5) > 0 {
-			p.Place = append(p.Place, s.ID)
+			p.SessionIDs = append(p.SessionIDs, s.ID)
 		}
 	}
 	for i := range w.IntN(8) {
@@ -45,7 +45,7 @@ func Wild(r *rand.Rand) board.Problem {
 		if err != nil {
 			panic(err)
 		}
-		p.Rules = append(p.Rules, conflict.Parse(fmt.Sprint("rule", i), kind, text))
+		p.Agenda.Rules = append(p.Agenda.Rules, conflict.Parse(fmt.Sprint("rule", i), kind, text))
 	}
 	return p
 }
