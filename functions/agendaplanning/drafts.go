@@ -53,7 +53,7 @@ const (
 		"Subsessions move with their session, within its time and room. A session without times takes an hour. " +
 		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
 		"The same request finds the same agenda after the same number of `steps`. " +
-		"After an error the draft may have a part of the proposal; send the request again. For example, the answer:\n\n```json\n" + exampleProposal + "\n```"
+		"After an error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose + "\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
 	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "keep": "none", "seed": 1}`
 	exampleProposal = `{"placed": 41, "seed": 1, "steps": 212480,
   "unplaced": [{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "reason": "The days and the rules of type time_window leave no slot of 600 minutes."}],
@@ -75,7 +75,8 @@ type inDraft struct {
 }
 
 type proposeInput struct {
-	inDraft
+	api.InEvent
+	ID   string `path:"draftId" format:"uuid" doc:"The draft's id."`
 	Body draft.Wanted
 }
 
