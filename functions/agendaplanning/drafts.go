@@ -46,17 +46,19 @@ const (
 		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: read it, which finishes the commit, " +
 		"or send the request again under its `Idempotency-Key`."
 
-	aboutPropose = "An extension of this service. Fills the draft with a proposed agenda: a draft session for each session with a place, in place of " +
-		"an earlier one. No proposed session shares a room or a person with another at one time, is outside of the days, needs more seats than the " +
-		"room has unless a rule of type `room_capacity` is a warning, or breaks an enabled rule of level `error`. " +
+	aboutPropose = "An extension of this service. Fills the draft with a proposed agenda: a draft session for each session with a place, " +
+		"in place of an earlier one. No proposed session shares a room or a person with another at one time, is outside of the days, " +
+		"needs more seats than the room has unless a rule of type `room_capacity` is a warning, or breaks an enabled rule of level `error`. " +
 		"The score has what the search makes small. `keep` is about the present places: those in the draft, else the live ones. " +
 		"Subsessions move with their session, within its time and room. A session without times takes an hour. " +
 		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
 		"The same request finds the same agenda after the same number of `steps`. " +
-		"After an error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose + "\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
-	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "keep": "none", "seed": 1}`
+		"After an error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose +
+		"\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
+	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "seed": 1}`
 	exampleProposal = `{"placed": 41, "seed": 1, "steps": 212480,
-  "unplaced": [{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "reason": "The days and the rules of type time_window leave no slot of 600 minutes."}],
+  "unplaced": [{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11",
+    "reason": "The days and the rules of type time_window leave no slot of 600 minutes."}],
   "score": {"unplaced": 1000000, "warnings": 240, "tracks": 120, "clashes": 60, "seats": 0, "idle": 45, "days": 120}}`
 )
 

@@ -66,14 +66,15 @@ func (w *Wanted) check() (starts int, err error) {
 		starts += 1 + int(length/time.Minute)/w.SlotMinutes
 	}
 	if starts > maxStarts {
-		return 0, apierr.Invalid("slot_minutes", "days and slot_minutes must give at most %d starts, not %d. Use longer slots or fewer days.", maxStarts, starts)
+		return 0, apierr.Invalid("slot_minutes", "days and slot_minutes give %d starts; the most are %d.", starts, maxStarts)
 	}
 	return starts, nil
 }
 
 // problem returns the problem of the solver. It refuses sessions and rooms that the agenda does not have, and too many.
 func (w *Wanted) problem(a live.Agenda, starts int) (p solver.Problem, err error) {
-	p = solver.Problem{Agenda: a.Agenda, RoomIDs: w.RoomIDs, Slot: time.Duration(w.SlotMinutes) * time.Minute, Seed: uint64(w.Seed), Steps: math.MaxInt} //nolint:gosec // the seed is not negative
+	p = solver.Problem{Agenda: a.Agenda, RoomIDs: w.RoomIDs, Slot: time.Duration(w.SlotMinutes) * time.Minute, Steps: math.MaxInt}
+	p.Seed = uint64(w.Seed) //nolint:gosec // the seed is not negative
 	p.KeepTimes, p.KeepRooms = w.Keep == "times" || w.Keep == "both", w.Keep == "rooms" || w.Keep == "both"
 	for _, d := range w.Days {
 		p.Days = append(p.Days, solver.Day{Starts: d.StartsAt.Time, Ends: d.EndsAt.Time})
@@ -83,27 +84,33 @@ func (w *Wanted) problem(a live.Agenda, starts int) (p solver.Problem, err error
 			return p, apierr.Invalid("room_ids", "There is no room %s on this event.", id)
 		}
 	}
-	known := make(map[string]bool, len(a.Sessions))
-	for _, s := range a.Sessions {
-		known[s.ID] = true
-		if w.SessionIDs == nil {
-			p.SessionIDs = append(p.SessionIDs, s.ID)
-		}
+	if p.SessionIDs, err = w.sessions(a); err != nil {
+		return p, err
 	}
-	for _, id := range w.SessionIDs {
-		if p.SessionIDs = append(p.SessionIDs, id); !known[id] {
-			return p, apierr.Invalid("session_ids", "There is no session %s on the agenda of this event.", id)
-		}
-	}
-	p.SessionIDs = slices.DeleteFunc(p.SessionIDs, func(id string) bool { return w.Statuses != nil && !a.HasStatus(id, w.Statuses) })
 	rooms := cmp.Or(len(w.RoomIDs), len(a.Rooms))
 	switch {
 	case len(p.SessionIDs) > MaxSessions:
 		return p, apierr.Invalid("session_ids", "A draft places at most %d sessions. Name the sessions to place.", MaxSessions)
 	case starts*rooms > maxPlaces:
-		return p, apierr.Invalid("slot_minutes", "%d starts in %d rooms are more than %d places. Use longer slots, fewer days or fewer rooms.", starts, rooms, maxPlaces)
+		return p, apierr.Invalid("slot_minutes", "%d starts in %d rooms are more than %d places.", starts, rooms, maxPlaces)
 	}
 	return p, nil
+}
+
+// sessions returns the sessions to place. It refuses a session that is not on the agenda.
+func (w *Wanted) sessions(a live.Agenda) (ids []string, err error) {
+	known := make(map[string]bool, len(a.Sessions))
+	for _, s := range a.Sessions {
+		if known[s.ID] = true; w.SessionIDs == nil {
+			ids = append(ids, s.ID)
+		}
+	}
+	for _, id := range w.SessionIDs {
+		if ids = append(ids, id); !known[id] {
+			return nil, apierr.Invalid("session_ids", "There is no session %s on the agenda of this event.", id)
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return w.Statuses != nil && !a.HasStatus(id, w.Statuses) }), nil
 }
 
 // Propose fills a draft of the caller's event with a proposed agenda. The present place of a session is that of the placement in

@@ -16,36 +16,44 @@ const (
 	parentFull     = "The parent session has no time for the subsession beside the other subsessions."
 	keptForbidden  = "The session keeps times that are outside of the days or break a rule of type time_window."
 	noStart        = "The days and the rules of type time_window leave no slot of %d minutes."
-	noRoom         = "No room that the session may have has %d seats and keeps the rules of type track_in_one_room."
+	noRoom         = "No room that the session may have has enough seats and keeps the rules of type track_in_one_room."
 	noTime         = "The search ended before the session had a place."
 )
 
 // findChoices finds the starts and the rooms of a block, before any other block has a place. Subsessions are within
-// the parent, so the parent decides about the starts. The rooms have enough seats, and for a rule of type track_in_one_room and
-// level error most fixed sessions of the track.
+// the parent, so the parent decides about the starts.
 func (b *board) findChoices(top *session) {
-	top.starts = b.startsOf(top)
-	keeps, seats := b.problem.KeepRooms && slices.ContainsFunc(b.rooms, top.isIn), 0
+	keeps, ids := b.problem.KeepRooms && slices.ContainsFunc(b.rooms, top.isIn), b.problem.RoomIDs
 	for _, r := range b.rooms {
-		ids := b.problem.RoomIDs
-		wanted := keeps && top.isIn(r) || !keeps && (len(ids) == 0 || slices.Contains(ids, r.id))
-		for _, s := range top.block {
-			seats = max(seats, s.audience)
-			t := s.track
-			wanted = wanted && (b.mayBeSmall || r.seats >= s.audience) && (t == nil || !t.hard || t.inRoom[r.number] == slices.Max(t.inRoom))
+		wanted := len(ids) == 0 || slices.Contains(ids, r.id)
+		if keeps {
+			wanted = top.isIn(r)
 		}
-		if wanted {
+		if wanted && b.suits(r, top.block) {
 			top.rooms = append(top.rooms, r)
 		}
 	}
+	top.starts = b.startsOf(top)
 	switch {
 	case len(top.starts) == 0 && b.keepsTime(top):
 		top.withoutChoice = keptForbidden
 	case len(top.starts) == 0:
 		top.withoutChoice = fmt.Sprintf(noStart, top.length/minute)
 	case len(top.rooms) == 0:
-		top.withoutChoice = fmt.Sprintf(noRoom, seats)
+		top.withoutChoice = noRoom
 	}
+}
+
+// suits reports whether a room has enough seats for the sessions of a block, and for a rule of type track_in_one_room and level
+// error most fixed sessions of the track.
+func (b *board) suits(r *room, block []*session) bool {
+	for _, s := range block {
+		t := s.track
+		if r.seats < s.audience && !b.mayBeSmall || t != nil && t.hard && t.inRoom[r.number] < slices.Max(t.inRoom) {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *board) keepsTime(s *session) bool { return s.of.TakesTime() && b.problem.KeepTimes }

@@ -113,29 +113,33 @@ func (b *board) judgeRoom(s *session, at place, day int, c *Score) {
 	}
 }
 
-// judgePerson judges the other sessions of a person, and the days of the person. Subsessions of a parent need no gap.
+// judgePerson judges the other sessions of a person, and the days of the person.
 func (b *board) judgePerson(s *session, p *group, when span, day int, c *Score) {
 	sameDay, elsewhere := false, false
 	for _, other := range p.sessions {
 		sameDay, elsewhere = sameDay || other.day == day, elsewhere || other.day != noDay
-		then := other.span(other.at)
-		if other.at.start == never || conflict.Within(s.of, other.of) {
-			continue
-		}
-		if when.overlaps(then, 0) {
-			b.note(s, other, "a person of the session is on another session")
-		} else if !conflict.Siblings(s.of, other.of) {
-			for _, r := range b.gaps {
-				if near := when.overlaps(then, r.Gap().Milliseconds()); near && r.Level == conflict.Error {
-					b.note(s, other, "a person of the session has too short a gap")
-				} else if near {
-					c.Warnings += warningPoints
-				}
-			}
+		if other.at.start > never && !conflict.Within(s.of, other.of) {
+			b.judgeGap(s, other, when, c)
 		}
 	}
 	if elsewhere && !sameDay && day != noDay {
 		c.Days += dayPoints
+	}
+}
+
+// judgeGap judges the time between two sessions of a person. Subsessions of a parent need no gap.
+func (b *board) judgeGap(s, other *session, when span, c *Score) {
+	then := other.span(other.at)
+	if when.overlaps(then, 0) {
+		b.note(s, other, "a person of the session is on another session")
+	} else if !conflict.Siblings(s.of, other.of) {
+		for _, r := range b.gaps {
+			if near := when.overlaps(then, r.Gap().Milliseconds()); near && r.Level == conflict.Error {
+				b.note(s, other, "a person of the session has too short a gap")
+			} else if near {
+				c.Warnings += warningPoints
+			}
+		}
 	}
 }
 
@@ -170,8 +174,13 @@ func (b *board) judgeTrack(s *session, at place, c *Score) {
 		if s.track.hard && other.at.room != nil && other.at.room != at.room && !other.fixed {
 			b.note(s, other, "a rule of type track_in_one_room is broken")
 		}
-		if !s.isPart && !other.isPart && other.top != s.top && other.at.start > never && s.span(at).overlaps(other.span(other.at), 0) {
+		if !s.isPart && !other.isPart && s.clashes(other, at) {
 			c.Clashes += clashPoints
 		}
 	}
+}
+
+// clashes reports whether another session is at the same time as the session at a place.
+func (s *session) clashes(other *session, at place) bool {
+	return other.top != s.top && other.at.start > never && s.span(at).overlaps(other.span(other.at), 0)
 }

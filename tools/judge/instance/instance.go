@@ -80,8 +80,8 @@ func (in Instance) Problem() (solver.Problem, error) {
 	}
 	for _, s := range in.Sessions {
 		starts := clock(s.Starts)
-		p.Agenda.Sessions = append(p.Agenda.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track, People: s.People,
-			Audience: &s.Audience, Starts: starts, Ends: starts.Add(time.Duration(s.Minutes) * time.Minute)})
+		p.Agenda.Sessions = append(p.Agenda.Sessions, &conflict.Session{ID: s.ID, Name: s.ID, Parent: s.Parent, Room: s.Room, Track: s.Track,
+			People: s.People, Audience: &s.Audience, Starts: starts, Ends: starts.Add(time.Duration(s.Minutes) * time.Minute)})
 		if !s.Fixed {
 			p.SessionIDs = append(p.SessionIDs, s.ID)
 		}

@@ -121,6 +121,6 @@ func TestACommitDuringAProposal(t *testing.T) {
 	_, by := p.changesOf(draft)
 	for session, at := range p.placed(draft) {
 		require.Equal(t, at, p.isAt(session))
-		require.Equal(t, at, object(by[session]["to"].(map[string]any)))
+		require.Equal(t, at, by[session]["to"].(map[string]any))
 	}
 }
