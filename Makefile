@@ -93,6 +93,20 @@ bench-agenda: setup ## Measure how fast the conflicts of a large agenda are foun
 bench-awards: setup ## Measure what the records of agenda planning and awards cost, and a program of 1,000 submissions.
 	go test ./tools/bench/awards -count 1 -timeout 1h -v -whole $(ARGS)
 
+# The short size takes half a minute: an instance of one room, and one of two rooms with a panel.
+JUDGED := $(if $(filter 1,$(LECTERN_LONG)),-sizes "12 20 30 60 100 150" -seeds 2 -seconds 5,-sizes "12 30" -seeds 1 -seconds 2)
+JUDGE_SECONDS := $(if $(filter 1,$(LECTERN_LONG)),60,10)
+
+.PHONY: judge
+judge: .local/judge/installed ## Hold proposed agendas against CP-SAT and print the table of docs/performance.md.
+	go run ./tools/judge $(JUDGED) $(if $(wildcard $(IMPORT)),-google $(IMPORT)) > .local/judge/agendas.jsonl
+	.local/judge/bin/python tools/judge/judge.py $(JUDGE_SECONDS) < .local/judge/agendas.jsonl
+
+.local/judge/installed: tools/judge/requirements.txt
+	python3 -m venv .local/judge
+	.local/judge/bin/pip install --quiet --disable-pip-version-check --requirement tools/judge/requirements.txt
+	@touch $@
+
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
 	go test ./tools/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
@@ -173,6 +187,7 @@ soak: build app functions emulator python $(OBJECTS) ## Run all tests everywhere
 .PHONY: soak-long
 soak-long:
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	LECTERN_LONG=1 $(MAKE) --no-print-directory judge
 
 .PHONY: soak-everywhere
 soak-everywhere:

@@ -207,6 +207,10 @@ def mend_draft(case, parameters):
             case.body.pop("session_id", None)
     elif isinstance(case.body, dict) and "session_id" in case.body:
         case.body["session_id"] = make("sessions")
+    elif isinstance(case.body, dict) and "days" in case.body:
+        case.body.update(
+            days=[{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], time_limit_ms=100, slot_minutes=30, session_ids=[make("sessions")])
+        case.body.pop("room_ids", None)
 
 
 def operate(command, more):

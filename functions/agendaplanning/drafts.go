@@ -45,6 +45,21 @@ const (
 		"What becomes so during the commit leaves its session as it is; `changes` names it. " +
 		"A second commit is a 409 `DRAFT_COMMITTED`. After a 503 the draft may be committed: read it, which finishes the commit, " +
 		"or send the request again under its `Idempotency-Key`."
+
+	aboutPropose = "An extension of this service. Fills the draft with a proposed agenda: a draft session for each session with a place, " +
+		"in place of an earlier one. No proposed session shares a room or a person with another at one time, is outside of the days, " +
+		"needs more seats than the room has unless a rule of type `room_capacity` is a warning, or breaks an enabled rule of level `error`. " +
+		"The score has what the search makes small. `keep` is about the present places: those in the draft, else the live ones. " +
+		"Subsessions move with their session, within its time and room. A session without times takes an hour. " +
+		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
+		"The same request finds the same agenda after the same number of `steps`. " +
+		"After an error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose +
+		"\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
+	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "seed": 1}`
+	exampleProposal = `{"placed": 41, "seed": 1, "steps": 212480,
+  "unplaced": [{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11",
+    "reason": "The days and the rules of type time_window leave no slot of 600 minutes."}],
+  "score": {"unplaced": 1000000, "warnings": 240, "tracks": 120, "clashes": 60, "seats": 0, "idle": 45, "days": 120}}`
 )
 
 // actions are the routes of a draft as a whole.
@@ -52,11 +67,19 @@ var actions = []api.Route[service]{
 	api.Get("getAgendaDraftChanges", oneDraft+"/changes", (*service).changes, readers, api.Describe(aboutChanges)),
 	api.Post("commitAgendaDraft", oneDraft+"/commit", (*service).commit, auth.Scopes{auth.WriteEvents},
 		api.Limit(ratelimit.EventManagementWrites), api.Describe(aboutCommit)),
+	api.Post("proposeAgendaDraft", oneDraft+"/propose", (*service).propose, auth.Scopes{auth.WriteEvents},
+		api.Limit(ratelimit.EventManagementWrites), api.Repeatable, api.Describe(aboutPropose)),
 }
 
 type inDraft struct {
 	api.InEvent
 	ID string `path:"draftId" format:"uuid" doc:"The draft's id."`
+}
+
+type proposeInput struct {
+	api.InEvent
+	ID   string `path:"draftId" format:"uuid" doc:"The draft's id."`
+	Body draft.Wanted
 }
 
 // changes returns what a draft changes.
@@ -69,4 +92,9 @@ func (s *service) changes(ctx context.Context, in *inDraft) (*draft.Changes, err
 func (s *service) commit(ctx context.Context, in *inDraft) (*draft.Draft, error) {
 	c := auth.From(ctx)
 	return draft.Commit(ctx, s.store(), resource.Owner{Org: c.Org.ID, Event: c.Event.ID}, in.ID)
+}
+
+// propose fills a draft with a proposed agenda.
+func (s *service) propose(ctx context.Context, in *proposeInput) (*draft.Proposal, error) {
+	return draft.Propose(ctx, s.live, auth.From(ctx), in.ID, in.Body)
 }

@@ -37,7 +37,12 @@ func (c Collection[R, P, D]) creating(_ context.Context, id string, data bulk.Da
 	if err != nil {
 		return nil, err
 	}
-	op, r, err := c.creation(id, sent.Draft)
+	return c.BulkCreating(id, sent.Draft)
+}
+
+// BulkCreating returns the operation of a bulk that creates the record of a draft under an id.
+func (c Collection[R, P, D]) BulkCreating(id string, draft D) (write.Op, error) {
+	op, r, err := c.creation(id, draft)
 	if err != nil {
 		return nil, err
 	}
@@ -53,14 +58,15 @@ func (c Collection[R, P, D]) updating(_ context.Context, id string, data bulk.Da
 	if err := guard.Validate(); err != nil {
 		return nil, err
 	}
-	return c.changing(id, Change[D]{Verb: record.Updated, Draft: &sent.Draft, Guard: guard})
+	return c.BulkChanging(id, Change[D]{Verb: record.Updated, Draft: &sent.Draft, Guard: guard})
 }
 
 func (c Collection[R, P, D]) deleting(_ context.Context, id string) (write.Op, error) {
-	return c.changing(id, Change[D]{Verb: record.Deleted})
+	return c.BulkChanging(id, Change[D]{Verb: record.Deleted})
 }
 
-func (c Collection[R, P, D]) changing(id string, ch Change[D]) (write.Op, error) {
+// BulkChanging returns the operation of a bulk that changes the record of an id.
+func (c Collection[R, P, D]) BulkChanging(id string, ch Change[D]) (write.Op, error) {
 	step, err := c.step(ch)
 	if err == nil {
 		err = c.refuseBuiltIn(id)

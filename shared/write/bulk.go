@@ -80,17 +80,17 @@ type bulk struct {
 	settled bool
 }
 
-// lastStep is the time before the end of the request in which a bulk begins no further read
+// LastStep is the time before the end of the request in which a bulk begins no further read
 // or write: a write takes table.LongestWrite at most, and then the key is given back and the
 // answer rendered. So each operation has its answer before the request ends, unless two
 // calls of a step in a row need seconds each.
-const lastStep = table.LongestWrite + 3*time.Second
+const LastStep = table.LongestWrite + 3*time.Second
 
 // late reports whether the request ends too soon for another step. A request without a
 // deadline does not end.
 func late(ctx context.Context) bool {
 	end, ok := ctx.Deadline()
-	return ok && time.Until(end) < lastStep
+	return ok && time.Until(end) < LastStep
 }
 
 // round does the operations of todo that touch nothing that an earlier operation touches,

@@ -313,12 +313,15 @@ func newPlacement(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	return draft + "/" + MustCreate(t, s, "/agenda-drafts/"+draft+"/sessions/create", Object{"session_id": session})
 }
 
-// bodyBelowDraft returns the body of a commit of a draft, or of a write of a placement. A create places the session.
+// bodyBelowDraft returns the body of a commit or a proposal of a draft, or of a write of a placement. A create
+// places the session; a proposal places the sessions of a status that few have.
 func bodyBelowDraft(op api.Operation, session string) any {
 	place := Object{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T10:00:00Z"}
 	switch create := Merged(place, Object{"session_id": session}); {
 	case strings.HasSuffix(op.Path, "/commit"):
 		return nil
+	case strings.HasSuffix(op.Path, "/propose"):
+		return Object{"days": []any{place}, "slot_minutes": 30, "statuses": []any{"decline_queue"}, "time_limit_ms": 100}
 	case strings.HasSuffix(op.Path, "/bulk"):
 		return BulkOf(Object{"action": "create", "data": create})
 	case strings.HasSuffix(op.Path, "/create"):

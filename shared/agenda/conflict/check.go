@@ -54,7 +54,7 @@ type check struct {
 	person string
 	// locals are the local times of the sessions; nil before the first time_window. positions are the positions of
 	// the sessions by id; nil before the first order.
-	locals    []local
+	locals    []Local
 	positions map[string]int
 }
 
@@ -82,7 +82,7 @@ const (
 const alone = -1
 
 func newCheck(a Agenda) *check {
-	c := &check{Agenda: a, sessions: slices.SortedFunc(slices.Values(a.Sessions), byTime)}
+	c := &check{Agenda: a, sessions: slices.SortedFunc(slices.Values(a.Sessions), ByTime)}
 	c.findings = make([][]finding, len(c.sessions))
 	c.inRoom, c.ofPeople = c.withoutRule(RoomOverlap, noRoomOverlap), c.withoutRule(ParticipantOverlap, noParticipantOverlap)
 	c.tooSmall = c.withoutRule(RoomCapacity, roomCapacity)
@@ -125,12 +125,8 @@ func (c *check) add(at int, f finding) {
 // withoutRule returns a conflict of a type that needs no rule. The first rule of the kind gives it its
 // id and level.
 func (c *check) withoutRule(of Type, kind string) Conflict {
-	for _, r := range c.Rules {
-		if r.Type == kind {
-			return Conflict{Type: of, Level: r.Level, RuleID: r.ID}
-		}
-	}
-	return Conflict{Type: of, Level: Error}
+	r := FirstOf(c.Rules, kind)
+	return Conflict{Type: of, Level: r.Level, RuleID: r.ID}
 }
 
 // broken returns a conflict with rule i.
@@ -149,7 +145,7 @@ func (c *check) roomOf(at int) (Room, bool) {
 func (c *check) compareRooms() {
 	inRoom := map[string][]int{}
 	for at, s := range c.sessions {
-		if _, known := c.roomOf(at); known && s.scheduled() {
+		if _, known := c.roomOf(at); known && s.TakesTime() {
 			inRoom[s.Room] = append(inRoom[s.Room], at)
 		}
 	}
@@ -162,11 +158,11 @@ func (c *check) compareRooms() {
 func (c *check) comparePeople() {
 	longest := time.Duration(0)
 	for _, i := range c.gaps {
-		longest = max(longest, c.Rules[i].gap())
+		longest = max(longest, c.Rules[i].Gap())
 	}
 	of := map[string][]int{}
 	for at, s := range c.sessions {
-		if !s.scheduled() {
+		if !s.TakesTime() {
 			break
 		}
 		for _, id := range c.people[at] {
@@ -202,7 +198,7 @@ func (c *check) sweep(list []int, gap time.Duration, compare func(earlier, later
 // shareRoom notes that two sessions are in one room at one time. A subsession takes place within
 // its parent.
 func (c *check) shareRoom(earlier, later int) {
-	if c.within(earlier, later) {
+	if Within(c.sessions[earlier], c.sessions[later]) {
 		return
 	}
 	room, _ := c.roomOf(earlier)
@@ -216,7 +212,7 @@ func (c *check) shareRoom(earlier, later int) {
 // sharePerson notes that people are on two sessions at one time, or with too short a gap. Sessions
 // with several people in common are compared for each of them, and noted for the first alone.
 func (c *check) sharePerson(earlier, later int) {
-	if c.within(earlier, later) || !firstShared(c.person, c.people[earlier], c.people[later]) {
+	if Within(c.sessions[earlier], c.sessions[later]) || !firstShared(c.person, c.people[earlier], c.people[later]) {
 		return
 	}
 	both := slices.Collect(shared(c.people[earlier], c.people[later]))
@@ -225,11 +221,11 @@ func (c *check) sharePerson(earlier, later int) {
 		c.addOverlap(earlier, later, both)
 		return
 	}
-	if parent := c.sessions[earlier].Parent; parent != "" && parent == c.sessions[later].Parent {
+	if Siblings(c.sessions[earlier], c.sessions[later]) {
 		return
 	}
 	for _, i := range c.gaps {
-		if gap < c.Rules[i].gap() {
+		if gap < c.Rules[i].Gap() {
 			c.addGap(i, pair{earlier, later}, gap, both)
 		}
 	}
@@ -249,8 +245,3 @@ func (c *check) addOverlap(earlier, later int, people []string) {
 type pair struct{ at, other int }
 
 func bothWays(a, b int) [2]pair { return [2]pair{{a, b}, {b, a}} }
-
-// within reports whether one of two sessions is a subsession of the other.
-func (c *check) within(a, b int) bool {
-	return c.sessions[a].Parent == c.sessions[b].ID || c.sessions[b].Parent == c.sessions[a].ID
-}

@@ -54,8 +54,15 @@ type Session struct {
 	Audience *int
 }
 
-// scheduled reports whether the session takes time: it has a start and a later end.
-func (s *Session) scheduled() bool { return !s.Starts.IsZero() && s.Ends.After(s.Starts) }
+// TakesTime reports whether the session has a start and a later end.
+func (s *Session) TakesTime() bool { return !s.Starts.IsZero() && s.Ends.After(s.Starts) }
+
+// Within reports whether one of two sessions is a subsession of the other. A subsession shares the room and the
+// people of the parent.
+func Within(a, b *Session) bool { return a.Parent == b.ID || b.Parent == a.ID }
+
+// Siblings reports whether two sessions are subsessions of one parent. Siblings need no gap.
+func Siblings(a, b *Session) bool { return a.Parent != "" && a.Parent == b.Parent }
 
 // Room is a room of the event.
 type Room struct {
@@ -100,15 +107,15 @@ type Found struct {
 	Conflicts []Conflict
 }
 
-// byTime compares sessions in the order of the agenda: by start, end and id. Sessions without
+// ByTime compares sessions in the order of the agenda: by start, end and id. Sessions without
 // times come last.
-func byTime(a, b *Session) int {
+func ByTime(a, b *Session) int {
 	switch {
-	case a.scheduled() && b.scheduled():
+	case a.TakesTime() && b.TakesTime():
 		return cmp.Or(a.Starts.Compare(b.Starts), a.Ends.Compare(b.Ends), cmp.Compare(a.ID, b.ID))
-	case a.scheduled():
+	case a.TakesTime():
 		return -1
-	case b.scheduled():
+	case b.TakesTime():
 		return 1
 	}
 	return cmp.Compare(a.ID, b.ID)

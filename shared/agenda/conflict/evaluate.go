@@ -1,7 +1,6 @@
 package conflict
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 )
@@ -9,7 +8,7 @@ import (
 // evaluate finds what breaks rule i. Rooms and people are compared before.
 func (c *check) evaluate(i int) {
 	switch c.Rules[i].Type {
-	case timeWindow:
+	case TimeWindow:
 		c.checkWindow(i)
 	case trackInOneRoom:
 		c.checkTrack(i)
@@ -45,11 +44,11 @@ func (c *check) addGap(i int, sessions pair, gap time.Duration, people []string)
 func (c *check) checkWindow(i int) {
 	if c.locals == nil { // The first of these rules.
 		for _, s := range c.sessions {
-			c.locals = append(c.locals, localOf(s, cmp.Or(c.Zone, time.UTC)))
+			c.locals = append(c.locals, LocalOf(s.Starts, s.Ends, c.Zone))
 		}
 	}
 	for at, s := range c.sessions {
-		if s.scheduled() && !c.Rules[i].allows(c.locals[at]) {
+		if s.TakesTime() && !c.Rules[i].Allows(c.locals[at]) {
 			c.add(at, finding{firstRule + i, alone, c.broken(i, "The session is not %s.", c.Rules[i].window())})
 		}
 	}
@@ -81,7 +80,7 @@ func (c *check) checkTrack(i int) {
 
 // onTrack reports whether a session is on the track of rule i and in a room.
 func (c *check) onTrack(i, at int) bool {
-	if c.sessions[at].Track == "" || c.sessions[at].Track != c.Rules[i].track {
+	if c.sessions[at].Track == "" || c.sessions[at].Track != c.Rules[i].Track {
 		return false
 	}
 	_, known := c.roomOf(at)
@@ -90,13 +89,13 @@ func (c *check) onTrack(i, at int) bool {
 
 // checkOrder finds whether a session begins before the session that must come before it has ended.
 func (c *check) checkOrder(i int) {
-	before, isThere := c.position(c.Rules[i].before)
-	after, isToo := c.position(c.Rules[i].after)
+	before, isThere := c.position(c.Rules[i].Before)
+	after, isToo := c.position(c.Rules[i].After)
 	if !isThere || !isToo {
 		return
 	}
 	first, then := c.sessions[before], c.sessions[after]
-	if first.scheduled() && then.scheduled() && first.Ends.After(then.Starts) {
+	if first.TakesTime() && then.TakesTime() && first.Ends.After(then.Starts) {
 		c.add(before, finding{firstRule + i, after, c.broken(i, "The session must end before %s starts.", then.Name)})
 		c.add(after, finding{firstRule + i, before, c.broken(i, "The session must start after %s has ended.", first.Name)})
 	}

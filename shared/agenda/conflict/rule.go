@@ -1,6 +1,7 @@
 package conflict
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,7 +15,7 @@ const (
 	noParticipantOverlap = "no_participant_overlap"
 	roomCapacity         = "room_capacity"
 	minGapMinutes        = "min_gap_minutes"
-	timeWindow           = "time_window"
+	TimeWindow           = "time_window"
 	trackInOneRoom       = "track_in_one_room"
 	inOrder              = "order"
 )
@@ -24,25 +25,27 @@ type Rule struct {
 	ID, Type string
 	Level    Level
 
+	// Track is the track of a track_in_one_room, Before and After are the sessions of an order. They are empty for a
+	// rule of another type.
+	Track, Before, After string
+
 	minutes       int
 	starts, ends  string
 	weekdays      []string
-	track         string
-	before, after string
 	opens, closes time.Duration // starts and ends as times of day
 }
 
 // Parse returns a rule of a type from its parameters in JSON. Its level is Error unless the
-// parameters say Warning. A rule whose parameters do not fit has no type, so no check evaluates it.
+// parameters say Warning. A rule whose parameters do not fit has neither
+// type nor parameters, so no check evaluates it.
 func Parse(id, kind string, config []byte) Rule {
-	r := Rule{ID: id, Type: kind, Level: Error}
-	sent := parameters{}
-	if json.Unmarshal(config, &sent) != nil || !r.read(sent) {
-		r.Type = ""
-	}
-	var level Level
+	r, level, sent := Rule{ID: id, Type: kind, Level: Error}, Error, parameters{}
+	fits := json.Unmarshal(config, &sent) == nil && r.read(sent)
 	if sent.into("level", &level) && level == Warning {
 		r.Level = Warning
+	}
+	if !fits {
+		return Rule{ID: id, Level: r.Level}
 	}
 	return r
 }
@@ -73,10 +76,10 @@ func (r *Rule) read(sent parameters) bool {
 		r.minutes = int(minutes)
 		return fits
 	case trackInOneRoom:
-		return sent.id("track_id", &r.track)
+		return sent.id("track_id", &r.Track)
 	case inOrder:
-		return sent.id("before_session_id", &r.before) && sent.id("after_session_id", &r.after)
-	case timeWindow:
+		return sent.id("before_session_id", &r.Before) && sent.id("after_session_id", &r.After)
+	case TimeWindow:
 		return sent.into("weekdays", &r.weekdays) && sent.into("starts", &r.starts) && sent.into("ends", &r.ends) && r.readClocks()
 	}
 	return true
@@ -99,31 +102,43 @@ func timeOfDay(t time.Time) time.Duration {
 		time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond())
 }
 
-// gap returns the time that a min_gap_minutes asks for.
-func (r *Rule) gap() time.Duration { return time.Duration(r.minutes) * time.Minute }
+// Gap returns the time that a min_gap_minutes asks for; 0 for a rule of another type.
+func (r *Rule) Gap() time.Duration { return time.Duration(r.minutes) * time.Minute }
 
-// local is when a session takes place, in the zone of the event.
-type local struct {
-	// oneDay reports whether the session ends on the day of its start.
+// Local is a time with an end on the clocks of a zone.
+type Local struct {
+	// oneDay reports whether the end is on the day of the start.
 	oneDay  bool
 	weekday string
 	// starts and ends are times of day.
 	starts, ends time.Duration
 }
 
-// localOf returns when a session takes place in a zone.
-func localOf(s *Session, zone *time.Location) local {
-	starts, ends := s.Starts.In(zone), s.Ends.In(zone)
-	return local{
+// LocalOf returns a time with an end on the clocks of a zone; nil means UTC.
+func LocalOf(starts, ends time.Time, zone *time.Location) Local {
+	zone = cmp.Or(zone, time.UTC)
+	starts, ends = starts.In(zone), ends.In(zone)
+	return Local{
 		oneDay:  starts.YearDay() == ends.YearDay() && starts.Year() == ends.Year(),
 		weekday: strings.ToLower(starts.Weekday().String()), starts: timeOfDay(starts), ends: timeOfDay(ends),
 	}
 }
 
-// allows reports whether a session is within a time_window: on one day, on one of the weekdays, and
+// Allows reports whether a session is within a time_window: on one day, on one of the weekdays, and
 // between the times of day.
-func (r *Rule) allows(l local) bool {
+func (r *Rule) Allows(l Local) bool {
 	return l.oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, l.weekday)) && l.starts >= r.opens && l.ends <= r.closes
+}
+
+// FirstOf returns the first rule of a type, which gives its id and level to conflicts that need no rule. Without such
+// a rule, FirstOf returns a rule of level Error without an id.
+func FirstOf(rules []Rule, kind string) Rule {
+	for _, r := range rules {
+		if r.Type == kind {
+			return r
+		}
+	}
+	return Rule{Level: Error}
 }
 
 // window describes a time_window in words.

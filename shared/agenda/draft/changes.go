@@ -244,9 +244,20 @@ func (s *Changes) planned(ctx context.Context, r live.Reader, c *auth.Caller, al
 
 // conflictsWith returns the conflicts of the live agenda with the placements, by session.
 func conflictsWith(a live.Agenda, all []*Session) (map[string][]conflict.Conflict, error) {
-	placed := make(map[string]*Session, len(all))
+	overlay(a, all)
+	found, err := conflict.Check(a.Agenda)
+	by := make(map[string][]conflict.Conflict, len(found))
+	for _, f := range found {
+		by[f.Session.ID] = f.Conflicts
+	}
+	return by, err
+}
+
+// overlay puts the sessions of an agenda into their placements, and returns the ids of the placements by session.
+func overlay(a live.Agenda, all []*Session) map[string]string {
+	placed, ids := make(map[string]*Session, len(all)), make(map[string]string, len(all))
 	for _, p := range all {
-		placed[p.SessionID] = p
+		placed[p.SessionID], ids[p.SessionID] = p, p.ID
 	}
 	for _, s := range a.Sessions {
 		if p := placed[s.ID]; p != nil {
@@ -254,12 +265,7 @@ func conflictsWith(a live.Agenda, all []*Session) (map[string][]conflict.Conflic
 			s.Room = session.Value(p.RoomID)
 		}
 	}
-	found, err := conflict.Check(a.Agenda)
-	by := make(map[string][]conflict.Conflict, len(found))
-	for _, f := range found {
-		by[f.Session.ID] = f.Conflicts
-	}
-	return by, err
+	return ids
 }
 
 // times returns the times of a place; zero unless the place has both.

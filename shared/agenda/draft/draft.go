@@ -6,6 +6,7 @@
 //	changes.go  the changes of a draft, before and after the commit
 //	commit.go   the first half of a commit: the checks and the claim
 //	apply.go    the second half: the sessions, and the end
+//	propose.go  the proposal of a whole agenda into a draft
 package draft
 
 import (

@@ -82,6 +82,12 @@ func (r Reader) Bodies(ctx context.Context, c *auth.Caller, a Agenda, ids []stri
 	return bodies, err
 }
 
+// HasStatus reports whether a session of the agenda has one of some statuses.
+func (a Agenda) HasStatus(id string, statuses []string) bool {
+	row, known := a.rows.Get(id)
+	return known && slices.Contains(statuses, row.Status)
+}
+
 // live holds what one Read has read. Sessions are read in parallel with rules and contacts.
 type live struct {
 	Reader

@@ -1,0 +1,79 @@
+// Package solver proposes places for the sessions of an agenda (docs/decisions/0050). The package reads nothing, and
+// looks at the clock only to stop. Read the files in this order:
+//
+//	solver.go   the problem and the result
+//	board.go    the sessions at their present places
+//	choices.go  the starts and rooms of a session, and the reason for a session without a place
+//	judge.go    the sessions in the way of a place, and the difference to the score
+//	search.go   the first agenda, and the moves that improve the agenda
+package solver
+
+import (
+	"time"
+
+	"lectern/shared/agenda/conflict"
+)
+
+// Problem is an agenda with sessions to place. A session with both times keeps the length between them; any
+// other session takes an hour, and a subsession without times an equal share of the time of the parent.
+type Problem struct {
+	// Agenda has all sessions at their present places, all rooms and the enabled rules.
+	Agenda conflict.Agenda
+	// SessionIDs are the sessions to place. Parents and subsessions of these go along. All other sessions stay.
+	SessionIDs []string
+	// RoomIDs are the rooms that may be used; empty for all. A kept room may be another room.
+	RoomIDs []string
+	// Days do not overlap. A session starts at a multiple of Slot after the start of a day, and ends on that
+	// day. The shortest Slot is a minute.
+	Days []Day
+	Slot time.Duration
+	// KeepTimes and KeepRooms say which parts of the present places stay.
+	KeepTimes, KeepRooms bool
+	// Seed and Steps decide the result: the same problem with the same number of moves gives the same places.
+	// The search ends after Steps moves, or before the Deadline unless that is zero.
+	Seed     uint64
+	Steps    int
+	Deadline time.Time
+}
+
+// Day is a time for sessions.
+type Day struct{ Starts, Ends time.Time }
+
+// Result is a proposed agenda.
+type Result struct {
+	// Placed are copies of the sessions with the proposed times and rooms, in the order of their ids.
+	Placed   []*conflict.Session
+	Unplaced []Unplaced
+	Score    Score
+	// Steps is the number of moves that the search tried.
+	Steps int
+}
+
+// Unplaced is a session without a place.
+type Unplaced struct {
+	SessionID string `json:"session_id" format:"uuid" doc:"The session."`
+	Reason    string `json:"reason" doc:"Why the session has no place."`
+}
+
+// Solve proposes a place for each session to place. No proposed place is in conflict with another session or
+// breaks a rule of level error.
+func Solve(p Problem) Result {
+	s := newSearch(p)
+	s.improve()
+	return s.result()
+}
+
+// result returns the present agenda.
+func (s *search) result() Result {
+	r := Result{Score: s.score, Steps: s.steps}
+	for _, of := range s.sessions {
+		if !of.fixed && of.at == nowhere {
+			r.Unplaced = append(r.Unplaced, Unplaced{of.of.ID, s.reason(of)})
+		} else if !of.fixed {
+			placed, when := *of.of, of.span(of.at)
+			placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.start).UTC(), time.UnixMilli(when.end).UTC(), of.at.room.id
+			r.Placed = append(r.Placed, &placed)
+		}
+	}
+	return r
+}
