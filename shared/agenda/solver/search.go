@@ -22,6 +22,8 @@ type search struct {
 	// undo has the earlier places of the blocks that the present move has moved.
 	undo  []change
 	steps int
+	// light has the points of a session without a place at the present move.
+	light float64
 	// best are the places of the best agenda, and lowest the total of the score there.
 	best   []place
 	lowest int
@@ -35,17 +37,25 @@ type change struct {
 
 const (
 	// A first round has forEach moves for each block, and forAll divided by the number of blocks.
-	forEach, forAll = 20, 3_000_000
+	forEach, forAll = 20, 7_000_000
 	// hot is the temperature at the start of a round, cold the temperature at the end.
-	hot, cold = 200.0, 8.0
-	// lighter is how many times lighter a session without a place weighs for the duration of a search: a session may lose the
-	// place for some moves.
-	lighter = 1000
+	hot, cold = 200.0, 4.0
 	// tried is how many random places are compared for the first place of a block.
 	tried = 300
 	// displaced is how many blocks a move may displace, and samples how many random places each of these tries.
-	displaced, samples = 3, 40
+	displaced, samples = 3, 8
 )
+
+// weight has the points of a session without a place at the start of a round and at the end. They are fewer than in the score, so a
+// session may lose the place for some moves. A round of the weight is so many times as long as the first.
+type weight struct {
+	start, end float64
+	times      int
+}
+
+// weights are those of the rounds, by turns. With few points many sessions change places together; with many points
+// a full agenda has places for all.
+var weights = []weight{{150, 600, 1}, {150, 600, 1}, {250, 2000, 2}}
 
 func newSearch(p Problem) *search {
 	s := &search{Rand: rand.New(rand.NewPCG(p.Seed, 0)), lowest: math.MaxInt} //nolint:gosec // a search must be repeatable
@@ -82,18 +92,20 @@ func (s *session) choice(i int) place {
 // over reports whether the time is over.
 func (s *search) over() bool { return !s.end.IsZero() && time.Now().After(s.end) }
 
-// improve makes rounds of moves, by turns from the best agenda and from a new agenda. The next two rounds are twice as long, so
+// improve makes rounds of moves, each from a new agenda. After a round with each weight the rounds are twice as long, so
 // neither the time nor the number of moves must be known. The board then has the best agenda.
 func (s *search) improve() {
 	s.construct()
 	again := s.freedom > 0 || s.score.Unplaced > 0
 	for moves := s.firstRound(); again && len(s.movable) > 0; moves *= 2 {
-		if again = s.anneal(moves); again {
+		for _, w := range weights {
+			if again = s.anneal(moves*w.times, w); !again {
+				break
+			}
 			for _, of := range s.movable {
 				s.move(of, nowhere)
 			}
 			s.construct()
-			again = s.anneal(moves)
 		}
 	}
 	s.restore()
@@ -101,8 +113,10 @@ func (s *search) improve() {
 }
 
 // firstRound returns the number of moves of the first rounds: long rounds for small agendas, and few moves for each
-// block of large agendas, whose moves take longer.
-func (s *search) firstRound() int { return forEach*len(s.movable) + forAll/max(1, len(s.movable)) }
+// block of large agendas, whose moves take longer. A search of few moves is one round.
+func (s *search) firstRound() int {
+	return max(1, min(forEach*len(s.movable)+forAll/max(1, len(s.movable)), s.problem.Steps))
+}
 
 // construct gives each block without a place the cheapest free place of some.
 func (s *search) construct() {
@@ -114,10 +128,11 @@ func (s *search) construct() {
 	s.keep()
 }
 
-// anneal tries moves while the temperature falls, and reports whether time and steps are left. The board then has the
-// best agenda.
-func (s *search) anneal(moves int) bool {
+// anneal tries moves while the temperature falls, and reports whether time and steps are left.
+func (s *search) anneal(moves int, w weight) bool {
 	temperature, fall := hot, math.Pow(cold/hot, 1/float64(moves))
+	rise := math.Pow(w.end/w.start, 1/float64(moves))
+	s.light = w.start
 	for move := range moves {
 		if s.steps >= s.problem.Steps || s.lowest == 0 || move%64 == 0 && s.over() {
 			return false
@@ -125,21 +140,22 @@ func (s *search) anneal(moves int) bool {
 		s.steps++
 		s.undo = s.undo[:0]
 		before := s.energy()
-		if possible := s.try(); possible && float64(s.energy()-before) <= temperature*s.ExpFloat64() {
+		if possible := s.try(); possible && s.energy()-before <= temperature*s.ExpFloat64() {
 			s.keep()
 		} else {
 			for _, c := range slices.Backward(s.undo) {
 				s.move(c.top, c.was)
 			}
 		}
-		temperature *= fall
+		temperature, s.light = temperature*fall, s.light*rise
 	}
-	s.restore()
 	return true
 }
 
 // energy returns the total of the score, with less weight on sessions without a place.
-func (s *search) energy() int { return s.score.Total() - s.score.Unplaced + s.score.Unplaced/lighter }
+func (s *search) energy() float64 {
+	return float64(s.score.Total()-s.score.Unplaced) + s.light*float64(s.score.Unplaced/unplacedPoints)
+}
 
 // keep notes the agenda if it is the best.
 func (s *search) keep() {
