@@ -39,7 +39,7 @@ func TestDemo(t *testing.T) {
 	require.Zero(t, fill(), "it is all there")
 	require.Len(t, d.SearchAllPages("/sessions", object{}), 150)
 	require.Len(t, d.SearchAllPages("/sessions", object{"isAbstract": true}), 18)
-	for kind, want := range map[string]int{"rooms": 10, "tracks": 8, "tags": 16, "levels": 3, "formats": 5, "languages": 3, "rules": 5, "personas": 2} {
+	for kind, want := range map[string]int{"rooms": 10, "tracks": 8, "tags": 16, "levels": 3, "formats": 5, "languages": 3, "rules": 5, "personas": 3 + 2} {
 		require.Len(t, stacktest.Call[[]entity](d.Stack, http.StatusOK, http.MethodGet, d.EventPath("/"+kind), nil), want, kind)
 	}
 
