@@ -52,7 +52,7 @@ const (
 		"The score has what the search makes small. `keep` is about the present places: those in the draft, else the live ones. " +
 		"Subsessions move with their session, within its time and room. A session without times takes an hour. " +
 		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
-		"The same request finds the same agenda after the same number of `steps`. " +
+		"Nothing is written if the time does not allow to try each session: a 400 that names `time_limit_ms`. " +
 		"After an error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose +
 		"\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
 	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "seed": 1}`

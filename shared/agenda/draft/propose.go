@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"net/http"
 	"slices"
@@ -24,9 +25,9 @@ import (
 type Wanted struct {
 	Days        []Day    `json:"days" nullable:"false" minItems:"1" maxItems:"31" doc:"The times for sessions. They do not overlap."`
 	SlotMinutes int      `json:"slot_minutes" minimum:"1" maximum:"1440" doc:"Sessions start at multiples of it after the start of a day."`
-	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place; without it, all sessions of the agenda."`
+	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place, with their parents and subsessions; without it, all sessions of the agenda."`
 	RoomIDs     []string `json:"room_ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The rooms to use; without it, all rooms of the event."`
-	Statuses    []string `json:"statuses,omitempty" minItems:"1" maxItems:"4" enum:"accepted,accept_queue,pending,decline_queue" doc:"Places only sessions with these statuses."`
+	Statuses    []string `json:"statuses,omitempty" minItems:"1" maxItems:"4" enum:"accepted,accept_queue,pending,decline_queue" doc:"Places only sessions with these statuses, with their parents and subsessions."`
 	Keep        string   `json:"keep,omitempty" enum:"none,times,rooms,both" default:"none" doc:"The parts of the present places that stay."`
 	Seed        int64    `json:"seed,omitempty" minimum:"0" default:"0" doc:"Another seed gives another agenda."`
 	TimeLimit   int64    `json:"time_limit_ms,omitempty" minimum:"1" maximum:"20000" default:"5000" doc:"The longest time of the search. It is shorter where the draft needs the time to be written."`
@@ -88,10 +89,7 @@ func (w *Wanted) problem(a live.Agenda, starts int) (p solver.Problem, err error
 		return p, err
 	}
 	rooms := cmp.Or(len(w.RoomIDs), len(a.Rooms))
-	switch {
-	case len(p.SessionIDs) > MaxSessions:
-		return p, apierr.Invalid("session_ids", "A draft places at most %d sessions. Name the sessions to place.", MaxSessions)
-	case starts*rooms > maxPlaces:
+	if starts*rooms > maxPlaces {
 		return p, apierr.Invalid("slot_minutes", "%d starts in %d rooms are more than %d places.", starts, rooms, maxPlaces)
 	}
 	return p, nil
@@ -110,7 +108,35 @@ func (w *Wanted) sessions(a live.Agenda) (ids []string, err error) {
 			return nil, apierr.Invalid("session_ids", "There is no session %s on the agenda of this event.", id)
 		}
 	}
-	return slices.DeleteFunc(ids, func(id string) bool { return w.Statuses != nil && !a.HasStatus(id, w.Statuses) }), nil
+	ids = slices.DeleteFunc(ids, func(id string) bool { return w.Statuses != nil && !a.HasStatus(id, w.Statuses) })
+	return withFamilies(a, ids), nil
+}
+
+// withFamilies returns sessions of an agenda with their parents and subsessions.
+func withFamilies(a live.Agenda, ids []string) (all []string) {
+	tops := make(map[string]string, len(a.Sessions))
+	for _, s := range a.Sessions {
+		tops[s.ID] = cmp.Or(s.Parent, s.ID)
+	}
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[tops[id]] = true
+	}
+	for _, s := range a.Sessions {
+		if wanted[tops[s.ID]] {
+			all = append(all, s.ID)
+		}
+	}
+	return all
+}
+
+// number returns how many sessions a draft places after a proposal. ids are those of the present placements.
+func number(ids map[string]string, proposed []string) int {
+	all := maps.Clone(ids)
+	for _, id := range proposed {
+		all[id] = ""
+	}
+	return len(all)
 }
 
 // Propose fills a draft of the caller's event with a proposed agenda. The present place of a session is that of the placement in
@@ -144,12 +170,19 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 	if err != nil {
 		return nil, err
 	}
+	if n := number(ids, p.SessionIDs); n > MaxSessions {
+		return nil, apierr.Invalid("session_ids", "The draft would place %d sessions; the most are %d. Name fewer.", n, MaxSessions)
+	}
 	p.Deadline = time.Now().Add(time.Duration(w.TimeLimit) * time.Millisecond)
 	if end, ok := ctx.Deadline(); ok {
 		end = end.Add(-write.LastStep - time.Duration(len(p.SessionIDs))*timeToWrite)
 		p.Deadline = slices.MinFunc([]time.Time{p.Deadline, end}, time.Time.Compare)
 	}
 	result := solver.Solve(p)
+	if result.Interrupted {
+		const message = "The search had no time to try each session. Raise time_limit_ms, or name fewer sessions in session_ids."
+		return nil, apierr.Invalid("time_limit_ms", message)
+	}
 	made := &Proposal{Unplaced: append([]solver.Unplaced{}, result.Unplaced...), Score: result.Score, Seed: w.Seed, Steps: result.Steps}
 	return made, made.write(ctx, in, ids, append(result.Placed, withoutPlaces(a, result.Unplaced)...))
 }
@@ -174,8 +207,9 @@ func withoutPlaces(a live.Agenda, unplaced []solver.Unplaced) (all []*conflict.S
 // atATime is how many placements a bulk writes.
 const atATime = 100
 
-// write writes the placements as a bulk does, those of ids again. A session that is refused has no place.
+// write writes the placements as a bulk does, those of ids again. A session whose place is refused loses the place.
 func (p *Proposal) write(ctx context.Context, in placements, ids map[string]string, all []*conflict.Session) error {
+	var again []*conflict.Session
 	for some := range slices.Chunk(all, atATime) {
 		batch := write.Batch{}
 		for _, s := range some {
@@ -194,15 +228,20 @@ func (p *Proposal) write(ctx context.Context, in placements, ids map[string]stri
 		}
 		for i, r := range results {
 			refused := (*apierr.Error)(nil)
+			gone := errors.As(r.Err, &refused) && refused.Status == http.StatusBadRequest
 			switch s := some[i]; {
-			case errors.As(r.Err, &refused) && refused.Status == http.StatusBadRequest:
+			case gone && s.TakesTime():
 				p.Unplaced = append(p.Unplaced, solver.Unplaced{SessionID: s.ID, Reason: refused.Message})
-			case r.Err != nil:
+				again = append(again, &conflict.Session{ID: s.ID})
+			case r.Err != nil && !gone:
 				return r.Err
 			case s.TakesTime():
 				p.Placed++
 			}
 		}
+	}
+	if again != nil {
+		return p.write(ctx, in, ids, again)
 	}
 	return nil
 }

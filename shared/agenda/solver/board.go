@@ -26,7 +26,10 @@ type board struct {
 	// starts are the possible starts by length, outside the numbers of windows that a span breaks.
 	starts  map[int64][]int64
 	outside map[span]broken
-	found   []obstacle
+	// found are the obstacles of the present judgement. More than enough are not noted, and none of a session that is counted.
+	found    []obstacle
+	enough   int
+	counting bool
 }
 
 // session is a session at the present place. A session to place is the top of a block, or a subsession that moves with the block.
@@ -116,10 +119,13 @@ func newBoard(p Problem) *board {
 			s.length = s.of.Ends.UnixMilli() - s.of.Starts.UnixMilli()
 		}
 		if s.of.Track != "" {
-			s.track = b.join(groups, "track "+s.of.Track, s)
+			s.track = join(groups, "track "+s.of.Track, s)
+			if s.track.inRoom == nil {
+				s.track.inRoom = make([]int, len(b.rooms))
+			}
 		}
 		for _, person := range slices.Compact(slices.Sorted(slices.Values(s.of.People))) {
-			s.people = append(s.people, b.join(groups, "person "+person, s))
+			s.people = append(s.people, join(groups, "person "+person, s))
 		}
 	}
 	b.readRules(groups)
@@ -128,9 +134,13 @@ func newBoard(p Problem) *board {
 }
 
 // join adds a session to the group of a name.
-func (b *board) join(groups map[string]*group, name string, s *session) *group {
-	g := cmp.Or(groups[name], &group{inRoom: make([]int, len(b.rooms))})
-	g.sessions, groups[name] = append(g.sessions, s), g
+func join(groups map[string]*group, name string, s *session) *group {
+	g := groups[name]
+	if g == nil {
+		g = &group{}
+		groups[name] = g
+	}
+	g.sessions = append(g.sessions, s)
 	return g
 }
 
@@ -235,9 +245,10 @@ func (b *board) move(top *session, to place) {
 // count adds the difference that a session without a place makes at a place, times a sign.
 func (b *board) count(s *session, at place, sign int) {
 	c := Score{}
-	b.judgeSession(s, at, math.MaxInt, &c)
+	b.found, b.enough, b.counting = b.found[:0], 0, true
+	b.judgeSession(s, at, &c)
+	b.counting = false
 	b.score.add(c, sign)
-	b.found = b.found[:0]
 }
 
 // set notes the place of the session.

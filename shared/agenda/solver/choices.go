@@ -110,8 +110,8 @@ func (b *board) windowsOf(when span) broken {
 	return n
 }
 
-// mostJudged is how many places are judged for a reason.
-const mostJudged = 1000
+// mostJudged is how many places are judged for a reason, and mostCauses how many obstacles of each are looked at.
+const mostJudged, mostCauses = 1000, 20
 
 // reason says why a session has no place.
 func (s *search) reason(of *session) string {
@@ -122,7 +122,7 @@ func (s *search) reason(of *session) string {
 	}
 	times, by, judged := map[string]int{}, map[string]string{}, 0
 	for i := 0; i < of.choices(); i += 1 + of.choices()/mostJudged {
-		_, found := s.judge(of, of.choice(i), len(s.sessions))
+		_, found := s.judge(of, of.choice(i), mostCauses)
 		if judged++; len(found) == 0 || judged%64 == 1 && s.over() {
 			return noTime
 		}

@@ -37,6 +37,8 @@ func (s *Score) add(other Score, sign int) {
 	s.Days += sign * other.Days
 }
 
+const orderBroken = "a rule of type order is broken"
+
 // obstacle is a session whose block must move before another block may have a place.
 type obstacle struct {
 	session *session
@@ -47,15 +49,15 @@ type obstacle struct {
 // each block. The obstacles are right for a block with a place, too, and hold until the next call. More than enough in the
 // room end the judgement early.
 func (b *board) judge(top *session, at place, enough int) (c Score, found []obstacle) {
-	b.found = b.found[:0]
+	b.found, b.enough = b.found[:0], enough
 	for _, s := range top.block {
-		b.judgeSession(s, place{at.start + s.offset, at.room}, enough, &c)
+		b.judgeSession(s, place{at.start + s.offset, at.room}, &c)
 	}
 	return c, b.found
 }
 
 // judgeSession judges a session at a place.
-func (b *board) judgeSession(s *session, at place, enough int, c *Score) {
+func (b *board) judgeSession(s *session, at place, c *Score) {
 	if !s.fixed {
 		c.Unplaced -= unplacedPoints
 	}
@@ -63,7 +65,7 @@ func (b *board) judgeSession(s *session, at place, enough int, c *Score) {
 	if at.room != nil {
 		b.judgeRoom(s, at, day, c)
 	}
-	if len(b.found) > enough {
+	if len(b.found) > b.enough {
 		return
 	}
 	for _, p := range s.people {
@@ -78,8 +80,11 @@ func (b *board) judgeSession(s *session, at place, enough int, c *Score) {
 	c.Warnings += warningPoints * b.windowsOf(s.span(at)).warnings
 }
 
-// note notes a session in the way, unless another session of the block is in the way, too.
+// note notes a session in the way, unless another session of the block is in the way, too, or enough are.
 func (b *board) note(s, other *session, cause string) {
+	if b.counting || len(b.found) > b.enough {
+		return
+	}
 	for _, o := range b.found {
 		if o.session.top == other.top {
 			return
@@ -157,8 +162,10 @@ func (b *board) judgeOrder(s *session, r *conflict.Rule, at place, c *Score) {
 	}
 	switch broken := min(first.start, then) > never && first.end > then; {
 	case !broken || other.top == s.top && s == after:
+	case r.Level == conflict.Error && other.top == s.top:
+		b.found = append(b.found, obstacle{other, orderBroken}) // The block has no place.
 	case r.Level == conflict.Error:
-		b.found = append(b.found, obstacle{other, "a rule of type order is broken"})
+		b.note(s, other, orderBroken)
 	default:
 		c.Warnings += warningPoints
 	}

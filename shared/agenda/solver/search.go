@@ -19,6 +19,8 @@ type search struct {
 	// is the number of places to choose from, beside the first of each block.
 	movable []*session
 	freedom int
+	// interrupted reports whether the time ended before each block was tried.
+	interrupted bool
 	// undo has the earlier places of the blocks that the present move has moved.
 	undo  []change
 	steps int
@@ -96,7 +98,8 @@ func (s *search) over() bool { return !s.end.IsZero() && time.Now().After(s.end)
 // neither the time nor the number of moves must be known. The board then has the best agenda.
 func (s *search) improve() {
 	s.construct()
-	again := s.freedom > 0 || s.score.Unplaced > 0
+	s.interrupted = s.over()
+	again := s.freedom > 0 || slices.ContainsFunc(s.movable, func(of *session) bool { return of.at == nowhere })
 	for moves := s.firstRound(); again && len(s.movable) > 0; moves *= 2 {
 		for _, w := range weights {
 			if again = s.anneal(moves*w.times, w); !again {

@@ -45,8 +45,10 @@ type Result struct {
 	Placed   []*conflict.Session
 	Unplaced []Unplaced
 	Score    Score
-	// Steps is the number of moves that the search tried.
-	Steps int
+	// Steps is the number of moves that the search tried. Interrupted reports whether the time ended before each
+	// session was tried.
+	Steps       int
+	Interrupted bool
 }
 
 // Unplaced is a session without a place.
@@ -65,7 +67,7 @@ func Solve(p Problem) Result {
 
 // result returns the present agenda.
 func (s *search) result() Result {
-	r := Result{Score: s.score, Steps: s.steps}
+	r := Result{Score: s.score, Steps: s.steps, Interrupted: s.interrupted}
 	for _, of := range s.sessions {
 		if !of.fixed && of.at == nowhere {
 			r.Unplaced = append(r.Unplaced, Unplaced{of.of.ID, s.reason(of)})

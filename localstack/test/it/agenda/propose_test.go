@@ -3,6 +3,7 @@ package agenda_test
 import (
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -104,7 +105,7 @@ func TestWrongProposals(t *testing.T) {
 	it.RequireInvalid(t, p.propose(400, "/agenda-drafts/"+uuid.NewString(), days(day(10, 9))), "days")
 }
 
-// TestACommitDuringAProposal: a proposal beside a commit is whole or refused, never a part of what was committed.
+// TestACommitDuringAProposal: beside a proposal, a committed draft places each session where the live agenda has it.
 func TestACommitDuringAProposal(t *testing.T) {
 	p := newPlanner(t)
 	for range 5 {
@@ -122,5 +123,42 @@ func TestACommitDuringAProposal(t *testing.T) {
 	for session, at := range p.placed(draft) {
 		require.Equal(t, at, p.isAt(session))
 		require.Equal(t, at, by[session]["to"].(map[string]any))
+	}
+}
+
+// TestAProposalWithoutTime to try each session is refused and leaves the draft as it was.
+func TestAProposalWithoutTime(t *testing.T) {
+	p := newPlanner(t)
+	var sessions []any
+	for range 150 {
+		sessions = append(sessions, object{"title": "Talk"})
+	}
+	p.CreateAll("sessions", sessions)
+	draft := newDraft(p.Client, "Proposed")
+	it.RequireInvalid(t, p.propose(400, draft, object{"time_limit_ms": 1, "slot_minutes": 1}), "time_limit_ms")
+	require.Empty(t, p.placed(draft))
+}
+
+// TestARoomIsDeletedDuringAProposal: the sessions there lose their places.
+func TestARoomIsDeletedDuringAProposal(t *testing.T) {
+	p := newPlanner(t)
+	draft := newDraft(p.Client, "Proposed")
+	for range 3 {
+		p.AddSession("Talk", nil)
+	}
+	p.place("Long", "Big", 9, 13, nil) // Without a place for it the search goes on to its end.
+	hall := p.NewEntry("rooms", "Hall").ID()
+	p.propose(200, draft, object{"room_ids": []any{hall}})
+	answers := make(chan stacktest.Answer, 1)
+	go func() {
+		answers <- p.TrySend(t, http.MethodPost, p.EventPath(draft+"/propose"), wanted(object{"room_ids": []any{hall}, "time_limit_ms": 2_000, "seed": 2}))
+	}()
+	time.Sleep(500 * time.Millisecond)
+	p.Do(200, http.MethodDelete, "/rooms/"+hall, nil)
+	made := entity((<-answers).JSON(t))
+	require.Zero(t, made["placed"])
+	require.Len(t, made.List("unplaced"), 4)
+	for _, place := range p.placed(draft) {
+		require.Equal(t, nowhere, place)
 	}
 }
