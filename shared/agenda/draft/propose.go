@@ -227,16 +227,12 @@ func (p *Proposal) write(ctx context.Context, in placements, ids map[string]stri
 			return err
 		}
 		for i, r := range results {
-			refused := (*apierr.Error)(nil)
-			gone := errors.As(r.Err, &refused) && refused.Status == http.StatusBadRequest
-			switch s := some[i]; {
-			case gone && s.TakesTime():
-				p.Unplaced = append(p.Unplaced, solver.Unplaced{SessionID: s.ID, Reason: refused.Message})
-				again = append(again, &conflict.Session{ID: s.ID})
-			case r.Err != nil && !gone:
-				return r.Err
-			case s.TakesTime():
-				p.Placed++
+			lost, err := p.note(some[i], r.Err)
+			if err != nil {
+				return err
+			}
+			if lost {
+				again = append(again, &conflict.Session{ID: some[i].ID})
 			}
 		}
 	}
@@ -244,6 +240,23 @@ func (p *Proposal) write(ctx context.Context, in placements, ids map[string]stri
 		return p.write(ctx, in, ids, again)
 	}
 	return nil
+}
+
+// note notes the result of the write of a session, and reports whether the session has lost the place. It returns the
+// error that ends the proposal.
+func (p *Proposal) note(s *conflict.Session, err error) (lost bool, ends error) {
+	refused := (*apierr.Error)(nil)
+	switch gone := errors.As(err, &refused) && refused.Status == http.StatusBadRequest; {
+	case err != nil && !gone:
+		return false, err
+	case !s.TakesTime():
+		return false, nil
+	case gone:
+		p.Unplaced = append(p.Unplaced, solver.Unplaced{SessionID: s.ID, Reason: refused.Message})
+		return true, nil
+	}
+	p.Placed++
+	return false, nil
 }
 
 // placementOf returns the placement of a session, without a place for a session without times.
