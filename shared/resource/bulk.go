@@ -116,10 +116,10 @@ func (e entry[R, P, D]) More(got write.Items) []table.Key { return e.op.More(got
 const maxOperations = 100
 
 // Touches returns the record and its unique values, old and new. Operations of a bulk change the number of
-// records together, unless the number is near the limit: then each creation waits for the earlier ones.
+// records together, unless the number is near the limit: then each waits for the earlier ones.
 func (e entry[R, P, D]) Touches(got write.Items) []string {
 	number, _, err := countOf(got, e.in.countKey())
-	if err != nil || e.made != nil && number+maxOperations > e.in.most() {
+	if err != nil || number+maxOperations > e.in.most() {
 		return nil
 	}
 	names := []string{e.id}

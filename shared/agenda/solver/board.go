@@ -190,6 +190,11 @@ func (b *board) makeBlocks() {
 	}
 	for _, s := range b.sessions {
 		if s.fixed {
+			s.top = s // Of all, before the first is put.
+		}
+	}
+	for _, s := range b.sessions {
+		if s.fixed {
 			at := place{start: never}
 			if s.of.TakesTime() {
 				at.start = s.of.Starts.UnixMilli()
@@ -197,7 +202,6 @@ func (b *board) makeBlocks() {
 			if i := slices.IndexFunc(b.rooms, s.isIn); i >= 0 {
 				at.room = b.rooms[i]
 			}
-			s.top = s
 			b.move(s, at)
 		}
 	}
@@ -218,6 +222,8 @@ func (b *board) layOut(top *session, parts []*session) {
 		}
 		if s.withoutChoice = parentFull; s.length > 0 && s.offset+s.length <= top.length {
 			end, top.block, s.withoutChoice = s.offset+s.length, append(top.block, s), ""
+		} else {
+			s.top = s // The session is not in the block.
 		}
 	}
 	b.score.Unplaced += unplacedPoints * (1 + len(parts))

@@ -66,7 +66,7 @@ func newSearch(p Problem) *search {
 	}
 	s.board = newBoard(p)
 	for _, of := range s.sessions {
-		if of.fixed || of.top != of {
+		if of.fixed || of.top != of || of.withoutChoice != "" {
 			continue
 		}
 		if of.withoutChoice = noTime; !s.over() {
