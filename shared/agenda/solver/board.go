@@ -188,9 +188,14 @@ func (b *board) makeBlocks() {
 			b.layOut(s.top, parts[s.top])
 		}
 	}
+	b.putFixed()
+}
+
+// putFixed puts the fixed sessions. Each is a block of its own, before the first is put.
+func (b *board) putFixed() {
 	for _, s := range b.sessions {
 		if s.fixed {
-			s.top = s // Of all, before the first is put.
+			s.top = s
 		}
 	}
 	for _, s := range b.sessions {
