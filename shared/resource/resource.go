@@ -3,7 +3,7 @@
 // deletes and restores the records of every kind in the same way, and Of makes the routes.
 //
 // Each write is a single transaction: the record, the hold of a unique value, the change record,
-// and the number of records, unless the write is an update of a kind without Admit. Small records are no settings: every
+// and the number of records, unless the write is an update of a kind that is not Watched. Small records are no settings: every
 // request of an event relies on the partition of the settings, so small records stay outside.
 //
 // Read resource.go, kind.go, collection.go, storage.go, stored.go, sums.go, tree.go; then body.go and routes.go

@@ -114,8 +114,10 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	if err := s.bound(step.After); err != nil {
-		return nil, err
+	if step.Verb == record.Created || step.Verb == record.Updated {
+		if err := s.bound(step.After); err != nil {
+			return nil, err
+		}
 	}
 	stored, err := s.store(step)
 	if err != nil {

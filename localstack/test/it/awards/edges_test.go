@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sort"
 	"strings"
 	"testing"
 
@@ -214,4 +215,20 @@ func TestPersonalDataOfAwards(t *testing.T) {
 	elsewhere := second.assign("", second.submit("ada").ID(), second.round, "grace").At("reviewer.id")
 	guess := uuid.NewSHA1(uuid.NameSpaceOID, []byte(h.id+" reviewer grace@jury.example")).String()
 	require.NotContains(t, []any{elsewhere, guess}, review.At("reviewer.id"))
+}
+
+// TestALargestSubmissionIsDeletedAndRestored: the time of a deletion needs no room.
+func TestALargestSubmissionIsDeletedAndRestored(t *testing.T) {
+	h := startHouse(t, nil)
+	answer := func(name string) object { return object{"internal_name": name, "label": name, "type": "textarea"} }
+	path := "/submissions/" + h.submit("ada", object{"answers": []any{answer("a"), answer("b")}}).ID()
+	h.do(200, http.MethodPut, path, object{"answers": object{"a": strings.Repeat("x", 10_000)}})
+	refused := sort.Search(10_000, func(n int) bool {
+		body := object{"answers": object{"b": strings.Repeat("x", n)}}
+		return h.TrySend(t, http.MethodPut, h.program+path, body).Status == 400
+	})
+	h.do(200, http.MethodPut, path, object{"answers": object{"b": strings.Repeat("x", refused-1)}})
+	id := h.get(path).ID()
+	h.do(200, http.MethodDelete, path, nil)
+	h.command("", "award-restore", object{"kind": "submission", "id": id})
 }
