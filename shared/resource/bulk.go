@@ -67,10 +67,7 @@ func (c Collection[R, P, D]) deleting(_ context.Context, id string) (write.Op, e
 
 // BulkChanging returns the operation of a bulk that changes the record of an id.
 func (c Collection[R, P, D]) BulkChanging(id string, ch Change[D]) (write.Op, error) {
-	step, err := c.step(ch)
-	if err == nil {
-		err = c.refuseBuiltIn(id)
-	}
+	step, err := c.step(id, ch)
 	if err != nil {
 		return nil, err
 	}

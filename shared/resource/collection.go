@@ -210,7 +210,7 @@ func (c Collection[R, P, D]) Creating(draft D) (write.Op, error) {
 
 // Changing returns the operation that Change does, for a transaction of several operations.
 func (c Collection[R, P, D]) Changing(id string, ch Change[D]) (write.Op, error) {
-	step, err := c.step(ch)
+	step, err := c.step(id, ch)
 	return c.records(ch.Force).Changing(id, step), err
 }
 
@@ -239,7 +239,7 @@ func (c Collection[R, P, D]) creation(id string, draft D) (write.Op, P, error) {
 	}
 	r := P(new(R))
 	r.header().ID = id
-	if err := draft.Apply(Edit[P]{Owner: c.owner, Record: r, New: true}); err != nil {
+	if err := c.apply(draft, Edit[P]{Owner: c.owner, Record: r, New: true}, record.Created); err != nil {
 		return nil, nil, err
 	}
 	op := c.records(false).Creation(r)
@@ -286,10 +286,7 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 			return r, err
 		}
 	}
-	step, err := c.step(ch)
-	if err == nil {
-		err = c.refuseBuiltIn(id)
-	}
+	step, err := c.step(id, ch)
 	if err != nil {
 		return nil, err
 	}
@@ -297,14 +294,26 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 	return c.shown(ctx, changed, err)
 }
 
-// step returns the change of a stored record. It refuses a draft whose body breaks a rule.
-func (c Collection[R, P, D]) step(ch Change[D]) (step record.Change[R], err error) {
+// step returns the change of the record of an id. It refuses a draft whose body breaks a rule, and a built-in record.
+func (c Collection[R, P, D]) step(id string, ch Change[D]) (step record.Change[R], err error) {
 	step = record.Change[R]{Verb: ch.Verb, Guard: ch.Guard}
-	if ch.Draft == nil {
-		return step, nil
+	if ch.Draft != nil {
+		step.Edit = func(r *R) error { return c.apply(*ch.Draft, Edit[P]{Owner: c.owner, Record: r}, ch.Verb) }
+		err = checkBody(*ch.Draft)
 	}
-	step.Edit = func(r *R) error { return (*ch.Draft).Apply(Edit[P]{Owner: c.owner, Record: r}) }
-	return step, checkBody(*ch.Draft)
+	if err == nil {
+		err = c.refuseBuiltIn(id)
+	}
+	return step, err
+}
+
+// apply writes a draft into a record. It returns the 400 of a draft that breaks a rule, and of a record that becomes
+// too long, before the conflicts of the write. A record at the bound can still be deleted.
+func (c Collection[R, P, D]) apply(draft D, e Edit[P], verb record.Verb) error {
+	if err := draft.Apply(e); err != nil || verb == record.Deleted {
+		return err
+	}
+	return c.bound(e.Record, maxBytes)
 }
 
 func (c Collection[R, P, D]) records(force bool) record.Records[R] {
@@ -325,10 +334,10 @@ func (c Collection[R, P, D]) most() int {
 // to half of maxBytes, as rules do with their parameters.
 const maxBytes = 24 << 10
 
-// bound returns the 400 of a record that is too long.
-func (c Collection[R, P, D]) bound(r P) error {
+// bound returns the 400 of a record that has more than so many bytes.
+func (c Collection[R, P, D]) bound(r P, most int) error {
 	data, err := wire.Encode(r)
-	if most := cmp.Or(c.kind.Bytes, maxBytes); err == nil && len(data) > most {
+	if err == nil && len(data) > most {
 		return apierr.Invalid("", "The %s must not be longer than %d bytes of JSON.", strings.ToLower(c.kind.Title), most)
 	}
 	return err

@@ -31,7 +31,7 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Max int
 	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
 	Advice string
-	// Bytes bounds the JSON of a record; 0 for maxBytes.
+	// Bytes bounds the JSON of a record as Admit has completed it, below maxBytes; 0 for no further bound.
 	Bytes int
 	// Parent names the kind of the record that records of this kind belong to; empty for records
 	// of an event or organization.
@@ -58,7 +58,7 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	// that a new parent has from the start.
 	Also func(Store, Owner, P) (write.Op, error)
 	// MayDelete returns the 409 of a record that must not be deleted unless the client
-	// forces the deletion, see Confirm. A tree is asked also when the client forces. Nil for a kind without a condition.
+	// forces the deletion, see Confirm. For the record of a tree it is called also when the client forces. Nil for a kind without a condition.
 	MayDelete func(Deletion[P]) error
 	// Unique returns the value of the property UniqueField that no two records of an owner
 	// share; empty for a record without a value. Nil for a kind without unique values.

@@ -256,6 +256,17 @@ func TestPagesOfRecords(t *testing.T) {
 	})
 }
 
+// TestATooLongRecordIsRefusedFirst by the 400 of the body, before the conflict of a stale update.
+func TestATooLongRecordIsRefusedFirst(t *testing.T) {
+	forKinds(t, func(s subject) bool { return s.kind == "memo" }, func(t *testing.T, d *desk) {
+		id, long := d.made("One"), strings.Repeat("x", 25_000)
+		stale := object{"text": long, "updated_at": "2020-01-01T00:00:00Z"}
+		require.Contains(t, d.put(400, id, stale)["message"], "must not be longer than 24576 bytes")
+		require.Contains(t, d.create(400, object{"text": long})["message"], "must not be longer than 24576 bytes")
+		require.Equal(t, "One", d.get(200, id)["text"])
+	})
+}
+
 // TestPostOnTheCollectionDoesAsCreate where the routes have it; otherwise it is a 405.
 func TestPostOnTheCollectionDoesAsCreate(t *testing.T) {
 	forKinds(t, func(s subject) bool { return s.post }, func(t *testing.T, d *desk) {

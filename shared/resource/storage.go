@@ -114,10 +114,8 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err != nil {
 		return nil, err
 	}
-	if step.Verb == record.Created || step.Verb == record.Updated {
-		if err := s.bound(step.After); err != nil {
-			return nil, err
-		}
+	if err := s.fits(step); err != nil {
+		return nil, err
 	}
 	stored, err := s.store(step)
 	if err != nil {
@@ -136,6 +134,14 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
 	return writes, nil
+}
+
+// fits returns the 400 of a new version that has more bytes than the kind allows.
+func (s storage[R, P, D]) fits(step record.Step[R]) error {
+	if s.kind.Bytes == 0 || step.Verb != record.Created && step.Verb != record.Updated {
+		return nil
+	}
+	return s.bound(step.After, s.kind.Bytes)
 }
 
 // finish finishes the stored record. It returns table.ErrStale if the record has changed by that.
