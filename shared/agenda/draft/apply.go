@@ -3,6 +3,7 @@ package draft
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 
 	"lectern/shared/apierr"
@@ -50,37 +51,46 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var left []*Session
+	var left []write.Entry
 	for _, p := range all {
 		k, err := p.kept()
 		switch {
 		case err != nil:
 			return 0, err
 		case !k.Done:
-			left = append(left, p)
+			left = append(left, write.Entry{ID: p.ID, Op: &apply{in, p}})
 		case k.applied():
 			applied++
 		}
 	}
-	for some := range slices.Chunk(left, atOnce) {
-		batch := write.Batch{}
-		for _, p := range some {
-			batch.Entries = append(batch.Entries, write.Entry{ID: p.ID, Op: &apply{in, p}})
-		}
-		results, err := write.Bulk(ctx, in.Table, batch)
+	for r, err := range inBulks(ctx, in.Table, left) {
 		if err != nil {
 			return 0, err
 		}
-		for _, r := range results {
-			if r.Err != nil {
-				return 0, r.Err
-			}
-			if r.Answer == true {
-				applied++
-			}
+		if r.Answer == true {
+			applied++
 		}
 	}
 	return applied, nil
+}
+
+// inBulks writes entries in their order, some at a time, and yields the result of each with the error. The next are written
+// after all results before were taken.
+func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[write.Result, error] {
+	return func(yield func(write.Result, error) bool) {
+		for some := range slices.Chunk(all, atOnce) {
+			results, err := write.Bulk(ctx, t, write.Batch{Entries: some})
+			if err != nil {
+				yield(write.Result{}, err)
+				return
+			}
+			for _, r := range results {
+				if !yield(r, r.Err) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // apply is the operation that puts a session into the place of a placement, and marks the placement as done. The

@@ -204,36 +204,30 @@ func withoutPlaces(a live.Agenda, unplaced []solver.Unplaced) (all []*conflict.S
 	return all
 }
 
-// atATime is how many placements a bulk writes.
-const atATime = 100
-
 // write writes the placements as a bulk does, those of ids again. A session whose place is refused loses the place.
 func (p *Proposal) write(ctx context.Context, in placements, ids map[string]string, all []*conflict.Session) error {
-	var again []*conflict.Session
-	for some := range slices.Chunk(all, atATime) {
-		batch := write.Batch{}
-		for _, s := range some {
-			e := write.Entry{ID: ids[s.ID]}
-			if placement := placementOf(s); e.ID == "" {
-				e.ID = in.NewID()
-				e.Op, e.Err = in.BulkCreating(e.ID, placement)
-			} else {
-				e.Op, e.Err = in.BulkChanging(e.ID, resource.Change[SessionDraft]{Verb: record.Updated, Draft: &placement})
-			}
-			batch.Entries = append(batch.Entries, e)
+	entries := make([]write.Entry, len(all))
+	for i, s := range all {
+		e := write.Entry{ID: ids[s.ID]}
+		if placement := placementOf(s); e.ID == "" {
+			e.ID = in.NewID()
+			e.Op, e.Err = in.BulkCreating(e.ID, placement)
+		} else {
+			e.Op, e.Err = in.BulkChanging(e.ID, resource.Change[SessionDraft]{Verb: record.Updated, Draft: &placement})
 		}
-		results, err := write.Bulk(ctx, in.Table, batch)
+		entries[i] = e
+	}
+	var again []*conflict.Session
+	written := 0
+	for _, err := range inBulks(ctx, in.Table, entries) {
+		s := all[written]
+		written++
+		lost, err := p.note(s, err)
 		if err != nil {
 			return err
 		}
-		for i, r := range results {
-			lost, err := p.note(some[i], r.Err)
-			if err != nil {
-				return err
-			}
-			if lost {
-				again = append(again, &conflict.Session{ID: some[i].ID})
-			}
+		if lost {
+			again = append(again, &conflict.Session{ID: s.ID})
 		}
 	}
 	if again != nil {
