@@ -56,9 +56,7 @@ const (
 )
 
 // ReviewEdit is a change of a review: assignment, Scoring or Recusal.
-type ReviewEdit interface {
-	Apply(e resource.Edit[*Review]) error
-}
+type ReviewEdit resource.Draft[*Review]
 
 // Reviews is the kind of the reviews.
 var Reviews = &resource.Kind[Review, *Review, ReviewEdit]{

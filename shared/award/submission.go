@@ -67,9 +67,7 @@ const (
 )
 
 // SubmissionEdit is a change of a submission: Entry, AnswersDraft, moving or Verdict.
-type SubmissionEdit interface {
-	Apply(e resource.Edit[*Submission]) error
-}
+type SubmissionEdit resource.Draft[*Submission]
 
 // Submissions is the kind of the submissions.
 var Submissions = &resource.Kind[Submission, *Submission, SubmissionEdit]{
