@@ -62,7 +62,7 @@ quick: setup $(OBJECTS) ## Check what a change since main touches, in two minute
 .PHONY: bench
 bench: functions $(OBJECTS) ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
-	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda bench-awards
+	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
@@ -85,13 +85,9 @@ bench-bytes: setup $(OBJECTS) ## Measure how fast bytes are stored, in one reque
 	go test ./tools/bench/bytes -count 1 -timeout 1h -p 1 -parallel 1 -v -whole $(ARGS)
 
 .PHONY: bench-agenda
-bench-agenda: setup ## Measure how fast the conflicts of a large agenda are found and listed.
+bench-agenda: setup ## Measure the conflicts of a large agenda, a large draft, and the records of agenda planning and awards.
 	go test ./shared/agenda/conflict -count 1 -run '^$$' -bench . $(ARGS)
 	go test ./tools/bench/agenda -count 1 -timeout 1h -v -whole $(ARGS)
-
-.PHONY: bench-awards
-bench-awards: setup ## Measure what the records of agenda planning and awards cost, and a program of 1,000 submissions.
-	go test ./tools/bench/awards -count 1 -timeout 1h -v -whole $(ARGS)
 
 # The short size takes half a minute: an instance of one room, and one of two rooms with a panel.
 JUDGED := $(if $(filter 1,$(LECTERN_LONG)),-sizes "12 20 30 60 100 150" -seeds 2 -seconds 5,-sizes "12 30" -seeds 1 -seconds 2)

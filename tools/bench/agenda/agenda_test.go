@@ -1,10 +1,11 @@
-// Package agenda_test measures how fast the conflicts of a large agenda are listed. `make bench` runs
-// the whole size and prints the figures of docs/performance.md.
+// Package agenda_test measures agenda planning and awards: the conflicts of a large agenda, a large draft, and small
+// records. `make bench` runs the whole size and prints the figures of docs/performance.md.
 package agenda_test
 
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +24,40 @@ var description = strings.Repeat("What we have learned, and what we would do in 
 type bench struct {
 	*it.Client
 	log *stacktest.Log
+}
+
+func startBench(t *testing.T) bench {
+	t.Helper()
+	log := &stacktest.Log{}
+	return bench{&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}, log}
+}
+
+// measure sends a request n times, with the body of each. It returns the last answer, and a line with the median time and
+// the units of the last request.
+func (b bench) measure(method, path string, n int, body func(i int) any) (stacktest.Answer, string) {
+	b.T.Helper()
+	var times []time.Duration
+	var last stacktest.Answer
+	for i := range n {
+		began := time.Now()
+		last = b.Call(b.T, http.StatusOK, method, path, stacktest.WithHeaders(body(i), "Accept-Encoding", "gzip"))
+		times = append(times, time.Since(began))
+	}
+	slices.Sort(times)
+	fields := b.log.Fields(b.T, last.Header.Get("X-Request-Id"))
+	return last, fmt.Sprintf("%.1f ms, %v round trips, %v calls, %v read and %v write units, %d bytes", times[n/2].Seconds()*1000,
+		fields["round_trips"], fields["calls"], fields["rcu"], fields["wcu"], len(last.Body))
+}
+
+// nothing is the body of a request without one.
+func nothing(int) any { return nil }
+
+// do sends a request below the event n times, and prints the median time and the units of the last.
+func (b bench) do(name, method, path string, n int) stacktest.Answer {
+	b.T.Helper()
+	last, line := b.measure(method, b.EventPath(path), n, nothing)
+	b.T.Logf("%s: %s", name, line)
+	return last
 }
 
 // list lists the conflicts n times, and prints the median time and the units of the last.
@@ -46,8 +81,7 @@ func drafts(n int, draft func(i int) any) []any {
 func TestALargeAgenda(t *testing.T) {
 	const rooms, people = 125, 3
 	n := scale.Size(250, 10_000)
-	log := &stacktest.Log{}
-	b := bench{&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}, log}
+	b := startBench(t)
 	var halls []string
 	for i := range rooms {
 		halls = append(halls, b.NewEntry("rooms", fmt.Sprint("Hall ", i), it.Object{"capacity": 100}).ID())
@@ -74,7 +108,7 @@ func TestALargeAgenda(t *testing.T) {
 	} {
 		b.Do(http.StatusOK, http.MethodPost, "/rules/create", it.Object{"name": kind, "type": kind, "config": config})
 	}
-	fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, log}
+	fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
 	fresh.list("by a new instance", 1)
 	require.NotZero(t, fresh.list("warm", 5))
 	fresh.Put(http.StatusOK, ids[0], it.Object{"capacity": 50})

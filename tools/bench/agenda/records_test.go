@@ -1,11 +1,8 @@
-// Package awards_test measures what the records of agenda planning and of awards cost beside a rule, the first small
-// record. `make bench-awards` prints the figures of docs/performance.md.
-package awards_test
+package agenda_test
 
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,46 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
-	"lectern/localstack/test/stacktest"
 	"lectern/tools/bench/scale"
 )
 
-// bench is a client whose requests are measured.
-type bench struct {
-	*it.Client
-	log *stacktest.Log
-}
-
-func start(t *testing.T) bench {
-	t.Helper()
-	log := &stacktest.Log{}
-	b := bench{&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}, log}
-	b.Operator(t, "organization-update", it.Object{"org_id": b.Org, "award_programs": 1000})
-	return b
-}
-
-// measure sends a request n times. It returns the last answer, and a line with the median time and the units of the
-// last request.
-func (b bench) measure(method, path string, n int, body func(i int) any) (it.Entity, string) {
-	b.T.Helper()
-	var times []time.Duration
-	var last stacktest.Answer
-	for i := range n {
-		began := time.Now()
-		last = b.Call(b.T, http.StatusOK, method, path, stacktest.WithHeaders(body(i), "Accept-Encoding", "gzip"))
-		times = append(times, time.Since(began))
-	}
-	slices.Sort(times)
-	fields := b.log.Fields(b.T, last.Header.Get("X-Request-Id"))
-	return last.JSON(b.T), fmt.Sprintf("%.1f ms, %v round trips, %v read and %v write units", times[n/2].Seconds()*1000,
-		fields["round_trips"], fields["rcu"], fields["wcu"])
-}
-
-func nothing(int) any { return nil }
-
-// TestSmallRecords creates, reads, changes and deletes a record of each kind.
+// TestSmallRecords creates, reads, changes and deletes a record of each kind of agenda planning and awards. A rule is the
+// first small record, beside which the others are held.
 func TestSmallRecords(t *testing.T) {
-	b := start(t)
+	b := startBench(t)
+	b.Operator(t, "organization-update", it.Object{"org_id": b.Org, "award_programs": 1000})
 	n := scale.Size(2, 50)
 	session := b.CreateAll("sessions", drafts(n, func(i int) any { return it.Object{"title": fmt.Sprint("Talk ", i)} }))
 	draft := b.Do(200, http.MethodPost, "/agenda-drafts/create", it.Object{"name": "Plan"}).ID()
@@ -75,29 +40,21 @@ func TestSmallRecords(t *testing.T) {
 	} {
 		most := min(n, 40) // A program has up to 50 rounds.
 		made, created := b.measure(http.MethodPost, one.path+"/create", most, func(i int) any { return one.body(i) })
-		_, read := b.measure(http.MethodGet, one.path+"/"+made.ID(), most, nothing)
-		_, changed := b.measure(http.MethodPut, one.path+"/"+made.ID(), most, func(int) any {
+		record := one.path + "/" + it.Entity(made.JSON(t)).ID()
+		_, read := b.measure(http.MethodGet, record, most, nothing)
+		_, changed := b.measure(http.MethodPut, record, most, func(int) any {
 			changed := one.body(most - 1)
 			delete(changed, "type")
 			return changed
 		})
-		_, deleted := b.measure(http.MethodDelete, one.path+"/"+made.ID(), 1, nothing)
+		_, deleted := b.measure(http.MethodDelete, record, 1, nothing)
 		t.Logf("%s\n\tcreate: %s\n\tread: %s\n\tupdate: %s\n\tdelete: %s", one.path, created, read, changed, deleted)
 	}
 }
 
-// drafts returns n drafts.
-func drafts(n int, draft func(i int) any) []any {
-	all := make([]any, n)
-	for i := range all {
-		all[i] = draft(i)
-	}
-	return all
-}
-
 // TestALargeProgram lists, filters and reads the submissions of a program, and completes a review.
 func TestALargeProgram(t *testing.T) {
-	b := start(t)
+	b := startBench(t)
 	n := scale.Size(20, 1000)
 	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", b.Org)
 	program := it.Entity(b.Call(t, 200, http.MethodPost, programs, it.Object{"name": "Best", "status": "open"}).JSON(t)).ID()
@@ -125,7 +82,7 @@ func TestALargeProgram(t *testing.T) {
 		t.Logf("%s of %d submissions: %s", name, n, cost)
 	}
 	list, _ := b.measure(http.MethodGet, path+"/submissions?status=in_review", 1, nothing)
-	require.Len(t, list.List("results"), 1)
+	require.Len(t, it.Entity(list.JSON(t)).List("results"), 1)
 }
 
 // pitch is the text of a submission, as long as many are.
