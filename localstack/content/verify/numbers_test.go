@@ -2,6 +2,7 @@ package verify
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,29 +32,19 @@ func TestTheNumbersOfADeletedRecordAreChecked(t *testing.T) {
 	all := read(t, client, name)
 	require.Empty(t, all.problems())
 
-	number := all.index(t, func(i raw.Item) bool {
+	number := slices.IndexFunc(all, func(i raw.Item) bool {
 		kind, _, _ := resource.KindOf(i.Key)
 		return strings.HasSuffix(i.PK, "#F#"+draft) && i.SK == (resource.Owner{}).CountKey(kind).SK
 	})
+	require.GreaterOrEqual(t, number, 0)
 	all[number].Data = "7"
 	require.Contains(t, strings.Join(all.problems(), "\n"), "counts 6 records")
-	deleted := all.index(t, func(i raw.Item) bool {
+	deleted := slices.IndexFunc(all, func(i raw.Item) bool {
 		_, id, deleted := resource.KindOf(i.Key)
 		return deleted && id == draft
 	})
+	require.GreaterOrEqual(t, deleted, 0)
 	long := wire.At(time.Now().Add(-resource.Keep - time.Minute)).String()
 	all[deleted].Data = regexp.MustCompile(`"deleted_at":"[^"]+"`).ReplaceAllString(all[deleted].Data, `"deleted_at":"`+long+`"`)
 	require.Empty(t, all.problems())
-}
-
-// index returns the place of the item that is.
-func (all items) index(t *testing.T, is func(raw.Item) bool) int {
-	t.Helper()
-	for i, item := range all {
-		if is(item) {
-			return i
-		}
-	}
-	require.Fail(t, "no such item")
-	return 0
 }
