@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
@@ -63,9 +62,9 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 			applied++
 		}
 	}
-	for r, err := range inBulks(ctx, in.Table, left) {
-		if err != nil {
-			return 0, err
+	for _, r := range inBulks(ctx, in.Table, left) {
+		if r.Err != nil {
+			return 0, r.Err
 		}
 		if r.Answer == true {
 			applied++
@@ -74,20 +73,22 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 	return applied, nil
 }
 
-// inBulks writes entries in their order, some at a time, and yields the result of each with the error. The next are written
-// after all results before were taken.
-func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[write.Result, error] {
-	return func(yield func(write.Result, error) bool) {
-		for some := range slices.Chunk(all, atOnce) {
-			results, err := write.Bulk(ctx, t, write.Batch{Entries: some})
+// inBulks writes entries in their order, some at a time, and yields the index and the result of each. The next are
+// written after all results before were taken. An error of a whole bulk is the last result.
+func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[int, write.Result] {
+	return func(yield func(int, write.Result) bool) {
+		for first := 0; first < len(all); first += atOnce {
+			results, err := write.Bulk(ctx, t, write.Batch{Entries: all[first:min(first+atOnce, len(all))]})
 			if err != nil {
-				yield(write.Result{}, err)
-				return
+				results = []write.Result{{Err: err}}
 			}
-			for _, r := range results {
-				if !yield(r, r.Err) {
+			for i, r := range results {
+				if !yield(first+i, r) {
 					return
 				}
+			}
+			if err != nil {
+				return
 			}
 		}
 	}

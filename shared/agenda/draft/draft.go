@@ -7,6 +7,7 @@
 //	commit.go   the first half of a commit: the checks and the claim
 //	apply.go    the second half: the sessions, and the end
 //	propose.go  the proposal of a whole agenda into a draft
+//	wanted.go   the body of a proposal, and the problem of the solver
 package draft
 
 import (
