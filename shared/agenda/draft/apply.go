@@ -21,7 +21,7 @@ func finish(ctx context.Context, in drafts, d *Draft) (*Draft, error) {
 	if !d.begun() {
 		return d, nil
 	}
-	claimed, err := d.claimed()
+	claimed, err := d.state()
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func preview(ctx context.Context, r live.Reader, c *auth.Caller, d *Draft) (*Cha
 
 // committed adds the changes of the commit.
 func (s *Changes) committed(d *Draft, all []*Session) error {
-	claimed, err := d.claimed()
+	claimed, err := d.state()
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package draft
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -24,8 +23,8 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 		return d, err
 	}
 	o.Parent = id
-	c := claim{drafts: all, id: id, placements: Sessions.Of(s, o), origin: change.OriginOf(ctx)}
-	c.inner = all.Acting(committed, id, c.commit)
+	c := claim{drafts: all, id: id, origin: change.OriginOf(ctx)}
+	c.whole = whole{all.Acting(committed, id, c.commit), Sessions.Of(s, o), check}
 	d, err := write.Run[*Draft](ctx, s.Table, c)
 	if err != nil {
 		return nil, err
@@ -35,54 +34,20 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 
 // claim is the operation that begins a commit.
 type claim struct {
-	drafts     drafts
-	id         string
-	placements placements
-	origin     change.Origin
-	// inner is the change of the draft.
-	inner write.Op
-}
-
-// claimed is the hidden part of a committed draft.
-type claimed struct {
-	// At is the time of the claim, Origin the origin of the request.
-	At     wire.Time     `json:"at"`
-	Origin change.Origin `json:"origin"`
-}
-
-// claimed returns the hidden part of a committed draft.
-func (d *Draft) claimed() (c claimed, err error) {
-	if err = json.Unmarshal(d.Hidden(), &c); err != nil {
-		err = fmt.Errorf("draft: decode the claim of %s: %w", d.ID, err)
-	}
-	return c, err
+	whole
+	drafts drafts
+	id     string
+	origin change.Origin
 }
 
 // commit changes the draft.
 func (c claim) commit(d *Draft) error {
-	if d.Status == StatusCommitted {
-		return closed()
-	}
-	hidden, err := wire.Encode(claimed{wire.At(c.drafts.Now()), c.origin})
-	if err != nil {
-		return fmt.Errorf("draft: encode a claim: %w", err)
+	if err := writer("").mayWrite(d.Status, d.Hidden(), c.drafts.Now()); err != nil {
+		return err
 	}
 	d.Status = StatusCommitted
-	d.Hide(hidden)
-	return nil
+	return d.keep(state{At: wire.At(c.drafts.Now()), Origin: c.origin})
 }
-
-// numberKey returns the key of the number of placements. Each write of a placement changes the item.
-func (c claim) numberKey() table.Key { return c.placements.Owner().CountKey(Sessions.Name) }
-
-// Reads returns the keys of the draft and of the number of placements.
-func (c claim) Reads() []table.Key { return append(c.inner.Reads(), c.numberKey()) }
-
-// More returns nil: Plan reads thousands of placements in parts.
-func (c claim) More(write.Items) []table.Key { return nil }
-
-// Touches returns nil, since no bulk has commits.
-func (c claim) Touches(write.Items) []string { return nil }
 
 // Plan refuses a draft with placements that cannot be applied, and writes nothing for an open commit.
 func (c claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err error) {
@@ -92,37 +57,26 @@ func (c claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err
 			return &write.Plan{Answer: d}, err
 		}
 	}
-	if plan, err = c.inner.Plan(ctx, got); err != nil {
-		return nil, err
-	}
-	if err := c.check(ctx); err != nil {
-		return nil, err
-	}
-	unchanged := table.Absent(c.numberKey())
-	if number, found := got[c.numberKey()]; found {
-		unchanged = table.Version(c.numberKey(), number.Version)
-	}
-	plan.Writes = append(plan.Writes, unchanged)
-	return plan, nil
+	return c.whole.Plan(ctx, got)
 }
 
 // atOnce is how many placements are read with their sessions at a time: 30 MB of the largest sessions.
 const atOnce = 200
 
 // check returns a 409 that names the placements that cannot be applied.
-func (c claim) check(ctx context.Context) error {
-	all, err := c.placements.List(ctx)
+func check(ctx context.Context, in placements, _ int64) error {
+	all, err := in.List(ctx)
 	if err != nil {
 		return err
 	}
 	var blocked []*Change
 	for some := range slices.Chunk(all, atOnce) {
-		found, err := c.read(ctx, some)
+		found, err := read(ctx, in, some)
 		if err != nil {
 			return err
 		}
 		for _, p := range some {
-			t, err := p.target(c.placements.Owner(), found)
+			t, err := p.target(in.Owner(), found)
 			if err != nil {
 				return err
 			}
@@ -139,12 +93,12 @@ func (c claim) check(ctx context.Context) error {
 }
 
 // read reads the sessions and rooms of placements.
-func (c claim) read(ctx context.Context, some []*Session) (map[table.Key]table.Item, error) {
+func read(ctx context.Context, in placements, some []*Session) (map[table.Key]table.Item, error) {
 	var keys []table.Key
 	for _, p := range some {
-		keys = append(keys, p.named(c.placements.Owner())...)
+		keys = append(keys, p.named(in.Owner())...)
 	}
-	return c.placements.Table.GetMany(ctx, keys)
+	return in.Table.GetMany(ctx, keys)
 }
 
 // mostNamed is how many placements a refusal names.

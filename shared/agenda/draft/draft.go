@@ -4,6 +4,7 @@
 //	draft.go    a draft
 //	session.go  the place of a session in a draft
 //	changes.go  the changes of a draft, before and after the commit
+//	lock.go     the hidden part of a draft, and the lock of a proposal
 //	commit.go   the first half of a commit: the checks and the claim
 //	apply.go    the second half: the sessions, and the end
 //	propose.go  the proposal of a whole agenda into a draft
@@ -31,10 +32,13 @@ type Draft struct {
 	AdminURL    *string `json:"admin_url" doc:"The draft in the admin application, where one is configured."`
 }
 
-// The acts of a commit: committed begins the commit, appliedAct does a placement, and ends the commit.
+// The acts of a commit: committed begins the commit, appliedAct does a placement, and ends the commit. A proposal locks
+// the draft and unlocks it.
 const (
 	committed  record.Verb = "committed"
 	appliedAct record.Verb = "applied"
+	locked     record.Verb = "locked"
+	unlocked   record.Verb = "unlocked"
 )
 
 // The statuses of a draft.

@@ -27,24 +27,15 @@ type Proposal struct {
 }
 
 // Propose fills a draft of the caller's event with a proposed agenda. The present place of a session is that of the
-// placement in the draft, else the live one. Propose returns a 404 without the draft, a 409 for a committed draft, and a 400
-// that names the property. After an error the draft may have a part of the placements; a repetition proposes again.
+// placement in the draft, else the live one. Propose returns a 404 without the draft, a 409 for a draft that is committed
+// or that others write to, and a 400 that names the property. After another error the draft may have a part of the
+// placements; a repetition proposes again.
 func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wanted) (*Proposal, error) {
 	starts, err := w.starts()
 	if err != nil {
 		return nil, err
 	}
-	o := resource.Owner{Org: c.Org.ID, Event: c.Event.ID}
-	d, err := Drafts.Of(r.Records, o).Get(ctx, id)
-	if err == nil && d.Status == StatusCommitted {
-		err = closed()
-	}
-	if err != nil {
-		return nil, err
-	}
-	o.Parent = id
-	in := Sessions.Of(r.Records, o)
-	all, err := in.List(ctx)
+	l, all, err := newLock(ctx, r.Records, resource.Owner{Org: c.Org.ID, Event: c.Event.ID}, id)
 	if err != nil {
 		return nil, err
 	}
@@ -60,20 +51,24 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 	for _, session := range p.SessionIDs {
 		ids[session] += "" // A session without a placement gets one.
 	}
-	if len(ids) > MaxSessions {
-		return nil, apierr.Invalid("session_ids", "The draft would place %d sessions; the most are %d. Name fewer.", len(ids), MaxSessions)
+	if n := len(ids); n > MaxSessions {
+		return nil, apierr.Invalid("session_ids", "The draft would place %d sessions; the most are %d. Name fewer.", n, MaxSessions)
 	}
 	result := solver.Solve(p)
 	if result.Interrupted {
-		const message = "The search had no time to try each session. Raise time_limit_ms, or name fewer sessions in session_ids."
-		return nil, apierr.Invalid("time_limit_ms", message)
+		return nil, apierr.Invalid("time_limit_ms", "The search had no time to try each session. "+
+			"Raise time_limit_ms, or name fewer sessions in session_ids.")
 	}
 	made := &Proposal{
 		Placed: len(result.Placed), Unplaced: append([]solver.Unplaced{}, result.Unplaced...),
 		Score: result.Score, Seed: w.Seed, Steps: result.Steps,
 	}
 	places := slices.Concat(result.Placed, withoutPlaces(a, result.Unplaced))
-	return made, made.write(ctx, in, ids, places)
+	defer l.release(ctx) // Also after an error of take, which may be a lost answer.
+	if err := l.take(ctx); err != nil {
+		return nil, err
+	}
+	return made, made.write(ctx, l.placements, ids, places)
 }
 
 // withoutPlaces returns the sessions that lose their places, so that no other session is in conflict with them.
@@ -90,8 +85,8 @@ func withoutPlaces(a live.Agenda, unplaced []solver.Unplaced) (all []*conflict.S
 	return all
 }
 
-// write writes the placements as a bulk does, those of ids again. A session whose place is refused loses the place: the
-// room or the session was deleted meanwhile.
+// write writes the placements as a bulk does. A session of ids has a placement already. A session whose place is
+// refused loses the place: the room or the session was deleted meanwhile.
 func (p *Proposal) write(ctx context.Context, in placements, ids map[string]string, all []*conflict.Session) error {
 	entries := make([]write.Entry, len(all))
 	for i, s := range all {

@@ -43,7 +43,8 @@ const MaxSessions = 5000
 var Sessions = &resource.Kind[Session, *Session, SessionDraft]{
 	Name: "draft_session", Title: "Draft session", Many: "draft sessions", Max: MaxSessions, Parent: names,
 	Unique: func(p *Session) string { return p.SessionID }, UniqueField: "session_id",
-	Named: (*Session).named, Admit: admit, ReadsParent: func(*Session) bool { return true }, Watched: true,
+	Named: (*Session).named, Admit: writer("").admit,
+	ReadsParent: func(*Session) bool { return true }, Watched: true,
 }
 
 // placements are the placements of a draft.
@@ -135,17 +136,18 @@ func (p *Session) target(o resource.Owner, found map[table.Key]table.Item) (t ta
 // exists reports whether the session is there and not deleted.
 func (t target) exists() bool { return t.body != nil && t.body.DeletedAt == nil }
 
-// admit refuses a write in a committed draft, and a session or room that the event does not have. The
-// placement keeps the place of the session at this time.
-func admit(a resource.Admission[*Session]) error {
-	of, err := record.Decode[Draft](a.Parent)
-	switch {
-	case err != nil:
+// admit refuses a write that the draft does not allow to the writer, and a session or room that the event does not
+// have. The placement keeps the place of the session at this time.
+func (w writer) admit(a resource.Admission[*Session]) error {
+	of, err := record.Decode[struct {
+		Status string        `json:"status"`
+		Meta   resource.Meta `json:"_"`
+	}](a.Parent)
+	if err == nil {
+		err = w.mayWrite(of.Status, of.Meta.Hidden, a.Now)
+	}
+	if err != nil || a.Verb == record.Deleted {
 		return err
-	case of.Status == StatusCommitted:
-		return closed()
-	case a.Verb == record.Deleted:
-		return nil
 	}
 	t, err := a.Record.target(a.Owner, a.Found)
 	switch {

@@ -105,27 +105,6 @@ func TestWrongProposals(t *testing.T) {
 	it.RequireInvalid(t, p.propose(400, "/agenda-drafts/"+uuid.NewString(), days(day(10, 9))), "days")
 }
 
-// TestACommitDuringAProposal: beside a proposal, a committed draft places each session where the live agenda has it.
-func TestACommitDuringAProposal(t *testing.T) {
-	p := newPlanner(t)
-	for range 5 {
-		p.AddSession("Talk", nil)
-	}
-	draft := newDraft(p.Client, "Proposed")
-	p.propose(200, draft, nil)
-	answers := make(chan int, 1)
-	go func() {
-		answers <- p.TrySend(t, http.MethodPost, p.EventPath(draft+"/propose"), wanted(object{"seed": 2})).Status
-	}()
-	p.Do(200, http.MethodPost, draft+"/commit", nil)
-	require.Contains(t, []int{200, 409}, <-answers)
-	_, by := p.changesOf(draft)
-	for session, at := range p.placed(draft) {
-		require.Equal(t, at, p.isAt(session))
-		require.Equal(t, at, by[session]["to"].(map[string]any))
-	}
-}
-
 // TestAProposalWithoutTime to try each session is refused and leaves the draft as it was.
 func TestAProposalWithoutTime(t *testing.T) {
 	p := newPlanner(t)
