@@ -46,7 +46,7 @@ func (c Collection[R, P, D]) BulkCreating(id string, draft D) (write.Op, error) 
 	if err != nil {
 		return nil, err
 	}
-	return entry[R, P, D]{in: c, op: op, id: id, made: r}, nil
+	return entry[R, P, D]{in: c, op: op, id: id, counts: true, made: r}, nil
 }
 
 func (c Collection[R, P, D]) updating(_ context.Context, id string, data bulk.Data) (write.Op, error) {
@@ -71,7 +71,8 @@ func (c Collection[R, P, D]) BulkChanging(id string, ch Change[D]) (write.Op, er
 	if err != nil {
 		return nil, err
 	}
-	return entry[R, P, D]{in: c, op: c.records(false).Changing(id, step), id: id, edit: step.Edit}, nil
+	op := c.records(false).Changing(id, step)
+	return entry[R, P, D]{in: c, op: op, id: id, counts: countedBy(ch.Verb) != 0, edit: step.Edit}, nil
 }
 
 // again returns records by id, deleted or not.
@@ -100,6 +101,8 @@ type entry[R any, P Record[R], D Draft[P]] struct {
 	in Collection[R, P, D]
 	op write.Op
 	id string
+	// counts reports whether the operation changes the number of records.
+	counts bool
 	// made is the record of a creation, edit changes that of an update; otherwise nil.
 	made P
 	edit func(*R) error
@@ -113,13 +116,13 @@ func (e entry[R, P, D]) More(got write.Items) []table.Key { return e.op.More(got
 const maxOperations = 100
 
 // Touches returns the record and its unique values, old and new. Operations of a bulk change the number of
-// records together, unless the number is near the limit: then each waits for the earlier ones.
+// records together, unless the number is near the limit: then each that changes the number waits for the earlier ones.
 func (e entry[R, P, D]) Touches(got write.Items) []string {
-	number, _, err := countOf(got, e.in.countKey())
-	if err != nil || number+maxOperations > e.in.most() {
-		return nil
-	}
 	names := []string{e.id}
+	number, _, err := countOf(got, e.in.countKey())
+	if e.counts && (err != nil || number+maxOperations > e.in.most()) {
+		names = append(names, e.in.countKey().SK)
+	}
 	if e.in.kind.Unique == nil {
 		return names
 	}

@@ -2,6 +2,8 @@ package resource_test
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -38,8 +40,20 @@ func outcomes(answer entity) (words []string) {
 
 func create(data object) object { return object{"action": "create", "data": data} }
 
+// nearLimit does a test also where each operation that changes the number of records waits for the earlier ones.
+func nearLimit(test func(*testing.T, *desk)) func(*testing.T, *desk) {
+	return func(t *testing.T, d *desk) {
+		test(t, d)
+		d = d.instance(func(env *api.Env) { env.MostRecords = 10 })
+		for _, r := range d.all() {
+			d.remove(200, r.ID())
+		}
+		test(t, d)
+	}
+}
+
 func TestABulkDoesItsOperationsInOrder(t *testing.T) {
-	forKinds(t, withBulk, func(t *testing.T, d *desk) {
+	forKinds(t, withBulk, nearLimit(func(t *testing.T, d *desk) {
 		id := d.made("Old")
 		unknown := uuid.NewString()
 		answer := d.bulk([]object{
@@ -60,12 +74,12 @@ func TestABulkDoesItsOperationsInOrder(t *testing.T) {
 		require.Equal(t, id, results[3].At("data.id"))
 		require.NotEmpty(t, results[3].At("data.deleted_at"))
 		d.get(404, id)
-	})
+	}))
 }
 
 // TestAUniqueValueMovesWithinABulk, from a record that gives it up earlier.
 func TestAUniqueValueMovesWithinABulk(t *testing.T) {
-	forKinds(t, func(s subject) bool { return withBulk(s) && s.stands == nil }, func(t *testing.T, d *desk) {
+	forKinds(t, func(s subject) bool { return withBulk(s) && s.stands == nil }, nearLimit(func(t *testing.T, d *desk) {
 		first, second := d.made("One"), d.made("Two")
 		answer := d.bulk([]object{
 			{"action": "delete", "id": first}, create(d.fresh("One")),
@@ -74,21 +88,43 @@ func TestAUniqueValueMovesWithinABulk(t *testing.T) {
 		require.Equal(t, 4.0, answer.At("stats.succeeded"), "%v", outcomes(answer))
 		require.Contains(t, outcomes(answer)[4], "DUPLICATE")
 		require.ElementsMatch(t, []string{"One", "Two", "Three"}, it.Texts(d.all(), d.unique))
-	})
+	}))
 }
 
-// TestABulkKeepsTheLimit exactly, also when a creation follows a deletion.
+// TestABulkKeepsTheLimit exactly, also when a creation follows a deletion, and with updates between.
 func TestABulkKeepsTheLimit(t *testing.T) {
 	forKinds(t, withBulk, func(t *testing.T, d *desk) {
 		d = d.instance(func(env *api.Env) { env.MostRecords = 3 })
 		id := d.made("0")
 		answer := d.bulk([]object{
-			create(d.fresh("1")), create(d.fresh("2")), create(d.fresh("3")), {"action": "delete", "id": id}, create(d.fresh("4")), create(d.fresh("5")),
+			{"action": "update", "id": id, "data": d.change}, create(d.fresh("1")), create(d.fresh("2")), create(d.fresh("3")),
+			{"action": "update", "id": id, "data": d.change}, {"action": "delete", "id": id}, {"action": "update", "id": id, "data": d.change},
+			create(d.fresh("4")), create(d.fresh("5")),
 		})
 		require.Equal(t, []string{
-			"0 create success", "1 create success", "2 create LIMIT_REACHED", "3 delete success", "4 create success", "5 create LIMIT_REACHED",
+			"0 update success", "1 create success", "2 create success", "3 create LIMIT_REACHED", "4 update success", "5 delete success",
+			"6 update NOT_FOUND", "7 create success", "8 create LIMIT_REACHED",
 		}, outcomes(answer))
 		require.Len(t, d.all(), 3)
+	})
+}
+
+// TestUpdatesAtTheLimitShareTransactions, also beside a deletion and a creation.
+func TestUpdatesAtTheLimitShareTransactions(t *testing.T) {
+	forKinds(t, func(s subject) bool { return withBulk(s) && s.stands == nil }, func(t *testing.T, d *desk) {
+		process, env := it.StartProcess(t, d.Stack, nil, math.MaxInt64)
+		d = d.instance(func(e *api.Env) { e.Table, e.MostRecords = env.Table, 20 })
+		update := maps.Clone(d.change)
+		delete(update, d.unique)
+		var operations []object
+		for i := range 19 {
+			operations = append(operations, object{"action": "update", "id": d.made(fmt.Sprint(i)), "data": update})
+		}
+		operations = append(operations, object{"action": "delete", "id": d.made("19")}, create(d.fresh("20")))
+		before := process.Left()
+		require.Equal(t, 21.0, d.bulk(operations).At("stats.succeeded"))
+		require.Less(t, before-process.Left(), int64(19), "calls")
+		require.Len(t, d.all(), 20)
 	})
 }
 
