@@ -60,7 +60,7 @@ type ReviewEdit resource.Draft[*Review]
 
 // Reviews is the kind of the reviews.
 var Reviews = &resource.Kind[Review, *Review, ReviewEdit]{
-	Name: reviewKind, Title: "Review", Many: "reviews", Max: 3 * 2 * maxSubmissions, Bytes: 4 << 10, Parent: inProgram,
+	Name: reviewKind, Title: "Review", Many: "reviews", Max: 3 * 2 * maxSubmissions, Bytes: 12 << 10, Parent: inProgram,
 	Unique: (*Review).once, UniqueField: "reviewer", Adds: (*Review).adds, Named: (*Review).named, Admit: admitReview,
 	Redact: func(values []change.Value) { redact(values, "reviewer", "comment", "scores") },
 }
@@ -117,6 +117,31 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 	if d.Complete.Sent && !d.Complete.Value {
 		r.Status = inProgress
 	}
+	return r.checkTexts("comment")
+}
+
+// maxTexts bounds the comment and the texts of the answers together, in bytes of JSON. All answers of a scorecard
+// without a text take less than the other half of the bytes of a review.
+const maxTexts = 6 << 10
+
+// checkTexts returns the 400 of the first text that does not fit beside those before. comment is the name of the comment.
+func (r *Review) checkTexts(comment string) error {
+	names, texts := []string{comment}, []any{r.Comment}
+	for i, s := range r.Scores {
+		if _, ok := s.Value.(string); ok {
+			names, texts = append(names, fmt.Sprintf("scores[%d].value", i)), append(texts, s.Value)
+		}
+	}
+	length := 0
+	for i, name := range names {
+		data, err := wire.Encode(texts[i])
+		if length += len(data); err == nil && length > maxTexts {
+			err = apierr.Invalid(name, "All texts of a review together must not be longer than %d bytes of JSON.", maxTexts)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -140,7 +165,7 @@ func (d Recusal) Apply(e resource.Edit[*Review]) error {
 		return ended(r)
 	}
 	r.Status, r.Comment, r.Scores, r.TotalScore = recused, &d.Reason, []Score{}, nil
-	return nil
+	return r.checkTexts("reason")
 }
 
 // admitReview applies the rules that need other records: the submission is there, the round is active, the reviewer

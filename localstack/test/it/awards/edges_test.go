@@ -67,7 +67,35 @@ func TestTheLengthOfAnAnswer(t *testing.T) {
 	q := h.scorecard(h.round, object{"question": "Why?", "type": "text"})
 	review := h.assign("", made.ID(), h.round, "grace").ID()
 	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 10_001))["field"])
-	require.Empty(t, h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 5000)))
+	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 7000))["field"])
+}
+
+// TestAFullScorecard is answered, with long texts too. An error names the text that is too long.
+func TestAFullScorecard(t *testing.T) {
+	h := startHouse(t, nil)
+	var card []object
+	for range 45 {
+		card = append(card, object{"question": "How?", "type": "numeric", "min": 0, "max": 1e6})
+	}
+	for range 5 {
+		card = append(card, object{"question": "Why?", "type": "text"})
+	}
+	var scores []object
+	for i, id := range h.scorecard(h.round, card...) {
+		scores = append(scores, object{"question_id": id, "value": []any{999999.99, strings.Repeat("x", 1000)}[i/45]})
+	}
+	reviewer := object{"name": strings.Repeat("n", 255), "email": strings.Repeat("m", 240) + "@example.org"}
+	review := h.command("", "award-assign", object{"submission_id": h.submit("ada").ID(), "round_id": h.round, "reviewer": reviewer}).ID()
+	send := func(code string, more object) entity {
+		return h.command(code, "award-review", it.Merged(object{"review_id": review, "scores": scores}, more))
+	}
+	send("", object{"comment": strings.Repeat("x", 1000)})
+	require.Len(t, h.get("/reviews/"+review).List("scores"), 50)
+	require.Equal(t, "scores[49].value", send("VALIDATION_ERROR", object{"comment": strings.Repeat("x", 2000)})["field"])
+	require.Equal(t, "comment", send("VALIDATION_ERROR", object{"comment": strings.Repeat("\u0001", 2000)})["field"])
+	other := h.assign("", h.submit("joan").ID(), h.round, "grace").ID()
+	reason := object{"review_id": other, "reason": "x" + strings.Repeat("\u0001", 2000)}
+	require.Equal(t, "reason", h.command("VALIDATION_ERROR", "award-recuse", reason)["field"])
 }
 
 // TestAStepTakesNoOtherInput: nothing that was sent is ignored.
