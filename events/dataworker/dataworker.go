@@ -73,8 +73,10 @@ type task struct {
 	Detail *bus.Message `json:"detail"`
 	// Settled is set in the messages of the second round.
 	Settled bool `json:"settled,omitempty"`
-	// After is the key of the feed after which the search for former sessions goes on.
-	After string `json:"after,omitempty"`
+	// After is the key of the feed after which the search for former sessions goes on, Awards the key of the
+	// record from which the erasure of awards goes on.
+	After  string    `json:"after,omitempty"`
+	Awards table.Key `json:"awards,omitzero"`
 }
 
 // Invoke does the requests of messages of the queue of work, and returns the messages that failed.
@@ -140,14 +142,12 @@ func (w *Worker) do(ctx context.Context, r *datarequest.Request, t task) error {
 	switch {
 	case err != nil:
 		return err
-	case next != "":
-		t.After = next
-		return w.send(ctx, t, 0)
+	case next != nil:
+		return w.send(ctx, *next, 0)
 	case t.Settled:
 		return w.Requests.End(ctx, r, datarequest.Completed)
 	}
-	t.Settled, t.After = true, ""
-	return w.send(ctx, t, w.Settling)
+	return w.send(ctx, task{Detail: t.Detail, Settled: true}, w.Settling)
 }
 
 // send sends a task to the worker's own queue.

@@ -3,8 +3,6 @@ package dataworker
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 
 	"lectern/shared/auth"
 	"lectern/shared/award"
@@ -17,12 +15,25 @@ import (
 	"lectern/shared/table"
 )
 
-// erase erases the person of a request everywhere: the contacts, the values of their changes, the files that
-// are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be
-// done again. The bodies of sessions that the person has left come last, since the search for these sessions
-// may take longer than an invocation: then erase returns the key after which the next message goes on with
-// the search.
-func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next string, err error) {
+// erase erases the person of a request everywhere: in awards, the contacts, the values of their changes, the files that
+// are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. If
+// the time of the invocation ends before, erase returns the task of the next message.
+func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
+	if t.After == "" {
+		if t.Awards, err = w.eraseAwards(ctx, r, t.Awards); err != nil || t.Awards != (table.Key{}) {
+			return &t, err
+		}
+	}
+	if t.After, err = w.eraseContacts(ctx, r, t); err != nil || t.After != "" {
+		return &t, err
+	}
+	return nil, nil
+}
+
+// eraseContacts erases the contacts of a request, and the other requests. The bodies of sessions that the person has left
+// come last, since the search for these sessions may take longer than an invocation: then eraseContacts returns the key
+// after which the next message goes on with the search.
+func (w *Worker) eraseContacts(ctx context.Context, r *datarequest.Request, t task) (next string, err error) {
 	if len(r.Response.ContactRecord) == 0 {
 		return "", w.erasePerson(ctx, r, erasing{})
 	}
@@ -32,7 +43,7 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 	}
 	of, sessions := audience{r.OrgID, endpoints}, map[place]bool{}
 	if t.After == "" {
-		if err := w.erasePerson(ctx, r, erasing{of, !t.Settled, sessions, map[string]bool{}}); err != nil {
+		if err := w.erasePerson(ctx, r, erasing{of, !t.Settled, sessions}); err != nil {
 			return "", err
 		}
 	}
@@ -60,30 +71,51 @@ type erasing struct {
 	tell bool
 	// sessions gets the sessions that have the contacts.
 	sessions map[place]bool
-	// whole gets the contacts that belong to nobody else by now.
-	whole map[string]bool
 }
 
-// erasePerson erases all contacts of a request, the person in awards, and the other requests.
+// erasePerson erases all contacts of a request, and the other requests.
 func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e erasing) error {
 	for _, id := range r.Response.ContactRecord {
 		if err := w.eraseEverything(ctx, r, id, e); err != nil {
 			return err
 		}
 	}
-	if err := w.eraseAwards(ctx, r, e.whole); err != nil {
-		return err
-	}
 	return w.Requests.Forget(ctx, r)
 }
 
-// eraseAwards erases the person of a request from submissions and reviews of awards.
-func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, contacts map[string]bool) error {
-	p := award.Person{Address: r.IdentityValue, Contacts: slices.Collect(maps.Keys(contacts))}
-	return award.Erase(ctx, resource.Store{Table: w.Table, Now: w.Now}, r.OrgID, p)
+// eraseAwards erases the person of a request from submissions and reviews of awards, from a key on. A contact that belongs
+// to another person by now is left out. If the time of the invocation ends, eraseAwards returns the key of the next record, or
+// a key after all records.
+func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (next table.Key, err error) {
+	all := w.awardsOf(r)
+	for _, id := range r.Response.ContactRecord {
+		b, err := w.body(ctx, r.OrgID, id)
+		if err != nil {
+			return next, err
+		}
+		other := ""
+		if b != nil {
+			if other, err = w.Requests.Spares(ctx, r, b); err != nil {
+				return next, err
+			}
+		}
+		if other == "" {
+			all.Contacts = append(all.Contacts, id)
+		}
+	}
+	end := table.Key{PK: everyChange}
+	if next, err = all.Erase(ctx, from, ends); next == (table.Key{}) && from != end && ends(ctx) {
+		next = end
+	}
+	return next, err
 }
 
-// everyChange follows the id of each change.
+// awardsOf returns the search in awards for the address of a request.
+func (w *Worker) awardsOf(r *datarequest.Request) award.Search {
+	return award.Search{Store: resource.Store{Table: w.Table, Now: w.Now}, Org: r.OrgID, Person: award.Person{Address: r.IdentityValue}}
+}
+
+// everyChange follows the id of each change, and each key.
 const everyChange = "~"
 
 // eraseEverything erases a contact, the values of its changes, its files and the bodies of its webhooks, and
@@ -92,9 +124,6 @@ func (w *Worker) eraseEverything(ctx context.Context, r *datarequest.Request, id
 	last, err := w.eraseContact(ctx, r, id, e.tell)
 	if err != nil {
 		return err
-	}
-	if last == everyChange {
-		e.whole[id] = true
 	}
 	if err := change.Forget(ctx, w.Table, change.Until{Org: r.OrgID, PK: contact.Kind.PK(r.OrgID, id), Last: last}); err != nil {
 		return err

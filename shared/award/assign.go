@@ -2,11 +2,14 @@ package award
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/record"
 	"lectern/shared/resource"
@@ -49,6 +52,12 @@ func (rs Records) Submit(ctx context.Context, id string, d Entry, code wire.Opt[
 	if d.promoCode, err = rs.promoCode(ctx, code); err != nil {
 		return nil, err
 	}
+	if d.contact, err = rs.contact(ctx, d.Submitter.Value.Email); err != nil {
+		return nil, err
+	}
+	if err := rs.checkContact(ctx, d.Submitter.Value); err != nil {
+		return nil, err
+	}
 	if id != "" {
 		edit := SubmissionEdit(d)
 		return all.Change(ctx, id, resource.Change[SubmissionEdit]{Verb: record.Updated, Draft: &edit})
@@ -61,17 +70,40 @@ func (rs Records) promoCode(ctx context.Context, code wire.Opt[string]) (wire.Op
 	if !code.Has() {
 		return code, nil
 	}
-	id, err := PromoCodes.Of(rs.Store, rs.Owner).Holder(ctx, strings.ToLower(code.Value))
+	id, err := rs.Holder(ctx, rs.Owner.HoldKey(promoCodeKind, strings.ToLower(code.Value)))
 	if err == nil && id == "" {
 		err = apierr.Invalid("promo_code", "There is no such promo code in this program.")
 	}
 	return wire.Some(id), err
 }
 
+// contact returns the id of the contact that has an address now, for the hidden part of a record: an erasure finds the
+// record by the contact when the contact has another address. It returns nil without a contact.
+func (rs Records) contact(ctx context.Context, address string) (json.RawMessage, error) {
+	id, err := rs.Holder(ctx, contact.ByEmail(rs.Owner.Org, address))
+	if err != nil || id == "" {
+		return nil, err
+	}
+	return json.RawMessage(strconv.Quote(id)), nil
+}
+
+// checkContact refuses a submitter with the id of a contact that the organization does not have.
+func (rs Records) checkContact(ctx context.Context, s Submitter) error {
+	if s.ContactID == nil {
+		return nil
+	}
+	_, err := rs.Table.Get(ctx, contact.Kind.Body(rs.Owner.Org, *s.ContactID))
+	if errors.Is(err, table.ErrNotFound) {
+		return apierr.Invalid("submitter.contact_id", "The organization has no contact %s.", *s.ContactID)
+	}
+	return err
+}
+
 // assignment makes a review.
 type assignment struct {
 	submission, round string
 	reviewer          Reviewer
+	contact           json.RawMessage
 }
 
 // Apply writes the assignment.
@@ -79,6 +111,7 @@ func (d assignment) Apply(e resource.Edit[*Review]) error {
 	r := e.Record
 	r.ProgramID, r.SubmissionID, r.RoundID, r.Reviewer = e.Parent, d.submission, d.round, d.reviewer
 	r.Status, r.Scores, r.unchecked = assigned, []Score{}, true
+	r.Hide(d.contact)
 	return nil
 }
 
@@ -103,7 +136,11 @@ func (rs Records) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 		return nil, err
 	}
 	reviewer := Reviewer{program.reviewerID(address), d.Reviewer.Name, address}
-	made, err := Reviews.Of(rs.Store, rs.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer})
+	known, err := rs.contact(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	made, err := Reviews.Of(rs.Store, rs.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer, known})
 	if err != nil {
 		return nil, err
 	}

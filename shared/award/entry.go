@@ -1,6 +1,7 @@
 package award
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -28,8 +29,9 @@ type Entry struct {
 	Status     string              `json:"status,omitempty" enum:"draft,submitted,withdrawn"`
 	Paid       bool                `json:"paid,omitempty"`
 
-	// promoCode is the id of the code that was sent.
+	// promoCode is the id of the code that was sent, contact the hidden id of the contact with the address.
 	promoCode wire.Opt[string]
+	contact   json.RawMessage
 }
 
 // FormAnswer is an answer with its question. The label and the type come with the first answer.
@@ -44,9 +46,6 @@ type FormAnswer struct {
 func (d Entry) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
 	if e.New {
-		if !d.Submitter.Sent {
-			return apierr.Invalid("submitter", "submitter is required.")
-		}
 		s.ProgramID, s.CurrentRoundID, s.Status, s.Answers = e.Parent, defaultRoundID(e.Parent), StatusDraft, []Answer{}
 	}
 	if d.Status == withdrawn {
@@ -59,6 +58,9 @@ func (d Entry) Apply(e resource.Edit[*Submission]) error {
 		s.needs.entry = true
 		if err := d.write(e.Parent, s); err != nil {
 			return err
+		}
+		if s.Submitter == nil { // An erasure takes the submitter of a draft.
+			return apierr.Invalid("submitter", "submitter is required.")
 		}
 	case s.Status != pendingPayment || !d.Paid:
 		return cannot(s.Status, "changed by its submitter")
@@ -115,6 +117,7 @@ func (d Entry) write(program string, s *Submission) error {
 			return apierr.Invalid("submitter.email", "submitter.email must be an e-mail address.")
 		}
 		s.Submitter = &submitter
+		s.Hide(d.contact)
 	}
 	for i, sent := range d.Form {
 		answer := Answer{idOf(program, sent.InternalName), sent.InternalName, sent.Label, sent.Type, sent.Value}

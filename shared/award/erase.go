@@ -2,6 +2,8 @@ package award
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,65 +13,134 @@ import (
 	"lectern/shared/write"
 )
 
-// Person is a person to erase: the address and the ids of the contacts.
+// Person names a person: the address and the ids of the contacts.
 type Person struct {
 	Address  string
 	Contacts []string
 }
 
+// is reports whether the address or one of the contacts is that of the person. A contact may be in quotes.
+func (p Person) is(address string, contacts ...string) bool {
+	return strings.EqualFold(address, p.Address) || slices.ContainsFunc(contacts, func(id string) bool {
+		return slices.Contains(p.Contacts, strings.Trim(id, `"`))
+	})
+}
+
+// Submits reports whether the person made a submission.
+func (p Person) Submits(s *Submission) bool {
+	return s.Submitter != nil && p.is(s.Submitter.Email, s.Submitter.contact(), string(s.Hidden()))
+}
+
+// Reviews reports whether a review is by the person.
+func (p Person) Reviews(r *Review) bool { return p.is(r.Reviewer.Email, string(r.Hidden())) }
+
+// Search finds a person in the submissions and reviews of an organization.
+type Search struct {
+	resource.Store
+	Org int64
+	Person
+}
+
+// Items returns the submissions and reviews of the organization, deleted ones too, in the order of their keys. The first
+// is that of the key from, or the next.
+func (s Search) Items(ctx context.Context, from table.Key) iter.Seq2[table.Item, error] {
+	return func(yield func(table.Item, error) bool) {
+		places, err := s.places(ctx)
+		if err != nil {
+			yield(table.Item{}, err)
+			return
+		}
+		for _, at := range places {
+			first, last := at.SK, at.SK+"~"
+			if at.PK == from.PK {
+				first = max(first, from.SK)
+			}
+			if at.PK < from.PK || first > last {
+				continue
+			}
+			for stored, err := range s.Table.Between(ctx, at.PK, first, last) {
+				if !yield(stored, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// places returns the beginnings of the keys of all submissions and reviews, in their order.
+func (s Search) places(ctx context.Context) ([]table.Key, error) {
+	top := resource.Owner{Org: s.Org}
+	places := []table.Key{top.DeletedKey(reviewKind, ""), top.DeletedKey(submissionKind, "")}
+	programs := map[string]bool{}
+	for _, key := range []table.Key{top.Key(programKind, ""), top.DeletedKey(programKind, "")} {
+		found, err := s.Table.Versions(ctx, key.PK, key.SK, key.SK+"~")
+		if err != nil {
+			return nil, err
+		}
+		for sk := range found {
+			programs[strings.TrimPrefix(sk, key.SK)] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(programs)) {
+		in := resource.Owner{Org: s.Org, Parent: id}
+		places = append(places, in.Key(reviewKind, ""), in.Key(submissionKind, ""))
+	}
+	return places, nil
+}
+
+// Decode returns the record of an item of Items if it is of the person: a submission or a review, otherwise nil.
+func (s Search) Decode(stored table.Item) (*Submission, *Review, error) {
+	if kind, _, _ := resource.KindOf(stored.Key); kind == reviewKind {
+		r, err := Reviews.Decode(stored)
+		if err != nil || !s.Reviews(r) {
+			r = nil
+		}
+		return nil, r, err
+	}
+	of, err := Submissions.Decode(stored)
+	if err != nil || !s.Submits(of) {
+		of = nil
+	}
+	return of, nil, err
+}
+
 // erased is the act of an erasure.
 const erased record.Verb = "erased"
 
-// Erase erases a person from the submissions and reviews of an organization, also from deleted ones. A submission loses
-// the submitter and all values of its answers, a review the name, the address, the comment and all texts. Numbers,
-// points and outcomes stay. Erase may be done again.
-func Erase(ctx context.Context, s resource.Store, org int64, p Person) error {
-	top := resource.Owner{Org: org}
-	programs := map[string]bool{}
-	for _, key := range []table.Key{top.Key(programKind, ""), top.DeletedKey(programKind, "")} {
-		for stored, err := range s.Table.Between(ctx, key.PK, key.SK, key.SK+"~") {
-			if err != nil {
-				return err
-			}
-			_, id, _ := resource.KindOf(stored.Key)
-			programs[id] = true
+// Erase erases the person from the records of Items. A submission loses the submitter and all values of its answers, a
+// review the name, the address, the comment and all texts. Numbers, points and outcomes stay. Erase may be done again. If
+// little time of the context is left, which ends reports, Erase returns the key from which to go on.
+func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Context) bool) (next table.Key, err error) {
+	begun := false
+	for stored, err := range s.Items(ctx, from) {
+		if err != nil {
+			return next, err
+		}
+		if begun && ends(ctx) {
+			return stored.Key, nil
+		}
+		begun = true
+		submission, review, err := s.Decode(stored)
+		switch {
+		case submission != nil:
+			err = erasure[Submission, *Submission, SubmissionEdit]{Submissions, s, stored.Key, s.eraseSubmission}.run(ctx)
+		case review != nil:
+			err = erasure[Review, *Review, ReviewEdit]{Reviews, s, stored.Key, s.eraseReview}.run(ctx)
+		}
+		if err != nil {
+			return next, err
 		}
 	}
-	var places []table.Key
-	for id := range programs {
-		in := resource.Owner{Org: org, Parent: id}
-		places = append(places, in.Key(submissionKind, ""), in.Key(reviewKind, ""))
-	}
-	for _, place := range append(places, top.DeletedKey(submissionKind, ""), top.DeletedKey(reviewKind, "")) {
-		for stored, err := range s.Table.Between(ctx, place.PK, place.SK, place.SK+"~") {
-			if err == nil {
-				err = p.eraseFrom(ctx, s, org, stored.Key)
-			}
-			if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// eraseFrom erases the person from the record of a key.
-func (p Person) eraseFrom(ctx context.Context, s resource.Store, org int64, key table.Key) error {
-	var op write.Op = erasure[Submission, *Submission, SubmissionEdit]{Submissions, s, org, key, p.eraseSubmission}
-	if kind, _, _ := resource.KindOf(key); kind == reviewKind {
-		op = erasure[Review, *Review, ReviewEdit]{Reviews, s, org, key, p.eraseReview}
-	}
-	_, err := write.Run[bool](ctx, s.Table, op)
-	return err
+	return next, nil
 }
 
 // eraseSubmission erases the person from a submission, and returns the program; empty for a submission of another person.
 func (p Person) eraseSubmission(s *Submission) string {
-	if s.Submitter == nil || !strings.EqualFold(s.Submitter.Email, p.Address) &&
-		(s.Submitter.ContactID == nil || !slices.Contains(p.Contacts, *s.Submitter.ContactID)) {
+	if !p.Submits(s) {
 		return ""
 	}
 	s.Submitter = nil
+	s.Hide(nil)
 	for i := range s.Answers {
 		s.Answers[i].Value = nil
 	}
@@ -78,10 +149,11 @@ func (p Person) eraseSubmission(s *Submission) string {
 
 // eraseReview erases the person from a review, and returns the program; empty for a review of another person.
 func (p Person) eraseReview(r *Review) string {
-	if !strings.EqualFold(r.Reviewer.Email, p.Address) {
+	if !p.Reviews(r) {
 		return ""
 	}
 	r.Reviewer.Name, r.Reviewer.Email, r.Comment = "", "", nil
+	r.Hide(nil)
 	for i := range r.Scores {
 		if r.Scores[i].Points == nil {
 			r.Scores[i].Value = nil
@@ -93,10 +165,14 @@ func (p Person) eraseReview(r *Review) string {
 // erasure erases a person from the record of a key.
 type erasure[R any, P resource.Record[R], D resource.Draft[P]] struct {
 	kind *resource.Kind[R, P, D]
-	in   resource.Store
-	org  int64
+	in   Search
 	key  table.Key
 	edit func(P) string
+}
+
+func (e erasure[R, P, D]) run(ctx context.Context) error {
+	_, err := write.Run[bool](ctx, e.in.Table, e)
+	return err
 }
 
 func (e erasure[R, P, D]) Reads() []table.Key { return []table.Key{e.key} }
@@ -121,7 +197,7 @@ func (e erasure[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Pla
 		return nil, err
 	}
 	if program := e.edit(after); program != "" {
-		all := e.kind.Of(e.in, resource.Owner{Org: e.org, Parent: program})
+		all := e.kind.Of(e.in.Store, resource.Owner{Org: e.in.Org, Parent: program})
 		plan.Writes, err = all.Again(ctx, erased, before, after)
 	}
 	return plan, err

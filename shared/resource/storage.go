@@ -3,7 +3,6 @@ package resource
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -225,22 +224,6 @@ func (s storage[R, P, D]) holds(step record.Step[R], got write.Items) (writes []
 	}
 	// A hold of this record was read later than the record, so the write is stale.
 	return append(writes, table.Insert(hold)), nil
-}
-
-// Holder returns the id of the record that has a unique value; empty without such a record.
-func (c Collection[R, P, D]) Holder(ctx context.Context, value string) (string, error) {
-	stored, err := c.Table.Get(ctx, c.owner.HoldKey(c.kind.Name, value))
-	if errors.Is(err, table.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	held, err := record.Decode[Stored](stored)
-	if err != nil {
-		return "", err
-	}
-	return held.ID, nil
 }
 
 // countedBy returns the number that a step adds to the number of records.

@@ -2,7 +2,9 @@ package resource
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -80,6 +82,22 @@ func decode[R any, P Record[R]](from table.Item) (P, error) {
 		}
 	}
 	return r, err
+}
+
+// Holder returns the id of the record that a unique value is held for; empty without such a record.
+func (s Store) Holder(ctx context.Context, hold table.Key) (string, error) {
+	stored, err := s.Table.Get(ctx, hold)
+	if errors.Is(err, table.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	held, err := record.Decode[Stored](stored)
+	if err != nil {
+		return "", err
+	}
+	return held.ID, nil
 }
 
 // countOf returns the number in a stored count, 0 for a missing count.

@@ -1,9 +1,12 @@
 package gdpr_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -78,4 +81,56 @@ func TestAnErasureReachesAwards(t *testing.T) {
 	require.Equal(t, "completed", shown["status"])
 	require.Equal(t, before, o.Call(t, 200, http.MethodGet, path+"/submissions/"+grace, nil).JSON(t))
 	it.EngineOf(t, o.Stack).RequireWhole(t)
+}
+
+// TestAnErasureFindsAnEarlierAddress of the contact in submissions and reviews. A submitter must be sent again for a draft
+// that has lost its submitter.
+func TestAnErasureFindsAnEarlierAddress(t *testing.T) {
+	o := newOffice(t)
+	program := entity(o.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	path := o.programs() + "/" + program
+	round := stacktest.Call[it.Page](o.Stack, 200, http.MethodGet, path+"/rounds", nil).Results[0].ID()
+	person := o.Create(200, object{"email": "old@example.org"}).ID()
+	submitter := object{"submitter": object{"name": "Ada", "email": "OLD@example.org"}}
+	draft := o.command("award-submit", program, it.Merged(submitter, object{"status": "draft"})).ID()
+	other := o.command("award-submit", program, object{"submitter": object{"name": "Grace", "email": "grace@example.org"}}).ID()
+	review := o.command("award-assign", program, object{
+		"submission_id": other, "round_id": round, "reviewer": object{"name": "Ada", "email": "Old@example.org"},
+	}).ID()
+	o.Put(200, person, object{"email": "new@example.org"})
+	o.after(o.ask(201, asking("erasure", "new@example.org")).ID(), "completed")
+	require.Nil(t, o.Call(t, 200, http.MethodGet, path+"/submissions/"+draft, nil).JSON(t)["submitter"])
+	require.Equal(t, "", entity(o.Call(t, 200, http.MethodGet, path+"/reviews/"+review, nil).JSON(t)).At("reviewer.email"))
+	for key, item := range it.EngineOf(t, o.Stack).Dump(t).Below("O#") {
+		require.False(t, strings.Contains(key.PK, "#F") && strings.Contains(item.Data, person), "%s %s: %s", key.PK, key.SK, item.Data)
+	}
+	send := it.Merged(object{"org_id": o.Org, "program_id": program, "submission_id": draft})
+	_, err := o.TryOperator(t, "award-submit", send)
+	require.ErrorContains(t, err, "submitter is required")
+	require.Equal(t, "submitted", o.command("award-submit", program, it.Merged(send, submitter))["status"])
+}
+
+// TestALongErasureOfAwardsGoesOnInTheNextMessage: an invocation that soon ends does at least one record.
+func TestALongErasureOfAwardsGoesOnInTheNextMessage(t *testing.T) {
+	b := newBench(t)
+	o := &office{b.Contacts}
+	program := entity(b.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	for range 3 {
+		o.command("award-submit", program, object{"submitter": object{"name": canary, "email": address}})
+	}
+	id, body := b.asked("erasure")
+	ends, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+	defer cancel()
+	messages := 0
+	for ; b.request(id)["status"] != "completed"; messages++ {
+		w, _ := b.worker(1_000_000)
+		answer, err := w.Invoke(ends, message(body, 1))
+		require.NoError(t, err)
+		require.Empty(t, answer.BatchItemFailures)
+		if len(b.posts) > messages {
+			body = b.posts[messages].Body
+		}
+	}
+	require.Equal(t, 8, messages, "two rounds of four parts")
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
