@@ -39,7 +39,7 @@ type FormAnswer struct {
 	InternalName string `json:"internal_name" pattern:"^[a-z][a-z0-9_]{0,63}$" patternDescription:"a name of small letters, digits and underscores"`
 	Label        string `json:"label" maxLength:"500" pattern:"\\S"`
 	Type         string `json:"type" enum:"text,textarea,number,checkbox,date,email,url"`
-	Value        any    `json:"value,omitempty"`
+	Value        any    `json:"value"`
 }
 
 // Apply writes the entry into the submission. Only a draft changes its form, and every step has its order.
@@ -284,7 +284,7 @@ func (s *Submission) mayMove(a resource.Admission[*Submission]) error {
 		return nil
 	}
 	from, err := record.Decode[Round](stored)
-	if err == nil && to.Order < from.Order {
+	if err == nil && Rounds.Compare(to, from) < 0 {
 		err = apierr.Conflict("ROUND_PASSED", "The submission is in a later round already.").With("round_id", from.ID)
 	}
 	return err

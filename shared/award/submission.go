@@ -159,7 +159,7 @@ func (a *Answers) UnmarshalJSON(data []byte) error {
 
 // Schema returns the schema of both forms.
 func (Answers) Schema(huma.Registry) *huma.Schema {
-	entry := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"internal_name"}}
+	entry := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"internal_name", "value"}}
 	entry.Properties = map[string]*huma.Schema{"internal_name": {Type: huma.TypeString}, "value": {}}
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		{Type: huma.TypeObject, AdditionalProperties: true}, {Type: huma.TypeArray, Items: entry},

@@ -178,18 +178,18 @@ func (c Collection[R, P, D]) read(ctx context.Context) ([]P, error) {
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, c.compare)
+	slices.SortFunc(all, c.kind.Compare)
 	if c.kind.BuiltIn != nil {
 		all = append(c.kind.BuiltIn(c.owner), all...)
 	}
 	return all, nil
 }
 
-// compare orders two records of a list.
-func (c Collection[R, P, D]) compare(a, b P) int {
+// Compare compares the places of two records in a list.
+func (k *Kind[R, P, D]) Compare(a, b P) int {
 	order := 0
-	if c.kind.Order != nil {
-		order = cmp.Compare(*c.kind.Order(a), *c.kind.Order(b))
+	if k.Order != nil {
+		order = cmp.Compare(*k.Order(a), *k.Order(b))
 	}
 	x, y := a.header(), b.header()
 	return cmp.Or(order, x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
@@ -250,8 +250,11 @@ func (c Collection[R, P, D]) creation(id string, draft D) (write.Op, P, error) {
 	return write.Together(op, also), r, err
 }
 
+// maxOrder is the last place that a client can send.
+const maxOrder = 100_000
+
 // place gives a new record without a place the one after the last record beside it. Of two new records at a time, both
-// may get the same place.
+// may get the same place, and so do all after the last place. The younger record comes later.
 func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
 	if c.kind.Order == nil || *c.kind.Order(r) != 0 {
 		return nil
@@ -262,7 +265,7 @@ func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
 			*c.kind.Order(r) = max(*c.kind.Order(r), *c.kind.Order(other))
 		}
 	}
-	*c.kind.Order(r)++
+	*c.kind.Order(r) = min(*c.kind.Order(r)+1, maxOrder)
 	return err
 }
 

@@ -50,7 +50,7 @@ func (c Collection[R, P, D]) nest(ctx context.Context, all []P, lower []string) 
 			return err
 		}
 	}
-	slices.SortFunc(next, c.compare)
+	slices.SortFunc(next, c.kind.Compare)
 	nested := map[string][]P{}
 	for _, r := range next {
 		nested[c.kind.Above(r)] = append(nested[c.kind.Above(r)], r)

@@ -47,6 +47,16 @@ func TestANewRecordComesLast(t *testing.T) {
 	below := "/categories/" + top.ID() + "/subcategories"
 	require.Equal(t, []any{1.0, 1.0, 2.0}, []any{top["order"], h.make(below, object{"name": "C"})["order"], h.make(below, object{"name": "D"})["order"]})
 	require.Equal(t, 3.0, h.make("/categories", object{"name": "E"})["order"])
+
+	last := h.make("/rounds", object{"name": "Last", "type": "review_only", "order": 100_000})
+	next := h.make("/rounds", object{"name": "Next", "type": "review_only"})
+	require.Equal(t, 100_000.0, next["order"])
+	require.Equal(t, "Next", h.do(200, http.MethodPut, "/rounds/"+next.ID(), next)["name"], "what was read can be sent back")
+	rounds := h.list("/rounds")
+	require.Equal(t, []string{last.ID(), next.ID()}, it.Texts(rounds[len(rounds)-2:], "id"))
+	submission := h.submit("ada").ID()
+	h.assign("", submission, next.ID(), "grace")
+	h.assign("ROUND_PASSED", submission, last.ID(), "grace")
 }
 
 // TestTheLengthOfAnAnswer is counted in letters, and that of all answers together is bounded.
@@ -248,7 +258,9 @@ func TestPersonalDataOfAwards(t *testing.T) {
 // TestALargestSubmissionIsDeletedAndRestored: the time of a deletion needs no room.
 func TestALargestSubmissionIsDeletedAndRestored(t *testing.T) {
 	h := startHouse(t, nil)
-	answer := func(name string) object { return object{"internal_name": name, "label": name, "type": "textarea"} }
+	answer := func(name string) object {
+		return object{"internal_name": name, "label": name, "type": "textarea", "value": nil}
+	}
 	path := "/submissions/" + h.submit("ada", object{"answers": []any{answer("a"), answer("b")}}).ID()
 	h.do(200, http.MethodPut, path, object{"answers": object{"a": strings.Repeat("x", 10_000)}})
 	refused := sort.Search(10_000, func(n int) bool {

@@ -21,7 +21,7 @@ var form = object{"answers": []any{
 	object{"internal_name": "since", "label": "Since when?", "type": "date", "value": "2026-02-28"},
 	object{"internal_name": "site", "label": "Where?", "type": "url", "value": "https://example.org/game"},
 	object{"internal_name": "free", "label": "Is it free?", "type": "checkbox", "value": true},
-	object{"internal_name": "mail", "label": "Whom to ask?", "type": "email"},
+	object{"internal_name": "mail", "label": "Whom to ask?", "type": "email", "value": nil},
 }}
 
 func TestAnswersOfASubmission(t *testing.T) {
@@ -52,8 +52,8 @@ func TestAnswersOfASubmission(t *testing.T) {
 	for name, value := range mistakes {
 		it.RequireError(t, h.do(400, http.MethodPut, path, object{"answers": object{name: value}}), "TYPE_MISMATCH", name)
 	}
-	for _, body := range []object{{"answers": nil}, {"answers": "x"}, {"answers": []any{1}}} {
-		h.do(400, http.MethodPut, path, body)
+	for _, body := range []object{{"answers": nil}, {"answers": "x"}, {"answers": []any{1}}, {"answers": []any{object{"internal_name": "team"}}}} {
+		require.Regexp(t, "^answers", h.do(400, http.MethodPut, path, body).At("details.field"))
 	}
 	require.Equal(t, again["answers"], h.get(path)["answers"])
 	second := h.submit("grace", form)
@@ -63,8 +63,23 @@ func TestAnswersOfASubmission(t *testing.T) {
 	require.Equal(t, []string{second.ID()}, it.Texts(h.list("/submissions"), "id"))
 }
 
+// TestTheContactOfASubmitter must be a contact of the organization.
+func TestTheContactOfASubmitter(t *testing.T) {
+	h := startHouse(t, nil)
+	contacts := &it.Contacts{Client: h.Client}
+	person := contacts.Create(200, object{"email": "ada@example.org"}).ID()
+	of := func(id string) object {
+		return object{"submitter": object{"name": "ada", "email": "other@example.org", "contact_id": id}}
+	}
+	require.Equal(t, person, h.submit("ada", of(person)).At("submitter.contact_id"))
+	require.Equal(t, "submitter.contact_id", h.command("VALIDATION_ERROR", "award-submit", of(uuid.NewString()))["field"])
+	require.Equal(t, "submitter.contact_id", h.command("VALIDATION_ERROR", "award-submit", of("x"))["field"])
+}
+
 func TestWrongEntries(t *testing.T) {
 	h := startHouse(t, nil)
+	missing := object{"answers": []any{object{"internal_name": "a", "label": "A", "type": "text"}}}
+	require.Equal(t, "answers[0].value", h.command("VALIDATION_ERROR", "award-submit", entry("ada", missing))["field"])
 	answer := func(kind string, value any) object {
 		return entry("ada", object{"answers": []any{object{"internal_name": "a", "label": "A", "type": kind, "value": value}}})
 	}
@@ -73,7 +88,7 @@ func TestWrongEntries(t *testing.T) {
 		"submitter.name": {"submitter": object{"name": " ", "email": "ada@example.org"}},
 		"status":         entry("ada", object{"status": "winner"}), "promo_code": entry("ada", object{"promo_code": "NONE"}),
 		"category_id":              entry("ada", object{"category_id": uuid.NewString()}),
-		"answers[0].internal_name": entry("ada", object{"answers": []any{object{"internal_name": "A b", "label": "A", "type": "text"}}}),
+		"answers[0].internal_name": entry("ada", object{"answers": []any{object{"internal_name": "A b", "label": "A", "type": "text", "value": nil}}}),
 	} {
 		require.Equal(t, field, h.command("VALIDATION_ERROR", "award-submit", input)["field"], field)
 	}
