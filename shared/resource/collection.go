@@ -1,14 +1,12 @@
 package resource
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"lectern/shared/apierr"
-	"lectern/shared/page"
 	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -118,83 +116,6 @@ func (c Collection[R, P, D]) Again(ctx context.Context, act record.Verb, before,
 	return append(writes, noted.Write()), err
 }
 
-// last follows all ids in a sort key.
-const last = "~"
-
-// List returns the records that are not deleted, in the order of their creation or of the kind.
-func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) {
-	all, err := c.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return all, c.complete(ctx, all...)
-}
-
-// Page returns a page of the records that keep keeps; of all with nil. A page of a tree has the records directly
-// below the one that the owner names, or those at the top.
-func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
-	all, err := c.load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if c.kind.Above != nil {
-		if keep, err = c.directly(all); err != nil {
-			return nil, err
-		}
-	}
-	if keep != nil {
-		all = slices.DeleteFunc(all, func(r P) bool { return !keep(r) })
-	}
-	part := page.Slice(q, all)
-	return part, c.complete(ctx, part.Results...)
-}
-
-// load reads the records that are not deleted, in the order of a list.
-func (c Collection[R, P, D]) load(ctx context.Context) ([]P, error) {
-	got, err := c.Table.GetMany(ctx, c.parentKeys())
-	if err != nil {
-		return nil, err
-	}
-	if err := c.checkParent(record.Updated, got); err != nil {
-		return nil, err
-	}
-	return c.read(ctx)
-}
-
-// read is load without a look at the parent.
-func (c Collection[R, P, D]) read(ctx context.Context) ([]P, error) {
-	all := []P{}
-	for stored, err := range c.Table.Between(ctx, c.owner.Partition(), c.key("").SK, c.key(last).SK) {
-		if err != nil {
-			return nil, err
-		}
-		r, err := decode[R, P](stored)
-		r, err = c.finished(ctx, r, err)
-		if apierr.IsNotFound(err) {
-			continue // Others have deleted the record while Finish was at work.
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, r)
-	}
-	slices.SortFunc(all, c.kind.Compare)
-	if c.kind.BuiltIn != nil {
-		all = append(c.kind.BuiltIn(c.owner), all...)
-	}
-	return all, nil
-}
-
-// Compare compares the places of two records in a list.
-func (k *Kind[R, P, D]) Compare(a, b P) int {
-	order := 0
-	if k.Order != nil {
-		order = cmp.Compare(*k.Order(a), *k.Order(b))
-	}
-	x, y := a.header(), b.header()
-	return cmp.Or(order, x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
-}
-
 // Starting returns the operation that creates the record of an id in the transaction that creates the owner's parent.
 func (c Collection[R, P, D]) Starting(id string, draft D) (write.Op, error) {
 	c.starting = true
@@ -259,7 +180,7 @@ func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
 	if c.kind.Order == nil || *c.kind.Order(r) != 0 {
 		return nil
 	}
-	all, err := c.read(ctx)
+	all, err := c.read(ctx, nil)
 	for _, other := range all {
 		if c.kind.Above == nil || c.kind.Above(other) == c.kind.Above(r) {
 			*c.kind.Order(r) = max(*c.kind.Order(r), *c.kind.Order(other))

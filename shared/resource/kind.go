@@ -31,7 +31,8 @@ type Kind[R any, P Record[R], D Draft[P]] struct {
 	Max int
 	// Advice says what a client can do at Max; empty for apierr.DeleteSome.
 	Advice string
-	// Bytes bounds the JSON of a record as Admit has completed it, below maxBytes; 0 for no further bound.
+	// Bytes bounds the JSON of a record as Admit has completed it, below maxBytes; 0 for no further bound. An owner may
+	// have many records with Bytes, so a page of them keeps only headers in memory, and the kind has no Order.
 	Bytes int
 	// Parent names the kind of the record that records of this kind belong to; empty for records
 	// of an event or organization.

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"lectern/shared/apierr"
+	"lectern/shared/page"
 	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/wire"
@@ -75,11 +78,8 @@ func decode[R any, P Record[R]](from table.Item) (P, error) {
 	}
 	h := P(r).header()
 	h.version = from.Version
-	if bytes.HasPrefix(from.Data, []byte(prefix)) {
-		var all *Stored
-		if all, err = record.Decode[Stored](from); err == nil {
-			h.meta = all.Meta
-		}
+	if hidden, found := bytes.CutPrefix(from.Data, []byte(prefix)); found {
+		err = json.NewDecoder(bytes.NewReader(hidden)).Decode(&h.meta) // The decoder ends with the Meta.
 	}
 	return r, err
 }
@@ -110,4 +110,136 @@ func countOf(got write.Items, key table.Key) (number int, stored table.Item, err
 		return 0, stored, fmt.Errorf("resource: decode %s: %w", key.SK, err)
 	}
 	return number, stored, nil
+}
+
+// last follows all ids in a sort key.
+const last = "~"
+
+// List returns the records that are not deleted, in the order of their creation or of the kind.
+func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) { return c.Some(ctx, nil) }
+
+// Some is List with the records that keep keeps.
+func (c Collection[R, P, D]) Some(ctx context.Context, keep func(P) bool) ([]P, error) {
+	all, err := c.load(ctx, keep)
+	if err != nil {
+		return nil, err
+	}
+	return all, c.complete(ctx, all...)
+}
+
+// Page returns a page of the records that keep keeps; of all with nil. A page of a tree has the records directly
+// below the one that the owner names, or those at the top.
+func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
+	if c.kind.Bytes > 0 {
+		return c.pageOfLong(ctx, q, keep)
+	}
+	all, err := c.load(ctx, keep)
+	if err != nil {
+		return nil, err
+	}
+	if c.kind.Above != nil {
+		if all, err = c.directly(all); err != nil {
+			return nil, err
+		}
+	}
+	part := page.Slice(q, all)
+	return part, c.complete(ctx, part.Results...)
+}
+
+// pageOfLong is Page for long records: only the headers of all records are in memory, and the records of the page are read
+// again.
+func (c Collection[R, P, D]) pageOfLong(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
+	headers := []P{}
+	_, err := c.load(ctx, func(r P) bool {
+		if keep == nil || keep(r) {
+			short := P(new(R))
+			short.header().ID, short.header().CreatedAt = r.RecordID(), r.header().CreatedAt
+			headers = append(headers, short)
+		}
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(headers, c.kind.Compare)
+	part := page.Slice(q, headers)
+	ids := make([]string, len(part.Results))
+	for i, short := range part.Results {
+		ids[i] = short.RecordID()
+	}
+	if part.Results, err = c.stored(ctx, ids); err != nil {
+		return nil, err
+	}
+	return part, c.complete(ctx, part.Results...)
+}
+
+// stored returns the stored records of ids, without those that others have deleted meanwhile.
+func (c Collection[R, P, D]) stored(ctx context.Context, ids []string) ([]P, error) {
+	keys := make([]table.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = c.key(id)
+	}
+	got, err := c.Table.GetMany(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	all := []P{}
+	for _, key := range keys {
+		if _, found := got[key]; found {
+			r, err := decode[R, P](got[key])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}
+
+// load reads the records that are not deleted and that keep keeps, in the order of a list.
+func (c Collection[R, P, D]) load(ctx context.Context, keep func(P) bool) ([]P, error) {
+	got, err := c.Table.GetMany(ctx, c.parentKeys())
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkParent(record.Updated, got); err != nil {
+		return nil, err
+	}
+	return c.read(ctx, keep)
+}
+
+// read is load without a look at the parent.
+func (c Collection[R, P, D]) read(ctx context.Context, keep func(P) bool) ([]P, error) {
+	all := []P{}
+	for stored, err := range c.Table.Between(ctx, c.owner.Partition(), c.key("").SK, c.key(last).SK) {
+		if err != nil {
+			return nil, err
+		}
+		r, err := decode[R, P](stored)
+		r, err = c.finished(ctx, r, err)
+		if apierr.IsNotFound(err) {
+			continue // Others have deleted the record while Finish was at work.
+		}
+		if err != nil {
+			return nil, err
+		}
+		if keep == nil || keep(r) {
+			all = append(all, r)
+		}
+	}
+	slices.SortFunc(all, c.kind.Compare)
+	if c.kind.BuiltIn != nil {
+		all = append(c.kind.BuiltIn(c.owner), all...)
+	}
+	return all, nil
+}
+
+// Compare compares the places of two records in a list.
+func (k *Kind[R, P, D]) Compare(a, b P) int {
+	order := 0
+	if k.Order != nil {
+		order = cmp.Compare(*k.Order(a), *k.Order(b))
+	}
+	x, y := a.header(), b.header()
+	return cmp.Or(order, x.CreatedAt.Compare(y.CreatedAt.Time), cmp.Compare(x.ID, y.ID))
 }

@@ -29,21 +29,9 @@ func below(numbers map[string]int) (ids []string) {
 
 // nest completes records with the records below them, whose ids are lower.
 func (c Collection[R, P, D]) nest(ctx context.Context, all []P, lower []string) error {
-	keys := make([]table.Key, len(lower))
-	for i, id := range lower {
-		keys[i] = c.key(id)
-	}
-	got, err := c.Table.GetMany(ctx, keys)
+	next, err := c.stored(ctx, lower)
 	if err != nil {
 		return err
-	}
-	var next []P
-	for _, stored := range got {
-		r, err := decode[R, P](stored)
-		if err != nil {
-			return err
-		}
-		next = append(next, r)
 	}
 	if len(next) > 0 {
 		if err := c.complete(ctx, next...); err != nil {
@@ -61,14 +49,14 @@ func (c Collection[R, P, D]) nest(ctx context.Context, all []P, lower []string) 
 	return nil
 }
 
-// directly returns the filter of the records directly below the record that the owner names, or of those at the top. It
-// returns a 404 if the record is missing.
-func (c Collection[R, P, D]) directly(all []P) (func(P) bool, error) {
+// directly returns the records directly below the record that the owner names, or those at the top. It returns a 404 if the
+// record is missing.
+func (c Collection[R, P, D]) directly(all []P) ([]P, error) {
 	within := c.owner.Within
 	if within != "" && !slices.ContainsFunc(all, func(r P) bool { return r.RecordID() == within }) {
 		return nil, c.kind.notFound()
 	}
-	return func(r P) bool { return c.kind.Above(r) == within }, nil
+	return slices.DeleteFunc(all, func(r P) bool { return c.kind.Above(r) != within }), nil
 }
 
 // outside reports whether a record is not directly below the record that the owner names.
@@ -125,6 +113,9 @@ func (c Collection[R, P, D]) removeBelow(ctx context.Context, id string) error {
 	for _, lower := range below(numbers) {
 		if err := c.removeBelow(ctx, lower); err != nil {
 			return err
+		}
+		if write.Late(ctx) {
+			return apierr.Unavailable()
 		}
 		if _, err := c.records(true).Change(ctx, lower, record.Change[R]{Verb: record.Deleted}); err != nil && !apierr.IsNotFound(err) {
 			return err

@@ -86,9 +86,9 @@ type bulk struct {
 // calls of a step in a row need seconds each.
 const LastStep = table.LongestWrite + 3*time.Second
 
-// late reports whether the request ends too soon for another step. A request without a
+// Late reports whether the request ends too soon for another step. A request without a
 // deadline does not end.
-func late(ctx context.Context) bool {
+func Late(ctx context.Context) bool {
 	end, ok := ctx.Deadline()
 	return ok && time.Until(end) < LastStep
 }
@@ -96,7 +96,7 @@ func late(ctx context.Context) bool {
 // round does the operations of todo that touch nothing that an earlier operation touches,
 // and returns the others: their items may be different afterwards.
 func (b *bulk) round(ctx context.Context, todo []int) (later []int, err error) {
-	if late(ctx) {
+	if Late(ctx) {
 		b.fail(todo, table.ErrBusy)
 		return nil, nil
 	}
@@ -292,7 +292,7 @@ func (b *bulk) commit(ctx context.Context, p pack) (whole bool, err error) {
 // oneByOne does each operation alone, while there is time.
 func (b *bulk) oneByOne(ctx context.Context, todo []int) error {
 	for n, i := range todo {
-		if late(ctx) {
+		if Late(ctx) {
 			b.fail(todo[n:], table.ErrBusy)
 			return nil
 		}

@@ -90,7 +90,7 @@ func distinct(ids []string) (once []string) {
 // returns table.ErrBusy when it is too late for that transaction.
 func (b *bulk) keep(ctx context.Context, ops []planned) ([]table.Write, error) {
 	switch {
-	case late(ctx):
+	case Late(ctx):
 		return nil, table.ErrBusy
 	case b.key == nil:
 		return nil, nil

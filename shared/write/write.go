@@ -123,7 +123,7 @@ type keeper interface {
 
 func run(ctx context.Context, t *table.Table, op Op, k keeper) (any, error) {
 	for try, err := range replans.Each(ctx) {
-		if err == nil && try > 0 && late(ctx) {
+		if err == nil && try > 0 && Late(ctx) {
 			err = table.ErrBusy
 		}
 		if err != nil {
