@@ -125,7 +125,7 @@ type Assignment struct {
 	} `json:"reviewer"`
 }
 
-// Assign makes a review, and moves the submission into the round, in one transaction.
+// Assign makes a review, and moves the submission into the round unless it is there, in one transaction.
 func (rs Records) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 	address := strings.TrimSpace(d.Reviewer.Email)
 	if !field.IsEmail(address) {
@@ -150,8 +150,28 @@ func (rs Records) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := write.Run[*Review](ctx, rs.Table, write.Together(made, moved))
+	r, err := write.Run[*Review](ctx, rs.Table, write.Together(made, unlessThere{moved, d, rs.Owner}))
 	return rs.seen(ctx, r, err)
+}
+
+// unlessThere moves a submission into a round unless the submission is in review there.
+type unlessThere struct {
+	write.Op
+	to Assignment
+	in resource.Owner
+}
+
+// Plan requires that a submission that is there stays as it is.
+func (op unlessThere) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	stored, found := got[op.in.Key(submissionKind, op.to.SubmissionID)]
+	if !found {
+		return op.Op.Plan(ctx, got)
+	}
+	s, err := record.Decode[Submission](stored)
+	if err != nil || s.Status != inReview || s.CurrentRoundID != op.to.RoundID {
+		return op.Op.Plan(ctx, got)
+	}
+	return &write.Plan{Writes: []table.Write{table.Version(stored.Key, stored.Version)}}, nil
 }
 
 // Edit changes a review.
@@ -218,10 +238,12 @@ func (rs Records) removeOpen(ctx context.Context, r *Review) (done bool, err err
 	return err == nil, err
 }
 
-// Remove deletes the open reviews of a reviewer, in a round or in all, one after the other, so that a repetition ends
-// an interrupted removal. Completed and recused reviews stay, also those that end meanwhile.
+// Remove deletes the open reviews of a reviewer, in a round or in all, one after the other. It is a 503 if the request has no
+// time for all; a repetition deletes the rest. Completed and recused reviews stay, also those that end meanwhile. A reviewer
+// without any review is a 404, unless the reviews were removed before.
 func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed, error) {
-	some, err := Reviews.Of(rs.Store, rs.Owner).List(ctx)
+	named := func(r *Review) bool { return r.Reviewer.ID == reviewer && (round == "" || r.RoundID == round) }
+	some, err := Reviews.Of(rs.Store, rs.Owner).Some(ctx, named)
 	if err != nil {
 		return nil, err
 	}
@@ -230,10 +252,10 @@ func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed,
 		removed.RoundID = &round
 	}
 	for _, r := range some {
-		if r.Reviewer.ID != reviewer || round != "" && r.RoundID != round {
-			continue
-		}
 		removed.Reviewer = r.Reviewer
+		if write.Late(ctx) {
+			return nil, apierr.Unavailable()
+		}
 		done, err := rs.removeOpen(ctx, r)
 		if err != nil {
 			return nil, err
@@ -243,7 +265,26 @@ func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed,
 		}
 	}
 	if removed.ID == "" {
-		return nil, apierr.NotFound("Reviewer")
+		return removed, rs.removedBefore(ctx, removed, named)
 	}
 	return removed, nil
+}
+
+// removedBefore finds the reviewer of a removal in the deleted reviews: the answer of an earlier request may be lost.
+func (rs Records) removedBefore(ctx context.Context, removed *Removed, named func(*Review) bool) error {
+	from := rs.Owner.DeletedKey(reviewKind, "")
+	for stored, err := range rs.Table.Between(ctx, from.PK, from.SK, from.SK+"~") {
+		if err != nil {
+			return err
+		}
+		r, err := record.Decode[Review](stored)
+		if err != nil {
+			return err
+		}
+		if r.ProgramID == rs.Owner.Parent && named(r) {
+			removed.Reviewer, removed.DeletedAt = r.Reviewer, *r.DeletedAt
+			return nil
+		}
+	}
+	return apierr.NotFound("Reviewer")
 }

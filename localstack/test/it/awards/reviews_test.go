@@ -1,14 +1,21 @@
 package awards_test
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/apierr"
+	"lectern/shared/award"
+	"lectern/shared/resource"
+	"lectern/shared/write"
 )
 
 // questions is a scorecard with every type of question.
@@ -144,7 +151,8 @@ func TestAReviewerIsRemoved(t *testing.T) {
 	require.Equal(t, []any{"grace", finals, 1.0}, []any{removed["name"], removed["round_id"], removed["removed_reviews"]})
 	require.NotEmpty(t, removed["deleted_at"])
 	require.Equal(t, 1.0, h.get("/rounds/" + finals)["reviewer_count"])
-	h.do(404, http.MethodDelete, path+"?round_id="+finals, nil)
+	again := h.do(200, http.MethodDelete, path+"?round_id="+finals, nil)
+	require.Equal(t, it.Merged(removed, object{"removed_reviews": 0.0, "deleted_at": again["deleted_at"]}), object(again), "a repetition after a lost answer")
 	require.Equal(t, 1.0, h.do(200, http.MethodDelete, path, nil)["removed_reviews"])
 	require.Equal(t, 0.0, h.do(200, http.MethodDelete, path, nil)["removed_reviews"])
 	require.Len(t, h.list("/reviews"), 2)
@@ -152,4 +160,30 @@ func TestAReviewerIsRemoved(t *testing.T) {
 	h.do(404, http.MethodGet, "/rounds/"+finals, nil)
 	h.command("", "award-restore", object{"kind": "round", "id": finals})
 	require.Equal(t, 1.0, h.get("/rounds/" + finals)["reviewer_count"])
+}
+
+// TestARemovalWithoutTime removes nothing more, and a repetition removes the rest.
+func TestARemovalWithoutTime(t *testing.T) {
+	h := startHouse(t, nil)
+	review := h.assign("", h.submit("ada").ID(), h.round, "grace")
+	ctx, cancel := context.WithTimeout(t.Context(), write.LastStep-time.Second)
+	defer cancel()
+	of := award.Records{Store: resource.NewStore(h.Env(t)), Owner: h.owner()}
+	_, err := of.Remove(ctx, review.At("reviewer.id").(string), "")
+	refusal := &apierr.Error{}
+	require.True(t, errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable, "%v", err)
+	require.Len(t, h.list("/reviews"), 1)
+	require.Equal(t, 1.0, h.do(200, http.MethodDelete, "/reviewers/"+review.At("reviewer.id").(string), nil)["removed_reviews"])
+}
+
+// TestASecondReviewer leaves a submission that is in the round as it is.
+func TestASecondReviewer(t *testing.T) {
+	h := startHouse(t, nil)
+	submission := h.submit("ada").ID()
+	h.assign("", submission, h.round, "grace")
+	before := h.get("/submissions/" + submission)["updated_at"]
+	seen := h.assign("", submission, h.round, "rita")
+	require.Equal(t, []any{before, "in_review"}, []any{h.get("/submissions/" + submission)["updated_at"], seen.At("submission.status")})
+	h.assign("NOT_FOUND", uuid.NewString(), h.round, "vera")
+	it.EngineOf(t, h.Stack).RequireWhole(t)
 }
