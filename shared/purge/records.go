@@ -58,19 +58,15 @@ func (r *run) deletedRecord(ctx context.Context, item table.Item, until time.Tim
 	return err == nil, err
 }
 
-// below purges and counts all records of a parent, and deletes the numbers of them, as long
+// below purges and counts all records of a parent, page by page, and deletes the numbers of them, as long
 // as the deleted record top stays as it was read.
 func (r *run) below(ctx context.Context, parent string, top table.Item, until time.Time) error {
-	var items []table.Item
+	still := table.Version(top.Key, top.Version)
+	var numbers []table.Write
 	for item, err := range r.Table.Between(ctx, r.owner(parent).Partition(), "A", lastKey) {
 		if err != nil {
 			return err
 		}
-		items = append(items, item)
-	}
-	still := table.Version(top.Key, top.Version)
-	var numbers []table.Write
-	for _, item := range items {
 		kind, id, _ := resource.KindOf(item.Key)
 		if resource.IsSum(item.Key) || item.Key == r.owner(parent).CountKey(kind) {
 			numbers = append(numbers, table.Delete(item.Key))
