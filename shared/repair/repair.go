@@ -1,7 +1,7 @@
 // Package repair mends a table with incomplete writes, for example after a restore that
 // tore transactions. It builds rows from bodies. It sets the versions of shards and of
-// settings to the sums of their rows and settings. It takes unique values, running numbers
-// and lists from the records. Content that was only in a lost item stays lost, and the
+// settings to the sums of their rows and settings. It takes unique values, running numbers,
+// lists and the numbers of small records from the records. Content that was only in a lost item stays lost, and the
 // report names the loss.
 //
 // Repair may run while the service is in use. A write that is still becoming visible is no
@@ -11,7 +11,7 @@
 // Corrections that belong to no record have the type Type.
 //
 // Read repair.go, shard.go, then the families: sessions.go, parties.go, settings.go,
-// lists.go.
+// lists.go, records.go.
 package repair
 
 import (
@@ -46,6 +46,7 @@ const (
 	Accounts = "account"
 	Settings = "settings"
 	Lists    = "list"
+	Records  = "record"
 )
 
 // MaxNames is the number of ids, and the number of holds, that one Input takes.
@@ -56,7 +57,7 @@ type Input struct {
 	OrgID   int64 `json:"org_id"`
 	EventID int64 `json:"event_id,omitempty"`
 	// Family limits the repair to one family. Shard limits the repair to one shard of rows.
-	Family string `json:"family,omitempty" enum:"session,contact,account,settings,list"`
+	Family string `json:"family,omitempty" enum:"session,contact,account,settings,list,record"`
 	Shard  string `json:"shard,omitempty" pattern:"^[0-9a-f]{2}$"`
 	// IDs name damage that a reading of the table does not find: records without a row or
 	// without a line in a list, records with a wrong count of roles, contacts with the item
@@ -189,6 +190,7 @@ func (r *run) ofOrganization(ctx context.Context) error {
 		r.part(ctx, Settings, (*run).settings, 0),
 		r.part(ctx, Contacts, (*run).contacts, 0),
 		r.part(ctx, Accounts, (*run).accounts, 0),
+		r.part(ctx, Records, (*run).records, 0),
 	)
 }
 
@@ -208,6 +210,7 @@ func (r *run) ofEvent(ctx context.Context, event int64) error {
 		r.part(ctx, Contacts, (*run).contacts, event),
 		r.part(ctx, Accounts, (*run).accounts, event),
 		r.part(ctx, Sessions, (*run).sessions, event),
+		r.part(ctx, Records, (*run).records, event),
 	)
 }
 

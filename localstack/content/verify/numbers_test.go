@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,4 +48,31 @@ func TestTheNumbersOfADeletedRecordAreChecked(t *testing.T) {
 	long := wire.At(time.Now().Add(-resource.Keep - time.Minute)).String()
 	all[deleted].Data = regexp.MustCompile(`"deleted_at":"[^"]+"`).ReplaceAllString(all[deleted].Data, `"deleted_at":"`+long+`"`)
 	require.Empty(t, all.problems())
+}
+
+// TestRunningNumbersAndSums are compared with the records, and a message says what is wrong.
+func TestRunningNumbersAndSums(t *testing.T) {
+	s := stacktest.Start(t)
+	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", s.Org)
+	program := stacktest.Call[map[string]any](s, 200, "POST", programs, map[string]any{"name": "Best", "status": "open"})["id"].(string)
+	for _, name := range []string{"ada", "joan"} {
+		submitter := map[string]any{"name": name, "email": name + "@example.org"}
+		s.Operator(t, "award-submit", map[string]any{"org_id": s.Org, "program_id": program, "submitter": submitter})
+	}
+	address, name := s.Engine(t)
+	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
+	require.NoError(t, err)
+	changed := func(part, from, to string) string {
+		all := read(t, client, name)
+		require.Empty(t, all.problems())
+		at := slices.IndexFunc(all, func(i raw.Item) bool {
+			return strings.HasPrefix(i.SK, part) && strings.HasSuffix(i.PK, "#F"+map[bool]string{false: "#" + program}[part == "C#"]) && strings.Contains(i.Data, from)
+		})
+		require.GreaterOrEqual(t, at, 0, part)
+		all[at].Data = strings.Replace(all[at].Data, from, to, 1)
+		return strings.Join(all.problems(), "\n")
+	}
+	require.Regexp(t, `award_submission AWD-\d+-00002 is over its counter, which is 1`, changed("C#", "2", "1"))
+	require.Regexp(t, ` are both award_submission AWD-\d+-00001`, changed("R#award_submission#", "-00002", "-00001"))
+	require.Regexp(t, `: "submissions" of the record \S+ is off by \+5 from what the records award_submission add`, changed("S#", "2", "7"))
 }

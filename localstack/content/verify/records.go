@@ -11,6 +11,7 @@ import (
 	"lectern/shared/datarequest"
 	"lectern/shared/media"
 	"lectern/shared/recording"
+	"lectern/shared/repair"
 	"lectern/shared/resource"
 	"lectern/shared/sessionfile"
 	"lectern/shared/table"
@@ -22,6 +23,7 @@ import (
 // smallRecord has a small record with the key and version.
 type smallRecord struct {
 	resource.Stored
+	FriendlyID      string `json:"friendly_id"`
 	kind, partition string
 	version         int64
 }
@@ -31,6 +33,7 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 	kind, id, deleted := resource.KindOf(item.Key)
 	switch {
 	case resource.IsSerial(item.Key):
+		o.addNumber(item.SK, item)
 		return
 	case resource.IsSum(item.Key):
 		o.addSums(item)
@@ -40,7 +43,7 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 		return
 	}
 	r := smallRecord{kind: kind, partition: item.PK, version: item.Version}
-	if !o.read(item, kind, &r.Stored) {
+	if !o.read(item, kind, &r) {
 		return
 	}
 	if r.ID != id || (r.DeletedAt != nil) != deleted || !deleted && r.Meta.Parent != at.Rest {
@@ -59,7 +62,7 @@ func (o *Organization) addRecord(at raw.Partition, item raw.Item) {
 	}
 }
 
-// addNumber adds the number of records that an owner has of a kind.
+// addNumber adds the number of records that an owner has of a kind, or a running number.
 func (o *Organization) addNumber(kind string, item raw.Item) {
 	number, err := strconv.Atoi(item.Data)
 	if err != nil {
@@ -102,14 +105,47 @@ func (o *Organization) checkRecords() {
 			o.problemf("%s %s belongs to a record of another owner", r.kind, id)
 		}
 	}
+	o.checkFriendlyIDs()
 	for _, partition := range sortedKeys(o.surplus) {
-		if deleted := o.small[raw.ParsePartition(partition).Rest].DeletedAt; deleted != nil && time.Since(deleted.Time) > resource.Keep {
+		at := raw.ParsePartition(partition)
+		if deleted := o.small[at.Rest].DeletedAt; deleted != nil && time.Since(deleted.Time) > resource.Keep {
 			continue // A purge removes the records one by one, and the numbers last.
 		}
 		for _, kind := range sortedKeys(o.surplus[partition]) {
-			if surplus := o.surplus[partition][kind]; surplus != 0 {
-				o.problemf("%s counts %d records %s more than there are", partition, surplus, kind)
+			surplus := o.surplus[partition][kind]
+			if surplus == 0 || resource.IsSerial(table.Key{SK: kind}) {
+				continue
 			}
+			o.addRepair(at.Owner, repair.Records)
+			item, sum, isSum := strings.Cut(kind, " ")
+			if !isSum {
+				o.problemf("%s counts %d records %s more than there are", partition, surplus, kind)
+				continue
+			}
+			of, adding, _ := strings.Cut(strings.TrimPrefix(item, "S#"), "#")
+			o.problemf("%s: %q of the record %s is off by %+d from what the records %s add", partition, sum, of, surplus, adding)
+		}
+	}
+}
+
+// checkFriendlyIDs checks that no two records have the same running number, and that no number is over the counter of its
+// year.
+func (o *Organization) checkFriendlyIDs() {
+	holders := map[string]string{}
+	for _, id := range sortedKeys(o.small) {
+		r := o.small[id]
+		parts := strings.Split(r.FriendlyID, "-")
+		if len(parts) != 3 {
+			continue
+		}
+		name := r.kind + " " + r.FriendlyID
+		if holders[name] != "" {
+			o.problemf("%s and %s are both %s", holders[name], id, name)
+		}
+		holders[name] = id
+		counter := resource.Owner{Org: o.id}.SerialKey(r.kind + "#" + parts[1])
+		if number, err := strconv.Atoi(parts[2]); err != nil || number > o.surplus[counter.PK][counter.SK] {
+			o.problemf("%s is over its counter, which is %d", name, o.surplus[counter.PK][counter.SK])
 		}
 	}
 }

@@ -153,7 +153,7 @@ func TestTheNumbersOfARecordAreChecked(t *testing.T) {
 	whole := read(t, client, name)
 	at := slices.Index(whole, whole.named(t, "numbers of a record"))
 	for data, problem := range map[string]string{
-		"{}": "more than there are", `{"samples":4}`: "counts 2 records", `{"samples":2,"others":1}`: "more than there are", "[": "cannot be read",
+		"{}": `"samples" of the record`, `{"samples":4}`: "is off by +2", `{"samples":2,"others":1}`: `"others" of the record`, "[": "cannot be read",
 	} {
 		damaged := slices.Clone(whole)
 		damaged[at].Data = data

@@ -57,7 +57,7 @@ type Organization struct {
 	shardVersions map[string]map[string]shardVersion
 	settings      map[string][]setting
 	// small has all small records by id, also deleted records. surplus is, by partition and
-	// kind, the stored number of records less the number of records found.
+	// kind, the stored number of records less the number of records found; also running numbers, by sort key.
 	small   map[string]smallRecord
 	surplus map[string]map[string]int
 	// settingsVersions are by owner.

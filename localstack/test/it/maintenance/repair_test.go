@@ -15,6 +15,7 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/repair"
+	"lectern/shared/resource"
 	"lectern/shared/table"
 )
 
@@ -161,4 +162,29 @@ func TestShardRepairBesideWriters(t *testing.T) {
 	for i, id := range ids {
 		require.Equal(t, last[i], it.ByID(t, found.Results, id)["title"])
 	}
+}
+
+// TestShardRepairMendsNumbersOfRecords: how many records there are, and what records add to others.
+func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
+	s, e := it.StartWithEngine(t, nil)
+	d := &it.Client{Stack: s, T: t}
+	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
+	program := it.Entity(d.Call(t, 200, http.MethodPost, programs, object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	d.Operator(t, "award-submit", object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}})
+	of := resource.Owner{Org: d.Org, Parent: program}
+	sums, count := firstIn(e, t, of.Partition(), "S#"), of.CountKey("award_submission")
+	right, err := d.Table(t).Get(t.Context(), sums)
+	require.NoError(t, err)
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(table.Item{Key: sums, Version: 7, Data: []byte(`{"submissions":4,"x":1}`)})))
+	remove(e, t, count)
+	in := object{"org_id": d.Org, "family": "record"}
+	require.Len(t, d.Operator(t, "shard-repair", it.Merged(in, object{"dry_run": true}))["mended"], 2)
+	done := d.Operator(t, "shard-repair", in)
+	require.Len(t, done["mended"], 2)
+	require.Empty(t, done["unmended"])
+	e.RequireWhole(t)
+	mended, err := d.Table(t).Get(t.Context(), sums)
+	require.NoError(t, err)
+	require.JSONEq(t, string(right.Data), string(mended.Data))
+	require.Empty(t, d.Operator(t, "shard-repair", object{"org_id": d.Org})["mended"])
 }
