@@ -67,7 +67,7 @@ var (
 	writers = auth.Scopes{auth.WriteAwards}
 )
 
-// routes completes routes with what all of the group have in common.
+// routes sets the scopes and buckets of the group in r, and has r list in pages, and create by POST and update by PATCH too.
 func routes(r resource.Routes) resource.Routes {
 	r.Read, r.Reads = readers, ratelimit.None
 	r.Write, r.Writes = writers, ratelimit.AwardWrites
