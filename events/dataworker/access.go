@@ -26,7 +26,7 @@ var scopes = auth.Scopes{auth.ReadContacts, auth.ReadSessions, auth.ReadEvents}
 func (w *Worker) access(ctx context.Context, r *datarequest.Request) error {
 	c := &datarequest.Collected{
 		RequestID: r.ID, OrgID: r.OrgID, Identity: r.IdentityValue, CollectedAt: wire.At(w.Now()),
-		Contacts: []datarequest.CollectedContact{}, Omitted: []string{},
+		Contacts: []datarequest.CollectedContact{}, Submissions: []wire.Raw{}, Reviews: []wire.Raw{}, Omitted: []string{},
 	}
 	var err error
 	for _, id := range r.Response.ContactRecord {
@@ -37,6 +37,9 @@ func (w *Worker) access(ctx context.Context, r *datarequest.Request) error {
 		if one != nil {
 			c.Contacts = append(c.Contacts, *one)
 		}
+	}
+	if err := w.collectAwards(ctx, r, c); err != nil {
+		return err
 	}
 	if c.Members, err = w.collectMembers(ctx, r); err != nil {
 		return err
@@ -74,6 +77,34 @@ func (w *Worker) contact(ctx context.Context, c *datarequest.Collected, id strin
 	}
 	one.Deliveries, err = w.webhooks(ctx, org, id)
 	return one, err
+}
+
+// collectAwards collects the submissions and reviews of the person of a request.
+func (w *Worker) collectAwards(ctx context.Context, r *datarequest.Request, c *datarequest.Collected) error {
+	all := w.awardsOf(r)
+	all.Contacts = r.Response.ContactRecord
+	for stored, err := range all.Items(ctx, table.Key{}) {
+		if err != nil {
+			return err
+		}
+		submission, review, err := all.Decode(stored)
+		if err != nil {
+			return err
+		}
+		record, into := any(submission), &c.Submissions
+		switch {
+		case review != nil:
+			record, into = review, &c.Reviews
+		case submission == nil:
+			continue
+		}
+		one, err := raw(record)
+		if err != nil {
+			return err
+		}
+		*into = append(*into, one)
+	}
+	return nil
 }
 
 // webhooks collects the webhooks about a contact.

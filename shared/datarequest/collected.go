@@ -15,6 +15,8 @@ type Collected struct {
 	Identity    string             `json:"identity_value" doc:"The address of the person."`
 	CollectedAt wire.Time          `json:"collected_at" doc:"When the data was collected."`
 	Contacts    []CollectedContact `json:"contacts" doc:"The contacts with the address."`
+	Submissions []wire.Raw         `json:"award_submissions" doc:"The submissions of the person in award programs, with the answers and without the average of the reviews; with deleted_at if they are deleted."`
+	Reviews     []wire.Raw         `json:"award_reviews" doc:"The reviews that the person is assigned to or has written; with deleted_at if they are deleted."`
 	Members     []CollectedMember  `json:"members" doc:"The members of the organization with the address."`
 	Requests    []CollectedRequest `json:"data_requests" doc:"The data requests for the address."`
 	// Omitted names the left out parts of an archive that would be too long.

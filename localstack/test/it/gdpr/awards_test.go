@@ -98,6 +98,10 @@ func TestAnErasureFindsAnEarlierAddress(t *testing.T) {
 		"submission_id": other, "round_id": round, "reviewer": object{"name": "Ada", "email": "Old@example.org"},
 	}).ID()
 	o.Put(200, person, object{"email": "new@example.org"})
+	archive := o.archive(200, o.after(o.ask(201, asking("access", "new@example.org")).ID(), "completed"))
+	submissions, reviews := archive.List("award_submissions"), archive.List("award_reviews")
+	require.Equal(t, [][]string{{draft}, {review}}, [][]string{it.Texts(submissions, "id"), it.Texts(reviews, "id")})
+	require.Equal(t, []any{"Ada", "assigned"}, []any{submissions[0].At("submitter.name"), reviews[0]["status"]})
 	o.after(o.ask(201, asking("erasure", "new@example.org")).ID(), "completed")
 	require.Nil(t, o.Call(t, 200, http.MethodGet, path+"/submissions/"+draft, nil).JSON(t)["submitter"])
 	require.Equal(t, "", entity(o.Call(t, 200, http.MethodGet, path+"/reviews/"+review, nil).JSON(t)).At("reviewer.email"))
