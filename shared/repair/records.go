@@ -66,7 +66,7 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 			d.stored[item.SK] = item
 			add(sums, item.SK)
 		case item.SK == counter:
-			d.stored[counter], counts[counter] = item, counts[counter]
+			d.stored[counter], counts[counter] = item, 0 // The number comes before the records.
 		default:
 			var record resource.Stored
 			if decode(item, &record) != nil {

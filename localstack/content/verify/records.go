@@ -91,8 +91,7 @@ func (o *Organization) countRecord(partition string, r smallRecord) {
 	}
 }
 
-// checkRecords checks the change records and parents of all small records, and the number of
-// records that each owner has.
+// checkRecords checks the change records and parents of all small records, and their numbers.
 func (o *Organization) checkRecords() {
 	for _, id := range sortedKeys(o.small) {
 		r := o.small[id]
@@ -106,6 +105,11 @@ func (o *Organization) checkRecords() {
 		}
 	}
 	o.checkFriendlyIDs()
+	o.checkNumbers()
+}
+
+// checkNumbers checks the numbers of records that each owner has, and the numbers that records add to others.
+func (o *Organization) checkNumbers() {
 	for _, partition := range sortedKeys(o.surplus) {
 		at := raw.ParsePartition(partition)
 		if deleted := o.small[at.Rest].DeletedAt; deleted != nil && time.Since(deleted.Time) > resource.Keep {
