@@ -66,11 +66,14 @@ func (d CategoryDraft) Apply(e resource.Edit[*Category]) error {
 	return nil
 }
 
-func (c *Category) above() string {
-	if c.ParentID == nil {
+func (c *Category) above() string { return refer(c.ParentID) }
+
+// refer returns the id of a reference; empty without one.
+func refer(id *string) string {
+	if id == nil {
 		return ""
 	}
-	return *c.ParentID
+	return *id
 }
 
 // admitCategory refuses a new category below a missing category, or below the lowest level.

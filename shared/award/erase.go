@@ -2,15 +2,16 @@ package award
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
 	"strings"
 
+	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
-	"lectern/shared/write"
 )
 
 // Person names a person: the address and the ids of the contacts.
@@ -28,7 +29,7 @@ func (p Person) is(address string, contacts ...string) bool {
 
 // Submits reports whether the person made a submission.
 func (p Person) Submits(s *Submission) bool {
-	return s.Submitter != nil && p.is(s.Submitter.Email, s.Submitter.contact(), string(s.Hidden()))
+	return s.Submitter != nil && p.is(s.Submitter.Email, refer(s.Submitter.ContactID), string(s.Hidden()))
 }
 
 // Reviews reports whether a review is by the person.
@@ -120,12 +121,10 @@ func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Con
 			return stored.Key, nil
 		}
 		begun = true
-		submission, review, err := s.Decode(stored)
-		switch {
-		case submission != nil:
-			err = erasure[Submission, *Submission, SubmissionEdit]{Submissions, s, stored.Key, s.eraseSubmission}.run(ctx)
-		case review != nil:
-			err = erasure[Review, *Review, ReviewEdit]{Reviews, s, stored.Key, s.eraseReview}.run(ctx)
+		if kind, _, _ := resource.KindOf(stored.Key); kind == reviewKind {
+			err = eraseFrom(ctx, s, Reviews, stored, s.eraseReview)
+		} else {
+			err = eraseFrom(ctx, s, Submissions, stored, s.eraseSubmission)
 		}
 		if err != nil {
 			return next, err
@@ -162,43 +161,35 @@ func (p Person) eraseReview(r *Review) string {
 	return r.ProgramID
 }
 
-// erasure erases a person from the record of a key.
-type erasure[R any, P resource.Record[R], D resource.Draft[P]] struct {
-	kind *resource.Kind[R, P, D]
-	in   Search
-	key  table.Key
-	edit func(P) string
-}
-
-func (e erasure[R, P, D]) run(ctx context.Context) error {
-	_, err := write.Run[bool](ctx, e.in.Table, e)
+// eraseFrom writes the record of an item without the person; nothing for a record of another person.
+func eraseFrom[R any, P resource.Record[R], D resource.Draft[P]](
+	ctx context.Context, s Search, kind *resource.Kind[R, P, D], stored table.Item, edit func(P) string,
+) error {
+	before, err := kind.Decode(stored)
+	if err != nil {
+		return err
+	}
+	after, err := kind.Decode(stored)
+	if err != nil {
+		return err
+	}
+	program := edit(after)
+	if program == "" {
+		return nil
+	}
+	writes, err := kind.Of(s.Store, resource.Owner{Org: s.Org, Parent: program}).Again(ctx, erased, before, after)
+	if err == nil {
+		err = change.Commit(ctx, s.Table, writes...)
+	}
+	if !errors.Is(err, table.ErrStale) {
+		return err
+	}
+	stored, err = s.Table.Get(ctx, stored.Key)
+	if errors.Is(err, table.ErrNotFound) {
+		return nil // The next round finds a record that was deleted or restored meanwhile.
+	}
+	if err == nil {
+		err = eraseFrom(ctx, s, kind, stored, edit)
+	}
 	return err
-}
-
-func (e erasure[R, P, D]) Reads() []table.Key { return []table.Key{e.key} }
-
-func (e erasure[R, P, D]) More(write.Items) []table.Key { return nil }
-
-func (e erasure[R, P, D]) Touches(write.Items) []string { return nil }
-
-// Plan writes the record without the person; nothing for a record of another person.
-func (e erasure[R, P, D]) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	plan := &write.Plan{Answer: true}
-	stored, found := got[e.key]
-	if !found {
-		return plan, nil
-	}
-	before, err := e.kind.Decode(stored)
-	if err != nil {
-		return nil, err
-	}
-	after, err := e.kind.Decode(stored)
-	if err != nil {
-		return nil, err
-	}
-	if program := e.edit(after); program != "" {
-		all := e.kind.Of(e.in.Store, resource.Owner{Org: e.in.Org, Parent: program})
-		plan.Writes, err = all.Again(ctx, erased, before, after)
-	}
-	return plan, err
 }

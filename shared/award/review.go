@@ -120,29 +120,26 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 	return r.checkTexts("comment")
 }
 
-// maxTexts bounds the comment and the texts of the answers together, in bytes of JSON. All answers of a scorecard
-// without a text take less than the other half of the bytes of a review.
-const maxTexts = 6 << 10
+// maxTexts bounds the comment and the values of the answers together, in bytes of JSON. The rest of a review with all
+// answers of a scorecard takes less than the other half of the bytes of a review.
+const maxTexts = 6_500
 
 // checkTexts returns the 400 of the first text that does not fit beside those before. comment is the name of the comment.
 func (r *Review) checkTexts(comment string) error {
-	names, texts := []string{comment}, []any{r.Comment}
-	for i, s := range r.Scores {
-		if _, ok := s.Value.(string); ok {
-			names, texts = append(names, fmt.Sprintf("scores[%d].value", i)), append(texts, s.Value)
-		}
+	left, at := maxTexts-bytesOf(r.Comment), comment
+	for i := 0; i < len(r.Scores) && left >= 0; i++ {
+		left, at = left-bytesOf(r.Scores[i].Value), fmt.Sprintf("scores[%d].value", i)
 	}
-	length := 0
-	for i, name := range names {
-		data, err := wire.Encode(texts[i])
-		if length += len(data); err == nil && length > maxTexts {
-			err = apierr.Invalid(name, "All texts of a review together must not be longer than %d bytes of JSON.", maxTexts)
-		}
-		if err != nil {
-			return err
-		}
+	if left < 0 {
+		return apierr.Invalid(at, "The comment and the answers of a review together must not be longer than %d bytes of JSON.", maxTexts)
 	}
 	return nil
+}
+
+// bytesOf returns the length of the JSON of a value from JSON.
+func bytesOf(value any) int {
+	data, _ := wire.Encode(value)
+	return len(data)
 }
 
 // codeEnded is the code of a change of a review that has ended.

@@ -47,14 +47,6 @@ type Submitter struct {
 	ContactID *string `json:"contact_id,omitempty" format:"uuid" doc:"The contact of the organization, where there is one."`
 }
 
-// contact returns the id of the contact; empty without one.
-func (s *Submitter) contact() string {
-	if s.ContactID == nil {
-		return ""
-	}
-	return *s.ContactID
-}
-
 // Answer is an answer of the form of a submission.
 type Answer struct {
 	FieldID      string `json:"field_id" format:"uuid" doc:"The field's id, the same in all submissions of the program."`

@@ -81,19 +81,18 @@ func (c Collection[R, P, D]) again(ctx context.Context, ids []string) (map[strin
 	for _, id := range ids {
 		keys = append(keys, c.key(id), c.owner.DeletedKey(c.kind.Name, id))
 	}
-	got, err := c.Table.GetMany(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
+	all, err := c.stored(ctx, keys)
 	answers := map[string]any{}
-	for _, stored := range got {
-		r, err := decode[R, P](stored)
-		if r, err = c.shown(ctx, r, err); err != nil {
+	for i, r := range all {
+		if all[i], err = c.finished(ctx, r, err); err != nil {
 			return nil, err
 		}
-		answers[r.RecordID()] = r
+		answers[r.RecordID()] = all[i]
 	}
-	return answers, nil
+	if err == nil {
+		err = c.complete(ctx, all...)
+	}
+	return answers, err
 }
 
 // entry is an operation of a bulk on the record of an id.

@@ -100,47 +100,37 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	if err := s.finish(ctx, step); err != nil {
 		return nil, err
 	}
-	numbered, err := s.serial(step, got)
+	writes, err := s.serial(step, got)
 	if err != nil {
 		return nil, err
 	}
 	noted := s.noted(ctx, step)
-	held, err := s.holds(step, got)
-	if err != nil {
-		return nil, err
-	}
-	sums, err := s.sums(step, got)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.fits(step); err != nil {
-		return nil, err
+	for _, part := range []func(record.Step[R], write.Items) ([]table.Write, error){
+		s.holds, s.sums, s.fits, s.number, s.mayDelete,
+	} {
+		some, err := part(step, got)
+		if err != nil {
+			return nil, err
+		}
+		writes = append(writes, some...)
 	}
 	stored, err := s.store(step)
 	if err != nil {
 		return nil, err
 	}
-	number, err := s.number(step.Verb, got)
-	if err != nil {
-		return nil, err
-	}
-	childless, err := s.mayDelete(step, got)
-	if err != nil {
-		return nil, err
-	}
-	writes := slices.Concat(stored, numbered, held, number, s.parent(step, got), []table.Write{noted.Write()}, childless, sums)
+	writes = slices.Concat(stored, writes, s.parent(step, got), []table.Write{noted.Write()})
 	if s.kind.Security != nil {
 		writes = append(writes, tenancy.SecurityWrites(noted, s.kind.Security(P(step.Before), P(step.After)))...)
 	}
 	return writes, nil
 }
 
-// fits returns the 400 of a new version that has more bytes than the kind allows.
-func (s storage[R, P, D]) fits(step record.Step[R]) error {
+// fits returns the 400 of a new version that has more bytes than the kind allows. It has no writes.
+func (s storage[R, P, D]) fits(step record.Step[R], _ write.Items) ([]table.Write, error) {
 	if s.kind.Bytes == 0 || step.Verb != record.Created && step.Verb != record.Updated {
-		return nil
+		return nil, nil
 	}
-	return s.bound(step.After, s.kind.Bytes)
+	return nil, s.bound(step.After, s.kind.Bytes)
 }
 
 // finish finishes the stored record. It returns table.ErrStale if the record has changed by that.
@@ -240,8 +230,8 @@ func countedBy(verb record.Verb) int {
 // number returns the write that counts the record. It refuses a record too many. The
 // number is exact: of two creations at a time, the second is planned again. An update of a kind that is Watched
 // writes the same number again.
-func (s storage[R, P, D]) number(verb record.Verb, got write.Items) ([]table.Write, error) {
-	by := countedBy(verb)
+func (s storage[R, P, D]) number(step record.Step[R], got write.Items) ([]table.Write, error) {
+	by := countedBy(step.Verb)
 	if by == 0 && !s.kind.Watched {
 		return nil, nil
 	}

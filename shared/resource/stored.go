@@ -163,22 +163,18 @@ func (c Collection[R, P, D]) pageOfLong(ctx context.Context, q page.Query, keep 
 	}
 	slices.SortFunc(headers, c.kind.Compare)
 	part := page.Slice(q, headers)
-	ids := make([]string, len(part.Results))
+	keys := make([]table.Key, len(part.Results))
 	for i, short := range part.Results {
-		ids[i] = short.RecordID()
+		keys[i] = c.key(short.RecordID())
 	}
-	if part.Results, err = c.stored(ctx, ids); err != nil {
+	if part.Results, err = c.stored(ctx, keys); err != nil {
 		return nil, err
 	}
 	return part, c.complete(ctx, part.Results...)
 }
 
-// stored returns the stored records of ids, without those that others have deleted meanwhile.
-func (c Collection[R, P, D]) stored(ctx context.Context, ids []string) ([]P, error) {
-	keys := make([]table.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = c.key(id)
-	}
+// stored returns the stored records of keys, without those that others have deleted meanwhile.
+func (c Collection[R, P, D]) stored(ctx context.Context, keys []table.Key) ([]P, error) {
 	got, err := c.Table.GetMany(ctx, keys)
 	if err != nil {
 		return nil, err

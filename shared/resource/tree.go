@@ -29,7 +29,11 @@ func below(numbers map[string]int) (ids []string) {
 
 // nest completes records with the records below them, whose ids are lower.
 func (c Collection[R, P, D]) nest(ctx context.Context, all []P, lower []string) error {
-	next, err := c.stored(ctx, lower)
+	keys := make([]table.Key, len(lower))
+	for i, id := range lower {
+		keys[i] = c.key(id)
+	}
+	next, err := c.stored(ctx, keys)
 	if err != nil {
 		return err
 	}
