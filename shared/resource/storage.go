@@ -106,7 +106,7 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	}
 	noted := s.noted(ctx, step)
 	for _, part := range []func(record.Step[R], write.Items) ([]table.Write, error){
-		s.holds, s.sums, s.fits, s.number, s.mayDelete,
+		s.holds, s.sums, s.number, s.mayDelete,
 	} {
 		some, err := part(step, got)
 		if err != nil {
@@ -125,12 +125,12 @@ func (s storage[R, P, D]) Writes(ctx context.Context, step record.Step[R], got w
 	return writes, nil
 }
 
-// fits returns the 400 of a new version that has more bytes than the kind allows. It has no writes.
-func (s storage[R, P, D]) fits(step record.Step[R], _ write.Items) ([]table.Write, error) {
+// fits returns the 400 of a new version that has more bytes than the kind allows.
+func (s storage[R, P, D]) fits(step record.Step[R]) error {
 	if s.kind.Bytes == 0 || step.Verb != record.Created && step.Verb != record.Updated {
-		return nil, nil
+		return nil
 	}
-	return nil, s.bound(step.After, s.kind.Bytes)
+	return s.bound(step.After, s.kind.Bytes)
 }
 
 // finish finishes the stored record. It returns table.ErrStale if the record has changed by that.
@@ -173,6 +173,9 @@ func (s storage[R, P, D]) noted(ctx context.Context, step record.Step[R]) change
 // store returns the writes of the record itself. A deletion and a restore move the record to
 // another key.
 func (s storage[R, P, D]) store(step record.Step[R]) ([]table.Write, error) {
+	if err := s.fits(step); err != nil {
+		return nil, err
+	}
 	h := P(step.After).header()
 	h.meta.Parent = s.owner.Parent
 	item, err := encode(s.Key(h.ID, h.DeletedAt != nil), P(step.After))
