@@ -1,10 +1,16 @@
 package awards_test
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
@@ -12,6 +18,8 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
+	"lectern/shared/purge"
+	"lectern/shared/table"
 )
 
 // TestAProgramBeginsWithARound that cannot be deleted.
@@ -161,4 +169,45 @@ func TestAPurgeLeavesWholeNumbers(t *testing.T) {
 	require.Positive(t, h.Maintain(31).Records)
 	it.EngineOf(t, h.Stack).RequireWhole(t)
 	h.command("NOT_FOUND", "award-restore", object{"kind": "program"})
+}
+
+// onePage is a client of the table that reads one page of a partition.
+type onePage struct {
+	table.Client
+	partition string
+}
+
+func (c onePage) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	pk, _ := in.ExpressionAttributeValues[":pk"].(*types.AttributeValueMemberS)
+	if pk.Value == c.partition && len(in.ExclusiveStartKey) > 0 {
+		return nil, it.ErrEnded
+	}
+	return c.Client.Query(ctx, in, o...)
+}
+
+// TestAPurgeOfALargeProgram removes the records of a page before it reads the next one.
+func TestAPurgeOfALargeProgram(t *testing.T) {
+	h := startHouse(t, nil)
+	key := h.owner().Key("award_submission", h.submit("ada").ID())
+	stored, err := h.Table(t).Get(t.Context(), key)
+	require.NoError(t, err)
+	for range 150 {
+		id, noise := uuid.NewString(), make([]byte, 10_000)
+		_, _ = rand.Read(noise)
+		data := strings.ReplaceAll(string(stored.Data), stored.SK[len(stored.SK)-len(id):], id)
+		data = strings.TrimSuffix(data, "}") + fmt.Sprintf(`,"noise":"%x"}`, noise)
+		item := table.Item{Key: h.owner().Key("award_submission", id), Version: 1, Data: []byte(data)}
+		require.NoError(t, h.Table(t).Transact(t.Context(), table.Insert(item)))
+	}
+	h.do(200, http.MethodDelete, "?force=true", nil)
+	engine, counts := it.EngineOf(t, h.Stack), purge.Counts{}
+	later := time.Now().Add(31 * 24 * time.Hour)
+	store := purge.Store{Now: func() time.Time { return later }, Until: later, Counts: &counts}
+	store.Table = table.New(onePage{engine.Client, h.owner().Partition()}, engine.Table)
+	require.ErrorIs(t, store.Records(t.Context(), h.Org, 0), it.ErrEnded)
+	require.Positive(t, counts.Records)
+	store.Table = h.Table(t)
+	require.NoError(t, store.Records(t.Context(), h.Org, 0))
+	require.Equal(t, int64(153), counts.Records, "the submissions, the round and the program")
+	require.Empty(t, engine.Dump(t).Below(h.owner().Partition()))
 }
