@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Codes of errors, for programs (spec.md section 7). The packages of records define the codes
@@ -80,6 +82,15 @@ func (e *Error) With(key string, value any) *Error {
 		e.Details = map[string]any{}
 	}
 	e.Details[key] = value
+	return e
+}
+
+// HeaderRetryAfter is the header of a refusal that says after how many seconds the request may succeed.
+const HeaderRetryAfter = "Retry-After"
+
+// RetryAfter sets the header Retry-After, in whole seconds and at least 1, and returns the error.
+func (e *Error) RetryAfter(wait time.Duration) *Error {
+	e.Header = http.Header{HeaderRetryAfter: {strconv.FormatInt(int64(max(wait, 0)/time.Second)+1, 10)}}
 	return e
 }
 

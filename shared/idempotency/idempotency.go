@@ -12,7 +12,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -137,9 +136,7 @@ func (k *Key) refused(err error) error {
 		return err
 	}
 	wait := claimed.Until.Sub(k.job.Now())
-	e := apierr.Conflict(CodeInUse, "A request with this idempotency key is being served.")
-	e.Header = http.Header{"Retry-After": {strconv.FormatInt(int64(max(wait, 0)/time.Second)+1, 10)}}
-	return e
+	return apierr.Conflict(CodeInUse, "A request with this idempotency key is being served.").RetryAfter(wait)
 }
 
 // checkKey refuses a key that is empty, too long or not printable ASCII.

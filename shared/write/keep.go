@@ -137,10 +137,12 @@ func (b *bulk) settle(ctx context.Context) {
 	b.settled = b.key.Finish(ctx, rest) == nil
 }
 
-// mayPass reports whether a result is an error of the service, which another try may avoid.
+// mayPass reports whether a result is an error that another try may avoid: an error of the service, or a refusal with
+// Retry-After.
 func mayPass(r Result) bool {
 	var refused *apierr.Error
-	return r.Err != nil && (!errors.As(r.Err, &refused) || refused.Status >= 500)
+	return r.Err != nil && (!errors.As(r.Err, &refused) || refused.Status >= 500 ||
+		refused.Header.Get(apierr.HeaderRetryAfter) != "")
 }
 
 // release gives the key back when the bulk has not settled. A transaction in doubt may still

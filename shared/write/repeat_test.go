@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -140,6 +141,26 @@ func TestAFaultIsNotKeptUnderTheKey(t *testing.T) {
 			require.True(t, key.Replays())
 		})
 	}
+}
+
+// TestARefusalWithRetryAfterIsNotKept: a repetition does the operation, and only this one.
+func TestARefusalWithRetryAfterIsNotKept(t *testing.T) {
+	to := tabletest.Start(t)
+	k := newKeys(to)
+	all := entries("p", creates(3))
+	refused := slices.Clone(all)
+	refused[1].Err = apierr.Conflict("BUSY", "Try again.").RetryAfter(time.Second)
+	ctx, key := k.begin(t)
+	results, err := write.Bulk(ctx, to, batch(refused))
+	require.NoError(t, err)
+	require.Equal(t, refused[1].Err, results[1].Err)
+	require.False(t, key.Replays())
+	ctx, _ = k.begin(t)
+	results, err = write.Bulk(ctx, to, batch(all))
+	require.NoError(t, err)
+	requireSuccess(t, results, 3)
+	_, key = k.begin(t)
+	require.True(t, key.Replays())
 }
 
 // TestAFailureToPrepareGivesTheKeyBack also for a panic.
