@@ -111,15 +111,16 @@ func (e entry[R, P, D]) Reads() []table.Key { return e.op.Reads() }
 
 func (e entry[R, P, D]) More(got write.Items) []table.Key { return e.op.More(got) }
 
-// maxOperations is how many operations a bulk may have (gaps.md section 3).
-const maxOperations = 100
+// MaxOperations is how many operations a bulk may have (gaps.md section 3).
+const MaxOperations = 100
 
 // Touches returns the record and its unique values, old and new. Operations of a bulk change the number of
-// records together, unless the number is near the limit: then each that changes the number waits for the earlier ones.
+// records together, unless the number is near the limit: then each that changes the number waits for the earlier ones
+// that change the number too.
 func (e entry[R, P, D]) Touches(got write.Items) []string {
 	names := []string{e.id}
 	number, _, err := countOf(got, e.in.countKey())
-	if e.counts && (err != nil || number+maxOperations > e.in.most()) {
+	if e.counts && (err != nil || number+MaxOperations > e.in.Limit()) {
 		names = append(names, e.in.countKey().SK)
 	}
 	if e.in.kind.Unique == nil {

@@ -244,8 +244,8 @@ func (c Collection[R, P, D]) records(force bool) record.Records[R] {
 	return record.Records[R]{Table: c.Table, Now: c.Now, Storage: storage[R, P, D]{c, force}}
 }
 
-// most returns how many records there may be.
-func (c Collection[R, P, D]) most() int {
+// Limit returns how many records there may be.
+func (c Collection[R, P, D]) Limit() int {
 	if c.Most > 0 {
 		return min(c.kind.Max, int(c.Most))
 	}

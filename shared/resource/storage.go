@@ -242,7 +242,7 @@ func (s storage[R, P, D]) number(step record.Step[R], got write.Items) ([]table.
 	if err != nil {
 		return nil, err
 	}
-	if most := s.most(); by > 0 && number >= most && !s.Unlimited {
+	if most := s.Limit(); by > 0 && number >= most && !s.Unlimited {
 		return nil, apierr.TooMany(s.kind.Many, number, most, cmp.Or(s.kind.Advice, apierr.DeleteSome))
 	}
 	stored.Key = s.countKey()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"lectern/shared/apierr"
 	"lectern/shared/change"
@@ -73,12 +74,13 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 	return applied, nil
 }
 
-// inBulks writes entries in their order, some at a time, and yields the index and the result of each. The next are
-// written after all results before were taken. An error of a whole bulk is the last result.
+// inBulks writes entries in their order, as many at a time as a bulk has operations, and yields the index and the
+// result of each. The next are written after all results before were taken. An error of a whole bulk is the last result.
 func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[int, write.Result] {
 	return func(yield func(int, write.Result) bool) {
-		for first := 0; first < len(all); first += atOnce {
-			results, err := write.Bulk(ctx, t, write.Batch{Entries: all[first:min(first+atOnce, len(all))]})
+		first := 0
+		for some := range slices.Chunk(all, resource.MaxOperations) {
+			results, err := write.Bulk(ctx, t, write.Batch{Entries: some})
 			if err != nil {
 				results = []write.Result{{Err: err}}
 			}
@@ -90,6 +92,7 @@ func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[i
 			if err != nil {
 				return
 			}
+			first += len(some)
 		}
 	}
 }

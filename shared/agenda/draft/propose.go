@@ -48,11 +48,8 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 	if err != nil {
 		return nil, err
 	}
-	for _, session := range p.SessionIDs {
-		ids[session] += "" // A session without a placement gets one.
-	}
-	if n := len(ids); n > MaxSessions {
-		return nil, apierr.Invalid("session_ids", "The draft would place %d sessions; the most are %d. Name fewer.", n, MaxSessions)
+	if n, most := len(all)+missing(ids, p.SessionIDs), l.placements.Limit(); n > most {
+		return nil, apierr.Invalid("session_ids", "The draft would place %d sessions; the most are %d. Name fewer.", n, most)
 	}
 	result := solver.Solve(p)
 	if result.Interrupted {
@@ -64,11 +61,24 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 		Score: result.Score, Seed: w.Seed, Steps: result.Steps,
 	}
 	places := slices.Concat(result.Placed, withoutPlaces(a, result.Unplaced))
+	if len(places) == 0 {
+		return made, nil
+	}
 	defer l.release(ctx) // Also after an error of take, which may be a lost answer.
 	if err := l.take(ctx); err != nil {
 		return nil, err
 	}
 	return made, made.write(ctx, l.placements, ids, places)
+}
+
+// missing returns how many sessions have no placement among ids.
+func missing(ids map[string]string, sessions []string) (n int) {
+	for _, session := range sessions {
+		if ids[session] == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // withoutPlaces returns the sessions that lose their places, so that no other session is in conflict with them.

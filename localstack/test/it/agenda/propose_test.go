@@ -8,8 +8,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/functions/agendaplanning"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/api"
 )
 
 // wanted returns the body of a proposal: a Monday from nine to twelve, in slots of half an hour.
@@ -64,8 +66,10 @@ func TestADraftIsFilledWithAProposal(t *testing.T) {
 	require.EqualValues(t, 1, one["placed"])
 	require.Equal(t, p.at(15, 16, "Big"), p.placed(draft)[big])
 	require.Equal(t, placed[first], p.placed(draft)[first])
+	shown := p.Do(200, http.MethodGet, draft, nil)
 	none := p.propose(200, draft, object{"statuses": []any{"decline_queue"}})
 	require.Equal(t, object{"placed": 0.0, "unplaced": []any{}}, it.Pick(none, "placed", "unplaced"))
+	require.Equal(t, shown, p.Do(200, http.MethodGet, draft, nil), "a proposal that writes nothing locks nothing")
 
 	p.Do(200, http.MethodPost, draft+"/commit", nil)
 	require.Equal(t, p.at(15, 16, "Big"), p.isAt(big))
@@ -140,4 +144,17 @@ func TestARoomIsDeletedDuringAProposal(t *testing.T) {
 	for _, place := range p.placed(draft) {
 		require.Equal(t, nowhere, place)
 	}
+}
+
+// TestADraftHasAsManySessionsAsItMay: a proposal of more is refused and writes nothing.
+func TestADraftHasAsManySessionsAsItMay(t *testing.T) {
+	p := newProposing(t)
+	p.renew()
+	most := func(records int64) *it.Client {
+		return p.ServeGroup(agendaplanning.Group, func(e *api.Env) { e.MostRecords = records })
+	}
+	it.RequireInvalid(t, p.proposeOn(most(59), onFirst).JSON(t), "session_ids")
+	require.Equal(t, "before, before", p.days())
+	require.Equal(t, "ok", outcome(t, p.proposeOn(most(60), onFirst)))
+	require.Equal(t, "first, first", p.days())
 }
