@@ -23,8 +23,12 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 		return d, err
 	}
 	o.Parent = id
+	in := Sessions.Of(s, o)
 	c := claim{drafts: all, id: id, origin: change.OriginOf(ctx)}
-	c.whole = whole{all.Acting(committed, id, c.commit), Sessions.Of(s, o), check}
+	c.exclusive = exclusive{
+		Op: all.Acting(committed, id, c.commit), number: numberKey(in),
+		check: func(ctx context.Context, _ table.Item) error { return check(ctx, in) },
+	}
 	d, err := write.Run[*Draft](ctx, s.Table, c)
 	if err != nil {
 		return nil, err
@@ -34,7 +38,7 @@ func Commit(ctx context.Context, s resource.Store, o resource.Owner, id string) 
 
 // claim is the operation that begins a commit.
 type claim struct {
-	whole
+	exclusive
 	drafts drafts
 	id     string
 	origin change.Origin
@@ -42,7 +46,7 @@ type claim struct {
 
 // commit changes the draft.
 func (c claim) commit(d *Draft) error {
-	if err := writer("").mayWrite(d.Status, d.Hidden(), c.drafts.Now()); err != nil {
+	if err := noProposal.mayWrite(d.Status, d.Hidden(), c.drafts.Now()); err != nil {
 		return err
 	}
 	d.Status = StatusCommitted
@@ -57,14 +61,14 @@ func (c claim) Plan(ctx context.Context, got write.Items) (plan *write.Plan, err
 			return &write.Plan{Answer: d}, err
 		}
 	}
-	return c.whole.Plan(ctx, got)
+	return c.exclusive.Plan(ctx, got)
 }
 
 // atOnce is how many placements are read with their sessions at a time: 30 MB of the largest sessions.
 const atOnce = 200
 
 // check returns a 409 that names the placements that cannot be applied.
-func check(ctx context.Context, in placements, _ int64) error {
+func check(ctx context.Context, in placements) error {
 	all, err := in.List(ctx)
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 // state is the hidden part of a draft.
 type state struct {
 	// Proposal is the id of the proposal that locks the draft until Until; empty without a lock.
-	Proposal writer    `json:"proposal,omitempty"`
-	Until    wire.Time `json:"until,omitzero"`
+	Proposal proposalID `json:"proposal,omitempty"`
+	Until    wire.Time  `json:"until,omitzero"`
 	// At is the time of the claim of a commit, Origin the origin of the request.
 	At     wire.Time     `json:"at,omitzero"`
 	Origin change.Origin `json:"origin,omitzero"`
@@ -45,12 +45,15 @@ func (d *Draft) keep(s state) error {
 	return err
 }
 
-// writer is the id of the proposal that writes to a draft; empty for another writer.
-type writer string
+// proposalID is the id of the proposal that writes to a draft.
+type proposalID string
 
-// mayWrite returns the 409 of a write to a draft of a status and a hidden part: for a committed draft, for a draft under
-// the lock of another proposal, and for a proposal without a lock.
-func (w writer) mayWrite(status string, hidden json.RawMessage, now time.Time) error {
+// noProposal is the proposalID of a write that belongs to no proposal.
+const noProposal proposalID = ""
+
+// mayWrite refuses a write to a committed draft, a write to a draft that another proposal locks, and a write of a
+// proposal that has lost its lock: each is a 409.
+func (id proposalID) mayWrite(status string, hidden json.RawMessage, now time.Time) error {
 	if status == StatusCommitted {
 		return closed()
 	}
@@ -58,44 +61,53 @@ func (w writer) mayWrite(status string, hidden json.RawMessage, now time.Time) e
 	if err != nil {
 		return err
 	}
-	if !now.Before(s.Until.Time) {
-		s.Proposal = ""
+	left := s.Until.Sub(now)
+	if left <= 0 {
+		left, s.Proposal = 0, noProposal
 	}
-	if s.Proposal != w {
-		return busy("A proposal is being written into the draft. Try again in a few seconds.")
+	switch {
+	case s.Proposal == id:
+		return nil
+	case id != noProposal:
+		return busy(left, "The proposal took too long and has lost its lock on the draft. Try again.")
 	}
-	return nil
+	return busy(left, "A proposal is being written into the draft. Try again: the draft is free within %d seconds.",
+		1+int(left.Seconds()))
 }
 
-// busy returns the 409 of a draft that others write to.
-func busy(message string) error { return apierr.Conflict("DRAFT_BUSY", message) }
+// busy returns the 409 of a draft that others write to, for another try after a time.
+func busy(wait time.Duration, format string, args ...any) error {
+	return apierr.Conflict("DRAFT_BUSY", fmt.Sprintf(format, args...)).RetryAfter(wait)
+}
 
-// whole is a change of a draft that depends on all placements: no placement changes between check and the change.
-// check gets the version of the number of placements, which each write of a placement raises; 0 before the first.
-type whole struct {
+// exclusive is a change of a draft that depends on all placements: no placement changes between check and the change.
+// check gets the number of placements. Each write of a placement raises the version of the number, which is 0 before
+// the first.
+type exclusive struct {
 	write.Op
-	placements placements
-	check      func(ctx context.Context, in placements, version int64) error
+	number table.Key
+	check  func(ctx context.Context, number table.Item) error
 }
 
-func (w whole) numberKey() table.Key { return w.placements.Owner().CountKey(Sessions.Name) }
+// numberKey returns the key of the number of placements.
+func numberKey(in placements) table.Key { return in.Owner().CountKey(Sessions.Name) }
 
 // Reads returns the keys of the draft and of the number of placements.
-func (w whole) Reads() []table.Key { return append(w.Op.Reads(), w.numberKey()) }
+func (e exclusive) Reads() []table.Key { return append(e.Op.Reads(), e.number) }
 
 // Plan adds the check and the condition to the change.
-func (w whole) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
-	plan, err := w.Op.Plan(ctx, got)
+func (e exclusive) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
+	plan, err := e.Op.Plan(ctx, got)
 	if err != nil {
 		return nil, err
 	}
-	number, found := got[w.numberKey()]
-	if err := w.check(ctx, w.placements, number.Version); err != nil {
+	number, found := got[e.number]
+	if err := e.check(ctx, number); err != nil {
 		return nil, err
 	}
-	unchanged := table.Absent(w.numberKey())
+	unchanged := table.Absent(e.number)
 	if found {
-		unchanged = table.Version(w.numberKey(), number.Version)
+		unchanged = table.Version(e.number, number.Version)
 	}
 	plan.Writes = append(plan.Writes, unchanged)
 	return plan, nil
@@ -103,7 +115,7 @@ func (w whole) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 
 // lock is the lock of a proposal on a draft. placements are written in the name of the proposal.
 type lock struct {
-	proposal   writer
+	proposal   proposalID
 	draft      string
 	drafts     drafts
 	placements placements
@@ -116,10 +128,10 @@ type lock struct {
 // newLock returns the lock for a new proposal, not taken yet, and the placements of the draft. The error is a 404
 // without the draft, and a 409 for a committed or locked draft.
 func newLock(ctx context.Context, s resource.Store, o resource.Owner, id string) (*lock, []*Session, error) {
-	l := &lock{proposal: writer(s.NewID()), draft: id, drafts: Drafts.Of(s, o)}
+	l := &lock{proposal: proposalID(s.NewID()), draft: id, drafts: Drafts.Of(s, o)}
 	d, err := l.drafts.Get(ctx, id)
 	if err == nil {
-		err = writer("").mayWrite(d.Status, d.Hidden(), s.Now())
+		err = noProposal.mayWrite(d.Status, d.Hidden(), s.Now())
 	}
 	if err != nil {
 		return nil, nil, err
@@ -128,7 +140,7 @@ func newLock(ctx context.Context, s resource.Store, o resource.Owner, id string)
 	written.Admit = l.proposal.admit
 	o.Parent = id
 	l.placements = written.Of(s, o)
-	key := whole{placements: l.placements}.numberKey()
+	key := numberKey(l.placements)
 	got, err := s.Table.GetMany(ctx, []table.Key{key})
 	if err != nil {
 		return nil, nil, err
@@ -139,9 +151,11 @@ func newLock(ctx context.Context, s resource.Store, o resource.Owner, id string)
 }
 
 // A lock ends a little after the request, since clocks differ. A request without an end has the longest lock.
+// releaseTime is the longest time of a release, also after the end of the request.
 const (
-	grace   = 5 * time.Second
-	longest = time.Minute
+	grace       = 5 * time.Second
+	longest     = time.Minute
+	releaseTime = 2 * time.Second
 )
 
 // take takes the lock until the request has ended. The error is a 409 if the draft is committed or locked, or a
@@ -152,38 +166,45 @@ func (l *lock) take(ctx context.Context) error {
 		left = time.Until(end) + grace
 	}
 	l.until = wire.At(l.drafts.Now().Add(left))
-	op := whole{l.drafts.Acting(locked, l.draft, l.lock), l.placements, l.unchanged}
+	op := exclusive{l.drafts.Acting(locked, l.draft, l.setLock), numberKey(l.placements), l.unchanged}
 	_, err := write.Run[*Draft](ctx, l.drafts.Table, op)
 	return err
 }
 
-// lock changes the draft.
-func (l *lock) lock(d *Draft) error {
-	if err := writer("").mayWrite(d.Status, d.Hidden(), l.drafts.Now()); err != nil {
+// setLock locks the draft.
+func (l *lock) setLock(d *Draft) error {
+	if err := noProposal.mayWrite(d.Status, d.Hidden(), l.drafts.Now()); err != nil {
 		return err
 	}
 	return d.keep(state{Proposal: l.proposal, Until: l.until})
 }
 
 // unchanged refuses the lock if a placement was written since newLock.
-func (l *lock) unchanged(_ context.Context, _ placements, version int64) error {
-	if version != l.read {
-		return busy("Others have changed the draft during the search. Try again.")
+func (l *lock) unchanged(_ context.Context, number table.Item) error {
+	if number.Version != l.read {
+		return busy(0, "Others have changed the draft during the search. Try again.")
 	}
 	return nil
 }
 
-// release ends the lock, if the proposal has it. Where that fails, the lock ends by its time.
+// release ends the lock, if the proposal has it. A release does not delay the answer beyond the end of the request.
+// Where release fails, the lock ends by its time.
 func (l *lock) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), write.LastStep+time.Second)
+	left := releaseTime
+	if end, ok := ctx.Deadline(); ok && ctx.Err() == nil {
+		left = min(left, time.Until(end))
+	}
+	// With a deadline that is near, write.Run would not try again after a change of the draft's name.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	defer time.AfterFunc(left, cancel).Stop()
 	_, _ = write.Run[*Draft](ctx, l.drafts.Table, l.drafts.Acting(unlocked, l.draft, l.unlock))
 }
 
-// unlock returns an error, which ends the operation, without the lock.
+// unlock removes the lock. It returns an error if the proposal does not have the lock.
 func (l *lock) unlock(d *Draft) error {
 	if s, err := d.state(); err != nil || s.Proposal != l.proposal {
-		return busy("The proposal has no lock.")
+		return busy(0, "The proposal has no lock.")
 	}
 	d.Hide(nil)
 	return nil

@@ -43,7 +43,7 @@ const MaxSessions = 5000
 var Sessions = &resource.Kind[Session, *Session, SessionDraft]{
 	Name: "draft_session", Title: "Draft session", Many: "draft sessions", Max: MaxSessions, Parent: names,
 	Unique: func(p *Session) string { return p.SessionID }, UniqueField: "session_id",
-	Named: (*Session).named, Admit: writer("").admit,
+	Named: (*Session).named, Admit: noProposal.admit,
 	ReadsParent: func(*Session) bool { return true }, Watched: true,
 }
 
@@ -136,15 +136,18 @@ func (p *Session) target(o resource.Owner, found map[table.Key]table.Item) (t ta
 // exists reports whether the session is there and not deleted.
 func (t target) exists() bool { return t.body != nil && t.body.DeletedAt == nil }
 
-// admit refuses a write that the draft does not allow to the writer, and a session or room that the event does not
-// have. The placement keeps the place of the session at this time.
-func (w writer) admit(a resource.Admission[*Session]) error {
-	of, err := record.Decode[struct {
-		Status string        `json:"status"`
-		Meta   resource.Meta `json:"_"`
-	}](a.Parent)
+// storedDraft has what admit reads of a draft. Drafts.Decode would be an initialization cycle of Drafts and Sessions.
+type storedDraft struct {
+	Status string        `json:"status"`
+	Meta   resource.Meta `json:"_"`
+}
+
+// admit refuses a write that mayWrite refuses, and a session or room that the event does not have. The placement keeps
+// the place of the session at this time.
+func (id proposalID) admit(a resource.Admission[*Session]) error {
+	of, err := record.Decode[storedDraft](a.Parent)
 	if err == nil {
-		err = w.mayWrite(of.Status, of.Meta.Hidden, a.Now)
+		err = id.mayWrite(of.Status, of.Meta.Hidden, a.Now)
 	}
 	if err != nil || a.Verb == record.Deleted {
 		return err

@@ -77,14 +77,17 @@ func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solv
 	}
 	p.Deadline = time.Now().Add(time.Duration(w.TimeLimit) * time.Millisecond)
 	if end, ok := ctx.Deadline(); ok {
-		end = end.Add(-write.LastStep - time.Duration(len(p.SessionIDs))*timeToWrite)
+		end = end.Add(-write.LastStep - timeToLock - time.Duration(len(p.SessionIDs))*timeToWrite)
 		p.Deadline = slices.MinFunc([]time.Time{p.Deadline, end}, time.Time.Compare)
 	}
 	return p, nil
 }
 
-// timeToWrite is the time that the write of a placement takes beside others.
-const timeToWrite = 2 * time.Millisecond
+// timeToLock is the time that the lock takes, timeToWrite that of the write of a placement beside others.
+const (
+	timeToLock  = 200 * time.Millisecond
+	timeToWrite = 2 * time.Millisecond
+)
 
 // sessions returns the sessions to place, with their parents and subsessions. The error names a session
 // outside of the agenda.

@@ -130,12 +130,31 @@ func outcome(t testing.TB, answer stacktest.Answer) string {
 	return "ok"
 }
 
-// requireLive commits the draft, unless others have, and checks that each session is where the draft has placed it.
+// requireLive commits the draft, unless others have, and checks that each session is where the draft has placed it, and
+// that the draft keeps the time of the commit.
 func (p *proposing) requireLive() {
 	p.T.Helper()
 	require.Contains(p.T, []string{"ok", "DRAFT_COMMITTED"}, outcome(p.T, p.commit(p.Client)), "the lock is released")
 	for session, at := range p.planner.placed(p.draft) {
 		require.Equal(p.T, at, p.isAt(session))
+	}
+	changes, _ := p.changesOf(p.draft)
+	require.Greater(p.T, changes["committed_at"], p.Do(200, http.MethodGet, p.draft, nil)["created_at"])
+}
+
+// requireClosed checks that no proposal has unlocked a draft after its commit.
+func (p *proposing) requireClosed() {
+	p.T.Helper()
+	unlocked, changes := map[string]int64{}, it.ChangesOf(p.T, p.Stack)
+	for _, r := range changes {
+		if r.Action == "agenda_draft.unlocked" {
+			unlocked[r.RecordID] = max(unlocked[r.RecordID], r.Version)
+		}
+	}
+	for _, r := range changes {
+		if r.Action == "agenda_draft.committed" {
+			require.Less(p.T, unlocked[r.RecordID], r.Version)
+		}
 	}
 }
 
@@ -225,6 +244,7 @@ func TestOthersChangeADraftDuringAProposal(t *testing.T) {
 			})
 			slices.Sort(outcomes)
 			require.ElementsMatch(t, test.want, slices.Compact(outcomes))
+			p.requireClosed()
 		})
 	}
 }
