@@ -34,7 +34,7 @@ var Group = api.NewGroup("Agenda Planning", start, slices.Concat(
 	actions,
 	resource.Of(draft.Sessions, routes(resource.Routes{
 		Path: draftSessions, ID: "draftSessionId", Parent: "draftId", One: "DraftSession", Many: "DraftSessions",
-		About: aboutDraftSessions, Example: exampleDraftSession, Bulk: true,
+		About: aboutDraftSessions, Refusals: refusals, Example: exampleDraftSession, Bulk: true,
 	}), (*service).store),
 	[]api.Route[service]{listConflicts},
 ))

@@ -19,15 +19,14 @@ const (
 
 const (
 	aboutDrafts = "A draft is an agenda beside the live one. Drafts do not depend on each other; to delete one changes no session. " +
-		"A committed draft is closed: a write to it is a 409 `DRAFT_COMMITTED`, and to delete it needs `force=true`. " +
-		"A proposal changes the `updated_at` of the draft."
+		"A committed draft is closed: a write to it is a 409 `DRAFT_COMMITTED`, and to delete it needs `force=true`."
 	exampleDraft = `{"name": "Without parallel keynotes"}`
 
 	aboutDraftSessions = "A draft session is the place of a session in a draft: its times and its room, or none. " +
 		"A draft has each session once; another one is a 409 `DUPLICATE_SESSION_ID`. " +
-		"Sessions without a place in the draft stay where they are. " +
-		"While a proposal is written into the draft, a write is a 409 `DRAFT_BUSY`: " +
-		"send it again after a few seconds, a bulk under another `Idempotency-Key`."
+		"Sessions without a place in the draft stay where they are."
+	refusals = "While a proposal is written into the draft, a write is a 409 `DRAFT_BUSY`: send it again, " +
+		"also under the same `Idempotency-Key`. `Retry-After`, and the message in a bulk, say the longest wait."
 	exampleDraftSession = `{"session_id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "starts_at": "2027-05-10T09:00:00Z",` +
 		` "ends_at": "2027-05-10T10:00:00Z", "room_id": "9d1f7f0e-52ab-4f0c-8a8e-6a4f4a7f2b90"}`
 
@@ -48,7 +47,7 @@ const (
 		"409 `DRAFT_OUTDATED`, which names them, and changes nothing. " +
 		"What becomes so during the commit leaves its session as it is; `changes` names it. " +
 		"A second commit is a 409 `DRAFT_COMMITTED`. " +
-		"While a proposal is written into the draft, a commit is a 409 `DRAFT_BUSY`: send it again after a few seconds. " +
+		"While a proposal is written into the draft, a commit is a 409 `DRAFT_BUSY` with the longest wait as `Retry-After`: send it again. " +
 		"After a 503 the draft may be committed: read it, which finishes the commit, " +
 		"or send the request again under its `Idempotency-Key`."
 
@@ -59,8 +58,11 @@ const (
 		"Subsessions move with their session, within its time and room. A session without times takes an hour. " +
 		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
 		"Nothing is written if the time does not allow to try each session: a 400 that names `time_limit_ms`. " +
-		"While the proposal is written, a commit, another proposal and a write of a draft session are a 409 `DRAFT_BUSY`. " +
+		"While the proposal is written, a commit, another proposal and a write of a draft session are a 409 `DRAFT_BUSY` " +
+		"with the longest wait as `Retry-After`. " +
 		"So is a proposal if others change the draft during the search; it then writes nothing. Readers may see a part. " +
+		"A request that broke off may keep the draft busy for about half a minute. " +
+		"The `updated_at` of the draft changes. " +
 		"After another error the draft may have a part of the proposal; send the request again. For example:\n\n```json\n" + examplePropose +
 		"\n```\n\nThe answer:\n\n```json\n" + exampleProposal + "\n```"
 	examplePropose  = `{"days": [{"starts_at": "2027-05-10T09:00:00Z", "ends_at": "2027-05-10T18:00:00Z"}], "slot_minutes": 15, "seed": 1}`

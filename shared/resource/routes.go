@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
@@ -24,7 +25,9 @@ type Routes struct {
 	One, Many string
 	// About describes the kind in Markdown for the document, Example is the body of a create.
 	About, Example string
-	Read, Write    auth.Scopes
+	// Refusals says in Markdown why a write of any operation is refused; empty for a kind without.
+	Refusals    string
+	Read, Write auth.Scopes
 	// Reads and Writes are the buckets.
 	Reads, Writes ratelimit.Bucket
 	// Paged has the list answer in pages. Post adds the create as POST on the collection, and
@@ -41,6 +44,7 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	says := func(bucket ratelimit.Bucket, text string) []api.Option {
 		return append(names[:3:3], api.Limit(bucket), api.Describe(text))
 	}
+	writes := func(text string) []api.Option { return says(r.Writes, r.withRefusals(text)) }
 	one := r.Path + "/{" + r.ID + "}"
 	lists := r.lists(k.Above != nil)
 	list := api.Get("list"+r.Many, r.Path, handler(k, store, all.list), r.Read, says(r.Reads, lists)...)
@@ -53,31 +57,31 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	}
 	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
 	update := handler(k, store, all.update)
-	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, says(r.Writes, deletes)...)
+	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, writes(deletes)...)
 	if k.Above != nil {
-		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, says(r.Writes, deletes)...)
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, writes(deletes)...)
 	} else if k.MayDelete != nil {
-		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, says(r.Writes, deletes)...)
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, writes(deletes)...)
 	}
 	routes := []api.Route[S]{
 		list,
 		api.Post("create"+r.One, r.Path+"/create", create, r.Write, creates...),
 		get,
-		api.Put("update"+r.One, one, update, r.Write, says(r.Writes, updates)...),
+		api.Put("update"+r.One, one, update, r.Write, writes(updates)...),
 		remove,
 	}
 	if r.Post {
 		routes = append(routes, api.Post("post"+r.One, r.Path, create, r.Write, creates...))
 	}
 	if r.Patch {
-		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, says(r.Writes, updates)...))
+		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, writes(updates)...))
 	}
 	if r.Restore {
 		restore := handler(k, store, all.restore)
-		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, says(r.Writes, restores)...))
+		routes = append(routes, api.Post("restore"+r.One, one+"/restore", restore, r.Write, writes(restores)...))
 	}
 	if r.Bulk {
-		options := append(says(r.Writes, bulks), api.MaxBody(api.BulkBodyLimit))
+		options := append(writes(bulks), api.MaxBody(api.BulkBodyLimit))
 		routes = append(routes, api.Post("bulk"+r.Many, r.Path+"/bulk", handler(k, store, all.bulk), r.Write, options...))
 	}
 	return routes
@@ -109,8 +113,11 @@ func (r Routes) lists(tree bool) string {
 // creates returns the description of the create.
 func (r Routes) creates(most int, many string) string {
 	const form = "%s\n\nThere may be %d %s; one more is a 409 `LIMIT_REACHED`. For example:\n\n```json\n%s\n```"
-	return fmt.Sprintf(form, r.About, most, many, r.Example)
+	return fmt.Sprintf(form, r.withRefusals(r.About), most, many, r.Example)
 }
+
+// withRefusals returns the description of a write with the refusals.
+func (r Routes) withRefusals(text string) string { return strings.TrimSpace(text + " " + r.Refusals) }
 
 // located is the pointer to an input that names an owner.
 type located[I any] interface {
