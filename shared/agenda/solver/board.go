@@ -44,14 +44,15 @@ type session struct {
 	block  []*session
 	offset int64
 	// isPart reports whether the agenda has the parent.
-	isPart        bool
-	audience      int
-	people        []*group
-	track         *group
-	orders        []*conflict.Rule
-	starts        []int64
-	rooms         []*room
-	withoutChoice string // the reason
+	isPart   bool
+	audience int
+	people   []*group
+	track    *group
+	orders   []*conflict.Rule
+	starts   []int64
+	rooms    []*room
+	// reason says why the session has no place; empty for a subsession of a block without a place.
+	reason string
 }
 
 // group is all sessions of a person, or of a track with the rules of type track_in_one_room and the numbers of sessions by room.
@@ -93,6 +94,11 @@ func (s span) overlaps(other span, gap int64) bool {
 	return s.start < other.end+gap && other.start < s.end+gap
 }
 
+// with returns the span from the earlier start to the later end.
+func (s span) with(other span) span {
+	return span{min(s.start, other.start), max(s.end, other.end)}
+}
+
 // minutes returns the minutes from start to end, each rounded down.
 func (s span) minutes() int { return int(s.end/minute - s.start/minute) }
 
@@ -130,6 +136,7 @@ func newBoard(p Problem) *board {
 	}
 	b.readRules(groups)
 	b.makeBlocks()
+	b.putFixed()
 	return b
 }
 
@@ -173,42 +180,40 @@ func (b *board) readRules(groups map[string]*group) {
 	}
 }
 
-// makeBlocks makes the blocks of the sessions to place, and puts the fixed sessions.
+// makeBlocks makes the blocks of the sessions to place. Each fixed session is a block of its own.
 func (b *board) makeBlocks() {
 	parts := map[*session][]*session{}
 	for _, s := range b.sessions {
 		s.top, s.block = s, []*session{s}
 		if parent := b.known[s.of.Parent]; parent != nil && b.known[parent.of.Parent] == nil {
 			s.isPart, parts[parent] = true, append(parts[parent], s)
-			s.top = parent
 		}
 	}
 	for _, id := range b.problem.SessionIDs {
-		if s := b.known[id]; s != nil && s.top.fixed {
-			b.layOut(s.top, parts[s.top])
+		s := b.known[id]
+		if s != nil && s.isPart {
+			s = b.known[s.of.Parent]
+		}
+		if s != nil && s.fixed {
+			b.layOut(s, parts[s])
 		}
 	}
-	b.putFixed()
 }
 
-// putFixed puts the fixed sessions. Each is a block of its own, before the first is put.
+// putFixed puts the fixed sessions.
 func (b *board) putFixed() {
 	for _, s := range b.sessions {
-		if s.fixed {
-			s.top = s
+		if !s.fixed {
+			continue
 		}
-	}
-	for _, s := range b.sessions {
-		if s.fixed {
-			at := place{start: never}
-			if s.of.TakesTime() {
-				at.start = s.of.Starts.UnixMilli()
-			}
-			if i := slices.IndexFunc(b.rooms, s.isIn); i >= 0 {
-				at.room = b.rooms[i]
-			}
-			b.move(s, at)
+		at := place{start: never}
+		if s.of.TakesTime() {
+			at.start = s.of.Starts.UnixMilli()
 		}
+		if i := slices.IndexFunc(b.rooms, s.isIn); i >= 0 {
+			at.room = b.rooms[i]
+		}
+		b.move(s, at)
 	}
 }
 
@@ -221,14 +226,17 @@ func (b *board) layOut(top *session, parts []*session) {
 	for _, s := range parts {
 		s.fixed, s.offset = false, end
 		s.length = cmp.Or(s.length, top.length/int64(len(parts))/minute*minute)
-		present := s.of.Starts.Sub(top.of.Starts).Milliseconds()
-		if top.of.TakesTime() && s.of.TakesTime() && present >= end && present+s.length <= top.length {
+		timed, present := top.of.TakesTime() && s.of.TakesTime(), s.of.Starts.Sub(top.of.Starts).Milliseconds()
+		if timed && present >= end && present+s.length <= top.length {
 			s.offset = present
 		}
-		if s.withoutChoice = parentFull; s.length > 0 && s.offset+s.length <= top.length {
-			end, top.block, s.withoutChoice = s.offset+s.length, append(top.block, s), ""
-		} else {
-			s.top = s // The session is not in the block.
+		switch {
+		case timed && b.problem.KeepTimes && s.offset != present:
+			s.reason = keptBeside
+		case s.length <= 0 || s.offset+s.length > top.length:
+			s.reason = parentFull
+		default:
+			end, s.top, top.block = s.offset+s.length, top, append(top.block, s)
 		}
 	}
 	b.score.Unplaced += unplacedPoints * (1 + len(parts))
@@ -237,18 +245,26 @@ func (b *board) layOut(top *session, parts []*session) {
 // isIn reports whether a room is the room of the session outside of the board.
 func (s *session) isIn(r *room) bool { return s.of.Room == r.id }
 
+// in returns the place of a session whose block has a place.
+func (s *session) in(top place) place {
+	if top == nowhere {
+		return nowhere
+	}
+	return place{top.start + s.offset, top.room}
+}
+
 // move moves a block to a place, or to nowhere, whatever is in the way.
 func (b *board) move(top *session, to place) {
 	for _, s := range slices.Backward(top.block) {
 		if at := s.at; at != nowhere {
-			s.set(nowhere, noDay)
+			b.setOne(s, nowhere)
 			b.count(s, at, -1)
 		}
 	}
 	for _, s := range top.block {
-		if at := (place{to.start + s.offset, to.room}); to != nowhere {
-			b.count(s, at, 1)
-			s.set(at, b.dayOf(at.start))
+		if to != nowhere {
+			b.count(s, s.in(to), 1)
+			b.setOne(s, s.in(to))
 		}
 	}
 }
@@ -262,14 +278,21 @@ func (b *board) count(s *session, at place, sign int) {
 	b.score.add(c, sign)
 }
 
-// set notes the place of the session.
-func (s *session) set(at place, day int) {
+// set notes the place of a block without a change of the score.
+func (b *board) set(top *session, to place) {
+	for _, s := range top.block {
+		b.setOne(s, s.in(to))
+	}
+}
+
+// setOne notes the place of a session.
+func (b *board) setOne(s *session, at place) {
 	if r := s.at.room; r != nil {
 		i, last := slices.Index(r.sessions, s), len(r.sessions)-1
 		r.sessions[i], r.sessions = r.sessions[last], r.sessions[:last]
 		s.countInRoom(r, -1)
 	}
-	if s.at, s.day = at, day; at.room != nil {
+	if s.at, s.day = at, b.dayOf(at.start); at.room != nil {
 		at.room.sessions = append(at.room.sessions, s)
 		s.countInRoom(at.room, 1)
 	}

@@ -26,6 +26,11 @@ func (s *Score) Total() int {
 	return s.Unplaced + s.Warnings + s.Tracks + s.Clashes + s.Seats + s.Idle + s.Days
 }
 
+// energy returns the total of the score with another weight of a session without a place.
+func (s *Score) energy(weight float64) float64 {
+	return float64(s.Total()-s.Unplaced) + weight*float64(s.Unplaced/unplacedPoints)
+}
+
 // add adds another score, times a sign.
 func (s *Score) add(other Score, sign int) {
 	s.Unplaced += sign * other.Unplaced
@@ -98,18 +103,20 @@ func (b *board) note(s, other *session, cause string) {
 // judgeRoom judges overlaps, seats and idle time of a room. The idle time on a day is the time from the first start to
 // the last end, less the time of all sessions. A subsession has no time beside the time of the parent.
 func (b *board) judgeRoom(s *session, at place, day int, c *Score) {
-	when, was := s.span(at), span{math.MaxInt64, math.MinInt64}
+	when, was, busy := s.span(at), span{math.MaxInt64, math.MinInt64}, 0
 	for _, other := range at.room.sessions {
 		then := other.span(other.at)
 		if when.overlaps(then, 0) && !conflict.Within(s.of, other.of) {
-			b.note(s, other, "the room is taken")
+			if b.note(s, other, "the room is taken"); len(b.found) > b.enough {
+				return
+			}
 		}
 		if !other.isPart && other.day == day {
-			was.start, was.end = min(was.start, then.start), max(was.end, then.end)
+			was, busy = was.with(then), busy+then.minutes()
 		}
 	}
-	if !s.isPart && day != noDay && was.start < was.end {
-		c.Idle += span{min(was.start, when.start), max(was.end, when.end)}.minutes() - was.minutes() - when.minutes()
+	if !s.isPart && day != noDay {
+		c.Idle += max(0, was.with(when).minutes()-busy-when.minutes()) - max(0, was.minutes()-busy)
 	}
 	if missing := s.audience - at.room.seats; missing > 0 {
 		if c.Seats += missing; b.mayBeSmall {

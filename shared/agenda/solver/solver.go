@@ -9,6 +9,7 @@
 package solver
 
 import (
+	"cmp"
 	"time"
 
 	"lectern/shared/agenda/conflict"
@@ -70,7 +71,7 @@ func (s *search) result() Result {
 	r := Result{Score: s.score, Steps: s.steps, Interrupted: s.interrupted}
 	for _, of := range s.sessions {
 		if !of.fixed && of.at == nowhere {
-			r.Unplaced = append(r.Unplaced, Unplaced{of.of.ID, s.reason(of)})
+			r.Unplaced = append(r.Unplaced, Unplaced{of.of.ID, cmp.Or(of.reason, parentUnplaced)})
 		} else if !of.fixed {
 			placed, when := *of.of, of.span(of.at)
 			placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.start).UTC(), time.UnixMilli(when.end).UTC(), of.at.room.id

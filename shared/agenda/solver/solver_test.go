@@ -344,6 +344,67 @@ func TestASearchEndsWhereNothingCanImprove(t *testing.T) {
 	}
 }
 
+// TestTheOnlyFreePlaceIsFound, of 968 places, by a search of one move.
+func TestTheOnlyFreePlaceIsFound(t *testing.T) {
+	p := problem(talk("a"))
+	p.Slot, p.Steps = time.Minute, 1
+	for i := range 6 {
+		p.Agenda.Rooms[fmt.Sprint("r", i)] = conflict.Room{}
+	}
+	for room := range p.Agenda.Rooms {
+		s := in("in "+room, room, 9)
+		if s.Ends = at(12, 0); room == "h1" {
+			s.Starts = at(10, 0)
+		}
+		p.Agenda.Sessions = append(p.Agenda.Sessions, s)
+	}
+	for p.Seed = range 10 {
+		require.Equal(t, []string{"a h1 09:00-10:00"}, places(solver.Solve(p)))
+	}
+}
+
+// TestFixedSessionsThatOverlapLeaveNoIdleTime that is less than none.
+func TestFixedSessionsThatOverlapLeaveNoIdleTime(t *testing.T) {
+	p := problem(in("a", "h1", 9), in("b", "h1", 9), in("c", "h1", 11), talk("d"))
+	p.SessionIDs = []string{"d"}
+	r := solver.Solve(p)
+	require.Zero(t, r.Score)
+	require.Equal(t, instance.Score(p, r.Placed), r.Score)
+}
+
+// TestAKeptSubsessionBesideAnotherHasNoPlace: its time is kept, so it cannot come after the other.
+func TestAKeptSubsessionBesideAnotherHasNoPlace(t *testing.T) {
+	parts := []*conflict.Session{in("b", "h1", 9), in("c", "h1", 9)}
+	for _, s := range parts {
+		s.Parent = "a"
+	}
+	parent := in("a", "h1", 9)
+	parent.Ends = at(11, 0)
+	p := problem(append(parts, parent)...)
+	require.Len(t, solver.Solve(p).Placed, 3)
+	p.KeepTimes = true
+	require.Equal(t, []solver.Unplaced{{SessionID: "c",
+		Reason: "The session keeps times that are outside of the parent session or beside another subsession."}}, solver.Solve(p).Unplaced)
+}
+
+// TestATimeWindowHoldsForSubsessions in the night in which an hour comes twice: the session is in the window from
+// 02:30 to 03:00, and the subsession begins at 02:00, the second time.
+func TestATimeWindowHoldsForSubsessions(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	require.NoError(t, err)
+	night := time.Date(2027, 10, 31, 0, 30, 0, 0, time.UTC) // 02:30, the first time
+	parent, part := talk("a"), talk("b")
+	parent.Starts, parent.Ends = night, night.Add(90*time.Minute)
+	part.Parent, part.Starts, part.Ends = "a", night.Add(30*time.Minute), night.Add(60*time.Minute)
+	p := problem(parent, part)
+	p.Agenda.Zone = zone
+	p.Days = []solver.Day{{Starts: night, Ends: night.Add(90 * time.Minute)}}
+	p.Agenda.Rules = []conflict.Rule{rule("time_window", `{"starts":"02:15","ends":"03:00"}`)}
+	r := solver.Solve(p)
+	require.Empty(t, r.Placed)
+	require.Contains(t, r.Unplaced[0].Reason, "leave no slot of 90 minutes")
+}
+
 // TestATrackOfRuleLevelErrorLeavesARoom that a fixed session divides.
 func TestATrackOfRuleLevelErrorLeavesARoom(t *testing.T) {
 	var all []*conflict.Session
@@ -413,20 +474,20 @@ func TestTheDeadlineHolds(t *testing.T) {
 	}
 }
 
-// TestQuality: the scores after as many moves as five seconds have on a free processor, beside the score that CP-SAT proves to
-// be the best.
+// TestQuality: after as many moves as five seconds have on a free processor, the scores are within 5 % of the score that
+// CP-SAT proves to be the best.
 func TestQuality(t *testing.T) {
-	for sessions, best := range map[int]int{20: 720, 30: 705} {
+	for sessions, best := range map[int]int{12: 510, 20: 720, 30: 705} {
 		var scores []int
 		for seed := range it.Size(1, 10) {
 			p, err := instance.Draw(sessions, 2).Problem()
 			require.NoError(t, err)
-			p.Seed, p.Steps = uint64(seed), it.Size(30_000, 750_000)
+			p.Seed, p.Steps = uint64(seed), 180_000
 			r := solver.Solve(p)
 			scores = append(scores, r.Score.Total())
 		}
 		t.Logf("%d sessions: %v, the best is %d", sessions, scores, best)
 		require.GreaterOrEqual(t, slices.Min(scores), best)
-		require.Less(t, slices.Max(scores), 2*best)
+		require.LessOrEqual(t, slices.Max(scores), best*105/100)
 	}
 }

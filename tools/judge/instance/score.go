@@ -183,7 +183,8 @@ func (c *counter) personDays() {
 	}
 }
 
-// idle counts the minutes of each room and day between the first start and the last end, less the minutes of sessions.
+// idle counts the minutes of each room and day between the first start and the last end, less the minutes of sessions; none
+// where sessions that stay overlap more than that.
 func (c *counter) idle() {
 	type key struct {
 		room string
@@ -206,7 +207,7 @@ func (c *counter) idle() {
 			}
 			busy += minutes(s.Starts, s.Ends)
 		}
-		c.score.Idle += minutes(first, last) - busy
+		c.score.Idle += max(0, minutes(first, last)-busy)
 	}
 }
 
