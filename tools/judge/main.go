@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/solver"
 	"lectern/tools/judge/instance"
 )
@@ -24,7 +25,7 @@ type line struct {
 	instance.Instance
 	Placed   []instance.Placed `json:"placed"`
 	Unplaced []solver.Unplaced `json:"unplaced"`
-	Score    solver.Score      `json:"score"`
+	Score    board.Score       `json:"score"`
 	// Errors is the number of conflicts of level error of proposed sessions.
 	Errors int `json:"errors"`
 	// Alone marks an instance that is too large for CP-SAT.

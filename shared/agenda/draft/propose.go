@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/live"
 	"lectern/shared/agenda/solver"
@@ -21,7 +22,7 @@ import (
 type Proposal struct {
 	Placed   int               `json:"placed" doc:"How many sessions have a place."`
 	Unplaced []solver.Unplaced `json:"unplaced" nullable:"false" doc:"The sessions without a place."`
-	Score    solver.Score      `json:"score" doc:"The penalties of the agenda by part; less is better."`
+	Score    board.Score       `json:"score" doc:"The penalties of the agenda by part; less is better."`
 	Seed     int64             `json:"seed" doc:"The seed of the search."`
 	Steps    int               `json:"steps" doc:"How many moves the search tried."`
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/live"
 	"lectern/shared/agenda/solver"
 	"lectern/shared/apierr"
@@ -62,7 +63,7 @@ func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solv
 		Seed: uint64(w.Seed), Steps: math.MaxInt, //nolint:gosec // the seed is not negative
 	}
 	for _, d := range w.Days {
-		p.Days = append(p.Days, solver.Day{Starts: d.StartsAt.Time, Ends: d.EndsAt.Time})
+		p.Days = append(p.Days, board.Day{Starts: d.StartsAt.Time, Ends: d.EndsAt.Time})
 	}
 	for _, id := range w.RoomIDs {
 		if _, known := a.Rooms[id]; !known {

@@ -5,17 +5,14 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
-	"lectern/shared/agenda/conflict"
+	"lectern/shared/agenda/board"
 )
 
 // The reasons for a session without a place.
 const (
 	parentUnplaced = "The parent session has no place."
-	parentFull     = "The parent session has no time for the subsession beside the other subsessions."
 	keptForbidden  = "The session keeps times that are outside of the days or break a rule of type time_window."
-	keptBeside     = "The session keeps times that are outside of the parent session or beside another subsession."
 	noStart        = "The days and the rules of type time_window leave no slot of %d minutes."
 	noRoom         = "No room that the session may have has enough seats and keeps the rules of type track_in_one_room."
 	noTime         = "The search ended before the session had a place."
@@ -23,123 +20,86 @@ const (
 
 // findChoices finds the starts and the rooms of a block, before any other block has a place. Subsessions are within
 // the parent, so the parent decides about the starts. It returns the reason for a block without a place to choose from.
-func (b *board) findChoices(top *session) (without string) {
-	keeps, ids := b.problem.KeepRooms && slices.ContainsFunc(b.rooms, top.isIn), b.problem.RoomIDs
-	for _, r := range b.rooms {
-		wanted := len(ids) == 0 || slices.Contains(ids, r.id)
+func (s *search) findChoices(top *board.Session) (without string) {
+	keeps, ids := s.problem.KeepRooms && slices.ContainsFunc(s.Rooms, top.IsIn), s.problem.RoomIDs
+	for _, r := range s.Rooms {
+		wanted := len(ids) == 0 || slices.Contains(ids, r.ID)
 		if keeps {
-			wanted = top.isIn(r)
+			wanted = top.IsIn(r)
 		}
-		if wanted && b.suits(r, top.block) {
-			top.rooms = append(top.rooms, r)
+		if wanted && s.Suits(r, top.Block) {
+			top.Rooms = append(top.Rooms, r)
 		}
 	}
-	top.starts = b.startsOf(top)
+	top.Starts = s.startsOf(top)
 	switch {
-	case len(top.starts) == 0 && b.keepsTime(top):
+	case len(top.Starts) == 0 && s.keepsTime(top):
 		return keptForbidden
-	case len(top.starts) == 0:
-		return fmt.Sprintf(noStart, top.length/minute)
-	case len(top.rooms) == 0:
+	case len(top.Starts) == 0:
+		return fmt.Sprintf(noStart, top.Length/board.Minute)
+	case len(top.Rooms) == 0:
 		return noRoom
 	}
 	return ""
 }
 
-// suits reports whether a room has enough seats for the sessions of a block, and for a rule of type track_in_one_room and level
-// error most fixed sessions of the track.
-func (b *board) suits(r *room, block []*session) bool {
-	for _, s := range block {
-		t := s.track
-		if r.seats < s.audience && !b.mayBeSmall || t != nil && t.hard && t.inRoom[r.number] < slices.Max(t.inRoom) {
-			return false
-		}
-	}
-	return true
-}
-
-func (b *board) keepsTime(s *session) bool { return s.of.TakesTime() && b.problem.KeepTimes }
+// keepsTime reports whether a block keeps the present time.
+func (s *search) keepsTime(top *board.Session) bool { return top.Of.TakesTime() && s.problem.KeepTimes }
 
 // startsOf returns the starts for a block: the kept time, or else the slots. Sessions of the same length in minutes,
 // rounded up, share a list.
-func (b *board) startsOf(top *session) (starts []int64) {
-	if b.keepsTime(top) {
-		return b.allowed(nil, top.of.Starts.UnixMilli(), top.length, top.block)
+func (s *search) startsOf(top *board.Session) (starts []int64) {
+	if s.keepsTime(top) {
+		return s.allowed(nil, top.Of.Starts.UnixMilli(), top.Length, top.Block)
 	}
-	length := (top.length + minute - 1) / minute * minute
-	if starts, known := b.starts[length]; known && len(top.block) == 1 {
+	length := (top.Length + board.Minute - 1) / board.Minute * board.Minute
+	if starts, known := s.starts[length]; known && len(top.Block) == 1 {
 		return starts
 	}
-	for _, d := range b.days {
-		for start := d.start; start < d.end; start += max(b.problem.Slot.Milliseconds(), minute) {
-			starts = b.allowed(starts, start, length, top.block)
+	for _, d := range s.Days {
+		for start := d.Start; start < d.End; start += max(s.problem.Slot.Milliseconds(), board.Minute) {
+			starts = s.allowed(starts, start, length, top.Block)
 		}
 	}
-	if len(top.block) == 1 {
-		b.starts[length] = starts
+	if len(top.Block) == 1 {
+		s.starts[length] = starts
 	}
 	return starts
 }
 
 // allowed adds a start unless the block would be outside of the days, or a session of the block outside of a time_window of level
 // error.
-func (b *board) allowed(starts []int64, start, length int64, block []*session) []int64 {
-	if day := b.dayOf(start); day == noDay || start+length > b.days[day].end || b.windowsOf(span{start, start + length}).errors > 0 {
+func (s *search) allowed(starts []int64, start, length int64, block []*board.Session) []int64 {
+	day, when := s.DayOf(start), board.Span{Start: start, End: start + length}
+	if day == board.NoDay || when.End > s.Days[day].End || s.Windows(when).Errors > 0 {
 		return starts
 	}
-	for _, s := range block[1:] {
-		if b.windowsOf(s.span(place{start: start + s.offset})).errors > 0 {
+	for _, part := range block[1:] {
+		if s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors > 0 {
 			return starts
 		}
 	}
 	return append(starts, start)
 }
 
-// broken are the numbers of broken rules by level.
-type broken struct{ errors, warnings int }
-
-// mostKnown bounds the memory for spans.
-const mostKnown = 200_000
-
-// windowsOf returns how many rules of type time_window a span breaks.
-func (b *board) windowsOf(when span) broken {
-	n, known := b.outside[when]
-	if known || len(b.windows) == 0 || when.start <= never {
-		return n
-	}
-	local := conflict.LocalOf(time.UnixMilli(when.start), time.UnixMilli(when.end), b.problem.Agenda.Zone)
-	for _, r := range b.windows {
-		if allowed := r.Allows(local); !allowed && r.Level == conflict.Error {
-			n.errors++
-		} else if !allowed {
-			n.warnings++
-		}
-	}
-	if len(b.outside) == mostKnown {
-		clear(b.outside)
-	}
-	b.outside[when] = n
-	return n
-}
-
 // mostJudged is how many places are judged for a reason, and mostCauses how many obstacles of each are looked at.
 const mostJudged, mostCauses = 1000, 20
 
 // explain gives a block a free place, or says why it has none.
-func (s *search) explain(of *session) string {
+func (s *search) explain(of *board.Session) string {
 	times, by, judged := map[string]int{}, map[string]string{}, 0
-	for i := 0; i < of.choices(); i += 1 + of.choices()/mostJudged {
-		_, found := s.judge(of, of.choice(i), mostCauses)
+	for i := 0; i < of.Choices(); i += 1 + of.Choices()/mostJudged {
+		_, found := s.Judge(of, of.Choice(i), mostCauses)
 		if len(found) == 0 {
-			s.move(of, of.choice(i))
+			s.Move(of, of.Choice(i))
 			return ""
 		}
 		if judged++; judged%64 == 1 && s.over() {
 			return noTime
 		}
 		for _, o := range found {
-			times[o.cause]++
-			by[o.cause] = o.session.of.Name
+			times[o.Cause]++
+			by[o.Cause] = o.Session.Of.Name
 		}
 	}
 	var parts []string

@@ -1,6 +1,9 @@
 package solver
 
-import "lectern/shared/agenda/conflict"
+import (
+	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/conflict"
+)
 
 // Board is a board for the tests of the score.
 type Board struct{ *search }
@@ -14,15 +17,15 @@ func (b Board) MoveAny() {
 		return
 	}
 	of := b.movable[b.IntN(len(b.movable))]
-	to := of.choice(b.IntN(of.choices()))
+	to := of.Choice(b.IntN(of.Choices()))
 	if b.IntN(4) == 0 {
-		to = nowhere
+		to = board.Nowhere
 	}
-	b.move(of, to)
+	b.Move(of, to)
 }
 
 // Now returns the present agenda and score.
-func (b Board) Now() ([]*conflict.Session, Score) {
+func (b Board) Now() ([]*conflict.Session, board.Score) {
 	r := b.result()
 	return r.Placed, r.Score
 }

@@ -6,33 +6,38 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"lectern/shared/agenda/board"
 )
 
 // search improves a board by simulated annealing: a move to a worse score stays with a probability that falls
 // with the temperature.
 type search struct {
-	*board
+	*board.Board
 	*rand.Rand
+	problem Problem
+	// starts are the possible starts by length.
+	starts map[int64][]int64
 	// The moves take place between begin and end. Some time before the deadline is left for reasons.
 	begin, end time.Time
 	// movable are the first sessions of the blocks with places to choose from, the most constrained first.
-	movable []*session
+	movable []*board.Session
 	// interrupted reports whether the time ended before each block was tried.
 	interrupted bool
 	// undo has the earlier places of the blocks that the present move has moved.
 	undo  []change
 	steps int
 	// places are those that insert compares.
-	places []place
+	places []board.Place
 	// best are the places of the best agenda, and lowest the total of the score there.
-	best   []place
+	best   []board.Place
 	lowest int
 }
 
 // change is the earlier place of a block.
 type change struct {
-	top *session
-	was place
+	top *board.Session
+	was board.Place
 }
 
 const (
@@ -53,34 +58,27 @@ const (
 )
 
 func newSearch(p Problem) *search {
-	s := &search{Rand: rand.New(rand.NewPCG(p.Seed, 0)), lowest: math.MaxInt} //nolint:gosec // a search must be repeatable
+	s := &search{problem: p, starts: map[int64][]int64{}, lowest: math.MaxInt}
+	s.Rand = rand.New(rand.NewPCG(p.Seed, 0)) //nolint:gosec // a search must be repeatable
 	if s.end = p.Deadline; !s.end.IsZero() {
 		s.end = s.end.Add(-time.Until(s.end) / 10)
 	}
-	s.board = newBoard(p)
-	for _, of := range s.sessions {
-		if of.fixed || of.top != of || of.reason != "" {
+	s.Board = board.New(p.Agenda, p.Days, p.SessionIDs, p.KeepTimes)
+	for _, of := range s.Sessions {
+		if of.Fixed || of.Top != of || of.Reason != "" {
 			continue
 		}
-		if of.reason = noTime; !s.over() {
-			of.reason = s.findChoices(of)
+		if of.Reason = noTime; !s.over() {
+			of.Reason = s.findChoices(of)
 		}
-		if of.reason == "" {
+		if of.Reason == "" {
 			s.movable = append(s.movable, of)
 		}
 	}
-	slices.SortStableFunc(s.movable, func(x, y *session) int {
-		return cmp.Or(cmp.Compare(x.choices(), y.choices()), cmp.Compare(len(y.people), len(x.people)))
+	slices.SortStableFunc(s.movable, func(x, y *board.Session) int {
+		return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 	})
 	return s
-}
-
-// choices returns the number of places that a block may have.
-func (s *session) choices() int { return len(s.starts) * len(s.rooms) }
-
-// choice returns a place that a block may have.
-func (s *session) choice(i int) place {
-	return place{s.starts[i/len(s.rooms)], s.rooms[i%len(s.rooms)]}
 }
 
 // over reports whether the time is over.
@@ -98,12 +96,12 @@ func (s *search) improve() {
 		s.anneal(round/rounds, (round+1)/rounds)
 	}
 	for i, of := range s.movable {
-		s.move(of, s.best[i])
+		s.Move(of, s.best[i])
 	}
 	s.end = s.problem.Deadline
 	for _, of := range s.movable {
-		if of.at == nowhere {
-			of.reason = s.explain(of)
+		if of.At == board.Nowhere {
+			of.Reason = s.explain(of)
 		}
 	}
 }
@@ -111,13 +109,13 @@ func (s *search) improve() {
 // mayImprove reports whether a move is left that can improve the best agenda.
 func (s *search) mayImprove() bool {
 	return s.lowest > 0 && s.progress() < 1 &&
-		slices.ContainsFunc(s.movable, func(of *session) bool { return of.at == nowhere || of.choices() > 1 })
+		slices.ContainsFunc(s.movable, func(of *board.Session) bool { return of.At == board.Nowhere || of.Choices() > 1 })
 }
 
 // restart makes a new agenda.
 func (s *search) restart() {
 	for _, of := range s.movable {
-		s.move(of, nowhere)
+		s.Move(of, board.Nowhere)
 	}
 	s.construct()
 }
@@ -155,24 +153,24 @@ func (s *search) anneal(from, to float64) {
 		temperature, weight := hot*math.Pow(cold/hot, done), light*math.Pow(heavy/light, done)
 		s.steps++
 		s.undo = s.undo[:0]
-		before := s.score
-		if possible := s.try(); possible && s.score.energy(weight)-before.energy(weight) <= temperature*s.ExpFloat64() {
+		before := s.Score
+		if possible := s.try(); possible && s.Score.Energy(weight)-before.Energy(weight) <= temperature*s.ExpFloat64() {
 			s.keep()
 			continue
 		}
 		for _, c := range slices.Backward(s.undo) {
-			s.set(c.top, c.was)
+			s.Put(c.top, c.was)
 		}
-		s.score = before
+		s.Score = before
 	}
 }
 
 // keep notes the agenda if it is the best.
 func (s *search) keep() {
-	if total := s.score.Total(); total < s.lowest {
+	if total := s.Score.Total(); total < s.lowest {
 		s.best, s.lowest = s.best[:0], total
 		for _, of := range s.movable {
-			s.best = append(s.best, of.at)
+			s.best = append(s.best, of.At)
 		}
 	}
 }
@@ -181,14 +179,14 @@ func (s *search) keep() {
 // and give each the cheapest place in turn.
 func (s *search) try() bool {
 	switch of, kind := s.any(), s.IntN(10); {
-	case kind < 4 || of.at == nowhere:
+	case kind < 4 || of.At == board.Nowhere:
 		return s.displace(of, s.anyPlace(of))
 	case kind < 8:
 		s.takeNear(of)
 		s.takeNear(s.any())
 	default:
 		for range 1 + s.IntN(most) {
-			s.shift(s.any(), nowhere)
+			s.shift(s.any(), board.Nowhere)
 		}
 	}
 	s.insertAll()
@@ -196,40 +194,40 @@ func (s *search) try() bool {
 }
 
 // any returns a random block.
-func (s *search) any() *session { return s.movable[s.IntN(len(s.movable))] }
+func (s *search) any() *board.Session { return s.movable[s.IntN(len(s.movable))] }
 
 // anyPlace returns a random place for a block, half of the time with the present room or start.
-func (s *search) anyPlace(of *session) place {
-	at := of.choice(s.IntN(of.choices()))
+func (s *search) anyPlace(of *board.Session) board.Place {
+	at := of.Choice(s.IntN(of.Choices()))
 	switch kind := s.IntN(4); {
-	case of.at == nowhere:
+	case of.At == board.Nowhere:
 	case kind == 0:
-		at.room = of.at.room
+		at.Room = of.At.Room
 	case kind == 1:
-		at.start = of.at.start
+		at.Start = of.At.Start
 	}
 	return at
 }
 
 // shift moves a block, and notes the earlier place.
-func (s *search) shift(of *session, to place) {
-	if of.at != to {
-		s.undo = append(s.undo, change{of, of.at})
-		s.move(of, to)
+func (s *search) shift(of *board.Session, to board.Place) {
+	if of.At != to {
+		s.undo = append(s.undo, change{of, of.At})
+		s.Move(of, to)
 	}
 }
 
 // displace moves a block to a place, and the blocks in the way to other places.
-func (s *search) displace(of *session, at place) bool {
-	_, found := s.judge(of, at, most)
+func (s *search) displace(of *board.Session, at board.Place) bool {
+	_, found := s.Judge(of, at, most)
 	away := slices.Clone(found)
 	for _, o := range away {
-		if o.session.fixed || o.session.top == of || len(away) > most {
+		if o.Session.Fixed || o.Session.Top == of || len(away) > most {
 			return false
 		}
 	}
 	for _, o := range away {
-		s.shift(o.session.top, nowhere)
+		s.shift(o.Session.Top, board.Nowhere)
 	}
 	s.shift(of, at)
 	s.insertAll()
@@ -237,14 +235,14 @@ func (s *search) displace(of *session, at place) bool {
 }
 
 // takeNear takes a block and blocks that are near in the same room from their places.
-func (s *search) takeNear(of *session) {
-	if of.at == nowhere {
+func (s *search) takeNear(of *board.Session) {
+	if of.At == board.Nowhere {
 		return
 	}
-	when, reach := of.span(of.at), int64(s.IntN(120))*minute
-	for _, near := range slices.Clone(of.at.room.sessions) {
-		if near.top == near && !near.fixed && when.overlaps(near.span(near.at), reach) {
-			s.shift(near, nowhere)
+	when, reach := of.Span(of.At), int64(s.IntN(120))*board.Minute
+	for _, near := range slices.Clone(of.At.Room.Sessions) {
+		if near.Top == near && !near.Fixed && when.Overlaps(near.Span(near.At), reach) {
+			s.shift(near, board.Nowhere)
 		}
 	}
 }
@@ -252,22 +250,22 @@ func (s *search) takeNear(of *session) {
 // insertAll gives the blocks that the move has taken away, and some others without a place, the cheapest free place of
 // some each, in a random order or the longest first.
 func (s *search) insertAll() {
-	var away []*session
+	var away []*board.Session
 	for _, c := range s.undo {
-		if c.top.at == nowhere {
+		if c.top.At == board.Nowhere {
 			away = append(away, c.top)
 		}
 	}
-	if s.score.Unplaced/unplacedPoints > len(away) {
+	if s.Score.Unplaced/board.UnplacedPoints > len(away) {
 		for range most {
-			if of := s.any(); of.at == nowhere && !slices.Contains(away, of) {
+			if of := s.any(); of.At == board.Nowhere && !slices.Contains(away, of) {
 				away = append(away, of)
 			}
 		}
 	}
 	s.Shuffle(len(away), func(i, j int) { away[i], away[j] = away[j], away[i] })
 	if s.IntN(2) == 0 {
-		slices.SortStableFunc(away, func(x, y *session) int { return cmp.Compare(y.length, x.length) })
+		slices.SortStableFunc(away, func(x, y *board.Session) int { return cmp.Compare(y.Length, x.Length) })
 	}
 	for _, of := range away {
 		s.insert(of, samples)
@@ -276,14 +274,14 @@ func (s *search) insertAll() {
 
 // insert gives a block without a place the cheapest free place of some. It overlooks a few, so that the cheapest is not always
 // the same.
-func (s *search) insert(of *session, n int) {
-	cheapest, to := 0, nowhere
+func (s *search) insert(of *board.Session, n int) {
+	cheapest, to := 0, board.Nowhere
 	for _, at := range s.candidates(of, n) {
 		if s.IntN(overlooked) == 0 {
 			continue
 		}
-		c, found := s.judge(of, at, 0)
-		if cost := c.Total(); len(found) == 0 && (to == nowhere || cost < cheapest) {
+		c, found := s.Judge(of, at, 0)
+		if cost := c.Total(); len(found) == 0 && (to == board.Nowhere || cost < cheapest) {
 			cheapest, to = cost, at
 		}
 	}
@@ -292,19 +290,19 @@ func (s *search) insert(of *session, n int) {
 
 // candidates returns all places of a block if they are few, or else n random places, and those in the gaps that the
 // move has left.
-func (s *search) candidates(of *session, n int) []place {
+func (s *search) candidates(of *board.Session, n int) []board.Place {
 	s.places = s.places[:0]
-	all, from := of.choices(), s.IntN(of.choices())
+	all, from := of.Choices(), s.IntN(of.Choices())
 	for i := 0; i < all && all <= few; i++ {
-		s.places = append(s.places, of.choice((from+i)%all))
+		s.places = append(s.places, of.Choice((from+i)%all))
 	}
 	for i := 0; i < n && all > few; i++ {
-		s.places = append(s.places, of.choice(s.IntN(all)))
+		s.places = append(s.places, of.Choice(s.IntN(all)))
 	}
 	for _, c := range s.undo {
-		i, _ := slices.BinarySearch(of.starts, c.was.start)
-		for ; all > few && slices.Contains(of.rooms, c.was.room) && i < len(of.starts) && of.starts[i] < c.was.start+c.top.length; i++ {
-			s.places = append(s.places, place{of.starts[i], c.was.room})
+		i, _ := slices.BinarySearch(of.Starts, c.was.Start)
+		for ; all > few && slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
+			s.places = append(s.places, board.Place{Start: of.Starts[i], Room: c.was.Room})
 		}
 	}
 	return s.places

@@ -1,10 +1,8 @@
-// Package solver proposes places for the sessions of an agenda (docs/decisions/0050). The package reads nothing, and
-// looks at the clock only to stop. Read the files in this order:
+// Package solver proposes places for the sessions of an agenda (docs/decisions/0050): a search tries places on a board (package
+// board). The package reads nothing but the clock. Read the files in this order:
 //
 //	solver.go   the problem and the result
-//	board.go    the sessions at their present places
 //	choices.go  the starts and rooms of a session, and the reason for a session without a place
-//	judge.go    the sessions in the way of a place, and the difference to the score
 //	search.go   the first agenda, and the moves that improve the agenda
 package solver
 
@@ -12,6 +10,7 @@ import (
 	"cmp"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 )
 
@@ -26,7 +25,7 @@ type Problem struct {
 	RoomIDs []string
 	// Days do not overlap. A session starts at a multiple of Slot after the start of a day, and ends on that
 	// day. The shortest Slot is a minute.
-	Days []Day
+	Days []board.Day
 	Slot time.Duration
 	// KeepTimes and KeepRooms say which parts of the present places stay.
 	KeepTimes, KeepRooms bool
@@ -37,15 +36,12 @@ type Problem struct {
 	Deadline time.Time
 }
 
-// Day is a time for sessions.
-type Day struct{ Starts, Ends time.Time }
-
 // Result is a proposed agenda.
 type Result struct {
 	// Placed are copies of the sessions with the proposed times and rooms, in the order of their ids.
 	Placed   []*conflict.Session
 	Unplaced []Unplaced
-	Score    Score
+	Score    board.Score
 	// Steps is the number of moves that the search tried. Interrupted reports whether the time ended before each
 	// session was tried.
 	Steps       int
@@ -68,13 +64,13 @@ func Solve(p Problem) Result {
 
 // result returns the present agenda.
 func (s *search) result() Result {
-	r := Result{Score: s.score, Steps: s.steps, Interrupted: s.interrupted}
-	for _, of := range s.sessions {
-		if !of.fixed && of.at == nowhere {
-			r.Unplaced = append(r.Unplaced, Unplaced{of.of.ID, cmp.Or(of.reason, parentUnplaced)})
-		} else if !of.fixed {
-			placed, when := *of.of, of.span(of.at)
-			placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.start).UTC(), time.UnixMilli(when.end).UTC(), of.at.room.id
+	r := Result{Score: s.Score, Steps: s.steps, Interrupted: s.interrupted}
+	for _, of := range s.Sessions {
+		if !of.Fixed && of.At == board.Nowhere {
+			r.Unplaced = append(r.Unplaced, Unplaced{of.Of.ID, cmp.Or(of.Reason, parentUnplaced)})
+		} else if !of.Fixed {
+			placed, when := *of.Of, of.Span(of.At)
+			placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.Start).UTC(), time.UnixMilli(when.End).UTC(), of.At.Room.ID
 			r.Placed = append(r.Placed, &placed)
 		}
 	}

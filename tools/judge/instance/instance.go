@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -66,7 +67,7 @@ func (in Instance) Problem() (solver.Problem, error) {
 	p := solver.Problem{Slot: time.Duration(in.Slot) * time.Minute}
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}
 	for _, d := range in.Days {
-		p.Days = append(p.Days, solver.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
+		p.Days = append(p.Days, board.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
 	}
 	for _, r := range in.Rooms {
 		p.Agenda.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}

@@ -4,12 +4,13 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
 
 // Score returns the score of a problem with places for some sessions, counted from the beginning by comparing all pairs.
-func Score(p solver.Problem, placed []*conflict.Session) solver.Score {
+func Score(p solver.Problem, placed []*conflict.Session) board.Score {
 	c := counter{Problem: p, all: fixed(p)}
 	c.score.Unplaced = 1_000_000 * (len(p.Agenda.Sessions) - len(c.all) - len(placed))
 	c.all = append(c.all, placed...)
@@ -29,7 +30,7 @@ func Score(p solver.Problem, placed []*conflict.Session) solver.Score {
 type counter struct {
 	solver.Problem
 	all   []*conflict.Session
-	score solver.Score
+	score board.Score
 }
 
 // fixed returns the sessions that stay: all but the sessions to place, their parents and the subsessions of both.
@@ -160,7 +161,7 @@ func (c *counter) tracks() {
 
 // dayOf returns the day of a session; absent for a session on another day.
 func (c *counter) dayOf(s *conflict.Session) int {
-	return slices.IndexFunc(c.Days, func(d solver.Day) bool {
+	return slices.IndexFunc(c.Days, func(d board.Day) bool {
 		return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -28,7 +29,7 @@ func Wild(r *rand.Rand) solver.Problem {
 		}
 	}
 	for day := range 1 + w.IntN(3) {
-		p.Days = append(p.Days, solver.Day{Starts: clock(day*1440 + 480), Ends: clock(day*1440 + 600 + w.IntN(600))})
+		p.Days = append(p.Days, board.Day{Starts: clock(day*1440 + 480), Ends: clock(day*1440 + 600 + w.IntN(600))})
 	}
 	sessions := 1 + w.IntN(30)
 	for i := range sessions {
