@@ -196,7 +196,7 @@ func (b *Board) readRules(groups map[string]*group) {
 // The reasons for a subsession without a place in the block.
 const (
 	parentFull = "The parent session has no time for the subsession beside the other subsessions."
-	keptBeside = "The session keeps times that are outside of the parent session or beside another subsession."
+	keptBeside = "The session keeps times that do not fit into the parent session, or not beside another subsession."
 )
 
 // makeBlocks makes the blocks of the sessions to place. Each fixed session is a block of its own.
@@ -245,12 +245,13 @@ func (b *Board) layOut(top *Session, parts []*Session, keepTimes bool) {
 	for _, s := range parts {
 		s.Fixed, s.Offset = false, end
 		s.Length = cmp.Or(s.Length, top.Length/int64(len(parts))/Minute*Minute)
-		timed, present := top.Of.TakesTime() && s.Of.TakesTime(), s.Of.Starts.Sub(top.Of.Starts).Milliseconds()
-		if timed && present >= end && present+s.Length <= top.Length {
+		timed, present := s.Of.TakesTime(), s.Of.Starts.Sub(top.Of.Starts).Milliseconds()
+		fits := timed && top.Of.TakesTime() && present >= end && present+s.Length <= top.Length
+		if fits {
 			s.Offset = present
 		}
 		switch {
-		case timed && keepTimes && s.Offset != present:
+		case timed && keepTimes && !fits:
 			s.Reason = keptBeside
 		case s.Length <= 0 || s.Offset+s.Length > top.Length:
 			s.Reason = parentFull

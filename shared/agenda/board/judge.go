@@ -55,8 +55,8 @@ type Obstacle struct {
 }
 
 // Judge returns the difference that a place for a block without a place makes to the score, and the obstacles, with one for
-// each block. The obstacles are right for a block with a place, too, and hold until the next call. More than enough in the
-// room end the judgement early.
+// each block. The difference is an estimate for a block with subsessions, which are judged without each other. The obstacles are
+// right for a block with a place, too, and hold until the next call. More than enough in the room end the judgement early.
 func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obstacle) {
 	b.found, b.enough = b.found[:0], enough
 	for _, s := range top.Block {

@@ -1,10 +1,12 @@
 package solver
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"lectern/shared/agenda/board"
 )
@@ -18,8 +20,8 @@ const (
 	noTime         = "The search ended before the session had a place."
 )
 
-// findChoices finds the starts and the rooms of a block, before any other block has a place. Subsessions are within
-// the parent, so the parent decides about the starts. It returns the reason for a block without a place to choose from.
+// findChoices finds the starts and the rooms of a block, before any other block has a place. It returns the reason for a
+// block without a place to choose from.
 func (s *search) findChoices(top *board.Session) (without string) {
 	keeps, ids := s.problem.KeepRooms && slices.ContainsFunc(s.Rooms, top.IsIn), s.problem.RoomIDs
 	for _, r := range s.Rooms {
@@ -32,6 +34,7 @@ func (s *search) findChoices(top *board.Session) (without string) {
 		}
 	}
 	top.Starts = s.startsOf(top)
+	top.Starts = s.withoutChange(top)
 	switch {
 	case len(top.Starts) == 0 && s.keepsTime(top):
 		return keptForbidden
@@ -46,49 +49,59 @@ func (s *search) findChoices(top *board.Session) (without string) {
 // keepsTime reports whether a block keeps the present time.
 func (s *search) keepsTime(top *board.Session) bool { return top.Of.TakesTime() && s.problem.KeepTimes }
 
-// startsOf returns the starts for a block: the kept time, or else the slots. Sessions of the same length in minutes,
-// rounded up, share a list.
-func (s *search) startsOf(top *board.Session) (starts []int64) {
+// startsOf returns the starts for a block: the kept time, or else the slots. Blocks of the same length in minutes, rounded
+// up, share a list.
+func (s *search) startsOf(top *board.Session) []int64 {
 	if s.keepsTime(top) {
-		return s.allowed(nil, top.Of.Starts.UnixMilli(), top.Length, top.Block)
+		return s.allowed(nil, top.Of.Starts.UnixMilli(), top.Length)
 	}
 	length := (top.Length + board.Minute - 1) / board.Minute * board.Minute
-	if starts, known := s.starts[length]; known && len(top.Block) == 1 {
-		return starts
-	}
+	starts, known := s.starts[length]
 	for _, d := range s.Days {
-		for start := d.Start; start < d.End; start += max(s.problem.Slot.Milliseconds(), board.Minute) {
-			starts = s.allowed(starts, start, length, top.Block)
+		for start := d.Start; !known && start < d.End; start += max(s.problem.Slot.Milliseconds(), board.Minute) {
+			starts = s.allowed(starts, start, length)
 		}
 	}
-	if len(top.Block) == 1 {
-		s.starts[length] = starts
-	}
+	s.starts[length] = starts
 	return starts
 }
 
-// allowed adds a start unless the block would be outside of the days, or a session of the block outside of a time_window of level
-// error.
-func (s *search) allowed(starts []int64, start, length int64, block []*board.Session) []int64 {
+// allowed adds a start unless a block of the length would be outside of the days or of a time_window of level error.
+func (s *search) allowed(starts []int64, start, length int64) []int64 {
 	day, when := s.DayOf(start), board.Span{Start: start, End: start + length}
 	if day == board.NoDay || when.End > s.Days[day].End || s.Windows(when).Errors > 0 {
 		return starts
 	}
-	for _, part := range block[1:] {
-		if s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors > 0 {
-			return starts
-		}
-	}
 	return append(starts, start)
+}
+
+// withoutChange removes the starts with a session of the block outside of a time_window of level error, on days on
+// which clocks change. On all other days what is within an allowed span is allowed.
+func (s *search) withoutChange(top *board.Session) []int64 {
+	zone := cmp.Or(s.problem.Agenda.Zone, time.UTC)
+	if !slices.ContainsFunc(s.problem.Days, func(d board.Day) bool {
+		return d.Starts.In(zone).Format("-0700") != d.Ends.In(zone).Format("-0700")
+	}) {
+		return top.Starts
+	}
+	return slices.DeleteFunc(slices.Clone(top.Starts), func(start int64) bool {
+		return slices.ContainsFunc(top.Block, func(part *board.Session) bool {
+			return s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors > 0
+		})
+	})
 }
 
 // mostJudged is how many places are judged for a reason, and mostCauses how many obstacles of each are looked at.
 const mostJudged, mostCauses = 1000, 20
 
-// explain gives a block a free place, or says why it has none.
+// explain gives a block a free place, or says why none of its places is free. Of more than mostJudged places it looks at
+// random ones.
 func (s *search) explain(of *board.Session) string {
 	times, by, judged := map[string]int{}, map[string]string{}, 0
-	for i := 0; i < of.Choices(); i += 1 + of.Choices()/mostJudged {
+	for i := range min(of.Choices(), mostJudged) {
+		if of.Choices() > mostJudged {
+			i = s.IntN(of.Choices())
+		}
 		_, found := s.Judge(of, of.Choice(i), mostCauses)
 		if len(found) == 0 {
 			s.Move(of, of.Choice(i))

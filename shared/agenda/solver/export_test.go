@@ -24,6 +24,18 @@ func (b Board) MoveAny() {
 	b.Move(of, to)
 }
 
+// Try tries a move, and undoes every second one.
+func (b Board) Try() {
+	if len(b.movable) == 0 {
+		return
+	}
+	before := b.Score
+	b.undo = b.undo[:0]
+	if b.try(); b.IntN(2) == 0 {
+		b.takeBack(before)
+	}
+}
+
 // Now returns the present agenda and score.
 func (b Board) Now() ([]*conflict.Session, board.Score) {
 	r := b.result()

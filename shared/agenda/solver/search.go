@@ -27,7 +27,7 @@ type search struct {
 	// undo has the earlier places of the blocks that the present move has moved.
 	undo  []change
 	steps int
-	// places are those that insert compares.
+	// places are the candidates for the present block.
 	places []board.Place
 	// best are the places of the best agenda, and lowest the total of the score there.
 	best   []board.Place
@@ -46,17 +46,18 @@ const (
 	// light has the points of a session without a place at the start of a round, heavy at the end. They are fewer than
 	// in the score, so a session may lose the place for some moves while others change theirs.
 	light, heavy = 250.0, 2000.0
-	// The fewer blocks, the more rounds: shared divided by the square of the number of blocks.
-	shared = 8000
-	// few is how many places of a block are all compared. Of more places, first random ones are compared for
-	// the first agenda, and samples in a move.
-	few, first, samples = 200, 300, 8
-	// most is how many blocks a place may displace, and how many a move takes from each of two places.
-	most = 4
-	// One in so many of the cheapest places is overlooked.
+	// A search has more rounds for fewer blocks: oneMore divided by the square of their number, and one more.
+	oneMore = 8000
+	// A block with at most mostPlaces compares all its places. Any other compares random places: startSamples for a new agenda,
+	// and moveSamples in a move.
+	mostPlaces, startSamples, moveSamples = 200, 300, 8
+	// mostAway is how many blocks a place may displace, and how many blocks a move takes away at random.
+	mostAway = 4
+	// A comparison leaves out one place in so many.
 	overlooked = 30
 )
 
+// newSearch returns a search with the blocks that have places to choose from.
 func newSearch(p Problem) *search {
 	s := &search{problem: p, starts: map[int64][]int64{}, lowest: math.MaxInt}
 	s.Rand = rand.New(rand.NewPCG(p.Seed, 0)) //nolint:gosec // a search must be repeatable
@@ -68,7 +69,9 @@ func newSearch(p Problem) *search {
 		if of.Fixed || of.Top != of || of.Reason != "" {
 			continue
 		}
-		if of.Reason = noTime; !s.over() {
+		if of.Reason = noTime; s.over() {
+			s.interrupted = true
+		} else {
 			of.Reason = s.findChoices(of)
 		}
 		if of.Reason == "" {
@@ -86,12 +89,12 @@ func (s *search) over() bool { return !s.end.IsZero() && time.Now().After(s.end)
 
 // improve makes rounds of moves, each from a new agenda. The board then has the best agenda.
 func (s *search) improve() {
-	s.construct()
-	s.interrupted, s.begin = s.over(), time.Now()
-	rounds := float64(1 + shared/(1+len(s.movable)*len(s.movable)))
+	s.interrupted = !s.construct() || s.interrupted
+	s.begin = time.Now()
+	rounds := float64(1 + oneMore/(1+len(s.movable)*len(s.movable)))
 	for round := 0.0; round < rounds && s.mayImprove(); round++ {
 		if round > 0 {
-			s.restart()
+			s.construct()
 		}
 		s.anneal(round/rounds, (round+1)/rounds)
 	}
@@ -108,44 +111,43 @@ func (s *search) improve() {
 
 // mayImprove reports whether a move is left that can improve the best agenda.
 func (s *search) mayImprove() bool {
-	return s.lowest > 0 && s.progress() < 1 &&
-		slices.ContainsFunc(s.movable, func(of *board.Session) bool { return of.At == board.Nowhere || of.Choices() > 1 })
+	return s.lowest > 0 && s.progress() < 1 && slices.ContainsFunc(s.movable, func(of *board.Session) bool {
+		return of.At == board.Nowhere || of.Choices() > 1
+	})
 }
 
-// restart makes a new agenda.
-func (s *search) restart() {
+// construct makes a new agenda: each block gets the cheapest free place of some. It reports whether the time was enough for
+// each block.
+func (s *search) construct() (whole bool) {
 	for _, of := range s.movable {
 		s.Move(of, board.Nowhere)
 	}
-	s.construct()
-}
-
-// construct gives each block without a place the cheapest free place of some.
-func (s *search) construct() {
+	whole = true
 	for _, of := range s.movable {
-		if !s.over() {
-			s.insert(of, first)
+		if whole = whole && !s.over(); whole {
+			s.undo = s.undo[:0]
+			s.insert(of, startSamples)
 		}
 	}
-	s.keep()
+	s.noteBest()
+	return whole
 }
 
 // progress returns the part of the steps or of the time that has passed: 1 at the end.
 func (s *search) progress() float64 {
-	done := float64(s.steps) / float64(max(1, s.problem.Steps))
+	if s.steps >= s.problem.Steps || s.over() {
+		return 1
+	}
+	done := float64(s.steps) / float64(s.problem.Steps)
 	if s.end.IsZero() {
 		return done
 	}
-	left := time.Until(s.end)
-	if left <= 0 {
-		return 1
-	}
-	return max(done, 1-float64(left)/float64(s.end.Sub(s.begin)))
+	return max(done, float64(time.Since(s.begin))/float64(s.end.Sub(s.begin)))
 }
 
 // anneal tries moves during a part of the search, while the temperature falls.
 func (s *search) anneal(from, to float64) {
-	for s.lowest > 0 && s.steps < s.problem.Steps {
+	for s.lowest > 0 {
 		done := (s.progress() - from) / (to - from)
 		if done >= 1 {
 			return
@@ -155,18 +157,23 @@ func (s *search) anneal(from, to float64) {
 		s.undo = s.undo[:0]
 		before := s.Score
 		if possible := s.try(); possible && s.Score.Energy(weight)-before.Energy(weight) <= temperature*s.ExpFloat64() {
-			s.keep()
+			s.noteBest()
 			continue
 		}
-		for _, c := range slices.Backward(s.undo) {
-			s.Put(c.top, c.was)
-		}
-		s.Score = before
+		s.takeBack(before)
 	}
 }
 
-// keep notes the agenda if it is the best.
-func (s *search) keep() {
+// takeBack restores the places and the score before the present move.
+func (s *search) takeBack(before board.Score) {
+	for _, c := range slices.Backward(s.undo) {
+		s.Put(c.top, c.was)
+	}
+	s.Score = before
+}
+
+// noteBest notes the agenda if it is the best.
+func (s *search) noteBest() {
 	if total := s.Score.Total(); total < s.lowest {
 		s.best, s.lowest = s.best[:0], total
 		for _, of := range s.movable {
@@ -178,23 +185,23 @@ func (s *search) keep() {
 // try moves some blocks at random, and reports whether the move is possible. Most moves take blocks away from two places,
 // and give each the cheapest place in turn.
 func (s *search) try() bool {
-	switch of, kind := s.any(), s.IntN(10); {
+	switch of, kind := s.pick(), s.IntN(10); {
 	case kind < 4 || of.At == board.Nowhere:
 		return s.displace(of, s.anyPlace(of))
 	case kind < 8:
 		s.takeNear(of)
-		s.takeNear(s.any())
+		s.takeNear(s.pick())
 	default:
-		for range 1 + s.IntN(most) {
-			s.shift(s.any(), board.Nowhere)
+		for range 1 + s.IntN(mostAway) {
+			s.shift(s.pick(), board.Nowhere)
 		}
 	}
 	s.insertAll()
 	return true
 }
 
-// any returns a random block.
-func (s *search) any() *board.Session { return s.movable[s.IntN(len(s.movable))] }
+// pick returns a random block.
+func (s *search) pick() *board.Session { return s.movable[s.IntN(len(s.movable))] }
 
 // anyPlace returns a random place for a block, half of the time with the present room or start.
 func (s *search) anyPlace(of *board.Session) board.Place {
@@ -219,10 +226,10 @@ func (s *search) shift(of *board.Session, to board.Place) {
 
 // displace moves a block to a place, and the blocks in the way to other places.
 func (s *search) displace(of *board.Session, at board.Place) bool {
-	_, found := s.Judge(of, at, most)
+	_, found := s.Judge(of, at, mostAway)
 	away := slices.Clone(found)
 	for _, o := range away {
-		if o.Session.Fixed || o.Session.Top == of || len(away) > most {
+		if o.Session.Fixed || o.Session.Top == of || len(away) > mostAway {
 			return false
 		}
 	}
@@ -234,21 +241,21 @@ func (s *search) displace(of *board.Session, at board.Place) bool {
 	return true
 }
 
-// takeNear takes a block and blocks that are near in the same room from their places.
+// takeNear takes blocks that are near a block in its room from their places.
 func (s *search) takeNear(of *board.Session) {
 	if of.At == board.Nowhere {
 		return
 	}
-	when, reach := of.Span(of.At), int64(s.IntN(120))*board.Minute
+	when, reach, taken := of.Span(of.At), int64(s.IntN(120))*board.Minute, len(s.undo)
 	for _, near := range slices.Clone(of.At.Room.Sessions) {
-		if near.Top == near && !near.Fixed && when.Overlaps(near.Span(near.At), reach) {
+		if near.Top == near && !near.Fixed && when.Overlaps(near.Span(near.At), reach) && len(s.undo)-taken < 2*mostAway {
 			s.shift(near, board.Nowhere)
 		}
 	}
 }
 
-// insertAll gives the blocks that the move has taken away, and some others without a place, the cheapest free place of
-// some each, in a random order or the longest first.
+// insertAll gives a place to the blocks that the move has taken away, and to some others that have none: in a random
+// order, or the longest first.
 func (s *search) insertAll() {
 	var away []*board.Session
 	for _, c := range s.undo {
@@ -257,8 +264,8 @@ func (s *search) insertAll() {
 		}
 	}
 	if s.Score.Unplaced/board.UnplacedPoints > len(away) {
-		for range most {
-			if of := s.any(); of.At == board.Nowhere && !slices.Contains(away, of) {
+		for range mostAway {
+			if of := s.pick(); of.At == board.Nowhere && !slices.Contains(away, of) {
 				away = append(away, of)
 			}
 		}
@@ -268,12 +275,12 @@ func (s *search) insertAll() {
 		slices.SortStableFunc(away, func(x, y *board.Session) int { return cmp.Compare(y.Length, x.Length) })
 	}
 	for _, of := range away {
-		s.insert(of, samples)
+		s.insert(of, moveSamples)
 	}
 }
 
-// insert gives a block without a place the cheapest free place of some. It overlooks a few, so that the cheapest is not always
-// the same.
+// insert gives a block without a place the cheapest free place of its candidates. It leaves a few of these out, so that the
+// cheapest is not always the same.
 func (s *search) insert(of *board.Session, n int) {
 	cheapest, to := 0, board.Nowhere
 	for _, at := range s.candidates(of, n) {
@@ -288,20 +295,23 @@ func (s *search) insert(of *board.Session, n int) {
 	s.shift(of, to)
 }
 
-// candidates returns all places of a block if they are few, or else n random places, and those in the gaps that the
-// move has left.
+// candidates returns the places that insert compares: all places of a block, or n random places and those in the gaps that
+// the move has left.
 func (s *search) candidates(of *board.Session, n int) []board.Place {
 	s.places = s.places[:0]
 	all, from := of.Choices(), s.IntN(of.Choices())
-	for i := 0; i < all && all <= few; i++ {
-		s.places = append(s.places, of.Choice((from+i)%all))
+	if all <= mostPlaces {
+		for i := range all {
+			s.places = append(s.places, of.Choice((from+i)%all))
+		}
+		return s.places
 	}
-	for i := 0; i < n && all > few; i++ {
+	for range n {
 		s.places = append(s.places, of.Choice(s.IntN(all)))
 	}
 	for _, c := range s.undo {
 		i, _ := slices.BinarySearch(of.Starts, c.was.Start)
-		for ; all > few && slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
+		for ; slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
 			s.places = append(s.places, board.Place{Start: of.Starts[i], Room: c.was.Room})
 		}
 	}
