@@ -60,7 +60,7 @@ type ReviewEdit resource.Draft[*Review]
 
 // Reviews is the kind of the reviews.
 var Reviews = &resource.Kind[Review, *Review, ReviewEdit]{
-	Name: reviewKind, Title: "Review", Many: "reviews", Max: 3 * 2 * maxSubmissions, Bytes: 12 << 10, Parent: inProgram,
+	Name: reviewKind, Title: "Review", Many: "reviews", Max: 3 * 2 * maxSubmissions, Bytes: 16 << 10, Parent: inProgram,
 	Unique: (*Review).once, UniqueField: "reviewer", Adds: (*Review).adds, Named: (*Review).named, Admit: admitReview,
 	Redact: func(values []change.Value) { redact(values, "reviewer", "comment", "scores") },
 }
@@ -117,20 +117,24 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 	if d.Complete.Sent && !d.Complete.Value {
 		r.Status = inProgress
 	}
-	return r.checkTexts("comment")
+	return r.checkTexts()
 }
 
 // maxTexts bounds the comment and the values of the answers together, in bytes of JSON. The rest of a review with all
-// answers of a scorecard takes less than the other half of the bytes of a review.
-const maxTexts = 6_500
+// answers of a scorecard takes less than 5,800 bytes. maxLabels bounds the part of it that a reviewer cannot shorten.
+const maxTexts = 10_500
 
-// checkTexts returns the 400 of the first text that does not fit beside those before. comment is the name of the comment.
-func (r *Review) checkTexts(comment string) error {
-	left, at := maxTexts-bytesOf(r.Comment), comment
-	for i := 0; i < len(r.Scores) && left >= 0; i++ {
-		left, at = left-bytesOf(r.Scores[i].Value), fmt.Sprintf("scores[%d].value", i)
+// checkTexts refuses texts that are too long together. The error names the longest.
+func (r *Review) checkTexts() error {
+	most, at := bytesOf(r.Comment), "comment"
+	total := most
+	for i, s := range r.Scores {
+		n := bytesOf(s.Value)
+		if total += n; n > most {
+			most, at = n, fmt.Sprintf("scores[%d].value", i)
+		}
 	}
-	if left < 0 {
+	if total > maxTexts {
 		return apierr.Invalid(at, "The comment and the answers of a review together must not be longer than %d bytes of JSON.", maxTexts)
 	}
 	return nil
@@ -162,7 +166,7 @@ func (d Recusal) Apply(e resource.Edit[*Review]) error {
 		return ended(r)
 	}
 	r.Status, r.Comment, r.Scores, r.TotalScore = recused, &d.Reason, []Score{}, nil
-	return r.checkTexts("reason")
+	return nil
 }
 
 // admitReview applies the rules that need other records: the submission is there, the round is active, the reviewer
@@ -230,9 +234,6 @@ func (r *Review) score(round *Round) error {
 		}
 		answered[s.QuestionID] = true
 		points, ok := round.Scorecard[q].points(s.Value)
-		if err := checkLength(at+".value", s.Value); err != nil {
-			return err
-		}
 		if !ok {
 			return apierr.TypeMismatch(at+".value", at+".value is no answer of the type "+round.Scorecard[q].Type+".")
 		}

@@ -64,9 +64,12 @@ const (
 // scored reports whether an answer gives points.
 func (q Question) scored() bool { return q.Type != text && q.Type != file && q.Type != separator }
 
+// maxLabels bounds the longest labels of all dropdowns together, in bytes of JSON: a review has one label of each.
+const maxLabels = 4_000
+
 // scorecardOf returns the questions with ids, bounds and weights.
 func scorecardOf(sent []Question) ([]Question, error) {
-	ids := map[string]bool{}
+	ids, labels := map[string]bool{}, 0
 	all := slices.Clone(sent)
 	for i := range all {
 		q, at := &all[i], fmt.Sprintf("scorecard[%d]", i)
@@ -80,8 +83,19 @@ func scorecardOf(sent []Question) ([]Question, error) {
 		if err := q.complete(at); err != nil {
 			return nil, err
 		}
+		if labels += q.longestLabel(); labels > maxLabels {
+			return nil, apierr.Invalid(at+".options", "The longest labels of all dropdowns together must not be longer than %d bytes of JSON.", maxLabels)
+		}
 	}
 	return append([]Question{}, all...), nil
+}
+
+// longestLabel returns the bytes of the longest label; 0 for a question without options.
+func (q *Question) longestLabel() (most int) {
+	for _, o := range q.Options {
+		most = max(most, bytesOf(o.Label))
+	}
+	return most
 }
 
 func (q *Question) complete(at string) error {

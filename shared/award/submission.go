@@ -183,20 +183,15 @@ func (d AnswersDraft) Apply(e resource.Edit[*Submission]) error {
 // maxText bounds the text of an answer, in letters.
 const maxText = 10_000
 
-// checkLength returns the 400 of a text that is too long.
-func checkLength(at string, value any) error {
-	if written, _ := value.(string); utf8.RuneCountInString(written) > maxText {
-		return apierr.Invalid(at, "%s must not be longer than %d letters.", at, maxText)
-	}
-	return nil
-}
-
 // check returns the 400 of an answer of another type, or of a text that is too long.
 func (a Answer) check(at string) error {
 	if !a.fits() {
 		return apierr.TypeMismatch(at, fmt.Sprintf("%s must be of the type %s.", at, a.Type))
 	}
-	return checkLength(at, a.Value)
+	if written, _ := a.Value.(string); utf8.RuneCountInString(written) > maxText {
+		return apierr.Invalid(at, "%s must not be longer than %d letters.", at, maxText)
+	}
+	return nil
 }
 
 // fits reports whether the value has the type of the answer.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -77,35 +78,50 @@ func TestTheLengthOfAnAnswer(t *testing.T) {
 	q := h.scorecard(h.round, object{"question": "Why?", "type": "text"})
 	review := h.assign("", made.ID(), h.round, "grace").ID()
 	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 10_001))["field"])
-	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 7000))["field"])
+	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("\u0434", 5000))["field"])
 }
 
-// TestAFullScorecard is answered, with long texts too. An error names the text that is too long.
+// TestAFullScorecard is answered, with long labels and texts too. An error names the longest text, or the dropdown whose
+// labels are too long.
 func TestAFullScorecard(t *testing.T) {
 	h := startHouse(t, nil)
-	var card []object
-	for range 45 {
-		card = append(card, object{"question": "How?", "type": "numeric", "min": 0, "max": 1e6})
+	dropdown := func(letters int) object {
+		options := []any{object{"label": "No", "points": 0}, object{"label": strings.Repeat("x", letters), "points": 999999.99}}
+		return object{"question": "How?", "type": "dropdown", "options": options}
 	}
-	for range 5 {
-		card = append(card, object{"question": "Why?", "type": "text"})
-	}
+	refused := h.do(400, http.MethodPut, "/rounds/"+h.round, object{"scorecard": slices.Repeat([]object{dropdown(250)}, 30)})
+	it.RequireError(t, refused, "VALIDATION_ERROR", "scorecard[15].options")
+	card := slices.Repeat([]object{{"question": "How?", "type": "numeric", "min": 0, "max": 1e6}}, 7)
+	card = append(card, slices.Repeat([]object{dropdown(103)}, 38)...)
+	card = append(card, slices.Repeat([]object{{"question": "Why?", "type": "text"}}, 5)...)
 	var scores []object
 	for i, id := range h.scorecard(h.round, card...) {
-		scores = append(scores, object{"question_id": id, "value": []any{999999.99, strings.Repeat("x", 1000)}[i/45]})
+		value := any(strings.Repeat("x", 1000))
+		if i < 45 {
+			value = []any{999999.99, strings.Repeat("x", 103)}[min(i/7, 1)]
+		}
+		scores = append(scores, object{"question_id": id, "value": value})
 	}
 	reviewer := object{"name": strings.Repeat("n", 255), "email": strings.Repeat("m", 240) + "@example.org"}
 	review := h.command("", "award-assign", object{"submission_id": h.submit("ada").ID(), "round_id": h.round, "reviewer": reviewer}).ID()
 	send := func(code string, more object) entity {
 		return h.command(code, "award-review", it.Merged(object{"review_id": review, "scores": scores}, more))
 	}
-	send("", object{"comment": strings.Repeat("x", 1000)})
+	send("", object{"comment": strings.Repeat("x", 1400)})
 	require.Len(t, h.get("/reviews/"+review).List("scores"), 50)
-	require.Equal(t, "scores[49].value", send("VALIDATION_ERROR", object{"comment": strings.Repeat("x", 2000)})["field"])
 	require.Equal(t, "comment", send("VALIDATION_ERROR", object{"comment": strings.Repeat("\u0001", 2000)})["field"])
-	other := h.assign("", h.submit("joan").ID(), h.round, "grace").ID()
-	reason := object{"review_id": other, "reason": "x" + strings.Repeat("\u0001", 2000)}
-	require.Equal(t, "reason", h.command("VALIDATION_ERROR", "award-recuse", reason)["field"])
+	scores[49]["value"] = strings.Repeat("x", 3000)
+	require.Equal(t, "scores[49].value", send("VALIDATION_ERROR", object{"comment": strings.Repeat("x", 2000)})["field"])
+	scores[49]["value"] = strings.Repeat("x", 30_000)
+	require.Equal(t, "scores[49].value", send("VALIDATION_ERROR", object{})["field"])
+}
+
+// TestALongReason of a recusal is taken in any script.
+func TestALongReason(t *testing.T) {
+	h := startHouse(t, nil)
+	review := h.assign("", h.submit("ada").ID(), h.round, "grace").ID()
+	reason := strings.Repeat("\u0434", 5000)
+	require.Equal(t, reason, h.command("", "award-recuse", object{"review_id": review, "reason": reason})["comment"])
 }
 
 // TestAStepTakesNoOtherInput: nothing that was sent is ignored.
