@@ -51,7 +51,7 @@ var commands = []command{
 	define("award-winner", "Tag a submission as winner, reject it, or take both back.", (*Service).tagAward),
 	define("award-restore", "Bring a deleted record of an award program back, within 30 days.", (*Service).restoreAward),
 	define("shard-repair",
-		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists.", (*Service).repairShards),
+		"Mend what verify names: rows, versions of shards and settings, unique values, numbers, lists, sums of small records.", (*Service).repairShards),
 	define(Republish, "Publish change records again: of an organization or of all, from a time on, to a cursor.", (*Service).republish),
 	define("data-request-delete", "Delete the ended access requests of an organization since a time, and erasures that found nobody.",
 		(*Service).deleteRequests),

@@ -61,7 +61,8 @@ type Input struct {
 	Shard  string `json:"shard,omitempty" pattern:"^[0-9a-f]{2}$"`
 	// IDs name damage that a reading of the table does not find: records without a row or
 	// without a line in a list, records with a wrong count of roles, contacts with the item
-	// of a session that they are not on, and hours without an item (HourID). Holds are the
+	// of a session that they are not on, and hours without an item (HourID). With the family
+	// record, they limit the repair to the records of these records. Holds are the
 	// keys of unique values that are held for no record.
 	IDs   []string `json:"ids,omitempty" nullable:"false" maxItems:"1000" maxLength:"64"`
 	Holds []string `json:"holds,omitempty" nullable:"false" maxItems:"1000" maxLength:"1024"`
@@ -98,8 +99,11 @@ func (in Input) check() error {
 
 // Report is the result of a repair.
 type Report struct {
-	// Looked is the number of records that were checked.
+	// Looked is the number of records that were read, deleted small records too.
 	Looked int `json:"looked"`
+	// Rest are the ids of small records whose own records were not read: the time ended. A repair of the family record
+	// with these ids goes on.
+	Rest []string `json:"rest,omitempty"`
 	// Mended is the mended damage, or the damage to be mended in a dry run. Unmended is the
 	// damage that cannot be mended.
 	Mended   []Note `json:"mended"`
@@ -165,6 +169,14 @@ func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	if err := r.holds(ctx); err != nil {
 		return nil, err
 	}
+	if in.EventID == 0 {
+		events = append(events, 0)
+	}
+	for _, event := range events { // The records come last, since they may take longer than a command.
+		if err := r.part(ctx, Records, (*run).records, event); err != nil {
+			return nil, err
+		}
+	}
 	order := func(a, b Note) int { return strings.Compare(a.Where+a.ID+a.What, b.Where+b.ID+b.What) }
 	slices.SortFunc(r.report.Mended, order)
 	slices.SortFunc(r.report.Unmended, order)
@@ -190,7 +202,6 @@ func (r *run) ofOrganization(ctx context.Context) error {
 		r.part(ctx, Settings, (*run).settings, 0),
 		r.part(ctx, Contacts, (*run).contacts, 0),
 		r.part(ctx, Accounts, (*run).accounts, 0),
-		r.part(ctx, Records, (*run).records, 0),
 	)
 }
 
@@ -210,7 +221,6 @@ func (r *run) ofEvent(ctx context.Context, event int64) error {
 		r.part(ctx, Contacts, (*run).contacts, event),
 		r.part(ctx, Accounts, (*run).accounts, event),
 		r.part(ctx, Sessions, (*run).sessions, event),
-		r.part(ctx, Records, (*run).records, event),
 	)
 }
 

@@ -120,7 +120,7 @@ func (o *Organization) checkNumbers() {
 			if surplus == 0 || resource.IsSerial(table.Key{SK: kind}) {
 				continue
 			}
-			o.addRepair(at.Owner, repair.Records)
+			o.addRepair(at.Owner, repair.Records, at.Rest)
 			item, sum, isSum := strings.Cut(kind, " ")
 			if !isSum {
 				o.problemf("%s counts %d records %s more than there are", partition, surplus, kind)
@@ -149,6 +149,7 @@ func (o *Organization) checkFriendlyIDs() {
 		holders[name] = id
 		counter := resource.Owner{Org: o.id}.SerialKey(r.kind + "#" + parts[1])
 		if number, err := strconv.Atoi(parts[2]); err != nil || number > o.surplus[counter.PK][counter.SK] {
+			o.addRepair(table.Org(o.id), repair.Records, r.Meta.Parent)
 			o.problemf("%s is over its counter, which is %d", name, o.surplus[counter.PK][counter.SK])
 		}
 	}

@@ -22,7 +22,7 @@ var repairFamilies = map[string]string{"S": repair.Sessions, "C": repair.Contact
 func (o *Organization) addRepair(owner, family string, ids ...string) {
 	in := o.repairOf(owner, family)
 	for _, id := range ids {
-		if !slices.Contains(in.IDs, id) {
+		if id != "" && !slices.Contains(in.IDs, id) {
 			in.IDs = append(in.IDs, id)
 		}
 	}

@@ -1,6 +1,7 @@
 package maintenance_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/local/faulty"
@@ -17,6 +19,7 @@ import (
 	"lectern/shared/repair"
 	"lectern/shared/resource"
 	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
 // remove takes an item away past the service.
@@ -164,7 +167,7 @@ func TestShardRepairBesideWriters(t *testing.T) {
 	}
 }
 
-// TestShardRepairMendsNumbersOfRecords: how many records there are, and what records add to others.
+// TestShardRepairMendsNumbersOfRecords: how many records there are, what records add to others, and running numbers.
 func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
 	s, e := it.StartWithEngine(t, nil)
 	d := &it.Client{Stack: s, T: t}
@@ -172,15 +175,22 @@ func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
 	program := it.Entity(d.Call(t, 200, http.MethodPost, programs, object{"name": "Best", "status": "open"}).JSON(t)).ID()
 	d.Operator(t, "award-submit", object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}})
 	of := resource.Owner{Org: d.Org, Parent: program}
-	sums, count := firstIn(e, t, of.Partition(), "S#"), of.CountKey("award_submission")
+	sums, count, serial := firstIn(e, t, of.Partition(), "S#"), of.CountKey("award_submission"), firstIn(e, t, table.Org(d.Org)+"#F", "C#")
 	right, err := d.Table(t).Get(t.Context(), sums)
 	require.NoError(t, err)
 	require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(table.Item{Key: sums, Version: 7, Data: []byte(`{"submissions":4,"x":1}`)})))
 	remove(e, t, count)
+	remove(e, t, serial)
 	in := object{"org_id": d.Org, "family": "record"}
-	require.Len(t, d.Operator(t, "shard-repair", it.Merged(in, object{"dry_run": true}))["mended"], 2)
-	done := d.Operator(t, "shard-repair", in)
-	require.Len(t, done["mended"], 2)
+	require.Empty(t, d.Operator(t, "shard-repair", it.Merged(in, object{"ids": []string{uuid.NewString()}}))["mended"], "another program")
+	require.Len(t, d.Operator(t, "shard-repair", it.Merged(in, object{"dry_run": true}))["mended"], 3)
+	ctx, cancel := context.WithTimeout(t.Context(), write.LastStep-time.Second)
+	defer cancel()
+	late, err := repair.Store{Table: d.Table(t), Now: time.Now}.Run(ctx, repair.Input{OrgID: d.Org, Family: repair.Records})
+	require.NoError(t, err)
+	require.Equal(t, []any{[]string{program}, []repair.Note{}}, []any{late.Rest, late.Mended})
+	done := d.Operator(t, "shard-repair", it.Merged(in, object{"ids": late.Rest}))
+	require.Len(t, done["mended"], 3)
 	require.Empty(t, done["unmended"])
 	e.RequireWhole(t)
 	mended, err := d.Table(t).Get(t.Context(), sums)
