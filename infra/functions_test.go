@@ -64,6 +64,7 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 	} {
 		want[name] = large
 	}
+	want["awards"] = []any{1024.0, "896MiB", 28.0}
 	for _, at := range []string{"us", "eu"} {
 		given := map[string][]any{}
 		for _, f := range ofDefaults(t)["Lectern-"+at+"-Service"].of("AWS::Lambda::Function") {

@@ -104,7 +104,7 @@ var declared = map[string]struct {
 	// agendaplanning holds the write of a placement to the version of the draft, and a commit to the placements.
 	"agendaplanning": {withRecords, slices.Concat(write, release, hold)},
 	// awards holds a write to the version of the program.
-	"awards": {withSettings, slices.Concat(write, release, hold)},
+	"awards": {withLists, slices.Concat(write, release, hold)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.
