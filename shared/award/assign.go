@@ -227,9 +227,6 @@ func (removal) Apply(e resource.Edit[*Review]) error {
 
 // removeOpen deletes a review, and reports false for a review that has ended or is gone.
 func (rs Records) removeOpen(ctx context.Context, r *Review) (done bool, err error) {
-	if !r.Open() {
-		return false, nil
-	}
 	edit := ReviewEdit(removal{})
 	_, err = Reviews.Of(rs.Store, rs.Owner).Change(ctx, r.ID, resource.Change[ReviewEdit]{Verb: record.Deleted, Draft: &edit})
 	if refused := (*apierr.Error)(nil); apierr.IsNotFound(err) || errors.As(err, &refused) && refused.Code == codeEnded {
@@ -252,7 +249,9 @@ func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed,
 		removed.RoundID = &round
 	}
 	for _, r := range some {
-		removed.Reviewer = r.Reviewer
+		if removed.Reviewer = r.Reviewer; !r.Open() {
+			continue
+		}
 		if write.Late(ctx) {
 			return nil, apierr.Unavailable()
 		}
@@ -277,11 +276,18 @@ func (rs Records) removedBefore(ctx context.Context, removed *Removed, named fun
 		if err != nil {
 			return err
 		}
+		head, err := record.Decode[resource.Stored](stored)
+		if err != nil {
+			return err
+		}
+		if head.Meta.Parent != rs.Owner.Parent {
+			continue
+		}
 		r, err := record.Decode[Review](stored)
 		if err != nil {
 			return err
 		}
-		if r.ProgramID == rs.Owner.Parent && named(r) {
+		if named(r) {
 			removed.Reviewer, removed.DeletedAt = r.Reviewer, *r.DeletedAt
 			return nil
 		}

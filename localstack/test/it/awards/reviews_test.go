@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -162,18 +163,48 @@ func TestAReviewerIsRemoved(t *testing.T) {
 	require.Equal(t, 1.0, h.get("/rounds/" + finals)["reviewer_count"])
 }
 
-// TestARemovalWithoutTime removes nothing more, and a repetition removes the rest.
+// ending is a context whose time ends soon once late is set.
+type ending struct {
+	context.Context
+	late *atomic.Bool
+}
+
+func (c ending) Deadline() (time.Time, bool) {
+	if c.late.Load() {
+		return time.Now().Add(write.LastStep - time.Second), true
+	}
+	return time.Now().Add(time.Hour), true
+}
+
+// TestARemovalWithoutTime removes nothing more, and a repetition removes the rest. Nothing is left for completed reviews.
 func TestARemovalWithoutTime(t *testing.T) {
 	h := startHouse(t, nil)
-	review := h.assign("", h.submit("ada").ID(), h.round, "grace")
-	ctx, cancel := context.WithTimeout(t.Context(), write.LastStep-time.Second)
-	defer cancel()
-	of := award.Records{Store: resource.NewStore(h.Env(t)), Owner: h.owner()}
-	_, err := of.Remove(ctx, review.At("reviewer.id").(string), "")
-	refusal := &apierr.Error{}
-	require.True(t, errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable, "%v", err)
-	require.Len(t, h.list("/reviews"), 1)
-	require.Equal(t, 1.0, h.do(200, http.MethodDelete, "/reviewers/"+review.At("reviewer.id").(string), nil)["removed_reviews"])
+	var review entity
+	for _, name := range []string{"ada", "joan", "hedy"} {
+		review = h.assign("", h.submit(name).ID(), h.round, "grace")
+	}
+	h.score("", review.ID())
+	id, late := review.At("reviewer.id").(string), &atomic.Bool{}
+	store := resource.NewStore(h.Env(t))
+	begun := 0
+	store.Now = func() time.Time {
+		if begun++; begun > 1 { // The first call is of the removal, the next of the first review.
+			late.Store(true)
+		}
+		return time.Now()
+	}
+	of, ctx := award.Records{Store: store, Owner: h.owner()}, ending{t.Context(), late}
+	for _, left := range []int{2, 2} {
+		_, err := of.Remove(ctx, id, "")
+		refusal := &apierr.Error{}
+		require.True(t, errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable, "%v", err)
+		require.Len(t, h.list("/reviews"), left)
+	}
+	require.Equal(t, 1.0, h.do(200, http.MethodDelete, "/reviewers/"+id, nil)["removed_reviews"])
+	removed, err := of.Remove(ctx, id, "")
+	require.NoError(t, err, "a completed review needs no time")
+	require.Zero(t, removed.Reviews)
+	it.EngineOf(t, h.Stack).RequireWhole(t)
 }
 
 // TestASecondReviewer leaves a submission that is in the round as it is.
