@@ -2,6 +2,7 @@ package datarequest
 
 import (
 	"fmt"
+	"slices"
 
 	"lectern/shared/api/encode"
 	"lectern/shared/size"
@@ -15,18 +16,20 @@ type Collected struct {
 	Identity    string             `json:"identity_value" doc:"The address of the person."`
 	CollectedAt wire.Time          `json:"collected_at" doc:"When the data was collected."`
 	Contacts    []CollectedContact `json:"contacts" doc:"The contacts with the address."`
-	Submissions []wire.Raw         `json:"award_submissions" doc:"The submissions of the person in award programs, with the answers and without the average of the reviews; with deleted_at if they are deleted."`
+	Submissions []wire.Raw         `json:"award_submissions" doc:"The submissions of the person in award programs, with the answers and without the numbers of the reviews; with deleted_at if they are deleted."`
 	Reviews     []wire.Raw         `json:"award_reviews" doc:"The reviews that the person is assigned to or has written; with deleted_at if they are deleted."`
 	Members     []CollectedMember  `json:"members" doc:"The members of the organization with the address."`
 	Requests    []CollectedRequest `json:"data_requests" doc:"The data requests for the address."`
 	// Omitted names the left out parts of an archive that would be too long.
-	Omitted []string `json:"omitted" doc:"What is left out because the archive would be too long: changes.values for the values of all changes, changes for the earlier changes."`
+	Omitted []string `json:"omitted" doc:"What is left out because the archive would be too long: changes.values for the values of all changes, changes for the earlier changes, award_submissions and award_reviews for some of them, also for records of the organization that cannot be read."`
 }
 
 // Left out parts of an archive.
 const (
-	omittedValues  = "changes.values"
-	omittedChanges = "changes"
+	omittedValues      = "changes.values"
+	omittedChanges     = "changes"
+	omittedSubmissions = "award_submissions"
+	omittedReviews     = "award_reviews"
 )
 
 // maxArchive bounds the text of an archive, and size.Compressed its length with gzip, so that a client
@@ -36,8 +39,8 @@ const maxArchive = 20 << 20
 // MostValues bounds the stored text of the changes whose values are collected.
 const MostValues = maxArchive
 
-// encode returns the JSON of an archive. An archive that is too long leaves out the values of changes,
-// and then half of the changes, the earlier ones, again and again.
+// encode returns the JSON of an archive. An archive that is too long leaves out a part of the largest of changes,
+// submissions and reviews, again and again: the values of all changes, and then the first half.
 func (c *Collected) encode() ([]byte, error) {
 	for {
 		text, err := wire.Encode(c)
@@ -51,27 +54,61 @@ func (c *Collected) encode() ([]byte, error) {
 }
 
 // OmitValues notes that values of changes are left out.
-func (c *Collected) OmitValues() { c.Omitted = []string{omittedValues} }
+func (c *Collected) OmitValues() { c.omit(omittedValues) }
 
-// shorten leaves out a part of the changes, and reports false without changes.
-func (c *Collected) shorten() (less bool) {
-	if len(c.Omitted) == 0 {
+// OmitAwards notes that records of awards are left out.
+func (c *Collected) OmitAwards() { c.omit(omittedSubmissions, omittedReviews) }
+
+func (c *Collected) omit(names ...string) {
+	for _, name := range names {
+		if !slices.Contains(c.Omitted, name) {
+			c.Omitted = append(c.Omitted, name)
+		}
+	}
+}
+
+// shorten leaves out a part of the largest of changes, submissions and reviews, and reports false without any.
+func (c *Collected) shorten() bool {
+	changes, submissions, reviews := 0, length(c.Submissions), length(c.Reviews)
+	for _, contact := range c.Contacts {
+		changes += length(contact.Changes)
+	}
+	switch largest := max(changes, submissions, reviews); {
+	case largest == 0:
+		return false
+	case largest == submissions:
+		c.omit(omittedSubmissions)
+		c.Submissions = later(c.Submissions)
+	case largest == reviews:
+		c.omit(omittedReviews)
+		c.Reviews = later(c.Reviews)
+	case slices.Contains(c.Omitted, omittedValues):
+		c.omit(omittedChanges)
+		for i, contact := range c.Contacts {
+			c.Contacts[i].Changes = later(contact.Changes)
+		}
+	default:
 		c.OmitValues()
 		for _, contact := range c.Contacts {
 			for i := range contact.Changes {
 				contact.Changes[i].Values = []OneValue{}
 			}
 		}
-		return true
 	}
-	c.Omitted = []string{omittedValues, omittedChanges}
-	for i, contact := range c.Contacts {
-		if n := len(contact.Changes); n > 0 {
-			c.Contacts[i].Changes, less = contact.Changes[(n+1)/2:], true
-		}
-	}
-	return less
+	return true
 }
+
+// length returns the length of the JSON of a part; 0 for an empty part.
+func length[T any](part []T) int {
+	if len(part) == 0 {
+		return 0
+	}
+	text, _ := wire.Encode(part) // The archive is encoded before.
+	return len(text)
+}
+
+// later returns the second half of a part.
+func later[T any](part []T) []T { return part[(len(part)+1)/2:] }
 
 // CollectedContact is a contact with all stored data about the contact.
 type CollectedContact struct {

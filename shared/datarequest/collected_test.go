@@ -3,10 +3,13 @@ package datarequest
 import (
 	"crypto/rand"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/shared/wire"
 )
 
 // random returns text of a length that hardly gets shorter by gzip.
@@ -43,4 +46,24 @@ func TestALongArchiveLeavesOutValuesFirst(t *testing.T) {
 		require.Equal(t, c.omitted, got.Omitted)
 		require.Len(t, got.Contacts[0].Changes, c.left)
 	}
+}
+
+// TestALongArchiveLeavesOutTheLargestPart: long reviews do not cost the submissions and the values of changes.
+func TestALongArchiveLeavesOutTheLargestPart(t *testing.T) {
+	records := func(number, length int) (all []wire.Raw) {
+		for range number {
+			all = append(all, wire.Raw{RawMessage: json.RawMessage(strconv.Quote(random(length)))})
+		}
+		return all
+	}
+	c := &Collected{
+		Contacts:    []CollectedContact{{Changes: []CollectedChange{{Values: []OneValue{{New: "A"}}}}}},
+		Submissions: records(10, 10_000), Reviews: records(100, 100_000), Omitted: []string{},
+	}
+	text, err := c.encode()
+	require.NoError(t, err)
+	var got Collected
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Equal(t, []string{omittedReviews}, got.Omitted)
+	require.Equal(t, []int{1, 10, 50}, []int{len(got.Contacts[0].Changes[0].Values), len(got.Submissions), len(got.Reviews)})
 }
