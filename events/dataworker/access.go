@@ -7,6 +7,7 @@ import (
 
 	"lectern/shared/account"
 	"lectern/shared/auth"
+	"lectern/shared/award"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/datarequest"
@@ -79,32 +80,38 @@ func (w *Worker) contact(ctx context.Context, c *datarequest.Collected, id strin
 	return one, err
 }
 
-// collectAwards collects the submissions and reviews of the person of a request.
+// submission is a submission in an archive: without the numbers of its reviews.
+type submission struct {
+	*award.Submission
+	AverageScore *award.Points `json:"average_score,omitempty"`
+	ReviewCount  *int          `json:"review_count,omitempty"`
+}
+
+// collectAwards collects the submissions and reviews of the person of a request. The archive does not have the damaged
+// records of the organization.
 func (w *Worker) collectAwards(ctx context.Context, r *datarequest.Request, c *datarequest.Collected) error {
 	all := w.awardsOf(r)
 	all.Contacts = r.Response.ContactRecord
-	for stored, err := range all.Items(ctx, table.Key{}) {
-		if err != nil {
-			return err
-		}
-		submission, review, err := all.Decode(stored)
-		if err != nil {
-			return err
-		}
-		record, into := any(submission), &c.Submissions
-		switch {
-		case review != nil:
-			record, into = review, &c.Reviews
-		case submission == nil:
-			continue
-		}
-		one, err := raw(record)
-		if err != nil {
-			return err
-		}
-		*into = append(*into, one)
+	found, err := all.Records(ctx)
+	for _, key := range found.Damaged {
+		c.OmitAwards()
+		w.Log.ErrorContext(ctx, "a record of awards cannot be read", "request", r.ID, "pk", key.PK, "sk", key.SK)
 	}
-	return nil
+	for _, s := range found.Submissions {
+		one, err := raw(submission{Submission: s})
+		if err != nil {
+			return err
+		}
+		c.Submissions = append(c.Submissions, one)
+	}
+	for _, review := range found.Reviews {
+		one, err := raw(review)
+		if err != nil {
+			return err
+		}
+		c.Reviews = append(c.Reviews, one)
+	}
+	return err
 }
 
 // webhooks collects the webhooks about a contact.

@@ -17,18 +17,41 @@ import (
 
 // erase erases the person of a request everywhere: in awards, the contacts, the values of their changes, the files that
 // are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. If
-// the time of the invocation ends before, erase returns the task of the next message.
+// the time of the invocation ends before, erase returns the task of the next message. A damaged record of awards is an
+// error after everything else is erased.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
-	if t.After == "" {
-		if t.Awards, err = w.eraseAwards(ctx, r, t.Awards); err != nil || t.Awards != (table.Key{}) {
+	if from := t.Awards; t.After == "" {
+		left, damaged, err := w.eraseAwards(ctx, r, from)
+		switch {
+		case err != nil:
+			return nil, err
+		case damaged:
+			t.Damaged = left
+		case left != table.Key{}:
+			t.Awards = left
+			return &t, nil
+		}
+		if t.Awards = lastAward; from != lastAward && ends(ctx) {
+			return &t, nil
+		}
+	}
+	if t.After != everyChange {
+		if t.After, err = w.eraseContacts(ctx, r, t); err != nil || t.After != "" {
 			return &t, err
 		}
 	}
-	if t.After, err = w.eraseContacts(ctx, r, t); err != nil || t.After != "" {
+	if t.Damaged == (table.Key{}) {
+		return nil, nil
+	}
+	t.After = everyChange
+	if t.Damaged, _, err = w.eraseAwards(ctx, r, t.Damaged); err != nil || t.Damaged != (table.Key{}) {
 		return &t, err
 	}
 	return nil, nil
 }
+
+// lastAward comes after the keys of all records of awards.
+var lastAward = table.Key{PK: everyChange}
 
 // eraseContacts erases the contacts of a request, and the other requests. The bodies of sessions that the person has left
 // come last, since the search for these sessions may take longer than an invocation: then eraseContacts returns the key
@@ -84,30 +107,26 @@ func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e eras
 }
 
 // eraseAwards erases the person of a request from submissions and reviews of awards, from a key on. A contact that belongs
-// to another person by now is left out. If the time of the invocation ends, eraseAwards returns the key of the next record, or
-// a key after all records.
-func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (next table.Key, err error) {
+// to another person by now is left out. If records are left, eraseAwards returns the key of the first, and reports whether
+// it is damaged.
+func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (left table.Key, damaged bool, err error) {
 	all := w.awardsOf(r)
 	for _, id := range r.Response.ContactRecord {
 		b, err := w.body(ctx, r.OrgID, id)
 		if err != nil {
-			return next, err
+			return left, false, err
 		}
 		other := ""
 		if b != nil {
 			if other, err = w.Requests.Spares(ctx, r, b); err != nil {
-				return next, err
+				return left, false, err
 			}
 		}
 		if other == "" {
 			all.Contacts = append(all.Contacts, id)
 		}
 	}
-	end := table.Key{PK: everyChange}
-	if next, err = all.Erase(ctx, from, ends); next == (table.Key{}) && from != end && ends(ctx) {
-		next = end
-	}
-	return next, err
+	return all.Erase(ctx, from, ends)
 }
 
 // awardsOf returns the search in awards for the address of a request.

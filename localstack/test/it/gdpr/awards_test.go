@@ -12,6 +12,7 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/resource"
 	"lectern/shared/table"
 )
 
@@ -142,5 +143,44 @@ func TestALongErasureOfAwardsGoesOnInTheNextMessage(t *testing.T) {
 		}
 	}
 	require.Equal(t, 8, messages, "two rounds of four parts")
+	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
+}
+
+// TestADamagedAwardStopsNothingElse: the person is erased everywhere else, and the erasure ends once the record is
+// restored.
+func TestADamagedAwardStopsNothingElse(t *testing.T) {
+	b := newBench(t)
+	o := &office{b.Contacts}
+	program := entity(b.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	of := resource.Owner{Org: b.Org, Parent: program}
+	var damaged []table.Item
+	for _, name := range []string{"twin", canary, "other", canary} {
+		id := o.command("award-submit", program, object{"submitter": object{"name": name, "email": name + "@example.org", "contact_id": b.id}}).ID()
+		if name != canary {
+			stored, err := b.Table(t).Get(t.Context(), of.Key("award_submission", id))
+			require.NoError(t, err)
+			damaged = append(damaged, stored)
+			stored.Data = []byte("{")
+			require.NoError(t, b.Table(t).Transact(t.Context(), table.Put(stored)))
+		}
+	}
+	asked, body := b.asked("access")
+	require.Zero(t, b.invoke(body, 1))
+	archive := o.archive(200, b.request(asked))
+	require.Len(t, archive.List("award_submissions"), 2)
+	require.NotContains(t, archive.List("award_submissions")[0], "review_count")
+	require.Equal(t, []any{"award_submissions", "award_reviews"}, archive["omitted"])
+	id, body := b.asked("erasure")
+	require.Equal(t, 1, b.invoke(body, 1))
+	require.Len(t, found(it.EngineOf(t, b.Stack).Dump(t)), 1, "the request itself")
+	require.NotEqual(t, "completed", b.request(id)["status"])
+	for _, stored := range damaged {
+		require.Equal(t, 1, b.invoke(body, 1))
+		require.NoError(t, b.Table(t).Transact(t.Context(), table.Put(stored)))
+	}
+	posts := len(b.posts)
+	require.Zero(t, b.invoke(body, 1))
+	require.Zero(t, b.invoke(b.posts[posts].Body, 1))
+	require.Equal(t, "completed", b.request(id)["status"])
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
