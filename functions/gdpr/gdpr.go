@@ -38,7 +38,8 @@ const (
 		"**Access** collects what is stored of the person in one JSON document, which `archive.url` names for 30 days.\n\n" +
 		"**Erasure** removes all values of the contact with the address: standard fields, custom fields and translations, on all events, " +
 		"the values in the audit trail, the bodies of webhooks, the answers of receivers, and archives; and the files of sessions that " +
-		"are assigned to the contact, with their bytes, also deleted and replaced ones. The contact stays without a name, " +
+		"are assigned to the contact, with their bytes, also deleted and replaced ones. Submissions and reviews of awards of the " +
+		"address or the contact lose the name, the address and the texts, and keep scores and outcomes. The contact stays without a name, " +
 		"and so do its roles on sessions. Webhooks tell of the erasure as `contact.updated`, and as `session.updated` for a session " +
 		"that loses files. It cannot be undone. " +
 		"If an earlier erasure for the address has failed before it removed the values, its contact is erased too, whatever address the " +
