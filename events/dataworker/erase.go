@@ -40,6 +40,12 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 			return &t, err
 		}
 	}
+	return w.eraseDamaged(ctx, r, t)
+}
+
+// eraseDamaged erases the person from the records of awards from the damaged one on. It returns an error while that is
+// damaged.
+func (w *Worker) eraseDamaged(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
 	if t.Damaged == (table.Key{}) {
 		return nil, nil
 	}

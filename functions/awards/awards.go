@@ -67,7 +67,8 @@ var (
 	writers = auth.Scopes{auth.WriteAwards}
 )
 
-// routes sets the scopes and buckets of the group in r, and has r list in pages, and create by POST and update by PATCH too.
+// routes adds the scopes, rate limits and methods that all routes of the group have. A list has pages. POST creates, and
+// PATCH updates, beside PUT.
 func routes(r resource.Routes) resource.Routes {
 	r.Read, r.Reads = readers, ratelimit.None
 	r.Write, r.Writes = writers, ratelimit.AwardWrites

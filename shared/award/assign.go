@@ -52,11 +52,10 @@ func (rs Records) Submit(ctx context.Context, id string, d Entry, code wire.Opt[
 	if d.promoCode, err = rs.promoCode(ctx, code); err != nil {
 		return nil, err
 	}
-	if d.contact, err = rs.contact(ctx, d.Submitter.Value.Email); err != nil {
-		return nil, err
-	}
-	if err := rs.checkContact(ctx, d.Submitter.Value); err != nil {
-		return nil, err
+	if d.Submitter.Sent {
+		if d.contact, err = rs.contact(ctx, d.Submitter.Value); err != nil {
+			return nil, err
+		}
 	}
 	if id != "" {
 		edit := SubmissionEdit(d)
@@ -77,26 +76,31 @@ func (rs Records) promoCode(ctx context.Context, code wire.Opt[string]) (wire.Op
 	return wire.Some(id), err
 }
 
-// contact returns the id of the contact that has an address now, for the hidden part of a record: an erasure finds the
-// record by the contact when the contact has another address. It returns nil without a contact.
-func (rs Records) contact(ctx context.Context, address string) (json.RawMessage, error) {
-	id, err := rs.Holder(ctx, contact.ByEmail(rs.Owner.Org, address))
-	if err != nil || id == "" {
+// contact returns the id of the contact that has the address of a person now, for the hidden part of a record: an erasure
+// finds the record by the contact when the contact has another address. It returns nil without a contact, and the 400 of a
+// contact_id that the organization does not have.
+func (rs Records) contact(ctx context.Context, s Submitter) (json.RawMessage, error) {
+	hold, named := contact.ByEmail(rs.Owner.Org, s.Email), contact.Kind.Body(rs.Owner.Org, refer(s.ContactID))
+	keys := []table.Key{hold}
+	if s.ContactID != nil {
+		keys = append(keys, named)
+	}
+	got, err := rs.Table.GetMany(ctx, keys)
+	if err != nil {
 		return nil, err
 	}
-	return json.RawMessage(strconv.Quote(id)), nil
-}
-
-// checkContact refuses a submitter with the id of a contact that the organization does not have.
-func (rs Records) checkContact(ctx context.Context, s Submitter) error {
-	if s.ContactID == nil {
-		return nil
+	if _, found := got[named]; s.ContactID != nil && !found {
+		return nil, apierr.Invalid("submitter.contact_id", "The organization has no contact %s.", *s.ContactID)
 	}
-	_, err := rs.Table.Get(ctx, contact.Kind.Body(rs.Owner.Org, *s.ContactID))
-	if errors.Is(err, table.ErrNotFound) {
-		return apierr.Invalid("submitter.contact_id", "The organization has no contact %s.", *s.ContactID)
+	stored, found := got[hold]
+	if !found {
+		return nil, nil
 	}
-	return err
+	held, err := record.Decode[resource.Stored](stored)
+	if err != nil {
+		return nil, err
+	}
+	return json.RawMessage(strconv.Quote(held.ID)), nil
 }
 
 // assignment makes a review.
@@ -136,11 +140,11 @@ func (rs Records) Assign(ctx context.Context, d Assignment) (*Seen, error) {
 		return nil, err
 	}
 	reviewer := Reviewer{program.reviewerID(address), d.Reviewer.Name, address}
-	known, err := rs.contact(ctx, address)
+	hidden, err := rs.contact(ctx, Submitter{Email: address})
 	if err != nil {
 		return nil, err
 	}
-	made, err := Reviews.Of(rs.Store, rs.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer, known})
+	made, err := Reviews.Of(rs.Store, rs.Owner).Creating(assignment{d.SubmissionID, d.RoundID, reviewer, hidden})
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +165,7 @@ type unlessThere struct {
 	in resource.Owner
 }
 
-// Plan requires that a submission that is there stays as it is.
+// Plan moves the submission, or requires that a submission that is in review in the round does not change.
 func (op unlessThere) Plan(ctx context.Context, got write.Items) (*write.Plan, error) {
 	stored, found := got[op.in.Key(submissionKind, op.to.SubmissionID)]
 	if !found {
@@ -240,7 +244,7 @@ func (rs Records) removeOpen(ctx context.Context, r *Review) (done bool, err err
 // without any review is a 404, unless the reviews were removed before.
 func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed, error) {
 	named := func(r *Review) bool { return r.Reviewer.ID == reviewer && (round == "" || r.RoundID == round) }
-	some, err := Reviews.Of(rs.Store, rs.Owner).Some(ctx, named)
+	all, err := Reviews.Of(rs.Store, rs.Owner).Some(ctx, named)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +252,7 @@ func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed,
 	if round != "" {
 		removed.RoundID = &round
 	}
-	for _, r := range some {
+	for _, r := range all {
 		if removed.Reviewer = r.Reviewer; !r.Open() {
 			continue
 		}

@@ -122,7 +122,7 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 
 // maxTexts bounds the comment and the values of the answers together, in bytes of JSON. The rest of a review with all
 // answers of a scorecard takes less than 5,800 bytes. maxLabels bounds the part of it that a reviewer cannot shorten.
-const maxTexts = 10_500
+const maxTexts = 10_000
 
 // checkTexts refuses texts that are too long together. The error names the longest.
 func (r *Review) checkTexts() error {

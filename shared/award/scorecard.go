@@ -84,7 +84,8 @@ func scorecardOf(sent []Question) ([]Question, error) {
 			return nil, err
 		}
 		if labels += q.longestLabel(); labels > maxLabels {
-			return nil, apierr.Invalid(at+".options", "The longest labels of all dropdowns together must not be longer than %d bytes of JSON.", maxLabels)
+			return nil, apierr.Invalid(at+".options",
+				"The longest labels of all dropdowns together must not be longer than %d bytes of JSON.", maxLabels)
 		}
 	}
 	return append([]Question{}, all...), nil

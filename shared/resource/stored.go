@@ -118,7 +118,7 @@ const last = "~"
 // List returns the records that are not deleted, in the order of their creation or of the kind.
 func (c Collection[R, P, D]) List(ctx context.Context) ([]P, error) { return c.Some(ctx, nil) }
 
-// Some is List with the records that keep keeps.
+// Some returns the records of List for which keep returns true.
 func (c Collection[R, P, D]) Some(ctx context.Context, keep func(P) bool) ([]P, error) {
 	all, err := c.load(ctx, keep)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c Collection[R, P, D]) Some(ctx context.Context, keep func(P) bool) ([]P, 
 	return all, c.complete(ctx, all...)
 }
 
-// Page returns a page of the records that keep keeps; of all with nil. A page of a tree has the records directly
+// Page returns a page of the records for which keep returns true; of all with nil. A page of a tree has the records directly
 // below the one that the owner names, or those at the top.
 func (c Collection[R, P, D]) Page(ctx context.Context, q page.Query, keep func(P) bool) (*page.Of[P], error) {
 	if c.kind.Bytes > 0 {
@@ -170,6 +170,9 @@ func (c Collection[R, P, D]) pageOfLong(ctx context.Context, q page.Query, keep 
 	if part.Results, err = c.stored(ctx, keys); err != nil {
 		return nil, err
 	}
+	if keep != nil {
+		part.Results = slices.DeleteFunc(part.Results, func(r P) bool { return !keep(r) }) // Others may have changed it meanwhile.
+	}
 	return part, c.complete(ctx, part.Results...)
 }
 
@@ -192,7 +195,7 @@ func (c Collection[R, P, D]) stored(ctx context.Context, keys []table.Key) ([]P,
 	return all, nil
 }
 
-// load reads the records that are not deleted and that keep keeps, in the order of a list.
+// load returns the records for which keep returns true, in the order of a list. It returns the 404 or 409 of a missing parent.
 func (c Collection[R, P, D]) load(ctx context.Context, keep func(P) bool) ([]P, error) {
 	got, err := c.Table.GetMany(ctx, c.parentKeys())
 	if err != nil {
@@ -204,7 +207,7 @@ func (c Collection[R, P, D]) load(ctx context.Context, keep func(P) bool) ([]P, 
 	return c.read(ctx, keep)
 }
 
-// read is load without a look at the parent.
+// read does load without checking the parent.
 func (c Collection[R, P, D]) read(ctx context.Context, keep func(P) bool) ([]P, error) {
 	all := []P{}
 	for stored, err := range c.Table.Between(ctx, c.owner.Partition(), c.key("").SK, c.key(last).SK) {

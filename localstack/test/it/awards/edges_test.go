@@ -14,6 +14,8 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/award"
+	"lectern/shared/page"
 	"lectern/shared/resource"
 	"lectern/shared/table"
 )
@@ -107,7 +109,7 @@ func TestAFullScorecard(t *testing.T) {
 	send := func(code string, more object) entity {
 		return h.command(code, "award-review", it.Merged(object{"review_id": review, "scores": scores}, more))
 	}
-	send("", object{"comment": strings.Repeat("x", 1400)})
+	send("", object{"comment": strings.Repeat("x", 900)})
 	require.Len(t, h.get("/reviews/"+review).List("scores"), 50)
 	require.Equal(t, "comment", send("VALIDATION_ERROR", object{"comment": strings.Repeat("\u0001", 2000)})["field"])
 	scores[49]["value"] = strings.Repeat("x", 3000)
@@ -122,6 +124,18 @@ func TestALongReason(t *testing.T) {
 	review := h.assign("", h.submit("ada").ID(), h.round, "grace").ID()
 	reason := strings.Repeat("\u0434", 5000)
 	require.Equal(t, reason, h.command("", "award-recuse", object{"review_id": review, "reason": reason})["comment"])
+}
+
+// TestAPageAppliesItsFilterToWhatItShows: the records of a page are read again, and may have changed.
+func TestAPageAppliesItsFilterToWhatItShows(t *testing.T) {
+	h := startHouse(t, nil)
+	h.submit("ada")
+	first := true
+	keep := func(*award.Submission) bool { defer func() { first = false }(); return first }
+	got, err := award.Submissions.Of(resource.NewStore(h.Env(t)), h.owner()).Page(t.Context(), page.Query{Page: 1, PageSize: 10}, keep)
+	require.NoError(t, err)
+	require.Empty(t, got.Results)
+	require.False(t, first)
 }
 
 // TestAStepTakesNoOtherInput: nothing that was sent is ignored.
