@@ -60,7 +60,7 @@ type Obstacle struct {
 func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obstacle) {
 	b.found, b.enough = b.found[:0], enough
 	for _, s := range top.Block {
-		b.judgeSession(s, Place{at.Start + s.Offset, at.Room}, &c)
+		b.judgeSession(s, s.in(at), &c)
 	}
 	return c, b.found
 }

@@ -33,8 +33,9 @@ func (s *search) findChoices(top *board.Session) (without string) {
 			top.Rooms = append(top.Rooms, r)
 		}
 	}
-	top.Starts = s.startsOf(top)
-	top.Starts = s.withoutChange(top)
+	if top.Starts = s.startsOf(top); s.clocksChange {
+		top.Starts = s.allowedParts(top)
+	}
 	switch {
 	case len(top.Starts) == 0 && s.keepsTime(top):
 		return keptForbidden
@@ -75,20 +76,30 @@ func (s *search) allowed(starts []int64, start, length int64) []int64 {
 	return append(starts, start)
 }
 
-// withoutChange removes the starts with a session of the block outside of a time_window of level error, on days on
-// which clocks change. On all other days what is within an allowed span is allowed.
-func (s *search) withoutChange(top *board.Session) []int64 {
-	zone := cmp.Or(s.problem.Agenda.Zone, time.UTC)
-	if !slices.ContainsFunc(s.problem.Days, func(d board.Day) bool {
-		return d.Starts.In(zone).Format("-0700") != d.Ends.In(zone).Format("-0700")
-	}) {
-		return top.Starts
+// clocksChange reports whether clocks change between the start and the end of a day. On all other days a session within a
+// span that a time_window allows is allowed.
+func clocksChange(p Problem) bool {
+	zone := cmp.Or(p.Agenda.Zone, time.UTC)
+	for _, d := range p.Days {
+		if d.Starts.In(zone).Format("-0700") != d.Ends.In(zone).Format("-0700") {
+			return true
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(top.Starts), func(start int64) bool {
-		return slices.ContainsFunc(top.Block, func(part *board.Session) bool {
-			return s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors > 0
-		})
-	})
+	return false
+}
+
+// allowedParts returns the starts of a block with each session of the block within each time_window of level error.
+func (s *search) allowedParts(top *board.Session) (starts []int64) {
+	for _, start := range top.Starts {
+		broken := 0
+		for _, part := range top.Block {
+			broken += s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors
+		}
+		if broken == 0 {
+			starts = append(starts, start)
+		}
+	}
+	return starts
 }
 
 // mostJudged is how many places are judged for a reason, and mostCauses how many obstacles of each are looked at.

@@ -16,8 +16,9 @@ type search struct {
 	*board.Board
 	*rand.Rand
 	problem Problem
-	// starts are the possible starts by length.
-	starts map[int64][]int64
+	// starts are the possible starts by length. clocksChange reports whether clocks change on one of the days.
+	starts       map[int64][]int64
+	clocksChange bool
 	// The moves take place between begin and end. Some time before the deadline is left for reasons.
 	begin, end time.Time
 	// movable are the first sessions of the blocks with places to choose from, the most constrained first.
@@ -59,7 +60,7 @@ const (
 
 // newSearch returns a search with the blocks that have places to choose from.
 func newSearch(p Problem) *search {
-	s := &search{problem: p, starts: map[int64][]int64{}, lowest: math.MaxInt}
+	s := &search{problem: p, starts: map[int64][]int64{}, clocksChange: clocksChange(p), lowest: math.MaxInt}
 	s.Rand = rand.New(rand.NewPCG(p.Seed, 0)) //nolint:gosec // a search must be repeatable
 	if s.end = p.Deadline; !s.end.IsZero() {
 		s.end = s.end.Add(-time.Until(s.end) / 10)
@@ -78,10 +79,13 @@ func newSearch(p Problem) *search {
 			s.movable = append(s.movable, of)
 		}
 	}
-	slices.SortStableFunc(s.movable, func(x, y *board.Session) int {
-		return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
-	})
+	slices.SortStableFunc(s.movable, byFreedom)
 	return s
+}
+
+// byFreedom compares blocks: few places come first, then many people.
+func byFreedom(x, y *board.Session) int {
+	return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
 // over reports whether the time is over.
