@@ -20,8 +20,8 @@ import (
 // the time of the invocation ends before, erase returns the task of the next message. A damaged record of awards is an
 // error after everything else is erased.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
-	if from := t.Awards; t.After == "" {
-		left, damaged, err := w.eraseAwards(ctx, r, from)
+	if t.After == "" && t.Awards != lastAward {
+		left, damaged, err := w.eraseAwards(ctx, r, t.Awards)
 		switch {
 		case err != nil:
 			return nil, err
@@ -31,7 +31,7 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 			t.Awards = left
 			return &t, nil
 		}
-		if t.Awards = lastAward; from != lastAward && ends(ctx) {
+		if t.Awards = lastAward; ends(ctx) {
 			return &t, nil
 		}
 	}
@@ -118,17 +118,11 @@ func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e eras
 func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (left table.Key, damaged bool, err error) {
 	all := w.awardsOf(r)
 	for _, id := range r.Response.ContactRecord {
-		b, err := w.body(ctx, r.OrgID, id)
+		_, spared, err := w.spared(ctx, r, id)
 		if err != nil {
 			return left, false, err
 		}
-		other := ""
-		if b != nil {
-			if other, err = w.Requests.Spares(ctx, r, b); err != nil {
-				return left, false, err
-			}
-		}
-		if other == "" {
+		if spared == "" {
 			all.Contacts = append(all.Contacts, id)
 		}
 	}
@@ -172,14 +166,25 @@ var errLeft = errors.New("dataworker: the contact still has values")
 // eraseContact removes the values of a contact, unless another person has the contact now. It returns the id
 // of the last change with values of the erased person.
 func (w *Worker) eraseContact(ctx context.Context, r *datarequest.Request, id string, tell bool) (last string, err error) {
-	b, err := w.body(ctx, r.OrgID, id)
-	if b == nil || err != nil {
-		return everyChange, err
-	}
-	if last, err = w.Requests.Spares(ctx, r, b); last != "" || err != nil {
+	b, last, err := w.spared(ctx, r, id)
+	if last != "" || err != nil {
 		return last, err
 	}
+	if b == nil {
+		return everyChange, nil
+	}
 	return everyChange, w.empty(ctx, r, id, tell)
+}
+
+// spared returns the record of a contact, nil for a contact that is purged, and the id of the last change with values of
+// the erased person if another person has the contact now.
+func (w *Worker) spared(ctx context.Context, r *datarequest.Request, id string) (b *party.Body, last string, err error) {
+	b, err = w.body(ctx, r.OrgID, id)
+	if b == nil || err != nil {
+		return nil, "", err
+	}
+	last, err = w.Requests.Spares(ctx, r, b)
+	return b, last, err
 }
 
 // empty removes the values of a contact, event by event, and makes sure that none is left.
