@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -144,15 +143,10 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 	return d.compare(counts, sums)
 }
 
-// raise raises the highest running number of a kind and year to that of a record, such as AWD-2027-00042.
-func (d *numbers) raise(kind, number string) {
-	parts := strings.Split(number, "-")
-	if len(parts) != 3 {
-		return
-	}
-	if n, err := strconv.Atoi(parts[2]); err == nil {
-		sk := d.of.SerialKey(kind + "#" + parts[1]).SK
-		d.highest[sk] = max(d.highest[sk], n)
+// raise raises the highest running number of a kind and year to that of a record.
+func (d *numbers) raise(kind, friendlyID string) {
+	if counter, n, err := d.of.SerialOf(kind, friendlyID); err == nil && counter.SK != "" {
+		d.highest[counter.SK] = max(d.highest[counter.SK], n)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lectern/shared/apierr"
@@ -38,6 +39,17 @@ func IsSerial(key table.Key) bool { return strings.HasPrefix(key.SK, serial) }
 // SerialKey returns the key of a counter of the event or organization.
 func (o Owner) SerialKey(name string) table.Key {
 	return table.Key{PK: o.top().Partition(), SK: serial + name}
+}
+
+// SerialOf returns the counter of the running number of a record of a kind, such as AWD-2027-00042, and the number of the
+// record in its year. The key is empty for a text without three parts.
+func (o Owner) SerialOf(kind, friendlyID string) (counter table.Key, number int, err error) {
+	parts := strings.Split(friendlyID, "-")
+	if len(parts) != 3 {
+		return table.Key{}, 0, nil
+	}
+	number, err = strconv.Atoi(parts[2])
+	return o.SerialKey(kind + "#" + parts[1]), number, err
 }
 
 // adds returns the sums of a record: those of the kind, and the one that tells the record above.

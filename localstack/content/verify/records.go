@@ -138,8 +138,8 @@ func (o *Organization) checkFriendlyIDs() {
 	holders := map[string]string{}
 	for _, id := range sortedKeys(o.small) {
 		r := o.small[id]
-		parts := strings.Split(r.FriendlyID, "-")
-		if len(parts) != 3 {
+		counter, number, err := resource.Owner{Org: o.id}.SerialOf(r.kind, r.FriendlyID)
+		if counter == (table.Key{}) {
 			continue
 		}
 		name := r.kind + " " + r.FriendlyID
@@ -147,8 +147,7 @@ func (o *Organization) checkFriendlyIDs() {
 			o.problemf("%s and %s are both %s", holders[name], id, name)
 		}
 		holders[name] = id
-		counter := resource.Owner{Org: o.id}.SerialKey(r.kind + "#" + parts[1])
-		if number, err := strconv.Atoi(parts[2]); err != nil || number > o.surplus[counter.PK][counter.SK] {
+		if err != nil || number > o.surplus[counter.PK][counter.SK] {
 			o.addRepair(table.Org(o.id), repair.Records, r.Meta.Parent)
 			o.problemf("%s is over its counter, which is %d", name, o.surplus[counter.PK][counter.SK])
 		}
