@@ -1,12 +1,10 @@
 package gdpr_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,12 +25,18 @@ func (o *office) command(name, program string, input object) entity {
 // programs returns the path of the award programs.
 func (o *office) programs() string { return fmt.Sprintf("/v1/organization/%d/awards/programs", o.Org) }
 
+// newProgram makes an open award program, and returns the id.
+func (o *office) newProgram() string {
+	o.T.Helper()
+	return entity(o.Call(o.T, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(o.T)).ID()
+}
+
 // addAwards has the person submit by the address, and by another address as the contact, and review the submission of
 // another person. A submission and a program are deleted.
 func (p *person) addAwards() {
 	p.T.Helper()
 	for _, gone := range []bool{false, true} {
-		program := entity(p.Call(p.T, 200, http.MethodPost, p.programs(), object{"name": "Best", "status": "open"}).JSON(p.T)).ID()
+		program := p.newProgram()
 		round := stacktest.Call[it.Page](p.Stack, 200, http.MethodGet, p.programs()+"/"+program+"/rounds", nil).Results[0].ID()
 		question := object{"question": "Why?", "type": "text"}
 		card := entity(p.Call(p.T, 200, http.MethodPut, p.programs()+"/"+program+"/rounds/"+round, object{"scorecard": []any{question}}).JSON(p.T))
@@ -62,7 +66,7 @@ func (p *person) addAwards() {
 // TestAnErasureReachesAwards also where the person is no contact, and leaves other people and all numbers.
 func TestAnErasureReachesAwards(t *testing.T) {
 	o := newOffice(t)
-	program := entity(o.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	program := o.newProgram()
 	path := o.programs() + "/" + program
 	round := stacktest.Call[it.Page](o.Stack, 200, http.MethodGet, path+"/rounds", nil).Results[0].ID()
 	submit := func(name string) string {
@@ -89,7 +93,7 @@ func TestAnErasureReachesAwards(t *testing.T) {
 // that has lost its submitter.
 func TestAnErasureFindsAnEarlierAddress(t *testing.T) {
 	o := newOffice(t)
-	program := entity(o.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	program := o.newProgram()
 	path := o.programs() + "/" + program
 	round := stacktest.Call[it.Page](o.Stack, 200, http.MethodGet, path+"/rounds", nil).Results[0].ID()
 	person := o.Create(200, object{"email": "old@example.org"}).ID()
@@ -125,24 +129,11 @@ func TestAnErasureFindsAnEarlierAddress(t *testing.T) {
 func TestALongErasureOfAwardsGoesOnInTheNextMessage(t *testing.T) {
 	b := newBench(t)
 	o := &office{b.Contacts}
-	program := entity(b.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	program := o.newProgram()
 	for range 3 {
 		o.command("award-submit", program, object{"submitter": object{"name": canary, "email": address}})
 	}
-	id, body := b.asked("erasure")
-	ends, cancel := context.WithTimeout(t.Context(), 50*time.Second)
-	defer cancel()
-	messages := 0
-	for ; b.request(id)["status"] != "completed"; messages++ {
-		w, _ := b.worker(1_000_000)
-		answer, err := w.Invoke(ends, message(body, 1))
-		require.NoError(t, err)
-		require.Empty(t, answer.BatchItemFailures)
-		if len(b.posts) > messages {
-			body = b.posts[messages].Body
-		}
-	}
-	require.Equal(t, 8, messages, "two rounds of four parts")
+	require.Equal(t, 8, b.eraseInParts(), "two rounds of four parts")
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
 
@@ -151,7 +142,7 @@ func TestALongErasureOfAwardsGoesOnInTheNextMessage(t *testing.T) {
 func TestADamagedAwardStopsNothingElse(t *testing.T) {
 	b := newBench(t)
 	o := &office{b.Contacts}
-	program := entity(b.Call(t, 200, http.MethodPost, o.programs(), object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	program := o.newProgram()
 	of := resource.Owner{Org: b.Org, Parent: program}
 	var damaged []table.Item
 	for _, name := range []string{"twin", canary, "other", canary} {

@@ -129,6 +129,24 @@ func (b *bench) askedFor(kind, address string) (id string, body []byte) {
 	return id, body
 }
 
+// eraseInParts erases the person by invocations whose time soon ends, and returns the number of messages.
+func (b *bench) eraseInParts() (messages int) {
+	b.T.Helper()
+	id, body := b.asked("erasure")
+	ends, cancel := context.WithTimeout(b.T.Context(), 50*time.Second)
+	defer cancel()
+	for ; b.request(id)["status"] != "completed"; messages++ {
+		w, _ := b.worker(1_000_000)
+		answer, err := w.Invoke(ends, message(body, 1))
+		require.NoError(b.T, err)
+		require.Empty(b.T, answer.BatchItemFailures)
+		if len(b.posts) > messages {
+			body = b.posts[messages].Body
+		}
+	}
+	return messages
+}
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	b := &bench{Contacts: &it.Contacts{Client: it.NewClient(t)}}

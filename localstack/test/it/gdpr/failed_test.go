@@ -222,20 +222,7 @@ func TestALongSearchGoesOnInTheNextMessage(t *testing.T) {
 	left := b.Client.Create(200, object{"title": "The last", "participants": []any{object{"contact_id": b.id, "core_role": "speaker"}}}).ID()
 	b.Client.Put(200, left, object{"participants": []any{}})
 	b.deliver(left)
-	id, body := b.asked("erasure")
-	ends, cancel := context.WithTimeout(t.Context(), 50*time.Second)
-	defer cancel()
-	messages := 0
-	for ; b.request(id)["status"] != "completed"; messages++ {
-		w, _ := b.worker(1_000_000)
-		answer, err := w.Invoke(ends, message(body, 1))
-		require.NoError(t, err)
-		require.Empty(t, answer.BatchItemFailures)
-		if len(b.posts) > messages {
-			body = b.posts[messages].Body
-		}
-	}
-	require.GreaterOrEqual(t, messages, 4, "two rounds of at least two parts")
+	require.GreaterOrEqual(t, b.eraseInParts(), 4, "two rounds of at least two parts")
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
 
