@@ -87,12 +87,13 @@ type submission struct {
 	ReviewCount  *int          `json:"review_count,omitempty"`
 }
 
-// collectAwards collects the submissions and reviews of the person of a request. The archive does not have the damaged
-// records of the organization.
+// collectAwards collects the submissions and reviews of the person of a request, as many as an archive may have. The archive
+// does not have the damaged records of the organization.
 func (w *Worker) collectAwards(ctx context.Context, r *datarequest.Request, c *datarequest.Collected) error {
-	all := w.awardsOf(r)
-	all.Contacts = r.Response.ContactRecord
-	found, err := all.Records(ctx)
+	found, err := w.awardsOf(r).Records(ctx, datarequest.MostValues)
+	if found.Cut {
+		c.OmitAwards()
+	}
 	for _, key := range found.Damaged {
 		c.OmitAwards()
 		w.Log.ErrorContext(ctx, "a record of awards cannot be read", "request", r.ID, "pk", key.PK, "sk", key.SK)

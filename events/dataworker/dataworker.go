@@ -74,7 +74,7 @@ type task struct {
 	// Settled is set in the messages of the second round.
 	Settled bool `json:"settled,omitempty"`
 	// After is the key of the feed after which the search for former sessions goes on, Awards the key of the
-	// record from which the erasure of awards goes on, Damaged that of a damaged record, from which it goes on at the end.
+	// record from which the erasure of awards goes on. Damaged is the key of the first damaged record of awards.
 	After   string    `json:"after,omitempty"`
 	Awards  table.Key `json:"awards,omitzero"`
 	Damaged table.Key `json:"damaged,omitzero"`

@@ -1,14 +1,17 @@
 package dataworker
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"lectern/shared/auth"
 	"lectern/shared/award"
 	"lectern/shared/change"
 	"lectern/shared/contact"
 	"lectern/shared/datarequest"
+	"lectern/shared/feed"
 	"lectern/shared/party"
 	"lectern/shared/person"
 	"lectern/shared/resource"
@@ -17,21 +20,16 @@ import (
 
 // erase erases the person of a request everywhere: in awards, the contacts, the values of their changes, the files that
 // are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. If
-// the time of the invocation ends before, erase returns the task of the next message. A damaged record of awards is an
-// error after everything else is erased.
+// the time of the invocation ends before, erase returns the task of the next message. Damaged records of awards stop
+// nothing: they come last, in messages of their own.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
-	if t.After == "" && t.Awards != lastAward {
-		left, damaged, err := w.eraseAwards(ctx, r, t.Awards)
-		switch {
-		case err != nil:
+	if t.Awards != lastAward {
+		next, damaged, err := w.eraseAwards(ctx, r, t.Awards)
+		if err != nil {
 			return nil, err
-		case damaged:
-			t.Damaged = left
-		case left != table.Key{}:
-			t.Awards = left
-			return &t, nil
 		}
-		if t.Awards = lastAward; ends(ctx) {
+		t.Damaged = cmp.Or(t.Damaged, damaged)
+		if t.Awards = cmp.Or(next, lastAward); t.Awards != lastAward || ends(ctx) {
 			return &t, nil
 		}
 	}
@@ -39,21 +37,24 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 		if t.After, err = w.eraseContacts(ctx, r, t); err != nil || t.After != "" {
 			return &t, err
 		}
+		if t.After = everyChange; t.Damaged != (table.Key{}) {
+			return &t, nil // A repetition of the next message, which may fail, must not tell the events again.
+		}
 	}
-	return w.eraseDamaged(ctx, r, t)
+	return w.afterDamage(ctx, r, t)
 }
 
-// eraseDamaged erases the person from the records of awards from the damaged one on. It returns an error while that is
-// damaged.
-func (w *Worker) eraseDamaged(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
+// afterDamage returns the task that erases the person from the first damaged record and those behind it, once that record
+// is restored; nil if there is none. It returns an error while the record is damaged.
+func (w *Worker) afterDamage(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
 	if t.Damaged == (table.Key{}) {
 		return nil, nil
 	}
-	t.After = everyChange
-	if t.Damaged, _, err = w.eraseAwards(ctx, r, t.Damaged); err != nil || t.Damaged != (table.Key{}) {
-		return &t, err
+	if err := w.awardsOf(r).RequireReadable(ctx, t.Damaged); err != nil {
+		return nil, err
 	}
-	return nil, nil
+	t.Awards, t.Damaged = t.Damaged, table.Key{}
+	return &t, nil
 }
 
 // lastAward comes after the keys of all records of awards.
@@ -112,26 +113,27 @@ func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e eras
 	return w.Requests.Forget(ctx, r)
 }
 
-// eraseAwards erases the person of a request from submissions and reviews of awards, from a key on. A contact that belongs
-// to another person by now is left out. If records are left, eraseAwards returns the key of the first, and reports whether
-// it is damaged.
-func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (left table.Key, damaged bool, err error) {
+// eraseAwards erases the person of a request from submissions and reviews of awards, from a key on. Of a contact that
+// belongs to another person by now, it takes the records from before. The results are those of award.Search.Erase.
+func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (next, damaged table.Key, err error) {
 	all := w.awardsOf(r)
-	for _, id := range r.Response.ContactRecord {
+	for id := range all.Contacts {
 		_, spared, err := w.spared(ctx, r, id)
 		if err != nil {
-			return left, false, err
+			return next, damaged, err
 		}
-		if spared == "" {
-			all.Contacts = append(all.Contacts, id)
-		}
+		all.Contacts[id], _ = feed.Time(spared)
 	}
 	return all.Erase(ctx, from, ends)
 }
 
-// awardsOf returns the search in awards for the address of a request.
+// awardsOf returns the search in awards for the address and the contacts of a request.
 func (w *Worker) awardsOf(r *datarequest.Request) award.Search {
-	return award.Search{Store: resource.Store{Table: w.Table, Now: w.Now}, Org: r.OrgID, Person: award.Person{Address: r.IdentityValue}}
+	person := award.Person{Address: r.IdentityValue, Contacts: map[string]time.Time{}}
+	for _, id := range r.Response.ContactRecord {
+		person.Contacts[id] = time.Time{}
+	}
+	return award.Search{Store: resource.Store{Table: w.Table, Now: w.Now}, Org: r.OrgID, Person: person}
 }
 
 // everyChange follows the id of each change, and each key.

@@ -15,29 +15,35 @@ import (
 	"lectern/shared/record"
 	"lectern/shared/resource"
 	"lectern/shared/table"
+	"lectern/shared/wire"
 )
 
-// Person is a person by the address and the ids of the contacts.
+// Person is a person by the address and the contacts.
 type Person struct {
-	Address  string
-	Contacts []string
+	Address string
+	// Contacts maps the ids of the contacts to the time since which a contact has belonged to somebody else. That is zero for a
+	// contact that still belongs to the person.
+	Contacts map[string]time.Time
 }
 
-// is reports whether the address, in any case, or one of the contacts belongs to the person. The hidden part of a record
-// has the contact in quotes.
-func (p Person) is(address string, contacts ...string) bool {
+// is reports whether a record of some time, which names the address, in any case, or one of the contacts, is about the
+// person. The hidden part of a record has the contact in quotes.
+func (p Person) is(created wire.Time, address string, contacts ...string) bool {
 	return strings.EqualFold(address, p.Address) || slices.ContainsFunc(contacts, func(id string) bool {
-		return slices.Contains(p.Contacts, strings.Trim(id, `"`))
+		until, found := p.Contacts[strings.Trim(id, `"`)]
+		return found && (until.IsZero() || !created.After(until))
 	})
 }
 
 // submits reports whether the person made a submission.
 func (p Person) submits(s *Submission) bool {
-	return s.Submitter != nil && p.is(s.Submitter.Email, refer(s.Submitter.ContactID), string(s.Hidden()))
+	return s.Submitter != nil && p.is(s.CreatedAt, s.Submitter.Email, refer(s.Submitter.ContactID), string(s.Hidden()))
 }
 
 // reviews reports whether the person is the reviewer of a review.
-func (p Person) reviews(r *Review) bool { return p.is(r.Reviewer.Email, string(r.Hidden())) }
+func (p Person) reviews(r *Review) bool {
+	return p.is(r.CreatedAt, r.Reviewer.Email, string(r.Hidden()))
+}
 
 // Search finds a person in the submissions and reviews of an organization.
 type Search struct {
@@ -93,27 +99,38 @@ func (s Search) places(ctx context.Context) ([]table.Key, error) {
 	return places, nil
 }
 
-// Found has the records of a person. Damaged are the keys of the records that cannot be read, of any person.
+// Found has the records of a person. Damaged are the keys of the records that cannot be read, of any person. Cut reports
+// whether the person has more records than were asked for.
 type Found struct {
 	Submissions []*Submission
 	Reviews     []*Review
 	Damaged     []table.Key
+	Cut         bool
+	space       int
 }
 
-// Records returns the submissions and reviews of the person, deleted ones too.
-func (s Search) Records(ctx context.Context) (f Found, err error) {
+// fits reports whether there is space for the record of an item. After the first that does not fit, none does.
+func (f *Found) fits(stored table.Item) bool {
+	f.space -= len(stored.Data)
+	f.Cut = f.Cut || f.space < 0
+	return !f.Cut
+}
+
+// Records returns the submissions and reviews of the person, deleted ones too, up to a number of bytes of their JSON.
+func (s Search) Records(ctx context.Context, most int) (f Found, err error) {
+	f.space = most
 	for stored, err := range s.items(ctx, table.Key{}) {
 		if err != nil {
 			return f, err
 		}
 		if isReview(stored.Key) {
 			var r *Review
-			if r, err = Reviews.Decode(stored); err == nil && s.reviews(r) {
+			if r, err = Reviews.Decode(stored); err == nil && s.reviews(r) && f.fits(stored) {
 				f.Reviews = append(f.Reviews, r)
 			}
 		} else {
 			var of *Submission
-			if of, err = Submissions.Decode(stored); err == nil && s.submits(of) {
+			if of, err = Submissions.Decode(stored); err == nil && s.submits(of) && f.fits(stored) {
 				f.Submissions = append(f.Submissions, of)
 			}
 		}
@@ -133,21 +150,21 @@ func isReview(key table.Key) bool {
 // erased is the act of an erasure.
 const erased record.Verb = "erased"
 
-// errDamaged is the error of a record that cannot be read.
-var errDamaged = errors.New("award: a record is damaged")
+// ErrDamaged is the error of a record that cannot be read.
+var ErrDamaged = errors.New("award: a record is damaged")
 
-// Erase erases the person from submissions and reviews. A submission loses the submitter and all values of its answers, a
-// review the name, the address, the comment and all texts. Numbers, points and outcomes stay. Erase may be done again. If
-// little time of the context is left, which ends reports, Erase returns the key from which to go on. Erase passes over
-// damaged records. Then it returns the key of the first, and reports it as damaged. An Erase from there returns the error.
-func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Context) bool) (left table.Key, damaged bool, err error) {
+// Erase erases the person from submissions and reviews, from a key on. A submission loses the submitter and all values of
+// its answers, a review the name, the address, the comment and all texts. Numbers, points and outcomes stay. Erase may be
+// done again. If little time of the context is left, which ends reports, Erase returns the key from which to go on as next.
+// Erase passes over the records that are damaged, and returns the key of the first as damaged.
+func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Context) bool) (next, damaged table.Key, err error) {
 	begun := false
 	for stored, err := range s.items(ctx, from) {
 		if err != nil {
-			return left, false, err
+			return next, damaged, err
 		}
 		if begun && ends(ctx) {
-			return cmp.Or(left, stored.Key), damaged, nil
+			return stored.Key, damaged, nil
 		}
 		begun = true
 		if isReview(stored.Key) {
@@ -156,13 +173,38 @@ func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Con
 			err = eraseFrom(ctx, s, Submissions, stored, s.eraseSubmission)
 		}
 		switch {
-		case errors.Is(err, errDamaged) && stored.Key != from:
-			left, damaged = cmp.Or(left, stored.Key), true
+		case errors.Is(err, ErrDamaged):
+			damaged = cmp.Or(damaged, stored.Key)
 		case err != nil:
-			return left, false, err
+			return next, damaged, err
 		}
 	}
-	return left, damaged, nil
+	return next, damaged, nil
+}
+
+// RequireReadable returns ErrDamaged if the record with a key is still damaged.
+func (s Search) RequireReadable(ctx context.Context, key table.Key) error {
+	stored, err := s.Table.Lenient().Get(ctx, key)
+	switch {
+	case errors.Is(err, table.ErrNotFound):
+		return nil
+	case err != nil:
+		return err
+	case isReview(key):
+		_, err = decode(Reviews, stored)
+	default:
+		_, err = decode(Submissions, stored)
+	}
+	return err
+}
+
+// decode returns the record of an item, or ErrDamaged.
+func decode[R any, P resource.Record[R], D resource.Draft[P]](kind *resource.Kind[R, P, D], stored table.Item) (P, error) {
+	r, err := kind.Decode(stored)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s %s: %w", ErrDamaged, stored.PK, stored.SK, err)
+	}
+	return r, nil
 }
 
 // eraseSubmission erases the person from a submission, and returns the program; empty for a submission of another person.
@@ -205,9 +247,9 @@ func eraseFrom[R any, P resource.Record[R], D resource.Draft[P]](
 		if err != nil {
 			return err
 		}
-		after, err := kind.Decode(stored)
+		after, err := decode(kind, stored)
 		if err != nil {
-			return fmt.Errorf("%w: %s %s: %w", errDamaged, stored.PK, stored.SK, err)
+			return err
 		}
 		program := edit(after)
 		if program == "" {

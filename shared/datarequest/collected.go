@@ -36,7 +36,7 @@ const (
 // with gzip can read it.
 const maxArchive = 20 << 20
 
-// MostValues bounds the stored text of the changes whose values are collected.
+// MostValues bounds the stored text of the changes whose values are collected, and that of the records of awards.
 const MostValues = maxArchive
 
 // encode returns the JSON of an archive. An archive that is too long leaves out a part of the largest of changes,

@@ -21,66 +21,112 @@ import (
 // parentKinds are the kinds of the records that have records of their own.
 var parentKinds = []string{"agenda_draft", "award_program"}
 
-// records repairs the numbers beside the small records of an event, or of the organization if event is 0: how many records
-// of a kind there are, what records add to others, and the running numbers. If the time ends, the report names the
-// parents that are left.
-func (r *run) records(ctx context.Context, event int64) error {
-	top := resource.Owner{Org: r.in.OrgID, Event: event}
-	parents, err := r.parents(ctx, top)
-	if err != nil {
-		return err
-	}
-	all := make([]*numbers, len(parents))
-	g, inner := errgroup.WithContext(ctx)
-	g.SetLimit(shardsAtOnce)
-	for i, id := range parents {
-		all[i] = &numbers{run: r, of: resource.Owner{Org: top.Org, Event: event, Parent: id}}
-		g.Go(table.Safely(func() error {
-			if id != "" && write.Late(inner) {
-				r.rest(id)
-				return nil
-			}
-			return r.settle(inner, all[i].of.Partition(), all[i])
-		}))
-	}
-	if err := g.Wait(); err != nil {
-		return err
-	}
-	highest := map[string]int{}
-	for _, d := range all {
-		r.report.Looked += d.looked
-		for sk, n := range d.highest {
-			highest[sk] = max(highest[sk], n)
+// parentsAtOnce is the number of parents whose records are read in parallel: few, so that each ends soon and a repetition
+// goes on with the others.
+const parentsAtOnce = 2
+
+// allRecords repairs the numbers beside the small records of events, the first of which may be 0 for the organization. It
+// comes last, since it may take longer than a command.
+func (r *run) allRecords(ctx context.Context, events []int64) error {
+	for i, event := range events {
+		if i > 0 && write.Late(ctx) {
+			r.unmended(Note{Where: table.Event(r.in.OrgID, event), What: "the time ended before the records were read", Do: "repair the event"})
+			continue
 		}
-	}
-	for _, sk := range sorted(highest) {
-		d := &serial{run: r, event: event, key: table.Key{PK: top.Partition(), SK: sk}, highest: highest[sk]}
-		if err := r.settle(ctx, top.Partition(), d); err != nil {
+		if err := r.part(ctx, Records, (*run).records, event); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parents returns the ids of the records that have records of their own, after an empty id for the records at the top. It
-// leaves out records that the input does not name, and deleted records that a purge may have begun with.
-func (r *run) parents(ctx context.Context, top resource.Owner) ([]string, error) {
-	ids := []string{""}
+// records repairs the numbers beside the small records of an event, or of the organization if event is 0: how many records
+// of a kind there are, what records add to others, and the running numbers. If the time ends, the report names the
+// parents that are left.
+func (r *run) records(ctx context.Context, event int64) error {
+	top := &numbers{run: r, of: resource.Owner{Org: r.in.OrgID, Event: event}}
+	if err := r.settle(ctx, top.of.Partition(), top); err != nil {
+		return err
+	}
+	parents, err := r.parents(ctx, top.of)
+	if err != nil {
+		return err
+	}
+	reading, cancel := early(ctx)
+	defer cancel()
+	var g errgroup.Group
+	g.SetLimit(parentsAtOnce)
+	for _, d := range parents {
+		g.Go(table.Safely(func() error {
+			err := r.settle(reading, d.of.Partition(), d)
+			if reading.Err() != nil && err != nil {
+				r.rest(d.of.Parent)
+				err = nil
+			}
+			return err
+		}))
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return r.serials(ctx, top, parents)
+}
+
+// early returns a context that ends so long before ctx that the report is still made.
+func early(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, end.Add(-write.LastStep))
+}
+
+// serials raises the running numbers of an event or organization to the highest of the records that were read: those at the
+// top, and those of their parents.
+func (r *run) serials(ctx context.Context, top *numbers, parents []*numbers) error {
+	highest, damaged := map[string]int{}, false
+	for _, d := range append(parents, top) {
+		r.report.Looked += d.looked
+		damaged = damaged || d.damaged
+		for sk, n := range d.highest {
+			highest[sk] = max(highest[sk], n)
+		}
+	}
+	for _, sk := range sorted(highest) {
+		key := table.Key{PK: top.of.Partition(), SK: sk}
+		d := &serial{run: r, event: top.of.Event, key: key, highest: highest[sk], damaged: damaged}
+		if err := r.settle(ctx, key.PK, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parents returns the records of an event or organization that have records of their own. It leaves out records that the
+// input does not name.
+func (r *run) parents(ctx context.Context, top resource.Owner) (all []*numbers, err error) {
 	for item, err := range r.Table.Between(ctx, top.Partition(), "0", lastKey) {
 		if err != nil {
 			return nil, err
 		}
-		kind, id, _ := resource.KindOf(item.Key)
+		kind, id, deleted := resource.KindOf(item.Key)
 		named := r.in.Family != Records || len(r.in.IDs) == 0 || slices.Contains(r.in.IDs, id)
-		var stored resource.Stored
-		if id == "" || !named || !slices.Contains(parentKinds, kind) || decode(item, &stored) != nil {
+		if id == "" || !named || !slices.Contains(parentKinds, kind) {
 			continue
 		}
-		if at := stored.DeletedAt; at == nil || r.Now().Sub(at.Time) < resource.Keep-time.Hour {
-			ids = append(ids, id)
-		}
+		of := resource.Owner{Org: top.Org, Event: top.Event, Parent: id}
+		all = append(all, &numbers{run: r, of: of, purged: deleted && r.purged(item)})
 	}
-	return ids, nil
+	return all, nil
+}
+
+// purged reports whether a purge may have begun with a deleted record.
+func (r *run) purged(item table.Item) bool {
+	var stored resource.Stored
+	if decode(item, &stored) != nil || stored.DeletedAt == nil {
+		return true
+	}
+	return r.Now().Sub(stored.DeletedAt.Time) >= resource.Keep-time.Hour
 }
 
 // rest notes a parent that the repair has no time for.
@@ -100,6 +146,10 @@ type numbers struct {
 	// highest has the highest running numbers by the sort key of the counter. looked is the number of records.
 	highest map[string]int
 	looked  int
+	// purged is set if a purge may have begun with the records, so that the stored numbers are no longer theirs.
+	purged bool
+	// damaged reports whether a record cannot be read, so that its running number is not known.
+	damaged bool
 }
 
 // numbered is the part of a small record that the numbers come from.
@@ -110,7 +160,9 @@ type numbered struct {
 
 // look reads the records and compares the stored numbers with their sums.
 func (d *numbers) look(ctx context.Context) (sign string, err error) {
-	d.stored, d.wrong, d.highest, d.looked = map[string]table.Item{}, map[string]string{}, map[string]int{}, 0
+	d.stored, d.wrong, d.highest = map[string]table.Item{}, map[string]string{}, map[string]int{}
+	d.looked, d.damaged = 0, false
+	unknown := d.purged
 	counts, sums := map[string]int{}, map[string]map[string]int{}
 	for item, err := range d.Table.Between(ctx, d.of.Partition(), "0", lastKey) {
 		if err != nil {
@@ -128,7 +180,8 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 			var record numbered
 			if decode(item, &record) != nil {
 				d.unmended(Note{Where: d.of.Partition(), ID: item.SK, What: "the record cannot be read", Do: fromBackup})
-				return "", nil
+				d.damaged, unknown = true, unknown || !deleted
+				continue
 			}
 			d.raise(kind, record.FriendlyID)
 			if d.looked++; deleted {
@@ -139,6 +192,9 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 				add(sums, d.of.SumKey(sum.Of, kind).SK)[sum.Name] += sum.By
 			}
 		}
+	}
+	if unknown {
+		return "", nil
 	}
 	return d.compare(counts, sums)
 }
@@ -208,6 +264,8 @@ type serial struct {
 	event   int64
 	key     table.Key
 	highest int
+	// damaged reports whether a record that cannot be read may have a higher number.
+	damaged bool
 	stored  table.Item
 }
 
@@ -225,5 +283,12 @@ func (d *serial) look(ctx context.Context) (sign string, err error) {
 
 func (d *serial) mend(ctx context.Context) error {
 	note := Note{Where: d.key.PK, ID: d.key.SK, What: "the running number was below the highest of a record"}
-	return d.correct(ctx, d.event, note, table.Recount(d.stored, d.highest, 0))
+	if err := d.correct(ctx, d.event, note, table.Recount(d.stored, d.highest, 0)); err != nil {
+		return err
+	}
+	if d.damaged {
+		d.unmended(Note{Where: d.key.PK, ID: d.key.SK, What: "the running number may be below that of a damaged record",
+			Do: "restore the damaged records from a backup, then run the repair again"})
+	}
+	return nil
 }

@@ -170,17 +170,25 @@ func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 		return nil, err
 	}
 	if in.EventID == 0 {
-		events = append(events, 0)
+		events = slices.Insert(events, 0, 0)
 	}
-	for _, event := range events { // The records come last, since they may take longer than a command.
-		if err := r.part(ctx, Records, (*run).records, event); err != nil {
-			return nil, err
-		}
+	if err := r.allRecords(ctx, events); err != nil {
+		return nil, err
+	}
+	r.sort()
+	return r.report, nil
+}
+
+// sort puts the report into an order. It leaves out what one Input cannot name of the rest.
+func (r *run) sort() {
+	if slices.Sort(r.report.Rest); len(r.report.Rest) > MaxNames {
+		r.report.Rest = r.report.Rest[:MaxNames]
+		what := "rest has the first of the records that are left"
+		r.unmended(Note{Where: table.Org(r.in.OrgID), What: what, Do: "mend these, then run the repair again"})
 	}
 	order := func(a, b Note) int { return strings.Compare(a.Where+a.ID+a.What, b.Where+b.ID+b.What) }
 	slices.SortFunc(r.report.Mended, order)
 	slices.SortFunc(r.report.Unmended, order)
-	return r.report, nil
 }
 
 // ofOrganization repairs the records of the organization that belong to no event.

@@ -133,18 +133,29 @@ func (b *bench) askedFor(kind, address string) (id string, body []byte) {
 func (b *bench) eraseInParts() (messages int) {
 	b.T.Helper()
 	id, body := b.asked("erasure")
+	require.Nil(b.T, b.follow(body))
+	require.Equal(b.T, "completed", b.request(id)["status"])
+	return len(b.posts) + 1
+}
+
+// follow does a message and those that come of it, by invocations whose time soon ends. It returns the message that fails,
+// or nil.
+func (b *bench) follow(body []byte) (failed []byte) {
+	b.T.Helper()
 	ends, cancel := context.WithTimeout(b.T.Context(), 50*time.Second)
 	defer cancel()
-	for ; b.request(id)["status"] != "completed"; messages++ {
+	for next := len(b.posts); ; next++ {
 		w, _ := b.worker(1_000_000)
 		answer, err := w.Invoke(ends, message(body, 1))
 		require.NoError(b.T, err)
-		require.Empty(b.T, answer.BatchItemFailures)
-		if len(b.posts) > messages {
-			body = b.posts[messages].Body
+		if len(answer.BatchItemFailures) > 0 {
+			return body
 		}
+		if next == len(b.posts) {
+			return nil
+		}
+		body = b.posts[next].Body
 	}
-	return messages
 }
 
 func newBench(t *testing.T) *bench {

@@ -1,0 +1,135 @@
+package maintenance_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/shared/repair"
+	"lectern/shared/resource"
+	"lectern/shared/table"
+	"lectern/shared/write"
+)
+
+// TestShardRepairMendsNumbersOfRecords: how many records there are, what records add to others, and running numbers.
+func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
+	s, e := it.StartWithEngine(t, nil)
+	d := &it.Client{Stack: s, T: t}
+	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
+	program := it.Entity(d.Call(t, 200, http.MethodPost, programs, object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	d.Operator(t, "award-submit", object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}})
+	of := resource.Owner{Org: d.Org, Parent: program}
+	sums, count, serial := firstIn(e, t, of.Partition(), "S#"), of.CountKey("award_submission"), firstIn(e, t, table.Org(d.Org)+"#F", "C#")
+	right, err := d.Table(t).Get(t.Context(), sums)
+	require.NoError(t, err)
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(table.Item{Key: sums, Version: 7, Data: []byte(`{"submissions":4,"x":1}`)})))
+	remove(e, t, count)
+	remove(e, t, serial)
+	in := object{"org_id": d.Org, "family": "record"}
+	require.Empty(t, d.Operator(t, "shard-repair", it.Merged(in, object{"ids": []string{uuid.NewString()}}))["mended"], "another program")
+	require.Len(t, d.Operator(t, "shard-repair", it.Merged(in, object{"dry_run": true}))["mended"], 3)
+	ctx, cancel := context.WithTimeout(t.Context(), write.LastStep-time.Second)
+	defer cancel()
+	late, err := repair.Store{Table: d.Table(t), Now: time.Now}.Run(ctx, repair.Input{OrgID: d.Org, Family: repair.Records})
+	require.NoError(t, err)
+	require.Equal(t, []any{[]string{program}, []repair.Note{}}, []any{late.Rest, late.Mended})
+	done := d.Operator(t, "shard-repair", it.Merged(in, object{"ids": late.Rest}))
+	require.Len(t, done["mended"], 3)
+	require.Empty(t, done["unmended"])
+	e.RequireWhole(t)
+	mended, err := d.Table(t).Get(t.Context(), sums)
+	require.NoError(t, err)
+	require.JSONEq(t, string(right.Data), string(mended.Data))
+	require.Empty(t, d.Operator(t, "shard-repair", object{"org_id": d.Org})["mended"])
+}
+
+// repairOfAwards is a service with an award program of two submissions, and a client of it.
+func repairOfAwards(t *testing.T) (d *it.Client, e it.Engine, path string, submissions []string) {
+	t.Helper()
+	s, e := it.StartWithEngine(t, nil)
+	d = &it.Client{Stack: s, T: t}
+	path = fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
+	program := it.Entity(d.Call(t, 200, http.MethodPost, path, object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	for range 2 {
+		send := object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}}
+		submissions = append(submissions, it.Entity(d.Operator(t, "award-submit", send)).ID())
+	}
+	return d, e, path + "/" + program, submissions
+}
+
+// given returns the last running number of the submissions of an organization.
+func given(t *testing.T, d *it.Client, e it.Engine) string {
+	t.Helper()
+	counter, err := d.Table(t).Get(t.Context(), firstIn(e, t, table.Org(d.Org)+"#F", "C#"))
+	require.NoError(t, err)
+	return string(counter.Data)
+}
+
+// damage makes an item unreadable, and returns what it was.
+func damage(t *testing.T, d *it.Client, key table.Key) table.Item {
+	t.Helper()
+	stored, err := d.Table(t).Get(t.Context(), key)
+	require.NoError(t, err)
+	damaged := stored
+	damaged.Data = []byte("{")
+	require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(damaged)))
+	return stored
+}
+
+// TestARunningNumberBesideADamagedRecord is raised to the highest that can be read, and the report says that it may be too
+// low still.
+func TestARunningNumberBesideADamagedRecord(t *testing.T) {
+	for unread := range 2 {
+		d, e, path, submissions := repairOfAwards(t)
+		of := resource.Owner{Org: d.Org, Parent: path[strings.LastIndex(path, "/")+1:]}
+		remove(e, t, firstIn(e, t, table.Org(d.Org)+"#F", "C#"))
+		stored := damage(t, d, of.Key("award_submission", submissions[unread]))
+		done := d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
+		require.Contains(t, fmt.Sprint(done["mended"]), "the running number was below")
+		require.Contains(t, fmt.Sprint(done["unmended"]), "may be below that of a damaged record")
+		require.Equal(t, fmt.Sprint(2-unread), given(t, d, e))
+		require.NoError(t, d.Table(t).Transact(t.Context(), table.Put(stored)))
+		done = d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
+		require.Len(t, done["mended"], unread)
+		require.Empty(t, done["unmended"])
+		e.RequireWhole(t)
+		require.Equal(t, "2", given(t, d, e))
+	}
+}
+
+// TestADamagedDeletedRecordIsPassedOver by the repair of the numbers of the others.
+func TestADamagedDeletedRecordIsPassedOver(t *testing.T) {
+	d, e, path, submissions := repairOfAwards(t)
+	top := resource.Owner{Org: d.Org}
+	d.Call(t, 200, http.MethodDelete, path+"/submissions/"+submissions[0], nil)
+	damage(t, d, top.DeletedKey("award_submission", submissions[0]))
+	remove(e, t, top.CountKey("award_program"))
+	done := d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
+	require.Contains(t, fmt.Sprint(done["unmended"]), submissions[0]+" what:the record cannot be read")
+	require.Len(t, done["mended"], 1)
+	require.Contains(t, fmt.Sprint(done["mended"]), top.CountKey("award_program").SK)
+}
+
+// TestARunningNumberOfADeletedProgram is read from its submissions, also while a purge takes them away. The other numbers
+// of the program are left alone then.
+func TestARunningNumberOfADeletedProgram(t *testing.T) {
+	d, e, path, _ := repairOfAwards(t)
+	d.Call(t, 200, http.MethodDelete, path+"?force=true", nil)
+	of := resource.Owner{Org: d.Org, Parent: path[strings.LastIndex(path, "/")+1:]}
+	remove(e, t, firstIn(e, t, table.Org(d.Org)+"#F", "C#"))
+	remove(e, t, of.CountKey("award_submission"))
+	later := func() time.Time { return time.Now().Add(resource.Keep) }
+	done, err := repair.Store{Table: d.Table(t), Now: later}.Run(t.Context(), repair.Input{OrgID: d.Org, Family: repair.Records})
+	require.NoError(t, err)
+	require.Len(t, done.Mended, 1)
+	require.Equal(t, "2", given(t, d, e))
+	now := d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
+	require.Len(t, now["mended"], 1, "the number of submissions")
+}
