@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"lectern/shared/agenda/conflict"
@@ -23,8 +24,9 @@ type Board struct {
 	known    map[string]*Session
 	Days     []Span
 	Rooms    []*Room
-	// gaps and windows are the rules of type min_gap_minutes and time_window.
-	gaps, windows []*conflict.Rule
+	// gaps are the rules of type min_gap_minutes, and windows those of type time_window.
+	gaps    []gap
+	windows []*conflict.Rule
 	// mayBeSmall reports whether a room may have too few seats, with a warning.
 	mayBeSmall bool
 	// Score is the score of the present places. Each move adds a difference.
@@ -35,16 +37,25 @@ type Board struct {
 	found    []Obstacle
 	enough   int
 	counting bool
+	// limit ends the present judgement at so many points.
+	limit int
+}
+
+// gap is a rule of type min_gap_minutes: the time in milliseconds, and whether the level is error.
+type gap struct {
+	time int64
+	hard bool
 }
 
 // Session is a session at the present place. A session to place is the top of a block, or a subsession that moves with the block.
 // All other sessions are fixed.
 type Session struct {
-	Of     *conflict.Session
-	Fixed  bool
-	At     Place
-	day    int
-	Length int64
+	Of    *conflict.Session
+	Fixed bool
+	At    Place
+	// day is the number of the day at the present place, and busy the minutes there.
+	day, busy int
+	Length    int64
 	// Top is the first session of the block, and Block the whole block; Offset is the time after the start of the top.
 	Top    *Session
 	Block  []*Session
@@ -70,11 +81,12 @@ type group struct {
 	warnings int
 }
 
-// Room is a room with the sessions there.
+// Room is a room with the sessions there, in the order of their starts. The longest of all that were there takes longest.
 type Room struct {
 	ID            string
 	number, seats int
 	Sessions      []*Session
+	longest       int64
 }
 
 // Place is a start and a room. The room is nil for a fixed session without a room.
@@ -120,7 +132,7 @@ func (s *Session) Span(at Place) Span { return Span{at.Start, at.Start + s.Lengt
 // New returns a board with all sessions of an agenda that stay at their present places, and without the sessions to place. These
 // have the ids, and are parents or subsessions of such. keepTimes says that a subsession cannot leave its present time.
 func New(a conflict.Agenda, days []Day, ids []string, keepTimes bool) *Board {
-	b := &Board{agenda: a, known: map[string]*Session{}, outside: map[Span]Broken{}}
+	b := &Board{agenda: a, known: map[string]*Session{}, outside: map[Span]Broken{}, limit: math.MaxInt}
 	for _, d := range days {
 		b.Days = append(b.Days, Span{d.Starts.UnixMilli(), d.Ends.UnixMilli()})
 	}
@@ -178,7 +190,7 @@ func (b *Board) readRules(groups map[string]*group) {
 	for i := range b.agenda.Rules {
 		r := &b.agenda.Rules[i]
 		if r.Gap() > 0 {
-			b.gaps = append(b.gaps, r)
+			b.gaps = append(b.gaps, gap{r.Gap().Milliseconds(), r.Level == conflict.Error})
 		} else if r.Type == conflict.TimeWindow {
 			b.windows = append(b.windows, r)
 		}
@@ -273,6 +285,12 @@ func (s *Session) Choice(i int) Place {
 	return Place{s.Starts[i/len(s.Rooms)], s.Rooms[i%len(s.Rooms)]}
 }
 
+// MayBe reports whether a block may have a place, whatever is in the way.
+func (s *Session) MayBe(at Place) bool {
+	_, found := slices.BinarySearch(s.Starts, at.Start)
+	return found && slices.Contains(s.Rooms, at.Room)
+}
+
 // in returns the place of a session whose block has a place.
 func (s *Session) in(top Place) Place {
 	if top == Nowhere {
@@ -300,7 +318,7 @@ func (b *Board) Move(top *Session, to Place) {
 // count adds the difference that a session without a place makes at a place, times a sign.
 func (b *Board) count(s *Session, at Place, sign int) {
 	c := Score{}
-	b.found, b.enough, b.counting = b.found[:0], 0, true
+	b.found, b.enough, b.counting = b.found[:0], math.MaxInt, true
 	b.judgeSession(s, at, &c)
 	b.counting = false
 	b.Score.add(c, sign)
@@ -316,14 +334,42 @@ func (b *Board) Put(top *Session, to Place) {
 // setOne notes the place of a session.
 func (b *Board) setOne(s *Session, at Place) {
 	if r := s.At.Room; r != nil {
-		i, last := slices.Index(r.Sessions, s), len(r.Sessions)-1
-		r.Sessions[i], r.Sessions = r.Sessions[last], r.Sessions[:last]
+		i := slices.Index(r.Sessions, s)
+		r.Sessions = slices.Delete(r.Sessions, i, i+1)
 		s.countInRoom(r, -1)
 	}
+	s.busy = s.Span(at).minutes()
 	if s.At, s.day = at, b.DayOf(at.Start); at.Room != nil {
-		at.Room.Sessions = append(at.Room.Sessions, s)
+		at.Room.Sessions = slices.Insert(at.Room.Sessions, at.Room.first(at.Start), s)
+		at.Room.longest = max(at.Room.longest, s.Length)
 		s.countInRoom(at.Room, 1)
 	}
+}
+
+// first returns the number of the first session that starts at a time or later.
+func (r *Room) first(start int64) int {
+	return sort.Search(len(r.Sessions), func(i int) bool { return r.Sessions[i].At.Start >= start })
+}
+
+// Free adds to places the choices of a block in the room that are free of other sessions.
+func (r *Room) Free(of *Session, places []Place) []Place {
+	free := int64(never) // the end of the sessions so far
+	for i := 0; i <= len(r.Sessions); i++ {
+		next := int64(math.MaxInt64)
+		if i < len(r.Sessions) {
+			next = r.Sessions[i].At.Start
+		}
+		if next-of.Length >= free {
+			at, _ := slices.BinarySearch(of.Starts, free)
+			for ; at < len(of.Starts) && of.Starts[at] <= next-of.Length; at++ {
+				places = append(places, Place{of.Starts[at], r})
+			}
+		}
+		if i < len(r.Sessions) {
+			free = max(free, next+r.Sessions[i].Length)
+		}
+	}
+	return places
 }
 
 func (s *Session) countInRoom(r *Room, sign int) {

@@ -56,7 +56,7 @@ type Obstacle struct {
 
 // Judge returns the difference that a place for a block without a place makes to the score, and the obstacles, with one for
 // each block. The difference is an estimate for a block with subsessions, which are judged without each other. The obstacles are
-// right for a block with a place, too, and hold until the next call. More than enough in the room end the judgement early.
+// right for a block with a place, too, and hold until the next call. More than enough end the judgement early.
 func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obstacle) {
 	b.found, b.enough = b.found[:0], enough
 	for _, s := range top.Block {
@@ -65,7 +65,17 @@ func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obst
 	return c, b.found
 }
 
-// judgeSession judges a session at a place.
+// Cheaper returns the points that a place for a block without a place adds, and reports whether the place is free and adds
+// fewer points than the limit. Only then are the points right.
+func (b *Board) Cheaper(top *Session, at Place, limit int) (points int, cheaper bool) {
+	b.limit = limit
+	c, found := b.Judge(top, at, 0)
+	b.limit = math.MaxInt
+	points = c.Total() - c.Unplaced
+	return points, len(found) == 0 && points < limit
+}
+
+// judgeSession judges a session at a place: first what costs little to look at.
 func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	if !s.Fixed {
 		c.Unplaced -= UnplacedPoints
@@ -74,7 +84,17 @@ func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	if at.Room != nil {
 		b.judgeRoom(s, at, day, c)
 	}
-	if len(b.found) > b.enough {
+	if s.track != nil && at.Room != nil && slices.Max(s.track.inRoom) > s.track.inRoom[at.Room.number] {
+		c.Tracks += trackPoints
+		c.Warnings += warningPoints * s.track.warnings
+	}
+	if b.isDecided(c) {
+		return
+	}
+	if s.track != nil {
+		b.judgeTrack(s, at, c)
+	}
+	if b.isDecided(c) {
 		return
 	}
 	for _, p := range s.People {
@@ -83,10 +103,15 @@ func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	for _, r := range s.orders {
 		b.judgeOrder(s, r, at, c)
 	}
-	if s.track != nil {
-		b.judgeTrack(s, at, c)
+	if !b.isDecided(c) {
+		c.Warnings += warningPoints * b.Windows(s.Span(at)).Warnings
 	}
-	c.Warnings += warningPoints * b.Windows(s.Span(at)).Warnings
+}
+
+// isDecided reports whether more than enough obstacles are found, or the limit of points is reached. What is judged after the
+// room only adds points.
+func (b *Board) isDecided(c *Score) bool {
+	return len(b.found) > b.enough || c.Total()-c.Unplaced >= b.limit
 }
 
 // note notes a session in the way, unless another session of the block is in the way, too, or enough are.
@@ -108,15 +133,22 @@ func (b *Board) note(s, other *Session, cause string) {
 // the last end, less the time of all sessions. A subsession has no time beside the time of the parent.
 func (b *Board) judgeRoom(s *Session, at Place, day int, c *Score) {
 	when, was, busy := s.Span(at), Span{math.MaxInt64, math.MinInt64}, 0
-	for _, other := range at.Room.Sessions {
+	begin, end := when.Start-at.Room.longest, when.End
+	if day != NoDay {
+		begin, end = min(begin, b.Days[day].Start), max(end, b.Days[day].End)
+	}
+	for _, other := range at.Room.Sessions[at.Room.first(begin):] {
 		then := other.Span(other.At)
+		if then.Start >= end {
+			break
+		}
 		if when.Overlaps(then, 0) && !conflict.Within(s.Of, other.Of) {
 			if b.note(s, other, "the room is taken"); len(b.found) > b.enough {
 				return
 			}
 		}
 		if !other.isPart && other.day == day {
-			was, busy = was.with(then), busy+then.minutes()
+			was, busy = was.with(then), busy+other.busy
 		}
 	}
 	if !s.isPart && day != NoDay {
@@ -149,8 +181,8 @@ func (b *Board) judgeGap(s, other *Session, when Span, c *Score) {
 	if when.Overlaps(then, 0) {
 		b.note(s, other, "a person of the session is on another session")
 	} else if !conflict.Siblings(s.Of, other.Of) {
-		for _, r := range b.gaps {
-			if near := when.Overlaps(then, r.Gap().Milliseconds()); near && r.Level == conflict.Error {
+		for _, gap := range b.gaps {
+			if near := when.Overlaps(then, gap.time); near && gap.hard {
 				b.note(s, other, "a person of the session has too short a gap")
 			} else if near {
 				c.Warnings += warningPoints
@@ -182,12 +214,9 @@ func (b *Board) judgeOrder(s *Session, r *conflict.Rule, at Place, c *Score) {
 	}
 }
 
-// judgeTrack judges the room of a track, and other sessions of the track at the same time. Subsessions are in no clash.
+// judgeTrack judges other sessions of the track in other rooms, if a rule of level error forbids these, and at the same time.
+// Subsessions are in no clash.
 func (b *Board) judgeTrack(s *Session, at Place, c *Score) {
-	if at.Room != nil && slices.Max(s.track.inRoom) > s.track.inRoom[at.Room.number] {
-		c.Tracks += trackPoints
-		c.Warnings += warningPoints * s.track.warnings
-	}
 	for _, other := range s.track.sessions {
 		if s.track.hard && other.At.Room != nil && other.At.Room != at.Room && !other.Fixed {
 			b.note(s, other, "a rule of type track_in_one_room is broken")

@@ -1,6 +1,10 @@
 package solver
 
 import (
+	"fmt"
+	"math"
+	"slices"
+
 	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 )
@@ -35,6 +39,35 @@ func (b Board) Try() {
 		b.takeBack(before)
 	}
 }
+
+// Free takes a random block away, and returns the choices in rooms that no other session takes: as the rooms find them, and as
+// a judgement of each choice does. The judgements without a limit must be those with one.
+func (b Board) Free() (found, judged []string, right bool) {
+	of := b.movable[b.IntN(len(b.movable))]
+	b.Move(of, board.Nowhere)
+	right = true
+	for _, r := range of.Rooms {
+		for _, at := range r.Free(of, nil) {
+			found = append(found, fmt.Sprint(at.Start, " ", r.ID))
+		}
+	}
+	for i := range of.Choices() {
+		at := of.Choice(i)
+		cost, obstacles := b.Judge(of, at, math.MaxInt)
+		taken := func(o board.Obstacle) bool { return o.Cause == "the room is taken" }
+		if !slices.ContainsFunc(obstacles, taken) {
+			judged = append(judged, fmt.Sprint(at.Start, " ", at.Room.ID))
+		}
+		free, points := len(obstacles) == 0, cost.Total()-cost.Unplaced
+		_, dear := b.Cheaper(of, at, points)
+		got, cheaper := b.Cheaper(of, at, points+1)
+		right = right && !dear && cheaper == free && (!cheaper || got == points)
+	}
+	return found, judged, right
+}
+
+// Movable reports whether a block has places to choose from.
+func (b Board) Movable() bool { return len(b.movable) > 0 }
 
 // Now returns the present agenda and score.
 func (b Board) Now() ([]*conflict.Session, board.Score) {

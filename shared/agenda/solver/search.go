@@ -28,6 +28,10 @@ type search struct {
 	// undo has the earlier places of the blocks that the present move has moved.
 	undo  []change
 	steps int
+	// planned is the part of the search until the end of the present round.
+	planned float64
+	// The present move is refused if its energy is above limit. Weight has the points of a session without a place in the energy.
+	limit, weight float64
 	// places are the candidates for the present block.
 	places []board.Place
 	// best are the places of the best agenda, and lowest the total of the score there.
@@ -42,20 +46,24 @@ type change struct {
 }
 
 const (
-	// hot is the temperature at the start of a round, cold the temperature at the end.
-	hot, cold = 200.0, 4.0
+	// A search makes rounds from new agendas, which begin at the temperature hot and take the part firstPart of the search
+	// together. The others begin with the best agenda, at the temperature warm. Each round ends at the temperature cold.
+	rounds, newAgendas, firstPart = 7, 4, 0.4
+	hot, warm, cold               = 60.0, 40.0, 8.0
 	// light has the points of a session without a place at the start of a round, heavy at the end. They are fewer than
 	// in the score, so a session may lose the place for some moves while others change theirs.
 	light, heavy = 250.0, 2000.0
-	// A search has more rounds for fewer blocks: oneMore divided by the square of their number, and one more.
-	oneMore = 8000
-	// A block with at most mostPlaces compares all its places. Any other compares random places: startSamples for a new agenda,
-	// and moveSamples in a move.
+	// A block with at most mostPlaces free places compares them all. Any other compares random ones: startSamples for a new
+	// agenda, and moveSamples in a move.
 	mostPlaces, startSamples, moveSamples = 200, 300, 8
 	// mostAway is how many blocks a place may displace, and how many blocks a move takes away at random.
 	mostAway = 4
 	// A comparison leaves out one place in so many.
 	overlooked = 30
+	// stride is from one compared place to the next: a prime, so that all are compared.
+	stride = 7919
+	// slack is by how much a move may be above its limit on the way: a block may fill a gap that another has left.
+	slack = 60
 )
 
 // newSearch returns a search with the blocks that have places to choose from.
@@ -91,20 +99,23 @@ func byFreedom(x, y *board.Session) int {
 // over reports whether the time is over.
 func (s *search) over() bool { return !s.end.IsZero() && time.Now().After(s.end) }
 
-// improve makes rounds of moves, each from a new agenda. The board then has the best agenda.
+// improve makes rounds of moves: the first from new agendas, the others from the best one. The board then has the best agenda.
 func (s *search) improve() {
 	s.interrupted = !s.construct() || s.interrupted
 	s.begin = time.Now()
-	rounds := float64(1 + oneMore/(1+len(s.movable)*len(s.movable)))
-	for round := 0.0; round < rounds && s.mayImprove(); round++ {
-		if round > 0 {
+	for round := 0; round < rounds && s.mayImprove(); round++ {
+		switch {
+		case round == 0:
+			s.anneal(hot, firstPart/newAgendas)
+		case round < newAgendas:
 			s.construct()
+			s.anneal(hot, firstPart/newAgendas)
+		default:
+			s.restoreBest()
+			s.anneal(warm, (1-firstPart)/(rounds-newAgendas))
 		}
-		s.anneal(round/rounds, (round+1)/rounds)
 	}
-	for i, of := range s.movable {
-		s.Move(of, s.best[i])
-	}
+	s.restoreBest()
 	s.end = s.problem.Deadline
 	for _, of := range s.movable {
 		if of.At == board.Nowhere {
@@ -149,18 +160,22 @@ func (s *search) progress() float64 {
 	return max(done, float64(time.Since(s.begin))/float64(s.end.Sub(s.begin)))
 }
 
-// anneal tries moves during a part of the search, while the temperature falls.
-func (s *search) anneal(from, to float64) {
+// anneal tries moves during a part of the search, while the temperature falls from hot to cold.
+func (s *search) anneal(hot, part float64) {
+	from := s.planned
+	s.planned += part
 	for s.lowest > 0 {
-		done := (s.progress() - from) / (to - from)
-		if done >= 1 {
+		now := s.progress()
+		if now >= s.planned || now == 1 {
 			return
 		}
-		temperature, weight := hot*math.Pow(cold/hot, done), light*math.Pow(heavy/light, done)
+		done := (now - from) / part
 		s.steps++
 		s.undo = s.undo[:0]
 		before := s.Score
-		if possible := s.try(); possible && s.Score.Energy(weight)-before.Energy(weight) <= temperature*s.ExpFloat64() {
+		s.weight = light * math.Pow(heavy/light, done)
+		s.limit = before.Energy(s.weight) + hot*math.Pow(cold/hot, done)*s.ExpFloat64()
+		if s.try() && s.Score.Energy(s.weight) <= s.limit {
 			s.noteBest()
 			continue
 		}
@@ -186,12 +201,19 @@ func (s *search) noteBest() {
 	}
 }
 
+// restoreBest puts the blocks at the places of the best agenda.
+func (s *search) restoreBest() {
+	for i, of := range s.movable {
+		s.Move(of, s.best[i])
+	}
+}
+
 // try moves some blocks at random, and reports whether the move is possible. Most moves take blocks away from two places,
 // and give each the cheapest place in turn.
 func (s *search) try() bool {
 	switch of, kind := s.pick(), s.IntN(10); {
 	case kind < 4 || of.At == board.Nowhere:
-		return s.displace(of, s.anyPlace(of))
+		return s.displace(of, s.target(of))
 	case kind < 8:
 		s.takeNear(of)
 		s.takeNear(s.pick())
@@ -200,24 +222,28 @@ func (s *search) try() bool {
 			s.shift(s.pick(), board.Nowhere)
 		}
 	}
-	s.insertAll()
-	return true
+	return s.insertAll()
 }
 
 // pick returns a random block.
 func (s *search) pick() *board.Session { return s.movable[s.IntN(len(s.movable))] }
 
-// anyPlace returns a random place for a block, half of the time with the present room or start.
-func (s *search) anyPlace(of *board.Session) board.Place {
-	at := of.Choice(s.IntN(of.Choices()))
-	switch kind := s.IntN(4); {
-	case of.At == board.Nowhere:
-	case kind == 0:
-		at.Room = of.At.Room
-	case kind == 1:
-		at.Start = of.At.Start
+// target returns a place to displace others from: mostly beginning or ending as another block does, half of the time in the
+// present room.
+func (s *search) target(of *board.Session) board.Place {
+	if other := s.pick(); other.At != board.Nowhere && s.IntN(10) > 0 {
+		at := other.At
+		if of.At != board.Nowhere && s.IntN(2) == 0 {
+			at.Room = of.At.Room
+		}
+		if s.IntN(2) == 0 {
+			at.Start += other.Length - of.Length
+		}
+		if of.MayBe(at) {
+			return at
+		}
 	}
-	return at
+	return of.Choice(s.IntN(of.Choices()))
 }
 
 // shift moves a block, and notes the earlier place.
@@ -241,8 +267,7 @@ func (s *search) displace(of *board.Session, at board.Place) bool {
 		s.shift(o.Session.Top, board.Nowhere)
 	}
 	s.shift(of, at)
-	s.insertAll()
-	return true
+	return s.insertAll()
 }
 
 // takeNear takes blocks that are near a block in its room from their places.
@@ -259,8 +284,8 @@ func (s *search) takeNear(of *board.Session) {
 }
 
 // insertAll gives a place to the blocks that the move has taken away, and to some others that have none: in a random
-// order, or the longest first.
-func (s *search) insertAll() {
+// order, or the longest first. It reports false as soon as the move must end above the limit.
+func (s *search) insertAll() bool {
 	var away []*board.Session
 	for _, c := range s.undo {
 		if c.top.At == board.Nowhere {
@@ -278,41 +303,52 @@ func (s *search) insertAll() {
 	if s.IntN(2) == 0 {
 		slices.SortStableFunc(away, func(x, y *board.Session) int { return cmp.Compare(y.Length, x.Length) })
 	}
+	left := 0
+	for _, of := range away {
+		left += len(of.Block)
+	}
 	for _, of := range away {
 		s.insert(of, moveSamples)
+		if left -= len(of.Block); s.Score.Energy(s.weight)-s.weight*float64(left) > s.limit+slack {
+			return false
+		}
 	}
+	return true
 }
 
 // insert gives a block without a place the cheapest free place of its candidates. It leaves a few of these out, so that the
-// cheapest is not always the same.
+// cheapest is not always the same. Equal places that are near each other do not follow each other.
 func (s *search) insert(of *board.Session, n int) {
-	cheapest, to := 0, board.Nowhere
-	for _, at := range s.candidates(of, n) {
+	all, cheapest, to := s.candidates(of, n), math.MaxInt, board.Nowhere
+	from := s.IntN(len(all) + 1)
+	for i := range all {
 		if s.IntN(overlooked) == 0 {
 			continue
 		}
-		c, found := s.Judge(of, at, 0)
-		if cost := c.Total(); len(found) == 0 && (to == board.Nowhere || cost < cheapest) {
-			cheapest, to = cost, at
+		at := all[(from+i*stride)%len(all)]
+		if points, cheaper := s.Cheaper(of, at, cheapest); cheaper {
+			cheapest, to = points, at
 		}
 	}
 	s.shift(of, to)
 }
 
-// candidates returns the places that insert compares: all places of a block, or n random places and those in the gaps that
-// the move has left.
+// candidates returns the places that insert compares: all free places of a block, or n random ones and those in the gaps
+// that the move has left.
 func (s *search) candidates(of *board.Session, n int) []board.Place {
 	s.places = s.places[:0]
-	all, from := of.Choices(), s.IntN(of.Choices())
-	if all <= mostPlaces {
-		for i := range all {
-			s.places = append(s.places, of.Choice((from+i)%all))
-		}
+	for _, r := range of.Rooms {
+		s.places = r.Free(of, s.places)
+	}
+	all := len(s.places)
+	if all <= max(mostPlaces, n) {
 		return s.places
 	}
-	for range n {
-		s.places = append(s.places, of.Choice(s.IntN(all)))
+	for i := range n {
+		j := i + s.IntN(all-i)
+		s.places[i], s.places[j] = s.places[j], s.places[i]
 	}
+	s.places = s.places[:n]
 	for _, c := range s.undo {
 		i, _ := slices.BinarySearch(of.Starts, c.was.Start)
 		for ; slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {

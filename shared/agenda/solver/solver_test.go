@@ -97,6 +97,34 @@ func TestTheScoreByDifferenceIsTheFullScore(t *testing.T) {
 	}
 }
 
+// TestFreePlaces are those of a judgement of each place, and a limit of points changes no judgement below. Families of three
+// generations, which no event has, share places that are not free.
+func TestFreePlaces(t *testing.T) {
+	seed := it.Seed(t)
+	for i := range it.Size(200, 2_000) {
+		p := instance.Wild(it.Source(seed, i))
+		if i%2 == 0 {
+			drawn, err := instance.Draw(24, uint64(i)).Problem()
+			require.NoError(t, err)
+			p = drawn
+		}
+		p.Seed = seed
+		b := solver.NewBoard(p)
+		for range 10 {
+			if !b.Movable() {
+				break
+			}
+			b.MoveAny()
+			found, judged, right := b.Free()
+			require.True(t, right, "problem %d", i)
+			require.Subset(t, judged, found, "problem %d", i)
+			if i%2 == 0 {
+				require.Len(t, found, len(judged), "problem %d", i)
+			}
+		}
+	}
+}
+
 // TestTheSameSeedAndStepsGiveTheSameAgenda in whatever order the sessions come.
 func TestTheSameSeedAndStepsGiveTheSameAgenda(t *testing.T) {
 	p, err := instance.Draw(40, 1).Problem()
