@@ -96,7 +96,7 @@ func (w *Worker) collectAwards(ctx context.Context, r *datarequest.Request, c *d
 	}
 	for _, key := range found.Damaged {
 		c.OmitAwards()
-		w.Log.ErrorContext(ctx, "a record of awards cannot be read", "request", r.ID, "pk", key.PK, "sk", key.SK)
+		w.logDamage(ctx, r, key)
 	}
 	for _, s := range found.Submissions {
 		one, err := raw(submission{Submission: s})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"time"
 
 	"lectern/shared/auth"
 	"lectern/shared/award"
@@ -21,15 +20,17 @@ import (
 // erase erases the person of a request everywhere: in awards, the contacts, the values of their changes, the files that
 // are assigned to them, the bodies of webhooks with the answers to them, and other data requests. It may be done again. If
 // the time of the invocation ends before, erase returns the task of the next message. Damaged records of awards stop
-// nothing: they come last, in messages of their own.
+// nothing: the second round ends with messages of their own.
 func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
 	if t.Awards != lastAward {
 		next, damaged, err := w.eraseAwards(ctx, r, t.Awards)
 		if err != nil {
 			return nil, err
 		}
-		t.Damaged = cmp.Or(t.Damaged, damaged)
-		if t.Awards = cmp.Or(next, lastAward); t.Awards != lastAward || ends(ctx) {
+		if t.Awards = cmp.Or(next, lastAward); len(damaged) > 0 {
+			t.Damaged = cmp.Or(t.Damaged, damaged[0])
+		}
+		if t.Awards != lastAward || ends(ctx) {
 			return &t, nil
 		}
 	}
@@ -37,24 +38,23 @@ func (w *Worker) erase(ctx context.Context, r *datarequest.Request, t task) (nex
 		if t.After, err = w.eraseContacts(ctx, r, t); err != nil || t.After != "" {
 			return &t, err
 		}
-		if t.After = everyChange; t.Damaged != (table.Key{}) {
-			return &t, nil // A repetition of the next message, which may fail, must not tell the events again.
+		if t.After = everyChange; t.Settled && t.Damaged != (table.Key{}) {
+			return &t, nil // The next message may fail, and its repetitions must not erase the contacts again.
 		}
 	}
 	return w.afterDamage(ctx, r, t)
 }
 
-// afterDamage returns the task that erases the person from the first damaged record and those behind it, once that record
-// is restored; nil if there is none. It returns an error while the record is damaged.
-func (w *Worker) afterDamage(ctx context.Context, r *datarequest.Request, t task) (next *task, err error) {
-	if t.Damaged == (table.Key{}) {
+// afterDamage returns the task that does the second round again, once the first damaged record is restored: nil for another
+// round, or without damage. It returns an error while the record is damaged.
+func (w *Worker) afterDamage(ctx context.Context, r *datarequest.Request, t task) (again *task, err error) {
+	if !t.Settled || t.Damaged == (table.Key{}) {
 		return nil, nil
 	}
 	if err := w.awardsOf(r).RequireReadable(ctx, t.Damaged); err != nil {
 		return nil, err
 	}
-	t.Awards, t.Damaged = t.Damaged, table.Key{}
-	return &t, nil
+	return &task{Detail: t.Detail, Settled: true}, nil
 }
 
 // lastAward comes after the keys of all records of awards.
@@ -115,23 +115,36 @@ func (w *Worker) erasePerson(ctx context.Context, r *datarequest.Request, e eras
 
 // eraseAwards erases the person of a request from submissions and reviews of awards, from a key on. Of a contact that
 // belongs to another person by now, it takes the records from before. The results are those of award.Search.Erase.
-func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (next, damaged table.Key, err error) {
+func (w *Worker) eraseAwards(ctx context.Context, r *datarequest.Request, from table.Key) (
+	next table.Key, damaged []table.Key, err error,
+) {
 	all := w.awardsOf(r)
 	for id := range all.Contacts {
-		_, spared, err := w.spared(ctx, r, id)
+		b, last, err := w.spared(ctx, r, id)
 		if err != nil {
-			return next, damaged, err
+			return next, nil, err
 		}
-		all.Contacts[id], _ = feed.Time(spared)
+		if since, spared := feed.Time(last); spared {
+			all.Contacts[id] = award.Next{Since: since, Address: b.Value(contact.Address)}
+		}
 	}
-	return all.Erase(ctx, from, ends)
+	next, damaged, err = all.Erase(ctx, from, ends)
+	for _, key := range damaged {
+		w.logDamage(ctx, r, key)
+	}
+	return next, damaged, err
+}
+
+// logDamage logs the key of a record of awards that cannot be read.
+func (w *Worker) logDamage(ctx context.Context, r *datarequest.Request, key table.Key) {
+	w.Log.ErrorContext(ctx, "a record of awards cannot be read", "request", r.ID, "pk", key.PK, "sk", key.SK)
 }
 
 // awardsOf returns the search in awards for the address and the contacts of a request.
 func (w *Worker) awardsOf(r *datarequest.Request) award.Search {
-	person := award.Person{Address: r.IdentityValue, Contacts: map[string]time.Time{}}
+	person := award.Person{Address: r.IdentityValue, Contacts: map[string]award.Next{}}
 	for _, id := range r.Response.ContactRecord {
-		person.Contacts[id] = time.Time{}
+		person.Contacts[id] = award.Next{}
 	}
 	return award.Search{Store: resource.Store{Table: w.Table, Now: w.Now}, Org: r.OrgID, Person: person}
 }

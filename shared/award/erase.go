@@ -1,7 +1,6 @@
 package award
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,20 +17,26 @@ import (
 	"lectern/shared/wire"
 )
 
-// Person is a person by the address and the contacts.
+// Person is a person by the address and the contacts, by their ids.
 type Person struct {
-	Address string
-	// Contacts maps the ids of the contacts to the time since which a contact has belonged to somebody else. That is zero for a
-	// contact that still belongs to the person.
-	Contacts map[string]time.Time
+	Address  string
+	Contacts map[string]Next
 }
 
-// is reports whether a record of some time, which names the address, in any case, or one of the contacts, is about the
-// person. The hidden part of a record has the contact in quotes.
+// Next is the next person of a contact: since when the contact has belonged to that person, and the address. The time is zero
+// for a contact without a next person.
+type Next struct {
+	Since   time.Time
+	Address string
+}
+
+// is reports whether a record is about the person. The record was made at some time, and names the address, in any case, or
+// one of the contacts. The hidden part of a record has the contact in quotes. A record with the address of the next person of a
+// contact belongs to that person: a draft may have got another submitter.
 func (p Person) is(created wire.Time, address string, contacts ...string) bool {
 	return strings.EqualFold(address, p.Address) || slices.ContainsFunc(contacts, func(id string) bool {
-		until, found := p.Contacts[strings.Trim(id, `"`)]
-		return found && (until.IsZero() || !created.After(until))
+		next, found := p.Contacts[strings.Trim(id, `"`)]
+		return found && (next.Since.IsZero() || !created.After(next.Since) && !strings.EqualFold(address, next.Address))
 	})
 }
 
@@ -156,8 +161,10 @@ var ErrDamaged = errors.New("award: a record is damaged")
 // Erase erases the person from submissions and reviews, from a key on. A submission loses the submitter and all values of
 // its answers, a review the name, the address, the comment and all texts. Numbers, points and outcomes stay. Erase may be
 // done again. If little time of the context is left, which ends reports, Erase returns the key from which to go on as next.
-// Erase passes over the records that are damaged, and returns the key of the first as damaged.
-func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Context) bool) (next, damaged table.Key, err error) {
+// Erase passes over the records that are damaged, and returns their keys.
+func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Context) bool) (
+	next table.Key, damaged []table.Key, err error,
+) {
 	begun := false
 	for stored, err := range s.items(ctx, from) {
 		if err != nil {
@@ -174,7 +181,7 @@ func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Con
 		}
 		switch {
 		case errors.Is(err, ErrDamaged):
-			damaged = cmp.Or(damaged, stored.Key)
+			damaged = append(damaged, stored.Key)
 		case err != nil:
 			return next, damaged, err
 		}
@@ -182,7 +189,7 @@ func (s Search) Erase(ctx context.Context, from table.Key, ends func(context.Con
 	return next, damaged, nil
 }
 
-// RequireReadable returns ErrDamaged if the record with a key is still damaged.
+// RequireReadable returns ErrDamaged if the record with a key is damaged, and nil if there is no such record.
 func (s Search) RequireReadable(ctx context.Context, key table.Key) error {
 	stored, err := s.Table.Lenient().Get(ctx, key)
 	switch {

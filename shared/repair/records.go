@@ -21,39 +21,32 @@ import (
 // parentKinds are the kinds of the records that have records of their own.
 var parentKinds = []string{"agenda_draft", "award_program"}
 
-// parentsAtOnce is the number of parents whose records are read in parallel: few, so that each ends soon and a repetition
-// goes on with the others.
-const parentsAtOnce = 2
+// serialKind is the kind of the records that have running numbers.
+const serialKind = "award_submission"
 
-// allRecords repairs the numbers beside the small records of events, the first of which may be 0 for the organization. It
-// comes last, since it may take longer than a command.
-func (r *run) allRecords(ctx context.Context, events []int64) error {
-	for i, event := range events {
-		if i > 0 && write.Late(ctx) {
-			r.unmended(Note{Where: table.Event(r.in.OrgID, event), What: "the time ended before the records were read", Do: "repair the event"})
-			continue
-		}
-		if err := r.part(ctx, Records, (*run).records, event); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// parentsAtOnce is the number of parents whose records are read in parallel. Few parents end soon, so a repetition has fewer
+// of them.
+const parentsAtOnce = 2
 
 // records repairs the numbers beside the small records of an event, or of the organization if event is 0: how many records
 // of a kind there are, what records add to others, and the running numbers. If the time ends, the report names the
-// parents that are left.
+// parents that are left, or the event.
 func (r *run) records(ctx context.Context, event int64) error {
+	reading, cancel := early(ctx)
+	defer cancel()
 	top := &numbers{run: r, of: resource.Owner{Org: r.in.OrgID, Event: event}}
-	if err := r.settle(ctx, top.of.Partition(), top); err != nil {
-		return err
+	parents, err := r.parents(reading, top.of)
+	if err == nil {
+		err = r.settle(reading, top.of.Partition(), top)
 	}
-	parents, err := r.parents(ctx, top.of)
+	if reading.Err() != nil && err != nil {
+		what := "the time ended before the small records were read"
+		r.unmended(Note{Where: top.of.Partition(), What: what, Do: "repair the family record again"})
+		err, parents = nil, nil
+	}
 	if err != nil {
 		return err
 	}
-	reading, cancel := early(ctx)
-	defer cancel()
 	var g errgroup.Group
 	g.SetLimit(parentsAtOnce)
 	for _, d := range parents {
@@ -72,7 +65,7 @@ func (r *run) records(ctx context.Context, event int64) error {
 	return r.serials(ctx, top, parents)
 }
 
-// early returns a context that ends so long before ctx that the report is still made.
+// early returns a context that ends write.LastStep before ctx.
 func early(ctx context.Context) (context.Context, context.CancelFunc) {
 	end, ok := ctx.Deadline()
 	if !ok {
@@ -84,17 +77,16 @@ func early(ctx context.Context) (context.Context, context.CancelFunc) {
 // serials raises the running numbers of an event or organization to the highest of the records that were read: those at the
 // top, and those of their parents.
 func (r *run) serials(ctx context.Context, top *numbers, parents []*numbers) error {
-	highest, damaged := map[string]int{}, false
+	highest := map[string]int{}
 	for _, d := range append(parents, top) {
 		r.report.Looked += d.looked
-		damaged = damaged || d.damaged
 		for sk, n := range d.highest {
 			highest[sk] = max(highest[sk], n)
 		}
 	}
 	for _, sk := range sorted(highest) {
 		key := table.Key{PK: top.of.Partition(), SK: sk}
-		d := &serial{run: r, event: top.of.Event, key: key, highest: highest[sk], damaged: damaged}
+		d := &serial{run: r, event: top.of.Event, key: key, highest: highest[sk]}
 		if err := r.settle(ctx, key.PK, d); err != nil {
 			return err
 		}
@@ -148,8 +140,6 @@ type numbers struct {
 	looked  int
 	// purged is set if a purge may have begun with the records, so that the stored numbers are no longer theirs.
 	purged bool
-	// damaged reports whether a record cannot be read, so that its running number is not known.
-	damaged bool
 }
 
 // numbered is the part of a small record that the numbers come from.
@@ -161,7 +151,7 @@ type numbered struct {
 // look reads the records and compares the stored numbers with their sums.
 func (d *numbers) look(ctx context.Context) (sign string, err error) {
 	d.stored, d.wrong, d.highest = map[string]table.Item{}, map[string]string{}, map[string]int{}
-	d.looked, d.damaged = 0, false
+	d.looked = 0
 	unknown := d.purged
 	counts, sums := map[string]int{}, map[string]map[string]int{}
 	for item, err := range d.Table.Between(ctx, d.of.Partition(), "0", lastKey) {
@@ -179,8 +169,8 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 		default:
 			var record numbered
 			if decode(item, &record) != nil {
-				d.unmended(Note{Where: d.of.Partition(), ID: item.SK, What: "the record cannot be read", Do: fromBackup})
-				d.damaged, unknown = true, unknown || !deleted
+				d.unmended(unreadable(item.Key, kind))
+				unknown = unknown || !deleted
 				continue
 			}
 			d.raise(kind, record.FriendlyID)
@@ -197,6 +187,15 @@ func (d *numbers) look(ctx context.Context) (sign string, err error) {
 		return "", nil
 	}
 	return d.compare(counts, sums)
+}
+
+// unreadable returns the note about a damaged record of a kind.
+func unreadable(key table.Key, kind string) Note {
+	note := Note{Where: key.PK, ID: key.SK, What: "the record cannot be read", Do: fromBackup}
+	if kind == serialKind {
+		note.Do += ", and repair again before the next running number is given"
+	}
+	return note
 }
 
 // raise raises the highest running number of a kind and year to that of a record.
@@ -264,8 +263,6 @@ type serial struct {
 	event   int64
 	key     table.Key
 	highest int
-	// damaged reports whether a record that cannot be read may have a higher number.
-	damaged bool
 	stored  table.Item
 }
 
@@ -283,12 +280,5 @@ func (d *serial) look(ctx context.Context) (sign string, err error) {
 
 func (d *serial) mend(ctx context.Context) error {
 	note := Note{Where: d.key.PK, ID: d.key.SK, What: "the running number was below the highest of a record"}
-	if err := d.correct(ctx, d.event, note, table.Recount(d.stored, d.highest, 0)); err != nil {
-		return err
-	}
-	if d.damaged {
-		d.unmended(Note{Where: d.key.PK, ID: d.key.SK, What: "the running number may be below that of a damaged record",
-			Do: "restore the damaged records from a backup, then run the repair again"})
-	}
-	return nil
+	return d.correct(ctx, d.event, note, table.Recount(d.stored, d.highest, 0))
 }

@@ -172,14 +172,16 @@ func (s Store) Run(ctx context.Context, in Input) (*Report, error) {
 	if in.EventID == 0 {
 		events = slices.Insert(events, 0, 0)
 	}
-	if err := r.allRecords(ctx, events); err != nil {
-		return nil, err
+	for _, event := range events { // The records come last, since they may take longer than a command.
+		if err := r.part(ctx, Records, (*run).records, event); err != nil {
+			return nil, err
+		}
 	}
 	r.sort()
 	return r.report, nil
 }
 
-// sort puts the report into an order. It leaves out what one Input cannot name of the rest.
+// sort puts the report into an order. Of a rest of more than MaxNames it keeps the first.
 func (r *run) sort() {
 	if slices.Sort(r.report.Rest); len(r.report.Rest) > MaxNames {
 		r.report.Rest = r.report.Rest[:MaxNames]

@@ -133,15 +133,8 @@ func (b *Board) note(s, other *Session, cause string) {
 // the last end, less the time of all sessions. A subsession has no time beside the time of the parent.
 func (b *Board) judgeRoom(s *Session, at Place, day int, c *Score) {
 	when, was, busy := s.Span(at), Span{math.MaxInt64, math.MinInt64}, 0
-	begin, end := when.Start-at.Room.longest, when.End
-	if day != NoDay {
-		begin, end = min(begin, b.Days[day].Start), max(end, b.Days[day].End)
-	}
-	for _, other := range at.Room.Sessions[at.Room.first(begin):] {
+	for _, other := range b.near(at.Room, when, day) {
 		then := other.Span(other.At)
-		if then.Start >= end {
-			break
-		}
 		if when.Overlaps(then, 0) && !conflict.Within(s.Of, other.Of) {
 			if b.note(s, other, "the room is taken"); len(b.found) > b.enough {
 				return
@@ -159,6 +152,14 @@ func (b *Board) judgeRoom(s *Session, at Place, day int, c *Score) {
 			c.Warnings += warningPoints
 		}
 	}
+}
+
+// near returns the sessions of a room that a span may overlap, and those of its day.
+func (b *Board) near(r *Room, when Span, day int) []*Session {
+	if day != NoDay {
+		when = when.with(b.Days[day])
+	}
+	return r.Sessions[r.first(when.Start-r.longest):r.first(when.End)]
 }
 
 // judgePerson judges the other sessions of a person, and the days of the person.

@@ -40,16 +40,18 @@ func (b Board) Try() {
 	}
 }
 
-// Free takes a random block away, and returns the choices in rooms that no other session takes: as the rooms find them, and as
-// a judgement of each choice does. The judgements without a limit must be those with one.
+// Free takes a random block away, and returns the choices in rooms that no other session takes: as addFree finds them, and as a
+// judgement of each choice does. The judgements without a limit must be those with one.
 func (b Board) Free() (found, judged []string, right bool) {
 	of := b.movable[b.IntN(len(b.movable))]
 	b.Move(of, board.Nowhere)
 	right = true
+	b.places = b.places[:0]
 	for _, r := range of.Rooms {
-		for _, at := range r.Free(of, nil) {
-			found = append(found, fmt.Sprint(at.Start, " ", r.ID))
-		}
+		b.addFree(of, r)
+	}
+	for _, at := range b.places {
+		found = append(found, fmt.Sprint(at.Start, " ", at.Room.ID))
 	}
 	for i := range of.Choices() {
 		at := of.Choice(i)

@@ -4,6 +4,7 @@
 //	solver.go   the problem and the result
 //	choices.go  the starts and rooms of a session, and the reason for a session without a place
 //	search.go   the first agenda, and the moves that improve the agenda
+//	places.go   the free places of a block, and the cheapest
 package solver
 
 import (

@@ -118,7 +118,8 @@ func TestAProposalWithoutTime(t *testing.T) {
 	}
 	p.CreateAll("sessions", sessions)
 	draft := newDraft(p.Client, "Proposed")
-	it.RequireInvalid(t, p.propose(400, draft, object{"time_limit_ms": 1, "slot_minutes": 1}), "time_limit_ms")
+	long := object{"time_limit_ms": 1, "slot_minutes": 1, "days": []any{day(0, 24), day(24, 48), day(48, 72)}}
+	it.RequireInvalid(t, p.propose(400, draft, long), "time_limit_ms")
 	require.Empty(t, p.placed(draft))
 }
 

@@ -140,7 +140,7 @@ func TestALongErasureOfAwardsGoesOnInTheNextMessage(t *testing.T) {
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 }
 
-// submitted has somebody of the contact submit to a program, and returns the stored item.
+// submitted submits to a program in a name, with the contact, and returns the stored item.
 func (b *bench) submitted(program, name string) table.Item {
 	b.T.Helper()
 	o := &office{b.Contacts}
@@ -185,7 +185,7 @@ func TestAnArchiveHasAsManyAwardsAsFit(t *testing.T) {
 	program := (&office{b.Contacts}).newProgram()
 	of := award.Search{
 		Store: resource.Store{Table: b.Table(t), Now: time.Now}, Org: b.Org,
-		Person: award.Person{Contacts: map[string]time.Time{b.id: {}}},
+		Person: award.Person{Contacts: map[string]award.Next{b.id: {}}},
 	}
 	length := 0
 	for range 3 {
@@ -216,6 +216,7 @@ func TestADamagedAwardStopsNothingElse(t *testing.T) {
 			id, body := b.asked("erasure")
 			failed := b.follow(body)
 			require.NotNil(t, failed)
+			require.Contains(t, string(failed), `"settled":true`)
 			require.Len(t, found(it.EngineOf(t, b.Stack).Dump(t)), 1, "the request itself")
 			require.NotEqual(t, "completed", b.request(id)["status"])
 			told := b.told()
@@ -233,23 +234,29 @@ func TestADamagedAwardStopsNothingElse(t *testing.T) {
 	}
 }
 
-// TestADamagedAwardOfAContactWithANewPerson is erased as soon as it is restored. The submission of the new person stays.
+// TestADamagedAwardOfAContactWithANewPerson is erased as soon as it is restored, also if it is deleted then. The submissions of
+// the new person stay, also a former draft of somebody else.
 func TestADamagedAwardOfAContactWithANewPerson(t *testing.T) {
 	b := newBench(t)
 	o := &office{b.Contacts}
 	program := o.newProgram()
 	old := b.submitted(program, canary)
+	draft := o.command("award-submit", program, object{"status": "draft", "submitter": object{"name": "x", "email": "x@example.org"}}).ID()
 	b.damage(old)
 	id, body := b.asked("erasure")
 	failed := b.follow(body)
 	require.NotNil(t, failed)
 	b.Put(200, b.id, object{"email": "new@example.org", "first_name": "New"})
 	next := b.submitted(program, "new")
+	o.command("award-submit", program, object{"submission_id": draft, "submitter": object{"name": "New", "email": "new@example.org"}})
 	b.put(old)
+	o.Call(t, 200, http.MethodDelete, o.programs()+"/"+program+"/submissions/"+old.SK[strings.LastIndex(old.SK, "#")+1:], nil)
 	require.Nil(t, b.follow(failed))
 	require.Equal(t, "completed", b.request(id)["status"])
 	require.Empty(t, found(it.EngineOf(t, b.Stack).Dump(t)))
 	kept, err := b.Table(t).Get(t.Context(), next.Key)
 	require.NoError(t, err)
 	require.Equal(t, next, kept)
+	path := o.programs() + "/" + program + "/submissions/" + draft
+	require.Equal(t, "New", entity(o.Call(t, 200, http.MethodGet, path, nil).JSON(t)).At("submitter.name"))
 }
