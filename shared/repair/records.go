@@ -24,9 +24,9 @@ var parentKinds = []string{"agenda_draft", "award_program"}
 // serialKind is the kind of the records that have running numbers.
 const serialKind = "award_submission"
 
-// parentsAtOnce is the number of parents whose records are read in parallel. Few parents end soon, so a repetition has fewer
-// of them.
-const parentsAtOnce = 2
+// parentsAtOnce is the number of parents whose records are read in parallel: so few that the largest ones end in the time of
+// a command.
+const parentsAtOnce = 4
 
 // records repairs the numbers beside the small records of an event, or of the organization if event is 0: how many records
 // of a kind there are, what records add to others, and the running numbers. If the time ends, the report names the
@@ -40,8 +40,11 @@ func (r *run) records(ctx context.Context, event int64) error {
 		err = r.settle(reading, top.of.Partition(), top)
 	}
 	if reading.Err() != nil && err != nil {
-		what := "the time ended before the small records were read"
-		r.unmended(Note{Where: top.of.Partition(), What: what, Do: "repair the family record again"})
+		what, do := "the time ended before the small records were read", "repair the family record again"
+		if event != 0 {
+			do += fmt.Sprintf(", with event_id %d", event)
+		}
+		r.unmended(Note{Where: top.of.Partition(), What: what, Do: do})
 		err, parents = nil, nil
 	}
 	if err != nil {

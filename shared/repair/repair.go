@@ -303,7 +303,8 @@ type damage interface {
 	mend(ctx context.Context) error
 }
 
-// settle mends damage that is the same in two looks with a pause between the looks.
+// settle mends damage that is the same in two looks with a pause between the looks. A correction that has begun is done and
+// reported, although the time ends.
 func (r *run) settle(ctx context.Context, where string, d damage) error {
 	before := ""
 	for range maxTries {
@@ -312,7 +313,7 @@ func (r *run) settle(ctx context.Context, where string, d damage) error {
 			return err
 		}
 		if sign == before {
-			if err = d.mend(ctx); !errors.Is(err, table.ErrStale) {
+			if err = d.mend(context.WithoutCancel(ctx)); !errors.Is(err, table.ErrStale) {
 				return err
 			}
 			sign = ""

@@ -75,7 +75,7 @@ func (b *Board) Cheaper(top *Session, at Place, limit int) (points int, cheaper 
 	return points, len(found) == 0 && points < limit
 }
 
-// judgeSession judges a session at a place: first what costs little to look at.
+// judgeSession judges a session at a place. The cheap judgements come first.
 func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	if !s.Fixed {
 		c.Unplaced -= UnplacedPoints
@@ -108,8 +108,8 @@ func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	}
 }
 
-// isDecided reports whether more than enough obstacles are found, or the limit of points is reached. What is judged after the
-// room only adds points.
+// isDecided reports whether more than enough obstacles are found, or the limit of points is reached. Judgements after that of
+// the room only add points.
 func (b *Board) isDecided(c *Score) bool {
 	return len(b.found) > b.enough || c.Total()-c.Unplaced >= b.limit
 }

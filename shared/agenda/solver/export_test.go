@@ -40,17 +40,13 @@ func (b Board) Try() {
 	}
 }
 
-// Free takes a random block away, and returns the choices in rooms that no other session takes: as addFree finds them, and as a
+// Free takes a random block away, and returns the choices in rooms that no other session takes: as candidates finds them, and as a
 // judgement of each choice does. The judgements without a limit must be those with one.
 func (b Board) Free() (found, judged []string, right bool) {
 	of := b.movable[b.IntN(len(b.movable))]
 	b.Move(of, board.Nowhere)
 	right = true
-	b.places = b.places[:0]
-	for _, r := range of.Rooms {
-		b.addFree(of, r)
-	}
-	for _, at := range b.places {
+	for _, at := range b.candidates(of, of.Choices()) {
 		found = append(found, fmt.Sprint(at.Start, " ", at.Room.ID))
 	}
 	for i := range of.Choices() {

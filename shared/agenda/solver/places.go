@@ -3,6 +3,7 @@ package solver
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"lectern/shared/agenda/board"
 )
@@ -24,22 +25,35 @@ func (s *search) insert(of *board.Session, n int) {
 	s.shift(of, to)
 }
 
+// gap is a time in a room that is free for a block: the starts from number first to number end. upTo is the number of such
+// starts in this gap and those before.
+type gap struct {
+	room             *board.Room
+	first, end, upTo int
+}
+
 // candidates returns the places that insert compares: all free places of a block, or n random ones and those in the gaps
 // that the move has left.
 func (s *search) candidates(of *board.Session, n int) []board.Place {
+	s.findGaps(of)
 	s.places = s.places[:0]
-	for _, r := range of.Rooms {
-		s.addFree(of, r)
+	all := 0
+	if len(s.gaps) > 0 {
+		all = s.gaps[len(s.gaps)-1].upTo
 	}
-	all := len(s.places)
 	if all <= max(mostPlaces, n) {
+		for _, g := range s.gaps {
+			for _, start := range of.Starts[g.first:g.end] {
+				s.places = append(s.places, board.Place{Start: start, Room: g.room})
+			}
+		}
 		return s.places
 	}
-	for i := range n {
-		j := i + s.IntN(all-i)
-		s.places[i], s.places[j] = s.places[j], s.places[i]
+	for range n {
+		i := s.IntN(all)
+		g := s.gaps[sort.Search(len(s.gaps), func(j int) bool { return s.gaps[j].upTo > i })]
+		s.places = append(s.places, board.Place{Start: of.Starts[g.end-(g.upTo-i)], Room: g.room})
 	}
-	s.places = s.places[:n]
 	for _, c := range s.undo {
 		i, _ := slices.BinarySearch(of.Starts, c.was.Start)
 		for ; slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
@@ -49,22 +63,28 @@ func (s *search) candidates(of *board.Session, n int) []board.Place {
 	return s.places
 }
 
-// addFree adds to places the choices of a block in a room that are free of other sessions.
-func (s *search) addFree(of *board.Session, r *board.Room) {
-	free := board.Nowhere.Start // the end of the sessions so far
-	for i := 0; i <= len(r.Sessions); i++ {
-		next := int64(math.MaxInt64)
-		if i < len(r.Sessions) {
-			next = r.Sessions[i].At.Start
-		}
-		if latest := next - of.Length; latest >= free {
-			at, _ := slices.BinarySearch(of.Starts, free)
-			for ; at < len(of.Starts) && of.Starts[at] <= latest; at++ {
-				s.places = append(s.places, board.Place{Start: of.Starts[at], Room: r})
+// findGaps notes the gaps in the rooms that a block may have, between all other sessions.
+func (s *search) findGaps(of *board.Session) {
+	s.gaps = s.gaps[:0]
+	all := 0
+	for _, r := range of.Rooms {
+		free := board.Nowhere.Start // the end of the sessions so far
+		for i := 0; i <= len(r.Sessions); i++ {
+			next := int64(math.MaxInt64)
+			if i < len(r.Sessions) {
+				next = r.Sessions[i].At.Start
 			}
-		}
-		if i < len(r.Sessions) {
-			free = max(free, next+r.Sessions[i].Length)
+			if latest := next - of.Length; latest >= free {
+				first, _ := slices.BinarySearch(of.Starts, free)
+				end, _ := slices.BinarySearch(of.Starts, latest+1)
+				if first < end {
+					all += end - first
+					s.gaps = append(s.gaps, gap{r, first, end, all})
+				}
+			}
+			if i < len(r.Sessions) {
+				free = max(free, next+r.Sessions[i].Length)
+			}
 		}
 	}
 }

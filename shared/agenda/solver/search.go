@@ -30,9 +30,10 @@ type search struct {
 	steps int
 	// planned is the part of the search until the end of the present round.
 	planned float64
-	// The present move is refused if its energy is above limit. Weight has the points of a session without a place in the energy.
+	// The present move is refused if its energy is above limit; weight has the points of a session without a place in the energy.
 	limit, weight float64
-	// places are the candidates for the present block.
+	// gaps are the free times for the present block, places its candidates.
+	gaps   []gap
 	places []board.Place
 	// best are the places of the best agenda, and lowest the total of the score there.
 	best   []board.Place
@@ -46,10 +47,11 @@ type change struct {
 }
 
 const (
-	// A search makes rounds from new agendas, which begin at the temperature hot and take the part firstPart of the search
-	// together. The others begin with the best agenda, at the temperature warm. Each round ends at the temperature cold.
-	rounds, newAgendas, firstPart = 7, 4, 0.4
-	hot, warm, cold               = 60.0, 40.0, 8.0
+	// The first rounds of a search begin with new agendas, at the temperature hot, and take the part firstPart of the search
+	// together: newAgendas of them, or one for more than manyBlocks blocks. The last rounds, lastRounds of them, begin with the
+	// best agenda, at the temperature warm. Each round ends at the temperature cold.
+	newAgendas, manyBlocks, firstPart, lastRounds = 4, 300, 0.4, 3
+	hot, warm, cold                               = 60.0, 40.0, 8.0
 	// light has the points of a session without a place at the start of a round, heavy at the end. They are fewer than
 	// in the score, so a session may lose the place for some moves while others change theirs.
 	light, heavy = 250.0, 2000.0
@@ -60,10 +62,8 @@ const (
 	mostAway = 4
 	// A comparison leaves out one place in so many.
 	overlooked = 30
-	// stride is from one compared place to the next: a prime, so that all are compared.
+	// stride is from one compared place to the next: a prime above the usual number of places, so that all are compared.
 	stride = 7919
-	// slack is by how much a move may be above its limit on the way: a block may fill a gap that another has left.
-	slack = 60
 )
 
 // newSearch returns a search with the blocks that have places to choose from.
@@ -103,17 +103,19 @@ func (s *search) over() bool { return !s.end.IsZero() && time.Now().After(s.end)
 func (s *search) improve() {
 	s.interrupted = !s.construct() || s.interrupted
 	s.begin = time.Now()
-	for round := 0; round < rounds && s.mayImprove(); round++ {
-		switch {
-		case round == 0:
-			s.anneal(hot, firstPart/newAgendas)
-		case round < newAgendas:
+	agendas := newAgendas
+	if len(s.movable) > manyBlocks {
+		agendas = 1
+	}
+	for round := 0; round < agendas && s.mayImprove(); round++ {
+		if round > 0 {
 			s.construct()
-			s.anneal(hot, firstPart/newAgendas)
-		default:
-			s.restoreBest()
-			s.anneal(warm, (1-firstPart)/(rounds-newAgendas))
 		}
+		s.anneal(hot, firstPart/float64(agendas))
+	}
+	for round := 0; round < lastRounds && s.mayImprove(); round++ {
+		s.restoreBest()
+		s.anneal(warm, (1-firstPart)/lastRounds)
 	}
 	s.restoreBest()
 	s.end = s.problem.Deadline
@@ -303,15 +305,20 @@ func (s *search) insertAll() bool {
 	if s.IntN(2) == 0 {
 		slices.SortStableFunc(away, func(x, y *board.Session) int { return cmp.Compare(y.Length, x.Length) })
 	}
-	left := 0
+	gain := 0.0 // how much the blocks that are left can lower the energy: each gets a place, and may fill idle time
 	for _, of := range away {
-		left += len(of.Block)
+		gain += s.mostGain(of)
 	}
 	for _, of := range away {
 		s.insert(of, moveSamples)
-		if left -= len(of.Block); s.Score.Energy(s.weight)-s.weight*float64(left) > s.limit+slack {
+		if gain -= s.mostGain(of); s.Score.Energy(s.weight)-gain > s.limit {
 			return false
 		}
 	}
 	return true
+}
+
+// mostGain returns by how much a place for a block can lower the energy.
+func (s *search) mostGain(of *board.Session) float64 {
+	return s.weight*float64(len(of.Block)) + float64(of.Length/board.Minute+1)
 }

@@ -179,7 +179,7 @@ func TestADamagedAwardIsNamed(t *testing.T) {
 	require.Equal(t, []any{"award_submissions", "award_reviews"}, archive["omitted"])
 }
 
-// TestAnArchiveHasAsManyAwardsAsFit, and says that there are more.
+// TestAnArchiveHasAsManyAwardsAsFit: the search stops there, and reports that the person has more.
 func TestAnArchiveHasAsManyAwardsAsFit(t *testing.T) {
 	b := newBench(t)
 	program := (&office{b.Contacts}).newProgram()
