@@ -110,13 +110,13 @@ func (r *run) parents(ctx context.Context, top resource.Owner) (all []*numbers, 
 			continue
 		}
 		of := resource.Owner{Org: top.Org, Event: top.Event, Parent: id}
-		all = append(all, &numbers{run: r, of: of, purged: deleted && r.purged(item)})
+		all = append(all, &numbers{run: r, of: of, purged: deleted && r.mayBePurged(item)})
 	}
 	return all, nil
 }
 
-// purged reports whether a purge may have begun with a deleted record.
-func (r *run) purged(item table.Item) bool {
+// mayBePurged reports whether a purge may have begun with a deleted record.
+func (r *run) mayBePurged(item table.Item) bool {
 	var stored resource.Stored
 	if decode(item, &stored) != nil || stored.DeletedAt == nil {
 		return true

@@ -84,13 +84,6 @@ func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	if at.Room != nil {
 		b.judgeRoom(s, at, day, c)
 	}
-	if s.track != nil && at.Room != nil && slices.Max(s.track.inRoom) > s.track.inRoom[at.Room.number] {
-		c.Tracks += trackPoints
-		c.Warnings += warningPoints * s.track.warnings
-	}
-	if b.isDecided(c) {
-		return
-	}
 	if s.track != nil {
 		b.judgeTrack(s, at, c)
 	}
@@ -215,9 +208,15 @@ func (b *Board) judgeOrder(s *Session, r *conflict.Rule, at Place, c *Score) {
 	}
 }
 
-// judgeTrack judges other sessions of the track in other rooms, if a rule of level error forbids these, and at the same time.
-// Subsessions are in no clash.
+// judgeTrack judges the room of a track, and other sessions of the track at the same time. Subsessions are in no clash.
 func (b *Board) judgeTrack(s *Session, at Place, c *Score) {
+	if at.Room != nil && slices.Max(s.track.inRoom) > s.track.inRoom[at.Room.number] {
+		c.Tracks += trackPoints
+		c.Warnings += warningPoints * s.track.warnings
+	}
+	if b.isDecided(c) {
+		return
+	}
 	for _, other := range s.track.sessions {
 		if s.track.hard && other.At.Room != nil && other.At.Room != at.Room && !other.Fixed {
 			b.note(s, other, "a rule of type track_in_one_room is broken")

@@ -55,8 +55,11 @@ func (s *search) candidates(of *board.Session, n int) []board.Place {
 		s.places = append(s.places, board.Place{Start: of.Starts[g.end-(g.upTo-i)], Room: g.room})
 	}
 	for _, c := range s.undo {
+		if !slices.Contains(of.Rooms, c.was.Room) {
+			continue
+		}
 		i, _ := slices.BinarySearch(of.Starts, c.was.Start)
-		for ; slices.Contains(of.Rooms, c.was.Room) && i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
+		for ; i < len(of.Starts) && of.Starts[i] < c.was.Start+c.top.Length; i++ {
 			s.places = append(s.places, board.Place{Start: of.Starts[i], Room: c.was.Room})
 		}
 	}

@@ -165,10 +165,10 @@ func (s *search) progress() float64 {
 // anneal tries moves during a part of the search, while the temperature falls from hot to cold.
 func (s *search) anneal(hot, part float64) {
 	from := s.planned
-	s.planned += part
+	s.planned = min(s.planned+part, 1)
 	for s.lowest > 0 {
 		now := s.progress()
-		if now >= s.planned || now == 1 {
+		if now >= s.planned {
 			return
 		}
 		done := (now - from) / part

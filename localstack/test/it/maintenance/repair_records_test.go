@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,12 +19,7 @@ import (
 
 // TestShardRepairMendsNumbersOfRecords: how many records there are, what records add to others, and running numbers.
 func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
-	s, e := it.StartWithEngine(t, nil)
-	d := &it.Client{Stack: s, T: t}
-	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
-	program := it.Entity(d.Call(t, 200, http.MethodPost, programs, object{"name": "Best", "status": "open"}).JSON(t)).ID()
-	d.Operator(t, "award-submit", object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}})
-	of := resource.Owner{Org: d.Org, Parent: program}
+	d, e, of, _ := repairOfAwards(t, 1)
 	sums, count, serial := firstIn(e, t, of.Partition(), "S#"), of.CountKey("award_submission"), firstIn(e, t, table.Org(d.Org)+"#F", "C#")
 	right, err := d.Table(t).Get(t.Context(), sums)
 	require.NoError(t, err)
@@ -46,7 +40,7 @@ func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
 	none := run(-time.Second)
 	require.Equal(t, []any{0, 0, 2}, []any{len(none.Rest), len(none.Mended), len(none.Unmended)}, "the organization and its event")
 	late := run(time.Second)
-	require.Equal(t, []string{program}, late.Rest)
+	require.Equal(t, []string{of.Parent}, late.Rest)
 	require.Len(t, late.Mended, 1, "the running number, up to the submissions that were read")
 	done := d.Operator(t, "shard-repair", it.Merged(in, object{"ids": late.Rest}))
 	require.Len(t, done["mended"], 2)
@@ -58,18 +52,24 @@ func TestShardRepairMendsNumbersOfRecords(t *testing.T) {
 	require.Empty(t, d.Operator(t, "shard-repair", object{"org_id": d.Org})["mended"])
 }
 
-// repairOfAwards is a service with an award program of two submissions, and a client of it.
-func repairOfAwards(t *testing.T) (d *it.Client, e it.Engine, path string, submissions []string) {
+// repairOfAwards returns a client of a service that has an award program with some submissions, and the owner of these.
+func repairOfAwards(t *testing.T, n int) (d *it.Client, e it.Engine, of resource.Owner, submissions []string) {
 	t.Helper()
 	s, e := it.StartWithEngine(t, nil)
 	d = &it.Client{Stack: s, T: t}
-	path = fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
-	program := it.Entity(d.Call(t, 200, http.MethodPost, path, object{"name": "Best", "status": "open"}).JSON(t)).ID()
-	for range 2 {
-		send := object{"org_id": d.Org, "program_id": program, "submitter": object{"name": "Ada", "email": "ada@example.org"}}
+	programs := fmt.Sprintf("/v1/organization/%d/awards/programs", d.Org)
+	of = resource.Owner{Org: d.Org}
+	of.Parent = it.Entity(d.Call(t, 200, http.MethodPost, programs, object{"name": "Best", "status": "open"}).JSON(t)).ID()
+	for range n {
+		send := object{"org_id": d.Org, "program_id": of.Parent, "submitter": object{"name": "Ada", "email": "ada@example.org"}}
 		submissions = append(submissions, it.Entity(d.Operator(t, "award-submit", send)).ID())
 	}
-	return d, e, path + "/" + program, submissions
+	return d, e, of, submissions
+}
+
+// pathOf returns the path of the award program of an owner.
+func pathOf(of resource.Owner) string {
+	return fmt.Sprintf("/v1/organization/%d/awards/programs/%s", of.Org, of.Parent)
 }
 
 // given returns the last running number of the submissions of an organization.
@@ -95,8 +95,7 @@ func damage(t *testing.T, d *it.Client, key table.Key) table.Item {
 // still.
 func TestARunningNumberBesideADamagedRecord(t *testing.T) {
 	for unread := range 2 {
-		d, e, path, submissions := repairOfAwards(t)
-		of := resource.Owner{Org: d.Org, Parent: path[strings.LastIndex(path, "/")+1:]}
+		d, e, of, submissions := repairOfAwards(t, 2)
 		remove(e, t, firstIn(e, t, table.Org(d.Org)+"#F", "C#"))
 		stored := damage(t, d, of.Key("award_submission", submissions[unread]))
 		done := d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
@@ -114,9 +113,9 @@ func TestARunningNumberBesideADamagedRecord(t *testing.T) {
 
 // TestADamagedDeletedRecordIsPassedOver by the repair of the numbers of the others.
 func TestADamagedDeletedRecordIsPassedOver(t *testing.T) {
-	d, e, path, submissions := repairOfAwards(t)
+	d, e, of, submissions := repairOfAwards(t, 2)
 	top := resource.Owner{Org: d.Org}
-	d.Call(t, 200, http.MethodDelete, path+"/submissions/"+submissions[0], nil)
+	d.Call(t, 200, http.MethodDelete, pathOf(of)+"/submissions/"+submissions[0], nil)
 	damage(t, d, top.DeletedKey("award_submission", submissions[0]))
 	remove(e, t, top.CountKey("award_program"))
 	done := d.Operator(t, "shard-repair", object{"org_id": d.Org, "family": "record"})
@@ -128,9 +127,8 @@ func TestADamagedDeletedRecordIsPassedOver(t *testing.T) {
 // TestARunningNumberOfADeletedProgram is read from its submissions, also while a purge takes them away. The other numbers
 // of the program are left alone then.
 func TestARunningNumberOfADeletedProgram(t *testing.T) {
-	d, e, path, _ := repairOfAwards(t)
-	d.Call(t, 200, http.MethodDelete, path+"?force=true", nil)
-	of := resource.Owner{Org: d.Org, Parent: path[strings.LastIndex(path, "/")+1:]}
+	d, e, of, _ := repairOfAwards(t, 2)
+	d.Call(t, 200, http.MethodDelete, pathOf(of)+"?force=true", nil)
 	remove(e, t, firstIn(e, t, table.Org(d.Org)+"#F", "C#"))
 	remove(e, t, of.CountKey("award_submission"))
 	later := func() time.Time { return time.Now().Add(resource.Keep) }
