@@ -2,7 +2,9 @@
 // sessions in the way (docs/decisions/0050). A search moves the sessions (package solver). Read the files in this order:
 //
 //	board.go  the sessions, rooms and days
+//	starts.go the times at which a block may start
 //	judge.go  the score, and the judgement of a place
+//	ban.go    the rules about time, as times in which a session should not start
 //	move.go   the moves
 package board
 
@@ -37,8 +39,10 @@ type Board struct {
 	found    []Obstacle
 	enough   int
 	counting bool
-	// limit ends the present judgement at so many points.
-	limit int
+	// bans, points and usage are those of the present comparison.
+	bans   []ban
+	points []int
+	usage  []Usage
 }
 
 // gap is a rule of type min_gap_minutes: the time in milliseconds, and whether the level is error.
@@ -67,7 +71,7 @@ type Session struct {
 	track    *group
 	orders   []*conflict.Rule
 	// Starts and Rooms are the choices of a block. The search sets them.
-	Starts []int64
+	Starts *Starts
 	Rooms  []*Room
 	// Reason says why the session has no place; empty for a subsession of a block without a place.
 	Reason string
@@ -132,7 +136,7 @@ func (s *Session) Span(at Place) Span { return Span{at.Start, at.Start + s.Lengt
 // New returns a board with all sessions of an agenda that stay at their present places, and without the sessions to place. These
 // have the ids, and are parents or subsessions of such. keepTimes says that a subsession cannot leave its present time.
 func New(a conflict.Agenda, days []Day, ids []string, keepTimes bool) *Board {
-	b := &Board{agenda: a, known: map[string]*Session{}, outside: map[Span]Broken{}, limit: math.MaxInt}
+	b := &Board{agenda: a, known: map[string]*Session{}, outside: map[Span]Broken{}}
 	for _, d := range days {
 		b.Days = append(b.Days, Span{d.Starts.UnixMilli(), d.Ends.UnixMilli()})
 	}
@@ -278,17 +282,17 @@ func (b *Board) layOut(top *Session, parts []*Session, keepTimes bool) {
 func (s *Session) IsIn(r *Room) bool { return s.Of.Room == r.ID }
 
 // Choices returns the number of places that a block may have.
-func (s *Session) Choices() int { return len(s.Starts) * len(s.Rooms) }
+func (s *Session) Choices() int { return len(s.Starts.Times) * len(s.Rooms) }
 
 // Choice returns a place that a block may have.
 func (s *Session) Choice(i int) Place {
-	return Place{s.Starts[i/len(s.Rooms)], s.Rooms[i%len(s.Rooms)]}
+	return Place{s.Starts.Times[i/len(s.Rooms)], s.Rooms[i%len(s.Rooms)]}
 }
 
 // MayBe reports whether a block may have a place, whatever is in the way.
 func (s *Session) MayBe(at Place) bool {
-	_, found := slices.BinarySearch(s.Starts, at.Start)
-	return found && slices.Contains(s.Rooms, at.Room)
+	i := s.Starts.First(at.Start)
+	return i < len(s.Starts.Times) && s.Starts.Times[i] == at.Start && slices.Contains(s.Rooms, at.Room)
 }
 
 // in returns the place of a session whose block has a place.

@@ -46,8 +46,6 @@ func (s *Score) add(other Score, sign int) {
 	s.Days += sign * other.Days
 }
 
-const orderBroken = "a rule of type order is broken"
-
 // Obstacle is a session whose block must move before another block may have a place.
 type Obstacle struct {
 	Session *Session
@@ -65,50 +63,46 @@ func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obst
 	return c, b.found
 }
 
-// Cheaper returns the points that a place for a block without a place adds, and reports whether the place is free and adds
-// fewer points than the limit. Only then are the points right.
-func (b *Board) Cheaper(top *Session, at Place, limit int) (points int, cheaper bool) {
-	b.limit = limit
-	c, found := b.Judge(top, at, 0)
-	b.limit = math.MaxInt
-	points = c.Total() - c.Unplaced
-	return points, len(found) == 0 && points < limit
-}
-
 // judgeSession judges a session at a place. The cheap judgements come first.
 func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 	if !s.Fixed {
 		c.Unplaced -= UnplacedPoints
 	}
-	day := b.DayOf(at.Start)
 	if at.Room != nil {
-		b.judgeRoom(s, at, day, c)
+		b.judgeTime(s, at, c)
+		b.judgeRoom(s, at.Room, c)
 	}
-	if s.track != nil {
-		b.judgeTrack(s, at, c)
-	}
-	if b.isDecided(c) {
+	if len(b.found) > b.enough {
 		return
 	}
-	for _, p := range s.People {
-		b.judgePerson(s, p, s.Span(at), day, c)
+	for _, ban := range b.bansOf(s) {
+		if ban.from > at.Start || at.Start >= ban.until {
+			continue
+		}
+		switch ban.kind {
+		case warned:
+			c.Warnings += warningPoints
+		case clash:
+			c.Clashes += clashPoints
+		case otherDay:
+			c.Days += dayPoints
+		default:
+			b.note(ban.with, causes[ban.kind])
+		}
 	}
-	for _, r := range s.orders {
-		b.judgeOrder(s, r, at, c)
-	}
-	if !b.isDecided(c) {
-		c.Warnings += warningPoints * b.Windows(s.Span(at)).Warnings
-	}
+	c.Warnings += warningPoints * b.Windows(s.Span(at)).Warnings
 }
 
-// isDecided reports whether more than enough obstacles are found, or the limit of points is reached. Judgements after that of
-// the room only add points.
-func (b *Board) isDecided(c *Score) bool {
-	return len(b.found) > b.enough || c.Total()-c.Unplaced >= b.limit
+// WindowPoints returns the points of rules of type time_window for a block at a place.
+func (b *Board) WindowPoints(top *Session, at Place) (sum int) {
+	for _, s := range top.Block {
+		sum += warningPoints * b.Windows(s.Span(s.in(at))).Warnings
+	}
+	return sum
 }
 
-// note notes a session in the way, unless another session of the block is in the way, too, or enough are.
-func (b *Board) note(s, other *Session, cause string) {
+// note notes a session in the way, unless another session of its block is in the way, too, or enough are.
+func (b *Board) note(other *Session, cause string) {
 	if b.counting || len(b.found) > b.enough {
 		return
 	}
@@ -117,33 +111,25 @@ func (b *Board) note(s, other *Session, cause string) {
 			return
 		}
 	}
-	if other.Top != s.Top {
-		b.found = append(b.found, Obstacle{other, cause})
-	}
+	b.found = append(b.found, Obstacle{other, cause})
 }
 
-// judgeRoom judges overlaps, seats and idle time of a room. The idle time on a day is the time from the first start to
-// the last end, less the time of all sessions. A subsession has no time beside the time of the parent.
-func (b *Board) judgeRoom(s *Session, at Place, day int, c *Score) {
-	when, was, busy := s.Span(at), Span{math.MaxInt64, math.MinInt64}, 0
+// judgeTime judges overlaps and idle time in a room.
+func (b *Board) judgeTime(s *Session, at Place, c *Score) {
+	when, day, used := s.Span(at), b.DayOf(at.Start), unused
 	for _, other := range b.near(at.Room, when, day) {
 		then := other.Span(other.At)
-		if when.Overlaps(then, 0) && !conflict.Within(s.Of, other.Of) {
-			if b.note(s, other, "the room is taken"); len(b.found) > b.enough {
+		if when.Overlaps(then, 0) && other.Top != s.Top && !conflict.Within(s.Of, other.Of) {
+			if b.note(other, "the room is taken"); len(b.found) > b.enough {
 				return
 			}
 		}
 		if !other.isPart && other.day == day {
-			was, busy = was.with(then), busy+other.busy
+			used.add(other)
 		}
 	}
 	if !s.isPart && day != NoDay {
-		c.Idle += max(0, was.with(when).minutes()-busy-when.minutes()) - max(0, was.minutes()-busy)
-	}
-	if missing := s.audience - at.Room.seats; missing > 0 {
-		if c.Seats += missing; b.mayBeSmall {
-			c.Warnings += warningPoints
-		}
+		c.Idle += used.Idle(when)
 	}
 }
 
@@ -155,81 +141,42 @@ func (b *Board) near(r *Room, when Span, day int) []*Session {
 	return r.Sessions[r.first(when.Start-r.longest):r.first(when.End)]
 }
 
-// judgePerson judges the other sessions of a person, and the days of the person.
-func (b *Board) judgePerson(s *Session, p *group, when Span, day int, c *Score) {
-	sameDay, elsewhere := false, false
-	for _, other := range p.sessions {
-		sameDay, elsewhere = sameDay || other.day == day, elsewhere || other.day != NoDay
-		if other.At.Start > never && !conflict.Within(s.Of, other.Of) {
-			b.judgeGap(s, other, when, c)
+// Usage is the use of a room on a day: the time from the first start to the last end, and the minutes of all sessions. A
+// subsession has no time beside the time of the parent.
+type Usage struct {
+	when Span
+	busy int
+}
+
+var unused = Usage{when: Span{math.MaxInt64, math.MinInt64}}
+
+// add adds a session.
+func (u *Usage) add(s *Session) { u.when, u.busy = u.when.with(s.Span(s.At)), u.busy+s.busy }
+
+// Idle returns the idle minutes that one more session makes.
+func (u *Usage) Idle(when Span) int {
+	return max(0, u.when.with(when).minutes()-u.busy-when.minutes()) - max(0, u.when.minutes()-u.busy)
+}
+
+// judgeRoom judges the seats of a room, and the track of a session there.
+func (b *Board) judgeRoom(s *Session, r *Room, c *Score) {
+	if missing := s.audience - r.seats; missing > 0 {
+		if c.Seats += missing; b.mayBeSmall {
+			c.Warnings += warningPoints
 		}
 	}
-	if elsewhere && !sameDay && day != NoDay {
-		c.Days += dayPoints
+	if s.track == nil {
+		return
 	}
-}
-
-// judgeGap judges the time between two sessions of a person. Subsessions of a parent need no gap.
-func (b *Board) judgeGap(s, other *Session, when Span, c *Score) {
-	then := other.Span(other.At)
-	if when.Overlaps(then, 0) {
-		b.note(s, other, "a person of the session is on another session")
-	} else if !conflict.Siblings(s.Of, other.Of) {
-		for _, gap := range b.gaps {
-			if near := when.Overlaps(then, gap.time); near && gap.hard {
-				b.note(s, other, "a person of the session has too short a gap")
-			} else if near {
-				c.Warnings += warningPoints
-			}
-		}
-	}
-}
-
-// judgeOrder judges a rule of type order. An order within a block is judged once.
-func (b *Board) judgeOrder(s *Session, r *conflict.Rule, at Place, c *Score) {
-	before, after := b.known[r.Before], b.known[r.After]
-	first, then, other := before.Span(before.At), after.At.Start, before
-	if s == before {
-		first, other = s.Span(at), after
-	} else {
-		then = at.Start
-	}
-	if other.Top == s.Top {
-		first, then = before.Span(Place{Start: before.Offset}), after.Offset
-	}
-	switch broken := min(first.Start, then) > never && first.End > then; {
-	case !broken || other.Top == s.Top && s == after:
-	case r.Level == conflict.Error && other.Top == s.Top:
-		b.found = append(b.found, Obstacle{other, orderBroken}) // The block has no place.
-	case r.Level == conflict.Error:
-		b.note(s, other, orderBroken)
-	default:
-		c.Warnings += warningPoints
-	}
-}
-
-// judgeTrack judges the room of a track, and other sessions of the track at the same time. Subsessions are in no clash.
-func (b *Board) judgeTrack(s *Session, at Place, c *Score) {
-	if at.Room != nil && slices.Max(s.track.inRoom) > s.track.inRoom[at.Room.number] {
+	if slices.Max(s.track.inRoom) > s.track.inRoom[r.number] {
 		c.Tracks += trackPoints
 		c.Warnings += warningPoints * s.track.warnings
 	}
-	if b.isDecided(c) {
-		return
-	}
 	for _, other := range s.track.sessions {
-		if s.track.hard && other.At.Room != nil && other.At.Room != at.Room && !other.Fixed {
-			b.note(s, other, "a rule of type track_in_one_room is broken")
-		}
-		if !s.isPart && !other.isPart && s.clashes(other, at) {
-			c.Clashes += clashPoints
+		if s.track.hard && other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
+			b.note(other, "a rule of type track_in_one_room is broken")
 		}
 	}
-}
-
-// clashes reports whether another session is at the same time as the session at a place.
-func (s *Session) clashes(other *Session, at Place) bool {
-	return other.Top != s.Top && other.At.Start > never && s.Span(at).Overlaps(other.Span(other.At), 0)
 }
 
 // Suits reports whether a room has enough seats for the sessions of a block, and for a rule of type track_in_one_room and level
@@ -251,9 +198,12 @@ type Broken struct{ Errors, Warnings int }
 const mostKnown = 200_000
 
 // Windows returns how many rules of type time_window a span breaks.
-func (b *Board) Windows(when Span) Broken {
+func (b *Board) Windows(when Span) (n Broken) {
+	if len(b.windows) == 0 || when.Start <= never {
+		return n
+	}
 	n, known := b.outside[when]
-	if known || len(b.windows) == 0 || when.Start <= never {
+	if known {
 		return n
 	}
 	local := conflict.LocalOf(time.UnixMilli(when.Start), time.UnixMilli(when.End), b.agenda.Zone)

@@ -34,12 +34,12 @@ func (s *search) findChoices(top *board.Session) (without string) {
 		}
 	}
 	if top.Starts = s.startsOf(top); s.clocksChange {
-		top.Starts = s.allowedParts(top)
+		top.Starts = board.NewStarts(s.allowedParts(top))
 	}
-	switch {
-	case len(top.Starts) == 0 && s.keepsTime(top):
+	switch none := len(top.Starts.Times) == 0; {
+	case none && s.keepsTime(top):
 		return keptForbidden
-	case len(top.Starts) == 0:
+	case none:
 		return fmt.Sprintf(noStart, top.Length/board.Minute)
 	case len(top.Rooms) == 0:
 		return noRoom
@@ -52,19 +52,21 @@ func (s *search) keepsTime(top *board.Session) bool { return top.Of.TakesTime() 
 
 // startsOf returns the starts for a block: the kept time, or else the slots. Blocks of the same length in minutes, rounded
 // up, share a list.
-func (s *search) startsOf(top *board.Session) []int64 {
+func (s *search) startsOf(top *board.Session) *board.Starts {
 	if s.keepsTime(top) {
-		return s.allowed(nil, top.Of.Starts.UnixMilli(), top.Length)
+		return board.NewStarts(s.allowed(nil, top.Of.Starts.UnixMilli(), top.Length))
 	}
 	length := (top.Length + board.Minute - 1) / board.Minute * board.Minute
-	starts, known := s.starts[length]
-	for _, d := range s.Days {
-		for start := d.Start; !known && start < d.End; start += max(s.problem.Slot.Milliseconds(), board.Minute) {
-			starts = s.allowed(starts, start, length)
+	if s.starts[length] == nil {
+		var times []int64
+		for _, d := range s.Days {
+			for start := d.Start; start < d.End; start += max(s.problem.Slot.Milliseconds(), board.Minute) {
+				times = s.allowed(times, start, length)
+			}
 		}
+		s.starts[length] = board.NewStarts(times)
 	}
-	s.starts[length] = starts
-	return starts
+	return s.starts[length]
 }
 
 // allowed adds a start unless a block of the length would be outside of the days or of a time_window of level error.
@@ -90,7 +92,7 @@ func clocksChange(p Problem) bool {
 
 // allowedParts returns the starts of a block with each session of the block within each time_window of level error.
 func (s *search) allowedParts(top *board.Session) (starts []int64) {
-	for _, start := range top.Starts {
+	for _, start := range top.Starts.Times {
 		broken := 0
 		for _, part := range top.Block {
 			broken += s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors

@@ -1,8 +1,6 @@
 package solver
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"lectern/shared/agenda/board"
@@ -13,7 +11,7 @@ import (
 type Board struct{ *search }
 
 // NewBoard returns a board with the fixed sessions.
-func NewBoard(p Problem) Board { return Board{newSearch(p)} }
+func NewBoard(p Problem) Board { return Board{newSearch(p, 0)} }
 
 // MoveAny moves a random block to a random place or to nowhere, whatever is in the way.
 func (b Board) MoveAny() {
@@ -40,28 +38,30 @@ func (b Board) Try() {
 	}
 }
 
-// Free takes a random block away, and returns the choices in rooms that no other session takes: as candidates finds them, and as a
-// judgement of each choice does. The judgements without a limit must be those with one.
-func (b Board) Free() (found, judged []string, right bool) {
+// Cheapest takes a random block away, and reports whether the cheapest place of some comparisons is the cheapest of those that
+// judgements find free, with the same points. A family may have no place where a judgement finds one.
+func (b Board) Cheapest() (right bool) {
 	of := b.movable[b.IntN(len(b.movable))]
 	b.Move(of, board.Nowhere)
-	right = true
-	for _, at := range b.candidates(of, of.Choices()) {
-		found = append(found, fmt.Sprint(at.Start, " ", at.Room.ID))
+	judged, found, right := board.Forbidden, board.Forbidden, true
+	pointsAt := func(at board.Place) int {
+		cost, obstacles := b.Judge(of, at, 0)
+		if len(obstacles) > 0 {
+			return board.Forbidden
+		}
+		return cost.Total() - cost.Unplaced
 	}
 	for i := range of.Choices() {
-		at := of.Choice(i)
-		cost, obstacles := b.Judge(of, at, math.MaxInt)
-		taken := func(o board.Obstacle) bool { return o.Cause == "the room is taken" }
-		if !slices.ContainsFunc(obstacles, taken) {
-			judged = append(judged, fmt.Sprint(at.Start, " ", at.Room.ID))
-		}
-		free, points := len(obstacles) == 0, cost.Total()-cost.Unplaced
-		_, dear := b.Cheaper(of, at, points)
-		got, cheaper := b.Cheaper(of, at, points+1)
-		right = right && !dear && cheaper == free && (!cheaper || got == points)
+		judged = min(judged, pointsAt(of.Choice(i)))
 	}
-	return found, judged, right
+	for range 8 {
+		c := b.cheapest(of)
+		if found = min(found, c.points); c.points < board.Forbidden {
+			right = right && c.points == pointsAt(c.to)
+		}
+	}
+	family := slices.ContainsFunc(b.Sessions, func(o *board.Session) bool { return o != of && conflict.Within(of.Of, o.Of) })
+	return right && (found == judged || family && found > judged)
 }
 
 // Movable reports whether a block has places to choose from.

@@ -17,11 +17,12 @@ type search struct {
 	*rand.Rand
 	problem Problem
 	// starts are the possible starts by length. clocksChange reports whether clocks change on one of the days.
-	starts       map[int64][]int64
+	starts       map[int64]*board.Starts
 	clocksChange bool
 	// The moves take place between begin and end. Some time before the deadline is left for reasons.
 	begin, end time.Time
-	// movable are the first sessions of the blocks with places to choose from, the most constrained first.
+	// movable are the first sessions of the blocks with places to choose from: those with few places first, then those with many
+	// people.
 	movable []*board.Session
 	// interrupted reports whether the time ended before each block was tried.
 	interrupted bool
@@ -32,9 +33,8 @@ type search struct {
 	planned float64
 	// The present move is refused if its energy is above limit; weight has the points of a session without a place in the energy.
 	limit, weight float64
-	// gaps are the free times for the present block, places its candidates.
-	gaps   []gap
-	places []board.Place
+	// gaps are the free times for the present block in a room.
+	gaps []gap
 	// best are the places of the best agenda, and lowest the total of the score there.
 	best   []board.Place
 	lowest int
@@ -48,28 +48,25 @@ type change struct {
 
 const (
 	// The first rounds of a search begin with new agendas, at the temperature hot, and take the part firstPart of the search
-	// together: newAgendas of them, or one for more than manyBlocks blocks. The last rounds, lastRounds of them, begin with the
+	// together: newAgendas of them, or one for more than manySessions blocks. The last rounds, lastRounds of them, begin with the
 	// best agenda, at the temperature warm. Each round ends at the temperature cold.
-	newAgendas, manyBlocks, firstPart, lastRounds = 4, 300, 0.4, 3
-	hot, warm, cold                               = 60.0, 40.0, 8.0
+	newAgendas, manySessions, firstPart, lastRounds = 4, 300, 0.4, 3
+	hot, warm, cold                                 = 60.0, 40.0, 8.0
 	// light has the points of a session without a place at the start of a round, heavy at the end. They are fewer than
 	// in the score, so a session may lose the place for some moves while others change theirs.
 	light, heavy = 250.0, 2000.0
-	// A block with at most mostPlaces free places compares them all. Any other compares random ones: startSamples for a new
-	// agenda, and moveSamples in a move.
-	mostPlaces, startSamples, moveSamples = 200, 300, 8
+	// A block with more than mostPlaces places compares some of them.
+	mostPlaces = 2000
 	// mostAway is how many blocks a place may displace, and how many blocks a move takes away at random.
 	mostAway = 4
 	// A comparison leaves out one place in so many.
 	overlooked = 30
-	// stride is from one compared place to the next: a prime above the usual number of places, so that all are compared.
-	stride = 7919
 )
 
-// newSearch returns a search with the blocks that have places to choose from.
-func newSearch(p Problem) *search {
-	s := &search{problem: p, starts: map[int64][]int64{}, clocksChange: clocksChange(p), lowest: math.MaxInt}
-	s.Rand = rand.New(rand.NewPCG(p.Seed, 0)) //nolint:gosec // a search must be repeatable
+// newSearch returns a search with the blocks that have places to choose from, and with a stream of random numbers.
+func newSearch(p Problem, stream uint64) *search {
+	s := &search{problem: p, starts: map[int64]*board.Starts{}, clocksChange: clocksChange(p), lowest: math.MaxInt}
+	s.Rand = rand.New(rand.NewPCG(p.Seed, stream)) //nolint:gosec // a search must be repeatable
 	if s.end = p.Deadline; !s.end.IsZero() {
 		s.end = s.end.Add(-time.Until(s.end) / 10)
 	}
@@ -87,13 +84,10 @@ func newSearch(p Problem) *search {
 			s.movable = append(s.movable, of)
 		}
 	}
-	slices.SortStableFunc(s.movable, byFreedom)
+	slices.SortStableFunc(s.movable, func(x, y *board.Session) int {
+		return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
+	})
 	return s
-}
-
-// byFreedom compares blocks: few places come first, then many people.
-func byFreedom(x, y *board.Session) int {
-	return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
 // over reports whether the time is over.
@@ -104,7 +98,7 @@ func (s *search) improve() {
 	s.interrupted = !s.construct() || s.interrupted
 	s.begin = time.Now()
 	agendas := newAgendas
-	if len(s.movable) > manyBlocks {
+	if len(s.movable) > manySessions {
 		agendas = 1
 	}
 	for round := 0; round < agendas && s.mayImprove(); round++ {
@@ -143,7 +137,7 @@ func (s *search) construct() (whole bool) {
 	for _, of := range s.movable {
 		if whole = whole && !s.over(); whole {
 			s.undo = s.undo[:0]
-			s.insert(of, startSamples)
+			s.insert(of)
 		}
 	}
 	s.noteBest()
@@ -162,7 +156,7 @@ func (s *search) progress() float64 {
 	return max(done, float64(time.Since(s.begin))/float64(s.end.Sub(s.begin)))
 }
 
-// anneal tries moves during a part of the search, while the temperature falls from hot to cold.
+// anneal tries moves during a part of the search, while the temperature falls from hot to cold. A refused move is taken back.
 func (s *search) anneal(hot, part float64) {
 	from := s.planned
 	s.planned = min(s.planned+part, 1)
@@ -310,7 +304,7 @@ func (s *search) insertAll() bool {
 		gain += s.mostGain(of)
 	}
 	for _, of := range away {
-		s.insert(of, moveSamples)
+		s.insert(of)
 		if gain -= s.mostGain(of); s.Score.Energy(s.weight)-gain > s.limit {
 			return false
 		}

@@ -9,6 +9,8 @@ package solver
 
 import (
 	"cmp"
+	"slices"
+	"sync"
 	"time"
 
 	"lectern/shared/agenda/board"
@@ -24,7 +26,7 @@ type Problem struct {
 	SessionIDs []string
 	// RoomIDs are the rooms that may be used; empty for all. A kept room may be another room.
 	RoomIDs []string
-	// Days do not overlap. A session starts at a multiple of Slot after the start of a day, and ends on that
+	// Days are at most 64, and do not overlap. A session starts at a multiple of Slot after the start of a day, and ends on that
 	// day. The shortest Slot is a minute.
 	Days []board.Day
 	Slot time.Duration
@@ -56,11 +58,24 @@ type Unplaced struct {
 }
 
 // Solve proposes a place for each session to place. No proposed place is in conflict with another session or
-// breaks a rule of level error.
+// breaks a rule of level error. For up to manySessions sessions two searches make an agenda each, side by side, and the better one
+// is the result.
 func Solve(p Problem) Result {
-	s := newSearch(p)
-	s.improve()
-	return s.result()
+	streams := []uint64{0, 1} // of random numbers
+	if len(p.SessionIDs) > manySessions {
+		streams = streams[:1]
+	}
+	results := make([]Result, len(streams))
+	var running sync.WaitGroup
+	for i, stream := range streams {
+		running.Go(func() {
+			s := newSearch(p, stream)
+			s.improve()
+			results[i] = s.result()
+		})
+	}
+	running.Wait()
+	return slices.MinFunc(results, func(x, y Result) int { return cmp.Compare(x.Score.Total(), y.Score.Total()) })
 }
 
 // result returns the present agenda.

@@ -1,0 +1,163 @@
+package board
+
+import (
+	"math"
+
+	"lectern/shared/agenda/conflict"
+)
+
+// ban is a time in which a session should not start, whatever the room: from a time until before another, for a session.
+type ban struct {
+	from, until int64
+	kind        kind
+	with        *Session
+}
+
+// kind says what a ban is about. All but the first ones are obstacles.
+type kind uint8
+
+const (
+	warned kind = iota
+	clash
+	otherDay
+	busyPerson
+	shortGap
+	wrongOrder
+)
+
+// points are those of a session that starts in spite of a ban, and causes those of the obstacles.
+var (
+	points = [...]int{warningPoints, clashPoints, dayPoints, Forbidden, Forbidden, Forbidden}
+	causes = [...]string{busyPerson: "a person of the session is on another session", shortGap: "a person of the session has too short a gap",
+		wrongOrder: "a rule of type order is broken"}
+)
+
+// Forbidden are more points than any free place has.
+const Forbidden = 1 << 40
+
+// StartPoints returns the points for each start of a block without a place, whatever the room, and without those of rules of type
+// time_window. The starts with obstacles have Forbidden points or more. The result holds until the next call.
+func (b *Board) StartPoints(top *Session) []int {
+	b.points = append(b.points[:0], make([]int, len(top.Starts.Times)+1)...)
+	for _, s := range top.Block {
+		for _, ban := range b.bansOf(s) {
+			first, end := top.Starts.First(ban.from-s.Offset), top.Starts.First(ban.until-s.Offset)
+			b.points[first] += points[ban.kind]
+			b.points[max(first, end)] -= points[ban.kind]
+		}
+	}
+	sum := 0
+	for i, change := range b.points {
+		sum += change
+		b.points[i] = sum
+	}
+	return b.points[:len(top.Starts.Times)]
+}
+
+// RoomPoints returns the points of a block without a place in a room, whatever the time, and whether the room has no
+// obstacle.
+func (b *Board) RoomPoints(top *Session, r *Room) (sum int, free bool) {
+	c := Score{}
+	b.found, b.enough = b.found[:0], 0
+	for _, s := range top.Block {
+		b.judgeRoom(s, r, &c)
+	}
+	return c.Total(), len(b.found) == 0
+}
+
+// UsageOf returns the use of a room by day. The result holds until the next call.
+func (b *Board) UsageOf(r *Room) []Usage {
+	b.usage = b.usage[:0]
+	for range b.Days {
+		b.usage = append(b.usage, unused)
+	}
+	for _, s := range r.Sessions {
+		if !s.isPart && s.day != NoDay {
+			b.usage[s.day].add(s)
+		}
+	}
+	return b.usage
+}
+
+// bansOf returns the bans of a session. They hold until the next call.
+func (b *Board) bansOf(s *Session) []ban {
+	b.bans = b.bans[:0]
+	for _, p := range s.People {
+		b.banPerson(s, p)
+		b.banDays(p)
+	}
+	if s.track != nil && !s.isPart {
+		for _, other := range s.track.sessions {
+			if !other.isPart && other.Top != s.Top && other.At.Start > never {
+				b.ban(clash, other, other.At.Start-s.Length+1, other.At.Start+other.Length)
+			}
+		}
+	}
+	for _, r := range s.orders {
+		b.banOrder(s, r)
+	}
+	return b.bans
+}
+
+// ban adds a ban.
+func (b *Board) ban(k kind, with *Session, from, until int64) {
+	if from < until {
+		b.bans = append(b.bans, ban{from, until, k, with})
+	}
+}
+
+// banPerson adds the bans of a person: the times of the other sessions of the person, with gaps.
+func (b *Board) banPerson(s *Session, p *group) {
+	for _, other := range p.sessions {
+		if other.At.Start <= never || conflict.Within(s.Of, other.Of) {
+			continue
+		}
+		from, until := other.At.Start-s.Length+1, other.At.Start+other.Length
+		if other.Top != s.Top {
+			b.ban(busyPerson, other, from, until)
+		}
+		for _, gap := range b.gaps {
+			k := warned
+			if gap.hard {
+				k = shortGap
+			}
+			if !conflict.Siblings(s.Of, other.Of) && (k == warned || other.Top != s.Top) {
+				b.ban(k, other, from-gap.time, from)
+				b.ban(k, other, max(from, until), until+gap.time)
+			}
+		}
+	}
+}
+
+// banDays adds the bans of the days on which a person has no session, if the person has one on another day.
+func (b *Board) banDays(p *group) {
+	days := uint64(0)
+	for _, s := range p.sessions {
+		if s.day != NoDay {
+			days |= 1 << s.day
+		}
+	}
+	for i, day := range b.Days {
+		if days != 0 && days&(1<<i) == 0 {
+			b.ban(otherDay, nil, day.Start, day.End)
+		}
+	}
+}
+
+// banOrder adds the ban of a rule of type order. An order within a block is banned once.
+func (b *Board) banOrder(s *Session, r *conflict.Rule) {
+	k, before, after := warned, b.known[r.Before], b.known[r.After]
+	if r.Level == conflict.Error {
+		k = wrongOrder
+	}
+	switch {
+	case before.Top == after.Top:
+		if s == before && s.Offset+s.Length > after.Offset {
+			b.ban(k, after, never+1, math.MaxInt64)
+		}
+	case s == before && after.At.Start > never:
+		b.ban(k, after, after.At.Start-s.Length+1, math.MaxInt64)
+	case s == after && before.At.Start > never:
+		b.ban(k, before, never+1, before.At.Start+before.Length)
+	}
+}
