@@ -28,7 +28,7 @@ const Operator = "operator"
 const (
 	// withRecords is for functions with catalogues: up to 224 MB of records in memory
 	// (shared/stores), enough for 100,000 contacts and an event of as many sessions
-	// (docs/operations.md). Agenda planning keeps 32 MB of bookings beside (shared/agenda/live).
+	// (docs/operations.md).
 	withRecords = 512
 	// withSettings is for functions that keep only the settings of events: 16 MB as
 	// stored, about three times as much in memory (shared/settings).
@@ -36,6 +36,9 @@ const (
 	// withLists is for lists that read up to 192 MB of records and keep their headers: CPU comes with memory, and a list of
 	// 12,000 reviews of 10 KB takes 5 s of one core (1,769 MB).
 	withLists = 1024
+	// withSearch is for proposals of agendas, which search for seconds (shared/agenda/solver): it gives one core. The function
+	// keeps records as those of withRecords do, and 32 MB of bookings (shared/agenda/live).
+	withSearch = 1769
 )
 
 // Time limit of a function, in seconds.

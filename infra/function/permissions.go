@@ -102,7 +102,7 @@ var declared = map[string]struct {
 	"fieldwrites":     {withSettings, slices.Concat(write, release)},
 	"metadatawrites":  {withSettings, write},
 	// agendaplanning holds the write of a placement to the version of the draft, and a commit to the placements.
-	"agendaplanning": {withRecords, slices.Concat(write, release, hold)},
+	"agendaplanning": {withSearch, slices.Concat(write, release, hold)},
 	// awards holds a write to the version of the program.
 	"awards": {withLists, slices.Concat(write, release, hold)},
 	// sessionfiles holds a write to the versions of session and slot.
