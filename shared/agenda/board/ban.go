@@ -13,7 +13,7 @@ type ban struct {
 	with        *Session
 }
 
-// kind says what a ban is about. All but the first ones are obstacles.
+// kind is the rule of a ban. A ban of busyPerson and the kinds after it is an obstacle.
 type kind uint8
 
 const (
@@ -25,25 +25,27 @@ const (
 	wrongOrder
 )
 
-// points are those of a session that starts in spite of a ban, and causes those of the obstacles.
+// pointsOf has the points of a session that starts in spite of a ban, and causes the causes of obstacles.
 var (
-	points = [...]int{warningPoints, clashPoints, dayPoints, Forbidden, Forbidden, Forbidden}
-	causes = [...]string{busyPerson: "a person of the session is on another session", shortGap: "a person of the session has too short a gap",
-		wrongOrder: "a rule of type order is broken"}
+	pointsOf = [...]int{warningPoints, clashPoints, dayPoints, Forbidden, Forbidden, Forbidden}
+	causes   = [...]string{
+		busyPerson: "a person of the session is on another session", shortGap: "a person of the session has too short a gap",
+		wrongOrder: "a rule of type order is broken",
+	}
 )
 
 // Forbidden are more points than any free place has.
 const Forbidden = 1 << 40
 
-// StartPoints returns the points for each start of a block without a place, whatever the room, and without those of rules of type
-// time_window. The starts with obstacles have Forbidden points or more. The result holds until the next call.
+// StartPoints returns the points for each start of a block without a place, whatever the room. WindowPoints has the points of rules
+// of type time_window. A start with an obstacle has Forbidden points or more. The result holds until the next call.
 func (b *Board) StartPoints(top *Session) []int {
 	b.points = append(b.points[:0], make([]int, len(top.Starts.Times)+1)...)
 	for _, s := range top.Block {
 		for _, ban := range b.bansOf(s) {
 			first, end := top.Starts.First(ban.from-s.Offset), top.Starts.First(ban.until-s.Offset)
-			b.points[first] += points[ban.kind]
-			b.points[max(first, end)] -= points[ban.kind]
+			b.points[first] += pointsOf[ban.kind]
+			b.points[max(first, end)] -= pointsOf[ban.kind]
 		}
 	}
 	sum := 0

@@ -39,7 +39,7 @@ type Board struct {
 	found    []Obstacle
 	enough   int
 	counting bool
-	// bans, points and usage are those of the present comparison.
+	// bans, points and usage belong to the present comparison.
 	bans   []ban
 	points []int
 	usage  []Usage
@@ -253,14 +253,14 @@ func (b *Board) putFixed() {
 }
 
 // layOut makes the block of a session to place: the subsessions at their present times if the times follow each other
-// within the parent, or else one after another. Subsessions without times have equal shares of the time of the parent.
+// within the parent, or else one after another. Subsessions without times and length have equal shares of the time of the parent.
 func (b *Board) layOut(top *Session, parts []*Session, keepTimes bool) {
 	slices.SortFunc(parts, func(x, y *Session) int { return conflict.ByTime(x.Of, y.Of) })
-	top.Fixed, top.Length = false, cmp.Or(top.Length, 60*Minute)
+	top.Fixed, top.Length = false, cmp.Or(top.Length, top.Of.Length.Milliseconds(), 60*Minute)
 	end := int64(0)
 	for _, s := range parts {
 		s.Fixed, s.Offset = false, end
-		s.Length = cmp.Or(s.Length, top.Length/int64(len(parts))/Minute*Minute)
+		s.Length = cmp.Or(s.Length, s.Of.Length.Milliseconds(), top.Length/int64(len(parts))/Minute*Minute)
 		timed, present := s.Of.TakesTime(), s.Of.Starts.Sub(top.Of.Starts).Milliseconds()
 		fits := timed && top.Of.TakesTime() && present >= end && present+s.Length <= top.Length
 		if fits {

@@ -5,15 +5,18 @@ package board
 type Starts struct {
 	Times  []int64
 	byTime []int
+	step   int64
 }
-
-const step = 5 * Minute
 
 // NewStarts returns the starts with the times, which are in order.
 func NewStarts(times []int64) *Starts {
 	s := &Starts{Times: times}
+	if n := len(times); n > 0 {
+		// Two spans a start bound the memory, however far apart the days are.
+		s.step = max(5*Minute, (times[n-1]-times[0])/int64(2*n))
+	}
 	for i, t := range times {
-		for int64(len(s.byTime))*step <= t-times[0] {
+		for int64(len(s.byTime))*s.step <= t-times[0] {
 			s.byTime = append(s.byTime, i)
 		}
 	}
@@ -22,15 +25,15 @@ func NewStarts(times []int64) *Starts {
 
 // First returns the number of the first start at a time or later, or the number of all starts.
 func (s *Starts) First(t int64) int {
-	if len(s.Times) == 0 || t <= s.Times[0] {
+	n := len(s.Times)
+	if n == 0 || t > s.Times[n-1] {
+		return n
+	}
+	if t <= s.Times[0] {
 		return 0
 	}
-	span := (t - s.Times[0]) / step
-	if span >= int64(len(s.byTime)) {
-		return len(s.Times)
-	}
-	i := s.byTime[span]
-	for i < len(s.Times) && s.Times[i] < t {
+	i := s.byTime[(t-s.Times[0])/s.step]
+	for s.Times[i] < t {
 		i++
 	}
 	return i

@@ -45,6 +45,10 @@ type Session struct {
 	Parent string
 	// Starts and Ends are zero for a session without times.
 	Starts, Ends time.Time
+	// Length is the length of a session that takes no time at present; zero if it is unknown. The check does not read Length.
+	Length time.Duration
+	// Elsewhere reports whether the location is virtual or other. The check does not read Elsewhere.
+	Elsewhere bool
 	// Room and Track are ids; empty for none.
 	Room, Track string
 	// People are the ids of the contacts on the session, in any order. A contact with several

@@ -55,7 +55,7 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 	result := solver.Solve(p)
 	if result.Interrupted {
 		return nil, apierr.Invalid("time_limit_ms", "The search had no time to try each session. "+
-			"Raise time_limit_ms, or name fewer sessions in session_ids.")
+			"Raise time_limit_ms if it is less than 20000, or name fewer sessions in session_ids.")
 	}
 	made := &Proposal{
 		Placed: len(result.Placed), Unplaced: append([]solver.Unplaced{}, result.Unplaced...),

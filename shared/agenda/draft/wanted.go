@@ -3,7 +3,6 @@ package draft
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -20,7 +19,7 @@ import (
 type Wanted struct {
 	Days        []Day    `json:"days" nullable:"false" minItems:"1" maxItems:"31" doc:"The times for sessions. They do not overlap."`
 	SlotMinutes int      `json:"slot_minutes" minimum:"1" maximum:"1440" doc:"Sessions start at multiples of it after the start of a day."`
-	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place, with their parents and subsessions; without it, all sessions of the agenda."`
+	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place, with their parents and subsessions; without it, all sessions of the agenda but those with the location virtual or other."`
 	RoomIDs     []string `json:"room_ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The rooms to use; without it, all rooms of the event."`
 	Statuses    []string `json:"statuses,omitempty" minItems:"1" maxItems:"4" enum:"accepted,accept_queue,pending,decline_queue" doc:"Places only sessions with these statuses, with their parents and subsessions."`
 	Keep        string   `json:"keep,omitempty" enum:"none,times,rooms,both" default:"none" doc:"The parts of the present places that stay."`
@@ -58,7 +57,7 @@ func (w *Wanted) starts() (n int, err error) {
 // sessions and rooms that the agenda does not have, or too many places.
 func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solver.Problem, err error) {
 	p = solver.Problem{
-		Agenda: a.Agenda, RoomIDs: w.RoomIDs, Slot: time.Duration(w.SlotMinutes) * time.Minute,
+		Agenda: a.Agenda, RoomIDs: slices.Compact(slices.Sorted(slices.Values(w.RoomIDs))), Slot: time.Duration(w.SlotMinutes) * time.Minute,
 		KeepTimes: w.Keep == "times" || w.Keep == "both", KeepRooms: w.Keep == "rooms" || w.Keep == "both",
 		Seed: uint64(w.Seed), Steps: math.MaxInt, //nolint:gosec // the seed is not negative
 	}
@@ -70,7 +69,7 @@ func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solv
 			return p, apierr.Invalid("room_ids", "There is no room %s on this event.", id)
 		}
 	}
-	if rooms := cmp.Or(len(w.RoomIDs), len(a.Rooms)); starts*rooms > maxPlaces {
+	if rooms := cmp.Or(len(p.RoomIDs), len(a.Rooms)); starts*rooms > maxPlaces {
 		return p, apierr.Invalid("slot_minutes", "%d starts in %d rooms are more than %d places.", starts, rooms, maxPlaces)
 	}
 	if p.SessionIDs, err = w.sessions(a); err != nil {
@@ -90,16 +89,18 @@ const (
 	timeToWrite = 2 * time.Millisecond
 )
 
-// sessions returns the sessions to place, with their parents and subsessions. The error names a session
-// outside of the agenda.
+// sessions returns the sessions to place, with their parents and subsessions: those that are named, or else all that can be in
+// a room. The error names a session outside of the agenda.
 func (w *Wanted) sessions(a live.Agenda) (ids []string, err error) {
-	tops, wanted := make(map[string]string, len(a.Sessions)), map[string]bool{}
+	tops, elsewhere, wanted := make(map[string]string, len(a.Sessions)), map[string]bool{}, map[string]bool{}
 	for _, s := range a.Sessions {
-		tops[s.ID] = cmp.Or(s.Parent, s.ID)
+		tops[s.ID], elsewhere[s.ID] = cmp.Or(s.Parent, s.ID), s.Elsewhere && s.Room == ""
 	}
 	named := w.SessionIDs
-	if named == nil {
-		named = slices.Collect(maps.Keys(tops))
+	for _, s := range a.Sessions {
+		if w.SessionIDs == nil && !elsewhere[tops[s.ID]] {
+			named = append(named, s.ID)
+		}
 	}
 	for _, id := range named {
 		if tops[id] == "" {

@@ -173,10 +173,11 @@ func takesPlace(rows *catalogue.View[session.Row], r *session.Row) bool {
 func (l *live) bookingOf(b *session.Body) *booking {
 	made := &booking{version: b.Version, audienceField: l.audienceField, session: conflict.Session{
 		ID: b.ID, Name: b.FriendlyID(), Title: b.Title, Parent: b.Parent, Track: session.Value(b.TrackID), Room: session.Value(b.Room()),
-		Audience: l.audience(b),
+		Audience: l.audience(b), Elsewhere: b.Location != nil && *b.Location != session.LocationRoom,
 	}}
 	if b.StartsAt != nil && b.EndsAt != nil {
 		made.session.Starts, made.session.Ends = b.StartsAt.Time, b.EndsAt.Time
+		made.session.Length = max(0, b.EndsAt.Sub(b.StartsAt.Time))
 	}
 	for _, person := range b.Participants {
 		if person.AcceptanceStatus == session.AcceptanceDeclined {

@@ -33,9 +33,7 @@ func (s *search) findChoices(top *board.Session) (without string) {
 			top.Rooms = append(top.Rooms, r)
 		}
 	}
-	if top.Starts = s.startsOf(top); s.clocksChange {
-		top.Starts = board.NewStarts(s.allowedParts(top))
-	}
+	top.Starts = s.allowedParts(top, s.startsOf(top))
 	switch none := len(top.Starts.Times) == 0; {
 	case none && s.keepsTime(top):
 		return keptForbidden
@@ -91,8 +89,12 @@ func clocksChange(p Problem) bool {
 }
 
 // allowedParts returns the starts of a block with each session of the block within each time_window of level error.
-func (s *search) allowedParts(top *board.Session) (starts []int64) {
-	for _, start := range top.Starts.Times {
+func (s *search) allowedParts(top *board.Session, of *board.Starts) *board.Starts {
+	if !s.clocksChange || len(top.Block) == 1 && top.Length%board.Minute == 0 {
+		return of
+	}
+	var starts []int64
+	for _, start := range of.Times {
 		broken := 0
 		for _, part := range top.Block {
 			broken += s.Windows(part.Span(board.Place{Start: start + part.Offset})).Errors
@@ -101,7 +103,7 @@ func (s *search) allowedParts(top *board.Session) (starts []int64) {
 			starts = append(starts, start)
 		}
 	}
-	return starts
+	return board.NewStarts(starts)
 }
 
 // mostJudged is how many places are judged for a reason, and mostCauses how many obstacles of each are looked at.

@@ -17,7 +17,7 @@ func (s *search) insert(of *board.Session) { s.shift(of, s.cheapest(of).to) }
 func (s *search) cheapest(of *board.Session) choice {
 	c := choice{search: s, of: of, byStart: s.StartPoints(of), points: board.Forbidden, to: board.Nowhere}
 	for _, r := range of.Rooms {
-		if inRoom, free := s.RoomPoints(of, r); free && inRoom-int(of.Length/board.Minute) <= c.points {
+		if inRoom, free := s.RoomPoints(of, r); free && inRoom-mostIdle(of) <= c.points {
 			c.compare(r, inRoom)
 		}
 	}
@@ -39,7 +39,7 @@ func (c *choice) compare(r *board.Room, inRoom int) {
 	for _, g := range c.gapsIn(r, c.of) {
 		for i := g.first; i <= g.last; i = max(i+1, min(i+step, g.last)) {
 			points := inRoom + c.byStart[i]
-			if c.byStart[i] >= board.Forbidden || points-int(c.of.Length/board.Minute) > c.points {
+			if c.byStart[i] >= board.Forbidden || points-mostIdle(c.of) > c.points {
 				continue
 			}
 			for starts[i] >= c.Days[day].End {
@@ -52,6 +52,9 @@ func (c *choice) compare(r *board.Room, inRoom int) {
 		}
 	}
 }
+
+// mostIdle returns the most idle minutes that a block can fill. Starts and ends are rounded to minutes.
+func mostIdle(of *board.Session) int { return int(of.Length/board.Minute) + 1 }
 
 // take notes a place that is not dearer than the cheapest so far, unless rules of type time_window make it so.
 func (c *choice) take(at board.Place, points int) {

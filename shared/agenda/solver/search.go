@@ -314,5 +314,5 @@ func (s *search) insertAll() bool {
 
 // mostGain returns by how much a place for a block can lower the energy.
 func (s *search) mostGain(of *board.Session) float64 {
-	return s.weight*float64(len(of.Block)) + float64(of.Length/board.Minute+1)
+	return s.weight*float64(len(of.Block)) + float64(mostIdle(of))
 }

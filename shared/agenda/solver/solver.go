@@ -9,6 +9,8 @@ package solver
 
 import (
 	"cmp"
+	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -17,8 +19,8 @@ import (
 	"lectern/shared/agenda/conflict"
 )
 
-// Problem is an agenda with sessions to place. A session with both times keeps the length between them; any
-// other session takes an hour, and a subsession without times an equal share of the time of the parent.
+// Problem is an agenda with sessions to place. A session with both times keeps the length between them; any other session takes
+// its Length, or else an hour, a subsession an equal share of the time of the parent.
 type Problem struct {
 	// Agenda has all sessions at their present places, all rooms and the enabled rules.
 	Agenda conflict.Agenda
@@ -65,17 +67,39 @@ func Solve(p Problem) Result {
 	if len(p.SessionIDs) > manySessions {
 		streams = streams[:1]
 	}
-	results := make([]Result, len(streams))
+	results, panics := make([]Result, len(streams)), make([]any, len(streams))
 	var running sync.WaitGroup
 	for i, stream := range streams {
 		running.Go(func() {
+			defer func() {
+				if cause := recover(); cause != nil {
+					panics[i] = fmt.Sprintf("%v\n%s", cause, debug.Stack())
+				}
+			}()
 			s := newSearch(p, stream)
 			s.improve()
 			results[i] = s.result()
 		})
 	}
 	running.Wait()
-	return slices.MinFunc(results, func(x, y Result) int { return cmp.Compare(x.Score.Total(), y.Score.Total()) })
+	for _, cause := range panics {
+		if cause != nil {
+			panic(cause) // For the caller, who can recover it.
+		}
+	}
+	return slices.MinFunc(results, compare)
+}
+
+// compare compares results: whole searches come first, then few points.
+func compare(x, y Result) int {
+	switch {
+	case x.Interrupted == y.Interrupted:
+		return cmp.Compare(x.Score.Total(), y.Score.Total())
+	case x.Interrupted:
+		return 1
+	default:
+		return -1
+	}
 }
 
 // result returns the present agenda.

@@ -1,6 +1,7 @@
 package solver_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime"
@@ -57,7 +58,7 @@ func requireAllowed(t *testing.T, p solver.Problem, r solver.Result, s *conflict
 		require.True(t, !p.KeepTimes || !was.TakesTime() || parent.TakesTime() && was.Starts.Sub(parent.Starts) == s.Starts.Sub(top.Starts))
 		return
 	}
-	length := time.Hour
+	length := cmp.Or(was.Length, time.Hour)
 	if was.TakesTime() {
 		length = was.Ends.Sub(was.Starts)
 	}
@@ -551,4 +552,10 @@ func TestQuality(t *testing.T) {
 		require.GreaterOrEqual(t, slices.Min(scores), best)
 		require.LessOrEqual(t, slices.Max(scores), best*105/100)
 	}
+}
+
+// TestAPanicOfASearch becomes one of the caller, who can recover it.
+func TestAPanicOfASearch(t *testing.T) {
+	damaged := solver.Problem{Agenda: conflict.Agenda{Sessions: []*conflict.Session{nil}}}
+	require.Panics(t, func() { solver.Solve(damaged) })
 }

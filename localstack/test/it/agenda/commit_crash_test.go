@@ -87,7 +87,7 @@ func (c *committing) requireOneUpdateEach() {
 	}
 }
 
-// TestACommitThatEndsAnywhere, after any number of calls of the table, is whole for who reads the draft next: all
+// TestACommitThatEndsAnywhere, after any number of calls of the table, is whole for the next reader of the draft: all
 // sessions are where they were, or all are where the draft has placed them.
 func TestACommitThatEndsAnywhere(t *testing.T) {
 	p := newPlanner(t)

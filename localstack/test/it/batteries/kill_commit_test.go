@@ -24,7 +24,7 @@ func TestKillCommits(t *testing.T) {
 	for n := range placedSessions {
 		k.sessions = append(k.sessions, k.client.NewSessions(fmt.Sprint("Talk ", n))...)
 	}
-	k.round(-1) // Without a kill, to learn how long a commit takes.
+	k.round(-1) // Without a kill, to measure how long a commit takes.
 	clear(k.found)
 	for round := range it.Size(10, 100) {
 		k.round(round)
