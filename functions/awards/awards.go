@@ -47,6 +47,7 @@ var Group = api.NewGroup("Awards", start, slices.Concat(
 		About: "A round is a stage of a program with a scorecard. `type` cannot change. The round that was made with the program cannot be " +
 			"deleted: 422 `DEFAULT_ROUND`. To delete a round with assignments of reviewers is a 409 `CONFIRMATION_REQUIRED` without `force=true`. " +
 			"The total of a review is the sum of the points of each answer times the weight of the question, to two decimals.",
+		Keeps:   "The round that was made with the program is a 422 `DEFAULT_ROUND`, also with `force=true`.",
 		Example: `{"name": "Finals", "type": "review_only", "scorecard": [{"question": "How new is it?", "type": "scale_5", "weight": 2}]}`,
 	}), (*service).store),
 	resource.Of(award.PromoCodes, routes(resource.Routes{

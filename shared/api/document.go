@@ -64,7 +64,7 @@ func summary(id string) string {
 
 // failures returns the statuses of the errors that the operation can answer.
 func (o *Operation) failures(takesBody bool) []int {
-	all := []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	all := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.refusals...)
 	if !o.Scopes.IsPublic() {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
 	}

@@ -45,6 +45,8 @@ type Operation struct {
 	daily       bool // counts against Env.DailyWrites
 	versioned   bool // the answer has an ETag
 	repeatable  bool // ignores an Idempotency-Key
+	// refusals are statuses of errors beside those of failures.
+	refusals []int
 	// media are the media types of an answer that is no JSON.
 	media []string
 	// form has the properties of a body of multipart/form-data; nil for a route with JSON or no body.
@@ -74,6 +76,11 @@ func Limit(bucket ratelimit.Bucket) Option { return func(o *Operation) { o.Bucke
 
 // Status sets the status of success. The default is 200, or 204 for None.
 func Status(code int) Option { return func(o *Operation) { o.Status = code } }
+
+// Refuses adds a status of an error to the document.
+func Refuses(status int) Option {
+	return func(o *Operation) { o.refusals = append(o.refusals, status) }
+}
 
 // Describe sets the description of the operation in the document.
 func Describe(markdown string) Option { return func(o *Operation) { o.Description = markdown } }

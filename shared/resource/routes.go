@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"lectern/shared/api"
@@ -26,7 +27,9 @@ type Routes struct {
 	// About describes the kind in Markdown for the document, Example is the body of a create.
 	About, Example string
 	// Refusals says in Markdown why a write of any operation is refused; empty for a kind without.
-	Refusals    string
+	Refusals string
+	// Keeps says in Markdown which records cannot be deleted at all: a 422. It is empty for a kind without.
+	Keeps       string
 	Read, Write auth.Scopes
 	// Reads and Writes are the buckets.
 	Reads, Writes ratelimit.Bucket
@@ -57,11 +60,12 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	}
 	create, creates := handler(k, store, all.create), says(r.Writes, r.creates(k.Max, k.Many))
 	update := handler(k, store, all.update)
-	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, writes(deletes)...)
+	removes := append(writes(r.deletes()), r.keeps()...)
+	remove := api.Delete("delete"+r.One, one, handler(k, store, all.remove), r.Write, removes...)
 	if k.Above != nil {
-		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, writes(deletes)...)
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.cascade), r.Write, removes...)
 	} else if k.MayDelete != nil {
-		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, writes(deletes)...)
+		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, removes...)
 	}
 	routes := []api.Route[S]{
 		list,
@@ -114,6 +118,17 @@ func (r Routes) lists(tree bool) string {
 func (r Routes) creates(most int, many string) string {
 	const form = "%s\n\nThere may be %d %s; one more is a 409 `LIMIT_REACHED`. For example:\n\n```json\n%s\n```"
 	return fmt.Sprintf(form, r.withRefusals(r.About), most, many, r.Example)
+}
+
+// deletes returns the description of the delete.
+func (r Routes) deletes() string { return strings.TrimSpace(deletes + " " + r.Keeps) }
+
+// keeps declares the 422 of a delete.
+func (r Routes) keeps() []api.Option {
+	if r.Keeps == "" {
+		return nil
+	}
+	return []api.Option{api.Refuses(http.StatusUnprocessableEntity)}
 }
 
 // withRefusals returns the description of a write with the refusals.
