@@ -119,18 +119,28 @@ func (d Entry) write(program string, s *Submission) error {
 		s.Submitter = &submitter
 		s.Hide(d.contact)
 	}
+	return d.writeForm(program, s)
+}
+
+// writeForm writes the answers of a draft.
+func (d Entry) writeForm(program string, s *Submission) error {
+	written := map[string]bool{}
 	for i, sent := range d.Form {
+		if written[sent.InternalName] {
+			return apierr.Invalid(fmt.Sprintf("answers[%d].internal_name", i), "The field is answered twice.")
+		}
+		written[sent.InternalName] = true
 		answer := Answer{idOf(program, sent.InternalName), sent.InternalName, sent.Label, sent.Type, sent.Value}
 		if err := answer.check(fmt.Sprintf("answers[%d].value", i)); err != nil {
 			return err
 		}
-		if at := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.InternalName == sent.InternalName }); at >= 0 {
+		if at := indexOf(s.Answers, sent.InternalName); at >= 0 {
 			s.Answers[at] = answer
 			continue
 		}
 		s.Answers = append(slices.Clip(s.Answers), answer)
 	}
-	return nil
+	return s.checkForm()
 }
 
 // moving moves a submission into a round to be reviewed.

@@ -132,21 +132,20 @@ func (s *Submission) count(n map[string]int) {
 	}
 }
 
-// Answers are answers by name, or the array that a read shows.
-type Answers map[string]any
+// Answers are names and values, from an object by name or from the array that a read shows.
+type Answers []Answer
 
 // UnmarshalJSON reads the object or the array.
 func (a *Answers) UnmarshalJSON(data []byte) error {
-	if err := json.Unmarshal(data, (*map[string]any)(a)); err == nil {
-		return nil
+	var byName map[string]any
+	if json.Unmarshal(data, &byName) != nil {
+		return json.Unmarshal(data, (*[]Answer)(a))
 	}
-	var read []Answer
-	err := json.Unmarshal(data, &read)
 	*a = Answers{}
-	for _, answer := range read {
-		(*a)[answer.InternalName] = answer.Value
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		*a = append(*a, Answer{InternalName: name, Value: byName[name]})
 	}
-	return err
+	return nil
 }
 
 // Schema returns the schema of both forms.
@@ -167,15 +166,36 @@ type AnswersDraft struct {
 func (d AnswersDraft) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
 	s.Answers = append([]Answer{}, s.Answers...)
-	for _, name := range slices.Sorted(maps.Keys(d.Answers.Value)) {
-		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.InternalName == name })
-		if i < 0 {
+	for i, sent := range d.Answers.Value {
+		name := sent.InternalName
+		at := indexOf(s.Answers, name)
+		switch {
+		case at < 0:
 			return apierr.FieldNotFound(name)
+		case indexOf(d.Answers.Value[:i], name) >= 0:
+			return apierr.Invalid(name, "%s is sent twice.", name)
 		}
-		s.Answers[i].Value = d.Answers.Value[name]
-		if err := s.Answers[i].check(name); err != nil {
+		s.Answers[at].Value = sent.Value
+		if err := s.Answers[at].check(name); err != nil {
 			return err
 		}
+	}
+	return s.checkForm()
+}
+
+// indexOf returns the index of the answer with a name; -1 without.
+func indexOf(answers []Answer, name string) int {
+	return slices.IndexFunc(answers, func(a Answer) bool { return a.InternalName == name })
+}
+
+// maxForm bounds the submitter and the answers together, in bytes of JSON. The rest of a submission, with the longest tag
+// of a winner, takes less than 1,300 bytes, so the later steps of a submission have room.
+const maxForm = 15_000
+
+// checkForm refuses a submitter and answers that are too long together.
+func (s *Submission) checkForm() error {
+	if bytesOf(s.Submitter)+bytesOf(s.Answers) > maxForm {
+		return apierr.Invalid("answers", "The submitter and the answers together must not be longer than %d bytes of JSON.", maxForm)
 	}
 	return nil
 }

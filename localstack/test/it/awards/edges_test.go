@@ -76,7 +76,7 @@ func TestTheLengthOfAnAnswer(t *testing.T) {
 	path := "/submissions/" + made.ID()
 	it.RequireError(t, h.do(400, http.MethodPut, path, object{"answers": object{"a0": strings.Repeat("x", 10_001)}}), "VALIDATION_ERROR", "a0")
 	long := strings.Repeat("x", 9000)
-	require.Empty(t, h.command("VALIDATION_ERROR", "award-submit", entry("joan", answers(long, long))), "the record as a whole names no field")
+	require.Equal(t, "answers", h.command("VALIDATION_ERROR", "award-submit", entry("joan", answers(long, long)))["field"])
 	q := h.scorecard(h.round, object{"question": "Why?", "type": "text"})
 	review := h.assign("", made.ID(), h.round, "grace").ID()
 	require.Equal(t, "scores[0].value", h.score("VALIDATION_ERROR", review, q[0], strings.Repeat("x", 10_001))["field"])
@@ -285,20 +285,28 @@ func TestPersonalDataOfAwards(t *testing.T) {
 	require.NotContains(t, []any{elsewhere, guess}, review.At("reviewer.id"))
 }
 
-// TestALargestSubmissionIsDeletedAndRestored: the time of a deletion needs no room.
-func TestALargestSubmissionIsDeletedAndRestored(t *testing.T) {
-	h := startHouse(t, nil)
+// TestALargestSubmissionTakesEveryStep: the time of a payment, the tag of a winner and the time of a deletion have room.
+func TestALargestSubmissionTakesEveryStep(t *testing.T) {
+	h := startHouse(t, object{"payment": object{"collect": "on_submission", "base_fee_cents": 100_000_000}})
+	names := object{"category_id": h.make("/categories", object{"name": "Software"}).ID(), "promo_code": "a"}
+	h.make("/promo-codes", object{"code": "A", "discount_type": "flat", "amount": 1})
 	answer := func(name string) object {
 		return object{"internal_name": name, "label": name, "type": "textarea", "value": nil}
 	}
-	path := "/submissions/" + h.submit("ada", object{"answers": []any{answer("a"), answer("b")}}).ID()
+	path := "/submissions/" + h.submit("ada", names, object{"answers": []any{answer("a"), answer("b")}}).ID()
 	h.do(200, http.MethodPut, path, object{"answers": object{"a": strings.Repeat("x", 10_000)}})
 	refused := sort.Search(10_000, func(n int) bool {
 		body := object{"answers": object{"b": strings.Repeat("x", n)}}
 		return h.TrySend(t, http.MethodPut, h.program+path, body).Status == 400
 	})
 	h.do(200, http.MethodPut, path, object{"answers": object{"b": strings.Repeat("x", refused-1)}})
+	it.RequireError(t, h.do(400, http.MethodPut, path, object{"answers": object{"b": strings.Repeat("x", refused)}}), "VALIDATION_ERROR", "answers")
 	id := h.get(path).ID()
+	require.Equal(t, "submitted", h.command("", "award-submit", object{"submission_id": id, "paid": true})["status"])
+	tag := strings.Repeat("\u0001", 100)
+	won := h.command("", "award-winner", object{"submission_id": id, "outcome": "winner", "winner_tag": tag})
+	require.Equal(t, tag, won["winner_tag"])
+	h.do(200, http.MethodPut, path, object{"answers": object{"b": strings.Repeat("y", refused-1)}})
 	h.do(200, http.MethodDelete, path, nil)
 	h.command("", "award-restore", object{"kind": "submission", "id": id})
 }

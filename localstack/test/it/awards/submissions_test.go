@@ -52,6 +52,8 @@ func TestAnswersOfASubmission(t *testing.T) {
 	for name, value := range mistakes {
 		it.RequireError(t, h.do(400, http.MethodPut, path, object{"answers": object{name: value}}), "TYPE_MISMATCH", name)
 	}
+	twice := []any{object{"internal_name": "team", "value": 5}, object{"internal_name": "team", "value": 6}}
+	it.RequireError(t, h.do(400, http.MethodPut, path, object{"answers": twice}), "VALIDATION_ERROR", "team")
 	for _, body := range []object{{"answers": nil}, {"answers": "x"}, {"answers": []any{1}}, {"answers": []any{object{"internal_name": "team"}}}} {
 		require.Regexp(t, "^answers", h.do(400, http.MethodPut, path, body).At("details.field"))
 	}
@@ -94,6 +96,8 @@ func TestWrongEntries(t *testing.T) {
 	}
 	require.Equal(t, "answers[0].value", h.command("TYPE_MISMATCH", "award-submit", answer("number", "four"))["field"])
 	require.Equal(t, "answers[0].value", h.command("VALIDATION_ERROR", "award-submit", answer("text", strings.Repeat("x", 10_001)))["field"])
+	twice := append(answer("text", "x")["answers"].([]any), answer("text", "y")["answers"].([]any)...)
+	require.Equal(t, "answers[1].internal_name", h.command("VALIDATION_ERROR", "award-submit", entry("ada", object{"answers": twice}))["field"])
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"submission_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"program_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"org_id": 999_999}))
