@@ -273,25 +273,19 @@ func (rs Records) Remove(ctx context.Context, reviewer, round string) (*Removed,
 	return removed, nil
 }
 
-// removedBefore finds the reviewer of a removal in the deleted reviews: the answer of an earlier request may be lost.
+// removedBefore finds the reviewer of a removal in the deleted reviews: the answer of an earlier request may be lost. The
+// deleted reviews of all programs are read; damaged reviews are passed over. It is a 503 if the request has no time for all.
 func (rs Records) removedBefore(ctx context.Context, removed *Removed, named func(*Review) bool) error {
 	from := rs.Owner.DeletedKey(reviewKind, "")
-	for stored, err := range rs.Table.Between(ctx, from.PK, from.SK, from.SK+"~") {
+	for stored, err := range rs.Table.Lenient().Between(ctx, from.PK, from.SK, from.SK+"~") {
 		if err != nil {
 			return err
 		}
-		head, err := record.Decode[resource.Stored](stored)
-		if err != nil {
-			return err
+		if write.Late(ctx) {
+			return apierr.Unavailable()
 		}
-		if head.Meta.Parent != rs.Owner.Parent {
-			continue
-		}
-		r, err := record.Decode[Review](stored)
-		if err != nil {
-			return err
-		}
-		if named(r) {
+		r, err := Reviews.Decode(stored)
+		if err == nil && r.ProgramID == rs.Owner.Parent && named(r) {
 			removed.Reviewer, removed.DeletedAt = r.Reviewer, *r.DeletedAt
 			return nil
 		}

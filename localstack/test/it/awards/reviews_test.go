@@ -16,6 +16,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/award"
 	"lectern/shared/resource"
+	"lectern/shared/table"
 	"lectern/shared/write"
 )
 
@@ -205,6 +206,22 @@ func TestARemovalWithoutTime(t *testing.T) {
 	require.NoError(t, err, "a completed review needs no time")
 	require.Zero(t, removed.Reviews)
 	it.EngineOf(t, h.Stack).RequireWhole(t)
+}
+
+// TestARemovalBesideDamagedReviews passes over deleted reviews that cannot be read, and ends with its time.
+func TestARemovalBesideDamagedReviews(t *testing.T) {
+	h := startHouse(t, nil)
+	for _, data := range []string{"{", `{"_":`} {
+		item := table.Item{Key: h.owner().DeletedKey("award_review", uuid.NewString()), Version: 1, Data: []byte(data)}
+		require.NoError(t, h.Table(t).Transact(t.Context(), table.Insert(item)))
+	}
+	unknown := uuid.NewString()
+	require.Equal(t, "Reviewer not found", h.do(404, http.MethodDelete, "/reviewers/"+unknown, nil)["message"])
+	late := &atomic.Bool{}
+	late.Store(true)
+	_, err := award.Records{Store: resource.NewStore(h.Env(t)), Owner: h.owner()}.Remove(ending{t.Context(), late}, unknown, "")
+	refusal := &apierr.Error{}
+	require.True(t, errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable, "%v", err)
 }
 
 // TestASecondReviewer leaves a submission that is in the round as it is.
