@@ -17,6 +17,9 @@ import (
 type needs struct {
 	// entry is for a submission that enters the program and the round, paid for a paid fee.
 	entry, paid bool
+	// category and promoCode are for a category and a promo code that the submission takes: a draft takes another one,
+	// a submission that is submitted takes both.
+	category, promoCode bool
 	// left is the id of the round that the submission leaves.
 	left string
 }
@@ -109,8 +112,10 @@ func cannot(status, step string) error {
 
 // write writes the form of a draft.
 func (d Entry) write(program string, s *Submission) error {
+	category, promoCode, ends := refer(s.CategoryID), refer(s.PromoCodeID), d.Status != StatusDraft
 	d.CategoryID.IntoPointer(&s.CategoryID)
 	d.promoCode.IntoPointer(&s.PromoCodeID)
+	s.needs.category, s.needs.promoCode = ends || refer(s.CategoryID) != category, ends || refer(s.PromoCodeID) != promoCode
 	if d.Submitter.Sent {
 		submitter := d.Submitter.Value
 		if submitter.Email = strings.TrimSpace(submitter.Email); !field.IsEmail(submitter.Email) {
@@ -208,11 +213,15 @@ func (s *Submission) mayRedeem(a resource.Admission[*Submission]) error {
 	if !s.redeems() || a.Found[a.Key(promoCodeKind, *s.PromoCodeID)].Version == 0 {
 		return nil
 	}
-	_, err := s.promoCode(a)
-	return err
+	code, err := s.promoCode(a)
+	if err != nil {
+		return err
+	}
+	return s.checkUses(a, code)
 }
 
-// mayEnter refuses a submission to a program or round that takes none, or in a category that is not there.
+// mayEnter refuses a submission to a program or round that takes none, or in a category that is not there. A draft keeps
+// a category that was deleted.
 func (s *Submission) mayEnter(a resource.Admission[*Submission], p *Program) error {
 	if p.Status != StatusOpen || p.OpensAt != nil && a.Now.Before(p.OpensAt.Time) || p.ClosesAt != nil && !a.Now.Before(p.ClosesAt.Time) {
 		return apierr.Conflict("PROGRAM_NOT_OPEN", "The program takes no submissions at this time.")
@@ -224,7 +233,7 @@ func (s *Submission) mayEnter(a resource.Admission[*Submission], p *Program) err
 	if err != nil {
 		return err
 	}
-	if s.CategoryID == nil {
+	if s.CategoryID == nil || !s.needs.category {
 		return nil
 	}
 	if _, found := a.Found[a.Key(categoryKind, *s.CategoryID)]; !found {
@@ -240,14 +249,9 @@ func (s *Submission) charge(a resource.Admission[*Submission], p *Program) error
 		s.FeeCents = p.Payment.BaseFee
 	}
 	if s.PromoCodeID != nil {
-		code, err := s.promoCode(a)
-		if err == nil {
-			err = code.checkTime(a.Now)
-		}
-		if err != nil {
+		if err := s.discount(a); err != nil {
 			return err
 		}
-		s.FeeCents = code.discounted(s.FeeCents)
 	}
 	if s.Status != submitted {
 		return nil
@@ -260,26 +264,47 @@ func (s *Submission) charge(a resource.Admission[*Submission], p *Program) error
 	return nil
 }
 
+// discount lowers the fee by the promo code. A draft keeps a code that cannot be used any more; a deleted code lowers no
+// fee.
+func (s *Submission) discount(a resource.Admission[*Submission]) error {
+	if _, found := a.Found[a.Key(promoCodeKind, *s.PromoCodeID)]; !found && !s.needs.promoCode {
+		return nil
+	}
+	code, err := s.promoCode(a)
+	if err == nil && s.needs.promoCode {
+		err = s.checkUses(a, code)
+		if err == nil {
+			err = code.checkTime(a.Now)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.FeeCents = code.discounted(s.FeeCents)
+	return nil
+}
+
 func (s *Submission) submittedAt(a resource.Admission[*Submission]) {
 	at := wire.At(a.Now)
 	s.SubmittedAt = &at
 }
 
-// promoCode returns the promo code of the submission, unless it is used up.
+// promoCode returns the promo code of the submission.
 func (s *Submission) promoCode(a resource.Admission[*Submission]) (*PromoCode, error) {
 	stored, found := a.Found[a.Key(promoCodeKind, *s.PromoCodeID)]
 	if !found {
 		return nil, apierr.Invalid("promo_code", "There is no such promo code in this program.")
 	}
-	code, err := record.Decode[PromoCode](stored)
+	return record.Decode[PromoCode](stored)
+}
+
+// checkUses refuses a promo code that is used up.
+func (s *Submission) checkUses(a resource.Admission[*Submission], code *PromoCode) error {
+	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(code.ID, submissionKind)])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(*s.PromoCodeID, submissionKind)])
-	if err != nil {
-		return nil, err
-	}
-	return code, code.checkUses(numbers[uses])
+	return code.checkUses(numbers[uses])
 }
 
 // mayMove refuses to move a submission to a round that comes before the one that it leaves. A round that was deleted

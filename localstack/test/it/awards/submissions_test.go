@@ -221,6 +221,38 @@ func TestUsesOfAPromoCode(t *testing.T) {
 	h.command("DUPLICATE_CODE", "award-restore", object{"kind": "promo_code", "id": code.ID()})
 }
 
+// TestADraftKeepsItsCodeAndCategory also when both have ended: only a submission, or another code or category, needs them.
+func TestADraftKeepsItsCodeAndCategory(t *testing.T) {
+	h := startHouse(t, object{"payment": object{"collect": "on_submission", "base_fee_cents": 1000}})
+	category := h.make("/categories", object{"name": "Software"}).ID()
+	code := "/promo-codes/" + h.make("/promo-codes", object{"code": "A", "discount_type": "flat", "amount": 400, "max_uses": 1}).ID()
+	draft := h.submit("ada", object{"status": "draft", "promo_code": "a", "category_id": category})
+	of := func(more object) object { return it.Merged(object{"submission_id": draft.ID()}, more) }
+	save := func(fee float64) {
+		t.Helper()
+		saved := h.command("", "award-submit", of(it.Merged(form, object{"status": "draft", "category_id": category})))
+		require.Equal(t, []any{"draft", fee, draft["promo_code_id"], category},
+			[]any{saved["status"], saved["fee_cents"], saved["promo_code_id"], saved["category_id"]})
+	}
+	h.submit("joan", object{"promo_code": "a"})
+	save(600)
+	h.command("", "award-submit", of(object{"status": "draft", "promo_code": "a"}))
+	h.command("PROMO_CODE_USED_UP", "award-submit", entry("grace", object{"status": "draft", "promo_code": "a"}))
+	h.do(200, http.MethodPut, code, object{"max_uses": nil, "expires_at": "2020-01-01T00:00:00Z"})
+	save(600)
+	require.Equal(t, "promo_code", h.command("VALIDATION_ERROR", "award-submit", of(nil))["field"])
+	h.do(200, http.MethodDelete, code+"?force=true", nil)
+	save(1000)
+	require.Equal(t, "promo_code", h.command("VALIDATION_ERROR", "award-submit", of(nil))["field"])
+	h.command("", "award-submit", of(object{"status": "draft", "promo_code": nil}))
+	h.do(200, http.MethodDelete, "/categories/"+category+"?force=true", nil)
+	h.command("", "award-submit", of(object{"status": "draft", "category_id": category}))
+	require.Equal(t, "category_id", h.command("VALIDATION_ERROR", "award-submit", of(nil))["field"])
+	require.Equal(t, "category_id", h.command("VALIDATION_ERROR", "award-submit", entry("grace", object{"status": "draft", "category_id": category}))["field"])
+	require.Equal(t, "pending_payment", h.command("", "award-submit", of(object{"category_id": nil}))["status"])
+	it.EngineOf(t, h.Stack).RequireWhole(t)
+}
+
 // TestNumbersOfSubmissions have no gap and no repeat in the organization.
 func TestNumbersOfSubmissions(t *testing.T) {
 	h := startHouse(t, nil)
