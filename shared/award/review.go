@@ -170,10 +170,13 @@ func (d Recusal) Apply(e resource.Edit[*Review]) error {
 }
 
 // admitReview applies the rules that need other records: the submission is there, the round is active, the reviewer
-// is not the submitter, and the answers fit the scorecard.
+// is not the submitter, and the answers fit the scorecard. A restored review counts its reviewer again.
 func admitReview(a resource.Admission[*Review]) error {
 	r := a.Record
-	if a.Verb == record.Deleted || !r.unchecked {
+	switch {
+	case a.Verb == record.Restored && r.Status != recused:
+		return r.checkNumber(a)
+	case !r.unchecked:
 		return nil
 	}
 	round, err := roundIn(a.Found, a.Key(roundKind, r.RoundID))
@@ -212,6 +215,11 @@ func (r *Review) checkReviewer(a resource.Admission[*Review], s *Submission) err
 	if s.Submitter != nil && strings.EqualFold(s.Submitter.Email, r.Reviewer.Email) {
 		return apierr.Conflict("CONFLICT_OF_INTEREST", "The reviewer is the submitter.").Field("reviewer.email")
 	}
+	return r.checkNumber(a)
+}
+
+// checkNumber refuses a reviewer too many in the round.
+func (r *Review) checkNumber(a resource.Admission[*Review]) error {
 	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(r.RoundID, reviewKind)])
 	if n := reviewersIn(numbers); err == nil && n >= maxReviewers && numbers[reviewerOf+r.Reviewer.ID] == 0 {
 		err = apierr.TooMany("reviewers of the round", n, maxReviewers, "Remove a reviewer first.")

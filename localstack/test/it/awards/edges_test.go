@@ -245,6 +245,8 @@ func TestWritesOfSubmissionsShareNoItem(t *testing.T) {
 // TestTheReviewersOfARoundAreBounded, since their numbers are in one item.
 func TestTheReviewersOfARoundAreBounded(t *testing.T) {
 	h := startHouse(t, nil)
+	gone := h.assign("", h.submit("vera").ID(), h.round, "hedy")
+	h.do(200, http.MethodDelete, "/reviewers/"+gone.At("reviewer.id").(string), nil)
 	known := h.assign("", h.submit("ada").ID(), h.round, "grace")
 	numbers := map[string]int{"reviews": 200, "reviewer:" + known.At("reviewer.id").(string): 1}
 	for len(numbers) < 201 {
@@ -252,11 +254,15 @@ func TestTheReviewersOfARoundAreBounded(t *testing.T) {
 	}
 	data, err := json.Marshal(numbers)
 	require.NoError(t, err)
-	item := table.Item{Key: h.owner().SumKey(h.round, "award_review"), Version: 2, Data: data}
-	require.NoError(t, h.Table(t).Transact(t.Context(), table.Replace(item, 1)))
+	item := table.Item{Key: h.owner().SumKey(h.round, "award_review"), Data: data}
+	stored, err := h.Table(t).Get(t.Context(), item.Key)
+	require.NoError(t, err)
+	item.Version = stored.Version + 1
+	require.NoError(t, h.Table(t).Transact(t.Context(), table.Replace(item, stored.Version)))
 	require.Equal(t, 200.0, h.get("/rounds/" + h.round)["reviewer_count"])
 	next := h.submit("joan").ID()
 	h.assign("LIMIT_REACHED", next, h.round, "rita")
+	h.command("LIMIT_REACHED", "award-restore", object{"kind": "review", "id": gone.ID()})
 	h.assign("", next, h.round, "grace")
 }
 
