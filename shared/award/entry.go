@@ -94,7 +94,9 @@ func (d Entry) changes() string {
 // withdraw withdraws a submission, also a winner, which loses its tag.
 func (d Entry) withdraw(s *Submission, created bool) error {
 	switch name := d.changes(); {
-	case created || s.Status == withdrawn:
+	case created:
+		return apierr.Invalid("status", "A new submission cannot be withdrawn; send submission_id.")
+	case s.Status == withdrawn:
 		return cannot(s.Status, "withdrawn")
 	case d.Paid:
 		return apierr.Invalid("paid", "A withdrawal takes no fee.")
@@ -173,8 +175,11 @@ type Verdict struct {
 // Apply writes the outcome.
 func (o Verdict) Apply(e resource.Edit[*Submission]) error {
 	s := e.Record
-	if !slices.Contains([]string{submitted, inReview, winner, rejected}, s.Status) {
+	switch {
+	case !slices.Contains([]string{submitted, inReview, winner, rejected}, s.Status):
 		return cannot(s.Status, "judged")
+	case o.Outcome == inReview && s.Status == submitted: // No reviewer has the submission yet.
+		return cannot(s.Status, "taken back into review")
 	}
 	if (o.Outcome == winner) != o.Tag.Has() {
 		return apierr.Invalid("winner_tag", "winner_tag belongs to the outcome winner, and to no other.")

@@ -202,11 +202,12 @@ func (m *model) restore() {
 
 func (m *model) judge() {
 	s := m.submission()
-	want := map[bool]string{true: "SUBMISSION_STATUS"}[s.status == "draft" || s.status == "withdrawn"]
+	outcome := it.OneOf(m.r, []string{"rejected", "in_review"})
+	early := s.status == "submitted" && outcome == "in_review"
+	want := map[bool]string{true: "SUBMISSION_STATUS"}[early || s.status == "draft" || s.status == "withdrawn"]
 	if s.deleted {
 		want = "NOT_FOUND"
 	}
-	outcome := it.OneOf(m.r, []string{"rejected", "in_review"})
 	m.command(want, "award-winner", object{"submission_id": s.id, "outcome": outcome})
 	if want == "" {
 		s.status = outcome

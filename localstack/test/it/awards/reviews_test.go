@@ -86,6 +86,7 @@ func TestTheRulesOfAReview(t *testing.T) {
 	require.Equal(t, "submitted", h.get("/submissions/" + submission)["status"], "a refused assignment moves nothing")
 	wrong := it.Merged(conflict, object{"reviewer": object{"name": "Ada", "email": "x"}})
 	require.Equal(t, "reviewer.email", h.command("VALIDATION_ERROR", "award-assign", wrong)["field"])
+	h.command("SUBMISSION_STATUS", "award-winner", object{"submission_id": submission, "outcome": "in_review"})
 	h.assign("ROUND_NOT_ACTIVE", submission, finals.ID(), "grace")
 	h.assign("NOT_FOUND", submission, uuid.NewString(), "grace")
 	h.assign("NOT_FOUND", uuid.NewString(), h.round, "grace")

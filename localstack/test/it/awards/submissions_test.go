@@ -98,6 +98,7 @@ func TestWrongEntries(t *testing.T) {
 	require.Equal(t, "answers[0].value", h.command("VALIDATION_ERROR", "award-submit", answer("text", strings.Repeat("x", 10_001)))["field"])
 	twice := append(answer("text", "x")["answers"].([]any), answer("text", "y")["answers"].([]any)...)
 	require.Equal(t, "answers[1].internal_name", h.command("VALIDATION_ERROR", "award-submit", entry("ada", object{"answers": twice}))["field"])
+	require.Equal(t, "status", h.command("VALIDATION_ERROR", "award-submit", entry("ada", object{"status": "withdrawn"}))["field"])
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"submission_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"program_id": uuid.NewString()}))
 	h.command("NOT_FOUND", "award-submit", entry("ada", object{"org_id": 999_999}))
