@@ -118,12 +118,17 @@ func TestAFullScorecard(t *testing.T) {
 	require.Equal(t, "scores[49].value", send("VALIDATION_ERROR", object{})["field"])
 }
 
-// TestALongReason of a recusal is taken in any script.
+// TestALongReason of a recusal has room in letters of up to three bytes; longer ones fill the review before.
 func TestALongReason(t *testing.T) {
 	h := startHouse(t, nil)
-	review := h.assign("", h.submit("ada").ID(), h.round, "grace").ID()
-	reason := strings.Repeat("\u0434", 5000)
-	require.Equal(t, reason, h.command("", "award-recuse", object{"review_id": review, "reason": reason})["comment"])
+	submission := h.submit("ada").ID()
+	for i, letter := range []string{"\u0434", "\u3042"} {
+		review := h.assign("", submission, h.round, fmt.Sprint("judge", i)).ID()
+		reason := strings.Repeat(letter, 5000)
+		require.Equal(t, reason, h.command("", "award-recuse", object{"review_id": review, "reason": reason})["comment"])
+	}
+	review := h.assign("", submission, h.round, "grace").ID()
+	h.command("VALIDATION_ERROR", "award-recuse", object{"review_id": review, "reason": strings.Repeat("\U00020000", 5000)})
 }
 
 // TestAPageAppliesItsFilterToWhatItShows: the records of a page are read again, and may have changed.

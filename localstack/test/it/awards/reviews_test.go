@@ -126,7 +126,10 @@ func TestABlindReviewHidesTheSubmitter(t *testing.T) {
 	h := startHouse(t, object{"blind_review": true})
 	submission := h.submit("ada").ID()
 	review := h.assign("", submission, h.round, "grace")
-	for _, seen := range []entity{review, h.score("", review.ID())} {
+	recused := h.assign("", submission, h.round, "vera").ID()
+	for _, seen := range []entity{
+		review, h.score("", review.ID()), h.command("", "award-recuse", object{"review_id": recused, "reason": "We are friends."}),
+	} {
 		require.Contains(t, seen["submission"], "submitter")
 		require.Nil(t, seen.At("submission.submitter"))
 	}
