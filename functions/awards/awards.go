@@ -29,7 +29,8 @@ var Group = api.NewGroup("Awards", start, slices.Concat(
 		About: "A program takes submissions while it is `open` and the time is between `opens_at` and `closes_at`. It begins with the round " +
 			"\"Submissions and Review\". More programs than the plan of the organization has are a 403 `PLAN_LIMIT_REACHED`. " +
 			"To delete a program with submissions is a 409 `CONFIRMATION_REQUIRED` without `force=true`.",
-		Example: `{"name": "Product of the year", "status": "open", "payment": {"collect": "on_submission", "base_fee_cents": 9500}}`,
+		OwnLimit: true,
+		Example:  `{"name": "Product of the year", "status": "open", "payment": {"collect": "on_submission", "base_fee_cents": 9500}}`,
 	}), (*service).store),
 	resource.Of(award.Categories, routes(resource.Routes{
 		Path: categories, ID: "categoryId", Parent: programID, One: "AwardCategory", Many: "AwardCategories",

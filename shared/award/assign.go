@@ -210,7 +210,7 @@ func (rs Records) seen(ctx context.Context, r *Review, err error) (*Seen, error)
 	return &Seen{r, s}, err
 }
 
-// Removed is a reviewer who was removed from a program, or from one of its rounds.
+// Removed is the answer of the removal of a reviewer from a program, or from a round.
 type Removed struct {
 	Reviewer
 	RoundID   *string   `json:"round_id" format:"uuid" doc:"The round; null for all rounds."`

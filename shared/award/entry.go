@@ -24,7 +24,7 @@ type needs struct {
 	left string
 }
 
-// Entry is what a submitter sends: a new submission, or a change of one.
+// Entry is a new submission from a submitter, or a change of a submission.
 type Entry struct {
 	CategoryID wire.Opt[string]    `json:"category_id,omitzero" format:"uuid"`
 	Submitter  wire.Opt[Submitter] `json:"submitter,omitzero" create:"required" nullable:"false"`

@@ -56,8 +56,8 @@ type Program struct {
 
 // Labels are the words of a program.
 type Labels struct {
-	Submitter string `json:"submitter" doc:"Who submits."`
-	Entry     string `json:"entry" doc:"What is submitted."`
+	Submitter string `json:"submitter" doc:"The word for a submitter."`
+	Entry     string `json:"entry" doc:"The word for a submission."`
 	Action    string `json:"action" doc:"The text of the button."`
 }
 
@@ -162,7 +162,7 @@ func confirm(reason string, count int, message string) error {
 	return resource.Confirm(reason, count, fmt.Sprintf(message+" Send force=true to delete it.", count))
 }
 
-// plan returns the key of the organization, whose plan limits the programs, for a program that may be one too many.
+// plan returns the key of the organization, whose plan limits the programs, for a new or restored program.
 func (p *Program) plan(o resource.Owner) []table.Key {
 	if p.Revision() > 1 && p.DeletedAt == nil {
 		return nil

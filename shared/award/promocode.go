@@ -17,7 +17,7 @@ type PromoCode struct {
 	DiscountType string     `json:"discount_type" enum:"percentage,flat" doc:"What amount means."`
 	Amount       int        `json:"amount" doc:"Percent, or cents of the program's currency."`
 	MaxUses      *int       `json:"max_uses" doc:"How many submissions may use the code; null for any number."`
-	UsedCount    int        `json:"used_count" doc:"How many submissions use the code that are submitted and neither withdrawn nor deleted."`
+	UsedCount    int        `json:"used_count" doc:"How many submissions use the code that are submitted or wait for the fee, and are neither withdrawn nor deleted."`
 	StartsAt     *wire.Time `json:"starts_at" doc:"From when on the code can be used."`
 	ExpiresAt    *wire.Time `json:"expires_at" doc:"Until when the code can be used."`
 	IsActive     bool       `json:"is_active" doc:"Whether the code can be used at all."`
@@ -87,7 +87,7 @@ func (p *PromoCode) checkUses(used int) error {
 	return nil
 }
 
-// discounted returns what is left of a fee.
+// discounted returns the rest of a fee.
 func (p *PromoCode) discounted(fee int) int {
 	if p.DiscountType == percentage {
 		return fee - (fee*p.Amount+50)/100

@@ -22,11 +22,11 @@ type Review struct {
 	ProgramID    string     `json:"program_id" format:"uuid" doc:"The program's id."`
 	SubmissionID string     `json:"submission_id" format:"uuid" doc:"The submission's id."`
 	RoundID      string     `json:"round_id" format:"uuid" doc:"The round's id."`
-	Reviewer     Reviewer   `json:"reviewer" doc:"Who reviews."`
+	Reviewer     Reviewer   `json:"reviewer" doc:"The reviewer."`
 	Status       string     `json:"status" enum:"assigned,in_progress,completed,recused" doc:"How far the review is."`
-	TotalScore   *Points    `json:"total_score" doc:"The sum of the points times the weights, to two decimals; null without scores."`
+	TotalScore   *Points    `json:"total_score" doc:"The sum of the points times the weights, to two decimals; null before the first scoring, and after a recusal."`
 	Scores       []Score    `json:"scores" nullable:"false" doc:"The answers of the scorecard."`
-	Comment      *string    `json:"comment" doc:"What the reviewer says, or why the reviewer does not review."`
+	Comment      *string    `json:"comment" doc:"The comment, or why the reviewer does not review."`
 	SubmittedAt  *wire.Time `json:"submitted_at" doc:"When the review was completed."`
 
 	// unchecked reports that the edit has written the scores or made the review, so that Admit checks both.
@@ -51,7 +51,7 @@ type Score struct {
 const (
 	assigned   = "assigned"
 	inProgress = "in_progress"
-	done       = "completed"
+	completed  = "completed"
 	recused    = "recused"
 )
 
@@ -82,7 +82,7 @@ func (r *Review) adds() []resource.Sum {
 		{Kind: roundKind, Of: r.RoundID, Name: reviews, By: 1},
 		{Kind: roundKind, Of: r.RoundID, Name: reviewerOf + r.Reviewer.ID, By: 1},
 	}
-	if r.Status == done {
+	if r.Status == completed {
 		total := 0
 		if r.TotalScore != nil { // admitReview sets the total.
 			total = int(*r.TotalScore)
@@ -98,7 +98,7 @@ func (r *Review) named(o resource.Owner) []table.Key {
 	return []table.Key{o.Key(roundKind, r.RoundID), o.Key(submissionKind, r.SubmissionID)}
 }
 
-// Scoring is what a reviewer sends: all answers of the scorecard.
+// Scoring has all answers of the scorecard, from a reviewer.
 type Scoring struct {
 	Scores  []Score          `json:"scores" maxItems:"50" nullable:"false"`
 	Comment wire.Opt[string] `json:"comment,omitzero" maxLength:"5000"`
@@ -113,7 +113,7 @@ func (d Scoring) Apply(e resource.Edit[*Review]) error {
 		return apierr.Conflict("REVIEW_RECUSED", "The reviewer does not review this submission.")
 	}
 	d.Comment.IntoPointer(&r.Comment)
-	r.Scores, r.unchecked, r.Status = append([]Score{}, d.Scores...), true, done
+	r.Scores, r.unchecked, r.Status = append([]Score{}, d.Scores...), true, completed
 	if d.Complete.Sent && !d.Complete.Value {
 		r.Status = inProgress
 	}
@@ -200,7 +200,7 @@ func admitReview(a resource.Admission[*Review]) error {
 	if a.Verb == record.Created {
 		return r.checkReviewer(a, s)
 	}
-	if r.SubmittedAt = nil; r.Status == done {
+	if r.SubmittedAt = nil; r.Status == completed {
 		at := wire.At(a.Now)
 		r.SubmittedAt = &at
 	}
@@ -251,7 +251,7 @@ func (r *Review) score(round *Round) error {
 		}
 	}
 	for _, q := range round.Scorecard {
-		if r.Status == done && q.scored() && !answered[q.ID] {
+		if r.Status == completed && q.scored() && !answered[q.ID] {
 			return apierr.Invalid("scores", "The question %q is not answered.", q.Question)
 		}
 	}

@@ -15,12 +15,12 @@ type Round struct {
 	resource.Header
 	ProgramID       string     `json:"program_id" format:"uuid" doc:"The program's id."`
 	Name            string     `json:"name" doc:"The round's name."`
-	Type            string     `json:"type" enum:"submission_review,review_only" doc:"Whether the round takes submissions too; it cannot change."`
+	Type            string     `json:"type" enum:"submission_review,review_only" doc:"The purpose of the round, for clients: a new submission is in the first round, whatever the types. It cannot change."`
 	IsDefault       bool       `json:"is_default" doc:"Whether the round was made with the program; it cannot be deleted."`
-	Status          string     `json:"status" enum:"upcoming,active,closed" doc:"Where the round is by its times."`
+	Status          string     `json:"status" enum:"upcoming,active,closed" doc:"The state of the round by its times."`
 	OpensAt         *wire.Time `json:"opens_at" doc:"When the round becomes active; null for at once."`
 	ClosesAt        *wire.Time `json:"closes_at" doc:"When the round closes; null for never."`
-	Instructions    *string    `json:"instructions" doc:"What reviewers read first."`
+	Instructions    *string    `json:"instructions" doc:"The text that reviewers read first."`
 	Order           int        `json:"order" doc:"The place among the rounds of the program."`
 	Scorecard       []Question `json:"scorecard" nullable:"false" doc:"The questions that reviewers answer."`
 	ReviewerCount   int        `json:"reviewer_count" doc:"How many reviewers have assignments in the round."`
@@ -39,10 +39,10 @@ const (
 // RoundDraft has the properties of a round that a client may write.
 type RoundDraft struct {
 	Name         wire.Opt[string]     `json:"name,omitzero" create:"required" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The round's name."`
-	Type         wire.Opt[string]     `json:"type,omitzero" create:"required" enum:"submission_review,review_only" nullable:"false" doc:"Whether the round takes submissions too."`
+	Type         wire.Opt[string]     `json:"type,omitzero" create:"required" enum:"submission_review,review_only" nullable:"false" doc:"The purpose of the round, for clients: a new submission is in the first round, whatever the types."`
 	OpensAt      wire.Opt[wire.Time]  `json:"opens_at,omitzero" doc:"When the round becomes active."`
 	ClosesAt     wire.Opt[wire.Time]  `json:"closes_at,omitzero" doc:"When the round closes, after opens_at."`
-	Instructions wire.Opt[string]     `json:"instructions,omitzero" maxLength:"5000" doc:"What reviewers read first."`
+	Instructions wire.Opt[string]     `json:"instructions,omitzero" maxLength:"5000" doc:"The text that reviewers read first."`
 	Order        wire.Opt[int]        `json:"order,omitzero" minimum:"1" maximum:"100000" nullable:"false" doc:"The place in lists; the last by default."`
 	Scorecard    wire.Opt[[]Question] `json:"scorecard,omitzero" maxItems:"50" nullable:"false" doc:"The questions, replaced as a whole. A question with the id of a stored one keeps it."`
 
@@ -121,7 +121,7 @@ func reviewersIn(n map[string]int) (count int) {
 	return count
 }
 
-// admitRound keeps the default round.
+// admitRound refuses to delete the default round.
 func admitRound(a resource.Admission[*Round]) error {
 	if a.Verb == record.Deleted && a.Record.IsDefault {
 		return apierr.Unprocessable("DEFAULT_ROUND", "The round that was made with the program cannot be deleted.")

@@ -27,10 +27,10 @@ type Submission struct {
 	CategoryID     *string    `json:"category_id" format:"uuid" doc:"The category's id."`
 	CurrentRoundID string     `json:"current_round_id" format:"uuid" doc:"The round that the submission is in."`
 	Status         string     `json:"status" enum:"draft,pending_payment,submitted,in_review,winner,rejected,withdrawn" doc:"How far the submission is."`
-	Submitter      *Submitter `json:"submitter" doc:"Who submits; null for a reviewer in a blind review, and once the person is erased."`
+	Submitter      *Submitter `json:"submitter" doc:"The submitter; null for a reviewer in a blind review, and once the person is erased."`
 	AverageScore   *Points    `json:"average_score" doc:"The mean total of the completed reviews in the current round, to two decimals; null without any."`
 	ReviewCount    int        `json:"review_count" doc:"How many reviews are completed in the current round."`
-	WinnerTag      *string    `json:"winner_tag" doc:"What the submission won."`
+	WinnerTag      *string    `json:"winner_tag" doc:"The award that the submission won."`
 	SubmittedAt    *wire.Time `json:"submitted_at" doc:"When the submission was submitted, with its fee paid."`
 	PromoCodeID    *string    `json:"promo_code_id" format:"uuid" doc:"The promo code of the fee."`
 	FeeCents       int        `json:"fee_cents" doc:"The fee, in cents of the program's currency."`

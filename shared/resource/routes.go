@@ -37,6 +37,8 @@ type Routes struct {
 	// Patch the update as PATCH. Restore adds the route that restores a deleted record, and Bulk
 	// the route that does many operations. ReadOnly has the routes list and get alone.
 	Paged, Post, Patch, Restore, Bulk, ReadOnly bool
+	// OwnLimit has About name the limit of records: Admit refuses one before the Max of the kind does.
+	OwnLimit bool
 }
 
 // Of returns the routes of a kind: list, create, get, update and delete, and the routes that r
@@ -116,8 +118,11 @@ func (r Routes) lists(tree bool) string {
 
 // creates returns the description of the create.
 func (r Routes) creates(most int, many string) string {
-	const form = "%s\n\nThere may be %d %s; one more is a 409 `LIMIT_REACHED`. For example:\n\n```json\n%s\n```"
-	return fmt.Sprintf(form, r.withRefusals(r.About), most, many, r.Example)
+	limit := fmt.Sprintf("There may be %d %s; one more is a 409 `LIMIT_REACHED`. ", most, many)
+	if r.OwnLimit {
+		limit = ""
+	}
+	return fmt.Sprintf("%s\n\n%sFor example:\n\n```json\n%s\n```", r.withRefusals(r.About), limit, r.Example)
 }
 
 // deletes returns the description of the delete.

@@ -195,7 +195,7 @@ func (c Collection[R, P, D]) stored(ctx context.Context, keys []table.Key) ([]P,
 	return all, nil
 }
 
-// load returns the records for which keep returns true, in the order of a list. It returns the 404 or 409 of a missing parent.
+// load returns the records for which keep returns true, in the order of a list. It returns the 404 of a missing parent.
 func (c Collection[R, P, D]) load(ctx context.Context, keep func(P) bool) ([]P, error) {
 	got, err := c.Table.GetMany(ctx, c.parentKeys())
 	if err != nil {

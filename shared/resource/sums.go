@@ -52,7 +52,7 @@ func (o Owner) SerialOf(kind, friendlyID string) (counter table.Key, number int,
 	return o.SerialKey(kind + "#" + parts[1]), number, err
 }
 
-// adds returns the sums of a record: those of the kind, and the one that tells the record above.
+// adds returns the sums of a record: the sums of the kind, and the sum that counts the record in the record above.
 func (s storage[R, P, D]) adds(r P) (all []Sum) {
 	if s.kind.Adds != nil {
 		all = s.kind.Adds(r)
