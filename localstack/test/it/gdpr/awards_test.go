@@ -69,6 +69,7 @@ func (p *person) addAwards() {
 // TestAnErasureReachesAwards also where the person is no contact, and leaves other people and all numbers.
 func TestAnErasureReachesAwards(t *testing.T) {
 	o := newOffice(t)
+	o.Inside(t, slow)
 	program := o.newProgram()
 	path := o.programs() + "/" + program
 	round := stacktest.Call[it.Page](o.Stack, 200, http.MethodGet, path+"/rounds", nil).Results[0].ID()
@@ -96,6 +97,7 @@ func TestAnErasureReachesAwards(t *testing.T) {
 // that has lost its submitter.
 func TestAnErasureFindsAnEarlierAddress(t *testing.T) {
 	o := newOffice(t)
+	o.Inside(t, slow)
 	program := o.newProgram()
 	path := o.programs() + "/" + program
 	round := stacktest.Call[it.Page](o.Stack, 200, http.MethodGet, path+"/rounds", nil).Results[0].ID()
