@@ -174,7 +174,7 @@ func (d Recusal) Apply(e resource.Edit[*Review]) error {
 func admitReview(a resource.Admission[*Review]) error {
 	r := a.Record
 	switch {
-	case a.Verb == record.Restored && r.Status != recused:
+	case a.Verb == record.Restored:
 		return r.checkNumber(a)
 	case !r.unchecked:
 		return nil
@@ -218,10 +218,10 @@ func (r *Review) checkReviewer(a resource.Admission[*Review], s *Submission) err
 	return r.checkNumber(a)
 }
 
-// checkNumber refuses a reviewer too many in the round.
+// checkNumber refuses a reviewer too many in the round. A recused review counts for no reviewer.
 func (r *Review) checkNumber(a resource.Admission[*Review]) error {
 	numbers, err := resource.DecodeNumbers(a.Found[a.SumKey(r.RoundID, reviewKind)])
-	if n := reviewersIn(numbers); err == nil && n >= maxReviewers && numbers[reviewerOf+r.Reviewer.ID] == 0 {
+	if n := reviewersIn(numbers); err == nil && r.Status != recused && n >= maxReviewers && numbers[reviewerOf+r.Reviewer.ID] == 0 {
 		err = apierr.TooMany("reviewers of the round", n, maxReviewers, "Remove a reviewer first.")
 	}
 	return err
