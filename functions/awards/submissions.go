@@ -27,7 +27,8 @@ const (
 		`{"field_id": "5f0c6a52-6a3e-5a52-9f5e-0d6a3f0f3c11", "internal_name": "team_size", "label": "Team size", "type": "number", "value": 4}` +
 		"\n```"
 	aboutAnswers = "Changes the answers that are sent, by the internal name of the field; the others stay. A name that the form does not " +
-		"have is a 400 `FIELD_NOT_FOUND`, a value of another type a 400 `TYPE_MISMATCH`. A stale `updated_at` or `If-Match` is a 409. " +
+		"have is a 400 `FIELD_NOT_FOUND`, a value of another type a 400 `TYPE_MISMATCH`. A name that is sent twice is a 400, and so are " +
+		"a submitter and answers of more than 15,000 bytes of JSON together. A stale `updated_at` or `If-Match` is a 409. " +
 		"For example:\n\n" +
 		"```json\n" + `{"answers": {"team_size": 5, "pitch": null}}` + "\n```"
 	aboutDeletion = "Answers the submission with `deleted_at`. Afterwards it is not found, and counts nowhere. Its reviews stay."

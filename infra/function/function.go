@@ -37,7 +37,7 @@ const (
 	// 12,000 reviews of 10 KB takes 5 s of one core (1,769 MB).
 	withLists = 1024
 	// withSearch is for proposals of agendas, which search for seconds (shared/agenda/solver): it gives one core. The function
-	// keeps records as those of withRecords do, and 32 MB of bookings (shared/agenda/live).
+	// has catalogues, too, and keeps 32 MB of bookings (shared/agenda/live).
 	withSearch = 1769
 )
 

@@ -190,7 +190,7 @@ func (o Verdict) Apply(e resource.Edit[*Submission]) error {
 }
 
 // admitSubmission applies the rules that need other records: program and round take the submission, the category
-// is there, the promo code can be used, the fee is paid, and a round is not behind the last one.
+// is there and the promo code can be used unless a draft keeps them, the fee is paid, and a round is not behind the last one.
 func admitSubmission(a resource.Admission[*Submission]) error {
 	switch s := a.Record; {
 	case a.Verb == record.Deleted:

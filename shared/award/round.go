@@ -15,7 +15,7 @@ type Round struct {
 	resource.Header
 	ProgramID       string     `json:"program_id" format:"uuid" doc:"The program's id."`
 	Name            string     `json:"name" doc:"The round's name."`
-	Type            string     `json:"type" enum:"submission_review,review_only" doc:"The purpose of the round, for clients: a new submission is in the first round, whatever the types. It cannot change."`
+	Type            string     `json:"type" enum:"submission_review,review_only" doc:"The purpose of the round, for clients: a new submission is in the round that was made with the program, whatever the types. It cannot change."`
 	IsDefault       bool       `json:"is_default" doc:"Whether the round was made with the program; it cannot be deleted."`
 	Status          string     `json:"status" enum:"upcoming,active,closed" doc:"The state of the round by its times."`
 	OpensAt         *wire.Time `json:"opens_at" doc:"When the round becomes active; null for at once."`
@@ -39,7 +39,7 @@ const (
 // RoundDraft has the properties of a round that a client may write.
 type RoundDraft struct {
 	Name         wire.Opt[string]     `json:"name,omitzero" create:"required" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The round's name."`
-	Type         wire.Opt[string]     `json:"type,omitzero" create:"required" enum:"submission_review,review_only" nullable:"false" doc:"The purpose of the round, for clients: a new submission is in the first round, whatever the types."`
+	Type         wire.Opt[string]     `json:"type,omitzero" create:"required" enum:"submission_review,review_only" nullable:"false" doc:"The purpose of the round, for clients: a new submission is in the round that was made with the program, whatever the types."`
 	OpensAt      wire.Opt[wire.Time]  `json:"opens_at,omitzero" doc:"When the round becomes active."`
 	ClosesAt     wire.Opt[wire.Time]  `json:"closes_at,omitzero" doc:"When the round closes, after opens_at."`
 	Instructions wire.Opt[string]     `json:"instructions,omitzero" maxLength:"5000" doc:"The text that reviewers read first."`

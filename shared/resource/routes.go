@@ -37,7 +37,7 @@ type Routes struct {
 	// Patch the update as PATCH. Restore adds the route that restores a deleted record, and Bulk
 	// the route that does many operations. ReadOnly has the routes list and get alone.
 	Paged, Post, Patch, Restore, Bulk, ReadOnly bool
-	// OwnLimit has About name the limit of records: Admit refuses one before the Max of the kind does.
+	// OwnLimit has About name the limit of records: Admit refuses a record before the Max of the kind does.
 	OwnLimit bool
 }
 

@@ -1,5 +1,7 @@
 package board
 
+import "slices"
+
 // Starts are the times at which a block may start. byTime has the number of the first start in or after each span of step
 // milliseconds since the first start.
 type Starts struct {
@@ -32,9 +34,11 @@ func (s *Starts) First(t int64) int {
 	if t <= s.Times[0] {
 		return 0
 	}
-	i := s.byTime[(t-s.Times[0])/s.step]
-	for s.Times[i] < t {
-		i++
+	span := (t - s.Times[0]) / s.step
+	first, last := s.byTime[span], n
+	if next := span + 1; next < int64(len(s.byTime)) {
+		last = s.byTime[next]
 	}
-	return i
+	i, _ := slices.BinarySearch(s.Times[first:last], t)
+	return first + i
 }

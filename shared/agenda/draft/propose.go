@@ -24,7 +24,7 @@ type Proposal struct {
 	Unplaced []solver.Unplaced `json:"unplaced" nullable:"false" doc:"The sessions without a place."`
 	Score    board.Score       `json:"score" doc:"The penalties of the agenda by part; less is better."`
 	Seed     int64             `json:"seed" doc:"The seed of the search."`
-	Steps    int               `json:"steps" doc:"How many moves the search tried."`
+	Steps    int               `json:"steps" doc:"How many moves the search tried; of two searches, those of the better."`
 }
 
 // Propose fills a draft of the caller's event with a proposed agenda. The present place of a session is that of the
@@ -45,7 +45,7 @@ func Propose(ctx context.Context, r live.Reader, c *auth.Caller, id string, w Wa
 		return nil, err
 	}
 	ids := overlay(a, all)
-	p, err := w.problem(ctx, a, starts)
+	p, err := w.problem(ctx, a, ids, starts)
 	if err != nil {
 		return nil, err
 	}

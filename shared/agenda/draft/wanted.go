@@ -19,7 +19,7 @@ import (
 type Wanted struct {
 	Days        []Day    `json:"days" nullable:"false" minItems:"1" maxItems:"31" doc:"The times for sessions. They do not overlap."`
 	SlotMinutes int      `json:"slot_minutes" minimum:"1" maximum:"1440" doc:"Sessions start at multiples of it after the start of a day."`
-	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place, with their parents and subsessions; without it, all sessions of the agenda but those with the location virtual or other."`
+	SessionIDs  []string `json:"session_ids,omitempty" format:"uuid" minItems:"1" maxItems:"5000" doc:"The sessions to place, with their parents and subsessions; without it, all sessions of the agenda but those with the location virtual or other that the draft has in no room."`
 	RoomIDs     []string `json:"room_ids,omitempty" format:"uuid" minItems:"1" maxItems:"1000" doc:"The rooms to use; without it, all rooms of the event."`
 	Statuses    []string `json:"statuses,omitempty" minItems:"1" maxItems:"4" enum:"accepted,accept_queue,pending,decline_queue" doc:"Places only sessions with these statuses, with their parents and subsessions."`
 	Keep        string   `json:"keep,omitempty" enum:"none,times,rooms,both" default:"none" doc:"The parts of the present places that stay."`
@@ -53,9 +53,10 @@ func (w *Wanted) starts() (n int, err error) {
 	return n, nil
 }
 
-// problem returns the problem of the solver, to be solved in the time that the request has. The error names
+// problem returns the problem of the solver, to be solved in the time that the request has. ids has the ids of the placements by
+// session. The error names
 // sessions and rooms that the agenda does not have, or too many places.
-func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solver.Problem, err error) {
+func (w *Wanted) problem(ctx context.Context, a live.Agenda, ids map[string]string, starts int) (p solver.Problem, err error) {
 	p = solver.Problem{
 		Agenda: a.Agenda, RoomIDs: slices.Compact(slices.Sorted(slices.Values(w.RoomIDs))), Slot: time.Duration(w.SlotMinutes) * time.Minute,
 		KeepTimes: w.Keep == "times" || w.Keep == "both", KeepRooms: w.Keep == "rooms" || w.Keep == "both",
@@ -72,7 +73,7 @@ func (w *Wanted) problem(ctx context.Context, a live.Agenda, starts int) (p solv
 	if rooms := cmp.Or(len(p.RoomIDs), len(a.Rooms)); starts*rooms > maxPlaces {
 		return p, apierr.Invalid("slot_minutes", "%d starts in %d rooms are more than %d places.", starts, rooms, maxPlaces)
 	}
-	if p.SessionIDs, err = w.sessions(a); err != nil {
+	if p.SessionIDs, err = w.sessions(a, ids); err != nil {
 		return p, err
 	}
 	p.Deadline = time.Now().Add(time.Duration(w.TimeLimit) * time.Millisecond)
@@ -89,12 +90,14 @@ const (
 	timeToWrite = 2 * time.Millisecond
 )
 
-// sessions returns the sessions to place, with their parents and subsessions: those that are named, or else all that can be in
-// a room. The error names a session outside of the agenda.
-func (w *Wanted) sessions(a live.Agenda) (ids []string, err error) {
+// sessions returns the sessions to place, with their parents and subsessions: the named sessions, or else all but those that stay
+// at another location. placed has the ids of the placements by session. The error names a session outside of the agenda.
+func (w *Wanted) sessions(a live.Agenda, placed map[string]string) (ids []string, err error) {
 	tops, elsewhere, wanted := make(map[string]string, len(a.Sessions)), map[string]bool{}, map[string]bool{}
 	for _, s := range a.Sessions {
-		tops[s.ID], elsewhere[s.ID] = cmp.Or(s.Parent, s.ID), s.Elsewhere && s.Room == ""
+		tops[s.ID] = cmp.Or(s.Parent, s.ID)
+		lost := placed[s.ID] != "" && !s.TakesTime() // An earlier proposal has found no place.
+		elsewhere[s.ID] = s.Elsewhere && s.Room == "" && !lost
 	}
 	named := w.SessionIDs
 	for _, s := range a.Sessions {

@@ -12,8 +12,8 @@ type gap struct{ first, last int }
 // insert gives a block without a place the cheapest free place.
 func (s *search) insert(of *board.Session) { s.shift(of, s.cheapest(of).to) }
 
-// cheapest returns the cheapest free place for a block without a place: of equal ones a random one. It leaves a few out, so that
-// the cheapest is not always the same.
+// cheapest returns the cheapest free place for a block without a place, and a random place of several such. The comparison leaves out
+// a few places, so that the cheapest is not always the same.
 func (s *search) cheapest(of *board.Session) choice {
 	c := choice{search: s, of: of, byStart: s.StartPoints(of), points: board.Forbidden, to: board.Nowhere}
 	for _, r := range of.Rooms {
@@ -33,9 +33,9 @@ type choice struct {
 	to            board.Place
 }
 
-// compare compares the places in the gaps of a room: each one, or of many the first and the last of each gap and some between.
+// compare compares the places in the gaps of a room: all places, or the first and the last of each gap and some between.
 func (c *choice) compare(r *board.Room, inRoom int) {
-	starts, usage, day, step := c.of.Starts.Times, c.UsageOf(r), 0, 1+c.IntN(1+c.of.Choices()/mostPlaces)
+	starts, usage, day, step := c.of.Starts.Times, c.UsageOf(r), 0, 1+c.IntN(1+(c.of.Choices()-1)/mostPlaces)
 	for _, g := range c.gapsIn(r, c.of) {
 		for i := g.first; i <= g.last; i = max(i+1, min(i+step, g.last)) {
 			points := inRoom + c.byStart[i]

@@ -84,7 +84,7 @@ func Solve(p Problem) Result {
 	running.Wait()
 	for _, cause := range panics {
 		if cause != nil {
-			panic(cause) // For the caller, who can recover it.
+			panic(cause) // The caller can recover this panic, and no panic of another goroutine.
 		}
 	}
 	return slices.MinFunc(results, compare)

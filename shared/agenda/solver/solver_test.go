@@ -98,7 +98,7 @@ func TestTheScoreByDifferenceIsTheFullScore(t *testing.T) {
 	}
 }
 
-// TestTheCheapestPlace is that of a judgement of each place.
+// TestTheCheapestPlace compares the cheapest place of a comparison with the judgements of all places.
 func TestTheCheapestPlace(t *testing.T) {
 	seed := it.Seed(t)
 	for i := range it.Size(200, 2_000) {
@@ -554,7 +554,7 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestAPanicOfASearch becomes one of the caller, who can recover it.
+// TestAPanicOfASearch becomes a panic of the caller. The caller can recover it.
 func TestAPanicOfASearch(t *testing.T) {
 	damaged := solver.Problem{Agenda: conflict.Agenda{Sessions: []*conflict.Session{nil}}}
 	require.Panics(t, func() { solver.Solve(damaged) })

@@ -60,4 +60,6 @@ func TestAProposalLeavesVirtualSessions(t *testing.T) {
 	require.EqualValues(t, 3, made["placed"])
 	require.Equal(t, p.rooms["Big"], p.placed(draft)[other]["room_id"])
 	require.EqualValues(t, 4, p.propose(200, draft, nil)["placed"], "in the draft they have a room now")
+	require.Zero(t, p.propose(200, draft, object{"days": []any{day(9, 9.5)}})["placed"])
+	require.EqualValues(t, 4, p.propose(200, draft, nil)["placed"], "without a place, they find one again")
 }
