@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/live"
 	"lectern/shared/agenda/solver"
 	"lectern/shared/apierr"
@@ -95,9 +96,7 @@ const (
 func (w *Wanted) sessions(a live.Agenda, placed map[string]string) (ids []string, err error) {
 	tops, elsewhere, wanted := make(map[string]string, len(a.Sessions)), map[string]bool{}, map[string]bool{}
 	for _, s := range a.Sessions {
-		tops[s.ID] = cmp.Or(s.Parent, s.ID)
-		lost := placed[s.ID] != "" && !s.TakesTime() // An earlier proposal has found no place.
-		elsewhere[s.ID] = s.Elsewhere && s.Room == "" && !lost
+		tops[s.ID], elsewhere[s.ID] = cmp.Or(s.Parent, s.ID), staysElsewhere(s, placed[s.ID] != "")
 	}
 	named := w.SessionIDs
 	for _, s := range a.Sessions {
@@ -119,4 +118,10 @@ func (w *Wanted) sessions(a live.Agenda, placed map[string]string) (ids []string
 		}
 	}
 	return ids, nil
+}
+
+// staysElsewhere reports whether a session is at another location than a room, and stays there. A placement without times says that
+// an earlier proposal has found no room for the session.
+func staysElsewhere(s *conflict.Session, placed bool) bool {
+	return s.Elsewhere && s.Room == "" && (!placed || s.TakesTime())
 }
