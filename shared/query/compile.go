@@ -1,0 +1,315 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Statement is a query for the engine.
+type Statement struct {
+	// SQL gives all rows, in a total order. Args are its values: texts, float64 and bool.
+	SQL  string
+	Args []any
+	// Results are the columns of a row.
+	Results []Result
+	// Needs are the tables that SQL reads.
+	Needs []*Need
+	// Filters hold for each row of the result.
+	Filters []Filter
+	// Limit is the largest number of rows; 0 for all.
+	Limit int
+}
+
+// Result is a column of the result.
+type Result struct {
+	Name string
+	Type Type
+}
+
+// Need is a table and the columns that a query reads, or a table of pairs.
+type Need struct {
+	Entity  *Entity
+	Columns []*Column
+	// Pairs are the tables of pairs that lead from or to the entity.
+	Pairs []string
+	alias string
+	left  bool
+}
+
+// Filter is a test that each record of an entity in the result passes. The values are as in Statement.Args.
+type Filter struct {
+	Entity   *Entity
+	Column   *Column
+	Operator Operator
+	Values   []any
+}
+
+// compiler makes a statement. After the first mistake the rest does not matter.
+type compiler struct {
+	schema  *Schema
+	query   *Query
+	masked  bool
+	mistake *Error
+	made    Statement
+	from    strings.Builder
+	items   []operand
+	groups  []operand
+	grouped bool
+}
+
+// operand is an operand of the query that the schema knows.
+type operand struct {
+	sql    string
+	typ    Type
+	source *Need
+	column *Column
+}
+
+// Compile returns the statement of a query. For a caller who sees personal data masked, a column with such data can be shown and
+// counted alone. The error is an *Error.
+func (s *Schema) Compile(q *Query, masked bool) (*Statement, error) {
+	c := &compiler{schema: s, query: q, masked: masked}
+	c.grouped = len(q.GroupBy) > 0 || q.Having != nil || slices.ContainsFunc(q.Items, func(i Item) bool { return i.Aggregate != "" })
+	c.made.Limit = q.Limit
+	c.sources()
+	c.findItems()
+	where := c.where()
+	c.findGroups()
+	having := c.having()
+	order := c.order()
+	if c.mistake != nil {
+		return nil, c.mistake
+	}
+	c.made.SQL = "SELECT " + c.list() + " FROM " + c.from.String() + where + c.groupBy() + having + order
+	return &c.made, nil
+}
+
+// fail notes the first mistake.
+func (c *compiler) fail(at Position, found, expected string) {
+	if c.mistake == nil {
+		c.mistake = &Error{at, found, expected, ""}
+	}
+}
+
+// failNear notes the first mistake: an unknown name that may be near a known one.
+func (c *compiler) failNear(name Word, expected string, known []string) {
+	if c.mistake == nil {
+		c.fail(name.At, quote(name.Text), expected)
+		c.mistake.suggest(name.Text, known)
+	}
+}
+
+// sources finds the entities, and joins them by their relations.
+func (c *compiler) sources() {
+	c.add(c.query.From, false)
+	for _, j := range c.query.Joins {
+		c.add(j.Entity, j.Left)
+	}
+}
+
+// add adds an entity: the first, or one that has a relation to the last entity before it that is related.
+func (c *compiler) add(name Word, left bool) {
+	e := c.schema.Find(name.Text)
+	if e == nil {
+		known := c.schema.names()
+		c.failNear(name, "an entity: "+strings.Join(known, ", "), known)
+		return
+	}
+	n := &Need{Entity: e, alias: fmt.Sprint("t", len(c.made.Needs)), left: left}
+	switch {
+	case len(c.made.Needs) == 0:
+		c.from.WriteString(identifier(e.Name) + " AS t0")
+	case slices.ContainsFunc(c.made.Needs, func(n *Need) bool { return n.Entity == e }):
+		c.fail(name.At, quote(name.Text)+" again", "each entity once")
+	default:
+		c.join(n, name.At)
+	}
+	c.made.Needs = append(c.made.Needs, n)
+	for _, key := range e.Key {
+		n.use(e.Column(key))
+	}
+}
+
+// join writes the join of an entity.
+func (c *compiler) join(n *Need, at Position) {
+	for _, other := range slices.Backward(c.made.Needs) {
+		r, reversed, ok := relation(other.Entity, n.Entity)
+		if !ok {
+			continue
+		}
+		kind := " JOIN "
+		if n.left {
+			kind = " LEFT JOIN "
+		}
+		table := kind + identifier(n.Entity.Name) + " AS " + n.alias + " ON "
+		if r.Through == "" {
+			from, to := r.Column, r.ToColumn
+			if reversed {
+				from, to = to, from
+			}
+			c.from.WriteString(table + other.read(from) + " = " + n.read(to))
+			return
+		}
+		near, far := From, To
+		if reversed {
+			near, far = To, From
+		}
+		n.Pairs = append(n.Pairs, r.Through)
+		pairs := "p" + n.alias
+		c.from.WriteString(kind + identifier(r.Through) + " AS " + pairs + " ON " + pairs + "." + near + " = " + other.alias + "." + Row)
+		c.from.WriteString(table + n.alias + "." + Row + " = " + pairs + "." + far)
+		return
+	}
+	first := c.made.Needs[0].Entity
+	c.fail(at, quote(n.Entity.Name), "an entity that is related to "+first.Name+": "+strings.Join(c.schema.related(first), ", "))
+}
+
+// read returns the SQL of a column, and notes that the query needs it.
+func (n *Need) read(name string) string {
+	n.use(n.Entity.Column(name))
+	return n.alias + "." + identifier(name)
+}
+
+// use notes a column that the query needs.
+func (n *Need) use(c *Column) {
+	if !slices.Contains(n.Columns, c) {
+		n.Columns = append(n.Columns, c)
+	}
+}
+
+// identifier returns a name as SQL has it.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// findItems finds the columns of the result.
+func (c *compiler) findItems() {
+	q := c.query
+	if len(q.Items) == 0 && c.grouped {
+		c.fail(q.From.At, "all fields", "the fields of GROUP BY and aggregates in SELECT")
+	}
+	if len(q.Items) == 0 {
+		for _, n := range c.made.Needs {
+			for _, column := range n.Entity.Columns {
+				c.item(operand{n.read(column.Name), column.Type, n, column}, n.Entity.Singular+"."+column.Name, q.From.At)
+			}
+		}
+	}
+	for _, i := range q.Items {
+		o := c.resolve(i.Operand, inSelect)
+		name := i.As
+		if name == "" {
+			name = o.name(i.Operand)
+		}
+		c.item(o, name, i.At)
+	}
+}
+
+// item adds a column of the result.
+func (c *compiler) item(o operand, name string, at Position) {
+	if slices.ContainsFunc(c.made.Results, func(r Result) bool { return r.Name == name }) {
+		c.fail(at, quote(name)+" again", "another name with AS")
+	}
+	c.items = append(c.items, o)
+	c.made.Results = append(c.made.Results, Result{name, o.typ})
+}
+
+// list returns the SQL of the columns of the result.
+func (c *compiler) list() string {
+	texts := make([]string, len(c.items))
+	for i, o := range c.items {
+		texts[i] = o.sql
+	}
+	list := strings.Join(texts, ", ")
+	if c.query.Distinct {
+		return "DISTINCT " + list
+	}
+	return list
+}
+
+// where returns the SQL of WHERE.
+func (c *compiler) where() string {
+	if c.query.Where == nil {
+		return ""
+	}
+	c.filters(c.query.Where)
+	return " WHERE " + c.condition(c.query.Where, inWhere)
+}
+
+// findGroups finds the fields of GROUP BY. Each other field of SELECT must be in an aggregate.
+func (c *compiler) findGroups() {
+	for _, g := range c.query.GroupBy {
+		c.groups = append(c.groups, c.resolve(g, inGroupBy))
+	}
+	for i, item := range c.query.Items {
+		c.requireGrouped(c.items[i], item.Operand)
+	}
+}
+
+// requireGrouped refuses a field outside of aggregates that GROUP BY does not name.
+func (c *compiler) requireGrouped(o operand, as Operand) {
+	if c.grouped && as.Aggregate == "" && !slices.ContainsFunc(c.groups, o.is) {
+		c.fail(as.At, quote(as.Field), "an aggregate, or a field of GROUP BY")
+	}
+}
+
+// groupBy returns the SQL of GROUP BY.
+func (c *compiler) groupBy() string {
+	if len(c.groups) == 0 {
+		return ""
+	}
+	texts := make([]string, len(c.groups))
+	for i, g := range c.groups {
+		texts[i] = g.sql
+	}
+	return " GROUP BY " + strings.Join(texts, ", ")
+}
+
+// having returns the SQL of HAVING.
+func (c *compiler) having() string {
+	if c.query.Having == nil {
+		return ""
+	}
+	return " HAVING " + c.condition(c.query.Having, inHaving)
+}
+
+// order returns the SQL of ORDER BY. The order is total: what tells rows apart comes last.
+func (c *compiler) order() string {
+	var keys []string
+	for _, k := range c.query.OrderBy {
+		o := c.resolve(k.Operand, inOrderBy)
+		if c.query.Distinct && !slices.ContainsFunc(c.items, o.is) {
+			c.fail(k.At, quote(k.Field), "a field of SELECT, since the query is DISTINCT")
+		}
+		key := o.sql
+		if o.typ == String {
+			key += " COLLATE NOCASE"
+		}
+		if k.Desc {
+			key += " DESC"
+		}
+		keys = append(keys, key)
+	}
+	switch {
+	case c.query.Distinct:
+		keys = appendSQL(keys, c.items)
+	case c.grouped:
+		keys = appendSQL(keys, c.groups)
+	default:
+		for _, n := range c.made.Needs {
+			for _, key := range n.Entity.Key {
+				keys = append(keys, n.read(key))
+			}
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return " ORDER BY " + strings.Join(keys, ", ")
+}
+
+func appendSQL(keys []string, operands []operand) []string {
+	for _, o := range operands {
+		keys = append(keys, o.sql)
+	}
+	return keys
+}

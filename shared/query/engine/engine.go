@@ -1,0 +1,206 @@
+// Package engine runs the statements of queries over tables in memory (docs/decisions/0052). A database is for one request, and for
+// one goroutine at a time. SQLite runs in it as WebAssembly, so its memory is a part of the heap of Go.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"lectern/shared/query"
+)
+
+// Limits bound a database.
+type Limits struct {
+	// Bytes bound the memory of tables and of all that a statement keeps.
+	Bytes int64
+	// Steps bound the instructions that all calls of Select take together.
+	Steps int64
+}
+
+// The errors of a database at its limits, beside that of the context.
+var (
+	ErrMemory = errors.New("engine: the query takes too much memory")
+	ErrSteps  = errors.New("engine: the query takes too many steps")
+)
+
+// Database has tables in memory.
+type Database struct {
+	conn  *sqlite3.Conn
+	steps steps
+	// known are the tables that a statement may read.
+	known map[string]bool
+	// sealed reports whether a statement was run: then the tables no longer change.
+	sealed bool
+}
+
+// stepsAtOnce is how many steps SQLite takes between two looks at the context.
+const stepsAtOnce = 1000
+
+// steps is a context that ends after a number of looks, too.
+type steps struct {
+	context.Context
+	left int64
+}
+
+// Err returns the error of the context, or ErrSteps.
+func (s *steps) Err() error {
+	if s.left--; s.left < 0 {
+		return ErrSteps
+	}
+	return s.Context.Err()
+}
+
+// Open returns an empty database. A statement ends with the context. The caller closes the database.
+func Open(ctx context.Context, l Limits) (d *Database, err error) {
+	d = &Database{steps: steps{ctx, l.Steps / stepsAtOnce}, known: map[string]bool{}}
+	defer d.recover(&err)
+	if d.conn, err = sqlite3.Open(":memory:"); err != nil {
+		return nil, err
+	}
+	d.conn.HardHeapLimit(l.Bytes)
+	d.conn.SetInterrupt(ctx)
+	for _, f := range []struct {
+		name string
+		of   func(text, pattern string) bool
+	}{{query.LikeFunction, like}, {query.ContainsFunction, strings.Contains}} {
+		if err := d.conn.CreateFunction(f.name, 2, sqlite3.DETERMINISTIC, onText(f.of)); err != nil {
+			return nil, err
+		}
+	}
+	if err := d.conn.Exec("PRAGMA temp_store = MEMORY"); err != nil {
+		return nil, err
+	}
+	if _, err := d.conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true); err != nil {
+		return nil, err
+	}
+	return d, d.conn.SetAuthorizer(d.authorize)
+}
+
+// Close gives the memory back.
+func (d *Database) Close() error { return d.conn.Close() }
+
+// recover turns a panic of SQLite without memory into an error. The database is of no use after it.
+func (d *Database) recover(err *error) {
+	if cause := recover(); cause != nil {
+		if e, ok := cause.(error); !ok || !strings.Contains(e.Error(), "out of memory") {
+			panic(cause)
+		}
+		*err = ErrMemory
+	}
+}
+
+// refine returns the error of a limit for the error of SQLite that the limit has caused.
+func (d *Database) refine(err error) error {
+	switch {
+	case errors.Is(err, sqlite3.INTERRUPT) && d.steps.left < 0:
+		return ErrSteps
+	case errors.Is(err, sqlite3.INTERRUPT):
+		return d.steps.Context.Err()
+	case errors.Is(err, sqlite3.NOMEM), errors.Is(err, sqlite3.TOOBIG), errors.Is(err, sqlite3.FULL):
+		return ErrMemory
+	default:
+		return err
+	}
+}
+
+// authorize allows statements to read the known tables and to call known functions, and nothing else. Until the first statement it
+// allows to make and fill tables, too.
+func (d *Database) authorize(action sqlite3.AuthorizerActionCode, first, second, _, _ string) sqlite3.AuthorizerReturnCode {
+	allowed := false
+	switch action {
+	case sqlite3.AUTH_SELECT:
+		allowed = true
+	case sqlite3.AUTH_READ:
+		allowed = d.known[first]
+	case sqlite3.AUTH_FUNCTION:
+		allowed = functions[second]
+	}
+	if allowed || !d.sealed {
+		return sqlite3.AUTH_OK
+	}
+	return sqlite3.AUTH_DENY
+}
+
+// functions are the functions that statements call.
+var functions = map[string]bool{
+	"count": true, "sum": true, "avg": true, "min": true, "max": true, query.LikeFunction: true, query.ContainsFunction: true,
+}
+
+// identifier returns a name as SQL has it.
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Table is a table that is filled.
+type Table struct {
+	database *Database
+	insert   *sqlite3.Stmt
+}
+
+// Create makes a table with a column for the number of the row and the named columns.
+func (d *Database) Create(name string, columns []string) (t *Table, err error) {
+	made := query.Row + " INTEGER PRIMARY KEY"
+	for _, c := range columns {
+		made += ", " + identifier(c)
+	}
+	return d.create(name, "("+made+")", len(columns)+1)
+}
+
+// CreatePairs makes a table of pairs.
+func (d *Database) CreatePairs(name string) (t *Table, err error) {
+	defer d.recover(&err)
+	t, err = d.create(name, fmt.Sprintf("(%s, %s, PRIMARY KEY (%s, %s)) WITHOUT ROWID", query.From, query.To, query.From, query.To), 2)
+	if err == nil {
+		err = d.refine(d.conn.Exec("CREATE INDEX " + identifier(name+" by "+query.To) + " ON " + identifier(name) + " (" + query.To + ")"))
+	}
+	return t, err
+}
+
+func (d *Database) create(name, definition string, columns int) (t *Table, err error) {
+	defer d.recover(&err)
+	if err := d.conn.Exec("CREATE TABLE " + identifier(name) + " " + definition); err != nil {
+		return nil, d.refine(err)
+	}
+	d.known[name] = true
+	values := strings.TrimSuffix(strings.Repeat("?, ", columns), ", ")
+	insert, _, err := d.conn.Prepare("INSERT OR IGNORE INTO " + identifier(name) + " VALUES (" + values + ")")
+	return &Table{d, insert}, d.refine(err)
+}
+
+// Insert adds a row: texts, float64, int64, bool and nil.
+func (t *Table) Insert(row ...any) (err error) {
+	defer t.database.recover(&err)
+	if err := bind(t.insert, row); err != nil {
+		return t.database.refine(err)
+	}
+	return t.database.refine(t.insert.Exec())
+}
+
+// Done ends the filling of the table.
+func (t *Table) Done() error { return t.insert.Close() }
+
+// bind sets the values of a statement.
+func bind(s *sqlite3.Stmt, values []any) (err error) {
+	for i, v := range values {
+		switch v := v.(type) {
+		case nil:
+			err = s.BindNull(i + 1)
+		case string:
+			err = s.BindText(i+1, v)
+		case float64:
+			err = s.BindFloat(i+1, v)
+		case int64:
+			err = s.BindInt64(i+1, v)
+		case bool:
+			err = s.BindBool(i+1, v)
+		default:
+			err = fmt.Errorf("engine: a value of type %T", v)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

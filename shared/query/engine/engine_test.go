@@ -1,0 +1,141 @@
+package engine_test
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/shared/query"
+	"lectern/shared/query/engine"
+)
+
+// numbers returns a database with a table "t" of n rows with a number and a text.
+func numbers(ctx context.Context, t *testing.T, n int, l engine.Limits) *engine.Database {
+	t.Helper()
+	db, err := engine.Open(ctx, l)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	table, err := db.Create("t", []string{"n", "text"})
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, table.Insert(int64(i), float64(i), strings.Repeat("x", 100)))
+	}
+	require.NoError(t, table.Done())
+	return db
+}
+
+// sql is a statement with one text as the result.
+func sql(text string, args ...any) *query.Statement {
+	return &query.Statement{SQL: text, Args: args, Results: []query.Result{{Name: "x", Type: query.String}}}
+}
+
+// heavy combines all rows of t with each other three times.
+const heavy = "SELECT a.n FROM t AS a, t AS b, t AS c ORDER BY a.n + b.n + c.n"
+
+// TestLimits end a statement with an error that names the limit.
+func TestLimits(t *testing.T) {
+	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40}
+	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000}).Select(sql(heavy), 0, 10)
+	require.ErrorIs(t, err, engine.ErrSteps)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = numbers(ctx, t, 2_000, plenty).Select(sql(heavy), 0, 10)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40}
+	_, err = numbers(t.Context(), t, 10_000, memory).Select(sql("SELECT a.text || b.n FROM t AS a, t AS b ORDER BY 1"), 0, 10)
+	require.ErrorIs(t, err, engine.ErrMemory)
+	db, err := engine.Open(t.Context(), memory)
+	require.NoError(t, err)
+	defer db.Close()
+	table, err := db.Create("t", []string{"text"})
+	require.NoError(t, err)
+	for i := int64(0); err == nil && i < 100; i++ {
+		err = table.Insert(i, strings.Repeat("x", 1<<20))
+	}
+	require.ErrorIs(t, err, engine.ErrMemory)
+}
+
+// TestTheMemoryComesBack after many databases, also of those that had too little.
+func TestTheMemoryComesBack(t *testing.T) {
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	use := func() {
+		db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 1 << 20, Steps: 1 << 30})
+		_, err := db.Select(sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
+		require.ErrorIs(t, err, engine.ErrMemory)
+		require.NoError(t, db.Close())
+	}
+	use()
+	before := heap()
+	for range 100 {
+		use()
+	}
+	require.Less(t, heap(), before+(20<<20))
+}
+
+// TestOnlySelectsOfTables: a statement that reads or does anything else is refused by the authorizer, should one ever get so far.
+func TestOnlySelectsOfTables(t *testing.T) {
+	for _, text := range []string{
+		"SELECT name FROM sqlite_schema", "SELECT sql FROM sqlite_master", "SELECT name FROM pragma_table_info('t')", "SELECT * FROM json_each('[1]')",
+		"WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r", "SELECT randomblob(10)", "SELECT hex(n) FROM t",
+		"SELECT sqlite_version()", "SELECT load_extension('x')", "SELECT n FROM other",
+	} {
+		_, err := numbers(t.Context(), t, 3, limits).Select(sql(text), 0, 10)
+		require.Error(t, err, text)
+	}
+	for _, text := range []string{"PRAGMA table_info(t)", "ATTACH ':memory:' AS x", "DROP TABLE t", "DELETE FROM t", "SELECT n FROM t; SELECT n FROM t", "VACUUM"} {
+		_, err := numbers(t.Context(), t, 3, limits).Select(sql(text), 0, 10)
+		require.Error(t, err, text)
+	}
+	db := numbers(t.Context(), t, 3, limits)
+	_, err := db.Select(sql("SELECT n FROM t"), 0, 10)
+	require.NoError(t, err)
+	_, err = db.Create("late", nil)
+	require.Error(t, err, "tables do not change after the first statement")
+}
+
+// TestTextsOfAnyForm go in and out as values.
+func TestTextsOfAnyForm(t *testing.T) {
+	db, err := engine.Open(t.Context(), limits)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	table, err := db.Create(`a "table"`, []string{`col"umn`})
+	require.NoError(t, err)
+	texts := []string{"", "'; DROP TABLE t; --", "a\x00b", "日本", `"`, "\xff"}
+	for i, text := range texts {
+		require.NoError(t, table.Insert(int64(i), text))
+	}
+	require.NoError(t, table.Done())
+	for _, text := range texts {
+		page, err := db.Select(sql(`SELECT "col""umn" FROM "a ""table""" WHERE "col""umn" = ?`, text), 0, 10)
+		require.NoError(t, err)
+		require.Equal(t, engine.Page{Rows: [][]any{{text}}, Total: 1}, page)
+	}
+}
+
+// BenchmarkQueries measures filling tables with 10,000 sessions and people, and the statements of the issue's figures.
+func BenchmarkQueries(b *testing.B) {
+	for b.Loop() {
+		db, err := engine.Open(context.Background(), limits)
+		require.NoError(b, err)
+		table, err := db.Create("t", []string{"a", "b", "c", "d"})
+		require.NoError(b, err)
+		for i := range int64(10_000) {
+			require.NoError(b, table.Insert(i, "a text of some length", float64(i%7), "another", nil))
+		}
+		require.NoError(b, table.Done())
+		_, err = db.Select(&query.Statement{SQL: "SELECT a FROM t WHERE b = 3 ORDER BY a COLLATE NOCASE, c", Results: []query.Result{{Type: query.String}}}, 0, 25)
+		require.NoError(b, err)
+		require.NoError(b, db.Close())
+	}
+}

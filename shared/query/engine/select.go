@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"lectern/shared/query"
+)
+
+// Page is a part of a result.
+type Page struct {
+	// Rows have the values of the results: texts, float64, bool and nil.
+	Rows [][]any
+	// Total is the number of rows of the whole result.
+	Total int
+}
+
+// Select runs a statement, and returns the rows of a page after some others. After the first statement the tables no longer change.
+func (d *Database) Select(s *query.Statement, after, most int) (page Page, err error) {
+	defer d.recover(&err)
+	d.sealed = true
+	d.conn.SetInterrupt(&d.steps)
+	limit := math.MaxInt32
+	if s.Limit > 0 {
+		limit = s.Limit
+	}
+	err = d.each("SELECT count(*) FROM ("+s.SQL+" LIMIT "+fmt.Sprint(limit)+")", s.Args, func(found *sqlite3.Stmt) {
+		page.Total = found.ColumnInt(0)
+	})
+	if err != nil {
+		return page, err
+	}
+	if most = min(most, limit-after); most <= 0 || after >= page.Total {
+		return page, nil
+	}
+	err = d.each(fmt.Sprintf("%s LIMIT %d OFFSET %d", s.SQL, most, after), s.Args, func(found *sqlite3.Stmt) {
+		row := make([]any, len(s.Results))
+		for i, r := range s.Results {
+			row[i] = valueOf(found, i, r.Type)
+		}
+		page.Rows = append(page.Rows, row)
+	})
+	return page, err
+}
+
+// each calls a function for each row of a statement.
+func (d *Database) each(sql string, args []any, do func(*sqlite3.Stmt)) error {
+	found, tail, err := d.conn.Prepare(sql)
+	if err != nil {
+		return d.refine(fmt.Errorf("%w: %s", err, sql))
+	}
+	defer found.Close()
+	if strings.TrimSpace(tail) != "" {
+		return fmt.Errorf("engine: more than one statement: %s", sql)
+	}
+	if err := bind(found, args); err != nil {
+		return d.refine(err)
+	}
+	for found.Step() {
+		do(found)
+	}
+	return d.refine(found.Err())
+}
+
+// valueOf returns a value of a row.
+func valueOf(s *sqlite3.Stmt, i int, typ query.Type) any {
+	switch s.ColumnType(i) {
+	case sqlite3.NULL:
+		return nil
+	case sqlite3.TEXT:
+		return s.ColumnText(i)
+	default:
+		if typ == query.Bool {
+			return s.ColumnBool(i)
+		}
+		return s.ColumnFloat(i)
+	}
+}
+
+// onText returns a function of SQLite that asks a function for a text and a pattern in small letters. Without a text the result is
+// NULL.
+func onText(of func(text, pattern string) bool) sqlite3.ScalarFunction {
+	return func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		if arg[0].Type() == sqlite3.NULL {
+			ctx.ResultNull()
+			return
+		}
+		ctx.ResultBool(of(strings.ToLower(arg[0].Text()), arg[1].Text()))
+	}
+}
+
+// like reports whether a text has the form of a pattern: % stands for any characters, _ for one. The time is at most the product of
+// both lengths.
+func like(text, pattern string) bool {
+	t, p := []rune(text), []rune(pattern)
+	i, j, star, mark := 0, 0, -1, 0
+	for i < len(t) {
+		switch {
+		case j < len(p) && p[j] == '%':
+			star, mark = j, i
+			j++
+		case j < len(p) && (p[j] == '_' || p[j] == t[i]):
+			i++
+			j++
+		case star >= 0:
+			mark++
+			i, j = mark, star+1
+		default:
+			return false
+		}
+	}
+	for j < len(p) && p[j] == '%' {
+		j++
+	}
+	return j == len(p)
+}

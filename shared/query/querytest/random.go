@@ -1,0 +1,157 @@
+package querytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"lectern/shared/query"
+)
+
+// writer writes a random query.
+type writer struct {
+	*rand.Rand
+	entities []*query.Entity
+}
+
+// Query returns the text of a random query. Some have a mistake of names, types or groups.
+func Query(r *rand.Rand) string {
+	w := &writer{Rand: r, entities: []*query.Entity{one(r, Schema.Entities...)}}
+	if w.IntN(6) == 0 {
+		return w.find()
+	}
+	var joins strings.Builder
+	for range w.IntN(3) {
+		e := one(r, Schema.Entities...)
+		w.entities = append(w.entities, e)
+		joins.WriteString(one(r, " JOIN ", " left join ") + w.name(e))
+	}
+	var items, groups string
+	switch w.IntN(4) {
+	case 0:
+		items = "*"
+	case 1:
+		key := w.field()
+		items = key + ", " + w.aggregate() + " AS n"
+		groups = " GROUP BY " + key + one(r, "", " HAVING "+w.test("n")+" OR "+w.test(w.aggregate()))
+	case 2:
+		items = w.aggregate() + ", COUNT(*)"
+	default:
+		items = one(r, "", "DISTINCT ") + w.field() + " AS first, " + w.field() + " AS second"
+	}
+	text := "SELECT " + items + " FROM " + w.name(w.entities[0]) + joins.String() + w.where() + groups
+	if w.IntN(2) == 0 {
+		text += " ORDER BY " + one(r, "first", "n", w.field()) + one(r, "", " DESC", " asc")
+	}
+	return text + w.limit()
+}
+
+func (w *writer) limit() string {
+	if w.IntN(4) > 0 {
+		return ""
+	}
+	return fmt.Sprint(" LIMIT ", 1+w.IntN(6))
+}
+
+func (w *writer) find() string {
+	text := "FIND " + w.name(w.entities[0])
+	if w.IntN(2) == 0 {
+		e := one(w.Rand, Schema.Entities...)
+		w.entities = append(w.entities, e)
+		text += " WITH " + w.name(e)
+	}
+	return text + w.where() + w.limit()
+}
+
+func (w *writer) name(e *query.Entity) string {
+	return one(w.Rand, e.Name, e.Singular, strings.ToUpper(e.Name))
+}
+
+// column returns a column of an entity of the query.
+func (w *writer) column() (*query.Entity, *query.Column) {
+	e := one(w.Rand, w.entities...)
+	return e, one(w.Rand, e.Columns...)
+}
+
+func (w *writer) field() string {
+	e, c := w.column()
+	if w.IntN(60) == 0 {
+		return e.Singular + "." + c.Name + "x"
+	}
+	return one(w.Rand, e.Name, e.Singular) + "." + c.Name
+}
+
+func (w *writer) aggregate() string {
+	e, c := w.column()
+	if w.IntN(3) == 0 {
+		return "COUNT(*)"
+	}
+	return one(w.Rand, "COUNT", "SUM", "min", "MAX", "AVG") + "(" + one(w.Rand, "", "DISTINCT ") + e.Singular + "." + c.Name + ")"
+}
+
+func (w *writer) where() string {
+	if w.IntN(3) == 0 {
+		return ""
+	}
+	return " WHERE " + w.condition(3)
+}
+
+func (w *writer) condition(depth int) string {
+	if depth == 0 || w.IntN(2) == 0 {
+		e, c := w.column()
+		return w.compare(e.Singular+"."+c.Name, c)
+	}
+	switch a, b := w.condition(depth-1), w.condition(depth-1); w.IntN(4) {
+	case 0:
+		return a + " AND " + b
+	case 1:
+		return a + " OR " + b
+	case 2:
+		return "(" + a + " OR " + b + ") AND " + one(w.Rand, "", "NOT ") + "(" + b + ")"
+	default:
+		return "NOT " + a
+	}
+}
+
+// test returns a comparison of an operand with a number.
+func (w *writer) test(operand string) string {
+	return operand + one(w.Rand, " > ", " <= ", " = ", " != ") + one(w.Rand, "0", "1", "2", "20.5")
+}
+
+// compare returns a comparison of a column with values, mostly of its type.
+func (w *writer) compare(operand string, c *query.Column) string {
+	if w.IntN(40) == 0 {
+		c = &query.Column{Type: query.Float}
+	}
+	a, b := w.literal(c), w.literal(c)
+	switch w.IntN(7) {
+	case 0:
+		return operand + one(w.Rand, " IN (", " NOT IN (") + a + ", " + b + ")"
+	case 1:
+		return operand + one(w.Rand, " IS NULL", " IS NOT NULL")
+	case 2:
+		return operand + one(w.Rand, " BETWEEN ", " not between ") + a + " AND " + b
+	case 3:
+		return operand + one(w.Rand, " LIKE ", " NOT LIKE ") + one(w.Rand, "'G%'", "'%O%'", "'_'", "'%zür%'", "'a_b'", "'%'", "''")
+	case 4:
+		return operand + one(w.Rand, " CONTAINS ", " NOT CONTAINS ") + one(w.Rand, "'g'", "''", "'%'", "'ÜR'", "''''")
+	default:
+		return operand + one(w.Rand, "=", " != ", "<>", " < ", "<=", " > ", ">=") + a
+	}
+}
+
+func (w *writer) literal(c *query.Column) string {
+	switch v := value(w.Rand, c).(type) {
+	case nil:
+		return one(w.Rand, "'x'", "20")
+	case string:
+		if c.Type == query.Time {
+			return "'" + one(w.Rand, v, v[:10], v[:16], v[:19]+"+02:00") + "'"
+		}
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	case bool:
+		return strings.ToUpper(fmt.Sprint(v))
+	default:
+		return fmt.Sprint(v)
+	}
+}
