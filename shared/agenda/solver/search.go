@@ -21,8 +21,7 @@ type search struct {
 	clocksChange bool
 	// The moves take place between begin and end. Some time before the deadline is left for reasons.
 	begin, end time.Time
-	// movable are the first sessions of the blocks with places to choose from: those with few places first, then those with many
-	// people.
+	// movable are the first sessions of the blocks with places to choose from, the most constrained first.
 	movable []*board.Session
 	// interrupted reports whether the time ended before each block was tried.
 	interrupted bool
@@ -84,10 +83,13 @@ func newSearch(p Problem, stream uint64) *search {
 			s.movable = append(s.movable, of)
 		}
 	}
-	slices.SortStableFunc(s.movable, func(x, y *board.Session) int {
-		return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
-	})
+	slices.SortStableFunc(s.movable, byFreedom)
 	return s
+}
+
+// byFreedom compares blocks: few places come first, then many people.
+func byFreedom(x, y *board.Session) int {
+	return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
 // over reports whether the time is over.
