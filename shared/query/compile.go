@@ -15,8 +15,6 @@ type Statement struct {
 	Results []Result
 	// Needs are the tables that SQL reads.
 	Needs []*Need
-	// Filters hold for each row of the result.
-	Filters []Filter
 	// Limit is the largest number of rows; 0 for all.
 	Limit int
 }
@@ -35,14 +33,6 @@ type Need struct {
 	Pairs []string
 	alias string
 	left  bool
-}
-
-// Filter is a test that each record of an entity in the result passes. The values are as in Statement.Args.
-type Filter struct {
-	Entity   *Entity
-	Column   *Column
-	Operator Operator
-	Values   []any
 }
 
 // compiler makes a statement. After the first mistake the rest does not matter.
@@ -74,9 +64,9 @@ func (s *Schema) Compile(q *Query, masked bool) (*Statement, error) {
 	c.made.Limit = q.Limit
 	c.sources()
 	c.findItems()
-	where := c.where()
+	where := c.optional(q.Where, inWhere)
 	c.findGroups()
-	having := c.having()
+	having := c.optional(q.Having, inHaving)
 	order := c.order()
 	if c.mistake != nil {
 		return nil, c.mistake
@@ -119,7 +109,7 @@ func (c *compiler) add(name Word, left bool) {
 	n := &Need{Entity: e, alias: fmt.Sprint("t", len(c.made.Needs)), left: left}
 	switch {
 	case len(c.made.Needs) == 0:
-		c.from.WriteString(identifier(e.Name) + " AS t0")
+		c.from.WriteString(Identifier(e.Name) + " AS t0")
 	case slices.ContainsFunc(c.made.Needs, func(n *Need) bool { return n.Entity == e }):
 		c.fail(name.At, quote(name.Text)+" again", "each entity once")
 	default:
@@ -142,7 +132,7 @@ func (c *compiler) join(n *Need, at Position) {
 		if n.left {
 			kind = " LEFT JOIN "
 		}
-		table := kind + identifier(n.Entity.Name) + " AS " + n.alias + " ON "
+		table := kind + Identifier(n.Entity.Name) + " AS " + n.alias + " ON "
 		if r.Through == "" {
 			from, to := r.Column, r.ToColumn
 			if reversed {
@@ -157,7 +147,7 @@ func (c *compiler) join(n *Need, at Position) {
 		}
 		n.Pairs = append(n.Pairs, r.Through)
 		pairs := "p" + n.alias
-		c.from.WriteString(kind + identifier(r.Through) + " AS " + pairs + " ON " + pairs + "." + near + " = " + other.alias + "." + Row)
+		c.from.WriteString(kind + Identifier(r.Through) + " AS " + pairs + " ON " + pairs + "." + near + " = " + other.alias + "." + Row)
 		c.from.WriteString(table + n.alias + "." + Row + " = " + pairs + "." + far)
 		return
 	}
@@ -168,7 +158,7 @@ func (c *compiler) join(n *Need, at Position) {
 // read returns the SQL of a column, and notes that the query needs it.
 func (n *Need) read(name string) string {
 	n.use(n.Entity.Column(name))
-	return n.alias + "." + identifier(name)
+	return n.alias + "." + Identifier(name)
 }
 
 // use notes a column that the query needs.
@@ -178,8 +168,20 @@ func (n *Need) use(c *Column) {
 	}
 }
 
-// identifier returns a name as SQL has it.
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// Identifier returns a name as SQL has it.
+func Identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Placeholders returns the SQL of n values with commas between.
+func Placeholders(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// sqlOf returns the SQL of operands.
+func sqlOf(operands []operand) []string {
+	texts := make([]string, len(operands))
+	for i, o := range operands {
+		texts[i] = o.sql
+	}
+	return texts
+}
 
 // findItems finds the columns of the result.
 func (c *compiler) findItems() {
@@ -215,24 +217,19 @@ func (c *compiler) item(o operand, name string, at Position) {
 
 // list returns the SQL of the columns of the result.
 func (c *compiler) list() string {
-	texts := make([]string, len(c.items))
-	for i, o := range c.items {
-		texts[i] = o.sql
-	}
-	list := strings.Join(texts, ", ")
+	list := strings.Join(sqlOf(c.items), ", ")
 	if c.query.Distinct {
 		return "DISTINCT " + list
 	}
 	return list
 }
 
-// where returns the SQL of WHERE.
-func (c *compiler) where() string {
-	if c.query.Where == nil {
+// optional returns the SQL of a clause with a condition; empty without a condition.
+func (c *compiler) optional(of Condition, in clause) string {
+	if of == nil {
 		return ""
 	}
-	c.filters(c.query.Where)
-	return " WHERE " + c.condition(c.query.Where, inWhere)
+	return " " + string(in) + " " + c.condition(of, in)
 }
 
 // findGroups finds the fields of GROUP BY. Each other field of SELECT must be in an aggregate.
@@ -257,19 +254,7 @@ func (c *compiler) groupBy() string {
 	if len(c.groups) == 0 {
 		return ""
 	}
-	texts := make([]string, len(c.groups))
-	for i, g := range c.groups {
-		texts[i] = g.sql
-	}
-	return " GROUP BY " + strings.Join(texts, ", ")
-}
-
-// having returns the SQL of HAVING.
-func (c *compiler) having() string {
-	if c.query.Having == nil {
-		return ""
-	}
-	return " HAVING " + c.condition(c.query.Having, inHaving)
+	return " GROUP BY " + strings.Join(sqlOf(c.groups), ", ")
 }
 
 // order returns the SQL of ORDER BY. The order is total: what tells rows apart comes last.
@@ -291,9 +276,9 @@ func (c *compiler) order() string {
 	}
 	switch {
 	case c.query.Distinct:
-		keys = appendSQL(keys, c.items)
+		keys = append(keys, sqlOf(c.items)...)
 	case c.grouped:
-		keys = appendSQL(keys, c.groups)
+		keys = append(keys, sqlOf(c.groups)...)
 	default:
 		for _, n := range c.made.Needs {
 			for _, key := range n.Entity.Key {
@@ -305,11 +290,4 @@ func (c *compiler) order() string {
 		return ""
 	}
 	return " ORDER BY " + strings.Join(keys, ", ")
-}
-
-func appendSQL(keys []string, operands []operand) []string {
-	for _, o := range operands {
-		keys = append(keys, o.sql)
-	}
-	return keys
 }

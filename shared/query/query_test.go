@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/querytest"
 	"lectern/shared/query"
-	"lectern/shared/query/querytest"
 )
 
 // compile returns the statement of a text for a caller who sees personal data, or the error.

@@ -51,7 +51,7 @@ func (c *compiler) test(t *Test, in clause) string {
 	case Null:
 		return o.sql + " IS " + not + "NULL"
 	case In:
-		return o.sql + " " + not + "IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(values)), ", ") + ")"
+		return o.sql + " " + not + "IN (" + Placeholders(len(values)) + ")"
 	case Between:
 		return o.sql + " " + not + "BETWEEN ? AND ?"
 	case Like:
@@ -121,21 +121,4 @@ func inLayouts(text, as, expected string, layouts ...string) (any, string) {
 		}
 	}
 	return nil, expected
-}
-
-// filters notes the tests that each row must pass.
-func (c *compiler) filters(of Condition) {
-	if every, ok := of.(*Every); ok {
-		for _, one := range every.Of {
-			c.filters(one)
-		}
-	}
-	t, ok := of.(*Test)
-	if !ok || t.Not || t.Aggregate != "" || c.mistake != nil {
-		return
-	}
-	// A left join whose row is filtered stands no longer in the result, so a filter holds for it too.
-	if o := c.resolve(t.Operand, inWhere); o.column != nil && t.Operator != Null {
-		c.made.Filters = append(c.made.Filters, Filter{o.source.Entity, o.column, t.Operator, c.values(t, o.typ)})
-	}
 }

@@ -130,9 +130,6 @@ var functions = map[string]bool{
 	"count": true, "sum": true, "avg": true, "min": true, "max": true, query.LikeFunction: true, query.ContainsFunction: true,
 }
 
-// identifier returns a name as SQL has it.
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 // Table is a table that is filled.
 type Table struct {
 	database *Database
@@ -143,7 +140,7 @@ type Table struct {
 func (d *Database) Create(name string, columns []string) (t *Table, err error) {
 	made := query.Row + " INTEGER PRIMARY KEY"
 	for _, c := range columns {
-		made += ", " + identifier(c)
+		made += ", " + query.Identifier(c)
 	}
 	return d.create(name, "("+made+")", len(columns)+1)
 }
@@ -153,19 +150,19 @@ func (d *Database) CreatePairs(name string) (t *Table, err error) {
 	defer d.recover(&err)
 	t, err = d.create(name, fmt.Sprintf("(%s, %s, PRIMARY KEY (%s, %s)) WITHOUT ROWID", query.From, query.To, query.From, query.To), 2)
 	if err == nil {
-		err = d.refine(d.conn.Exec("CREATE INDEX " + identifier(name+" by "+query.To) + " ON " + identifier(name) + " (" + query.To + ")"))
+		index, table := query.Identifier(name+" by "+query.To), query.Identifier(name)
+		err = d.refine(d.conn.Exec("CREATE INDEX " + index + " ON " + table + " (" + query.To + ")"))
 	}
 	return t, err
 }
 
 func (d *Database) create(name, definition string, columns int) (t *Table, err error) {
 	defer d.recover(&err)
-	if err := d.conn.Exec("CREATE TABLE " + identifier(name) + " " + definition); err != nil {
+	if err := d.conn.Exec("CREATE TABLE " + query.Identifier(name) + " " + definition); err != nil {
 		return nil, d.refine(err)
 	}
 	d.known[name] = true
-	values := strings.TrimSuffix(strings.Repeat("?, ", columns), ", ")
-	insert, _, err := d.conn.Prepare("INSERT OR IGNORE INTO " + identifier(name) + " VALUES (" + values + ")")
+	insert, _, err := d.conn.Prepare("INSERT OR IGNORE INTO " + query.Identifier(name) + " VALUES (" + query.Placeholders(columns) + ")")
 	return &Table{d, insert}, d.refine(err)
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/querytest"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
-	"lectern/shared/query/querytest"
 )
 
 // limits are those of a request.

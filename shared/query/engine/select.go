@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -23,27 +22,26 @@ func (d *Database) Select(s *query.Statement, after, most int) (page Page, err e
 	defer d.recover(&err)
 	d.sealed = true
 	d.conn.SetInterrupt(&d.steps)
-	limit := math.MaxInt32
+	sql := s.SQL
 	if s.Limit > 0 {
-		limit = s.Limit
+		sql += fmt.Sprintf(" LIMIT %d", s.Limit)
 	}
-	err = d.each("SELECT count(*) FROM ("+s.SQL+" LIMIT "+fmt.Sprint(limit)+")", s.Args, func(found *sqlite3.Stmt) {
-		page.Total = found.ColumnInt(0)
-	})
-	if err != nil {
-		return page, err
-	}
-	if most = min(most, limit-after); most <= 0 || after >= page.Total {
-		return page, nil
-	}
-	err = d.each(fmt.Sprintf("%s LIMIT %d OFFSET %d", s.SQL, most, after), s.Args, func(found *sqlite3.Stmt) {
-		row := make([]any, len(s.Results))
-		for i, r := range s.Results {
-			row[i] = valueOf(found, i, r.Type)
+	err = d.each(sql, s.Args, func(found *sqlite3.Stmt) {
+		if page.Total >= after && len(page.Rows) < most {
+			page.Rows = append(page.Rows, rowOf(found, s.Results))
 		}
-		page.Rows = append(page.Rows, row)
+		page.Total++
 	})
 	return page, err
+}
+
+// rowOf returns the values of a row.
+func rowOf(found *sqlite3.Stmt, results []query.Result) []any {
+	row := make([]any, len(results))
+	for i, r := range results {
+		row[i] = valueOf(found, i, r.Type)
+	}
+	return row
 }
 
 // each calls a function for each row of a statement.
