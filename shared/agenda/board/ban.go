@@ -3,6 +3,7 @@ package board
 import (
 	"math"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/conflict"
 )
 
@@ -10,7 +11,7 @@ import (
 type ban struct {
 	from, until int64
 	kind        kind
-	with        *Session
+	with        *block.Session
 }
 
 // kind is the rule of a ban. A ban of busyPerson and the kinds after it is an obstacle.
@@ -39,7 +40,7 @@ const Forbidden = 1 << 40
 
 // StartPoints returns the points for each start of a block without a place, whatever the room. WindowPoints has the points of rules
 // of type time_window. A start with an obstacle has Forbidden points or more. The result holds until the next call.
-func (b *Board) StartPoints(top *Session) []int {
+func (b *Board) StartPoints(top *block.Session) []int {
 	b.points = append(b.points[:0], make([]int, len(top.Starts.Times)+1)...)
 	for _, s := range top.Block {
 		for _, ban := range b.bansOf(s) {
@@ -58,7 +59,7 @@ func (b *Board) StartPoints(top *Session) []int {
 
 // RoomPoints returns the points of a block without a place in a room, whatever the time, and whether the room has no
 // obstacle.
-func (b *Board) RoomPoints(top *Session, r *Room) (sum int, free bool) {
+func (b *Board) RoomPoints(top *block.Session, r *block.Room) (sum int, free bool) {
 	c := Score{}
 	b.found, b.enough = b.found[:0], 0
 	for _, s := range top.Block {
@@ -68,75 +69,75 @@ func (b *Board) RoomPoints(top *Session, r *Room) (sum int, free bool) {
 }
 
 // UsageOf returns the use of a room by day. The result holds until the next call.
-func (b *Board) UsageOf(r *Room) []Usage {
+func (b *Board) UsageOf(r *block.Room) []Usage {
 	b.usage = b.usage[:0]
 	for range b.Days {
 		b.usage = append(b.usage, unused)
 	}
 	for _, s := range r.Sessions {
-		if !s.isPart && s.day != NoDay {
-			b.usage[s.day].add(s)
+		if !s.IsPart && s.Day != block.NoDay {
+			b.usage[s.Day].add(s)
 		}
 	}
 	return b.usage
 }
 
 // bansOf returns the bans of a session. They hold until the next call.
-func (b *Board) bansOf(s *Session) []ban {
+func (b *Board) bansOf(s *block.Session) []ban {
 	b.bans = b.bans[:0]
 	for _, p := range s.People {
 		b.banPerson(s, p)
 		b.banDays(p)
 	}
-	if s.track != nil && !s.isPart {
-		for _, other := range s.track.sessions {
-			if !other.isPart && other.Top != s.Top && other.At.Start > never {
+	if s.Track != nil && !s.IsPart {
+		for _, other := range s.Track.Sessions {
+			if !other.IsPart && other.Top != s.Top && other.At.Start > block.Never {
 				b.ban(clash, other, other.At.Start-s.Length+1, other.At.Start+other.Length)
 			}
 		}
 	}
-	for _, r := range s.orders {
+	for _, r := range s.Orders {
 		b.banOrder(s, r)
 	}
 	return b.bans
 }
 
 // ban adds a ban.
-func (b *Board) ban(k kind, with *Session, from, until int64) {
+func (b *Board) ban(k kind, with *block.Session, from, until int64) {
 	if from < until {
 		b.bans = append(b.bans, ban{from, until, k, with})
 	}
 }
 
 // banPerson adds the bans of a person: the times of the other sessions of the person, with gaps.
-func (b *Board) banPerson(s *Session, p *group) {
-	for _, other := range p.sessions {
-		if other.At.Start <= never || conflict.Within(s.Of, other.Of) {
+func (b *Board) banPerson(s *block.Session, p *block.Group) {
+	for _, other := range p.Sessions {
+		if other.At.Start <= block.Never || conflict.Within(s.Of, other.Of) {
 			continue
 		}
 		from, until := other.At.Start-s.Length+1, other.At.Start+other.Length
 		if other.Top != s.Top {
 			b.ban(busyPerson, other, from, until)
 		}
-		for _, gap := range b.gaps {
+		for _, gap := range b.Gaps {
 			k := warned
-			if gap.hard {
+			if gap.Hard {
 				k = shortGap
 			}
 			if !conflict.Siblings(s.Of, other.Of) && (k == warned || other.Top != s.Top) {
-				b.ban(k, other, from-gap.time, from)
-				b.ban(k, other, max(from, until), until+gap.time)
+				b.ban(k, other, from-gap.Time, from)
+				b.ban(k, other, max(from, until), until+gap.Time)
 			}
 		}
 	}
 }
 
 // banDays adds the bans of the days on which a person has no session, if the person has one on another day.
-func (b *Board) banDays(p *group) {
+func (b *Board) banDays(p *block.Group) {
 	days := uint64(0)
-	for _, s := range p.sessions {
-		if s.day != NoDay {
-			days |= 1 << s.day
+	for _, s := range p.Sessions {
+		if s.Day != block.NoDay {
+			days |= 1 << s.Day
 		}
 	}
 	for i, day := range b.Days {
@@ -147,19 +148,19 @@ func (b *Board) banDays(p *group) {
 }
 
 // banOrder adds the ban of a rule of type order. An order within a block is banned once.
-func (b *Board) banOrder(s *Session, r *conflict.Rule) {
-	k, before, after := warned, b.known[r.Before], b.known[r.After]
+func (b *Board) banOrder(s *block.Session, r *conflict.Rule) {
+	k, before, after := warned, b.Known[r.Before], b.Known[r.After]
 	if r.Level == conflict.Error {
 		k = wrongOrder
 	}
 	switch {
 	case before.Top == after.Top:
 		if s == before && s.Offset+s.Length > after.Offset {
-			b.ban(k, after, never+1, math.MaxInt64)
+			b.ban(k, after, block.Never+1, math.MaxInt64)
 		}
-	case s == before && after.At.Start > never:
+	case s == before && after.At.Start > block.Never:
 		b.ban(k, after, after.At.Start-s.Length+1, math.MaxInt64)
-	case s == after && before.At.Start > never:
-		b.ban(k, before, never+1, before.At.Start+before.Length)
+	case s == after && before.At.Start > block.Never:
+		b.ban(k, before, block.Never+1, before.At.Start+before.Length)
 	}
 }

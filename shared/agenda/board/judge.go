@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/conflict"
 )
 
@@ -48,23 +49,23 @@ func (s *Score) add(other Score, sign int) {
 
 // Obstacle is a session whose block must move before another block may have a place.
 type Obstacle struct {
-	Session *Session
+	Session *block.Session
 	Cause   string
 }
 
 // Judge returns the difference that a place for a block without a place makes to the score, and the obstacles, with one for
 // each block. The difference is an estimate for a block with subsessions, which are judged without each other. The obstacles are
 // right for a block with a place, too, and hold until the next call. More than enough end the judgement early.
-func (b *Board) Judge(top *Session, at Place, enough int) (c Score, found []Obstacle) {
+func (b *Board) Judge(top *block.Session, at block.Place, enough int) (c Score, found []Obstacle) {
 	b.found, b.enough = b.found[:0], enough
 	for _, s := range top.Block {
-		b.judgeSession(s, s.in(at), &c)
+		b.judgeSession(s, s.In(at), &c)
 	}
 	return c, b.found
 }
 
 // judgeSession judges a session at a place. The cheap judgements come first.
-func (b *Board) judgeSession(s *Session, at Place, c *Score) {
+func (b *Board) judgeSession(s *block.Session, at block.Place, c *Score) {
 	if !s.Fixed {
 		c.Unplaced -= UnplacedPoints
 	}
@@ -90,19 +91,19 @@ func (b *Board) judgeSession(s *Session, at Place, c *Score) {
 			b.note(ban.with, causes[ban.kind])
 		}
 	}
-	c.Warnings += warningPoints * b.Windows(s.Span(at)).Warnings
+	c.Warnings += warningPoints * b.Outside(s.Span(at)).Warnings
 }
 
 // WindowPoints returns the points of rules of type time_window for a block at a place.
-func (b *Board) WindowPoints(top *Session, at Place) (sum int) {
+func (b *Board) WindowPoints(top *block.Session, at block.Place) (sum int) {
 	for _, s := range top.Block {
-		sum += warningPoints * b.Windows(s.Span(s.in(at))).Warnings
+		sum += warningPoints * b.Outside(s.Span(s.In(at))).Warnings
 	}
 	return sum
 }
 
 // note notes a session in the way, unless another session of its block is in the way, too, or enough are.
-func (b *Board) note(other *Session, cause string) {
+func (b *Board) note(other *block.Session, cause string) {
 	if b.counting || len(b.found) > b.enough {
 		return
 	}
@@ -115,7 +116,7 @@ func (b *Board) note(other *Session, cause string) {
 }
 
 // judgeTime judges overlaps and idle time in a room.
-func (b *Board) judgeTime(s *Session, at Place, c *Score) {
+func (b *Board) judgeTime(s *block.Session, at block.Place, c *Score) {
 	when, day, used := s.Span(at), b.DayOf(at.Start), unused
 	for _, other := range b.near(at.Room, when, day) {
 		then := other.Span(other.At)
@@ -124,71 +125,59 @@ func (b *Board) judgeTime(s *Session, at Place, c *Score) {
 				return
 			}
 		}
-		if !other.isPart && other.day == day {
+		if !other.IsPart && other.Day == day {
 			used.add(other)
 		}
 	}
-	if !s.isPart && day != NoDay {
+	if !s.IsPart && day != block.NoDay {
 		c.Idle += used.Idle(when)
 	}
 }
 
 // near returns the sessions of a room that a span may overlap, and those of its day.
-func (b *Board) near(r *Room, when Span, day int) []*Session {
-	if day != NoDay {
-		when = when.with(b.Days[day])
+func (b *Board) near(r *block.Room, when block.Span, day int) []*block.Session {
+	if day != block.NoDay {
+		when = when.With(b.Days[day])
 	}
-	return r.Sessions[r.first(when.Start-r.longest):r.first(when.End)]
+	return r.Sessions[r.First(when.Start-r.Longest):r.First(when.End)]
 }
 
 // Usage is the use of a room on a day: the time from the first start to the last end, and the minutes of all sessions. A
 // subsession has no time beside the time of the parent.
 type Usage struct {
-	when Span
+	when block.Span
 	busy int
 }
 
-var unused = Usage{when: Span{math.MaxInt64, math.MinInt64}}
+var unused = Usage{when: block.Span{Start: math.MaxInt64, End: math.MinInt64}}
 
 // add adds a session.
-func (u *Usage) add(s *Session) { u.when, u.busy = u.when.with(s.Span(s.At)), u.busy+s.busy }
+func (u *Usage) add(s *block.Session) { u.when, u.busy = u.when.With(s.Span(s.At)), u.busy+s.Busy }
 
 // Idle returns the idle minutes that one more session makes.
-func (u *Usage) Idle(when Span) int {
-	return max(0, u.when.with(when).minutes()-u.busy-when.minutes()) - max(0, u.when.minutes()-u.busy)
+func (u *Usage) Idle(when block.Span) int {
+	return max(0, u.when.With(when).Minutes()-u.busy-when.Minutes()) - max(0, u.when.Minutes()-u.busy)
 }
 
 // judgeRoom judges the seats of a room, and the track of a session there.
-func (b *Board) judgeRoom(s *Session, r *Room, c *Score) {
-	if missing := s.audience - r.seats; missing > 0 {
-		if c.Seats += missing; b.mayBeSmall {
+func (b *Board) judgeRoom(s *block.Session, r *block.Room, c *Score) {
+	if missing := s.Audience - r.Seats; missing > 0 {
+		if c.Seats += missing; b.MayBeSmall {
 			c.Warnings += warningPoints
 		}
 	}
-	if s.track == nil {
+	if s.Track == nil {
 		return
 	}
-	if slices.Max(s.track.inRoom) > s.track.inRoom[r.number] {
+	if slices.Max(s.Track.InRoom) > s.Track.InRoom[r.Number] {
 		c.Tracks += trackPoints
-		c.Warnings += warningPoints * s.track.warnings
+		c.Warnings += warningPoints * s.Track.Warnings
 	}
-	for _, other := range s.track.sessions {
-		if s.track.hard && other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
+	for _, other := range s.Track.Sessions {
+		if s.Track.Hard && other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
 			b.note(other, "a rule of type track_in_one_room is broken")
 		}
 	}
-}
-
-// Suits reports whether a room has enough seats for the sessions of a block, and for a rule of type track_in_one_room and level
-// error most fixed sessions of the track.
-func (b *Board) Suits(r *Room, block []*Session) bool {
-	for _, s := range block {
-		t := s.track
-		if r.seats < s.audience && !b.mayBeSmall || t != nil && t.hard && t.inRoom[r.number] < slices.Max(t.inRoom) {
-			return false
-		}
-	}
-	return true
 }
 
 // Broken are the numbers of broken rules by level.
@@ -197,17 +186,17 @@ type Broken struct{ Errors, Warnings int }
 // mostKnown bounds the memory for spans.
 const mostKnown = 200_000
 
-// Windows returns how many rules of type time_window a span breaks.
-func (b *Board) Windows(when Span) (n Broken) {
-	if len(b.windows) == 0 || when.Start <= never {
+// Outside returns how many rules of type time_window a span breaks.
+func (b *Board) Outside(when block.Span) (n Broken) {
+	if len(b.Windows) == 0 || when.Start <= block.Never {
 		return n
 	}
 	n, known := b.outside[when]
 	if known {
 		return n
 	}
-	local := conflict.LocalOf(time.UnixMilli(when.Start), time.UnixMilli(when.End), b.agenda.Zone)
-	for _, r := range b.windows {
+	local := conflict.LocalOf(time.UnixMilli(when.Start), time.UnixMilli(when.End), b.Zone)
+	for _, r := range b.Windows {
 		if allowed := r.Allows(local); !allowed && r.Level == conflict.Error {
 			n.Errors++
 		} else if !allowed {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/live"
@@ -59,12 +60,15 @@ func (w *Wanted) starts() (n int, err error) {
 // sessions and rooms that the agenda does not have, or too many places.
 func (w *Wanted) problem(ctx context.Context, a live.Agenda, ids map[string]string, starts int) (p solver.Problem, err error) {
 	p = solver.Problem{
-		Agenda: a.Agenda, RoomIDs: slices.Compact(slices.Sorted(slices.Values(w.RoomIDs))), Slot: time.Duration(w.SlotMinutes) * time.Minute,
-		KeepTimes: w.Keep == "times" || w.Keep == "both", KeepRooms: w.Keep == "rooms" || w.Keep == "both",
+		Agenda: a.Agenda,
+		Scope: board.Scope{
+			RoomIDs: slices.Compact(slices.Sorted(slices.Values(w.RoomIDs))), Slot: time.Duration(w.SlotMinutes) * time.Minute,
+			KeepTimes: w.Keep == "times" || w.Keep == "both", KeepRooms: w.Keep == "rooms" || w.Keep == "both",
+		},
 		Seed: uint64(w.Seed), Steps: math.MaxInt, //nolint:gosec // the seed is not negative
 	}
 	for _, d := range w.Days {
-		p.Days = append(p.Days, board.Day{Starts: d.StartsAt.Time, Ends: d.EndsAt.Time})
+		p.Days = append(p.Days, block.Day{Starts: d.StartsAt.Time, Ends: d.EndsAt.Time})
 	}
 	for _, id := range w.RoomIDs {
 		if _, known := a.Rooms[id]; !known {

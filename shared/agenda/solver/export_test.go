@@ -3,6 +3,7 @@ package solver
 import (
 	"slices"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 )
@@ -21,7 +22,7 @@ func (b Board) MoveAny() {
 	of := b.movable[b.IntN(len(b.movable))]
 	to := of.Choice(b.IntN(of.Choices()))
 	if b.IntN(4) == 0 {
-		to = board.Nowhere
+		to = block.Nowhere
 	}
 	b.Move(of, to)
 }
@@ -42,9 +43,9 @@ func (b Board) Try() {
 // judgements find free, with the same points. A family may have no place where a judgement finds one.
 func (b Board) Cheapest() (right bool) {
 	of := b.movable[b.IntN(len(b.movable))]
-	b.Move(of, board.Nowhere)
+	b.Move(of, block.Nowhere)
 	judged, found, right := board.Forbidden, board.Forbidden, true
-	pointsAt := func(at board.Place) int {
+	pointsAt := func(at block.Place) int {
 		cost, obstacles := b.Judge(of, at, 0)
 		if len(obstacles) > 0 {
 			return board.Forbidden
@@ -60,7 +61,7 @@ func (b Board) Cheapest() (right bool) {
 			right = right && c.points == pointsAt(c.to)
 		}
 	}
-	family := slices.ContainsFunc(b.Sessions, func(o *board.Session) bool { return o != of && conflict.Within(of.Of, o.Of) })
+	family := slices.ContainsFunc(b.Sessions, func(o *block.Session) bool { return o != of && conflict.Within(of.Of, o.Of) })
 	return right && (found == judged || family && found > judged)
 }
 

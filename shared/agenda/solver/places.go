@@ -3,6 +3,7 @@ package solver
 import (
 	"math"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 )
 
@@ -10,12 +11,12 @@ import (
 type gap struct{ first, last int }
 
 // insert gives a block without a place the cheapest free place.
-func (s *search) insert(of *board.Session) { s.shift(of, s.cheapest(of).to) }
+func (s *search) insert(of *block.Session) { s.shift(of, s.cheapest(of).to) }
 
 // cheapest returns the cheapest free place for a block without a place, and a random place of several such. The comparison leaves out
 // a few places, so that the cheapest is not always the same.
-func (s *search) cheapest(of *board.Session) choice {
-	c := choice{search: s, of: of, byStart: s.StartPoints(of), points: board.Forbidden, to: board.Nowhere}
+func (s *search) cheapest(of *block.Session) choice {
+	c := choice{search: s, of: of, byStart: s.StartPoints(of), points: board.Forbidden, to: block.Nowhere}
 	for _, r := range of.Rooms {
 		if inRoom, free := s.RoomPoints(of, r); free && inRoom-mostIdle(of) <= c.points {
 			c.compare(r, inRoom)
@@ -27,14 +28,14 @@ func (s *search) cheapest(of *board.Session) choice {
 // choice is the cheapest place so far. equal is the number of such places.
 type choice struct {
 	*search
-	of            *board.Session
+	of            *block.Session
 	byStart       []int
 	points, equal int
-	to            board.Place
+	to            block.Place
 }
 
 // compare compares the places in the gaps of a room: all places, or the first and the last of each gap and some between.
-func (c *choice) compare(r *board.Room, inRoom int) {
+func (c *choice) compare(r *block.Room, inRoom int) {
 	starts, usage, day, step := c.of.Starts.Times, c.UsageOf(r), 0, 1+c.IntN(1+(c.of.Choices()-1)/mostPlaces)
 	for _, g := range c.gapsIn(r, c.of) {
 		for i := g.first; i <= g.last; i = max(i+1, min(i+step, g.last)) {
@@ -45,7 +46,7 @@ func (c *choice) compare(r *board.Room, inRoom int) {
 			for starts[i] >= c.Days[day].End {
 				day++
 			}
-			at := board.Place{Start: starts[i], Room: r}
+			at := block.Place{Start: starts[i], Room: r}
 			if points += usage[day].Idle(c.of.Span(at)); points <= c.points {
 				c.take(at, points)
 			}
@@ -54,10 +55,10 @@ func (c *choice) compare(r *board.Room, inRoom int) {
 }
 
 // mostIdle returns the most idle minutes that a block can fill. Starts and ends are rounded to minutes.
-func mostIdle(of *board.Session) int { return int(of.Length/board.Minute) + 1 }
+func mostIdle(of *block.Session) int { return int(of.Length/block.Minute) + 1 }
 
 // take notes a place that is not dearer than the cheapest so far, unless rules of type time_window make it so.
-func (c *choice) take(at board.Place, points int) {
+func (c *choice) take(at block.Place, points int) {
 	if c.IntN(overlooked) == 0 {
 		return
 	}
@@ -73,9 +74,9 @@ func (c *choice) take(at board.Place, points int) {
 }
 
 // gapsIn returns the gaps in a room between all sessions but the block. They hold until the next call.
-func (s *search) gapsIn(r *board.Room, of *board.Session) []gap {
+func (s *search) gapsIn(r *block.Room, of *block.Session) []gap {
 	s.gaps = s.gaps[:0]
-	free := board.Nowhere.Start // the end of the sessions so far
+	free := block.Nowhere.Start // the end of the sessions so far
 	for i := 0; i <= len(r.Sessions); i++ {
 		next := int64(math.MaxInt64)
 		if i < len(r.Sessions) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 )
 
@@ -16,13 +17,10 @@ type search struct {
 	*board.Board
 	*rand.Rand
 	problem Problem
-	// starts are the possible starts by length. clocksChange reports whether clocks change on one of the days.
-	starts       map[int64]*board.Starts
-	clocksChange bool
 	// The moves take place between begin and end. Some time before the deadline is left for reasons.
 	begin, end time.Time
 	// movable are the first sessions of the blocks with places to choose from, the most constrained first.
-	movable []*board.Session
+	movable []*block.Session
 	// interrupted reports whether the time ended before each block was tried.
 	interrupted bool
 	// undo has the earlier places of the blocks that the present move has moved.
@@ -35,14 +33,14 @@ type search struct {
 	// gaps are the free times for the present block in a room.
 	gaps []gap
 	// best are the places of the best agenda, and lowest the total of the score there.
-	best   []board.Place
+	best   []block.Place
 	lowest int
 }
 
 // change is the earlier place of a block.
 type change struct {
-	top *board.Session
-	was board.Place
+	top *block.Session
+	was block.Place
 }
 
 const (
@@ -64,12 +62,11 @@ const (
 
 // newSearch returns a search with the blocks that have places to choose from, and with a stream of random numbers.
 func newSearch(p Problem, stream uint64) *search {
-	s := &search{problem: p, starts: map[int64]*board.Starts{}, clocksChange: clocksChange(p), lowest: math.MaxInt}
+	s := &search{Board: board.New(p.Agenda, p.Scope), problem: p, lowest: math.MaxInt}
 	s.Rand = rand.New(rand.NewPCG(p.Seed, stream)) //nolint:gosec // a search must be repeatable
 	if s.end = p.Deadline; !s.end.IsZero() {
 		s.end = s.end.Add(-time.Until(s.end) / 10)
 	}
-	s.Board = board.New(p.Agenda, p.Days, p.SessionIDs, p.KeepTimes)
 	for _, of := range s.Sessions {
 		if of.Fixed || of.Top != of || of.Reason != "" {
 			continue
@@ -77,7 +74,7 @@ func newSearch(p Problem, stream uint64) *search {
 		if of.Reason = noTime; s.over() {
 			s.interrupted = true
 		} else {
-			of.Reason = s.findChoices(of)
+			of.Reason = s.Choose(of)
 		}
 		if of.Reason == "" {
 			s.movable = append(s.movable, of)
@@ -88,7 +85,7 @@ func newSearch(p Problem, stream uint64) *search {
 }
 
 // byFreedom compares blocks: few places come first, then many people.
-func byFreedom(x, y *board.Session) int {
+func byFreedom(x, y *block.Session) int {
 	return cmp.Or(cmp.Compare(x.Choices(), y.Choices()), cmp.Compare(len(y.People), len(x.People)))
 }
 
@@ -116,7 +113,7 @@ func (s *search) improve() {
 	s.restoreBest()
 	s.end = s.problem.Deadline
 	for _, of := range s.movable {
-		if of.At == board.Nowhere {
+		if of.At == block.Nowhere {
 			of.Reason = s.explain(of)
 		}
 	}
@@ -124,8 +121,8 @@ func (s *search) improve() {
 
 // mayImprove reports whether a move is left that can improve the best agenda.
 func (s *search) mayImprove() bool {
-	return s.lowest > 0 && s.progress() < 1 && slices.ContainsFunc(s.movable, func(of *board.Session) bool {
-		return of.At == board.Nowhere || of.Choices() > 1
+	return s.lowest > 0 && s.progress() < 1 && slices.ContainsFunc(s.movable, func(of *block.Session) bool {
+		return of.At == block.Nowhere || of.Choices() > 1
 	})
 }
 
@@ -133,7 +130,7 @@ func (s *search) mayImprove() bool {
 // each block.
 func (s *search) construct() (whole bool) {
 	for _, of := range s.movable {
-		s.Move(of, board.Nowhere)
+		s.Move(of, block.Nowhere)
 	}
 	whole = true
 	for _, of := range s.movable {
@@ -210,28 +207,28 @@ func (s *search) restoreBest() {
 // and give each the cheapest place in turn.
 func (s *search) try() bool {
 	switch of, kind := s.pick(), s.IntN(10); {
-	case kind < 4 || of.At == board.Nowhere:
+	case kind < 4 || of.At == block.Nowhere:
 		return s.displace(of, s.target(of))
 	case kind < 8:
 		s.takeNear(of)
 		s.takeNear(s.pick())
 	default:
 		for range 1 + s.IntN(mostAway) {
-			s.shift(s.pick(), board.Nowhere)
+			s.shift(s.pick(), block.Nowhere)
 		}
 	}
 	return s.insertAll()
 }
 
 // pick returns a random block.
-func (s *search) pick() *board.Session { return s.movable[s.IntN(len(s.movable))] }
+func (s *search) pick() *block.Session { return s.movable[s.IntN(len(s.movable))] }
 
 // target returns a place to displace others from: mostly beginning or ending as another block does, half of the time in the
 // present room.
-func (s *search) target(of *board.Session) board.Place {
-	if other := s.pick(); other.At != board.Nowhere && s.IntN(10) > 0 {
+func (s *search) target(of *block.Session) block.Place {
+	if other := s.pick(); other.At != block.Nowhere && s.IntN(10) > 0 {
 		at := other.At
-		if of.At != board.Nowhere && s.IntN(2) == 0 {
+		if of.At != block.Nowhere && s.IntN(2) == 0 {
 			at.Room = of.At.Room
 		}
 		if s.IntN(2) == 0 {
@@ -245,7 +242,7 @@ func (s *search) target(of *board.Session) board.Place {
 }
 
 // shift moves a block, and notes the earlier place.
-func (s *search) shift(of *board.Session, to board.Place) {
+func (s *search) shift(of *block.Session, to block.Place) {
 	if of.At != to {
 		s.undo = append(s.undo, change{of, of.At})
 		s.Move(of, to)
@@ -253,7 +250,7 @@ func (s *search) shift(of *board.Session, to board.Place) {
 }
 
 // displace moves a block to a place, and the blocks in the way to other places.
-func (s *search) displace(of *board.Session, at board.Place) bool {
+func (s *search) displace(of *block.Session, at block.Place) bool {
 	_, found := s.Judge(of, at, mostAway)
 	away := slices.Clone(found)
 	for _, o := range away {
@@ -262,21 +259,21 @@ func (s *search) displace(of *board.Session, at board.Place) bool {
 		}
 	}
 	for _, o := range away {
-		s.shift(o.Session.Top, board.Nowhere)
+		s.shift(o.Session.Top, block.Nowhere)
 	}
 	s.shift(of, at)
 	return s.insertAll()
 }
 
 // takeNear takes blocks that are near a block in its room from their places.
-func (s *search) takeNear(of *board.Session) {
-	if of.At == board.Nowhere {
+func (s *search) takeNear(of *block.Session) {
+	if of.At == block.Nowhere {
 		return
 	}
-	when, reach, taken := of.Span(of.At), int64(s.IntN(120))*board.Minute, len(s.undo)
+	when, reach, taken := of.Span(of.At), int64(s.IntN(120))*block.Minute, len(s.undo)
 	for _, near := range slices.Clone(of.At.Room.Sessions) {
 		if near.Top == near && !near.Fixed && when.Overlaps(near.Span(near.At), reach) && len(s.undo)-taken < 2*mostAway {
-			s.shift(near, board.Nowhere)
+			s.shift(near, block.Nowhere)
 		}
 	}
 }
@@ -284,22 +281,22 @@ func (s *search) takeNear(of *board.Session) {
 // insertAll gives a place to the blocks that the move has taken away, and to some others that have none: in a random
 // order, or the longest first. It reports false as soon as the move must end above the limit.
 func (s *search) insertAll() bool {
-	var away []*board.Session
+	var away []*block.Session
 	for _, c := range s.undo {
-		if c.top.At == board.Nowhere {
+		if c.top.At == block.Nowhere {
 			away = append(away, c.top)
 		}
 	}
 	if s.Score.Unplaced/board.UnplacedPoints > len(away) {
 		for range mostAway {
-			if of := s.pick(); of.At == board.Nowhere && !slices.Contains(away, of) {
+			if of := s.pick(); of.At == block.Nowhere && !slices.Contains(away, of) {
 				away = append(away, of)
 			}
 		}
 	}
 	s.Shuffle(len(away), func(i, j int) { away[i], away[j] = away[j], away[i] })
 	if s.IntN(2) == 0 {
-		slices.SortStableFunc(away, func(x, y *board.Session) int { return cmp.Compare(y.Length, x.Length) })
+		slices.SortStableFunc(away, func(x, y *block.Session) int { return cmp.Compare(y.Length, x.Length) })
 	}
 	gain := 0.0 // how much the blocks that are left can lower the energy: each gets a place, and may fill idle time
 	for _, of := range away {
@@ -315,6 +312,6 @@ func (s *search) insertAll() bool {
 }
 
 // mostGain returns by how much a place for a block can lower the energy.
-func (s *search) mostGain(of *board.Session) float64 {
+func (s *search) mostGain(of *block.Session) float64 {
 	return s.weight*float64(len(of.Block)) + float64(mostIdle(of))
 }

@@ -1,10 +1,10 @@
 // Package solver proposes places for the sessions of an agenda (docs/decisions/0050): a search tries places on a board (package
 // board). The package reads nothing but the clock. Read the files in this order:
 //
-//	solver.go   the problem and the result
-//	choices.go  the starts and rooms of a session, and the reason for a session without a place
-//	search.go   the first agenda, and the moves that improve the agenda
-//	places.go   the free places of a block, and the cheapest
+//	solver.go  the problem and the result
+//	search.go  the first agenda, and the moves that improve the agenda
+//	places.go  the free places of a block, and the cheapest
+//	explain.go the reason for a session without a place
 package solver
 
 import (
@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 )
@@ -24,16 +25,7 @@ import (
 type Problem struct {
 	// Agenda has all sessions at their present places, all rooms and the enabled rules.
 	Agenda conflict.Agenda
-	// SessionIDs are the sessions to place. Parents and subsessions of these go along. All other sessions stay.
-	SessionIDs []string
-	// RoomIDs are the rooms that may be used; empty for all. A kept room may be another room.
-	RoomIDs []string
-	// Days are at most 64, and do not overlap. A session starts at a multiple of Slot after the start of a day, and ends on that
-	// day. The shortest Slot is a minute.
-	Days []board.Day
-	Slot time.Duration
-	// KeepTimes and KeepRooms say which parts of the present places stay.
-	KeepTimes, KeepRooms bool
+	board.Scope
 	// Seed and Steps decide the result: the same problem with the same number of moves gives the same places.
 	// The search ends after Steps moves, or before the Deadline unless that is zero.
 	Seed     uint64
@@ -106,7 +98,7 @@ func compare(x, y Result) int {
 func (s *search) result() Result {
 	r := Result{Score: s.Score, Steps: s.steps, Interrupted: s.interrupted}
 	for _, of := range s.Sessions {
-		if !of.Fixed && of.At == board.Nowhere {
+		if !of.Fixed && of.At == block.Nowhere {
 			r.Unplaced = append(r.Unplaced, Unplaced{of.Of.ID, cmp.Or(of.Reason, parentUnplaced)})
 		} else if !of.Fixed {
 			placed, when := *of.Of, of.Span(of.At)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
-	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 	"lectern/tools/judge/instance"
@@ -63,7 +63,7 @@ func requireAllowed(t *testing.T, p solver.Problem, r solver.Result, s *conflict
 		length = was.Ends.Sub(was.Starts)
 	}
 	require.Equal(t, length, s.Ends.Sub(s.Starts))
-	day := slices.IndexFunc(p.Days, func(d board.Day) bool { return !s.Starts.Before(d.Starts) && !s.Ends.After(d.Ends) })
+	day := slices.IndexFunc(p.Days, func(d block.Day) bool { return !s.Starts.Before(d.Starts) && !s.Ends.After(d.Ends) })
 	require.GreaterOrEqual(t, day, 0)
 	_, hadRoom := p.Agenda.Rooms[was.Room]
 	if p.KeepTimes && was.TakesTime() {
@@ -143,7 +143,8 @@ func TestTheSameSeedAndStepsGiveTheSameAgenda(t *testing.T) {
 
 // problem returns a problem of one day from 09:00 to 12:00 with slots of 30 minutes.
 func problem(sessions ...*conflict.Session) solver.Problem {
-	p := solver.Problem{Seed: 1, Steps: 3_000, Slot: 30 * time.Minute, Days: []board.Day{{Starts: at(9, 0), Ends: at(12, 0)}}}
+	p := solver.Problem{Seed: 1, Steps: 3_000}
+	p.Slot, p.Days = 30*time.Minute, []block.Day{{Starts: at(9, 0), Ends: at(12, 0)}}
 	p.Agenda = conflict.Agenda{Sessions: sessions, Rooms: map[string]conflict.Room{"h1": {Name: "Hall 1", Capacity: number(100)}, "h2": {Name: "Hall 2"}}}
 	for _, s := range sessions {
 		p.SessionIDs = append(p.SessionIDs, s.ID)
@@ -412,7 +413,7 @@ func TestFamiliesShareTheirStarts(t *testing.T) {
 	}
 	p.Slot, p.Days, p.Steps = time.Minute, nil, 1
 	for day := range 6 {
-		p.Days = append(p.Days, board.Day{Starts: at(9, 0).AddDate(0, 0, day), Ends: at(21, 0).AddDate(0, 0, day)})
+		p.Days = append(p.Days, block.Day{Starts: at(9, 0).AddDate(0, 0, day), Ends: at(21, 0).AddDate(0, 0, day)})
 	}
 	p.Deadline = time.Now().Add(10 * time.Second)
 	r := solver.Solve(p)
@@ -459,7 +460,7 @@ func TestATimeWindowHoldsForSubsessions(t *testing.T) {
 	part.Parent, part.Starts, part.Ends = "a", night.Add(30*time.Minute), night.Add(60*time.Minute)
 	p := problem(parent, part)
 	p.Agenda.Zone = zone
-	p.Days = []board.Day{{Starts: night, Ends: night.Add(90 * time.Minute)}}
+	p.Days = []block.Day{{Starts: night, Ends: night.Add(90 * time.Minute)}}
 	p.Agenda.Rules = []conflict.Rule{rule("time_window", `{"starts":"02:15","ends":"03:00"}`)}
 	r := solver.Solve(p)
 	require.Empty(t, r.Placed)
@@ -494,7 +495,7 @@ func TestOrderInBothDirections(t *testing.T) {
 	p = problem(talk("a"), talk("b"), talk("c"))
 	change := time.Date(2027, 3, 28, 0, 0, 0, 0, zone)
 	p.Agenda.Zone = zone
-	p.Days = []board.Day{{Starts: change.Add(24 * time.Hour), Ends: change.Add(26 * time.Hour)}, {Starts: change, Ends: change.Add(5 * time.Hour)}}
+	p.Days = []block.Day{{Starts: change.Add(24 * time.Hour), Ends: change.Add(26 * time.Hour)}, {Starts: change, Ends: change.Add(5 * time.Hour)}}
 	p.Agenda.Rules = []conflict.Rule{rule("time_window", `{"starts":"03:00","ends":"04:00","weekdays":["sunday"]}`)}
 	r = solver.Solve(p)
 	require.Len(t, r.Placed, 2, "two rooms for the hour after the change")
@@ -520,7 +521,7 @@ func TestTheDeadlineHolds(t *testing.T) {
 	p.Slot, p.Days, p.Steps = time.Minute, nil, 1<<30
 	for day := range 30 {
 		starts := at(9, 0).AddDate(0, 0, day)
-		p.Days = append(p.Days, board.Day{Starts: starts, Ends: starts.Add(12 * time.Hour)})
+		p.Days = append(p.Days, block.Day{Starts: starts, Ends: starts.Add(12 * time.Hour)})
 	}
 	for _, limit := range []time.Duration{50 * time.Millisecond, 3 * time.Second} {
 		var before, after runtime.MemStats

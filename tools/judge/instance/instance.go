@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -64,10 +64,11 @@ func clock(minutes int) time.Time { return Monday.Add(time.Duration(minutes) * t
 
 // Problem returns the instance as the solver takes it.
 func (in Instance) Problem() (solver.Problem, error) {
-	p := solver.Problem{Slot: time.Duration(in.Slot) * time.Minute}
+	p := solver.Problem{}
+	p.Slot = time.Duration(in.Slot) * time.Minute
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: time.UTC}
 	for _, d := range in.Days {
-		p.Days = append(p.Days, board.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
+		p.Days = append(p.Days, block.Day{Starts: clock(d.Starts), Ends: clock(d.Ends)})
 	}
 	for _, r := range in.Rooms {
 		p.Agenda.Rooms[r.ID] = conflict.Room{Name: r.ID, Capacity: &r.Seats}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/board"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
@@ -161,7 +162,7 @@ func (c *counter) tracks() {
 
 // dayOf returns the day of a session; absent for a session on another day.
 func (c *counter) dayOf(s *conflict.Session) int {
-	return slices.IndexFunc(c.Days, func(d board.Day) bool {
+	return slices.IndexFunc(c.Days, func(d block.Day) bool {
 		return s.TakesTime() && !s.Starts.Before(d.Starts) && s.Starts.Before(d.Ends)
 	})
 }

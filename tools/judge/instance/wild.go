@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"lectern/shared/agenda/board"
+	"lectern/shared/agenda/block"
 	"lectern/shared/agenda/conflict"
 	"lectern/shared/agenda/solver"
 )
@@ -16,7 +16,8 @@ import (
 // century.
 func Wild(r *rand.Rand) solver.Problem {
 	w := wild{r, one(r, 0, 0, 0, -25_000, -43)}
-	p := solver.Problem{Slot: time.Duration(5+5*w.IntN(12)) * time.Minute}
+	p := solver.Problem{}
+	p.Slot = time.Duration(5+5*w.IntN(12)) * time.Minute
 	p.KeepTimes, p.KeepRooms = w.IntN(2) == 0, w.IntN(2) == 0
 	p.Agenda = conflict.Agenda{Rooms: map[string]conflict.Room{}, Zone: one(r, nil, time.UTC, time.FixedZone("", 5*3600+2700), berlin)}
 	for i := range 1 + w.IntN(4) {
@@ -34,7 +35,7 @@ func Wild(r *rand.Rand) solver.Problem {
 		if day == 2 && w.IntN(3) == 0 {
 			day = 90_000
 		}
-		p.Days = append(p.Days, board.Day{Starts: w.clock(day, opens), Ends: w.clock(day, 600+w.IntN(600))})
+		p.Days = append(p.Days, block.Day{Starts: w.clock(day, opens), Ends: w.clock(day, 600+w.IntN(600))})
 	}
 	sessions := 1 + w.IntN(30)
 	for i := range sessions {
