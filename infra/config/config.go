@@ -107,6 +107,9 @@ type Region struct {
 	// Backup copies the table elsewhere each day, an object by "backup"; nil without the
 	// option.
 	Backup *Backup
+	// QueryModel is the language model that writes queries, an object by "queryModel"; nil without the
+	// option.
+	QueryModel *QueryModel
 	// AlarmTopicARN is an SNS topic that receives alarms, by "alarmTopicArn". The topic's
 	// own policy has to let cloudwatch.amazonaws.com publish.
 	AlarmTopicARN string
@@ -134,6 +137,15 @@ type Backup struct {
 	VaultARN string
 	// Days is the time that a backup and its copy are kept, by "days" (35).
 	Days int
+}
+
+// QueryModel holds the options of the language model that writes queries, a model of Amazon Bedrock.
+type QueryModel struct {
+	// ID is the id of a model, or of an inference profile of AWS that passes calls to AWS regions of the
+	// same law, such as eu.amazon.nova-lite-v1:0; by "id".
+	ID string
+	// AWSRegion is the AWS region that is called, by "awsRegion" (that of the region).
+	AWSRegion string
 }
 
 // AWSRegion returns the AWS region of the vault.

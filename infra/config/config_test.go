@@ -51,7 +51,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 		"alarmEmail": "nobody", "firewallRate": 9, "transcriber": "stand-in", "scanner": "clamd", "holdingSlides": "some",
 		"customerKey": "yes", "cloudWatchRole": 1,
 		"alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
-		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "table": "x", "table:": "x", "@table": "x"},
+		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "queryModel": map[string]any{"region": "x"}, "table": "x", "table:": "x", "@table": "x"},
 		"eu": map[string]any{"backup": map[string]any{"days": 0, "region": "eu-west-1"}, "domain": map[string]any{
 			"name": "https://example.org", "hostedZoneId": "Z1", "certificate": "x",
 			"certificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/1",
@@ -68,7 +68,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 		"reservedConcurrency", "alarmEmail", "firewallRate", "transcriber", "scanner", "holdingSlides", "customerKey", "cloudWatchRole",
 		"alarms", "dashboard", "monthlyBudget", "tags", "adminURL",
 		"us.awsRegion", "us.restoredTable", "us.restoredStreamArn", "us.restoredStreamArn", "eu.backup.vaultArn", "eu.backup.days", "eu.backup.region",
-		"us.alarmTopicArn", "us.table", "us.table:", "us.@table",
+		"us.queryModel.id", "us.queryModel.region", "us.alarmTopicArn", "us.table", "us.table:", "us.@table",
 		"eu.domain.name", "eu.domain.certificateArn", "eu.domain.certificate", "eu.domain.hostedZoneId",
 	}, names, err.Error())
 }
@@ -115,6 +115,37 @@ func TestAStreamIsThatOfTheRestoredTable(t *testing.T) {
 	}
 	_, err := Read(map[string]any{"us": map[string]any{"restoredStreamArn": of}})
 	require.ErrorContains(t, err, "us.restoredStreamArn is the stream of a restored table: give restoredTable too")
+}
+
+// TestTheQueryModelStaysInItsJurisdiction, whether it is called in another AWS region or through a profile.
+func TestTheQueryModelStaysInItsJurisdiction(t *testing.T) {
+	for _, one := range []struct{ region, id, awsRegion, mistake string }{
+		{"us", "amazon.nova-lite-v1:0", "us-east-1", ""},
+		{"us", "us.amazon.nova-lite-v1:0", "us-west-2", ""},
+		{"us", "zai.glm-4.6", "us-west-2", ""},
+		{"eu", "eu.amazon.nova-lite-v1:0", "eu-west-1", ""},
+		{"eu", "amazon.nova-lite-v1:0", "us-east-1", "awsRegion is us-east-1, and prompts of eu-central-1 must not leave its jurisdiction (eu)"},
+		{"eu", "amazon.nova-lite-v1:0", "eu-west-2", "awsRegion is eu-west-2, and prompts of eu-central-1 must not leave"},
+		{"eu", "us.amazon.nova-lite-v1:0", "eu-central-1", "id is of the profile us, and prompts of eu-central-1 must not leave"},
+		{"eu", "global.amazon.nova-lite-v1:0", "eu-central-1", "id is of the profile global, and prompts"},
+		{"us", "nova", "us-east-1", "id is not the id of a model of Amazon Bedrock"},
+		{"us", "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0", "us-east-1", "id is not the id of a model of Amazon Bedrock"},
+		{"us", "amazon.nova-lite-v1:0", "here", "awsRegion is not an AWS region"},
+	} {
+		c, err := Read(map[string]any{"regions": one.region, one.region: map[string]any{
+			"queryModel": map[string]any{"id": one.id, "awsRegion": one.awsRegion}}})
+		if one.mistake != "" {
+			require.ErrorContains(t, err, "\n  "+one.region+".queryModel."+one.mistake)
+			continue
+		}
+		require.NoError(t, err, one.id)
+		require.Equal(t, &QueryModel{one.id, one.awsRegion}, c.Regions[0].QueryModel)
+	}
+	c, err := Read(map[string]any{"regions": "eu", "eu": `{"awsRegion": "eu-west-1", "queryModel": {"id": "eu.amazon.nova-lite-v1:0"}}`})
+	require.NoError(t, err)
+	m := c.Regions[0].QueryModel
+	require.Equal(t, []string{"eu-west-1", "eu", "amazon.nova-lite-v1:0"}, []string{m.AWSRegion, m.Profile(), m.Model()})
+	require.Equal(t, "amazon.nova-lite-v1:0", QueryModel{ID: "amazon.nova-lite-v1:0"}.Model())
 }
 
 func TestACopyStaysInItsJurisdiction(t *testing.T) {

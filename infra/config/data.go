@@ -87,6 +87,46 @@ func (r *reader) backup(awsRegion string) *Backup {
 	return b
 }
 
+// profiles are the beginnings of the ids of inference profiles, by where they pass calls to.
+var profiles = []string{"us", "us-gov", "eu", "apac", "jp", "au", "ca", "global"}
+
+// Profile returns the beginning of the id of an inference profile; empty for a model.
+func (m QueryModel) Profile() string {
+	first, _, _ := strings.Cut(m.ID, ".")
+	if !slices.Contains(profiles, first) {
+		return ""
+	}
+	return first
+}
+
+// Model returns the id of the model, without that of a profile.
+func (m QueryModel) Model() string {
+	if of := m.Profile(); of != "" {
+		return strings.TrimPrefix(m.ID, of+".")
+	}
+	return m.ID
+}
+
+// queryModel reads the options of the language model of a region in awsRegion. A prompt may name persons, so
+// the model works under the same law.
+func (r *reader) queryModel(awsRegion string) *QueryModel {
+	r.required("id", "the id of a model or of an inference profile of Amazon Bedrock")
+	m := &QueryModel{
+		ID: r.text("id", "", "the id of a model of Amazon Bedrock, such as amazon.nova-lite-v1:0",
+			matches(`([a-z-]+\.)?[a-z0-9-]+\.[a-z0-9.-]+(:[0-9]+)*`)),
+		AWSRegion: r.awsRegion(awsRegion),
+	}
+	r.unknown()
+	law := jurisdiction(awsRegion)
+	if jurisdiction(m.AWSRegion) != law {
+		r.mistake("awsRegion", "is %s, and prompts of %s must not leave its jurisdiction (%s)", m.AWSRegion, awsRegion, law)
+	}
+	if of := m.Profile(); of != "" && of != law {
+		r.mistake("id", "is of the profile %s, and prompts of %s must not leave its jurisdiction (%s)", of, awsRegion, law)
+	}
+	return m
+}
+
 // apart has the AWS regions whose names begin as those of the European Union but that are
 // not in the European Union: London and Zurich.
 var apart = map[string]string{"eu-west-2": "gb", "eu-central-2": "ch"}

@@ -130,12 +130,15 @@ func (r *reader) region(name string) Region {
 	options, _ := r.object(name)
 	region := Region{
 		Name:          name,
-		AWSRegion:     options.text("awsRegion", awsRegions[name], "an AWS region", matches(`[a-z]{2}(-[a-z]+)+-[0-9]`)),
+		AWSRegion:     options.awsRegion(awsRegions[name]),
 		RestoredTable: options.text("restoredTable", "", "a table's name", matches(`[A-Za-z0-9_.-]{3,255}`)),
 	}
 	region.RestoredStreamARN = options.streamOf(region)
 	if backup, given := options.object("backup"); given {
 		region.Backup = backup.backup(region.AWSRegion)
+	}
+	if model, given := options.object("queryModel"); given {
+		region.QueryModel = model.queryModel(region.AWSRegion)
 	}
 	region.AlarmTopicARN = options.arn("alarmTopicArn", "sns", region.AWSRegion)
 	if domain, given := options.object("domain"); given {
@@ -143,6 +146,11 @@ func (r *reader) region(name string) Region {
 	}
 	options.unknown()
 	return region
+}
+
+// awsRegion reads the name of an AWS region.
+func (r *reader) awsRegion(fallback string) string {
+	return r.text("awsRegion", fallback, "an AWS region", matches(`[a-z]{2}(-[a-z]+)+-[0-9]`))
 }
 
 // domain reads the options of the API's own host.

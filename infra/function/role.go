@@ -52,6 +52,9 @@ func explain(in *stack.Stack, spec Spec, role awsiam.Role) {
 		case u.part == theTranscriber && u.actions != nil:
 			stack.Accept(role, stack.RuleWildcards, "Each job has a new name.",
 				in.Finding("transcribe", "transcription-job/"+in.Region.Prefix()+"-*"))
+		case u.part == theModel && in.Region.QueryModel.Profile() != "":
+			stack.Accept(role, stack.RuleWildcards, "AWS chooses the region of a call of the profile; the condition names the profile.",
+				in.ProfiledFinding())
 		}
 	}
 	if spec.usesCustomerKey(in) {
@@ -74,8 +77,8 @@ func policies(in *stack.Stack, spec Spec, of Parts) map[string]awsiam.PolicyDocu
 	if spec.UsesTable() {
 		all["table"] = tablePolicy(in, spec)
 	}
-	if len(spec.uses) > 0 {
-		all["calls"] = callPolicy(in, spec, of)
+	if calls := callPolicy(in, spec, of); !*calls.IsEmpty() {
+		all["calls"] = calls
 	}
 	switch spec.Source {
 	case events.Stream:

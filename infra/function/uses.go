@@ -32,6 +32,9 @@ const (
 	theSlides = "HOLDING_SLIDES"
 	// theScanner looks for malware in a region with a scanner.
 	theScanner = "SCANNER"
+	// theModel is the language model of a region with one, and theModelRegion the AWS region of the model.
+	theModel       = "QUERY_MODEL"
+	theModelRegion = "QUERY_MODEL_REGION"
 	// aQueue begins the variable of each queue.
 	aQueue = "QUEUE"
 )
@@ -70,6 +73,9 @@ var (
 	// attempt sends a delivery to the deliverer.
 	attempt = send(events.Deliveries)
 )
+
+// askModel asks the language model of the region.
+var askModel = []use{{part: theModel, actions: []string{"bedrock:InvokeModel"}}, {part: theModelRegion}}
 
 // send allows to send messages to a queue.
 func send(queue string) use {
@@ -133,6 +139,7 @@ var used = map[string][]use{
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
 	"gdpr":           {unseal},
+	"insights":       askModel,
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
 	"media": {
 		keep(media.Folder, putObject, getObject, abortUpload, listParts), order, judge(media.Folder), refuse(media.Folder), ask,
@@ -177,8 +184,13 @@ func CheckUses(specs []Spec, queues []string) (err error) {
 // usesIn returns the uses of the function in a region.
 func (s Spec) usesIn(in *stack.Stack) []use {
 	options := in.Config.Options()
-	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool { return !options.Has(u.options) })
+	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool {
+		return !options.Has(u.options) || u.ofModel() && in.Region.QueryModel == nil
+	})
 }
+
+// ofModel reports whether the part is one of regions with a language model.
+func (u use) ofModel() bool { return u.part == theModel || u.part == theModelRegion }
 
 // usesKeys reports whether the function reads the secret of the region.
 func (s Spec) usesKeys() bool {
@@ -223,6 +235,10 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return nil, jsii.String("1")
 	case theScanner:
 		return nil, &in.Config.Scanner
+	case theModel:
+		return in.ModelARN(), &in.Region.QueryModel.ID
+	case theModelRegion:
+		return nil, &in.Region.QueryModel.AWSRegion
 	}
 	queue := of.Bus.Queue(u.queue)
 	return queue.QueueArn(), queue.QueueUrl()
@@ -245,6 +261,9 @@ func callPolicy(in *stack.Stack, spec Spec, of Parts) awsiam.PolicyDocument {
 		if u.listing != "" {
 			policy.AddStatements(u.list(in))
 		}
+		if u.part == theModel && in.Region.QueryModel.Profile() != "" {
+			policy.AddStatements(u.behind(in, arn))
+		}
 	}
 	return policy
 }
@@ -254,5 +273,13 @@ func (u use) list(in *stack.Stack) awsiam.PolicyStatement {
 	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Actions: jsii.Strings(u.listing), Resources: &[]*string{in.BucketARN()},
 		Conditions: &map[string]any{"StringLike": map[string]any{"s3:prefix": u.kind + "/*"}},
+	})
+}
+
+// behind allows to ask the model of an inference profile through the profile alone.
+func (u use) behind(in *stack.Stack, profile *string) awsiam.PolicyStatement {
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings(u.actions...), Resources: &[]*string{in.ProfiledARN()},
+		Conditions: &map[string]any{"StringLike": map[string]any{"bedrock:InferenceProfileArn": profile}},
 	})
 }

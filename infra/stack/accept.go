@@ -40,6 +40,12 @@ func (s *Stack) ObjectsFinding(kind string) string {
 	return "Resource::arn:" + s.partition() + ":s3:::" + bucket + "/" + kind + "/*"
 }
 
+// ProfiledFinding returns the model behind the inference profile of the region in the words of cdk-nag.
+func (s *Stack) ProfiledFinding() string {
+	m := s.Region.QueryModel
+	return "Resource::arn:" + s.partition() + ":bedrock:" + m.Profile() + "-*::foundation-model/" + m.Model()
+}
+
 // account returns the account in the words of cdk-nag.
 func (s *Stack) account() string { return cmp.Or(s.Config.Account, "<AWS::AccountId>") }
 

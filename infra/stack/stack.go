@@ -96,6 +96,28 @@ func (s *Stack) JobsARN() *string {
 	})
 }
 
+// ModelARN returns the ARN of the language model of the region, or of the inference profile in its place.
+func (s *Stack) ModelARN() *string {
+	m := s.Region.QueryModel
+	if m.Profile() == "" {
+		return s.foundationARN(m.AWSRegion)
+	}
+	return s.Scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("bedrock"), Region: &m.AWSRegion, Resource: jsii.String("inference-profile"), ResourceName: &m.ID,
+	})
+}
+
+// ProfiledARN returns the ARN of the model behind the inference profile of the region, in each AWS region of the profile.
+func (s *Stack) ProfiledARN() *string { return s.foundationARN(s.Region.QueryModel.Profile() + "-*") }
+
+// foundationARN returns the ARN of the language model of the region in AWS regions.
+func (s *Stack) foundationARN(awsRegion string) *string {
+	return s.Scope.FormatArn(&awscdk.ArnComponents{
+		Service: jsii.String("bedrock"), Region: &awsRegion, Account: jsii.String(""),
+		Resource: jsii.String("foundation-model"), ResourceName: jsii.String(s.Region.QueryModel.Model()),
+	})
+}
+
 // parameter returns the value of a parameter of Systems Manager that another stack writes.
 // CloudFormation resolves the value at each deployment. A template may not have a parameter without
 // a use, so the first use creates it.

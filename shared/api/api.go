@@ -57,6 +57,9 @@ type Env struct {
 	Transcriber string
 	// HoldingSlides reports whether the region has the worker that draws holding slides.
 	HoldingSlides bool
+	// QueryModel is the id of the language model that writes queries (package writer), and QueryModelRegion
+	// the AWS region of the model; QueryModel is empty for none.
+	QueryModel, QueryModelRegion string
 	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in

@@ -52,6 +52,10 @@ type config struct {
 	transcriber string
 	// holdingSlides is LECTERN_HOLDING_SLIDES, Env.HoldingSlides; optional.
 	holdingSlides bool
+	// queryModel is LECTERN_QUERY_MODEL, Env.QueryModel; optional.
+	queryModel string
+	// queryModelRegion is LECTERN_QUERY_MODEL_REGION, Env.QueryModelRegion; AWS_REGION without the variable.
+	queryModelRegion string
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -77,7 +81,10 @@ func configured(getenv func(string) string) (config, error) {
 		scanner:        vars.scanner("LECTERN_SCANNER"),
 		transcriber:    getenv(VariableTranscriber),
 		holdingSlides:  getenv(VariableHoldingSlides) == "1",
+		queryModel:     getenv("LECTERN_QUERY_MODEL"),
 		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
+
+		queryModelRegion: cmp.Or(getenv("LECTERN_QUERY_MODEL_REGION"), getenv("AWS_REGION")),
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
 	c.localReceivers = c.localReceivers && c.endpoint != ""
@@ -160,7 +167,10 @@ func (c config) env(ctx context.Context) (Env, error) {
 		Scanner:        c.scanner,
 		Transcriber:    c.transcriber,
 		HoldingSlides:  c.holdingSlides,
+		QueryModel:     c.queryModel,
 		LocalReceivers: c.localReceivers,
+
+		QueryModelRegion: c.queryModelRegion,
 	}, nil
 }
 

@@ -27,15 +27,19 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	set["LECTERN_DAILY_WRITES"], set["LECTERN_SEARCH_UNITS"] = "10000", "60000"
 	set["LECTERN_SCANNER"] = "clamd://127.0.0.1:3310"
 	set["LECTERN_TABLE"], set["AWS_REGION"], set["LECTERN_ADMIN_URL"], set["LECTERN_BUCKET"] = "t", "us-east-1", "", "b"
-	set["LECTERN_TRANSCRIBER"], set["LECTERN_HOLDING_SLIDES"] = "amazon", "1"
+	set["LECTERN_TRANSCRIBER"], set["LECTERN_HOLDING_SLIDES"], set["LECTERN_QUERY_MODEL"] = "amazon", "1", "maker.model-v1:0"
 	c, err := configured(func(name string) string { return set[name] })
 	require.NoError(t, err)
 	require.Equal(t, "127.0.0.1:3310", c.scanner.(*scan.Clamd).Address)
 	c.scanner = nil
 	require.Equal(t, config{
 		table: "t", region: "us", awsRegion: "us-east-1", endpoint: "http://127.0.0.1:4566", dailyWrites: 10_000, searchUnits: 60_000, bucket: "b",
-		transcriber: "amazon", holdingSlides: true,
+		transcriber: "amazon", holdingSlides: true, queryModel: "maker.model-v1:0", queryModelRegion: "us-east-1",
 	}, c)
+	set["LECTERN_QUERY_MODEL_REGION"] = "us-west-2"
+	c, err = configured(func(name string) string { return set[name] })
+	require.NoError(t, err)
+	require.Equal(t, "us-west-2", c.queryModelRegion)
 
 	set["AWS_ENDPOINT_URL_DYNAMODB"], set["LECTERN_SCANNER"] = "http://127.0.0.1:8000", "guardduty"
 	c, err = configured(func(name string) string { return set[name] })
