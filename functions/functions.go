@@ -14,6 +14,7 @@ import (
 	"lectern/functions/exhibitorwrites"
 	"lectern/functions/fieldwrites"
 	"lectern/functions/gdpr"
+	"lectern/functions/insights"
 	"lectern/functions/logexport"
 	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
@@ -49,6 +50,7 @@ var Groups = []api.Group{
 	metadatawrites.Group,
 	agendaplanning.Group,
 	awards.Group,
+	insights.Group,
 	transcriptions.Group,
 	recordings.Group,
 	media.Group,

@@ -151,6 +151,7 @@ func named(id string, r resource) string {
 // inEurope is what is said of us, as it has to be said of eu.
 func inEurope(lines []string) []string {
 	there := strings.NewReplacer("ectern-us", "ectern-eu", "ectern/us", "ectern/eu", "us-east-1", "eu-central-1", "us-west-2", "eu-west-1",
+		"us-east-2", "eu-west-1", "us.amazon", "eu.amazon", ":us-*:", ":eu-*:",
 		"certificate/1", "certificate/2")
 	all := make([]string, len(lines))
 	for i, line := range lines {

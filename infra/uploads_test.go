@@ -354,7 +354,7 @@ func TestTheUploadServiceFitsBesideEveryOption(t *testing.T) {
 	delete(context, "firewallRate")
 	context["eu"].(map[string]any)["domain"].(map[string]any)["edgeCertificateArn"] = "arn:aws:acm:us-east-1:123456789012:certificate/4"
 	for name, stack := range synthesized(t, context) {
-		require.Less(t, len(stack.Resources), 250, name)
+		require.LessOrEqual(t, len(stack.Resources), mostResources, name)
 		require.Less(t, len(stack.text), 800_000, name)
 		require.Empty(t, unexplained(t, stack), name)
 	}

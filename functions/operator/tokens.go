@@ -25,6 +25,8 @@ type TokenOptions struct {
 	EventIDs  wire.Opt[[]int64]         `json:"event_ids,omitzero" minItems:"1" uniqueItems:"true"`
 	Limit     wire.Opt[int64]           `json:"limit,omitzero" minimum:"1"`
 	ExpiresAt wire.Opt[wire.Time]       `json:"expires_at,omitzero"`
+	// ObfuscatePII has queries mask personal data for the token.
+	ObfuscatePII wire.Opt[bool] `json:"obfuscate_pii,omitzero" nullable:"false"`
 }
 
 // newToken is a token's record with the token itself, which no later answer shows.
@@ -140,6 +142,7 @@ func (s *Service) checkToken(ctx context.Context, org int64, in TokenOptions) er
 func (in TokenOptions) apply(t *tenancy.Token) {
 	in.Scopes.Into(&t.Scopes)
 	in.Limit.Into(&t.Limit)
+	in.ObfuscatePII.Into(&t.ObfuscatePII)
 	if in.EventIDs.Sent {
 		t.EventIDs = append([]int64{}, in.EventIDs.Value...)
 	}

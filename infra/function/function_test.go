@@ -12,9 +12,9 @@ import (
 
 func TestAFunctionWithoutALineInPermissionsIsNamed(t *testing.T) {
 	unknown := functions.Groups[0]
-	unknown.Name = "insights"
+	unknown.Name = "unknown"
 	_, err := Specs(append(slices.Clone(functions.Groups), unknown))
-	require.EqualError(t, err, "infra: insights has no line in permissions")
+	require.EqualError(t, err, "infra: unknown has no line in permissions")
 }
 
 // A statement allows each of its actions on each of its patterns, so only actions

@@ -105,6 +105,8 @@ var declared = map[string]struct {
 	"agendaplanning": {withSearch, slices.Concat(write, release, hold)},
 	// awards holds a write to the version of the program.
 	"awards": {withLists, slices.Concat(write, release, hold)},
+	// insights reads what the tables of queries have.
+	"insights": {withSearch, slices.Concat(read, limit)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.

@@ -25,15 +25,15 @@ var Kind = &party.Kind{
 	Name: "account", Letter: "A", Personal: keys.Outside, Prefix: "ACCT-", Module: field.Account, Shards: 4, Cap: caps.Accounts,
 	Numbered: true,
 	Fields:   strings.Fields(fields),
-	Aliases:  map[string]string{misspelled: country},
+	Aliases:  map[string]string{Country: country},
 	Words:    func(b *party.Body) []string { return []string{b.Value("name")} },
 }
 
-// misspelled is the name of the country in answers, kept for compatibility (spec.md section
+// Country is the name of the country in answers, kept for compatibility (spec.md section
 // 2.7). Drafts may use both names.
 const (
-	misspelled = "address_coutnry"
-	country    = "address_country"
+	Country = "address_coutnry"
+	country = "address_country"
 )
 
 // fields are the standard fields in the order of an answer.

@@ -155,7 +155,7 @@ func head(p party.Party) (o wire.Object) {
 	for _, name := range Kind.Fields {
 		shown := name
 		if name == country {
-			shown = misspelled
+			shown = Country
 		}
 		o.Add(shown, party.Optional(p.Body, name))
 	}
@@ -179,10 +179,10 @@ func (Summary) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 
 func describe(r huma.Registry, s *huma.Schema) {
 	party.Describe[described](r, s, Kind, Kind.Fields)
-	s.Properties[misspelled] = s.Properties[country]
-	s.Properties[misspelled].Description = "The country, as a code of three digits. The name is kept for compatibility."
+	s.Properties[Country] = s.Properties[country]
+	s.Properties[Country].Description = "The country, as a code of three digits. The name is kept for compatibility."
 	delete(s.Properties, country)
-	s.Required[slices.Index(s.Required, country)] = misspelled
+	s.Required[slices.Index(s.Required, country)] = Country
 }
 
 // described are the parts of an account beside the standard fields.

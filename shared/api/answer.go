@@ -104,6 +104,9 @@ func (x *exchange) succeed(res *response) error {
 		res.header.Set("Location", answer.URL)
 		return nil
 	}
+	if choice, ok := x.answer.(Choice); ok && choice.AsFile() != nil {
+		return x.file(res, choice.AsFile())
+	}
 	if download, ok := x.answer.(*Download); ok {
 		return x.download(res, download)
 	}

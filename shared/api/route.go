@@ -325,6 +325,9 @@ type File struct {
 	Policy string
 }
 
+// Choice is an output that a client can have as a file, too: AsFile returns the file, nil for JSON. Media names the types of the files.
+type Choice interface{ AsFile() *File }
+
 // Download is the output of a route that answers a file made of records. It has an ETag, and is not
 // compressed on its way: its formats are.
 type Download struct {

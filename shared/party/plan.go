@@ -165,7 +165,7 @@ const customPrefix = "custom_fields."
 func (s *step) values() (values []change.Value) {
 	before, after := s.before.facets(), s.after.facets()
 	values = change.Diff(before, after)
-	was, is := s.before.customFields(), s.after.customFields()
+	was, is := s.before.Custom(), s.after.Custom()
 	for _, id := range slices.Sorted(maps.Keys(joint(was, is))) {
 		if d, ok := s.set.Fields.Get(id); ok && !equal(was[id].V, is[id].V) {
 			values = append(values, change.Value{Field: customPrefix + d.InternalName, Old: was[id].V, New: is[id].V})
@@ -185,7 +185,7 @@ func equal(a, b any) bool {
 }
 
 // customFields returns all custom values of a party.
-func (p Party) customFields() map[string]field.Value {
+func (p Party) Custom() map[string]field.Value {
 	switch {
 	case p.Body == nil:
 		return nil

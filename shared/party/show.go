@@ -153,7 +153,7 @@ func (v *Viewer) Finish(o wire.Object, p Party, role string, contacts ContactLis
 
 // CustomFields returns the values of the event's and the organization's fields.
 func (v *Viewer) CustomFields(p Party) []field.Shown {
-	return v.Set.Fields.Show(v.Kind.Module, p.customFields(), Location(v.Caller))
+	return v.Set.Fields.Show(v.Kind.Module, p.Custom(), Location(v.Caller))
 }
 
 // Translations returns the translated texts of a party.

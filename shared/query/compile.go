@@ -19,10 +19,11 @@ type Statement struct {
 	Limit int
 }
 
-// Result is a column of the result.
+// Result is a column of the result. PII reports whether it shows a field with personal data.
 type Result struct {
 	Name string
 	Type Type
+	PII  bool
 }
 
 // Need is a table and the columns that a query reads, or a table of pairs.
@@ -31,8 +32,10 @@ type Need struct {
 	Columns []*Column
 	// Pairs are the tables of pairs that lead from or to the entity.
 	Pairs []string
-	alias string
-	left  bool
+	// Filters are comparisons that each record meets that is in the result.
+	Filters []Filter
+	alias   string
+	left    bool
 }
 
 // compiler makes a statement. After the first mistake the rest does not matter.
@@ -65,6 +68,7 @@ func (s *Schema) Compile(q *Query, masked bool) (*Statement, error) {
 	c.sources()
 	c.findItems()
 	where := c.optional(q.Where, inWhere)
+	c.findFilters()
 	c.findGroups()
 	having := c.optional(q.Having, inHaving)
 	order := c.order()
@@ -152,7 +156,7 @@ func (c *compiler) join(n *Need, at Position) {
 		return
 	}
 	first := c.made.Needs[0].Entity
-	c.fail(at, quote(n.Entity.Name), "an entity that is related to "+first.Name+": "+strings.Join(c.schema.related(first), ", "))
+	c.fail(at, quote(n.Entity.Name), "an entity that is related to "+first.Name+": "+strings.Join(c.schema.Related(first), ", "))
 }
 
 // read returns the SQL of a column, and notes that the query needs it.
@@ -212,7 +216,7 @@ func (c *compiler) item(o operand, name string, at Position) {
 		c.fail(at, quote(name)+" again", "another name with AS")
 	}
 	c.items = append(c.items, o)
-	c.made.Results = append(c.made.Results, Result{name, o.typ})
+	c.made.Results = append(c.made.Results, Result{name, o.typ, o.column != nil && o.column.PII && !strings.HasPrefix(o.sql, "COUNT(")})
 }
 
 // list returns the SQL of the columns of the result.

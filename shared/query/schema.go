@@ -87,8 +87,8 @@ func (s *Schema) names() (names []string) {
 	return names
 }
 
-// related returns the names of the entities that a JOIN can add to an entity.
-func (s *Schema) related(to *Entity) (names []string) {
+// Related returns the names of the entities that a JOIN can add to an entity.
+func (s *Schema) Related(to *Entity) (names []string) {
 	for _, e := range s.Entities {
 		if _, _, ok := relation(to, e); ok {
 			names = append(names, e.Name)

@@ -11,6 +11,7 @@
 //	resolve.go    the fields of a query, and what a masked field is good for
 //	compile.go    the statement
 //	where.go      the statement of conditions
+//	filter.go     the conditions that every record of the result meets
 package query
 
 // Query is a query as its text says it.

@@ -123,6 +123,8 @@ type Token struct {
 	Scopes []Scope `json:"scopes"`
 	// EventIDs limits the token to these events; empty is no limit.
 	EventIDs []int64 `json:"event_ids"`
+	// ObfuscatePII has the answers to queries mask personal data, whatever the request asks for (gaps.md section 1).
+	ObfuscatePII bool `json:"obfuscate_pii,omitempty"`
 	// Limit is the token's own number of requests a window; 0 is the default.
 	Limit     int64      `json:"limit,omitempty"`
 	ExpiresAt *wire.Time `json:"expires_at,omitempty"`

@@ -28,6 +28,7 @@ type together struct {
 var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
 	{"awards with shared/award", []string{"awards"}, "award"},
+	{"insights with shared/insight", []string{"insights"}, "insight"},
 	{"media with shared/media", []string{"media"}, "media"},
 	{"recordings with shared/recording", []string{"recordings"}, "recording"},
 	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},

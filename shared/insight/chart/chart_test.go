@@ -9,7 +9,6 @@ import (
 	"math"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -233,21 +232,6 @@ func TestFormats(t *testing.T) {
 	} {
 		r := drawn(t, chart.Chart{Kind: chart.Pie, Format: test.format, X: []string{"a"}, Y: []float64{test.value}})
 		require.Contains(t, r.texts, test.shown+" (100%)")
-	}
-}
-
-// TestTime draws the largest charts.
-func TestTime(t *testing.T) {
-	names, values := list(10_000, func(i int) float64 { return math.Sin(float64(i)) * 1e6 })
-	for _, kind := range kinds {
-		best := time.Hour
-		for range 5 {
-			from := time.Now()
-			_, err := chart.SVG(chart.Chart{Kind: kind, X: names, Y: values})
-			require.NoError(t, err)
-			best = min(best, time.Since(from))
-		}
-		require.Less(t, best, 50*time.Millisecond, kind)
 	}
 }
 

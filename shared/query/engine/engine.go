@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -17,7 +18,7 @@ import (
 type Limits struct {
 	// Bytes bound the memory of tables and of all that a statement keeps.
 	Bytes int64
-	// Steps bound the instructions that all calls of Select take together.
+	// Steps bound the instructions of each statement.
 	Steps int64
 }
 
@@ -29,7 +30,9 @@ var (
 
 // Database has tables in memory.
 type Database struct {
-	conn  *sqlite3.Conn
+	conn   *sqlite3.Conn
+	limits Limits
+	// steps are those of the present statement.
 	steps steps
 	// known are the tables that a statement may read.
 	known map[string]bool
@@ -54,30 +57,38 @@ func (s *steps) Err() error {
 	return s.Context.Err()
 }
 
-// Open returns an empty database. A statement ends with the context. The caller closes the database.
+// Open returns an empty database, whose tables are filled until the context ends. The caller closes the database.
 func Open(ctx context.Context, l Limits) (d *Database, err error) {
-	d = &Database{steps: steps{ctx, l.Steps / stepsAtOnce}, known: map[string]bool{}}
+	d = &Database{limits: l, steps: steps{ctx, math.MaxInt64}, known: map[string]bool{}}
 	defer d.recover(&err)
 	if d.conn, err = sqlite3.Open(":memory:"); err != nil {
 		return nil, err
 	}
-	d.conn.HardHeapLimit(l.Bytes)
+	if err := d.prepare(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// prepare sets the limits, and adds the functions and the authorizer.
+func (d *Database) prepare(ctx context.Context) error {
+	d.conn.HardHeapLimit(d.limits.Bytes)
 	d.conn.SetInterrupt(ctx)
 	for _, f := range []struct {
 		name string
 		of   func(text, pattern string) bool
 	}{{query.LikeFunction, like}, {query.ContainsFunction, strings.Contains}} {
 		if err := d.conn.CreateFunction(f.name, 2, sqlite3.DETERMINISTIC, onText(f.of)); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := d.conn.Exec("PRAGMA temp_store = MEMORY"); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := d.conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true); err != nil {
-		return nil, err
+		return err
 	}
-	return d, d.conn.SetAuthorizer(d.authorize)
+	return d.conn.SetAuthorizer(d.authorize)
 }
 
 // Close gives the memory back.

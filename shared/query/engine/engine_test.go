@@ -39,15 +39,15 @@ const heavy = "SELECT a.n FROM t AS a, t AS b, t AS c ORDER BY a.n + b.n + c.n"
 // TestLimits end a statement with an error that names the limit.
 func TestLimits(t *testing.T) {
 	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40}
-	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000}).Select(sql(heavy), 0, 10)
+	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000}).Select(t.Context(), sql(heavy), 0, 10)
 	require.ErrorIs(t, err, engine.ErrSteps)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err = numbers(ctx, t, 2_000, plenty).Select(sql(heavy), 0, 10)
+	_, err = numbers(t.Context(), t, 2_000, plenty).Select(ctx, sql(heavy), 0, 10)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
 	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40}
-	_, err = numbers(t.Context(), t, 10_000, memory).Select(sql("SELECT a.text || b.n FROM t AS a, t AS b ORDER BY 1"), 0, 10)
+	_, err = numbers(t.Context(), t, 10_000, memory).Select(t.Context(), sql("SELECT a.text || b.n FROM t AS a, t AS b ORDER BY 1"), 0, 10)
 	require.ErrorIs(t, err, engine.ErrMemory)
 	db, err := engine.Open(t.Context(), memory)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func TestTheMemoryComesBack(t *testing.T) {
 	}
 	use := func() {
 		db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 1 << 20, Steps: 1 << 30})
-		_, err := db.Select(sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
+		_, err := db.Select(t.Context(), sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
 		require.ErrorIs(t, err, engine.ErrMemory)
 		require.NoError(t, db.Close())
 	}
@@ -90,15 +90,15 @@ func TestOnlySelectsOfTables(t *testing.T) {
 		"WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r", "SELECT randomblob(10)", "SELECT hex(n) FROM t",
 		"SELECT sqlite_version()", "SELECT load_extension('x')", "SELECT n FROM other",
 	} {
-		_, err := numbers(t.Context(), t, 3, limits).Select(sql(text), 0, 10)
+		_, err := numbers(t.Context(), t, 3, limits).Select(t.Context(), sql(text), 0, 10)
 		require.Error(t, err, text)
 	}
 	for _, text := range []string{"PRAGMA table_info(t)", "ATTACH ':memory:' AS x", "DROP TABLE t", "DELETE FROM t", "SELECT n FROM t; SELECT n FROM t", "VACUUM"} {
-		_, err := numbers(t.Context(), t, 3, limits).Select(sql(text), 0, 10)
+		_, err := numbers(t.Context(), t, 3, limits).Select(t.Context(), sql(text), 0, 10)
 		require.Error(t, err, text)
 	}
 	db := numbers(t.Context(), t, 3, limits)
-	_, err := db.Select(sql("SELECT n FROM t"), 0, 10)
+	_, err := db.Select(t.Context(), sql("SELECT n FROM t"), 0, 10)
 	require.NoError(t, err)
 	_, err = db.Create("late", nil)
 	require.Error(t, err, "tables do not change after the first statement")
@@ -117,7 +117,7 @@ func TestTextsOfAnyForm(t *testing.T) {
 	}
 	require.NoError(t, table.Done())
 	for _, text := range texts {
-		page, err := db.Select(sql(`SELECT "col""umn" FROM "a ""table""" WHERE "col""umn" = ?`, text), 0, 10)
+		page, err := db.Select(t.Context(), sql(`SELECT "col""umn" FROM "a ""table""" WHERE "col""umn" = ?`, text), 0, 10)
 		require.NoError(t, err)
 		require.Equal(t, engine.Page{Rows: [][]any{{text}}, Total: 1}, page)
 	}
@@ -134,7 +134,7 @@ func BenchmarkQueries(b *testing.B) {
 			require.NoError(b, table.Insert(i, "a text of some length", float64(i%7), "another", nil))
 		}
 		require.NoError(b, table.Done())
-		_, err = db.Select(&query.Statement{SQL: "SELECT a FROM t WHERE b = 3 ORDER BY a COLLATE NOCASE, c", Results: []query.Result{{Type: query.String}}}, 0, 25)
+		_, err = db.Select(context.Background(), &query.Statement{SQL: "SELECT a FROM t WHERE b = 3 ORDER BY a COLLATE NOCASE, c", Results: []query.Result{{Type: query.String}}}, 0, 25)
 		require.NoError(b, err)
 		require.NoError(b, db.Close())
 	}

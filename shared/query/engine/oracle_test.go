@@ -86,7 +86,7 @@ func requireRows(t *testing.T, r *rand.Rand, db *engine.Database, s *query.State
 	limit := 1 + r.IntN(10)
 	var got [][]any
 	for {
-		page, err := db.Select(s, len(got), limit)
+		page, err := db.Select(t.Context(), s, len(got), limit)
 		require.NoError(t, err, text)
 		require.Equal(t, len(want), page.Total, text)
 		if len(page.Rows) == 0 {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,10 +18,11 @@ type Page struct {
 	Total int
 }
 
-// Select runs a statement, and returns the rows of a page after some others. After the first statement the tables no longer change.
-func (d *Database) Select(s *query.Statement, after, most int) (page Page, err error) {
+// Select runs a statement until the context ends, and returns the rows of a page: at most some, after some others. After the first
+// statement the tables no longer change.
+func (d *Database) Select(ctx context.Context, s *query.Statement, after, most int) (page Page, err error) {
 	defer d.recover(&err)
-	d.sealed = true
+	d.sealed, d.steps = true, steps{ctx, d.limits.Steps / stepsAtOnce}
 	d.conn.SetInterrupt(&d.steps)
 	sql := s.SQL
 	if s.Limit > 0 {

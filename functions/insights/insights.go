@@ -1,0 +1,177 @@
+// Package insights is the Insights tag group: queries about the programme, and what a client needs to write them.
+package insights
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/insight"
+	"lectern/shared/insight/result"
+	"lectern/shared/insight/writer"
+	"lectern/shared/insight/writer/bedrock"
+	"lectern/shared/page"
+	"lectern/shared/ratelimit"
+	"lectern/shared/stores"
+	"lectern/shared/wire"
+)
+
+// Paths of the group.
+const (
+	inEvent        = "/v1/event/{eventId}/insights"
+	inOrganization = "/v1/insights"
+)
+
+var readers = auth.Scopes{auth.ReadInsights}
+
+// Group declares every route of the tag group.
+var Group = api.NewGroup("Insights", start, slices.Concat(written, []api.Route[service]{
+	api.Post("executeEventQuery", inEvent+"/execute", (*service).execute, readers, limit, api.Repeatable, api.Describe(aboutExecute)),
+	api.Post("executeQuery", inOrganization+"/execute", (*service).executeAcross, readers, limit, api.Repeatable,
+		api.Media("text/csv"), api.Describe(aboutAcross)),
+	api.Get("getEventInsightsSchema", inEvent+"/schema", (*service).schema, readers, limit, api.Describe(aboutSchema)),
+	api.Get("getInsightsSchema", inOrganization+"/schema", (*service).schemaAcross, readers, limit, api.Describe(aboutSchema)),
+	api.Get("getInsightsSchemaOfEvent", inOrganization+"/events/{eventId}/schema", (*service).schema, readers, limit,
+		api.Describe(aboutSchema)),
+	api.Get("listEventSuggestions", inEvent+"/suggestions", (*service).suggestions, readers, limit, api.Describe(aboutSuggestions)),
+	api.Get("listSuggestions", inOrganization+"/suggestions", (*service).suggestionsAcross, readers, limit, api.Describe(aboutSuggestions)),
+}))
+
+// limit is the bucket of all routes.
+var limit = api.Limit(ratelimit.Insights)
+
+const (
+	aboutExecute = "Runs a query over the records of the event, as they are at this moment. `docs/query-language.md` describes the " +
+		"language, `schema` lists entities and fields. A query that is not valid is a 400 with the place, what is expected there, and the " +
+		"nearest known name. Personal data is masked unless `obfuscatePii` is false and the caller has `read:contacts`; a masked field " +
+		"can be shown and counted, and not be compared, sorted or grouped by. A query reads at most 10,000 records of an entity, and " +
+		"takes at most 64 MB of memory and 5 seconds; more is a 400 that names the limit. For example:\n\n```json\n" + exampleExecute +
+		"\n```\n\nThe answer:\n\n```json\n" + exampleAnswer + "\n```"
+	exampleExecute = `{"query": "SELECT track.name, COUNT(session.id) AS sessions FROM sessions JOIN tracks GROUP BY track.name"}`
+	exampleAnswer  = `{"results": [{"track.name": "Cloud", "sessions": 28}, {"track.name": "Web", "sessions": 41}],
+  "pagination": {"currentPage": 1, "pageSize": 25, "totalPages": 1, "totalResults": 2}}`
+	aboutAcross = "Runs a query over events of the organization: those of `eventId` and `eventIds`, or else all that the caller may access, " +
+		"100 at most. A contact, sponsor or exhibitor is one record for each event. The result can be arranged anew: `search`, " +
+		"then `groupBy` or `pivot`, then `sortBy`. `format` `csv` answers the page as CSV. For example:\n\n```json\n" + exampleAcross + "\n```"
+	exampleAcross = `{"query": "SELECT event.name, session.status FROM sessions JOIN events",
+  "pivot": {"row": "event.name", "column": "session.status"}}`
+
+	tooLarge = "The result has %d rows; at most %d can be arranged. Add conditions to WHERE."
+)
+
+type service struct {
+	insights *insight.Store
+	writer   writer.Writer
+}
+
+func start(env api.Env) *service {
+	return &service{insight.NewStore(env, stores.Sessions(env)), writer.Writer{Model: bedrock.New(env), Now: env.Now}}
+}
+
+// Asked is the part of an input that all runs of a query share.
+type Asked struct {
+	ObfuscatePII wire.Opt[bool] `json:"obfuscatePii,omitzero" nullable:"false" doc:"Whether to mask personal data; true without it."`
+	Page         int            `json:"page,omitempty" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
+	Limit        int            `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
+}
+
+// page returns the wanted page.
+func (a *Asked) page() page.Query { return page.Query{Page: max(a.Page, 1), PageSize: max(a.Limit, 1)} }
+
+type executeInput struct {
+	api.InEvent
+	Body struct {
+		Query string `json:"query" minLength:"1" maxLength:"10000" doc:"The query."`
+		Asked
+		_ struct{} `json:"-" additionalProperties:"true"`
+	}
+}
+
+// execute runs a query over the event.
+func (s *service) execute(ctx context.Context, in *executeInput) (*page.Of[wire.Object], error) {
+	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := scope.AskOne(ctx, in.Body.question(in.Body.Query))
+	if err != nil {
+		return nil, err
+	}
+	return page.New(in.Body.page(), reply.Total, reply.Rows), nil
+}
+
+// question returns a query as a question.
+func (a *Asked) question(query string) insight.Question {
+	return insight.Question{Query: query, Unmasked: a.ObfuscatePII.Sent && !a.ObfuscatePII.Value, Page: a.page()}
+}
+
+// About names the events of a query.
+type About struct {
+	EventID  int64   `json:"eventId,omitempty" minimum:"1" doc:"An event to read."`
+	EventIDs []int64 `json:"eventIds,omitempty" minItems:"1" maxItems:"100" doc:"The events to read; without eventId and eventIds all that the caller may access."`
+}
+
+// events returns the ids of the events; none for all.
+func (a *About) events() []int64 {
+	if a.EventID == 0 {
+		return a.EventIDs
+	}
+	return append([]int64{a.EventID}, a.EventIDs...)
+}
+
+type executeAcrossInput struct {
+	Body struct {
+		Query string `json:"query" minLength:"1" maxLength:"10000" doc:"The query."`
+		About
+		Format string `json:"format,omitempty" enum:"json,csv" default:"json" doc:"The format of the answer."`
+		result.Arrangement
+		Asked
+		_ struct{} `json:"-" additionalProperties:"true"`
+	}
+}
+
+// answer is a page of results, which may be CSV.
+type answer struct {
+	page.Of[wire.Object]
+	csv *api.File
+}
+
+// AsFile returns the page as CSV if the client wants that.
+func (a *answer) AsFile() *api.File { return a.csv }
+
+// executeAcross runs a query over events of the organization.
+func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*answer, error) {
+	scope, err := s.insights.Scope(ctx, auth.From(ctx), in.Body.events())
+	if err != nil {
+		return nil, err
+	}
+	q, arranged := in.Body.question(in.Body.Query), !in.Body.IsNone()
+	if arranged {
+		q.Page = page.Query{Page: 1, PageSize: result.MostRows}
+	}
+	reply, err := scope.AskOne(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	table, total := result.Table{Columns: reply.Columns, Rows: reply.Values}, reply.Total
+	if arranged {
+		if total > result.MostRows {
+			return nil, apierr.Invalid("query", tooLarge, total, result.MostRows)
+		}
+		if table, err = in.Body.Of(table, scope.Masks(q)); err != nil {
+			return nil, err
+		}
+		total, table.Rows = len(table.Rows), page.Cut(in.Body.page(), table.Rows)
+	}
+	shown := &answer{Of: *page.New(in.Body.page(), total, table.Objects())}
+	if in.Body.Format == "csv" {
+		text, err := table.CSV()
+		if err != nil {
+			return nil, err
+		}
+		shown.csv = &api.File{Type: "text/csv; charset=utf-8", Body: text}
+	}
+	return shown, nil
+}

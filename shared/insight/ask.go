@@ -1,0 +1,216 @@
+package insight
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/query"
+	"lectern/shared/query/engine"
+	"lectern/shared/wire"
+)
+
+// asked is a question with its statement, on the way to its reply.
+type asked struct {
+	Question
+	statement *query.Statement
+	reply     *Reply
+}
+
+// Ask answers questions from one filling of the tables. If that is too much for one of them, each gets a filling of its own. Personal
+// data is masked unless all questions ask for it as it is. The error is that of a read, for example a 503.
+func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error) {
+	replies, unmasked := make([]Reply, len(questions)), true
+	for _, q := range questions {
+		unmasked = unmasked && q.Unmasked
+	}
+	var all []*asked
+	for i, q := range questions {
+		q.Unmasked = unmasked
+		statement, err := s.compile(q)
+		if err != nil {
+			replies[i].Err = invalid("query", err)
+			continue
+		}
+		replies[i].Columns = statement.Results
+		all = append(all, &asked{q, statement, &replies[i]})
+	}
+	if len(all) == 0 {
+		return replies, nil
+	}
+	left, err := s.answer(ctx, all)
+	for _, a := range left {
+		if err != nil {
+			break
+		}
+		_, err = s.answer(ctx, []*asked{a})
+	}
+	return replies, err
+}
+
+// AskOne answers one question. The error is that of the reply, too.
+func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
+	replies, err := s.Ask(ctx, q)
+	if err == nil {
+		err = replies[0].Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &replies[0], nil
+}
+
+// answer fills tables and answers questions. It returns the questions that are left after a limit: each is to be tried alone.
+func (s *Scope) answer(ctx context.Context, all []*asked) (left []*asked, err error) {
+	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	if err := s.fill(ctx, db, all); err != nil {
+		return refused(all, all, err)
+	}
+	for i, a := range all {
+		if err := a.run(ctx, db); err != nil {
+			return refused(all, all[i:], err)
+		}
+	}
+	return nil, nil
+}
+
+// run answers the question from filled tables.
+func (a *asked) run(ctx context.Context, db *engine.Database) error {
+	within, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	page, err := db.Select(within, a.statement, a.Page.Offset(), a.Page.PageSize)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return errTime
+	}
+	if err == nil {
+		a.answered(page)
+	}
+	return err
+}
+
+// refused tells a question that was asked alone why it is refused, or returns the questions that are left, to try them alone. The error
+// is one that is not for the client.
+func refused(all, left []*asked, err error) ([]*asked, error) {
+	forClient := invalid("query", err)
+	switch {
+	case !isRefusal(forClient):
+		return nil, err
+	case len(all) > 1:
+		return left, nil
+	}
+	all[0].reply.Err = forClient
+	return nil, nil
+}
+
+// isRefusal reports whether an error is for the client.
+func isRefusal(err error) bool {
+	var refused *apierr.Error
+	return errors.As(err, &refused)
+}
+
+// answered writes a page into the reply.
+func (a *asked) answered(p engine.Page) {
+	a.reply.Values, a.reply.Total = p.Rows, p.Total
+	for _, values := range p.Rows {
+		var row wire.Object
+		for i, c := range a.reply.Columns {
+			row.Add(c.Name, values[i])
+		}
+		a.reply.Rows = append(a.reply.Rows, row)
+	}
+}
+
+// fill makes and fills the tables that questions need.
+func (s *Scope) fill(ctx context.Context, db *engine.Database, all []*asked) error {
+	f := &filling{Scope: s, database: db, masked: s.Masks(all[0].Question), tables: map[string]*wanted{}, pairs: map[string]*engine.Table{}}
+	if err := f.prepare(all); err != nil {
+		return err
+	}
+	for _, o := range s.occasions {
+		if err := f.visit(ctx, o); err != nil {
+			return err
+		}
+	}
+	return f.done()
+}
+
+// prepare makes the tables.
+func (f *filling) prepare(all []*asked) (err error) {
+	for _, a := range all {
+		for _, n := range a.statement.Needs {
+			f.want(n, len(all) == 1)
+		}
+	}
+	for _, w := range f.tables {
+		names := make([]string, len(w.columns))
+		for i, c := range w.columns {
+			names[i] = c.Name
+		}
+		if w.table, err = f.database.Create(w.Name, names); err != nil {
+			return err
+		}
+	}
+	for _, a := range all {
+		for _, n := range a.statement.Needs {
+			for _, name := range n.Pairs {
+				if err := f.wantPairs(name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// wantPairs makes a table of pairs, once.
+func (f *filling) wantPairs(name string) (err error) {
+	if f.pairs[name] == nil {
+		from, to, _ := strings.Cut(name, " ")
+		f.tables[from].refers[to] = true
+		f.pairs[name], err = f.database.CreatePairs(name)
+	}
+	return err
+}
+
+// want notes that a statement needs columns of an entity. Filters count if it is the only statement.
+func (f *filling) want(n *query.Need, alone bool) {
+	w := f.tables[n.Entity.Name]
+	if w == nil {
+		of := f.families[slices.IndexFunc(f.families, func(of *family) bool { return of.Entity == n.Entity })]
+		w = &wanted{family: of, refers: map[string]bool{}}
+		f.tables[n.Entity.Name] = w
+	}
+	if alone {
+		w.filters = n.Filters
+	}
+	for _, needed := range n.Columns {
+		if c := w.family.columns[needed.Name]; !slices.ContainsFunc(w.columns, func(known column) bool { return known.Name == c.Name }) {
+			w.columns = append(w.columns, c)
+			w.detail = max(w.detail, c.detail)
+		}
+	}
+	for _, filter := range w.filters {
+		w.detail = max(w.detail, w.family.columns[filter.Column.Name].detail)
+	}
+}
+
+// done ends the filling.
+func (f *filling) done() error {
+	for _, w := range f.tables {
+		if err := w.table.Done(); err != nil {
+			return err
+		}
+	}
+	for _, t := range f.pairs {
+		if err := t.Done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package insight
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"lectern/shared/account"
+	"lectern/shared/contact"
+	"lectern/shared/page"
+	"lectern/shared/participant"
+	"lectern/shared/party"
+	"lectern/shared/session"
+)
+
+// idSet is a set of contacts (party.IDs).
+type idSet map[string]bool
+
+// Len returns how many contacts are in the set.
+func (s idSet) Len() int { return len(s) }
+
+// Has reports whether the contact of a row is in the set.
+func (s idSet) Has(p *party.AssociationRow) bool { return s[p.ID] }
+
+// All yields the ids.
+func (s idSet) All() iter.Seq[string] { return maps.Keys(s) }
+
+// of returns the set, as party.Query asks for it.
+func (s idSet) of(context.Context) (party.IDs, error) { return s, nil }
+
+// loadPeople reads the contacts that the tables need: all of the event, or those on sessions, or the speakers alone.
+func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
+	if v.people != nil {
+		return nil
+	}
+	q := party.Query{Role: contact.Role, Page: page.Query{Page: 1, PageSize: MostRows + 1}}
+	if v.tables[contacts] == nil {
+		roles, err := v.neededRoles(ctx)
+		if err != nil {
+			return err
+		}
+		q.OnlyIDs = v.onSessions(roles).of
+	}
+	found, total, err := v.store.Sessions.Parties.Contacts.Store.Search(ctx, v.at.caller, q)
+	if err != nil {
+		return err
+	}
+	if total > MostRows {
+		return w.tooMany()
+	}
+	v.people, v.order = make(map[string]party.Party, len(found)), found
+	for _, p := range found {
+		v.people[p.ID] = p
+	}
+	return nil
+}
+
+// neededRoles returns the roles of the contacts that the tables need without those of all contacts: nil for all roles.
+func (v *visit) neededRoles(ctx context.Context) ([]bool, error) {
+	if _, err := v.sessionRows(ctx); err != nil || v.tables[participants] != nil {
+		return nil, err
+	}
+	return append([]bool{}, v.speakerRoles()...), nil
+}
+
+// onSessions returns the contacts with some roles on sessions that are not deleted; nil for all roles.
+func (v *visit) onSessions(roles []bool) idSet {
+	found := idSet{}
+	for _, r := range v.view.All() {
+		if entityOf(r) == "" {
+			continue
+		}
+		for _, id := range v.peopleOf(r, roles) {
+			found[id] = true
+		}
+	}
+	return found
+}
+
+// readContacts reads the contacts of the event.
+func (v *visit) readContacts(ctx context.Context, w *wanted) error {
+	if err := v.loadPeople(ctx, w); err != nil {
+		return err
+	}
+	for _, p := range v.order {
+		if err := v.put(w, v.personRow(p), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readSpeakers reads the contacts who speak.
+func (v *visit) readSpeakers(ctx context.Context, w *wanted) error {
+	if err := v.loadPeople(ctx, w); err != nil {
+		return err
+	}
+	if _, err := v.sessionRows(ctx); err != nil {
+		return err
+	}
+	speak := v.onSessions(append([]bool{}, v.speakerRoles()...))
+	for _, p := range v.order {
+		if !speak[p.ID] {
+			continue
+		}
+		if err := v.put(w, v.personRow(p), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partyShape returns the fields that contacts and accounts have.
+func (v *visit) partyShape(p party.Party, friendlyID string) partyShape {
+	return partyShape{v.inEvent(p.ID), friendlyID, float64(p.Number), times{p.CreatedAt, p.Changed()}}
+}
+
+func (v *visit) personRow(p party.Party) row {
+	return row{
+		id: p.ID, shape: &personShape{v.partyShape(p, contact.Kind.FriendlyID(p.Body)), contact.FullName(p.Body)},
+		standard: p.Values, custom: p.Custom(),
+	}
+}
+
+// readAccounts reads the sponsors or the exhibitors.
+func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
+	found, _, err := v.store.Sessions.Parties.Accounts.Store.Search(ctx, v.at.caller, party.Query{
+		Role: w.Singular, Page: page.Query{Page: 1, PageSize: MostRows + 1},
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range found {
+		shape := v.partyShape(p, account.Kind.FriendlyID(p.Body))
+		var related []string
+		for _, r := range p.Association.Relations {
+			related = append(related, r.ContactID)
+		}
+		made := row{id: p.ID, shape: &shape, standard: p.Values, custom: p.Custom()}
+		if err := v.put(w, made, map[string][]string{contacts: related}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readParticipants reads the roles of contacts on sessions: each role of a contact on a session once, as a session shows them.
+func (v *visit) readParticipants(ctx context.Context, w *wanted) error {
+	view, err := v.sessionRows(ctx)
+	if err != nil {
+		return err
+	}
+	if err := v.loadPeople(ctx, w); err != nil {
+		return err
+	}
+	rows := slices.DeleteFunc(slices.Clone(view.All()), func(r *session.Row) bool { return entityOf(r) == "" })
+	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
+		for _, p := range v.standing(b) {
+			if err := v.putParticipant(w, b, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// standing is a participant with the role that the session shows.
+type standing struct {
+	session.Participant
+	role *participant.Role
+}
+
+// standing returns the participants of a session. A participant with a role replaces one with a deleted role that is shown as it.
+func (v *visit) standing(b *session.Body) (all []standing) {
+	for _, p := range b.Participants {
+		role, known := v.at.set.Roles.Standing(p.RoleID)
+		if _, onEvent := v.people[p.ContactID]; !known || !onEvent {
+			continue
+		}
+		at := slices.IndexFunc(all, func(s standing) bool { return s.ContactID == p.ContactID && s.role == role })
+		if at < 0 {
+			all = append(all, standing{p, role})
+		} else if p.RoleID == role.ID {
+			all[at] = standing{p, role}
+		}
+	}
+	return all
+}
+
+// putParticipant adds a role of a contact on a session.
+func (v *visit) putParticipant(w *wanted, b *session.Body, p standing) error {
+	who := v.people[p.ContactID]
+	s := &participantShape{
+		inEvent: v.inEvent(p.ID), SessionID: b.ID, ContactID: p.ContactID, RoleID: p.role.ID, RoleName: p.role.Name, RoleSlug: p.role.Slug,
+		CoreRole: p.role.CoreRole, IsCustom: p.role.IsCustom, Order: float64(p.Order), FullName: contact.FullName(who.Body),
+		ContactFriendlyID: contact.Kind.FriendlyID(who.Body), ContactCreatedAt: who.CreatedAt,
+	}
+	if v.at.caller.Event.Features.SpeakerAcceptance {
+		s.AcceptanceStatus, s.InviteSentAt = optional(p.AcceptanceStatus), p.InviteSentAt
+	}
+	to := []string{p.ContactID}
+	return v.put(w, row{id: p.ID, shape: s, standard: who.Values}, map[string][]string{contacts: to, speakers: to})
+}

@@ -1,0 +1,228 @@
+package result
+
+import (
+	"slices"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/query"
+)
+
+// Arrangement says how a result is arranged anew, in this order: search, groups or pivot, sort.
+type Arrangement struct {
+	Search        string `json:"search,omitempty" maxLength:"255" doc:"Keeps the rows with this text in one of the values, whatever its case."`
+	GroupBy       string `json:"groupBy,omitempty" maxLength:"255" doc:"A column of the result: the result then has each of its values, with the number of rows as count."`
+	Pivot         *Pivot `json:"pivot,omitempty" doc:"Makes a table of two columns: a row for each value of one, a column for each value of the other."`
+	SortBy        string `json:"sortBy,omitempty" maxLength:"255" doc:"A column of the result to sort by, after groupBy or pivot."`
+	SortDirection string `json:"sortDirection,omitempty" enum:"asc,desc" default:"asc" doc:"The direction of sortBy."`
+}
+
+// Pivot makes columns of values.
+type Pivot struct {
+	Row       string `json:"row" maxLength:"255" doc:"The column whose values become rows."`
+	Column    string `json:"column" maxLength:"255" doc:"The column whose values become columns: 100 at most."`
+	Value     string `json:"value,omitempty" maxLength:"255" doc:"The number column to aggregate; not needed to count."`
+	Aggregate string `json:"aggregate,omitempty" enum:"count,sum,avg,min,max" default:"count" doc:"What each cell has of the rows that belong to it."`
+}
+
+// IsNone reports whether nothing is arranged.
+func (a *Arrangement) IsNone() bool {
+	return a.Search == "" && a.GroupBy == "" && a.Pivot == nil && a.SortBy == ""
+}
+
+// Of returns a table arranged anew. The caller sees columns with personal data masked if masked is set; such a column cannot be grouped
+// or sorted. The error is a 400 that names the property.
+func (a *Arrangement) Of(t Table, masked bool) (Table, error) {
+	if a.GroupBy != "" && a.Pivot != nil {
+		return t, apierr.Invalid("pivot", "A result can have groupBy or pivot, not both.")
+	}
+	if words := strings.ToLower(a.Search); words != "" {
+		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool { return !mentions(row, words) })
+	}
+	var err error
+	switch {
+	case a.GroupBy != "":
+		t, err = t.grouped(a.GroupBy, masked)
+	case a.Pivot != nil:
+		t, err = a.Pivot.of(t, masked)
+	}
+	if err != nil || a.SortBy == "" {
+		return t, err
+	}
+	return t.sorted(a.SortBy, a.SortDirection == "desc", masked)
+}
+
+// mentions reports whether one of the values has a text, in lower case.
+func mentions(row []any, words string) bool {
+	return slices.ContainsFunc(row, func(v any) bool { return strings.Contains(strings.ToLower(text(v)), words) })
+}
+
+// sorted returns the rows by a column. Rows with equal values keep their order.
+func (t Table) sorted(by string, descending, masked bool) (Table, error) {
+	i, err := t.column("sortBy", by, masked)
+	if err != nil {
+		return t, err
+	}
+	t.Rows = slices.Clone(t.Rows)
+	slices.SortStableFunc(t.Rows, func(a, b []any) int {
+		if descending {
+			return compare(b[i], a[i])
+		}
+		return compare(a[i], b[i])
+	})
+	return t, nil
+}
+
+// count is the name of the number of rows of a group.
+const count = "count"
+
+// other returns a name, with a line below if it is taken.
+func other(name, taken string) string {
+	if name == taken {
+		return name + "_"
+	}
+	return name
+}
+
+// grouped returns each value of a column with its number of rows, in the order in which the values come.
+func (t Table) grouped(by string, masked bool) (Table, error) {
+	i, err := t.column("groupBy", by, masked)
+	if err != nil {
+		return t, err
+	}
+	made, at := Table{Columns: []query.Result{t.Columns[i], {Name: other(count, by), Type: query.Float}}}, map[any]int{}
+	for _, row := range t.Rows {
+		number, known := at[row[i]]
+		if !known {
+			number = len(made.Rows)
+			at[row[i]], made.Rows = number, append(made.Rows, []any{row[i], float64(0)})
+		}
+		made.Rows[number][1] = made.Rows[number][1].(float64) + 1
+	}
+	return made, nil
+}
+
+// of returns a table with a row for each value of a column, and a column for each value of another.
+func (p *Pivot) of(t Table, masked bool) (Table, error) {
+	row, err := t.column("pivot.row", p.Row, masked)
+	if err != nil {
+		return t, err
+	}
+	column, err := t.column("pivot.column", p.Column, masked)
+	if err != nil {
+		return t, err
+	}
+	value := -1
+	if p.Value != "" || p.aggregates() {
+		if value, err = t.column("pivot.value", p.Value, masked); err != nil {
+			return t, err
+		}
+		if p.aggregates() && t.Columns[value].Type != query.Float {
+			return t, apierr.Invalid("pivot.value", "The column %q has no numbers. Name a number column, or count.", p.Value)
+		}
+	}
+	c := cells{rows: map[any]int{}, columns: map[string]int{}, value: value}
+	for _, values := range t.Rows {
+		c.add(values[row], text(values[column]), values)
+	}
+	if len(c.names) > mostColumns {
+		return t, apierr.Invalid("pivot.column", "The column %q has %d values; a pivot makes at most %d columns.",
+			p.Column, len(c.names), mostColumns)
+	}
+	return c.table(t.Columns[row], p.Aggregate), nil
+}
+
+// aggregates reports whether the cells have anything but the number of rows.
+func (p *Pivot) aggregates() bool { return p.Aggregate != "" && p.Aggregate != count }
+
+// cells are the cells of a pivot, by row and column.
+type cells struct {
+	rows    map[any]int
+	columns map[string]int
+	keys    []any
+	names   []string
+	value   int
+	all     map[[2]int]*cell
+}
+
+// cell has the rows that belong to a row and a column of a pivot: their number, and the numbers among their values.
+type cell struct {
+	rows, numbers int
+	sum, min, max float64
+}
+
+// add adds a row of the result to its cell.
+func (c *cells) add(key any, name string, values []any) {
+	row, known := c.rows[key]
+	if !known {
+		row = len(c.keys)
+		c.rows[key], c.keys = row, append(c.keys, key)
+	}
+	column, known := c.columns[name]
+	if !known {
+		column = len(c.names)
+		c.columns[name], c.names = column, append(c.names, name)
+	}
+	if c.all == nil {
+		c.all = map[[2]int]*cell{}
+	}
+	at := [2]int{row, column}
+	if c.all[at] == nil {
+		c.all[at] = &cell{}
+	}
+	c.all[at].rows++
+	if c.value >= 0 {
+		if n, ok := values[c.value].(float64); ok {
+			c.all[at].note(n)
+		}
+	}
+}
+
+// note adds a number to the cell.
+func (c *cell) note(n float64) {
+	if c.numbers == 0 {
+		c.min, c.max = n, n
+	}
+	c.numbers++
+	c.sum, c.min, c.max = c.sum+n, min(c.min, n), max(c.max, n)
+}
+
+// of returns an aggregate of the cell: nil without a number.
+func (c *cell) of(aggregate string) any {
+	switch {
+	case aggregate == "" || aggregate == count:
+		return float64(c.rows)
+	case c.numbers == 0:
+		return nil
+	case aggregate == "sum":
+		return c.sum
+	case aggregate == "avg":
+		return c.sum / float64(c.numbers)
+	case aggregate == "min":
+		return c.min
+	}
+	return c.max
+}
+
+// table returns the pivot: the columns in the order of their names, the rows in the order in which they come. A cell without a row is 0
+// for a count, and has no value otherwise.
+func (c *cells) table(first query.Result, aggregate string) Table {
+	made := Table{Columns: []query.Result{first}}
+	names := slices.Clone(c.names)
+	slices.Sort(names)
+	for _, name := range names {
+		made.Columns = append(made.Columns, query.Result{Name: other(name, first.Name), Type: query.Float})
+	}
+	for row, key := range c.keys {
+		values := []any{key}
+		for _, name := range names {
+			if found := c.all[[2]int{row, c.columns[name]}]; found != nil {
+				values = append(values, found.of(aggregate))
+			} else {
+				values = append(values, (&cell{}).of(aggregate))
+			}
+		}
+		made.Rows = append(made.Rows, values)
+	}
+	return made
+}

@@ -1,0 +1,137 @@
+package insight
+
+import (
+	"context"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/field"
+	"lectern/shared/participant"
+	"lectern/shared/programme"
+	"lectern/shared/query"
+	"lectern/shared/settings"
+	"lectern/shared/table"
+)
+
+// Scope is what a caller may ask about: some events with their settings.
+type Scope struct {
+	store  *Store
+	caller *auth.Caller
+	// occasions are the events in the order of their ids.
+	occasions []*occasion
+	families  []*family
+	schema    *query.Schema
+}
+
+// occasion is an event of a scope: a caller with the event, and the settings.
+type occasion struct {
+	caller *auth.Caller
+	set    *settings.Snapshot
+}
+
+// Scope returns the scope of a caller: the event of the path, or else the named events of the organization, or all that the caller
+// may see if events is empty. The error is a 404 for an event that the caller does not see, and a 400 for too many events.
+func (st *Store) Scope(ctx context.Context, c *auth.Caller, events []int64) (*Scope, error) {
+	found := []*programme.Event{c.Event}
+	if c.Event == nil {
+		ids, err := st.visible(ctx, c, events)
+		if err != nil {
+			return nil, err
+		}
+		if found, err = programme.Many(ctx, st.Tenancy, c.Org.ID, ids); err != nil {
+			return nil, err
+		}
+	}
+	s := &Scope{store: st, caller: c, occasions: make([]*occasion, len(found))}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(eventsAtOnce)
+	for i, e := range found {
+		within := *c
+		within.Event = e
+		s.occasions[i] = &occasion{caller: &within}
+		g.Go(table.Safely(func() error { return s.occasions[i].load(ctx, st) }))
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	s.describe()
+	return s, nil
+}
+
+// eventsAtOnce is how many events are read at a time.
+const eventsAtOnce = 8
+
+// load reads the settings.
+func (o *occasion) load(ctx context.Context, st *Store) (err error) {
+	o.set, err = st.Sessions.Settings.Load(ctx, o.caller)
+	return err
+}
+
+// visible returns the ids of the wanted events, or of all events that the caller sees.
+func (st *Store) visible(ctx context.Context, c *auth.Caller, wanted []int64) (ids []int64, err error) {
+	if ids, err = programme.Events.IDs(ctx, st.Tenancy, c.Org.ID); err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return !c.SeesEvent(id) })
+	if len(wanted) > 0 {
+		for _, id := range wanted {
+			if !slices.Contains(ids, id) {
+				return nil, apierr.NotFound("Event")
+			}
+		}
+		ids = slices.Clone(wanted)
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) > mostEvents {
+		return nil, apierr.Invalid("eventIds", "A query reads at most %d events; name some of the %d.", mostEvents, len(ids))
+	}
+	return ids, nil
+}
+
+// Schema returns the entities of the scope, with the custom fields of the events. The caller must not change it.
+func (s *Scope) Schema() *query.Schema { return s.schema }
+
+// SeesPersonalData reports whether the caller may see personal data as it is: with the scope read:contacts, and with a token that does
+// not mask such data.
+func (s *Scope) SeesPersonalData() bool {
+	return s.caller.May(auth.Scopes{auth.ReadContacts}) == nil && !s.caller.Token.ObfuscatePII
+}
+
+// Check returns the 400 of a query that is not valid for the caller, or else nil. field is the property of the request that has the
+// query.
+func (s *Scope) Check(field, text string) error {
+	_, err := s.compile(Question{Query: text, Unmasked: true})
+	return invalid(field, err)
+}
+
+// compile returns the statement of a question.
+func (s *Scope) compile(q Question) (*query.Statement, error) {
+	parsed, err := query.Parse(q.Query)
+	if err != nil {
+		return nil, err
+	}
+	return s.schema.Compile(parsed, s.Masks(q))
+}
+
+// Masks reports whether the caller sees personal data masked in the answer to a question.
+func (s *Scope) Masks(q Question) bool { return !q.Unmasked || !s.SeesPersonalData() }
+
+// Roles returns the roles of participants of a scope with one event.
+func (s *Scope) Roles() []*participant.Role { return s.occasions[0].set.Roles.All() }
+
+// Dropdowns returns the custom dropdowns of a module that the events have and that are no personal data, by name.
+func (s *Scope) Dropdowns(m field.Module) (all []*field.Definition) {
+	known := map[string]bool{}
+	for _, o := range s.occasions {
+		for _, d := range o.set.Fields.List() {
+			if d.Module == m && !d.IsStandard() && d.Type == field.Dropdown && !d.Multiple && !d.ContainsPII && !known[d.InternalName] {
+				known[d.InternalName] = true
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}

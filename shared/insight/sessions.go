@@ -1,0 +1,311 @@
+package insight
+
+import (
+	"context"
+	"slices"
+
+	"lectern/shared/api"
+	"lectern/shared/catalogue"
+	"lectern/shared/field"
+	"lectern/shared/lru"
+	"lectern/shared/metadata"
+	"lectern/shared/participant"
+	"lectern/shared/session"
+	"lectern/shared/wire"
+)
+
+const (
+	// bodiesAtOnce is how many whole sessions a request keeps at a time: 30 MB of the largest.
+	bodiesAtOnce = 200
+	// maxMemory bounds the memory for the short parts of sessions, in bytes: about 60,000 sessions.
+	maxMemory = 64 << 20
+	// longest is the length of a text that the memory keeps.
+	longest = 255
+)
+
+// memory keeps sessions without their long texts. A session serves a row of the same version alone.
+type memory struct {
+	events *lru.Cache[catalogue.Source, shortened]
+}
+
+// shortened are sessions by id. Requests share them, so they never change.
+type shortened map[string]*session.Body
+
+func newMemory(api.Env) *memory { return &memory{lru.New[catalogue.Source, shortened](maxMemory)} }
+
+// keep adds sessions of an event to those that are there.
+func (m *memory) keep(src catalogue.Source, known, added shortened) {
+	if len(added) == 0 {
+		return
+	}
+	all, bytes := make(shortened, len(known)+len(added)), int64(0)
+	for _, some := range []shortened{known, added} {
+		for id, b := range some {
+			all[id] = b
+		}
+	}
+	for _, b := range all {
+		bytes += int64(800 + 200*(len(b.Participants)+len(b.CustomFields)) + 300*len(b.Content) + 50*len(b.TagIDs))
+	}
+	m.events.Put(src, all, bytes)
+}
+
+// shorten returns a session without long texts.
+func shorten(b *session.Body) *session.Body {
+	short := *b
+	short.Description, short.Translations, short.Withdrawn, short.CustomFields = nil, nil, nil, nil
+	for id, v := range b.CustomFields {
+		if text, ok := v.V.(string); ok && len(text) > longest {
+			continue
+		}
+		if short.CustomFields == nil {
+			short.CustomFields = map[string]field.Value{}
+		}
+		short.CustomFields[id] = v
+	}
+	return &short
+}
+
+// sessionRows returns the rows of all sessions of the event.
+func (v *visit) sessionRows(ctx context.Context) (*catalogue.View[session.Row], error) {
+	if v.view != nil {
+		return v.view, nil
+	}
+	view, err := v.store.Sessions.View(ctx, v.at.caller)
+	v.view = view
+	return view, err
+}
+
+// entityOf returns the entity of a session; empty for a deleted session.
+func entityOf(r *session.Row) string {
+	switch {
+	case r.Deleted != 0:
+		return ""
+	case r.Parent != "":
+		return subsessions
+	case r.Abstract:
+		return abstracts
+	}
+	return sessions
+}
+
+// readSessions reads the sessions of one of the three entities.
+func (v *visit) readSessions(ctx context.Context, w *wanted) error {
+	view, err := v.sessionRows(ctx)
+	if err != nil {
+		return err
+	}
+	var rows []*session.Row
+	for _, r := range view.All() {
+		if entityOf(r) == w.Name && v.mayKeep(w, r) {
+			rows = append(rows, r)
+		}
+	}
+	if w.rows+int64(len(rows)) > MostRows {
+		return w.tooMany()
+	}
+	if w.refers[sponsors] || w.refers[exhibitors] {
+		w.detail = max(w.detail, ofBody)
+	}
+	if w.detail == ofRow {
+		for _, r := range rows {
+			if err := v.putSession(w, r, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return v.eachBody(ctx, rows, w.detail == ofWhole, func(r *session.Row, b *session.Body) error { return v.putSession(w, r, b) })
+}
+
+// mayKeep reports whether the filters that need the row alone allow a session.
+func (v *visit) mayKeep(w *wanted, r *session.Row) bool {
+	made := row{}
+	for _, f := range w.filters {
+		c := w.family.columns[f.Column.Name]
+		if c.detail != ofRow {
+			continue
+		}
+		if made.shape == nil {
+			made.shape = v.sessionShape(r, nil)
+		}
+		if !f.Allows(v.valueOf(w, c, &made)) {
+			return false
+		}
+	}
+	return true
+}
+
+// eachBody calls a function for the sessions of rows: whole, or without long texts. A session that was deleted or became another
+// entity since is left out.
+func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, do func(*session.Row, *session.Body) error) error {
+	src := v.store.Sessions.Source(v.at.caller)
+	before, _ := v.store.memory.events.Get(src)
+	known, read := before, shortened{}
+	defer func() { v.store.memory.keep(src, before, read) }() // Also what was read before an error: the next request reads the rest.
+	if whole {
+		known = nil
+	}
+	for some := range slices.Chunk(rows, bodiesAtOnce) {
+		bodies, err := v.bodies(ctx, some, known, read)
+		if err != nil {
+			return err
+		}
+		for i, r := range some {
+			b := bodies[i]
+			if b != nil && b.Version > r.Version {
+				r = b.Row(r.Index)
+			}
+			if b == nil || entityOf(r) != entityOf(some[i]) {
+				continue
+			}
+			if err := do(r, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bodies returns the sessions of rows: from known if the version is that of the row, and the others from the catalogue. It adds these
+// to read without their long texts. A session that is purged is nil.
+func (v *visit) bodies(ctx context.Context, rows []*session.Row, known, read shortened) ([]*session.Body, error) {
+	bodies := make([]*session.Body, len(rows))
+	var wants []catalogue.Want
+	var places []int
+	for i, r := range rows {
+		if b := known[r.ID]; b != nil && b.Version == r.Version {
+			bodies[i] = b
+		} else {
+			wants, places = append(wants, catalogue.Want{ID: r.ID, Version: r.Version}), append(places, i)
+		}
+	}
+	got, err := v.store.Sessions.Catalogue.Bodies(ctx, v.store.Sessions.Source(v.at.caller), wants)
+	for i, b := range got {
+		if b.Value != nil {
+			bodies[places[i]] = b.Value
+			read[wants[i].ID] = shorten(b.Value)
+		}
+	}
+	return bodies, err
+}
+
+// putSession adds a session to its table. The body is nil if the row is enough.
+func (v *visit) putSession(w *wanted, r *session.Row, b *session.Body) error {
+	made, refers := row{id: r.ID, shape: v.sessionShape(r, b)}, map[string][]string{}
+	for to := range w.refers {
+		switch to {
+		case tags:
+			refers[to] = r.Tags
+		case speakers:
+			refers[to] = v.peopleOf(r, v.speakerRoles())
+		case contacts:
+			refers[to] = v.peopleOf(r, nil)
+		}
+	}
+	if b != nil {
+		made.custom, refers[sponsors], refers[exhibitors] = b.CustomFields, b.SponsorIDs, b.ExhibitorIDs
+	}
+	return v.put(w, made, refers)
+}
+
+// peopleOf returns the contacts on a session, with any of some roles by number; nil for all.
+func (v *visit) peopleOf(r *session.Row, roles []bool) (ids []string) {
+	known := r.Index.Contacts.IDs()
+	for role, people := range r.People() {
+		if roles != nil && (int(role) >= len(roles) || !roles[role]) {
+			continue
+		}
+		for _, number := range people {
+			ids = append(ids, known[number])
+		}
+	}
+	return ids
+}
+
+// speakerRoles reports for each role, by number, whether it is the built-in role of speakers, or a deleted role that stands for it.
+func (v *visit) speakerRoles() []bool {
+	rows := v.view.All()
+	if len(rows) == 0 {
+		return nil
+	}
+	ids := rows[0].Index.Roles.IDs()
+	roles := make([]bool, len(ids))
+	for i, id := range ids {
+		role, known := v.at.set.Roles.Standing(id)
+		roles[i] = known && !role.IsCustom && role.Slug == participant.Speaker
+	}
+	return roles
+}
+
+// sessionShape returns the fields of a session: those of the row, and with a body all but the long texts, which only a whole body has.
+func (v *visit) sessionShape(r *session.Row, b *session.Body) *sessionShape {
+	s := &sessionShape{
+		inEvent: v.inEvent(r.ID), FriendlyID: r.FriendlyID(), Title: r.Title, Status: optional(r.Status), IsAbstract: r.Abstract,
+		TrackID: v.known(metadata.Tracks, r.Track), FormatID: v.known(metadata.Formats, r.Format),
+		LevelID: v.known(metadata.Levels, r.Level), LanguageID: v.known(metadata.Languages, r.Lang),
+		ParentSessionID: optional(r.Parent), times: times{fromMillis(r.Created), fromMillis(r.Updated)},
+	}
+	if r.Starts != nil {
+		starts := fromMillis(*r.Starts)
+		s.StartsAt, s.StartDate = &starts, v.dayOf(&starts)
+	}
+	if b != nil {
+		v.complete(s, b)
+	}
+	return s
+}
+
+// complete adds the fields that need a body.
+func (v *visit) complete(s *sessionShape, b *session.Body) {
+	s.FriendlyIDRaw, s.Description, s.EndsAt, s.EndDate = float64(b.Number), b.Description, b.EndsAt, v.dayOf(b.EndsAt)
+	if status, ok := v.at.set.Statuses.Get(session.Value(b.CustomStatusID)); ok {
+		s.CustomStatusID, s.CustomStatus = b.CustomStatusID, &status.Name
+	}
+	if b.StartsAt != nil && b.EndsAt != nil {
+		minutes := b.EndsAt.Sub(b.StartsAt.Time).Minutes()
+		s.DurationMinutes = &minutes
+	}
+	s.Location, s.RoomID = b.Location, v.known(metadata.Rooms, session.Value(b.Room()))
+	switch s.CompositionRole = "standalone"; {
+	case b.Target != nil:
+		s.CompositionRole = "source"
+	case len(b.Sources) > 0:
+		s.CompositionRole = "target"
+	}
+	s.IsPublic, s.ExternalURL, s.ClientSessionID, s.CEUCredits = b.IsPublic, b.ExternalURL, b.ClientID, b.CEUCredits
+	if b.Capacity != nil {
+		capacity := float64(*b.Capacity)
+		s.Capacity = &capacity
+	}
+	s.ParticipantCount, s.FileCount, s.Source = float64(len(b.Participants)), float64(len(b.Content)), b.Source
+}
+
+// known returns the id of an entry of metadata; nil for a deleted one.
+func (v *visit) known(kind metadata.Kind, id string) *string {
+	if _, ok := v.at.set.Metadata[kind].Get(id); !ok {
+		return nil
+	}
+	return &id
+}
+
+// dayOf returns the day of a time in the event's time zone, or in UTC without one.
+func (v *visit) dayOf(t *wire.Time) day {
+	if t == nil {
+		return ""
+	}
+	if zone := v.at.caller.Event.Location(); zone != nil {
+		return day(t.In(zone).Format("2006-01-02"))
+	}
+	return day(t.UTC().Format("2006-01-02"))
+}
+
+func (v *visit) inEvent(id string) inEvent { return inEvent{id, float64(v.at.caller.Event.ID)} }
+
+// optional returns a text; nil for an empty one.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

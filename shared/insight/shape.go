@@ -1,0 +1,193 @@
+package insight
+
+import (
+	"reflect"
+	"time"
+
+	"lectern/shared/query"
+	"lectern/shared/wire"
+)
+
+// The shapes have the fields of entities as the API shows them. The tag detail says how much of a record a field needs: nothing for
+// the row of the catalogue, "body" for what the memory keeps of a session, "whole" for the whole session. The tag pii marks personal
+// data.
+
+// inEvent begins the shape of each record of an event.
+type inEvent struct {
+	ID      string  `json:"id" doc:"The id."`
+	EventID float64 `json:"event_id" doc:"The id of the event."`
+}
+
+// times end most shapes.
+type times struct {
+	CreatedAt wire.Time `json:"created_at" doc:"When the record was created."`
+	UpdatedAt wire.Time `json:"updated_at" doc:"When the record was last changed."`
+}
+
+// day is a date such as 2027-05-10; empty for none.
+type day string
+
+type sessionShape struct {
+	inEvent
+	FriendlyID       string     `json:"friendly_id" doc:"The id for people, such as SESS-12."`
+	FriendlyIDRaw    float64    `json:"friendly_id_raw" detail:"body" doc:"The last number of friendly_id."`
+	Title            string     `json:"title" doc:"The title."`
+	Description      *string    `json:"description" detail:"whole" doc:"The description."`
+	Status           *string    `json:"status" doc:"accepted, accept_queue, pending, decline_queue or declined."`
+	CustomStatusID   *string    `json:"custom_status_id" detail:"body" doc:"The id of the event's own status."`
+	CustomStatus     *string    `json:"custom_status" detail:"body" doc:"The name of the event's own status."`
+	StartsAt         *wire.Time `json:"starts_at" doc:"The start."`
+	StartDate        day        `json:"start_date" doc:"The day of the start, in the event's time zone."`
+	EndsAt           *wire.Time `json:"ends_at" detail:"body" doc:"The end."`
+	EndDate          day        `json:"end_date" detail:"body" doc:"The day of the end, in the event's time zone."`
+	DurationMinutes  *float64   `json:"duration_minutes" detail:"body" doc:"The minutes from start to end."`
+	Location         *string    `json:"location" detail:"body" doc:"room, virtual or other."`
+	RoomID           *string    `json:"room_id" detail:"body" doc:"The id of the room."`
+	TrackID          *string    `json:"track_id" doc:"The id of the track."`
+	FormatID         *string    `json:"format_id" doc:"The id of the format."`
+	LevelID          *string    `json:"level_id" doc:"The id of the level."`
+	LanguageID       *string    `json:"language_id" doc:"The id of the language."`
+	ParentSessionID  *string    `json:"parent_session_id" doc:"The id of the parent of a subsession."`
+	CompositionRole  string     `json:"composition_role" detail:"body" doc:"standalone, target or source."`
+	IsAbstract       bool       `json:"is_abstract" doc:"Whether the record is an abstract."`
+	IsPublic         bool       `json:"is_public" detail:"body" doc:"Whether the session is public."`
+	ExternalURL      *string    `json:"external_url" detail:"body" doc:"An address outside of the service."`
+	ClientSessionID  *string    `json:"client_session_id" detail:"body" doc:"The id in the client's system."`
+	CEUCredits       *float64   `json:"ceu_credits" detail:"body" doc:"Credits for continuing education."`
+	Capacity         *float64   `json:"capacity" detail:"body" doc:"How many people the session takes."`
+	ParticipantCount float64    `json:"participant_count" detail:"body" doc:"How many participants the session has, in all roles."`
+	FileCount        float64    `json:"file_count" detail:"body" doc:"How many files the session has."`
+	Source           string     `json:"source" detail:"body" doc:"public_api, admin or import."`
+	times
+}
+
+// partyShape has what contacts and accounts have beside their standard fields.
+type partyShape struct {
+	inEvent
+	FriendlyID    string  `json:"friendly_id" doc:"The id for people, such as CONT-12."`
+	FriendlyIDRaw float64 `json:"friendly_id_raw" doc:"The number of friendly_id."`
+	times
+}
+
+// personShape has the name of a contact, too.
+type personShape struct {
+	partyShape
+	FullName *string `json:"full_name" doc:"First and last name."`
+}
+
+// participantShape is a role of a contact on a session.
+type participantShape struct {
+	inEvent
+	SessionID         string     `json:"session_id" doc:"The id of the session, abstract or subsession."`
+	ContactID         string     `json:"contact_id" doc:"The id of the contact."`
+	RoleID            string     `json:"role_id" doc:"The id of the role."`
+	RoleName          string     `json:"role_name" doc:"The name of the role."`
+	RoleSlug          string     `json:"role_slug" doc:"The short name of the role, such as speaker."`
+	CoreRole          string     `json:"core_role" doc:"speaker, chairperson or moderator."`
+	IsCustom          bool       `json:"is_custom" doc:"Whether the event has added the role."`
+	Order             float64    `json:"order" doc:"The place among the participants of the session."`
+	AcceptanceStatus  *string    `json:"acceptance_status" doc:"Whether the participant will come: pending, accepted or declined; on events with speaker_acceptance."`
+	InviteSentAt      *wire.Time `json:"acceptance_invite_sent_at" doc:"When the participant was asked."`
+	FullName          *string    `json:"full_name" doc:"First and last name of the contact."`
+	ContactFriendlyID string     `json:"contact_friendly_id" doc:"The id of the contact for people."`
+	ContactCreatedAt  wire.Time  `json:"contact_created_at" doc:"When the contact was created."`
+}
+
+// listShape is an entry of a list of the event: a room, a track and so on.
+type listShape struct {
+	inEvent
+	Name  string  `json:"name" doc:"The name."`
+	Order float64 `json:"order" doc:"The place in the list."`
+	times
+}
+
+type roomShape struct {
+	listShape
+	Capacity *float64 `json:"capacity" doc:"How many people the room takes."`
+}
+
+type trackShape struct {
+	listShape
+	Color *string `json:"color" doc:"The color, such as #3366ff."`
+}
+
+type fileShape struct {
+	inEvent
+	SessionID     string  `json:"session_id" doc:"The id of the session."`
+	Title         string  `json:"title" doc:"The title."`
+	Filename      string  `json:"filename" doc:"The name of the file."`
+	Size          float64 `json:"size" doc:"The number of bytes."`
+	MIMEType      string  `json:"mimetype" doc:"The type of the bytes, such as application/pdf."`
+	Type          string  `json:"type" doc:"The type of the upload slot; other for a file outside of any slot."`
+	ContentSlotID *string `json:"content_slot_id" doc:"The id of the upload slot."`
+	AssignedID    *string `json:"assigned_participant_id" doc:"The id of the contact whose file it is."`
+	ScanStatus    string  `json:"scan_status" doc:"clean or not_scanned."`
+	times
+}
+
+type eventShape struct {
+	ID        float64   `json:"id" doc:"The id."`
+	Name      string    `json:"name" doc:"The name."`
+	Timezone  string    `json:"timezone" doc:"The time zone, such as Europe/Berlin."`
+	StartsAt  wire.Time `json:"starts_at" doc:"The start."`
+	StartDate day       `json:"start_date" doc:"The day of the start, in the event's time zone."`
+	EndsAt    wire.Time `json:"ends_at" doc:"The end."`
+	times
+}
+
+// detail is how much of a record a column needs.
+type detail int
+
+const (
+	ofRow detail = iota
+	ofBody
+	ofWhole
+)
+
+// details are the values of the tag detail.
+var details = map[string]detail{"": ofRow, "body": ofBody, "whole": ofWhole}
+
+// types are the types of columns by those of the fields.
+var types = map[reflect.Type]query.Type{
+	reflect.TypeFor[string](): query.String, reflect.TypeFor[*string](): query.String, reflect.TypeFor[bool](): query.Bool,
+	reflect.TypeFor[float64](): query.Float, reflect.TypeFor[*float64](): query.Float,
+	reflect.TypeFor[wire.Time](): query.Time, reflect.TypeFor[*wire.Time](): query.Time, reflect.TypeFor[day](): query.Date,
+}
+
+// value returns a field of a shape as the engine takes it: a text, a float64, a bool or nil.
+func value(field reflect.Value) any {
+	switch v := field.Interface().(type) {
+	case *string:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case *float64:
+		if v == nil {
+			return nil
+		}
+		return *v
+	case wire.Time:
+		return v.UTC().Format(query.TimeLayout)
+	case *wire.Time:
+		if v == nil {
+			return nil
+		}
+		return v.UTC().Format(query.TimeLayout)
+	case day:
+		if v == "" {
+			return nil
+		}
+		return string(v)
+	default:
+		return v
+	}
+}
+
+// fieldOf returns a field of a shape, to which shape points.
+func fieldOf(shape any, index []int) reflect.Value {
+	return reflect.ValueOf(shape).Elem().FieldByIndex(index)
+}
+
+// fromMillis returns a time of a row.
+func fromMillis(at int64) wire.Time { return wire.At(time.UnixMilli(at)) }

@@ -1,0 +1,177 @@
+package insight
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"lectern/shared/apierr"
+	"lectern/shared/catalogue"
+	"lectern/shared/field"
+	"lectern/shared/party"
+	"lectern/shared/query"
+	"lectern/shared/query/engine"
+	"lectern/shared/session"
+	"lectern/shared/wire"
+)
+
+// wanted is a table to fill.
+type wanted struct {
+	*family
+	table   *engine.Table
+	columns []column
+	// filters are met by each record that any result has.
+	filters []query.Filter
+	// detail is what the columns need of a record. refers has the entities that tables of pairs lead to from here.
+	detail detail
+	refers map[string]bool
+	// rows is the number of rows so far, of all events.
+	rows int64
+}
+
+// filling fills tables with the records of a scope.
+type filling struct {
+	*Scope
+	database *engine.Database
+	masked   bool
+	tables   map[string]*wanted
+	pairs    map[string]*engine.Table
+}
+
+// visit fills the tables with the records of one event.
+type visit struct {
+	*filling
+	at *occasion
+	// definitions are the custom fields of the event by the names of columns, of each table.
+	definitions map[string]map[string]*field.Definition
+	// numbers are the rows of the event by entity and id, and links the pairs of the event.
+	numbers map[string]map[string]int64
+	links   []link
+	// view has the rows of the event's sessions, people the contacts that the tables need.
+	view   *catalogue.View[session.Row]
+	people map[string]party.Party
+	order  []party.Party
+}
+
+// link says which records of another entity belong to a row.
+type link struct {
+	from, to string
+	number   int64
+	ids      []string
+}
+
+// visit fills the tables with the records of an event: first the records, then the pairs.
+func (f *filling) visit(ctx context.Context, o *occasion) error {
+	v := &visit{filling: f, at: o, numbers: map[string]map[string]int64{}, definitions: map[string]map[string]*field.Definition{}}
+	ctx = catalogue.ShareVersions(ctx, v.sources()...)
+	for _, of := range f.families {
+		w := f.tables[of.Name]
+		if w == nil {
+			continue
+		}
+		v.numbers[w.Name] = map[string]int64{}
+		v.definitions[w.Name] = map[string]*field.Definition{}
+		for _, d := range o.customFields(of) {
+			v.definitions[w.Name][d.InternalName] = d
+		}
+		if err := of.read(v, ctx, w); err != nil {
+			return err
+		}
+	}
+	for _, l := range v.links {
+		for _, id := range l.ids {
+			number, known := v.numbers[l.to][id]
+			if !known {
+				continue
+			}
+			if err := f.pairs[l.from+" "+l.to].Insert(l.number, number); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sources returns the sources whose versions are read together.
+func (v *visit) sources() []catalogue.Source {
+	people := v.store.Sessions.Parties
+	all := append(people.Contacts.Sources(v.at.caller), people.Accounts.Sources(v.at.caller)...)
+	return append(all, v.store.Sessions.Source(v.at.caller))
+}
+
+// put adds a row to a table, unless a filter does not allow it. refers has the ids that the row refers to, by entity.
+func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
+	for _, f := range w.filters {
+		if !f.Allows(v.valueOf(w, w.family.columns[f.Column.Name], &r)) {
+			return nil
+		}
+	}
+	if w.rows == MostRows {
+		return w.tooMany()
+	}
+	values := make([]any, 1, 1+len(w.columns))
+	values[0] = w.rows
+	for _, c := range w.columns {
+		one := v.valueOf(w, c, &r)
+		if v.masked && c.PII {
+			one = mask(one)
+		}
+		values = append(values, one)
+	}
+	for to := range w.refers {
+		v.links = append(v.links, link{w.Name, to, w.rows, refers[to]})
+	}
+	v.numbers[w.Name][r.id] = w.rows
+	w.rows++
+	return w.table.Insert(values...)
+}
+
+// tooMany returns the 400 of a query that reads too many records.
+func (w *wanted) tooMany() error {
+	return apierr.Invalid("query", "The query reads more than %d %s. Name fewer events, or add conditions that every row must meet to WHERE, "+
+		"for example on %s.id.", MostRows, w.Name, w.Singular)
+}
+
+// valueOf returns the value of a column for the engine.
+func (v *visit) valueOf(w *wanted, c column, r *row) any {
+	switch {
+	case c.own:
+		d := v.definitions[w.Name][c.named]
+		if d == nil {
+			return nil
+		}
+		return customValue(d, r.custom[d.ID].V, c.Type)
+	case c.index == nil:
+		if text, ok := r.standard[c.named]; ok {
+			return text
+		}
+		return nil
+	}
+	return value(fieldOf(r.shape, c.index))
+}
+
+// customValue returns the value of a custom field as the type of its column; nil without a value.
+func customValue(d *field.Definition, v any, as query.Type) any {
+	if v == nil {
+		return nil
+	}
+	if list, ok := v.([]any); ok {
+		texts := make([]string, len(list))
+		for i, one := range list {
+			texts[i] = fmt.Sprint(one)
+		}
+		return strings.Join(texts, ", ")
+	}
+	if text, ok := v.(string); ok && d.Type == field.Datetime {
+		if t, err := wire.ParseTime(text); err == nil {
+			return t.UTC().Format(query.TimeLayout)
+		}
+	}
+	switch v.(type) {
+	case string, float64, bool:
+		if typeOf(d) == as {
+			return v
+		}
+	}
+	return fmt.Sprint(v)
+}
