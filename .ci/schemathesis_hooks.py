@@ -24,6 +24,8 @@ BASE = f"{URL}/v1/event/{EVENT}"
 WEBHOOKS = f"{URL}/v1/webhooks"
 KINDS = ("rooms", "tracks", "tags", "formats", "levels", "languages", "statuses", "rules", "personas")
 DRAFTS = "agenda-drafts"
+REPORTS = ("queries", "dashboards", "widgets")
+COUNT = "SELECT COUNT(session.id) AS n FROM sessions"
 AWARDS = f"{URL}/v1/organization/{ORG}/awards/programs"
 # The ids in paths of awards, each with the collection that makes the record and with the body.
 AWARD_IDS = {
@@ -276,6 +278,37 @@ def mend_award(case, parameters):
         case.body["answers"] = {}
 
 
+def make_report(kind, base):
+    """Makes a saved query, a dashboard or a widget below a prefix and gives its id. Dashboards and queries are deleted
+    where the owner has nearly as many as it may have."""
+    name, below = f"Name {next(serial)}", "queries" if kind == "queries" else "dashboards"
+    listed = requests.get(f"{base}/{below}?limit=100", headers=HEADERS, timeout=30).json()
+    for record in (listed["results"] if isinstance(listed, dict) else listed)[:-90]:
+        requests.delete(f"{base}/{below}/{record['id']}", headers=HEADERS, timeout=30)
+    if kind == "queries":
+        return post("/queries/create", {"name": name, "query": COUNT}, base)["id"]
+    made = post("/dashboards/create", {"name": name}, base)["id"]
+    return made if kind == "dashboards" else post(f"/dashboards/{made}/widgets/create", {"type": "chart", "query": COUNT}, base)["id"]
+
+
+def mend_report(case, parameters):
+    """Puts a new record into the path of an operation of reports, and a valid query into the body."""
+    kind = collection(case.operation.path)
+    made = make_report(kind, URL + case.operation.path.split(f"/{kind}")[0].format(eventId=EVENT, orgId=ORG))
+    for name in ("id", "queryId", "widgetId"):
+        if name in parameters:
+            parameters[name] = made
+    (case.headers or {}).pop("If-Match", None)
+    if not isinstance(case.body, dict):
+        return
+    for name in ("config", "widgets", "updated_at"):
+        case.body.pop(name, None)
+    if "query" in case.body:
+        case.body["query"] = COUNT
+    if case.method.upper() == "PUT":
+        case.body.pop("type", None)
+
+
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 pool[DRAFTS] = []
@@ -289,7 +322,7 @@ link = make_link()
 
 def collection(path):
     parts = path.split("/")
-    return parts[2] if parts[2] in ("webhooks", "gdpr") else parts[4]
+    return parts[2] if parts[2] in ("webhooks", "gdpr", *REPORTS) else parts[4]
 
 
 def real_id(case, path):
@@ -444,6 +477,8 @@ def before_call(context, case, kwargs):
         mend_recording(case, parameters)
     if "/awards/" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         mend_award(case, parameters)
+    if collection(f"{case.operation.path}////") in REPORTS and rng.random() < SHARE_OF_REAL_IDS:
+        mend_report(case, parameters)
     if "draftId" in parameters and rng.random() < SHARE_OF_REAL_IDS:
         mend_draft(case, parameters)
     if "version" in parameters:

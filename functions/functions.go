@@ -8,6 +8,7 @@ import (
 	"lectern/functions/awards"
 	"lectern/functions/contacts"
 	"lectern/functions/contactwrites"
+	"lectern/functions/dashboards"
 	"lectern/functions/events"
 	"lectern/functions/eventsettings"
 	"lectern/functions/exhibitors"
@@ -20,6 +21,7 @@ import (
 	"lectern/functions/metadatawrites"
 	"lectern/functions/participants"
 	"lectern/functions/recordings"
+	"lectern/functions/reports"
 	"lectern/functions/root"
 	"lectern/functions/sessionfiles"
 	"lectern/functions/sessions"
@@ -51,6 +53,8 @@ var Groups = []api.Group{
 	agendaplanning.Group,
 	awards.Group,
 	insights.Group,
+	reports.Group,
+	dashboards.Group,
 	transcriptions.Group,
 	recordings.Group,
 	media.Group,

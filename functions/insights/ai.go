@@ -27,13 +27,13 @@ var written = []api.Route[service]{
 		api.Refuses(http.StatusUnprocessableEntity), api.Describe(aboutWrite)),
 }
 
-// Wish is what a query is written from.
+// Wish has the prompt for a query, with the conversation before.
 type Wish struct {
 	Prompt       string           `json:"prompt" minLength:"1" maxLength:"2000" pattern:"\\S" doc:"What the query shall show."`
 	Conversation []writer.Message `json:"conversationHistory,omitempty" maxItems:"20" doc:"Earlier prompts and answers, the oldest first."`
 }
 
-// Written is a query with what it shows.
+// Written is a query with an explanation.
 type Written struct {
 	Query       string `json:"query" doc:"The query, which the caller may run."`
 	Explanation string `json:"explanation" doc:"What the query shows, in the words of the model."`

@@ -1,4 +1,4 @@
-// Package insights is the Insights tag group: queries about the programme, and what a client needs to write them.
+// Package insights is the Insights tag group: queries about the programme, with a schema, suggestions and a language model for their authors.
 package insights
 
 import (
@@ -14,8 +14,8 @@ import (
 	"lectern/shared/insight/writer/bedrock"
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
+	"lectern/shared/report"
 	"lectern/shared/stores"
-	"lectern/shared/wire"
 )
 
 // Paths of the group.
@@ -27,7 +27,7 @@ const (
 var readers = auth.Scopes{auth.ReadInsights}
 
 // Group declares every route of the tag group.
-var Group = api.NewGroup("Insights", start, slices.Concat(written, []api.Route[service]{
+var Group = api.NewGroup("Insights", start, slices.Concat(written, saved, []api.Route[service]{
 	api.Post("executeEventQuery", inEvent+"/execute", (*service).execute, readers, limit, api.Repeatable, api.Describe(aboutExecute)),
 	api.Post("executeQuery", inOrganization+"/execute", (*service).executeAcross, readers, limit, api.Repeatable,
 		api.Media("text/csv"), api.Describe(aboutAcross)),
@@ -63,48 +63,35 @@ const (
 
 type service struct {
 	insights *insight.Store
+	reports  *report.Store
 	writer   writer.Writer
 }
 
 func start(env api.Env) *service {
-	return &service{insight.NewStore(env, stores.Sessions(env)), writer.Writer{Model: bedrock.New(env), Now: env.Now}}
+	insights := insight.NewStore(env, stores.Sessions(env))
+	return &service{insights, report.NewStore(env, insights), writer.Writer{Model: bedrock.New(env), Now: env.Now}}
 }
-
-// Asked is the part of an input that all runs of a query share.
-type Asked struct {
-	ObfuscatePII wire.Opt[bool] `json:"obfuscatePii,omitzero" nullable:"false" doc:"Whether to mask personal data; true without it."`
-	Page         int            `json:"page,omitempty" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
-	Limit        int            `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
-}
-
-// page returns the wanted page.
-func (a *Asked) page() page.Query { return page.Query{Page: max(a.Page, 1), PageSize: max(a.Limit, 1)} }
 
 type executeInput struct {
 	api.InEvent
 	Body struct {
 		Query string `json:"query" minLength:"1" maxLength:"10000" doc:"The query."`
-		Asked
+		insight.Asked
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
 }
 
 // execute runs a query over the event.
-func (s *service) execute(ctx context.Context, in *executeInput) (*page.Of[wire.Object], error) {
+func (s *service) execute(ctx context.Context, in *executeInput) (*page.Of[result.Row], error) {
 	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := scope.AskOne(ctx, in.Body.question(in.Body.Query))
+	reply, err := scope.AskOne(ctx, in.Body.Question(in.Body.Query))
 	if err != nil {
 		return nil, err
 	}
-	return page.New(in.Body.page(), reply.Total, reply.Rows), nil
-}
-
-// question returns a query as a question.
-func (a *Asked) question(query string) insight.Question {
-	return insight.Question{Query: query, Unmasked: a.ObfuscatePII.Sent && !a.ObfuscatePII.Value, Page: a.page()}
+	return page.New(in.Body.Wanted(), reply.Total, reply.Objects()), nil
 }
 
 // About names the events of a query.
@@ -127,18 +114,18 @@ type executeAcrossInput struct {
 		About
 		Format string `json:"format,omitempty" enum:"json,csv" default:"json" doc:"The format of the answer."`
 		result.Arrangement
-		Asked
+		insight.Asked
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
 }
 
-// answer is a page of results, which may be CSV.
+// answer is a page of results, in JSON or as CSV.
 type answer struct {
-	page.Of[wire.Object]
+	page.Of[result.Row]
 	csv *api.File
 }
 
-// AsFile returns the page as CSV if the client wants that.
+// AsFile returns the page as CSV; nil for JSON.
 func (a *answer) AsFile() *api.File { return a.csv }
 
 // executeAcross runs a query over events of the organization.
@@ -147,7 +134,7 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 	if err != nil {
 		return nil, err
 	}
-	q, arranged := in.Body.question(in.Body.Query), !in.Body.IsNone()
+	q, arranged := in.Body.Question(in.Body.Query), !in.Body.IsNone()
 	if arranged {
 		q.Page = page.Query{Page: 1, PageSize: result.MostRows}
 	}
@@ -155,7 +142,7 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 	if err != nil {
 		return nil, err
 	}
-	table, total := result.Table{Columns: reply.Columns, Rows: reply.Values}, reply.Total
+	table, total := reply.Table, reply.Total
 	if arranged {
 		if total > result.MostRows {
 			return nil, apierr.Invalid("query", tooLarge, total, result.MostRows)
@@ -163,9 +150,9 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 		if table, err = in.Body.Of(table, scope.Masks(q)); err != nil {
 			return nil, err
 		}
-		total, table.Rows = len(table.Rows), page.Cut(in.Body.page(), table.Rows)
+		total, table.Rows = len(table.Rows), page.Cut(in.Body.Wanted(), table.Rows)
 	}
-	shown := &answer{Of: *page.New(in.Body.page(), total, table.Objects())}
+	shown := &answer{Of: *page.New(in.Body.Wanted(), total, table.Objects())}
 	if in.Body.Format == "csv" {
 		text, err := table.CSV()
 		if err != nil {

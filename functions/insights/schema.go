@@ -19,7 +19,7 @@ const (
 		"its options."
 )
 
-// Schema describes what can be asked.
+// Schema describes the entities of queries.
 type Schema struct {
 	Entities []Entity `json:"entities" nullable:"false" doc:"The entities."`
 	Examples []string `json:"examples" nullable:"false" doc:"Queries that can run as they are."`
@@ -45,7 +45,7 @@ type Field struct {
 	Description string     `json:"description" doc:"What the values are."`
 }
 
-// schema returns what can be asked about the event.
+// schema returns the schema of the event.
 func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
 	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
 	return shown, nil
 }
 
-// schemaAcross returns what can be asked about all events of the organization.
+// schemaAcross returns the schema of all events of the organization.
 func (s *service) schemaAcross(ctx context.Context, _ *struct{}) (*Schema, error) {
 	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
 	if err != nil {

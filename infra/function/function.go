@@ -36,8 +36,8 @@ const (
 	// withLists is for lists that read up to 192 MB of records and keep their headers: CPU comes with memory, and a list of
 	// 12,000 reviews of 10 KB takes 5 s of one core (1,769 MB).
 	withLists = 1024
-	// withSearch is for proposals of agendas, which search for seconds (shared/agenda/solver): it gives one core. The function
-	// has catalogues, too, and keeps 32 MB of bookings (shared/agenda/live).
+	// withSearch is for proposals of agendas, which search for seconds (shared/agenda/solver), and for queries, which fill 64 MB of
+	// tables (shared/insight): it gives one core. The functions have catalogues, too, and keep parts of sessions.
 	withSearch = 1769
 )
 

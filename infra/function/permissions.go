@@ -107,6 +107,9 @@ var declared = map[string]struct {
 	"awards": {withLists, slices.Concat(write, release, hold)},
 	// insights reads what the tables of queries have.
 	"insights": {withSearch, slices.Concat(read, limit)},
+	// reports and dashboards fill tables from the records of events for their queries. dashboards holds a widget to its dashboard.
+	"reports":    {withSearch, slices.Concat(write, release)},
+	"dashboards": {withSearch, slices.Concat(write, release, hold)},
 	// sessionfiles holds a write to the versions of session and slot.
 	"sessionfiles": {withSettings, slices.Concat(write, hold)},
 	// transcriptions holds a write to the version of the session.

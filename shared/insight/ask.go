@@ -9,7 +9,6 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
-	"lectern/shared/wire"
 )
 
 // asked is a question with its statement, on the way to its reply.
@@ -88,9 +87,7 @@ func (a *asked) run(ctx context.Context, db *engine.Database) error {
 	if err != nil && within.Err() != nil && ctx.Err() == nil {
 		return errTime
 	}
-	if err == nil {
-		a.answered(page)
-	}
+	a.reply.Rows, a.reply.Total = page.Rows, page.Total
 	return err
 }
 
@@ -112,18 +109,6 @@ func refused(all, left []*asked, err error) ([]*asked, error) {
 func isRefusal(err error) bool {
 	var refused *apierr.Error
 	return errors.As(err, &refused)
-}
-
-// answered writes a page into the reply.
-func (a *asked) answered(p engine.Page) {
-	a.reply.Values, a.reply.Total = p.Rows, p.Total
-	for _, values := range p.Rows {
-		var row wire.Object
-		for i, c := range a.reply.Columns {
-			row.Add(c.Name, values[i])
-		}
-		a.reply.Rows = append(a.reply.Rows, row)
-	}
 }
 
 // fill makes and fills the tables that questions need.

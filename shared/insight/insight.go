@@ -13,11 +13,13 @@
 package insight
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/insight/result"
 	"lectern/shared/page"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
@@ -61,15 +63,35 @@ type Question struct {
 	Page     page.Query
 }
 
-// Reply is the answer to a question: the rows of the page, with a value for each column. Err is the error of this question alone, a
-// 400 for the client that names the property query.
+// Asked is the part of an input that all runs of a query share.
+type Asked struct {
+	ObfuscatePII wire.Opt[bool] `json:"obfuscatePii,omitzero" nullable:"false" doc:"Whether to mask personal data; true without it."`
+	Page         int            `json:"page,omitempty" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
+	Limit        int            `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
+}
+
+// Run is the body of a request that runs a saved query.
+type Run struct {
+	Asked
+	_ struct{} `json:"-" additionalProperties:"true"`
+}
+
+// Wanted returns the wanted page, also for a request without a body.
+func (a Asked) Wanted() page.Query {
+	return page.Query{Page: cmp.Or(a.Page, 1), PageSize: cmp.Or(a.Limit, 25)}
+}
+
+// Question returns the question with a query.
+func (a Asked) Question(query string) Question {
+	return Question{Query: query, Unmasked: a.ObfuscatePII.Sent && !a.ObfuscatePII.Value, Page: a.Wanted()}
+}
+
+// Reply is the answer to a question: the rows of the page as a table, and the number of rows on all pages. Err is the error of this
+// question alone, a 400 for the client that names the property query.
 type Reply struct {
-	Columns []query.Result
-	Rows    []wire.Object
-	// Values are the values of Rows in the order of Columns: texts, float64, bool and nil.
-	Values [][]any
-	Total  int
-	Err    error
+	result.Table
+	Total int
+	Err   error
 }
 
 // invalid returns the 400 of a query, or the error itself if it is no mistake of the query and no limit. field is the property of the

@@ -146,6 +146,9 @@ func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.checkDraft(ctx, &draft); err != nil {
+		return nil, err
+	}
 	if err := c.place(ctx, r); err != nil {
 		return nil, err
 	}
@@ -190,6 +193,14 @@ func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
 	return err
 }
 
+// checkDraft returns the 400 of Store.CheckDraft. draft is nil for a change without a draft.
+func (c Collection[R, P, D]) checkDraft(ctx context.Context, draft *D) error {
+	if c.CheckDraft == nil || draft == nil {
+		return nil
+	}
+	return c.CheckDraft(ctx, *draft)
+}
+
 // Change is a change of a record that exists.
 type Change[D any] struct {
 	Verb record.Verb
@@ -212,6 +223,9 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 	}
 	step, err := c.step(id, ch)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkDraft(ctx, ch.Draft); err != nil {
 		return nil, err
 	}
 	changed, err := c.records(ch.Force).Change(ctx, id, step)

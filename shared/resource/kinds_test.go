@@ -60,7 +60,7 @@ func TestWrongInputsOfRecords(t *testing.T) {
 			it.RequireError(t, d.create(400, body), "VALIDATION_ERROR", "")
 			it.RequireError(t, d.put(400, id, body), "VALIDATION_ERROR", "")
 		}
-		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+		for _, method := range d.methods() {
 			body := map[bool]any{true: d.change}[method == http.MethodPut]
 			it.RequireError(t, d.Call(t, 400, method, d.at("7"), body).JSON(t), "VALIDATION_ERROR", d.id)
 		}
@@ -245,11 +245,11 @@ func TestPagesOfRecords(t *testing.T) {
 			made = append(made, d.made(fmt.Sprint("Record ", i)))
 		}
 		require.Equal(t, made, it.Texts(read("").Results, "id"))
-		second := read("?page=2&pageSize=2")
+		second := read("?page=2&" + d.size + "=2")
 		require.Equal(t, made[2:4], it.Texts(second.Results, "id"))
 		require.Equal(t, struct{ CurrentPage, PageSize, TotalPages, TotalResults int }{2, 2, 3, 5}, second.Pagination)
-		require.Empty(t, read("?page=4&pageSize=2").Results)
-		for _, query := range []string{"page=0", "pageSize=101", "page=x"} {
+		require.Empty(t, read("?page=4&"+d.size+"=2").Results)
+		for _, query := range []string{"page=0", d.size + "=101", "page=x"} {
 			name, _, _ := strings.Cut(query, "=")
 			it.RequireError(t, d.Call(t, 400, http.MethodGet, d.collection()+"?"+query, nil).JSON(t), "VALIDATION_ERROR", name)
 		}

@@ -11,6 +11,7 @@
 package resource
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -157,6 +158,9 @@ type Store struct {
 	Most int64
 	// Unlimited lets a creation pass Max.
 	Unlimited bool
+	// CheckDraft returns the 400 of a draft by more than the draft itself. It is called after the rules of the kind, and not for
+	// a repeated creation. Nil without such a rule.
+	CheckDraft func(ctx context.Context, draft any) error
 	// AdminURL begins the deep links into the admin application; empty without one.
 	AdminURL string
 }

@@ -37,6 +37,8 @@ type Routes struct {
 	// Patch the update as PATCH. Restore adds the route that restores a deleted record, and Bulk
 	// the route that does many operations. ReadOnly has the routes list and get alone.
 	Paged, Post, Patch, Restore, Bulk, ReadOnly bool
+	// NoList and NoGet leave out the route that lists or reads records, for a group with such a route of its own.
+	NoList, NoGet bool
 	// OwnLimit has About name the limit of records: Admit refuses a record before the Max of the kind does.
 	OwnLimit bool
 }
@@ -69,18 +71,20 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 	} else if k.MayDelete != nil {
 		remove = api.Delete("delete"+r.One, one, handler(k, store, all.force), r.Write, removes...)
 	}
-	routes := []api.Route[S]{
-		list,
-		api.Post("create"+r.One, r.Path+"/create", create, r.Write, creates...),
-		get,
-		api.Put("update"+r.One, one, update, r.Write, writes(updates)...),
-		remove,
+	var routes []api.Route[S]
+	if !r.NoList {
+		routes = append(routes, list)
 	}
+	routes = append(routes, api.Post("create"+r.One, r.Path+"/create", create, r.Write, creates...))
+	if !r.NoGet {
+		routes = append(routes, get)
+	}
+	routes = append(routes, api.Put("update"+r.One, one, update, r.Write, writes(Updates)...), remove)
 	if r.Post {
 		routes = append(routes, api.Post("post"+r.One, r.Path, create, r.Write, creates...))
 	}
 	if r.Patch {
-		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, writes(updates)...))
+		routes = append(routes, api.Patch("patch"+r.One, one, update, r.Write, writes(Updates)...))
 	}
 	if r.Restore {
 		restore := handler(k, store, all.restore)
@@ -95,12 +99,12 @@ func Of[S, R any, P Record[R], D Draft[P]](k *Kind[R, P, D], r Routes, store fun
 
 // Descriptions of the operations that say the same of every kind.
 const (
-	lists   = "Lists all records that are not deleted, by their `order`, if they have one, and in the order of their creation."
+	Lists   = "Lists all records that are not deleted, by their `order`, if they have one, and in the order of their creation."
 	tops    = " A result is at the top and has the records below."
 	belows  = "Lists the records directly below, by their `order`. Each has the records below."
-	updates = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
+	Updates = "Changes the properties that are sent; the others stay. What a read shows can be sent back. " +
 		"A stale `updated_at` or `If-Match` is a 409."
-	deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."
+	Deletes  = "Answers the record with `deleted_at`. Afterwards the record is not found."
 	restores = "Brings a deleted record back, within 30 days of its deletion."
 	bulks    = "Does up to 100 operations in their order. Each succeeds or fails alone, and sees what earlier ones did to the same record."
 )
@@ -111,9 +115,9 @@ func (r Routes) lists(tree bool) string {
 	case r.Within != "":
 		return belows
 	case tree:
-		return lists + tops
+		return Lists + tops
 	}
-	return lists
+	return Lists
 }
 
 // creates returns the description of the create.
@@ -126,7 +130,7 @@ func (r Routes) creates(most int, many string) string {
 }
 
 // deletes returns the description of the delete.
-func (r Routes) deletes() string { return strings.TrimSpace(deletes + " " + r.Keeps) }
+func (r Routes) deletes() string { return strings.TrimSpace(Deletes + " " + r.Keeps) }
 
 // keeps declares the 422 of a delete.
 func (r Routes) keeps() []api.Option {

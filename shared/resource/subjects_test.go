@@ -1,6 +1,7 @@
 package resource_test
 
 import (
+	"cmp"
 	"net/http"
 	"path"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"lectern/functions/agendaplanning"
 	"lectern/functions/awards"
+	"lectern/functions/dashboards"
+	"lectern/functions/reports"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/agenda"
@@ -21,6 +24,7 @@ import (
 	"lectern/shared/award"
 	"lectern/shared/ratelimit"
 	"lectern/shared/record"
+	"lectern/shared/report"
 	"lectern/shared/resource"
 	"lectern/shared/wire"
 )
@@ -171,8 +175,11 @@ type subject struct {
 	// stands makes the value that stands for a text in the first required property, which cannot change
 	// afterwards; nil for a property that takes any text.
 	stands func(t *testing.T, s *stacktest.Stack, text string) string
-	// paged reports whether the list answers in pages.
+	// paged reports whether the list answers in pages, by a parameter size; pageSize if empty.
 	paged bool
+	size  string
+	// unread reports whether no route answers a single record as a write does.
+	unread bool
 
 	// beside is how many records of other requests an owner begins with, made with the parent. A list of the
 	// kind shows them with is_default, if they are of the kind.
@@ -196,6 +203,7 @@ type subject struct {
 // of completes a subject by the kind and the operations of the group.
 func of[R any, P resource.Record[R], D resource.Draft[P]](k *resource.Kind[R, P, D], s subject) subject {
 	s.kind, s.title, s.unique, s.publishes = k.Name, k.Title, k.UniqueField, k.Publishes
+	s.size = cmp.Or(s.size, "pageSize")
 	s.child, s.forced, s.large = k.Parent.Name != "", k.MayDelete != nil, k.Max >= 300
 	for _, op := range s.group.Operations {
 		if id, ok := strings.CutPrefix(op.Path, s.path+"/{"); ok && op.Method == http.MethodDelete && !strings.Contains(id, "{") {
@@ -284,6 +292,8 @@ var subjects = []subject{
 		wrong: []wrong{{"text", object{"text": ""}}},
 	}),
 	noticesAt(eventNotices), noticesAt(orgNotices), noticesAt(ownNotices),
+	queriesAt(report.Prefixes[0]), queriesAt(report.Prefixes[1]), queriesAt(report.Prefixes[2]),
+	dashboardsAt(report.Prefixes[0]), dashboardsAt(report.Prefixes[1]), dashboardsAt(report.Prefixes[2]),
 	of(award.Programs, subject{
 		group: awards.Group, path: programPath, required: []string{"name"}, paged: true, beside: 1,
 		body: object{
@@ -384,6 +394,32 @@ func noticesAt(path string) subject {
 		group: testGroup, path: path, required: []string{"text"},
 		body: object{"text": "One"}, change: object{"text": "Two"},
 		wrong: []wrong{{"text", object{"text": ""}}},
+	})
+}
+
+// queriesAt returns the subject of saved queries with one of their prefixes.
+func queriesAt(p report.Prefix) subject {
+	return of(report.Queries, subject{
+		group: reports.Group, path: p.Path + "/queries", required: []string{"name", "query"}, paged: true, size: "limit", unread: true,
+		body:   object{"name": "Accepted", "query": "SELECT session.title FROM sessions WHERE session.status = 'accepted'", "category": "Sessions"},
+		change: object{"category": nil},
+		wrong: append(wrongNamesAlone(), []wrong{
+			{"query", object{"query": nil}}, {"query", object{"query": ""}}, {"query", object{"query": 1}}, {"query", object{"query": "SELECT"}},
+			{"query", object{"query": strings.Repeat("x", 10_001)}}, {"category", object{"category": ""}}, {"category", object{"category": 1}},
+		}...),
+	})
+}
+
+// dashboardsAt returns the subject of dashboards with one of their prefixes.
+func dashboardsAt(p report.Prefix) subject {
+	return of(report.Dashboards, subject{
+		group: dashboards.Group, path: p.Path + "/dashboards", required: []string{"name"}, unread: true,
+		body: object{"name": "Overview", "description": "All of it."}, change: object{"description": nil},
+		wrong: append(wrongNamesAlone(), []wrong{
+			{"description", object{"description": 1}}, {"description", object{"description": strings.Repeat("x", 2001)}},
+			{"widgets", object{"widgets": nil}}, {"widgets[0].type", object{"widgets": []any{object{}}}},
+			{"widgets[0].query", object{"widgets": []any{object{"type": "table", "query": 1}}}},
+		}...),
 	})
 }
 

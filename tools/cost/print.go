@@ -48,7 +48,8 @@ func (c model) assumptions(b *strings.Builder) {
 			"transaction counts twice in them, as on the bill.",
 		fmt.Sprintf("The limiter counts in advance for a token with a limit of 2,000 or more, as the token of the figures. A token with "+
 			"the default limit costs 1 write unit more for each counted request, %g a million in us.", regions[0].writeUnits),
-		fmt.Sprintf("Lambda: arm64, %d MB; agenda planning, awards and insights have more, and are not counted. Nothing was measured on AWS: "+
+		fmt.Sprintf("Lambda: arm64, %d MB; agenda planning, awards, insights, reports and dashboards have more, and are not counted. "+
+			"Nothing was measured on AWS: "+
 			"a request is billed for the median of one client on the "+
 			"development machine times %d/%d, since so much memory has that part of a processor, and %d ms for each round trip to "+
 			"DynamoDB. Cold starts are left out.", memory, wholeCPU, memory, tripMS),

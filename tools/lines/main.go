@@ -29,6 +29,7 @@ var withShared = []together{
 	{"agendaplanning with shared/agenda", []string{"agendaplanning"}, "agenda"},
 	{"awards with shared/award", []string{"awards"}, "award"},
 	{"insights with shared/insight", []string{"insights"}, "insight"},
+	{"reports and dashboards with shared/report", []string{"reports", "dashboards"}, "report"},
 	{"media with shared/media", []string{"media"}, "media"},
 	{"recordings with shared/recording", []string{"recordings"}, "recording"},
 	{"sessionfiles with shared/sessionfile", []string{"sessionfiles"}, "sessionfile"},

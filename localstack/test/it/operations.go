@@ -127,12 +127,13 @@ func NamesOwner(op api.Operation) bool {
 
 // OfOrganization reports whether the operation is about records of the organization.
 func OfOrganization(op api.Operation) bool {
-	return strings.Contains(op.Path, "{orgId}") || CollectionOf(op) == webhooks || CollectionOf(op) == gdpr
+	return strings.Contains(op.Path, "{orgId}") || CollectionOf(op) == webhooks || OfWholeOrganization(op)
 }
 
 // OfWholeOrganization reports whether the operation refuses every caller who is limited to events.
 func OfWholeOrganization(op api.Operation) bool {
-	return slices.Contains([]string{gdpr, awards}, CollectionOf(op))
+	return slices.Contains([]string{gdpr, awards}, CollectionOf(op)) ||
+		slices.Contains(reportCollections, CollectionOf(op)) && !strings.Contains(op.Path, "{eventId}")
 }
 
 // The collections below the caller's organization that the path does not name, the collections
@@ -179,7 +180,7 @@ func NeedsReadScope(op api.Operation) bool {
 // CollectionOf returns the collection in a route's path, such as sessions; empty without
 // an event or organization in the path.
 func CollectionOf(op api.Operation) string {
-	for _, collection := range []string{webhooks, gdpr} {
+	for _, collection := range append([]string{webhooks, gdpr}, reportCollections...) {
 		if op.Path == "/v1/"+collection || strings.HasPrefix(op.Path, "/v1/"+collection+"/") {
 			return collection
 		}

@@ -320,11 +320,13 @@ func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 }
 
 // bodies return the bodies of collections whose operations have bodies of their own, as bodyOf does.
-var bodies = map[string]func(api.Operation, string) any{media: bodyOfMedia, awards: awardDraft}
+var bodies = map[string]func(api.Operation, string) any{
+	media: bodyOfMedia, awards: awardDraft, queries: queryDraft, dashboards: dashboardDraft, widgets: dashboardDraft,
+}
 
 // makers create the records of collections that no plain create makes, as NewRecord does.
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
-	awards:   newAward,
+	awards: newAward, queries: newReport, dashboards: newReport, widgets: newReport,
 	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
 	placements: newPlacement,
 }

@@ -248,3 +248,54 @@ func newEntry(t *testing.T, op api.Operation, s *stacktest.Stack, program string
 	}
 	return []string{review.At("reviewer.id").(string)}
 }
+
+// The collections of reports: an event has them, and an organization with its id in the path and without.
+const (
+	queries    = "queries"
+	dashboards = "dashboards"
+	widgets    = "widgets"
+)
+
+var reportCollections = []string{queries, dashboards, widgets}
+
+// countSessions is a query that every event answers.
+const countSessions = "SELECT COUNT(session.id) AS n FROM sessions"
+
+// queryDraft returns a body that an operation of saved queries accepts.
+func queryDraft(op api.Operation, _ string) any {
+	if strings.HasSuffix(op.Path, "/run") {
+		return Object{}
+	}
+	return Object{"name": "Sample " + uuid.NewString(), "query": countSessions}
+}
+
+// dashboardDraft returns a body that an operation of dashboards or widgets accepts.
+func dashboardDraft(op api.Operation, _ string) any {
+	name := "Sample " + uuid.NewString()
+	if strings.Contains(op.Path, "/"+widgets+"/") {
+		return Object{"title": name, "type": "chart", "query": countSessions}
+	}
+	return Object{"name": name}
+}
+
+// newReport creates the saved query, the dashboard or the widget that the path names, and returns its id.
+func newReport(t *testing.T, op api.Operation, s *stacktest.Stack) string {
+	t.Helper()
+	if !OnRecord(op) {
+		return ""
+	}
+	collection := CollectionOf(op)
+	prefix, _, _ := strings.Cut(op.Path, "/"+collection)
+	prefix = strings.NewReplacer("{eventId}", fmt.Sprint(s.Event), "{orgId}", fmt.Sprint(s.Org)).Replace(prefix)
+	create := func(path string, body any) string {
+		return Entity(s.Call(t, http.StatusOK, http.MethodPost, prefix+path+"/create", body).JSON(t)).ID()
+	}
+	if collection == queries {
+		return create("/queries", queryDraft(api.Operation{}, ""))
+	}
+	dashboard := create("/dashboards", dashboardDraft(api.Operation{}, ""))
+	if collection == dashboards {
+		return dashboard
+	}
+	return create("/dashboards/"+dashboard+"/widgets", dashboardDraft(op, ""))
+}

@@ -36,8 +36,8 @@ func (a *Arrangement) Of(t Table, masked bool) (Table, error) {
 	if a.GroupBy != "" && a.Pivot != nil {
 		return t, apierr.Invalid("pivot", "A result can have groupBy or pivot, not both.")
 	}
-	if words := strings.ToLower(a.Search); words != "" {
-		t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool { return !mentions(row, words) })
+	if a.Search != "" {
+		t = t.mentioning(strings.ToLower(a.Search))
 	}
 	var err error
 	switch {
@@ -52,9 +52,18 @@ func (a *Arrangement) Of(t Table, masked bool) (Table, error) {
 	return t.sorted(a.SortBy, a.SortDirection == "desc", masked)
 }
 
-// mentions reports whether one of the values has a text, in lower case.
-func mentions(row []any, words string) bool {
-	return slices.ContainsFunc(row, func(v any) bool { return strings.Contains(strings.ToLower(text(v)), words) })
+// mentioning returns the rows with a text, in lower case, in one of the values.
+func (t Table) mentioning(words string) Table {
+	found := Table{Columns: t.Columns}
+	for _, row := range t.Rows {
+		for _, v := range row {
+			if strings.Contains(strings.ToLower(text(v)), words) {
+				found.Rows = append(found.Rows, row)
+				break
+			}
+		}
+	}
+	return found
 }
 
 // sorted returns the rows by a column. Rows with equal values keep their order.

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"lectern/shared/apierr"
 	"lectern/shared/query"
 	"lectern/shared/wire"
@@ -26,9 +28,17 @@ type Table struct {
 	Rows    [][]any
 }
 
+// Row is a result of a query: an object with a property for each column.
+type Row struct{ wire.Object }
+
+// Schema returns the schema of an object with any properties.
+func (Row) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
+}
+
 // Objects returns the rows as objects by the names of the columns.
-func (t Table) Objects() []wire.Object {
-	all := make([]wire.Object, len(t.Rows))
+func (t Table) Objects() []Row {
+	all := make([]Row, len(t.Rows))
 	for i, row := range t.Rows {
 		for j, c := range t.Columns {
 			all[i].Add(c.Name, row[j])

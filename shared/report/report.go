@@ -1,0 +1,175 @@
+// Package report owns the saved queries, the dashboards and the widgets of events and organizations (gaps.md section 5). All are
+// small records (package resource); a widget belongs to a dashboard. Package insight answers their queries.
+//
+// Read query.go, dashboard.go, widget.go, config.go; then report.go.
+package report
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+
+	"lectern/shared/api"
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/insight"
+	"lectern/shared/insight/chart"
+	"lectern/shared/insight/result"
+	"lectern/shared/page"
+	"lectern/shared/resource"
+	"lectern/shared/wire"
+)
+
+// Prefix begins the paths of the records of an owner. Name is the part of operation ids.
+type Prefix struct{ Path, Name string }
+
+// Prefixes are those of an event, of an organization, and of the organization of the token (spec.md section 4.8).
+var Prefixes = []Prefix{{"/v1/event/{eventId}", "Event"}, {"/v1/organization/{orgId}", "Organization"}, {"/v1", ""}}
+
+// Store keeps the records and answers their queries.
+type Store struct {
+	records resource.Store
+	insight *insight.Store
+}
+
+// NewStore returns the store of a group.
+func NewStore(env api.Env, insights *insight.Store) *Store {
+	st := &Store{resource.NewStore(env), insights}
+	st.records.CheckDraft = st.check
+	return st
+}
+
+// Records returns the store of the records. It refuses drafts with queries that are not valid.
+func (st *Store) Records() resource.Store { return st.records }
+
+// sent returns a text by the name of its property; empty without a text.
+func sent(name string, text wire.Opt[string]) map[string]string {
+	if !text.Has() {
+		return nil
+	}
+	return map[string]string{name: text.Value}
+}
+
+// check returns the 400 of a draft with a query that is not valid.
+func (st *Store) check(ctx context.Context, draft any) error {
+	d, ok := draft.(interface{ queries() map[string]string })
+	if !ok || len(d.queries()) == 0 {
+		return nil
+	}
+	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	if err != nil {
+		return err
+	}
+	texts := d.queries()
+	for _, field := range slices.Sorted(maps.Keys(texts)) {
+		if err := scope.Check(field, texts[field]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run answers a saved query.
+func (st *Store) Run(ctx context.Context, o resource.Owner, id string, q insight.Question) (*page.Of[result.Row], error) {
+	saved, err := Queries.Of(st.records, o).Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	q.Query = saved.Query
+	replies, err := st.ask(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return page.New(q.Page, replies[0].Total, replies[0].Objects()), replies[0].Err
+}
+
+// ask answers questions about the events that the caller sees.
+func (st *Store) ask(ctx context.Context, questions ...insight.Question) ([]insight.Reply, error) {
+	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	if err != nil {
+		return nil, err
+	}
+	return scope.Ask(ctx, questions...)
+}
+
+// Dashboard returns a dashboard with the data of its widgets. A query that is refused makes the error of its widget.
+func (st *Store) Dashboard(ctx context.Context, o resource.Owner, id string) (*Dashboard, error) {
+	d, err := Dashboards.Of(st.records, o).Get(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if d.Widgets, err = WidgetsOf(st.records, o, id).List(ctx); err != nil {
+		return nil, err
+	}
+	var asking []*Widget
+	var questions []insight.Question
+	for _, w := range d.Widgets {
+		w.Data = &Data{Results: []result.Row{}}
+		if w.Query != nil {
+			asking, questions = append(asking, w), append(questions, w.question())
+		}
+	}
+	if len(asking) == 0 {
+		return d, nil
+	}
+	replies, err := st.ask(ctx, questions...)
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		replies = slices.Repeat([]insight.Reply{{Err: err}}, len(asking))
+	} else if err != nil {
+		return nil, err
+	}
+	for i, r := range replies {
+		asking[i].Data.show(r)
+	}
+	return d, nil
+}
+
+// firstPage is the part of the results that a widget shows.
+var firstPage = page.Query{Page: 1, PageSize: 100}
+
+// question returns the question of a widget with a query.
+func (w *Widget) question() insight.Question {
+	return insight.Question{Query: *w.Query, Page: firstPage}
+}
+
+// show sets the results or the error of a reply.
+func (d *Data) show(r insight.Reply) {
+	if r.Err == nil {
+		d.Results = r.Objects()
+		return
+	}
+	message := r.Err.Error()
+	d.Error = &message
+}
+
+// Picture returns the chart of a widget as SVG.
+func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Widget, []byte, error) {
+	beside, err := WidgetsBeside(ctx, st.records, o, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := beside.Get(ctx, id)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case w.Type != typeChart:
+		return nil, nil, apierr.Invalid("type", "The widget is a %s. Only a widget of the type chart has a picture.", w.Type)
+	case w.Query == nil:
+		return nil, nil, apierr.Invalid("query", "The widget has no query.")
+	}
+	replies, err := st.ask(ctx, w.question())
+	if err == nil {
+		err = replies[0].Err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	drawn, err := w.chart(replies[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	picture, err := chart.SVG(drawn)
+	return w, picture, err
+}
