@@ -1,4 +1,5 @@
-// Package insights is the Insights tag group: queries about the programme, with a schema, suggestions and a language model for their authors.
+// Package insights is the Insights tag group: queries about the programme, with a schema, suggestions and a language model for the
+// authors of queries.
 package insights
 
 import (
