@@ -2,6 +2,7 @@ package batteries_test
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 )
@@ -155,7 +156,7 @@ func (v *verdict) result(r *result) {
 	}
 	if version := v.sessions.past[moment(r.id, r.updated)]; version != nil {
 		v.same(r, version)
-		if v.q.way != byStatus { // Which shows no people.
+		if v.q.way != byStatus && v.q.way != byQuery { // Which show no people.
 			v.people(r, version)
 		}
 		if !v.loose && v.parentStill(version) && !v.q.keeps(version, v.source(version), v.live) {
@@ -164,7 +165,7 @@ func (v *verdict) result(r *result) {
 	} else if k.still(v.before.clock) {
 		v.wrong("%s is shown as of %d, which it never was", r.id, r.updated)
 	}
-	if k.still(v.before.clock) {
+	if k.still(v.before.clock) && v.q.way != byQuery {
 		v.children(r, k.state)
 	}
 }
@@ -175,6 +176,10 @@ func (v *verdict) same(r *result, version *state) {
 	if v.q.way == byStatus { // Which shows no more than this.
 		want.title, want.starts = "", 0
 		want.ids = nil
+	}
+	if v.q.way == byQuery { // Which shows no tags.
+		want.ids = maps.Clone(want.ids)
+		delete(want.ids, "tag")
 	}
 	if r.friendly != want.friendly || r.title != want.title || r.status != want.status || r.abstract != want.abstract ||
 		r.created != want.created || r.starts != want.starts || r.deleted != want.deleted || version.parent == "" && want.source != r.source {

@@ -58,6 +58,14 @@ type sortKey struct {
 	order *int
 }
 
+// priority is the place of the key among others; the largest for a key without one.
+func (k sortKey) priority() int {
+	if k.order == nil {
+		return math.MaxInt
+	}
+	return *k.order
+}
+
 // draw makes a random search, of a part that may have results.
 func draw(r *rand.Rand, m *model) inquiry {
 	q := inquiry{way: it.OneOf(r, []string{bySearch, bySearch, byList, byStatus})}
@@ -84,6 +92,10 @@ func draw(r *rand.Rand, m *model) inquiry {
 		all = append(all, m.sessions.state(id))
 	}
 	q.ranges, q.sort = spans(r, all, names), sorts(r, append(names, "startsAt"))
+	if q.way == bySearch && chance(r, 3) {
+		q.text = fragment(r)
+		q.asQuery(chance(r, 2))
+	}
 	return q
 }
 
@@ -157,6 +169,9 @@ func sorts(r *rand.Rand, names []string) (keys []sortKey) {
 
 // request is the search as a client sends it.
 func (q inquiry) request(s *stacktest.Stack) it.Request {
+	if q.way == byQuery {
+		return q.queryRequest(s)
+	}
 	if q.way == byList {
 		return it.Request{Method: "GET", Path: s.EventPath("/sessions?" + q.parameters().Encode()), Body: nil}
 	}
@@ -285,13 +300,7 @@ func (q ask) compare(a, b dated) int {
 	if len(keys) == 0 {
 		keys = []sortKey{{name: "createdAt"}}
 	}
-	priority := func(k sortKey) int {
-		if k.order == nil {
-			return math.MaxInt
-		}
-		return *k.order
-	}
-	slices.SortStableFunc(keys, func(x, y sortKey) int { return cmp.Compare(priority(x), priority(y)) })
+	slices.SortStableFunc(keys, func(x, y sortKey) int { return cmp.Compare(x.priority(), y.priority()) })
 	for _, key := range keys {
 		x, hasX := a.time(key.name)
 		y, hasY := b.time(key.name)

@@ -121,7 +121,7 @@ func (o *oracleRun) any(r *rand.Rand, s *stacktest.Stack) {
 
 // search does a search of sessions and checks its answer. It gives the body.
 func (o *oracleRun) search(s *stacktest.Stack, q inquiry) []byte {
-	return o.ask(s, q.request(s), q, func(body []byte, before watermark) ([]string, bool) { return o.m.check(q, readPage(body), before) })
+	return o.ask(s, q.request(s), q, func(body []byte, before watermark) ([]string, bool) { return o.m.check(q, q.read(body), before) })
 }
 
 // hunt does a search of people or accounts and checks its answer. It gives the body.
