@@ -1,0 +1,123 @@
+// Package insights_test measures queries about a large event. `make bench` runs the whole size and prints the figures of
+// docs/performance.md.
+package insights_test
+
+import (
+	"fmt"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
+	"lectern/tools/bench/scale"
+)
+
+// description is the text of a session, as long as many are.
+var description = strings.Repeat("What we have learned, and what we would do in another way today. ", 15)
+
+// The measured queries: fields of rows alone, fields of whole sessions without long texts, and joins.
+const (
+	byRow  = "SELECT session.title, session.starts_at FROM sessions WHERE session.status = 'accepted' ORDER BY session.starts_at DESC"
+	byBody = "SELECT session.title, session.capacity FROM sessions WHERE session.capacity > 100 ORDER BY session.capacity, session.title"
+	inText = "SELECT session.title FROM sessions WHERE session.description CONTAINS 'learned' ORDER BY session.title"
+	people = "SELECT contact.full_name, contact.company_name FROM contacts WHERE contact.company_name = 'Company 7' ORDER BY contact.full_name"
+	join   = "SELECT speaker.full_name, COUNT(session.id) AS sessions FROM speakers JOIN sessions GROUP BY speaker.full_name ORDER BY sessions DESC"
+	tracks = "SELECT track.name, COUNT(session.id) AS sessions FROM sessions JOIN tracks GROUP BY track.name ORDER BY sessions DESC"
+)
+
+// bench is a client of an event with many sessions and as many contacts.
+type bench struct {
+	*it.Client
+	log *stacktest.Log
+}
+
+// startBench makes the event: each session has two speakers, half of the sessions are accepted.
+func startBench(t *testing.T, n int) bench {
+	t.Helper()
+	log := &stacktest.Log{}
+	b := bench{&it.Client{Stack: stacktest.Start(t, stacktest.WithLog(log)), T: t}, log}
+	var on []string
+	for i := range 10 {
+		on = append(on, b.NewEntry("tracks", fmt.Sprint("Track ", i)).ID())
+	}
+	contacts := make([]any, n)
+	for i := range contacts {
+		contacts[i] = it.Object{"email": fmt.Sprintf("p%d@example.org", i), "first_name": fmt.Sprint("Given", i), "last_name": fmt.Sprint("Family", i%997),
+			"company": fmt.Sprint("Company ", i%500)}
+	}
+	ids, sessions := b.CreateAll("contacts", contacts), make([]any, n)
+	opens := time.Date(2027, 5, 10, 8, 0, 0, 0, time.UTC)
+	for i := range sessions {
+		starts := opens.Add(time.Duration(i%2000) * 5 * time.Minute)
+		sessions[i] = it.Object{
+			"title": fmt.Sprint("Talk ", i), "description": description, "starts_at": starts, "ends_at": starts.Add(45 * time.Minute),
+			"status": []string{"accepted", "pending"}[i%2], "track_id": on[i%len(on)], "capacity": 50 + i%200,
+			"participants": []it.Object{
+				{"contact_id": ids[i], "core_role": "speaker"}, {"contact_id": ids[(i+1)%n], "core_role": "speaker"},
+			},
+		}
+	}
+	b.CreateAll("sessions", sessions)
+	return b
+}
+
+// ask runs a query n times, and returns a line with the median time and the units of the last answer.
+func (b bench) ask(query string, n int) string {
+	b.T.Helper()
+	times := make([]time.Duration, n)
+	var last stacktest.Answer
+	for i := range times {
+		began := time.Now()
+		last = b.Call(b.T, http.StatusOK, http.MethodPost, b.EventPath("/insights/execute"), it.Object{"query": query, "obfuscatePii": false})
+		times[i] = time.Since(began)
+	}
+	require.NotEmpty(b.T, last.JSON(b.T)["results"])
+	slices.Sort(times)
+	fields := b.log.Fields(b.T, last.Header.Get("X-Request-Id"))
+	return fmt.Sprintf("%.1f ms, %.1f at best, %v round trips, %v calls, %v read units", times[n/2].Seconds()*1000, times[0].Seconds()*1000,
+		fields["round_trips"], fields["calls"], fields["rcu"])
+}
+
+// TestALargeEvent asks about 10,000 sessions and 10,000 contacts.
+func TestALargeEvent(t *testing.T) {
+	b := startBench(t, scale.Size(250, 10_000))
+	queries := []struct{ name, text string }{
+		{"a filter and an order, by rows", byRow}, {"a filter and an order, by bodies", byBody}, {"a filter of descriptions", inText},
+		{"a filter of contacts", people}, {"sessions by track", tracks}, {"speakers and sessions, joined and counted", join},
+	}
+	for _, q := range queries {
+		fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
+		t.Logf("%s\n\tby a new instance: %s\n\twarm: %s", q.name, fresh.ask(q.text, 1), fresh.ask(q.text, scale.Size(1, 21)))
+	}
+}
+
+// TestMemoryAfterQueries compares the heap before and after 1,000 queries of a warm instance, beside the heap while they run.
+func TestMemoryAfterQueries(t *testing.T) {
+	b := startBench(t, scale.Size(250, 10_000))
+	queries := []string{byRow, byBody, people, tracks, join}
+	for _, q := range queries {
+		b.ask(q, 1)
+	}
+	before, highest := heap(true), uint64(0)
+	for i := range scale.Size(5, 1_000) {
+		b.ask(queries[i%len(queries)], 1)
+		highest = max(highest, heap(false))
+	}
+	t.Logf("the heap: %d MB before, %d MB afterwards, %d MB at most between two queries", before>>20, heap(true)>>20, highest>>20)
+}
+
+// heap returns the bytes of the heap in use, if wanted after a collection of garbage.
+func heap(collected bool) uint64 {
+	if collected {
+		runtime.GC()
+	}
+	var now runtime.MemStats
+	runtime.ReadMemStats(&now)
+	return now.HeapAlloc
+}
