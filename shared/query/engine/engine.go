@@ -70,6 +70,10 @@ func Open(ctx context.Context, l Limits) (d *Database, err error) {
 	return d, nil
 }
 
+// once keeps temporary tables in memory, and fills all tables in one transaction without a journal: nothing is rolled back, because a
+// database ends with its first error.
+const once = "PRAGMA temp_store = MEMORY; PRAGMA journal_mode = OFF; BEGIN"
+
 // prepare sets the limits, and adds the functions and the authorizer.
 func (d *Database) prepare(ctx context.Context) error {
 	d.conn.HardHeapLimit(d.limits.Bytes)
@@ -82,7 +86,7 @@ func (d *Database) prepare(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := d.conn.Exec("PRAGMA temp_store = MEMORY"); err != nil {
+	if err := d.conn.Exec(once); err != nil {
 		return err
 	}
 	if _, err := d.conn.Config(sqlite3.DBCONFIG_DEFENSIVE, true); err != nil {
