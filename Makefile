@@ -62,7 +62,7 @@ quick: setup $(OBJECTS) ## Check what a change since main touches, in two minute
 .PHONY: bench
 bench: functions $(OBJECTS) ## Measure every operation beside its floor and print the table of docs/performance.md.
 	go run ./tools/bench
-	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda
+	@$(MAKE) --no-print-directory bench-aws bench-webhooks bench-logs bench-transcripts bench-bytes bench-agenda bench-insights
 
 .PHONY: bench-largest
 bench-largest: functions ## Measure the largest organization in what a Lambda of 512 MB has; needs Linux.
@@ -89,6 +89,10 @@ bench-agenda: setup ## Measure the conflicts of a large agenda, a large draft, a
 	go test ./shared/agenda/conflict -count 1 -run '^$$' -bench . $(ARGS)
 	go test ./tools/bench/agenda -count 1 -timeout 1h -v -whole $(ARGS)
 
+.PHONY: bench-insights
+bench-insights: setup ## Measure queries about 10,000 sessions and 10,000 contacts.
+	go test ./tools/bench/insights -count 1 -timeout 1h -p 1 -parallel 1 -v -whole $(ARGS)
+
 # The short size takes half a minute: an instance of one room, and one of two rooms with a panel.
 JUDGED := $(if $(filter 1,$(LECTERN_LONG)),-sizes "12 20 30 60 100 150" -seeds 2 -seconds 5,-sizes "12 30" -seeds 1 -seconds 2)
 JUDGE_SECONDS := $(if $(filter 1,$(LECTERN_LONG)),60,10)
@@ -112,8 +116,9 @@ cost: setup ## Compute what the service costs on AWS, from the measured figures,
 	go run ./tools/cost -into docs/operations.md
 
 .PHONY: golden
-golden: setup ## Write the OpenAPI document, the route table and the schemas of webhooks again from the code, and print the lines a route.
+golden: setup ## Write the OpenAPI document, the route table, the page of queries and the schemas of webhooks again from the code, and print the lines a route.
 	go test ./functions -update
+	go test ./localstack/test/it/insights -run TestThePage -update
 	go test ./events/schemas -run TestSchemasAndExamplesAreThoseOfTheDocument -update
 	@go run ./tools/lines
 

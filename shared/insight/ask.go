@@ -157,7 +157,7 @@ func (f *filling) prepare(all []*asked) (err error) {
 func (f *filling) wantPairs(name string) (err error) {
 	if f.pairs[name] == nil {
 		from, to, _ := strings.Cut(name, " ")
-		f.tables[from].refers[to] = true
+		f.tables[from].refers[to], f.tables[to].referred = true, true
 		f.pairs[name], err = f.database.CreatePairs(name)
 	}
 	return err

@@ -100,7 +100,11 @@ func invalid(field string, err error) error {
 	var mistake *query.Error
 	switch {
 	case errors.As(err, &mistake):
-		refused := apierr.Invalid(field, "The query is not valid: %s.", mistake.Error())
+		text := mistake.Error()
+		if mistake.Nearest == "" {
+			text += "."
+		}
+		refused := apierr.Invalid(field, "The query is not valid: %s", text)
 		refused.Details["line"], refused.Details["column"] = mistake.Line, mistake.Column
 		if mistake.Nearest != "" {
 			refused.Details["did_you_mean"] = mistake.Nearest

@@ -25,6 +25,8 @@ type wanted struct {
 	// detail is what the columns need of a record. refers has the entities that tables of pairs lead to from here.
 	detail detail
 	refers map[string]bool
+	// referred reports whether a table of pairs leads here.
+	referred bool
 	// rows is the number of rows so far, of all events.
 	rows int64
 }
@@ -121,7 +123,9 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 	for to := range w.refers {
 		v.links = append(v.links, link{w.Name, to, w.rows, refers[to]})
 	}
-	v.numbers[w.Name][r.id] = w.rows
+	if w.referred {
+		v.numbers[w.Name][r.id] = w.rows
+	}
 	w.rows++
 	return w.table.Insert(values...)
 }

@@ -25,6 +25,7 @@ func main() {
 	data := flag.String("data", ".local/bench", "where the data is kept")
 	folder := flag.String("functions", stack.Binaries(), "where the functions' binaries are")
 	span := flag.Duration("time", 4*time.Second, "how long each figure is measured")
+	only := flag.String("starts", "", "the functions whose starts are measured, with commas between; all without")
 	alone := flag.Bool("largest", false, "measure only the largest organization in what a Lambda of 512 MB has")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -32,7 +33,7 @@ func main() {
 	var err error
 	if *alone {
 		err = measureLargest(ctx, *folder, *data)
-	} else if err = starts(ctx, *folder); err == nil && *sizes != "" {
+	} else if err = starts(ctx, *folder, *only); err == nil && *sizes != "" {
 		err = run(ctx, *sizes, *data, *span)
 	}
 	stop()

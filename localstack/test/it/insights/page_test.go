@@ -196,14 +196,14 @@ func TestThePageNamesTheLimits(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	for row, above := range map[string]string{
-		"characters of a query":  "FIND Session" + strings.Repeat(" ", 100_000),
-		"joined entities":        "SELECT * FROM sessions" + strings.Repeat(" JOIN tracks", 500),
-		"comparisons":            "FIND Session WHERE title = ''" + strings.Repeat(" OR title = ''", 500),
-		"conditions in brackets": "FIND Session WHERE " + strings.Repeat("(", 1000),
-		"values of IN":           "FIND Session WHERE title IN (''" + strings.Repeat(", ''", 1000) + ")",
-		"fields of a list":       "SELECT title" + strings.Repeat(", title", 1000) + " FROM sessions",
-		"digits of a number":     "FIND Session WHERE capacity = " + strings.Repeat("1", 100),
-		"rows of LIMIT":          "FIND Session LIMIT 100000",
+		"characters of a query": "FIND Session" + strings.Repeat(" ", 100_000),
+		"joined entities":       "SELECT * FROM sessions" + strings.Repeat(" JOIN tracks", 500),
+		"comparisons":           "FIND Session WHERE title = ''" + strings.Repeat(" OR title = ''", 500),
+		"levels of brackets":    "FIND Session WHERE " + strings.Repeat("(", 1000),
+		"values of IN":          "FIND Session WHERE title IN (''" + strings.Repeat(", ''", 1000) + ")",
+		"fields of a list":      "SELECT title" + strings.Repeat(", title", 1000) + " FROM sessions",
+		"digits of a number":    "FIND Session WHERE capacity = " + strings.Repeat("1", 100),
+		"rows of LIMIT":         "FIND Session LIMIT 100000",
 	} {
 		found := regexp.MustCompile(`\| ` + regexp.QuoteMeta(row) + ` \| ([0-9,]+) \|`).FindStringSubmatch(string(text))
 		require.NotNil(t, found, row)
