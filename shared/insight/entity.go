@@ -206,6 +206,8 @@ func (f *family) addCustom(s *Scope) {
 				if known.Type != typeOf(d) {
 					known.Type = query.String
 				}
+				known.detail = max(known.detail, detailOf(d))
+				f.columns[name] = known
 				continue
 			}
 			f.add(column{

@@ -1,41 +1,32 @@
 package insight
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// masked stands for personal data that is no address and no number.
+// hidden stands for personal data that is no address and no number.
 const hidden = "***"
 
 // mask returns personal data as a caller sees it who must not see the data: an e-mail address as j***@a***.com, a phone number as
 // ***-***-4567, and anything else as ***. No value stays no value.
 func mask(value any) any {
-	text, ok := value.(string)
-	switch name, domain, isAddress := strings.Cut(text, "@"); {
+	text, _ := value.(string)
+	switch parts := address.FindStringSubmatch(text); {
 	case value == nil:
 		return nil
-	case ok && isAddress:
-		return first(name) + hidden + "@" + first(domain) + hidden + ending(domain)
-	case ok && isPhone(text):
+	case parts != nil:
+		return parts[1] + hidden + "@" + parts[2] + hidden + parts[3]
+	case isPhone(text):
 		digits := strings.Map(digit, text)
 		return "***-***-" + digits[len(digits)-4:]
 	}
 	return hidden
 }
 
-// first returns the first character of a text.
-func first(text string) string {
-	for _, r := range text {
-		return string(r)
-	}
-	return ""
-}
-
-// ending returns the last part of the name of a domain with the dot, such as .com; empty without a dot.
-func ending(domain string) string {
-	if dot := strings.LastIndexByte(domain, '.'); dot >= 0 {
-		return domain[dot:]
-	}
-	return ""
-}
+// address matches an e-mail address and nothing longer: a mask of another text with an @ would show its end. The groups are the first
+// character, the first one of the domain, and the last part of the domain with the dot.
+var address = regexp.MustCompile(`^([^\s@])[^\s@]*@([\pL\pN])[\pL\pN.-]*?(\.\pL{2,24})?$`)
 
 // isPhone reports whether a text is a phone number of at least seven digits.
 func isPhone(text string) bool {

@@ -41,12 +41,16 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 			return err
 		}
 		q.OnlyIDs = v.onSessions(roles).of
+	} else if only := w.onlyIDs(); only != nil && v.tables[speakers] == nil && v.tables[participants] == nil {
+		q.OnlyIDs = only.of
 	}
 	found, total, err := v.store.Sessions.Parties.Contacts.Store.Search(ctx, v.at.caller, q)
 	if err != nil {
 		return err
 	}
-	if total > MostRows {
+	if all := v.tables[contacts]; total > MostRows && all != nil {
+		return all.tooMany()
+	} else if total > MostRows {
 		return w.tooMany()
 	}
 	v.people, v.order = make(map[string]party.Party, len(found)), found
@@ -125,11 +129,16 @@ func (v *visit) personRow(p party.Party) row {
 
 // readAccounts reads the sponsors or the exhibitors.
 func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
-	found, _, err := v.store.Sessions.Parties.Accounts.Store.Search(ctx, v.at.caller, party.Query{
-		Role: w.Singular, Page: page.Query{Page: 1, PageSize: MostRows + 1},
-	})
+	q := party.Query{Role: w.Singular, Page: page.Query{Page: 1, PageSize: MostRows + 1}}
+	if only := w.onlyIDs(); only != nil {
+		q.OnlyIDs = only.of
+	}
+	found, total, err := v.store.Sessions.Parties.Accounts.Store.Search(ctx, v.at.caller, q)
 	if err != nil {
 		return err
+	}
+	if total > MostRows {
+		return w.tooMany()
 	}
 	for _, p := range found {
 		shape := v.partyShape(p, account.Kind.FriendlyID(p.Body))
@@ -156,7 +165,7 @@ func (v *visit) readParticipants(ctx context.Context, w *wanted) error {
 	}
 	rows := slices.DeleteFunc(slices.Clone(view.All()), func(r *session.Row) bool { return entityOf(r) == "" })
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
-		for _, p := range v.standing(b) {
+		for _, p := range v.standing(b, v.isLoaded) {
 			if err := v.putParticipant(w, b, p); err != nil {
 				return err
 			}
@@ -171,11 +180,17 @@ type standing struct {
 	role *participant.Role
 }
 
+// isLoaded reports whether a contact is among those that loadPeople has read.
+func (v *visit) isLoaded(contactID string) bool {
+	_, ok := v.people[contactID]
+	return ok
+}
+
 // standing returns the participants of a session. A participant with a role replaces one with a deleted role that is shown as it.
-func (v *visit) standing(b *session.Body) (all []standing) {
+func (v *visit) standing(b *session.Body, onEvent func(contactID string) bool) (all []standing) {
 	for _, p := range b.Participants {
 		role, known := v.at.set.Roles.Standing(p.RoleID)
-		if _, onEvent := v.people[p.ContactID]; !known || !onEvent {
+		if !known || !onEvent(p.ContactID) {
 			continue
 		}
 		at := slices.IndexFunc(all, func(s standing) bool { return s.ContactID == p.ContactID && s.role == role })

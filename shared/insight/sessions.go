@@ -6,6 +6,7 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/catalogue"
+	"lectern/shared/contact"
 	"lectern/shared/field"
 	"lectern/shared/lru"
 	"lectern/shared/metadata"
@@ -19,8 +20,8 @@ const (
 	bodiesAtOnce = 200
 	// maxMemory bounds the memory for the short parts of sessions, in bytes: about 60,000 sessions.
 	maxMemory = 64 << 20
-	// longest is the length of a text that the memory keeps.
-	longest = 255
+	// longest is how many bytes a text has that the memory keeps: those of 255 characters, the most of a short text.
+	longest = 4 * 255
 )
 
 // memory keeps sessions without their long texts. A session serves a row of the same version alone.
@@ -106,6 +107,9 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 	}
 	if w.refers[sponsors] || w.refers[exhibitors] {
 		w.detail = max(w.detail, ofBody)
+	}
+	if err := v.loadGuests(ctx, w); err != nil {
+		return err
 	}
 	if w.detail == ofRow {
 		for _, r := range rows {
@@ -278,7 +282,28 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 		capacity := float64(*b.Capacity)
 		s.Capacity = &capacity
 	}
-	s.ParticipantCount, s.FileCount, s.Source = float64(len(b.Participants)), float64(len(b.Content)), b.Source
+	if v.guests != nil {
+		s.ParticipantCount = float64(len(v.standing(b, v.isGuest)))
+	}
+	s.FileCount, s.Source = float64(len(b.Content)), b.Source
+}
+
+// participantCount is the column that needs the contacts of the event.
+const participantCount = "participant_count"
+
+// loadGuests reads the rows of the contacts if the table needs the number of participants.
+func (v *visit) loadGuests(ctx context.Context, w *wanted) (err error) {
+	if w.needs(participantCount) && v.guests == nil {
+		contacts, c := v.store.Sessions.Parties.Contacts.Store, v.at.caller
+		v.guests, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))
+	}
+	return err
+}
+
+// isGuest reports whether a contact is on the event.
+func (v *visit) isGuest(contactID string) bool {
+	a, ok := v.guests.Get(contactID)
+	return ok && a.Holds(contact.Role)
 }
 
 // known returns the id of an entry of metadata; nil for a deleted one.

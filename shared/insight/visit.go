@@ -3,6 +3,7 @@ package insight
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lectern/shared/apierr"
@@ -53,6 +54,8 @@ type visit struct {
 	view   *catalogue.View[session.Row]
 	people map[string]party.Party
 	order  []party.Party
+	// guests has the rows of all contacts of the event, if a table needs the number of participants.
+	guests *catalogue.View[party.AssociationRow]
 }
 
 // link says which records of another entity belong to a row.
@@ -134,6 +137,27 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 func (w *wanted) tooMany() error {
 	return apierr.Invalid("query", "The query reads more than %d %s. Name fewer events, or add conditions that every row must meet to WHERE, "+
 		"for example on %s.id.", MostRows, w.Name, w.Singular)
+}
+
+// needs reports whether the table, or a filter of it, needs a column.
+func (w *wanted) needs(name string) bool {
+	return slices.ContainsFunc(w.columns, func(c column) bool { return c.Name == name }) ||
+		slices.ContainsFunc(w.filters, func(f query.Filter) bool { return f.Column.Name == name })
+}
+
+// onlyIDs returns the ids of records that the filters allow; nil if the filters do not name ids.
+func (w *wanted) onlyIDs() idSet {
+	var only idSet
+	for _, f := range w.filters {
+		if f.Column.Name != "id" || f.Not || f.Operator != query.Equal && f.Operator != query.In {
+			continue
+		}
+		only = idSet{}
+		for _, id := range f.Values {
+			only[id.(string)] = true
+		}
+	}
+	return only
 }
 
 // valueOf returns the value of a column for the engine.

@@ -235,8 +235,8 @@ func (k *Kind) NewMemory(t *table.Table, maxBytes int64, numbers *Numbers) *Memo
 	}
 }
 
-// holds reports whether the party holds the role.
-func (p *AssociationRow) holds(role string) bool { return strings.IndexByte(p.Roles, role[0]) >= 0 }
+// Holds reports whether the party holds the role.
+func (p *AssociationRow) Holds(role string) bool { return strings.IndexByte(p.Roles, role[0]) >= 0 }
 
 func letters(roles []string) string {
 	first := make([]byte, len(roles))

@@ -191,7 +191,7 @@ func (k *Kind) choose(q Query, v views, only IDs) (page []*AssociationRow, total
 
 // keeps reports whether an association matches the filters that need no record.
 func (s *selection) keeps(p *AssociationRow) bool {
-	return p.holds(s.Role) && s.CreatedAt.Contains(p.Created) && (s.OnlyIDs == nil || s.only.Has(p))
+	return p.Holds(s.Role) && s.CreatedAt.Contains(p.Created) && (s.OnlyIDs == nil || s.only.Has(p))
 }
 
 // keepsPair reports whether an association with its record matches all filters.
@@ -336,7 +336,7 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, role string) (map[
 	among := map[string]bool{}
 	for _, view := range views {
 		for _, row := range view.All() {
-			if row.holds(role) {
+			if row.Holds(role) {
 				among[row.ID] = true
 			}
 		}

@@ -89,7 +89,7 @@ func (c *compiler) fail(at Position, found, expected string) {
 // failNear notes the first mistake: an unknown name that may be near a known one.
 func (c *compiler) failNear(name Word, expected string, known []string) {
 	if c.mistake == nil {
-		c.fail(name.At, quote(name.Text), expected)
+		c.fail(name.At, quote(shorten(name.Text)), expected)
 		c.mistake.suggest(name.Text, known)
 	}
 }
@@ -187,6 +187,9 @@ func sqlOf(operands []operand) []string {
 	return texts
 }
 
+// maxColumns is how many columns a result has: SQLite takes 2,000, and the tables have one more each.
+const maxColumns = 1_900
+
 // findItems finds the columns of the result.
 func (c *compiler) findItems() {
 	q := c.query
@@ -212,6 +215,9 @@ func (c *compiler) findItems() {
 
 // item adds a column of the result.
 func (c *compiler) item(o operand, name string, at Position) {
+	if len(c.items) == maxColumns {
+		c.fail(at, fmt.Sprintf("more than %d fields", maxColumns), "the fields by their names; * means all fields of all events")
+	}
 	if slices.ContainsFunc(c.made.Results, func(r Result) bool { return r.Name == name }) {
 		c.fail(at, quote(name)+" again", "another name with AS")
 	}

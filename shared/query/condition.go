@@ -41,6 +41,8 @@ func (p *parser) single() Condition {
 		negations++
 	}
 	p.atMost(maxDepth, negations, "times NOT")
+	p.depth += negations
+	defer func() { p.depth -= negations }()
 	var c Condition
 	if p.symbol("(") {
 		c = p.condition()

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 )
@@ -30,6 +31,9 @@ func (e *Error) Error() string {
 func (e *Error) suggest(name string, known []string) {
 	nearest := 2 + len(name)/5
 	for _, k := range known {
+		if n := utf8.RuneCountInString(name) - utf8.RuneCountInString(k); max(n, -n) >= nearest {
+			continue // The distance is at least n, and takes long to compute of a long name.
+		}
 		if d := levenshtein.ComputeDistance(name, k); d < nearest {
 			e.Nearest, nearest = k, d
 		}
@@ -97,7 +101,7 @@ func lex(all string) (tokens []token, err error) {
 	}
 	for {
 		l.take(unicode.IsSpace)
-		t, err := l.next()
+		t, err := l.next(len(tokens) > 0 && tokens[len(tokens)-1].is("."))
 		if err != nil {
 			return nil, err
 		}
@@ -133,14 +137,17 @@ func (l *lexer) starts(with string) bool {
 	return len(l.rest) >= len(with) && string(l.rest[:len(with)]) == with
 }
 
-// next returns the next token.
-func (l *lexer) next() (token, error) {
+// is reports whether the token is a symbol.
+func (t token) is(s string) bool { return t.kind == symbol && t.text == s }
+
+// next returns the next token. A name after a point may begin with a digit: so do names of custom fields.
+func (l *lexer) next(afterPoint bool) (token, error) {
 	if len(l.rest) == 0 {
 		return token{end, "", l.at}, nil
 	}
 	at, first := l.at, l.rest[0]
 	switch {
-	case isLetter(first):
+	case isLetter(first), afterPoint && isWord(first):
 		return token{word, l.take(isWord), at}, nil
 	case isDigit(first), first == '-' && len(l.rest) > 1 && isDigit(l.rest[1]):
 		return l.number()

@@ -99,7 +99,7 @@ func (p *parser) keyword(first string, others ...string) bool {
 
 // symbol takes a symbol if it comes next, and reports whether it did.
 func (p *parser) symbol(s string) bool {
-	if p.now().kind != symbol || p.now().text != s {
+	if !p.now().is(s) {
 		return false
 	}
 	p.advance()
@@ -234,7 +234,7 @@ func (p *parser) field() Operand {
 // operand reads a field or an aggregate.
 func (p *parser) operand() Operand {
 	t, called := p.now(), strings.ToUpper(p.now().text)
-	if !slices.Contains(aggregates, called) || t.kind != word || p.tokens[1].text != "(" || p.tokens[1].kind != symbol {
+	if !slices.Contains(aggregates, called) || t.kind != word || !p.tokens[1].is("(") {
 		return p.field()
 	}
 	p.advance()

@@ -1,6 +1,7 @@
 package result
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -196,21 +197,23 @@ func (c *cell) note(n float64) {
 	c.sum, c.min, c.max = c.sum+n, min(c.min, n), max(c.max, n)
 }
 
-// of returns an aggregate of the cell: nil without a number.
+// of returns an aggregate of the cell: nil without a number, and for a sum that is too large for a number.
 func (c *cell) of(aggregate string) any {
 	switch {
 	case aggregate == "" || aggregate == count:
 		return float64(c.rows)
 	case c.numbers == 0:
 		return nil
-	case aggregate == "sum":
-		return c.sum
-	case aggregate == "avg":
-		return c.sum / float64(c.numbers)
 	case aggregate == "min":
 		return c.min
+	case aggregate == "max":
+		return c.max
+	case math.IsInf(c.sum, 0) || math.IsNaN(c.sum):
+		return nil // Beyond all numbers of JSON.
+	case aggregate == "sum":
+		return c.sum
 	}
-	return c.max
+	return c.sum / float64(c.numbers)
 }
 
 // table returns the pivot: the columns in the order of their names, the rows in the order in which they come. A cell without a row is 0

@@ -82,7 +82,7 @@ func (d *Database) prepare(ctx context.Context) error {
 		name string
 		of   func(text, pattern string) bool
 	}{{query.LikeFunction, like}, {query.ContainsFunction, strings.Contains}} {
-		if err := d.conn.CreateFunction(f.name, 2, sqlite3.DETERMINISTIC, onText(f.of)); err != nil {
+		if err := d.conn.CreateFunction(f.name, 2, sqlite3.DETERMINISTIC, d.onText(f.of)); err != nil {
 			return err
 		}
 	}

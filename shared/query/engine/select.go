@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -76,14 +77,21 @@ func valueOf(s *sqlite3.Stmt, i int, typ query.Type) any {
 		if typ == query.Bool {
 			return s.ColumnBool(i)
 		}
-		return s.ColumnFloat(i)
+		if number := s.ColumnFloat(i); !math.IsInf(number, 0) {
+			return number
+		}
+		return nil // A sum beyond all numbers: JSON has no infinity.
 	}
 }
 
 // onText returns a function of SQLite that asks a function for a text and a pattern in small letters. Without a text the result is
-// NULL.
-func onText(of func(text, pattern string) bool) sqlite3.ScalarFunction {
+// NULL. A call with long texts takes long, so each call looks at the context.
+func (d *Database) onText(of func(text, pattern string) bool) sqlite3.ScalarFunction {
 	return func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		if d.steps.Context.Err() != nil {
+			ctx.ResultError(sqlite3.INTERRUPT)
+			return
+		}
 		if arg[0].Type() == sqlite3.NULL {
 			ctx.ResultNull()
 			return
