@@ -199,6 +199,9 @@ func (c *compiler) findItems() {
 	if len(q.Items) == 0 {
 		for _, n := range c.made.Needs {
 			for _, column := range n.Entity.Columns {
+				if c.mistake != nil {
+					return
+				}
 				c.item(operand{n.read(column.Name), column.Type, n, column}, n.Entity.Singular+"."+column.Name, q.From.At)
 			}
 		}
@@ -272,6 +275,9 @@ func (c *compiler) order() string {
 	var keys []string
 	for _, k := range c.query.OrderBy {
 		o := c.resolve(k.Operand, inOrderBy)
+		if k.Aggregate != "" && !c.grouped {
+			c.fail(k.At, quote(k.String()), "a field; only a query with GROUP BY or aggregates has an order by aggregates")
+		}
 		if c.query.Distinct && !slices.ContainsFunc(c.items, o.is) {
 			c.fail(k.At, quote(k.Field), "a field of SELECT, since the query is DISTINCT")
 		}

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -68,6 +69,7 @@ func TestMistakes(t *testing.T) {
 		"SELECT COUNT(*) FROM talk HAVING day = '2027-05-10'":          `line 1, column 34: found 'day', expected an aggregate, or a field of GROUP BY`,
 		"SELECT title, title FROM talk":                                `line 1, column 15: found 'talk.title' again, expected another name with AS`,
 		"SELECT DISTINCT title FROM talk ORDER BY day":                 `line 1, column 42: found 'day', expected a field of SELECT, since the query is DISTINCT`,
+		"SELECT title FROM talk ORDER BY COUNT(*)":                     `line 1, column 33: found 'COUNT(*)', expected a field; only a query with GROUP BY or aggregates has an order by aggregates`,
 		"SELECT * FROM talkz":                                          `line 1, column 15: found 'talkz', expected an entity: talks, stages, people; did you mean talks?`,
 		"SELECT * FROM people JOIN stages":                             `line 1, column 27: found 'stages', expected an entity that is related to people: talks`,
 		"SELECT * FROM talks JOIN talks":                               `line 1, column 26: found 'talks' again, expected each entity once`,
@@ -158,4 +160,43 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, q.String(), again.String())
 		_, _ = querytest.Schema.Compile(q, true)
 	})
+}
+
+// wide has an entity with so many fields, and with fields whose names begin with digits.
+func wide(columns int) *query.Schema {
+	e := &query.Entity{Name: "talks", Singular: "talk", Key: []string{"custom.0"}}
+	for i := range columns {
+		e.Columns = append(e.Columns, &query.Column{Name: fmt.Sprint("custom.", i), Type: query.Float})
+	}
+	return &query.Schema{Entities: []*query.Entity{e}}
+}
+
+// TestManyFields: all fields of an entity with more than SQLite takes are refused, some of them are not.
+func TestManyFields(t *testing.T) {
+	for _, columns := range []int{1_900, 1_901, 50_000} {
+		q, err := query.Parse("FIND talks")
+		require.NoError(t, err)
+		_, err = wide(columns).Compile(q, false)
+		if columns == 1_900 {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, "more than 1900 fields")
+		q, err = query.Parse("SELECT talk.custom.1, custom.25 FROM talks WHERE talk.custom.3 > 1.5 ORDER BY custom.7")
+		require.NoError(t, err)
+		s, err := wide(columns).Compile(q, false)
+		require.NoError(t, err)
+		require.Equal(t, "talk.custom.25", s.Results[1].Name)
+		q, err = query.Parse("SELECT " + strings.Repeat("x", 9_000) + " FROM talks")
+		require.NoError(t, err)
+		_, err = wide(columns).Compile(q, false)
+		require.ErrorContains(t, err, "xxx...', expected a field")
+		require.Less(t, len(err.Error()), 200)
+	}
+}
+
+// TestNestedNegations count as nested conditions: SQLite takes 1,000.
+func TestNestedNegations(t *testing.T) {
+	_, err := query.Parse("FIND talks WHERE " + strings.Repeat(strings.Repeat("NOT ", 45)+"(", 40) + "open = TRUE" + strings.Repeat(")", 40))
+	require.ErrorContains(t, err, "nested conditions, expected at most 50")
 }

@@ -3,6 +3,7 @@ package querytest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"lectern/shared/query"
@@ -14,6 +15,9 @@ type writer struct {
 	entities []*query.Entity
 }
 
+// errs reports whether the next choice may be a mistake.
+func (w *writer) errs() bool { return w.IntN(20) == 0 }
+
 // Query returns the text of a random query. Some have a mistake of names, types or groups.
 func Query(r *rand.Rand) string {
 	w := &writer{Rand: r, entities: []*query.Entity{one(r, Schema.Entities...)}}
@@ -22,28 +26,51 @@ func Query(r *rand.Rand) string {
 	}
 	var joins strings.Builder
 	for range w.IntN(3) {
-		e := one(r, Schema.Entities...)
-		w.entities = append(w.entities, e)
-		joins.WriteString(one(r, " JOIN ", " left join ") + w.name(e))
+		if e := w.related(); e != nil {
+			joins.WriteString(one(r, " JOIN ", " left join ") + w.name(e))
+		}
 	}
 	var items, groups string
+	order := []string{w.field()}
 	switch w.IntN(4) {
 	case 0:
 		items = "*"
 	case 1:
-		key := w.field()
-		items = key + ", " + w.aggregate() + " AS n"
-		groups = " GROUP BY " + key + one(r, "", " HAVING "+w.test("n")+" OR "+w.test(w.aggregate()))
+		key, n := w.field(), w.aggregate(query.Float)
+		items, order = key+", "+n+" AS n, "+w.aggregate()+" AS m", []string{key, "n", "m", n, w.aggregate()}
+		groups = " GROUP BY " + key + one(r, "", " HAVING "+w.test("n")+" OR "+w.test(w.aggregate(query.Float)))
 	case 2:
-		items = w.aggregate() + ", COUNT(*)"
+		items, order = w.aggregate()+" AS n, COUNT(*)", []string{"n", "COUNT(*)", w.aggregate()}
 	default:
-		items = one(r, "", "DISTINCT ") + w.field() + " AS first, " + w.field() + " AS second"
+		items, order = w.field()+" AS first, "+w.field()+" AS second", append(order, "first", "second")
+		if w.IntN(2) == 0 {
+			items, order = "DISTINCT "+items, order[1:]
+		}
 	}
 	text := "SELECT " + items + " FROM " + w.name(w.entities[0]) + joins.String() + w.where() + groups
 	if w.IntN(2) == 0 {
-		text += " ORDER BY " + one(r, "first", "n", w.field()) + one(r, "", " DESC", " asc")
+		if w.errs() {
+			order = []string{"first", "n", w.field(), "COUNT(*)"}
+		}
+		text += " ORDER BY " + one(r, order...) + one(r, "", " DESC", " asc")
 	}
 	return text + w.limit()
+}
+
+// related adds an entity that is related to those of the query, and returns the entity; nil if there is none. Rarely it is any entity.
+func (w *writer) related() *query.Entity {
+	var all []*query.Entity
+	for _, e := range Schema.Entities {
+		near := slices.ContainsFunc(w.entities, func(other *query.Entity) bool { return related[e.Name] == other.Name || related[other.Name] == e.Name })
+		if w.errs() || near && !slices.Contains(w.entities, e) {
+			all = append(all, e)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	w.entities = append(w.entities, one(w.Rand, all...))
+	return w.entities[len(w.entities)-1]
 }
 
 func (w *writer) limit() string {
@@ -56,9 +83,9 @@ func (w *writer) limit() string {
 func (w *writer) find() string {
 	text := "FIND " + w.name(w.entities[0])
 	if w.IntN(2) == 0 {
-		e := one(w.Rand, Schema.Entities...)
-		w.entities = append(w.entities, e)
-		text += " WITH " + w.name(e)
+		if e := w.related(); e != nil {
+			text += " WITH " + w.name(e)
+		}
 	}
 	return text + w.where() + w.limit()
 }
@@ -81,12 +108,20 @@ func (w *writer) field() string {
 	return one(w.Rand, e.Name, e.Singular) + "." + c.Name
 }
 
-func (w *writer) aggregate() string {
+// aggregate returns an aggregate, mostly one that the column has. Of a type it is mostly a number.
+func (w *writer) aggregate(of ...query.Type) string {
 	e, c := w.column()
 	if w.IntN(3) == 0 {
 		return "COUNT(*)"
 	}
-	return one(w.Rand, "COUNT", "SUM", "min", "MAX", "AVG") + "(" + one(w.Rand, "", "DISTINCT ") + e.Singular + "." + c.Name + ")"
+	known := []string{"COUNT"}
+	if c.Type != query.Bool && (len(of) == 0 || c.Type == of[0]) || w.errs() {
+		known = append(known, "min", "MAX")
+	}
+	if c.Type == query.Float || w.errs() {
+		known = append(known, "SUM", "AVG")
+	}
+	return one(w.Rand, known...) + "(" + one(w.Rand, "", "DISTINCT ") + e.Singular + "." + c.Name + ")"
 }
 
 func (w *writer) where() string {
@@ -124,7 +159,13 @@ func (w *writer) compare(operand string, c *query.Column) string {
 		c = &query.Column{Type: query.Float}
 	}
 	a, b := w.literal(c), w.literal(c)
-	switch w.IntN(7) {
+	form := w.IntN(7)
+	switch {
+	case w.errs():
+	case c.Type == query.Bool && form > 1, c.Type != query.String && (form == 3 || form == 4):
+		return operand + one(w.Rand, " = ", " != ") + a
+	}
+	switch form {
 	case 0:
 		return operand + one(w.Rand, " IN (", " NOT IN (") + a + ", " + b + ")"
 	case 1:
@@ -143,6 +184,9 @@ func (w *writer) compare(operand string, c *query.Column) string {
 func (w *writer) literal(c *query.Column) string {
 	switch v := value(w.Rand, c).(type) {
 	case nil:
+		if !w.errs() {
+			return w.literal(c)
+		}
 		return one(w.Rand, "'x'", "20")
 	case string:
 		if c.Type == query.Time {

@@ -139,3 +139,37 @@ func BenchmarkQueries(b *testing.B) {
 		require.NoError(b, db.Close())
 	}
 }
+
+// TestLongPatterns end with the context, too: a single call of LIKE takes long.
+func TestLongPatterns(t *testing.T) {
+	db, err := engine.Open(t.Context(), limits)
+	require.NoError(t, err)
+	defer db.Close()
+	table, err := db.Create("t", []string{"text"})
+	require.NoError(t, err)
+	for i := range int64(500) {
+		require.NoError(t, table.Insert(i, strings.Repeat("a", 64<<10)))
+	}
+	require.NoError(t, table.Done())
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	pattern := "%" + strings.Repeat("a", 5_000) + "b%"
+	_, err = db.Select(ctx, sql("SELECT text FROM t WHERE lectern_like(text, ?)", pattern), 0, 10)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+// TestSumsBeyondNumbers have no value: JSON has no infinity.
+func TestSumsBeyondNumbers(t *testing.T) {
+	db, err := engine.Open(t.Context(), limits)
+	require.NoError(t, err)
+	defer db.Close()
+	table, err := db.Create("t", []string{"n"})
+	require.NoError(t, err)
+	for i := range int64(3) {
+		require.NoError(t, table.Insert(i, 1e308))
+	}
+	require.NoError(t, table.Done())
+	page, err := db.Select(t.Context(), &query.Statement{SQL: "SELECT SUM(n), MAX(n) FROM t", Results: make([]query.Result, 2)}, 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, [][]any{{nil, 1e308}}, page.Rows)
+}

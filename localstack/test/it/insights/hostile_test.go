@@ -183,7 +183,7 @@ var hostileParts = []string{
 	`"sessions speakers"`, "sessions speakers", "[title]", "`title`", "session.title /* x */", "/**/ session.title", "session.title -- x", "# x",
 	"rowid", "session.rowid", "oid", "_rowid_", "t0.title", "main.sessions", "1e999", "-1e999", "NaN", "Infinity", "-1", "99999999999999999999", "0x10",
 	"1.5.5", "NULL", "?", "?1", ":a", "@a", "CAST(session.title AS BLOB)", "session.title || 'x'", "load_extension('x')", "randomblob(1000000000)",
-	"lectern_like(session.title, 'a')", "session.title COLLATE BINARY", "CASE WHEN 1 THEN 1 END", "COUNT(COUNT(*))", "MAX(*)", "1 = 1", "EXISTS (SELECT 1)",
+	"lectern_like(session.title, 'a')", "session.title COLLATE BINARY", "CASE WHEN 1 THEN 1 END", "COUNT(COUNT(*))", "MAX(*)", "COUNT(*)", "MIN(session.title)", "1 = 1", "EXISTS (SELECT 1)",
 	"ſession.title", "session.tıtle", "session\u200b.title", "session．title", "ｓession.title", "session.custom.hidden_too", "session.custom.hidden_to",
 	"session.custom.hidden0_field", "session.custom.hidden1_fiel", "custom.hidden1_field", "session.custom", "session.custom.", "session..title", ".title",
 	strings.Repeat("a", 9_000), strings.Repeat("a.", 3_000), strings.Repeat("(", 3_000), "\U0001f600", "’", "\\", "\u202e", "[", "{", "''''", "'", `"`, ";",
@@ -210,7 +210,7 @@ func TestHostileParts(t *testing.T) {
 		}
 	}
 	require.Greater(t, h.asked, 300)
-	require.Less(t, answered, 60, "names of results, values, and an empty statement")
+	require.Less(t, answered, 70, "names of results, values, and an empty statement")
 }
 
 // TestHostileStatements are refused.
