@@ -109,7 +109,8 @@ func (f firstRequest) payload(n int) any {
 	}
 	body := ""
 	if op.Method == http.MethodPost || op.Method == http.MethodPut {
-		body = fmt.Sprintf(`{"title":"A","name":"A%d","email":"a%d@bench.example","type":"text","module_id":"session","query":"FIND Session"}`, n, n)
+		body = fmt.Sprintf(`{"query":"FIND Session","title":"A","name":"A%d","email":"a%d@bench.example","type":"text","module_id":"session"}`,
+			n, n)
 	}
 	return request{f.token, op.Method, op.Path, strings.Join(parts, "/"), body}.event()
 }

@@ -27,8 +27,9 @@ const (
 	byRow  = "SELECT session.title, session.starts_at FROM sessions WHERE session.status = 'accepted' ORDER BY session.starts_at DESC"
 	byBody = "SELECT session.title, session.capacity FROM sessions WHERE session.capacity > 100 ORDER BY session.capacity, session.title"
 	inText = "SELECT session.title FROM sessions WHERE session.description CONTAINS 'learned' ORDER BY session.title"
-	people = "SELECT contact.full_name, contact.company_name FROM contacts WHERE contact.company_name = 'Company 7' ORDER BY contact.full_name"
-	join   = "SELECT speaker.full_name, COUNT(session.id) AS sessions FROM speakers JOIN sessions GROUP BY speaker.full_name ORDER BY sessions DESC"
+	people = "SELECT contact.full_name, contact.title FROM contacts WHERE contact.company_name = 'Company 7' ORDER BY contact.full_name"
+	join   = "SELECT speaker.full_name, COUNT(session.id) AS sessions FROM speakers JOIN sessions " +
+		"GROUP BY speaker.full_name ORDER BY sessions DESC"
 	tracks = "SELECT track.name, COUNT(session.id) AS sessions FROM sessions JOIN tracks GROUP BY track.name ORDER BY sessions DESC"
 )
 
@@ -49,8 +50,10 @@ func startBench(t *testing.T, n int) bench {
 	}
 	contacts := make([]any, n)
 	for i := range contacts {
-		contacts[i] = it.Object{"email": fmt.Sprintf("p%d@example.org", i), "first_name": fmt.Sprint("Given", i), "last_name": fmt.Sprint("Family", i%997),
-			"company": fmt.Sprint("Company ", i%500)}
+		contacts[i] = it.Object{
+			"email": fmt.Sprintf("p%d@example.org", i), "first_name": fmt.Sprint("Given", i), "last_name": fmt.Sprint("Family", i%997),
+			"company": fmt.Sprint("Company ", i%500),
+		}
 	}
 	ids, sessions := b.CreateAll("contacts", contacts), make([]any, n)
 	opens := time.Date(2027, 5, 10, 8, 0, 0, 0, time.UTC)

@@ -101,7 +101,8 @@ func answered(d *it.Client, shown string) string {
 		}
 		lines = append(lines, line)
 	}
-	return "```sql\n" + text + "```\n\n" + strings.Join(lines, "\n") + "\n\n" + counted(len(got.List("results")), got.At("pagination.totalResults"))
+	count := counted(len(got.List("results")), got.At("pagination.totalResults"))
+	return "```sql\n" + text + "```\n\n" + strings.Join(lines, "\n") + "\n\n" + count
 }
 
 // counted says how many rows of an answer are shown.
@@ -175,7 +176,8 @@ func fieldsOf(e it.Entity) (rows string) {
 		if f["contains_pii"].(bool) {
 			private = "yes"
 		}
-		rows += fmt.Sprintf("| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.Text("name"), e.Text("singular")+"."), f["type"], private, f["description"])
+		name := strings.TrimPrefix(f.Text("name"), e.Text("singular")+".")
+		rows += fmt.Sprintf("| `%s` | %s | %s | %s |\n", name, f["type"], private, f["description"])
 	}
 	return rows
 }
