@@ -241,7 +241,7 @@ func typeOf(d *field.Definition) query.Type {
 	switch {
 	case d.Multiple:
 		return query.String
-	case d.Type == field.Number, d.Type == field.Currency:
+	case d.Type == field.Number, d.Type == field.Currency, d.Type == field.User:
 		return query.Float
 	case d.Type == field.Checkbox:
 		return query.Bool

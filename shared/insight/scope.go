@@ -122,12 +122,19 @@ func (s *Scope) Masks(q Question) bool { return !q.Unmasked || !s.SeesPersonalDa
 // Roles returns the roles of participants of a scope with one event.
 func (s *Scope) Roles() []*participant.Role { return s.occasions[0].set.Roles.All() }
 
-// Dropdowns returns the custom dropdowns of a module that the events have and that are no personal data, by name.
+// Dropdowns returns the custom dropdowns of a module that the events have and that are no personal data on any of the events.
 func (s *Scope) Dropdowns(m field.Module) (all []*field.Definition) {
 	known := map[string]bool{}
 	for _, o := range s.occasions {
 		for _, d := range o.set.Fields.List() {
-			if d.Module == m && !d.IsStandard() && d.Type == field.Dropdown && !d.Multiple && !d.ContainsPII && !known[d.InternalName] {
+			if d.Module == m && d.ContainsPII {
+				known[d.InternalName] = true
+			}
+		}
+	}
+	for _, o := range s.occasions {
+		for _, d := range o.set.Fields.List() {
+			if d.Module == m && !d.IsStandard() && d.Type == field.Dropdown && !d.Multiple && !known[d.InternalName] {
 				known[d.InternalName] = true
 				all = append(all, d)
 			}

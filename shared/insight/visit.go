@@ -196,10 +196,17 @@ func customValue(d *field.Definition, v any, as query.Type) any {
 		}
 	}
 	switch v.(type) {
-	case string, float64, bool:
-		if typeOf(d) == as {
+	case float64:
+		if as == query.Float {
 			return v
 		}
+	case bool:
+		if as == query.Bool {
+			return v
+		}
+	}
+	if as == query.Float || as == query.Bool {
+		return nil // The engine compares values of one type alone.
 	}
 	return fmt.Sprint(v)
 }

@@ -223,7 +223,10 @@ func (c *cells) table(first query.Result, aggregate string) Table {
 	names := slices.Clone(c.names)
 	slices.Sort(names)
 	for _, name := range names {
-		made.Columns = append(made.Columns, query.Result{Name: other(name, first.Name), Type: query.Float})
+		for slices.ContainsFunc(made.Columns, func(c query.Result) bool { return c.Name == name }) {
+			name += "_"
+		}
+		made.Columns = append(made.Columns, query.Result{Name: name, Type: query.Float})
 	}
 	for row, key := range c.keys {
 		values := []any{key}

@@ -1,0 +1,93 @@
+package insights_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/it"
+)
+
+// TestMembers are numbers in fields of type user: a member's id is no text.
+func TestMembers(t *testing.T) {
+	a := newAsker(t)
+	owner := a.NewField("Owner", "user")
+	made := a.Create(200, object{"title": "Owned", "custom_fields": object{owner: a.Member}})
+	for _, condition := range []string{"= %d", "IN (1, %d)", "BETWEEN 1 AND %d", ">= %d"} {
+		query := fmt.Sprintf("SELECT session.title FROM sessions WHERE session.custom.owner "+condition, a.Member)
+		require.Equal(t, []any{"Owned"}, a.column(query), query)
+	}
+	a.answer(400, "SELECT session.title FROM sessions WHERE session.custom.owner = '1'")
+	require.Equal(t, []any{float64(a.Member)}, a.column("SELECT session.custom.owner FROM sessions WHERE session.id = '"+made.ID()+"'"))
+}
+
+// TestLongAnswers are a 400 that says what helps, or are sent: never a 5xx.
+func TestLongAnswers(t *testing.T) {
+	a := newAsker(t)
+	for i := range 99 {
+		a.NewEntry("tags", fmt.Sprint("Tag ", i))
+	}
+	a.Create(200, object{"title": "Long", "description": strings.Repeat("é", 32<<10)})
+	const query = "SELECT session.description, tag.name FROM sessions JOIN events JOIN tags WHERE session.title = 'Long'"
+	refused := a.answer(400, query)
+	require.Equal(t, "VALIDATION_ERROR", refused["code"])
+	t.Log(refused)
+	a.answer(200, query, object{"limit": 50})
+	got := a.TrySend(t, "POST", "/v1/insights/execute", object{"query": query, "limit": 100, "format": "csv"})
+	t.Log(got.Status, len(got.Body), string(got.Body[:300]))
+	require.Contains(t, []int{200, 400}, got.Status)
+}
+
+// TestWithoutEvents: an organization without events, and an event without a time zone, answer.
+func TestWithoutEvents(t *testing.T) {
+	a := newAsker(t)
+	empty := a.NewOrganization(t)
+	empty.Org = int64(a.Operator(t, "organization-create", object{"name": "Empty"})["id"].(float64))
+	empty.Member = int64(a.Operator(t, "member-create", object{"org_id": empty.Org, "name": "Admin", "email": "admin@example.org", "role": "admin"})["id"].(float64))
+	none := &asker{it.ProgrammeOf(&it.Client{Stack: empty.As(empty.NewToken(t, "read:insights")), T: t})}
+	for query, want := range map[string][]any{
+		"SELECT COUNT(*) AS n FROM sessions": {map[string]any{"n": 0.0}}, "FIND Session": {}, "SELECT event.id FROM events": {}, "SELECT * FROM contacts": {},
+		"SELECT SUM(session.capacity) AS n FROM sessions JOIN speakers": {map[string]any{"n": nil}},
+	} {
+		require.Equal(t, want, it.Entity(none.across(200, query).JSON(t))["results"], query)
+	}
+	none.across(404, "FIND Session", object{"eventId": a.Event})
+	for _, path := range []string{"schema", "suggestions"} {
+		none.Call(t, 200, "GET", "/v1/insights/"+path, nil)
+	}
+	zoneless := a.In(int64(a.Operator(t, "event-create", object{
+		"org_id": a.Org, "name": "Zoneless", "default_language": "en", "starts_at": "2027-05-11T14:00:00Z", "ends_at": "2027-05-13T23:00:00Z",
+	})["id"].(float64)))
+	b := &asker{it.ProgrammeOf(&it.Client{Stack: zoneless, T: t})}
+	b.Create(200, object{"title": "Late", "starts_at": "2027-05-11T23:30:00Z", "ends_at": "2027-05-12T00:30:00Z"})
+	require.Equal(t, []any{map[string]any{"session.start_date": "2027-05-11", "session.end_date": "2027-05-12", "session.duration_minutes": 60.0}},
+		b.ask("SELECT session.start_date, session.end_date, session.duration_minutes FROM sessions"))
+}
+
+// TestDeletedSettings are not shown: tracks, tags, rooms, statuses; a deleted role is that of its core role.
+func TestDeletedSettings(t *testing.T) {
+	a := newAsker(t)
+	track, tag, status := a.NewEntry("tracks", "Gone"), a.NewEntry("tags", "Gone"), a.NewEntry("statuses", "Gone")
+	judge := a.NewRole("Judge", "speaker")
+	a.Create(200, object{
+		"title": "Delta", "track_id": track.ID(), "tag_ids": []any{tag.ID()}, "custom_status_id": status.ID(),
+		"participants": []any{a.Participant("Cid", "judge"), a.Participant("Ann", "speaker"), a.Participant("Ann", "judge")},
+	})
+	const query = "SELECT session.track_id, session.custom_status, session.custom_status_id, session.participant_count AS n FROM sessions WHERE title = 'Delta'"
+	require.Equal(t, []any{map[string]any{
+		"session.track_id": track.ID(), "session.custom_status": "Gone", "session.custom_status_id": status.ID(), "n": 3.0,
+	}}, a.ask(query))
+	require.Equal(t, []any{"Ann"}, a.column("SELECT speaker.first_name FROM sessions JOIN speakers WHERE session.title = 'Delta'"))
+	for kind, made := range map[string]it.Entity{"tracks": track, "tags": tag, "statuses": status} {
+		a.DeleteRecord(kind, made.ID())
+	}
+	a.Command("participant-role-delete", object{"role_id": judge.ID()})
+	require.Equal(t, []any{map[string]any{"session.track_id": nil, "session.custom_status": nil, "session.custom_status_id": nil, "n": 2.0}}, a.ask(query))
+	require.Equal(t, []any{"Ann", "Cid"}, a.column("SELECT speaker.first_name FROM sessions JOIN speakers WHERE session.title = 'Delta' ORDER BY speaker.first_name"))
+	require.Equal(t, []any{"speaker", "speaker"}, a.column("SELECT participant.role_slug FROM participants JOIN sessions WHERE session.title = 'Delta'"))
+	require.Empty(t, a.column("SELECT session.title FROM sessions JOIN tracks WHERE session.title = 'Delta'"))
+	require.Empty(t, a.column("SELECT session.title FROM sessions JOIN tags WHERE session.title = 'Delta'"))
+	require.Empty(t, a.column("SELECT track.name FROM tracks WHERE track.name = 'Gone'"))
+}
