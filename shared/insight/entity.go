@@ -133,7 +133,7 @@ var relations = map[string][]query.Relation{
 	"rooms":    {toEvent}, "tracks": {toEvent}, tags: {toEvent}, "formats": {toEvent}, "levels": {toEvent}, "languages": {toEvent},
 }
 
-var toEvent = query.Relation{To: events, Column: "event_id", ToColumn: "id"}
+var toEvent = query.Relation{To: events, Column: "event_id", ToColumn: "id", Last: true}
 
 // through returns a relation by a table of pairs.
 func through(from, to string) query.Relation { return query.Relation{To: to, Through: from + " " + to} }

@@ -127,36 +127,45 @@ func (c *compiler) add(name Word, left bool) {
 
 // join writes the join of an entity.
 func (c *compiler) join(n *Need, at Position) {
-	for _, other := range slices.Backward(c.made.Needs) {
-		r, reversed, ok := relation(other.Entity, n.Entity)
-		if !ok {
-			continue
-		}
-		kind := " JOIN "
-		if n.left {
-			kind = " LEFT JOIN "
-		}
-		table := kind + Identifier(n.Entity.Name) + " AS " + n.alias + " ON "
-		if r.Through == "" {
-			from, to := r.Column, r.ToColumn
-			if reversed {
-				from, to = to, from
-			}
-			c.from.WriteString(table + other.read(from) + " = " + n.read(to))
-			return
-		}
-		near, far := From, To
-		if reversed {
-			near, far = To, From
-		}
-		n.Pairs = append(n.Pairs, r.Through)
-		pairs := "p" + n.alias
-		c.from.WriteString(kind + Identifier(r.Through) + " AS " + pairs + " ON " + pairs + "." + near + " = " + other.alias + "." + Row)
-		c.from.WriteString(table + n.alias + "." + Row + " = " + pairs + "." + far)
+	other, r, reversed := c.partner(n)
+	if other == nil {
+		first := c.made.Needs[0].Entity
+		c.fail(at, quote(n.Entity.Name), "an entity that is related to "+first.Name+": "+strings.Join(c.schema.Related(first), ", "))
 		return
 	}
-	first := c.made.Needs[0].Entity
-	c.fail(at, quote(n.Entity.Name), "an entity that is related to "+first.Name+": "+strings.Join(c.schema.Related(first), ", "))
+	kind := " JOIN "
+	if n.left {
+		kind = " LEFT JOIN "
+	}
+	table := kind + Identifier(n.Entity.Name) + " AS " + n.alias + " ON "
+	if r.Through == "" {
+		from, to := r.Column, r.ToColumn
+		if reversed {
+			from, to = to, from
+		}
+		c.from.WriteString(table + other.read(from) + " = " + n.read(to))
+		return
+	}
+	near, far := From, To
+	if reversed {
+		near, far = To, From
+	}
+	n.Pairs = append(n.Pairs, r.Through)
+	pairs := "p" + n.alias
+	c.from.WriteString(kind + Identifier(r.Through) + " AS " + pairs + " ON " + pairs + "." + near + " = " + other.alias + "." + Row)
+	c.from.WriteString(table + n.alias + "." + Row + " = " + pairs + "." + far)
+}
+
+// partner returns the entity that a JOIN leads from: the last one before it that is related, by a relation that is not Last if there is
+// one. It returns nil without a related entity.
+func (c *compiler) partner(n *Need) (found *Need, r Relation, reversed bool) {
+	for _, other := range slices.Backward(c.made.Needs) {
+		one, back, ok := relation(other.Entity, n.Entity)
+		if ok && (found == nil || r.Last && !one.Last) {
+			found, r, reversed = other, one, back
+		}
+	}
+	return found, r, reversed
 }
 
 // read returns the SQL of a column, and notes that the query needs it.

@@ -34,6 +34,8 @@ type Relation struct {
 	To               string
 	Column, ToColumn string
 	Through          string
+	// Last has a JOIN take every other relation first: it leads to all records of an event.
+	Last bool
 }
 
 // Row is the column with the number of a record in a table.

@@ -101,6 +101,7 @@ func TestQueries(t *testing.T) {
 		"SELECT contact.email FROM sponsors JOIN contacts":                                                                {"cid@example.org"},
 		"SELECT exhibitor.name FROM exhibitors":                                                                           {},
 		"SELECT event.id FROM sessions JOIN events WHERE session.title IN ('Alpha', 'Nobody')":                            {event},
+		"SELECT track.name FROM sessions JOIN events JOIN tracks WHERE session.title = 'Beta'":                            {"Web"},
 		"SELECT file.id FROM files JOIN sessions":                                                                         {},
 		"SELECT language.name FROM languages":                                                                             {},
 		"SELECT level.name FROM levels":                                                                                   {}, "SELECT format.name FROM formats": {},
