@@ -16,6 +16,7 @@ import (
 	"lectern/shared/page"
 	"lectern/shared/ratelimit"
 	"lectern/shared/report"
+	"lectern/shared/size"
 	"lectern/shared/stores"
 )
 
@@ -158,6 +159,9 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 		text, err := table.CSV()
 		if err != nil {
 			return nil, err
+		}
+		if size.Of(ctx).Text(string(text)) > size.Plain {
+			return nil, apierr.Invalid("limit", "The CSV would be larger than 5 MB. Ask again with a smaller limit, or for fewer fields.")
 		}
 		shown.csv = &api.File{Type: "text/csv; charset=utf-8", Body: text}
 	}

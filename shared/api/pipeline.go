@@ -273,13 +273,20 @@ func (x *exchange) handle() error {
 	return x.replayIfDone()
 }
 
-// pageSize returns the name of the parameter for the size of a page; empty for an endpoint
-// without pages.
-func (e *endpoint) pageSize() string {
-	for _, p := range e.params {
+// pageSize returns the name of the parameter for the size of a page, or of the property of a
+// body; empty for an endpoint without pages.
+func (x *exchange) pageSize() string {
+	for _, p := range x.endpoint.params {
 		if p.Name == "pageSize" || p.Name == "page_size" {
 			return p.Name
 		}
+	}
+	body := x.endpoint.body
+	if body != nil && body.Ref != "" {
+		body = x.registry.SchemaFromRef(body.Ref)
+	}
+	if body != nil && body.Properties["limit"] != nil {
+		return "limit"
 	}
 	return ""
 }
