@@ -195,18 +195,19 @@ func customValue(d *field.Definition, v any, as query.Type) any {
 			return t.UTC().Format(query.TimeLayout)
 		}
 	}
-	switch v.(type) {
-	case float64:
-		if as == query.Float {
-			return v
-		}
-	case bool:
-		if as == query.Bool {
-			return v
-		}
-	}
-	if as == query.Float || as == query.Bool {
-		return nil // The engine compares values of one type alone.
+	return typed(v, as)
+}
+
+// typed returns a value as the type of its column, since the engine compares values of one type alone; nil for a text in a column of
+// numbers or booleans.
+func typed(v any, as query.Type) any {
+	_, isNumber := v.(float64)
+	_, isBool := v.(bool)
+	switch {
+	case isNumber && as == query.Float, isBool && as == query.Bool:
+		return v
+	case as == query.Float, as == query.Bool:
+		return nil
 	}
 	return fmt.Sprint(v)
 }

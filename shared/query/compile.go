@@ -283,21 +283,7 @@ func (c *compiler) groupBy() string {
 func (c *compiler) order() string {
 	var keys []string
 	for _, k := range c.query.OrderBy {
-		o := c.resolve(k.Operand, inOrderBy)
-		if k.Aggregate != "" && !c.grouped {
-			c.fail(k.At, quote(k.String()), "a field; only a query with GROUP BY or aggregates has an order by aggregates")
-		}
-		if c.query.Distinct && !slices.ContainsFunc(c.items, o.is) {
-			c.fail(k.At, quote(k.Field), "a field of SELECT, since the query is DISTINCT")
-		}
-		key := o.sql
-		if o.typ == String {
-			key += " COLLATE NOCASE"
-		}
-		if k.Desc {
-			key += " DESC"
-		}
-		keys = append(keys, key)
+		keys = append(keys, c.key(k))
 	}
 	switch {
 	case c.query.Distinct:
@@ -315,4 +301,23 @@ func (c *compiler) order() string {
 		return ""
 	}
 	return " ORDER BY " + strings.Join(keys, ", ")
+}
+
+// key returns the SQL of a key of ORDER BY.
+func (c *compiler) key(k Key) string {
+	o := c.resolve(k.Operand, inOrderBy)
+	if k.Aggregate != "" && !c.grouped {
+		c.fail(k.At, quote(k.String()), "a field; only a query with GROUP BY or aggregates has an order by aggregates")
+	}
+	if c.query.Distinct && !slices.ContainsFunc(c.items, o.is) {
+		c.fail(k.At, quote(k.Field), "a field of SELECT, since the query is DISTINCT")
+	}
+	key := o.sql
+	if o.typ == String {
+		key += " COLLATE NOCASE"
+	}
+	if k.Desc {
+		key += " DESC"
+	}
+	return key
 }

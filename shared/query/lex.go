@@ -147,7 +147,7 @@ func (l *lexer) next(afterPoint bool) (token, error) {
 	}
 	at, first := l.at, l.rest[0]
 	switch {
-	case isLetter(first), afterPoint && isWord(first):
+	case beginsName(first, afterPoint):
 		return token{word, l.take(isWord), at}, nil
 	case isDigit(first), first == '-' && len(l.rest) > 1 && isDigit(l.rest[1]):
 		return l.number()
@@ -165,6 +165,8 @@ func (l *lexer) next(afterPoint bool) (token, error) {
 	}
 	return token{}, &Error{at, fmt.Sprintf("the character %q", first), expected, ""}
 }
+
+func beginsName(r rune, afterPoint bool) bool { return isLetter(r) || afterPoint && isWord(r) }
 
 func isLetter(r rune) bool { return unicode.IsLetter(r) || r == '_' }
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }

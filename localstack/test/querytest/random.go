@@ -61,7 +61,7 @@ func Query(r *rand.Rand) string {
 func (w *writer) related() *query.Entity {
 	var all []*query.Entity
 	for _, e := range Schema.Entities {
-		near := slices.ContainsFunc(w.entities, func(other *query.Entity) bool { return related[e.Name] == other.Name || related[other.Name] == e.Name })
+		near := slices.ContainsFunc(w.entities, func(o *query.Entity) bool { return related[e.Name] == o.Name || related[o.Name] == e.Name })
 		if w.errs() || near && !slices.Contains(w.entities, e) {
 			all = append(all, e)
 		}
@@ -159,13 +159,7 @@ func (w *writer) compare(operand string, c *query.Column) string {
 		c = &query.Column{Type: query.Float}
 	}
 	a, b := w.literal(c), w.literal(c)
-	form := w.IntN(7)
-	switch {
-	case w.errs():
-	case c.Type == query.Bool && form > 1, c.Type != query.String && (form == 3 || form == 4):
-		return operand + one(w.Rand, " = ", " != ") + a
-	}
-	switch form {
+	switch w.form(c) {
 	case 0:
 		return operand + one(w.Rand, " IN (", " NOT IN (") + a + ", " + b + ")"
 	case 1:
@@ -176,9 +170,24 @@ func (w *writer) compare(operand string, c *query.Column) string {
 		return operand + one(w.Rand, " LIKE ", " NOT LIKE ") + one(w.Rand, "'G%'", "'%O%'", "'_'", "'%zür%'", "'a_b'", "'%'", "''")
 	case 4:
 		return operand + one(w.Rand, " CONTAINS ", " NOT CONTAINS ") + one(w.Rand, "'g'", "''", "'%'", "'ÜR'", "''''")
+	case equality:
+		return operand + one(w.Rand, " = ", " != ") + a
 	default:
 		return operand + one(w.Rand, "=", " != ", "<>", " < ", "<=", " > ", ">=") + a
 	}
+}
+
+// equality is a form of comparisons that each type has.
+const equality = 7
+
+// form returns a form of comparisons, mostly one that the column has.
+func (w *writer) form(c *query.Column) int {
+	form := w.IntN(equality)
+	ordered, isText := c.Type != query.Bool, c.Type == query.String
+	if !w.errs() && (form > 1 && !ordered || (form == 3 || form == 4) && !isText) {
+		return equality
+	}
+	return form
 }
 
 func (w *writer) literal(c *query.Column) string {

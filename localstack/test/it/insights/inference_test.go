@@ -151,19 +151,19 @@ var maskedFields = [][2]string{
 	{"session.custom.note", "contacts JOIN sessions"}, {"sponsor.custom.deal", "sponsors"}, {"exhibitor.custom.deal", "exhibitors JOIN contacts"},
 }
 
-// reveals are queries that would tell something of a field FIELD of entities FROM.
+// reveals are queries that would tell something of a field FIELD of ENTITIES.
 var reveals = []string{
-	"SELECT COUNT(*) FROM FROM WHERE FIELD = 'aaron@beta.org'", "SELECT COUNT(*) FROM FROM WHERE FIELD != 'crimson'",
-	"SELECT COUNT(*) FROM FROM WHERE FIELD < 'n'", "SELECT COUNT(*) FROM FROM WHERE FIELD >= 'aaron@beta.org'",
-	"SELECT COUNT(*) FROM FROM WHERE FIELD LIKE 'a_ron%'", "SELECT COUNT(*) FROM FROM WHERE FIELD NOT LIKE '%'",
-	"SELECT COUNT(*) FROM FROM WHERE FIELD CONTAINS 'ron'", "SELECT COUNT(*) FROM FROM WHERE FIELD IN ('crimson', 'female')",
-	"SELECT COUNT(*) FROM FROM WHERE FIELD NOT IN ('crimson')", "SELECT COUNT(*) FROM FROM WHERE FIELD BETWEEN 'a' AND 'b'",
-	"SELECT COUNT(*) FROM FROM WHERE FIELD IS NULL", "SELECT COUNT(*) FROM FROM WHERE FIELD IS NOT NULL",
-	"SELECT COUNT(*) FROM FROM WHERE NOT (NOT (FIELD = 'crimson'))", "SELECT COUNT(*) AS n FROM FROM WHERE FIELD = 'a***@b***.org' OR FIELD = '***'",
-	"SELECT FIELD AS x FROM FROM ORDER BY FIELD", "SELECT FIELD AS x FROM FROM ORDER BY x DESC", "SELECT DISTINCT FIELD AS x FROM FROM ORDER BY x",
-	"SELECT COUNT(*) FROM FROM GROUP BY FIELD", "SELECT FIELD, COUNT(*) FROM FROM GROUP BY FIELD", "SELECT MIN(FIELD) FROM FROM", "SELECT MAX(FIELD) AS x FROM FROM",
-	"SELECT COUNT(DISTINCT FIELD) FROM FROM", "SELECT COUNT(*) FROM FROM HAVING MIN(FIELD) < 'b'", "SELECT COUNT(*) FROM FROM HAVING COUNT(DISTINCT FIELD) > 1",
-	"SELECT COUNT(*) AS n FROM FROM ORDER BY MAX(FIELD)", "SELECT MIN(FIELD) AS low FROM FROM HAVING low LIKE 'a%'", "SELECT FIELD AS x, COUNT(*) FROM FROM GROUP BY FIELD ORDER BY x",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD = 'aaron@beta.org'", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD != 'crimson'",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD < 'n'", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD >= 'aaron@beta.org'",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD LIKE 'a_ron%'", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD NOT LIKE '%'",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD CONTAINS 'ron'", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD IN ('crimson', 'female')",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD NOT IN ('crimson')", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD BETWEEN 'a' AND 'b'",
+	"SELECT COUNT(*) FROM ENTITIES WHERE FIELD IS NULL", "SELECT COUNT(*) FROM ENTITIES WHERE FIELD IS NOT NULL",
+	"SELECT COUNT(*) FROM ENTITIES WHERE NOT (NOT (FIELD = 'crimson'))", "SELECT COUNT(*) AS n FROM ENTITIES WHERE FIELD = 'a***@b***.org' OR FIELD = '***'",
+	"SELECT FIELD AS x FROM ENTITIES ORDER BY FIELD", "SELECT FIELD AS x FROM ENTITIES ORDER BY x DESC", "SELECT DISTINCT FIELD AS x FROM ENTITIES ORDER BY x",
+	"SELECT COUNT(*) FROM ENTITIES GROUP BY FIELD", "SELECT FIELD, COUNT(*) FROM ENTITIES GROUP BY FIELD", "SELECT MIN(FIELD) FROM ENTITIES", "SELECT MAX(FIELD) AS x FROM ENTITIES",
+	"SELECT COUNT(DISTINCT FIELD) FROM ENTITIES", "SELECT COUNT(*) FROM ENTITIES HAVING MIN(FIELD) < 'b'", "SELECT COUNT(*) FROM ENTITIES HAVING COUNT(DISTINCT FIELD) > 1",
+	"SELECT COUNT(*) AS n FROM ENTITIES ORDER BY MAX(FIELD)", "SELECT MIN(FIELD) AS low FROM ENTITIES HAVING low LIKE 'a%'", "SELECT FIELD AS x, COUNT(*) FROM ENTITIES GROUP BY FIELD ORDER BY x",
 }
 
 // TestMaskedFieldsCannotBeCompared: each query is a 400 that names the field, and is equal whatever the data.
@@ -174,7 +174,7 @@ func TestMaskedFieldsCannotBeCompared(t *testing.T) {
 			if it.Size(1, 0) == 1 && (i+j)%3 > 0 && i > 0 {
 				continue // Each form and each field is used.
 			}
-			query := strings.ReplaceAll(strings.ReplaceAll(form, "FIELD", of[0]), "FROM FROM", "FROM "+of[1])
+			query := strings.ReplaceAll(strings.ReplaceAll(form, "FIELD", of[0]), "FROM ENTITIES", "FROM "+of[1])
 			answer := w.ask(t, 400, "/v1/event/EVENT/insights/execute", object{"query": query})
 			require.Contains(t, answer, of[0], query)
 			require.Contains(t, answer, "which the caller sees masked", query)
@@ -196,10 +196,10 @@ func TestMaskedFieldsAreEqual(t *testing.T) {
 	w := newTwins(t)
 	for _, of := range maskedFields {
 		for _, form := range []string{
-			"SELECT FIELD FROM FROM", "SELECT DISTINCT FIELD FROM FROM", "SELECT FIELD AS x FROM FROM LIMIT 1", "SELECT COUNT(FIELD) FROM FROM", "SELECT * FROM FROM",
-			"SELECT COUNT(FIELD) AS n, COUNT(*) FROM FROM HAVING n > 1",
+			"SELECT FIELD FROM ENTITIES", "SELECT DISTINCT FIELD FROM ENTITIES", "SELECT FIELD AS x FROM ENTITIES LIMIT 1", "SELECT COUNT(FIELD) FROM ENTITIES", "SELECT * FROM ENTITIES",
+			"SELECT COUNT(FIELD) AS n, COUNT(*) FROM ENTITIES HAVING n > 1",
 		} {
-			query := strings.ReplaceAll(strings.ReplaceAll(form, "FIELD", of[0]), "FROM FROM", "FROM "+of[1])
+			query := strings.ReplaceAll(strings.ReplaceAll(form, "FIELD", of[0]), "FROM ENTITIES", "FROM "+of[1])
 			w.ask(t, 200, "/v1/event/EVENT/insights/execute", object{"query": query})
 		}
 	}
