@@ -29,8 +29,8 @@ func TestLongAnswers(t *testing.T) {
 	for i := range 99 {
 		a.NewEntry("tags", fmt.Sprint("Tag ", i))
 	}
-	a.Create(200, object{"title": "Long", "description": strings.Repeat("é", 32<<10)})
-	const query = "SELECT session.description, tag.name FROM sessions JOIN events JOIN tags WHERE session.title = 'Long'"
+	a.NewContact("long@example.org", object{"about": strings.Repeat("é", 32<<10)})
+	const query = "SELECT contact.about, tag.name FROM contacts JOIN events JOIN tags WHERE contact.email = 'long@example.org'"
 	refused := a.answer(400, query)
 	it.RequireInvalid(t, refused, "limit")
 	require.Contains(t, refused.Text("message"), "Ask again with a limit of 79 or less.")

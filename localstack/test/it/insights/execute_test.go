@@ -73,6 +73,7 @@ func (a *asker) column(query string, more ...object) (values []any) {
 
 // TestQueries of each entity and relation.
 func TestQueries(t *testing.T) {
+	stacktest.Everywhere(t)
 	a := newAsker(t)
 	event := float64(a.Event)
 	for query, want := range map[string][]any{
@@ -221,6 +222,7 @@ func (a *asker) across(status int, query string, more ...object) stacktest.Answe
 
 // TestAcrossEvents: each event has its own records; others' events are unknown.
 func TestAcrossEvents(t *testing.T) {
+	stacktest.Everywhere(t)
 	a := newAsker(t)
 	other := &asker{it.ProgrammeOf(a.InNewEvent())}
 	other.Create(200, object{"title": "Elsewhere"})
@@ -247,6 +249,7 @@ func TestAcrossEvents(t *testing.T) {
 
 // TestArrangements of a result.
 func TestArrangements(t *testing.T) {
+	stacktest.Everywhere(t)
 	a := newAsker(t)
 	const query = "SELECT session.title, session.status, session.participant_count FROM sessions"
 	results := func(more ...object) any {
@@ -288,6 +291,7 @@ func TestCSV(t *testing.T) {
 
 // TestSuggestionsRun as they are, as do the examples of the schema.
 func TestSuggestionsRun(t *testing.T) {
+	stacktest.Everywhere(t)
 	a := newAsker(t)
 	a.NewField("Level of detail", "dropdown", object{"options": []any{"A", "B"}})
 	suggestions := a.Do(200, http.MethodGet, "/insights/suggestions", nil).List("suggestions")
@@ -311,6 +315,7 @@ func TestSuggestionsRun(t *testing.T) {
 
 // TestWritingNeedsAModel: without one configured, a wish is a 503. A wish that is none is a 400.
 func TestWritingNeedsAModel(t *testing.T) {
+	stacktest.Everywhere(t)
 	a := newAsker(t)
 	for _, path := range []string{a.EventPath("/insights/ai/generate"), "/v1/insights/ai/generate"} {
 		refused := it.Entity(a.Call(t, 503, http.MethodPost, path, object{"prompt": "How many sessions are there?"}).JSON(t))

@@ -18,6 +18,7 @@ import (
 // TestADashboardShowsItsWidgets with their data, in the order of their creation.
 func TestADashboardShowsItsWidgets(t *testing.T) {
 	stacktest.Everywhere(t)
+	stacktest.Everywhere(t)
 	at := atEvent(t)
 	forDesks(t, at, func(t *testing.T, d *desk) {
 		first := []object{
@@ -90,6 +91,7 @@ func TestTheNumberOfWidgetsIsExact(t *testing.T) {
 
 // TestAWidgetIsChangedAndDeleted without the dashboard in the path.
 func TestAWidgetIsChangedAndDeleted(t *testing.T) {
+	stacktest.Everywhere(t)
 	forDesks(t, atEvent(t), func(t *testing.T, d *desk) {
 		dashboard := d.dashboard()
 		pie := object{"chart_type": "pie"}
@@ -133,6 +135,7 @@ func (d *desk) requireNoWidget(path string) {
 
 // TestADashboardTakesItsWidgetsWithIt, at once, and for good after thirty days.
 func TestADashboardTakesItsWidgetsWithIt(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := atEvent(t)
 	kept := d.dashboard(object{"type": "table"})
 	dashboard := d.dashboard(object{"type": "table"}, object{"type": "chart", "query": count})
@@ -167,6 +170,7 @@ func TestAForeignWidgetIsUnknown(t *testing.T) {
 
 // TestTheChartOfAWidget is a picture.
 func TestTheChartOfAWidget(t *testing.T) {
+	stacktest.Everywhere(t)
 	forDesks(t, atEvent(t), func(t *testing.T, d *desk) {
 		dashboard := d.dashboard()
 		for _, config := range []object{{}, {"chart_type": "line", "x": "title", "y": "n"}, {"chart_type": "pie", "format": "percent"}} {

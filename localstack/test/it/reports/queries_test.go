@@ -13,6 +13,7 @@ import (
 // TestASavedQueryIsRun at each prefix; a run of an organization is about all of its events.
 func TestASavedQueryIsRun(t *testing.T) {
 	stacktest.Everywhere(t)
+	stacktest.Everywhere(t)
 	at := atEvent(t)
 	forDesks(t, at, func(t *testing.T, d *desk) {
 		made := d.create(200, "/queries", object{"name": "Sessions", "query": "SELECT session.title AS title FROM sessions", "category": "All"})
