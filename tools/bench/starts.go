@@ -90,8 +90,12 @@ var firsts = map[string]string{"insights": "executeEventQuery"}
 
 // operation returns the operation that the function answers first.
 func (f firstRequest) operation() api.Operation {
-	i := slices.IndexFunc(f.group.Operations, func(op api.Operation) bool { return op.ID == firsts[f.group.Name] })
-	return f.group.Operations[max(i, 0)]
+	for _, op := range f.group.Operations {
+		if op.ID == firsts[f.group.Name] {
+			return op
+		}
+	}
+	return f.group.Operations[0]
 }
 
 // payload returns the event of the first request. Searches and records ignore unknown fields of the body.
