@@ -188,7 +188,15 @@ soak: build app functions emulator python $(OBJECTS) ## Run all tests everywhere
 .PHONY: soak-long
 soak-long:
 	LECTERN_LONG=1 go test -p 1 -count 1 -timeout 4h ./...
+	$(MAKE) --no-print-directory fuzz
 	LECTERN_LONG=1 $(MAKE) --no-print-directory judge
+
+# How long the parser of queries gets random texts.
+FUZZ_TIME ?= 1h
+
+.PHONY: fuzz
+fuzz: ## Give the parser of queries random texts for an hour: make fuzz FUZZ_TIME=10m.
+	go test ./shared/query -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZ_TIME)
 
 .PHONY: soak-everywhere
 soak-everywhere:
