@@ -6,6 +6,7 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
+	"lectern/shared/insight"
 	"lectern/shared/insight/writer"
 )
 
@@ -72,7 +73,7 @@ func (s *service) writeAbout(ctx context.Context, events []int64, w Wish) (*Writ
 	}
 	made, err := s.writer.Write(ctx, writer.Request{
 		Prompt: w.Prompt, Conversation: w.Conversation, Schema: scope.Schema(),
-		Check: func(text string) error { return scope.Check("query", text) },
+		Check: func(text string) error { return scope.Check("query", insight.Question{Query: text}) },
 	})
 	if err != nil {
 		return nil, err

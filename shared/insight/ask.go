@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/insight/result"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
 )
@@ -18,9 +19,11 @@ type asked struct {
 	reply     *Reply
 }
 
-// Ask answers questions from one filling of the tables. If that is too much for one of them, each gets a filling of its own. Personal
-// data is masked unless all questions ask for it as it is. The error is that of a read, for example a 503.
+// Ask answers questions from one filling of the tables. If that is too much memory for one of them, each of those that are left gets a
+// filling of its own. Personal data is masked unless all questions ask for it as it is. The error is that of a read, for example a 503.
 func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeOfAll, errTime)
+	defer cancel()
 	replies, unmasked := make([]Reply, len(questions)), true
 	for _, q := range questions {
 		unmasked = unmasked && q.Unmasked
@@ -39,12 +42,12 @@ func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error)
 	if len(all) == 0 {
 		return replies, nil
 	}
-	left, err := s.answer(ctx, all)
+	left, err := s.answer(ctx, all, mostResult)
 	for _, a := range left {
 		if err != nil {
 			break
 		}
-		_, err = s.answer(ctx, []*asked{a})
+		_, err = s.answer(ctx, []*asked{a}, mostResult/int64(len(left)))
 	}
 	return replies, err
 }
@@ -61,19 +64,26 @@ func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
 	return &replies[0], nil
 }
 
-// answer fills tables and answers questions. It returns the questions that are left after a limit: each is to be tried alone.
-func (s *Scope) answer(ctx context.Context, all []*asked) (left []*asked, err error) {
-	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps})
+// answer fills tables and answers questions, with results of so many bytes. It returns the questions that are left when the memory ends: each is to be tried alone.
+func (s *Scope) answer(ctx context.Context, all []*asked, bytes int64) (left []*asked, err error) {
+	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps, Result: bytes})
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	if err := s.fill(ctx, db, all); err != nil {
-		return refused(all, all, err)
+		if len(all) > 1 && isRefusal(invalid("query", err)) {
+			return all, nil
+		}
+		return nil, all[0].refuse(timely(ctx, err))
 	}
 	for i, a := range all {
-		if err := a.run(ctx, db); err != nil {
-			return refused(all, all[i:], err)
+		err := a.run(ctx, db)
+		if errors.Is(err, engine.ErrMemory) && len(all) > 1 {
+			return all[i:], nil
+		}
+		if err := a.refuse(err); err != nil {
+			return nil, err
 		}
 	}
 	return nil, nil
@@ -81,28 +91,29 @@ func (s *Scope) answer(ctx context.Context, all []*asked) (left []*asked, err er
 
 // run answers the question from filled tables.
 func (a *asked) run(ctx context.Context, db *engine.Database) error {
-	within, cancel := context.WithTimeout(ctx, mostTime)
+	within, cancel := context.WithTimeoutCause(ctx, mostTime, errTime)
 	defer cancel()
 	page, err := db.Select(within, a.statement, a.Page.Offset(), a.Page.PageSize)
-	if err != nil && within.Err() != nil && ctx.Err() == nil {
+	a.reply.Rows, a.reply.Total = page.Rows, page.Total
+	return timely(within, err)
+}
+
+// timely returns errTime in place of an error after the time of a context has ended by it.
+func timely(ctx context.Context, err error) error {
+	if err != nil && errors.Is(context.Cause(ctx), errTime) {
 		return errTime
 	}
-	a.reply.Rows, a.reply.Total = page.Rows, page.Total
 	return err
 }
 
-// refused tells a question that was asked alone why it is refused, or returns the questions that are left, to try them alone. The error
-// is one that is not for the client.
-func refused(all, left []*asked, err error) ([]*asked, error) {
-	forClient := invalid("query", err)
-	switch {
-	case !isRefusal(forClient):
-		return nil, err
-	case len(all) > 1:
-		return left, nil
+// refuse notes an error that is for the client in the reply, and returns any other.
+func (a *asked) refuse(err error) error {
+	refused := invalid("query", err)
+	if !isRefusal(refused) {
+		return err
 	}
-	all[0].reply.Err = forClient
-	return nil, nil
+	a.reply.Table, a.reply.Err = result.Table{}, refused
+	return nil
 }
 
 // isRefusal reports whether an error is for the client.

@@ -163,7 +163,7 @@ func (f *family) addColumns(s *Scope) {
 		})
 	}
 	if f.kind != nil {
-		f.addStandard()
+		f.addStandard(s.readsContacts())
 	}
 	if f.module != "" || f.Name == events {
 		f.addCustom(s)
@@ -176,13 +176,14 @@ func (f *family) add(c column) {
 }
 
 // addStandard adds the standard fields of a kind of party. What a session shows of its people to everyone is no personal data here
-// (gaps.md section 1).
-func (f *family) addStandard() {
+// (gaps.md section 1); all other fields of contacts are for a caller without read:contacts.
+func (f *family) addStandard(readsContacts bool) {
 	known := field.NewSet()
 	for _, name := range f.kind.Fields {
 		d, _ := known.Named(f.kind.Module, name)
+		private := f.kind == contact.Kind && !slices.Contains(public, name)
 		f.add(column{
-			Column: &query.Column{Name: name, Type: query.String, PII: d.ContainsPII && !slices.Contains(public, name), Doc: d.PublicName + "."},
+			Column: &query.Column{Name: name, Type: query.String, PII: private && (d.ContainsPII || !readsContacts), Doc: d.PublicName + "."},
 			named:  name,
 		})
 	}
@@ -198,6 +199,7 @@ var public = strings.Fields(`first_name last_name photo_url company_name title a
 
 // addCustom adds the custom fields that an event of the scope has. A field is personal data if it is on one of the events.
 func (f *family) addCustom(s *Scope) {
+	private := f.module == field.Contact && !s.readsContacts()
 	for _, o := range s.occasions {
 		for _, d := range o.customFields(f) {
 			name := customPrefix + d.InternalName
@@ -211,7 +213,7 @@ func (f *family) addCustom(s *Scope) {
 				continue
 			}
 			f.add(column{
-				Column: &query.Column{Name: name, Type: typeOf(d), PII: d.ContainsPII, Doc: d.PublicName + "."},
+				Column: &query.Column{Name: name, Type: typeOf(d), PII: d.ContainsPII || private, Doc: d.PublicName + "."},
 				detail: detailOf(d), named: d.InternalName, own: true,
 			})
 		}

@@ -5,11 +5,11 @@
 //	insight.go  the questions and replies
 //	scope.go    the events that a caller asks about
 //	entity.go   the entities, their columns and relations
-//	shape.go    the fields of records, as structs
+//	shape.go    the fields of records, as structs, and masked personal data
 //	ask.go      one filling of the tables for several questions
 //	visit.go    the tables of one event
 //	sessions.go people.go lists.go  the records of an event
-//	mask.go     masked personal data
+//	memory.go   the sessions that stay in memory
 package insight
 
 import (
@@ -36,6 +36,9 @@ const (
 	mostBytes = 64 << 20
 	mostSteps = 200_000_000
 	mostTime  = 5 * time.Second
+	// mostResult bounds the bytes of all results of a request, and timeOfAll the time for the tables and all queries of a request.
+	mostResult = 32 << 20
+	timeOfAll  = 20 * time.Second
 	// mostEvents is how many events a query reads.
 	mostEvents = 100
 )
@@ -112,12 +115,14 @@ func invalid(field string, err error) error {
 		return refused
 	case errors.Is(err, engine.ErrMemory):
 		return apierr.Invalid(field, "The query takes more than %d MB of memory. Name fewer fields, or add conditions to WHERE.", mostBytes>>20)
+	case errors.Is(err, engine.ErrResult):
+		return apierr.Invalid(field, "The page of results has more than %d MB. Name fewer fields, or ask for fewer results.", mostResult>>20)
 	case errors.Is(err, engine.ErrSteps), errors.Is(err, errTime):
-		return apierr.Invalid(field, "The query takes more than %d seconds. Join fewer entities, or add conditions to WHERE.",
-			int(mostTime.Seconds()))
+		return apierr.Invalid(field, "The query takes too long: at most %d seconds, and %d million steps. Join fewer entities, name fewer events, "+
+			"or add conditions to WHERE.", int(mostTime.Seconds()), mostSteps/1_000_000)
 	}
 	return err
 }
 
-// errTime is the error of a query that takes more than mostTime.
+// errTime is the error of a query that takes more than mostTime, or of queries that take more than timeOfAll.
 var errTime = errors.New("insight: the query takes too long")

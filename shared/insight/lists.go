@@ -3,7 +3,6 @@ package insight
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"lectern/shared/field"
 	"lectern/shared/metadata"
@@ -38,11 +37,10 @@ const notScanned = "not_scanned"
 
 // readFiles reads the files of the sessions that are not deleted.
 func (v *visit) readFiles(ctx context.Context, w *wanted) error {
-	view, err := v.sessionRows(ctx)
+	rows, err := v.standingRows(ctx, w)
 	if err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(slices.Clone(view.All()), func(r *session.Row) bool { return entityOf(r) == "" })
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
 		for _, f := range b.Content {
 			if err := v.putFile(w, b, f); err != nil {

@@ -156,14 +156,13 @@ func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
 
 // readParticipants reads the roles of contacts on sessions: each role of a contact on a session once, as a session shows them.
 func (v *visit) readParticipants(ctx context.Context, w *wanted) error {
-	view, err := v.sessionRows(ctx)
+	rows, err := v.standingRows(ctx, w)
 	if err != nil {
 		return err
 	}
 	if err := v.loadPeople(ctx, w); err != nil {
 		return err
 	}
-	rows := slices.DeleteFunc(slices.Clone(view.All()), func(r *session.Row) bool { return entityOf(r) == "" })
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
 		for _, p := range v.standing(b, v.isLoaded) {
 			if err := v.putParticipant(w, b, p); err != nil {

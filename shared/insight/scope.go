@@ -97,13 +97,16 @@ func (s *Scope) Schema() *query.Schema { return s.schema }
 // SeesPersonalData reports whether the caller may see personal data as it is: with the scope read:contacts, and with a token that does
 // not mask such data.
 func (s *Scope) SeesPersonalData() bool {
-	return s.caller.May(auth.Scopes{auth.ReadContacts}) == nil && !s.caller.Token.ObfuscatePII
+	return s.readsContacts() && !s.caller.Token.ObfuscatePII
 }
+
+// readsContacts reports whether the caller has the scope read:contacts.
+func (s *Scope) readsContacts() bool { return s.caller.May(auth.Scopes{auth.ReadContacts}) == nil }
 
 // Check returns the 400 of a query that is not valid for the caller, or else nil. field is the property of the request that has the
 // query.
-func (s *Scope) Check(field, text string) error {
-	_, err := s.compile(Question{Query: text, Unmasked: true})
+func (s *Scope) Check(field string, q Question) error {
+	_, err := s.compile(q)
 	return invalid(field, err)
 }
 

@@ -4,68 +4,17 @@ import (
 	"context"
 	"slices"
 
-	"lectern/shared/api"
+	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
 	"lectern/shared/contact"
-	"lectern/shared/field"
-	"lectern/shared/lru"
 	"lectern/shared/metadata"
 	"lectern/shared/participant"
 	"lectern/shared/session"
 	"lectern/shared/wire"
 )
 
-const (
-	// bodiesAtOnce is how many whole sessions a request keeps at a time: 30 MB of the largest.
-	bodiesAtOnce = 200
-	// maxMemory bounds the memory for the short parts of sessions, in bytes: about 60,000 sessions.
-	maxMemory = 64 << 20
-	// longest is how many bytes a text has that the memory keeps: those of 255 characters, the most of a short text.
-	longest = 4 * 255
-)
-
-// memory keeps sessions without their long texts. A session serves a row of the same version alone.
-type memory struct {
-	events *lru.Cache[catalogue.Source, shortened]
-}
-
-// shortened are sessions by id. Requests share them, so they never change.
-type shortened map[string]*session.Body
-
-func newMemory(api.Env) *memory { return &memory{lru.New[catalogue.Source, shortened](maxMemory)} }
-
-// keep adds sessions of an event to those that are there.
-func (m *memory) keep(src catalogue.Source, known, added shortened) {
-	if len(added) == 0 {
-		return
-	}
-	all, bytes := make(shortened, len(known)+len(added)), int64(0)
-	for _, some := range []shortened{known, added} {
-		for id, b := range some {
-			all[id] = b
-		}
-	}
-	for _, b := range all {
-		bytes += int64(800 + 200*(len(b.Participants)+len(b.CustomFields)) + 300*len(b.Content) + 50*len(b.TagIDs))
-	}
-	m.events.Put(src, all, bytes)
-}
-
-// shorten returns a session without long texts.
-func shorten(b *session.Body) *session.Body {
-	short := *b
-	short.Description, short.Translations, short.Withdrawn, short.CustomFields = nil, nil, nil, nil
-	for id, v := range b.CustomFields {
-		if text, ok := v.V.(string); ok && len(text) > longest {
-			continue
-		}
-		if short.CustomFields == nil {
-			short.CustomFields = map[string]field.Value{}
-		}
-		short.CustomFields[id] = v
-	}
-	return &short
-}
+// bodiesAtOnce is how many whole sessions a request keeps at a time: 30 MB of the largest.
+const bodiesAtOnce = 200
 
 // sessionRows returns the rows of all sessions of the event.
 func (v *visit) sessionRows(ctx context.Context) (*catalogue.View[session.Row], error) {
@@ -75,6 +24,23 @@ func (v *visit) sessionRows(ctx context.Context) (*catalogue.View[session.Row], 
 	view, err := v.store.Sessions.View(ctx, v.at.caller)
 	v.view = view
 	return view, err
+}
+
+// standingRows returns the rows of all sessions that are not deleted, for a table of what sessions have.
+func (v *visit) standingRows(ctx context.Context, w *wanted) (rows []*session.Row, err error) {
+	view, err := v.sessionRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range view.All() {
+		if entityOf(r) != "" {
+			rows = append(rows, r)
+		}
+	}
+	if w.sessions += len(rows); w.sessions > MostRows {
+		return nil, apierr.Invalid("query", "The query reads the %s of more than %d sessions. Name fewer events.", w.Name, MostRows)
+	}
+	return rows, nil
 }
 
 // entityOf returns the entity of a session; empty for a deleted session.
@@ -146,7 +112,7 @@ func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, d
 	src := v.store.Sessions.Source(v.at.caller)
 	before, _ := v.store.memory.events.Get(src)
 	known, read := before, shortened{}
-	defer func() { v.store.memory.keep(src, before, read) }() // Also what was read before an error: the next request reads the rest.
+	defer func() { v.store.memory.keep(src, v.view, before, read) }() // Also what was read before an error: the next request reads the rest.
 	if whole {
 		known = nil
 	}

@@ -9,6 +9,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
 	"lectern/shared/field"
+	"lectern/shared/insight/result"
 	"lectern/shared/party"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
@@ -28,8 +29,9 @@ type wanted struct {
 	refers map[string]bool
 	// referred reports whether a table of pairs leads here.
 	referred bool
-	// rows is the number of rows so far, of all events.
-	rows int64
+	// rows is the number of rows so far, of all events, and sessions that of the sessions that were read for them.
+	rows     int64
+	sessions int
 }
 
 // filling fills tables with the records of a scope.
@@ -209,5 +211,5 @@ func typed(v any, as query.Type) any {
 	case as == query.Float, as == query.Bool:
 		return nil
 	}
-	return fmt.Sprint(v)
+	return result.Text(v)
 }

@@ -184,7 +184,7 @@ func equal(a, b any) bool {
 	return err == nil && err2 == nil && string(before) == string(after)
 }
 
-// customFields returns all custom values of a party.
+// Custom returns all custom values of a party, of the organization and of the event.
 func (p Party) Custom() map[string]field.Value {
 	switch {
 	case p.Body == nil:

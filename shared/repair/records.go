@@ -19,7 +19,7 @@ import (
 )
 
 // parentKinds are the kinds of the records that have records of their own.
-var parentKinds = []string{"agenda_draft", "award_program"}
+var parentKinds = []string{"agenda_draft", "award_program", "dashboard"}
 
 // serialKind is the kind of the records that have running numbers.
 const serialKind = "award_submission"

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/insight"
 	"lectern/shared/insight/chart"
+	"lectern/shared/insight/result"
 	"lectern/shared/query"
 )
 
@@ -76,17 +76,9 @@ func (w *Widget) chart(r insight.Reply) (c chart.Chart, err error) {
 		case !ok:
 			return c, apierr.Invalid("config.y", "The column %s has values that are no numbers. Choose another column as config.y.", c.YName)
 		}
-		c.X, c.Y = append(c.X, label(row[x])), append(c.Y, number)
+		c.X, c.Y = append(c.X, result.Text(row[x])), append(c.Y, number)
 	}
 	return c, nil
-}
-
-// label returns the text of a value below or beside a chart; empty for null.
-func label(value any) string {
-	if value == nil {
-		return ""
-	}
-	return fmt.Sprint(value)
 }
 
 // column returns the index of the column of a name, or else otherwise for an empty name.

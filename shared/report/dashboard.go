@@ -72,13 +72,17 @@ func within(at string, err error) error {
 	return err
 }
 
-// queries returns the texts of the queries of new widgets by the names of their properties.
-func (d DashboardDraft) queries() map[string]string {
-	all := map[string]string{}
-	for i, w := range d.Widgets.Value {
-		for name, text := range w.Draft.queries() {
-			all[fmt.Sprintf("widgets[%d].%s", i, name)] = text
+// queries returns the texts of the queries of new widgets (asking).
+func (d *DashboardDraft) queries() (texts map[string]string, masked bool) {
+	texts = map[string]string{}
+	for i := range d.Widgets.Value {
+		own, _ := d.Widgets.Value[i].Draft.queries()
+		for name, text := range own {
+			texts[fmt.Sprintf("widgets[%d].%s", i, name)] = text
 		}
 	}
-	return all
+	return texts, true
 }
+
+// refuse ignores the refusal: a change of a dashboard ignores widgets.
+func (d *DashboardDraft) refuse(error) {}

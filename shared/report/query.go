@@ -22,6 +22,21 @@ type QueryDraft struct {
 	Name     wire.Opt[string] `json:"name,omitzero" create:"required" maxLength:"255" pattern:"\\S" nullable:"false" doc:"The query's name."`
 	Query    wire.Opt[string] `json:"query,omitzero" create:"required" minLength:"1" maxLength:"10000" nullable:"false" doc:"The text of the query; it must be valid when it is saved."`
 	Category wire.Opt[string] `json:"category,omitzero" minLength:"1" maxLength:"255" doc:"The category, for example Speakers."`
+
+	refusal
+}
+
+// refusal is why a query of a draft is not valid; nil for a valid one.
+type refusal struct{ why error }
+
+func (r *refusal) refuse(err error) { r.why = err }
+
+// of returns the refusal, unless the text of the query stays.
+func (r *refusal) of(sent wire.Opt[string], stored string) error {
+	if sent.Has() && sent.Value == stored {
+		return nil
+	}
+	return r.why
 }
 
 // Queries is the kind of the saved queries.
@@ -32,14 +47,19 @@ func (d QueryDraft) Apply(e resource.Edit[*Query]) error {
 	if e.New {
 		e.Record.EventID = eventOf(e.Owner)
 	}
+	if err := d.of(d.Query, e.Record.Query); err != nil {
+		return err
+	}
 	d.Name.Into(&e.Record.Name)
 	d.Query.Into(&e.Record.Query)
 	d.Category.IntoPointer(&e.Record.Category)
 	return nil
 }
 
-// queries returns the text of the query by the name of its property.
-func (d QueryDraft) queries() map[string]string { return sent("query", d.Query) }
+// queries returns the text of the query (asking).
+func (d *QueryDraft) queries() (texts map[string]string, masked bool) {
+	return sent("query", d.Query), false
+}
 
 // eventOf returns the id of the event that owns a record; nil for a record of the organization.
 func eventOf(o resource.Owner) *int64 {

@@ -52,19 +52,41 @@ func sent(name string, text wire.Opt[string]) map[string]string {
 	return map[string]string{name: text.Value}
 }
 
-// check returns the 400 of a draft with a query that is not valid.
-func (st *Store) check(ctx context.Context, draft any) error {
-	d, ok := draft.(interface{ queries() map[string]string })
-	if !ok || len(d.queries()) == 0 {
+// asking is a draft with queries.
+type asking interface {
+	// queries returns the texts of the queries by the names of their properties, and whether they are always answered with masked data.
+	queries() (texts map[string]string, masked bool)
+	// refuse notes the refusal of a changed query.
+	refuse(error)
+}
+
+// check returns the 400 of a new draft with a query that is not valid. A change gets the refusal of a query that it changes: a query that
+// was valid once may be sent back as it is.
+func (st *Store) check(ctx context.Context, draft any, isNew bool) error {
+	d, ok := draft.(asking)
+	if !ok {
 		return nil
 	}
+	texts, masked := d.queries()
+	if len(texts) == 0 {
+		return nil
+	}
+	err := st.valid(ctx, texts, masked)
+	if refused := (*apierr.Error)(nil); isNew || !errors.As(err, &refused) {
+		return err
+	}
+	d.refuse(err)
+	return nil
+}
+
+// valid returns the 400 of the first query that is not valid.
+func (st *Store) valid(ctx context.Context, texts map[string]string, masked bool) error {
 	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return err
 	}
-	texts := d.queries()
 	for _, field := range slices.Sorted(maps.Keys(texts)) {
-		if err := scope.Check(field, texts[field]); err != nil {
+		if err := scope.Check(field, insight.Question{Query: texts[field], Unmasked: !masked}); err != nil {
 			return err
 		}
 	}
@@ -159,7 +181,9 @@ func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Wid
 	case w.Query == nil:
 		return nil, nil, apierr.Invalid("query", "The widget has no query.")
 	}
-	replies, err := st.ask(ctx, w.question())
+	q := w.question()
+	q.Page.PageSize = chart.MaxPoints
+	replies, err := st.ask(ctx, q)
 	if err == nil {
 		err = replies[0].Err
 	}

@@ -36,6 +36,7 @@ type WidgetDraft struct {
 
 	// order is the place of a widget that is made with its dashboard.
 	order int
+	refusal
 }
 
 // Widgets is the kind of the widgets. All widgets of a dashboard fit into the transaction that creates the dashboard.
@@ -53,14 +54,23 @@ func (d WidgetDraft) Apply(e resource.Edit[*Widget]) error {
 	if d.Type.Sent && d.Type.Value != w.Type {
 		return apierr.Invalid("type", "type of a widget cannot change; it is %q.", w.Type)
 	}
+	stored := ""
+	if w.Query != nil {
+		stored = *w.Query
+	}
+	if err := d.of(d.Query, stored); err != nil {
+		return err
+	}
 	d.Title.IntoPointer(&w.Title)
 	d.Config.Into(&w.Config)
 	d.Query.IntoPointer(&w.Query)
 	return w.Config.check(w.Type)
 }
 
-// queries returns the text of the query by the name of its property.
-func (d WidgetDraft) queries() map[string]string { return sent("query", d.Query) }
+// queries returns the text of the query (asking). A widget shows masked data.
+func (d *WidgetDraft) queries() (texts map[string]string, masked bool) {
+	return sent("query", d.Query), true
+}
 
 // WidgetsOf returns the widgets of a dashboard.
 func WidgetsOf(s resource.Store, o resource.Owner, dashboard string) Collection {

@@ -146,7 +146,7 @@ func (c Collection[R, P, D]) Create(ctx context.Context, draft D) (P, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkDraft(ctx, &draft); err != nil {
+	if err := c.checkDraft(ctx, &draft, true); err != nil {
 		return nil, err
 	}
 	if err := c.place(ctx, r); err != nil {
@@ -194,11 +194,11 @@ func (c Collection[R, P, D]) place(ctx context.Context, r P) error {
 }
 
 // checkDraft returns the 400 of Store.CheckDraft. draft is nil for a change without a draft.
-func (c Collection[R, P, D]) checkDraft(ctx context.Context, draft *D) error {
+func (c Collection[R, P, D]) checkDraft(ctx context.Context, draft *D, isNew bool) error {
 	if c.CheckDraft == nil || draft == nil {
 		return nil
 	}
-	return c.CheckDraft(ctx, *draft)
+	return c.CheckDraft(ctx, draft, isNew)
 }
 
 // Change is a change of a record that exists.
@@ -225,7 +225,7 @@ func (c Collection[R, P, D]) Change(ctx context.Context, id string, ch Change[D]
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkDraft(ctx, ch.Draft); err != nil {
+	if err := c.checkDraft(ctx, ch.Draft, false); err != nil {
 		return nil, err
 	}
 	changed, err := c.records(ch.Force).Change(ctx, id, step)

@@ -158,9 +158,10 @@ type Store struct {
 	Most int64
 	// Unlimited lets a creation pass Max.
 	Unlimited bool
-	// CheckDraft returns the 400 of a draft by more than the draft itself. It is called after the rules of the kind, and not for
-	// a repeated creation. Nil without such a rule.
-	CheckDraft func(ctx context.Context, draft any) error
+	// CheckDraft returns the 400 of a draft by more than the draft itself, to which draft points. It is called for a creation after
+	// the rules of the kind, and not for a repeated one; for a change before them, so it can leave a refusal in the draft for Apply,
+	// which knows what changes. Nil without such a rule.
+	CheckDraft func(ctx context.Context, draft any, isNew bool) error
 	// AdminURL begins the deep links into the admin application; empty without one.
 	AdminURL string
 }

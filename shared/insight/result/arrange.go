@@ -58,7 +58,7 @@ func (t Table) mentioning(words string) Table {
 	found := Table{Columns: t.Columns}
 	for _, row := range t.Rows {
 		for _, v := range row {
-			if strings.Contains(strings.ToLower(text(v)), words) {
+			if strings.Contains(strings.ToLower(Text(v)), words) {
 				found.Rows = append(found.Rows, row)
 				break
 			}
@@ -133,7 +133,7 @@ func (p *Pivot) of(t Table, masked bool) (Table, error) {
 	}
 	c := cells{rows: map[any]int{}, columns: map[string]int{}, value: value}
 	for _, values := range t.Rows {
-		c.add(values[row], text(values[column]), values)
+		c.add(values[row], Text(values[column]), values)
 	}
 	if len(c.names) > mostColumns {
 		return t, apierr.Invalid("pivot.column", "The column %q has %d values; a pivot makes at most %d columns.",

@@ -21,7 +21,7 @@ func (t Table) CSV() ([]byte, error) {
 	}
 	for _, row := range t.Rows {
 		for i, v := range row {
-			if line[i] = text(v); isText(v) {
+			if line[i] = Text(v); isText(v) {
 				line[i] = plain(line[i])
 			}
 		}

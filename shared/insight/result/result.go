@@ -75,7 +75,7 @@ func compare(a, b any) int {
 		}
 	case bool:
 		if b, ok := b.(bool); ok && a != b {
-			return cmp.Compare(text(a), text(b)) // false before true
+			return cmp.Compare(Text(a), Text(b)) // false before true
 		}
 	case string:
 		if b, ok := b.(string); ok {
@@ -99,8 +99,8 @@ func rank(v any) int {
 	}
 }
 
-// text returns a value as a text; empty for no value.
-func text(v any) string {
+// Text returns a value as a text, a number without an exponent; empty for no value.
+func Text(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""

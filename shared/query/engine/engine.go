@@ -20,12 +20,15 @@ type Limits struct {
 	Bytes int64
 	// Steps bound the instructions of each statement.
 	Steps int64
+	// Result bounds the bytes of all pages together.
+	Result int64
 }
 
 // The errors of a database at its limits, beside that of the context.
 var (
 	ErrMemory = errors.New("engine: the query takes too much memory")
 	ErrSteps  = errors.New("engine: the query takes too many steps")
+	ErrResult = errors.New("engine: the result has too many bytes")
 )
 
 // Database has tables in memory.

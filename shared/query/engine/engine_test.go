@@ -38,15 +38,15 @@ const heavy = "SELECT a.n FROM t AS a, t AS b, t AS c ORDER BY a.n + b.n + c.n"
 
 // TestLimits end a statement with an error that names the limit.
 func TestLimits(t *testing.T) {
-	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40}
-	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000}).Select(t.Context(), sql(heavy), 0, 10)
+	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 64 << 20}
+	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000, Result: 64 << 20}).Select(t.Context(), sql(heavy), 0, 10)
 	require.ErrorIs(t, err, engine.ErrSteps)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = numbers(t.Context(), t, 2_000, plenty).Select(ctx, sql(heavy), 0, 10)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
-	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40}
+	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40, Result: 64 << 20}
 	_, err = numbers(t.Context(), t, 10_000, memory).Select(t.Context(), sql("SELECT a.text || b.n FROM t AS a, t AS b ORDER BY 1"), 0, 10)
 	require.ErrorIs(t, err, engine.ErrMemory)
 	db, err := engine.Open(t.Context(), memory)
@@ -60,6 +60,21 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrMemory)
 }
 
+// TestLongResults end at the bytes of all pages together.
+func TestLongResults(t *testing.T) {
+	db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 10_000})
+	_, err := db.Select(t.Context(), sql("SELECT text FROM t"), 0, 200)
+	require.ErrorIs(t, err, engine.ErrResult)
+	db = numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 10_000})
+	for range 5 {
+		page, err := db.Select(t.Context(), sql("SELECT text FROM t"), 50, 10)
+		require.NoError(t, err)
+		require.Equal(t, 100, page.Total)
+	}
+	_, err = db.Select(t.Context(), sql("SELECT text FROM t"), 0, 60)
+	require.ErrorIs(t, err, engine.ErrResult)
+}
+
 // TestTheMemoryComesBack after many databases, also of those that had too little.
 func TestTheMemoryComesBack(t *testing.T) {
 	heap := func() uint64 {
@@ -70,7 +85,7 @@ func TestTheMemoryComesBack(t *testing.T) {
 		return m.HeapAlloc
 	}
 	use := func() {
-		db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 1 << 20, Steps: 1 << 30})
+		db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 1 << 20, Steps: 1 << 30, Result: 64 << 20})
 		_, err := db.Select(t.Context(), sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
 		require.ErrorIs(t, err, engine.ErrMemory)
 		require.NoError(t, db.Close())

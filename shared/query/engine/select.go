@@ -29,13 +29,30 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 	if s.Limit > 0 {
 		sql += fmt.Sprintf(" LIMIT %d", s.Limit)
 	}
-	err = d.each(sql, s.Args, func(found *sqlite3.Stmt) {
-		if page.Total >= after && len(page.Rows) < most {
-			page.Rows = append(page.Rows, rowOf(found, s.Results))
-		}
+	err = d.each(sql, s.Args, func(found *sqlite3.Stmt) error {
 		page.Total++
+		if page.Total <= after || len(page.Rows) >= most {
+			return nil
+		}
+		for i := range s.Results {
+			d.limits.Result -= bytesOf(found, i)
+		}
+		if d.limits.Result < 0 {
+			return ErrResult
+		}
+		page.Rows = append(page.Rows, rowOf(found, s.Results))
+		return nil
 	})
 	return page, err
+}
+
+// bytesOf returns the bytes that a value of a row takes in a page.
+func bytesOf(found *sqlite3.Stmt, column int) int64 {
+	const alone = 16
+	if found.ColumnType(column) != sqlite3.TEXT {
+		return alone
+	}
+	return alone + int64(len(found.ColumnRawText(column)))
 }
 
 // rowOf returns the values of a row.
@@ -47,8 +64,8 @@ func rowOf(found *sqlite3.Stmt, results []query.Result) []any {
 	return row
 }
 
-// each calls a function for each row of a statement.
-func (d *Database) each(sql string, args []any, do func(*sqlite3.Stmt)) error {
+// each calls a function for each row of a statement, until it returns an error.
+func (d *Database) each(sql string, args []any, do func(*sqlite3.Stmt) error) error {
 	found, tail, err := d.conn.Prepare(sql)
 	if err != nil {
 		return d.refine(fmt.Errorf("%w: %s", err, sql))
@@ -61,7 +78,9 @@ func (d *Database) each(sql string, args []any, do func(*sqlite3.Stmt)) error {
 		return d.refine(err)
 	}
 	for found.Step() {
-		do(found)
+		if err := do(found); err != nil {
+			return err
+		}
 	}
 	return d.refine(found.Err())
 }

@@ -2,6 +2,7 @@ package insights_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -90,4 +91,45 @@ func TestDeletedSettings(t *testing.T) {
 	require.Empty(t, a.column("SELECT session.title FROM sessions JOIN tracks WHERE session.title = 'Delta'"))
 	require.Empty(t, a.column("SELECT session.title FROM sessions JOIN tags WHERE session.title = 'Delta'"))
 	require.Empty(t, a.column("SELECT track.name FROM tracks WHERE track.name = 'Gone'"))
+}
+
+// TestALimitOfOneWidget is the error of this widget alone.
+func TestALimitOfOneWidget(t *testing.T) {
+	a := newAsker(t)
+	for _, kind := range []string{"tags", "tracks", "rooms", "levels", "formats"} {
+		for i := range 14 {
+			a.NewEntry(kind, fmt.Sprint(kind, i))
+		}
+	}
+	for range 8 {
+		a.Create(200, object{"title": "Long", "description": strings.Repeat("x", 64<<10-1)})
+	}
+	long := "SELECT session.id"
+	for i := range 90 {
+		long += fmt.Sprintf(", MIN(session.description) AS d%d", i)
+	}
+	widgets := []any{}
+	for _, query := range []string{
+		"SELECT COUNT(session.id) AS n FROM sessions", heavy, long + " FROM sessions GROUP BY session.id", "SELECT COUNT(tag.id) AS n FROM tags",
+	} {
+		widgets = append(widgets, object{"type": "table", "query": query})
+	}
+	board := a.Do(200, http.MethodPost, "/dashboards/create", object{"name": "All", "widgets": widgets}).ID()
+	shown := a.Do(200, http.MethodGet, "/dashboards/"+board, nil).List("widgets")
+	require.Equal(t, []any{map[string]any{"n": 10.0}}, shown[0].At("data.results"))
+	require.Contains(t, shown[1].At("data.error"), "64 MB of memory")
+	require.Contains(t, shown[2].At("data.error"), "page of results")
+	require.Equal(t, []any{map[string]any{"n": 16.0}}, shown[3].At("data.results"))
+}
+
+// TestManyEvents: a query reads 100 events at most, so a client with more has to name some.
+func TestManyEvents(t *testing.T) {
+	a := newAsker(t)
+	for range 100 {
+		a.NewEvent(t)
+	}
+	refused := it.Entity(a.across(400, "SELECT event.id FROM events").JSON(t))
+	it.RequireInvalid(t, refused, "eventIds")
+	require.Contains(t, refused["message"], "100")
+	a.across(200, "SELECT event.id FROM events", object{"eventId": a.Event})
 }

@@ -18,7 +18,6 @@ import (
 // TestADashboardShowsItsWidgets with their data, in the order of their creation.
 func TestADashboardShowsItsWidgets(t *testing.T) {
 	stacktest.Everywhere(t)
-	stacktest.Everywhere(t)
 	at := atEvent(t)
 	forDesks(t, at, func(t *testing.T, d *desk) {
 		first := []object{
