@@ -149,3 +149,6 @@ func ReplayedRecord(t *testing.T, a stacktest.Answer) Entity {
 	require.Equal(t, "true", a.Header.Get("Idempotent-Replayed"))
 	return a.JSON(t)
 }
+
+// BulkOf returns the body of a bulk.
+func BulkOf(operations ...any) map[string]any { return map[string]any{"operations": operations} }

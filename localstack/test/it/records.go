@@ -322,11 +322,12 @@ func LoseRow(t *testing.T, s *stacktest.Stack, id string) {
 // bodies return the bodies of collections whose operations have bodies of their own, as bodyOf does.
 var bodies = map[string]func(api.Operation, string) any{
 	media: bodyOfMedia, awards: awardDraft, queries: queryDraft, dashboards: dashboardDraft, widgets: dashboardDraft,
+	insights: questionOf,
 }
 
 // makers create the records of collections that no plain create makes, as NewRecord does.
 var makers = map[string]func(*testing.T, api.Operation, *stacktest.Stack) string{
-	awards: newAward, queries: newReport, dashboards: newReport, widgets: newReport,
+	awards: newAward, insights: noRecord, queries: newReport, dashboards: newReport, widgets: newReport,
 	webhooks: newWebhook, media: newMedia, recordings: newRecording, files: newFile,
 	placements: newPlacement,
 }

@@ -3,6 +3,7 @@ package it
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -254,6 +255,8 @@ const (
 	queries    = "queries"
 	dashboards = "dashboards"
 	widgets    = "widgets"
+	// insights reads the first two, too, and runs queries.
+	insights = "insights"
 )
 
 var reportCollections = []string{queries, dashboards, widgets}
@@ -267,6 +270,14 @@ func queryDraft(op api.Operation, _ string) any {
 		return Object{}
 	}
 	return Object{"name": "Sample " + uuid.NewString(), "query": countSessions}
+}
+
+// questionOf returns a body that an operation of insights accepts.
+func questionOf(op api.Operation, _ string) any {
+	if strings.HasSuffix(op.Path, "/generate") {
+		return Object{"prompt": "How many sessions are there?"}
+	}
+	return Object{"query": countSessions}
 }
 
 // dashboardDraft returns a body that an operation of dashboards or widgets accepts.
@@ -286,6 +297,7 @@ func newReport(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	}
 	collection := CollectionOf(op)
 	prefix, _, _ := strings.Cut(op.Path, "/"+collection)
+	prefix = strings.TrimSuffix(prefix, "/"+insights)
 	prefix = strings.NewReplacer("{eventId}", fmt.Sprint(s.Event), "{orgId}", fmt.Sprint(s.Org)).Replace(prefix)
 	create := func(path string, body any) string {
 		return Entity(s.Call(t, http.StatusOK, http.MethodPost, prefix+path+"/create", body).JSON(t)).ID()
@@ -298,4 +310,15 @@ func newReport(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 		return dashboard
 	}
 	return create("/dashboards/"+dashboard+"/widgets", dashboardDraft(op, ""))
+}
+
+// noRecord creates nothing: the path names no record.
+func noRecord(*testing.T, api.Operation, *stacktest.Stack) string { return "" }
+
+// collectionOfInsights returns the collection of a path below insights, which reads saved queries and dashboards, too.
+func collectionOfInsights(path string) string {
+	if first, _, _ := strings.Cut(path, "/"); slices.Contains(reportCollections, first) {
+		return first
+	}
+	return insights
 }
