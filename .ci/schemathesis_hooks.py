@@ -294,7 +294,8 @@ def make_report(kind, base):
 def mend_report(case, parameters):
     """Puts a new record into the path of an operation of reports, and a valid query into the body."""
     kind = collection(case.operation.path)
-    made = make_report(kind, URL + case.operation.path.split(f"/{kind}")[0].format(eventId=EVENT, orgId=ORG))
+    prefix = case.operation.path.split(f"/{kind}")[0].removesuffix("/insights")
+    made = make_report(kind, URL + prefix.format(eventId=EVENT, orgId=ORG))
     for name in ("id", "queryId", "widgetId"):
         if name in parameters:
             parameters[name] = made
@@ -321,6 +322,9 @@ link = make_link()
 
 
 def collection(path):
+    if "/insights/" in path:
+        below = path.split("/insights/")[1].split("/")[0]
+        return below if below in REPORTS else "insights"
     parts = path.split("/")
     return parts[2] if parts[2] in ("webhooks", "gdpr", *REPORTS) else parts[4]
 
@@ -477,6 +481,10 @@ def before_call(context, case, kwargs):
         mend_recording(case, parameters)
     if "/awards/" in case.operation.path and rng.random() < SHARE_OF_REAL_IDS:
         mend_award(case, parameters)
+    if case.operation.path.endswith("/insights/execute") and isinstance(case.body, dict) and rng.random() < SHARE_OF_REAL_IDS:
+        for name in ("eventId", "eventIds", "groupBy", "pivot", "sortBy"):
+            case.body.pop(name, None)
+        case.body["query"] = COUNT
     if collection(f"{case.operation.path}////") in REPORTS and rng.random() < SHARE_OF_REAL_IDS:
         mend_report(case, parameters)
     if "draftId" in parameters and rng.random() < SHARE_OF_REAL_IDS:

@@ -25,7 +25,7 @@ var written = []api.Route[service]{
 	api.Post("writeEventQuery", inEvent+"/ai/generate", (*service).write, readers, limit, api.Repeatable,
 		api.Refuses(http.StatusUnprocessableEntity), api.Describe(aboutWrite)),
 	api.Post("writeQuery", inOrganization+"/ai/generate", (*service).writeAcross, readers, limit, api.Repeatable,
-		api.Refuses(http.StatusUnprocessableEntity), api.Describe(aboutWrite)),
+		api.Refuses(http.StatusUnprocessableEntity), api.Refuses(http.StatusNotFound), api.Describe(aboutWrite)),
 }
 
 // Wish has the prompt for a query, with the conversation before.

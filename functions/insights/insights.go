@@ -4,6 +4,7 @@ package insights
 
 import (
 	"context"
+	"net/http"
 	"slices"
 
 	"lectern/shared/api"
@@ -32,7 +33,7 @@ var readers = auth.Scopes{auth.ReadInsights}
 var Group = api.NewGroup("Insights", start, slices.Concat(written, saved, []api.Route[service]{
 	api.Post("executeEventQuery", inEvent+"/execute", (*service).execute, readers, limit, api.Repeatable, api.Describe(aboutExecute)),
 	api.Post("executeQuery", inOrganization+"/execute", (*service).executeAcross, readers, limit, api.Repeatable,
-		api.Media("text/csv"), api.Describe(aboutAcross)),
+		api.Media("text/csv"), api.Refuses(http.StatusNotFound), api.Describe(aboutAcross)),
 	api.Get("getEventInsightsSchema", inEvent+"/schema", (*service).schema, readers, limit, api.Describe(aboutSchema)),
 	api.Get("getInsightsSchema", inOrganization+"/schema", (*service).schemaAcross, readers, limit, api.Describe(aboutSchema)),
 	api.Get("getInsightsSchemaOfEvent", inOrganization+"/events/{eventId}/schema", (*service).schema, readers, limit,

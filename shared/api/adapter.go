@@ -70,7 +70,8 @@ type reply[O any] struct{ Body O }
 // answer itself goes to the exchange of the request.
 func mount[I, O any](target huma.API, op *Operation, tag string, h func(context.Context, *I) (*O, error)) {
 	described := op.described(tag, bodyOptional(reflect.TypeFor[I]()))
-	if op.Status == http.StatusNoContent || op.Status == http.StatusFound || len(op.media) > 0 {
+	_, hasJSON := any(new(O)).(Choice)
+	if op.Status == http.StatusNoContent || op.Status == http.StatusFound || len(op.media) > 0 && !hasJSON {
 		huma.Register(target, described, humaHandler[I, O, struct{}]{h}.handle)
 	} else {
 		huma.Register(target, described, humaHandler[I, O, reply[O]]{h}.handle)

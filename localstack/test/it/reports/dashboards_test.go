@@ -169,7 +169,6 @@ func TestAForeignWidgetIsUnknown(t *testing.T) {
 
 // TestTheChartOfAWidget is a picture.
 func TestTheChartOfAWidget(t *testing.T) {
-	stacktest.Everywhere(t)
 	forDesks(t, atEvent(t), func(t *testing.T, d *desk) {
 		dashboard := d.dashboard()
 		for _, config := range []object{{}, {"chart_type": "line", "x": "title", "y": "n"}, {"chart_type": "pie", "format": "percent"}} {
