@@ -64,7 +64,8 @@ func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
 	return &replies[0], nil
 }
 
-// answer fills tables and answers questions, with results of so many bytes. It returns the questions that are left when the memory ends: each is to be tried alone.
+// answer fills tables and answers questions, with results of so many bytes. It returns the questions that are left when the memory
+// ends: each is to be tried alone.
 func (s *Scope) answer(ctx context.Context, all []*asked, bytes int64) (left []*asked, err error) {
 	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps, Result: bytes})
 	if err != nil {

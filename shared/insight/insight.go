@@ -118,8 +118,8 @@ func invalid(field string, err error) error {
 	case errors.Is(err, engine.ErrResult):
 		return apierr.Invalid(field, "The page of results has more than %d MB. Name fewer fields, or ask for fewer results.", mostResult>>20)
 	case errors.Is(err, engine.ErrSteps), errors.Is(err, errTime):
-		return apierr.Invalid(field, "The query takes too long: at most %d seconds, and %d million steps. Join fewer entities, name fewer events, "+
-			"or add conditions to WHERE.", int(mostTime.Seconds()), mostSteps/1_000_000)
+		return apierr.Invalid(field, "The query takes too long: at most %d seconds, and %d million steps. Join fewer entities, name fewer "+
+			"events, or add conditions to WHERE.", int(mostTime.Seconds()), mostSteps/1_000_000)
 	}
 	return err
 }
