@@ -59,7 +59,7 @@ func routes() (all []api.Route[service]) {
 			Path: path, ID: "id", One: p.Name + "Dashboard", Many: p.Name + "Dashboards", About: about, Example: example,
 			Read: readers, Reads: ratelimit.None, Write: writers, Writes: ratelimit.EventManagementWrites, NoGet: true,
 		}, (*service).Records), []api.Route[service]{
-			api.Get("get"+p.Name+"Dashboard", one, (*service).get, readers, api.Describe(aboutGet)),
+			api.Get("get"+p.Name+"Dashboard", one, (*service).Dashboard, readers, api.Describe(aboutGet)),
 			api.Post("create"+p.Name+"Widget", one+"/widgets/create", (*service).createWidget, writers, writes("id", aboutWidget)...),
 			api.Put("update"+p.Name+"Widget", widget, (*service).updateWidget, writers, writes("widgetId", aboutUpdate)...),
 			api.Delete("delete"+p.Name+"Widget", widget, (*service).deleteWidget, writers, writes("widgetId", resource.Deletes)...),

@@ -12,17 +12,6 @@ import (
 	"lectern/shared/write"
 )
 
-type oneInput struct{ resource.In }
-
-// get answers a dashboard with the data of its widgets.
-func (s *service) get(ctx context.Context, in *oneInput) (*report.Dashboard, error) {
-	o, err := in.Owner(auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return s.Dashboard(ctx, o, in.ID)
-}
-
 type createInput struct {
 	resource.In
 	Body wire.Create[report.WidgetDraft]
@@ -72,7 +61,7 @@ func (s *service) change(ctx context.Context, in resource.In, ch resource.Change
 }
 
 // drawChart answers the chart of a widget as SVG.
-func (s *service) drawChart(ctx context.Context, in *oneInput) (*api.Download, error) {
+func (s *service) drawChart(ctx context.Context, in *report.OneInput) (*api.Download, error) {
 	o, err := in.Owner(auth.From(ctx))
 	if err != nil {
 		return nil, err

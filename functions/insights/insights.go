@@ -65,14 +65,14 @@ const (
 )
 
 type service struct {
+	*report.Store
 	insights *insight.Store
-	reports  *report.Store
 	writer   writer.Writer
 }
 
 func start(env api.Env) *service {
 	insights := insight.NewStore(env, stores.Sessions(env))
-	return &service{insights, report.NewStore(env, insights), writer.Writer{Model: bedrock.New(env), Now: env.Now}}
+	return &service{report.NewStore(env, insights), insights, writer.Writer{Model: bedrock.New(env), Now: env.Now}}
 }
 
 type executeInput struct {
@@ -155,16 +155,20 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 		}
 		total, table.Rows = len(table.Rows), page.Cut(in.Body.Wanted(), table.Rows)
 	}
-	shown := &answer{Of: *page.New(in.Body.Wanted(), total, table.Objects())}
 	if in.Body.Format == "csv" {
-		text, err := table.CSV()
-		if err != nil {
-			return nil, err
-		}
-		if size.Of(ctx).Text(string(text)) > size.Plain {
-			return nil, apierr.Invalid("limit", "The CSV would be larger than 5 MB. Ask again with a smaller limit, or for fewer fields.")
-		}
-		shown.csv = &api.File{Type: "text/csv; charset=utf-8", Body: text}
+		return asCSV(ctx, table)
 	}
-	return shown, nil
+	return &answer{Of: *page.New(in.Body.Wanted(), total, table.Objects())}, nil
+}
+
+// asCSV returns a page as CSV. The error is a 400 for a page that is too long.
+func asCSV(ctx context.Context, t result.Table) (*answer, error) {
+	text, err := t.CSV()
+	if err != nil {
+		return nil, err
+	}
+	if size.Of(ctx).Text(string(text)) > size.Plain {
+		return nil, apierr.Invalid("limit", "The CSV would be larger than 5 MB. Ask again with a smaller limit, or for fewer fields.")
+	}
+	return &answer{csv: &api.File{Type: "text/csv; charset=utf-8", Body: text}}, nil
 }

@@ -2,14 +2,11 @@
 package reports
 
 import (
-	"context"
 	"slices"
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
 	"lectern/shared/insight"
-	"lectern/shared/insight/result"
-	"lectern/shared/page"
 	"lectern/shared/ratelimit"
 	"lectern/shared/report"
 	"lectern/shared/resource"
@@ -43,44 +40,16 @@ func routes() (all []api.Route[service]) {
 	for _, p := range report.Prefixes {
 		path := p.Path + "/queries"
 		all = slices.Concat(all, []api.Route[service]{
-			api.Get("list"+p.Name+"Queries", path, (*service).list, readers, api.Describe(aboutList)),
+			api.Get("list"+p.Name+"Queries", path, (*service).List, readers, api.Describe(aboutList)),
 		}, resource.Of(report.Queries, resource.Routes{
 			Path: path, ID: "queryId", One: p.Name + "Query", Many: p.Name + "Queries", About: about, Example: example,
 			Write: writers, Writes: ratelimit.EventManagementWrites, NoList: true, NoGet: true,
 		}, (*service).Records), []api.Route[service]{
-			api.Post("run"+p.Name+"Query", path+"/{queryId}/run", (*service).run, writers, api.InPath("id", "queryId"),
+			api.Post("run"+p.Name+"Query", path+"/{queryId}/run", (*service).Run, writers, api.InPath("id", "queryId"),
 				api.Limit(ratelimit.EventManagementWrites), api.Repeatable, api.Describe(aboutRun)),
 		})
 	}
 	return all
-}
-
-type listInput struct {
-	resource.At
-	report.List
-}
-
-// list answers a page of the saved queries of an owner.
-func (s *service) list(ctx context.Context, in *listInput) (*page.Of[*report.Query], error) {
-	o, err := in.Owner(auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return s.List(ctx, o, in.List)
-}
-
-type runInput struct {
-	resource.In
-	Body insight.Run `required:"false"`
-}
-
-// run answers a saved query.
-func (s *service) run(ctx context.Context, in *runInput) (*page.Of[result.Row], error) {
-	o, err := in.Owner(auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return s.Run(ctx, o, in.ID, in.Body.Question(""))
 }
 
 type service struct{ *report.Store }

@@ -76,14 +76,13 @@ func configured(getenv func(string) string) (config, error) {
 		dailyWrites: vars.count("LECTERN_DAILY_WRITES"),
 		searchUnits: vars.count("LECTERN_SEARCH_UNITS"),
 
-		keys:           getenv("LECTERN_KEYS"),
-		bucket:         getenv("LECTERN_BUCKET"),
-		scanner:        vars.scanner("LECTERN_SCANNER"),
-		transcriber:    getenv(VariableTranscriber),
-		holdingSlides:  getenv(VariableHoldingSlides) == "1",
-		queryModel:     getenv("LECTERN_QUERY_MODEL"),
-		localReceivers: getenv("LECTERN_LOCAL_RECEIVERS") == "1",
-
+		keys:             getenv("LECTERN_KEYS"),
+		bucket:           getenv("LECTERN_BUCKET"),
+		scanner:          vars.scanner("LECTERN_SCANNER"),
+		transcriber:      getenv(VariableTranscriber),
+		holdingSlides:    getenv(VariableHoldingSlides) == "1",
+		localReceivers:   getenv("LECTERN_LOCAL_RECEIVERS") == "1",
+		queryModel:       getenv("LECTERN_QUERY_MODEL"),
 		queryModelRegion: cmp.Or(getenv("LECTERN_QUERY_MODEL_REGION"), getenv("AWS_REGION")),
 	}
 	// On AWS, DynamoDB has no address of its own, and a function reaches no receiver on its own host.
@@ -162,14 +161,13 @@ func (c config) env(ctx context.Context) (Env, error) {
 		DailyWrites: c.dailyWrites,
 		SearchUnits: c.searchUnits,
 
-		Keys:           &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
-		Blobs:          &blob.Store{Find: blob.Named(c.bucket)},
-		Scanner:        c.scanner,
-		Transcriber:    c.transcriber,
-		HoldingSlides:  c.holdingSlides,
-		QueryModel:     c.queryModel,
-		LocalReceivers: c.localReceivers,
-
+		Keys:             &secret.Keys{Load: (&secret.Manager{Secret: c.keys}).Load},
+		Blobs:            &blob.Store{Find: blob.Named(c.bucket)},
+		Scanner:          c.scanner,
+		Transcriber:      c.transcriber,
+		HoldingSlides:    c.holdingSlides,
+		LocalReceivers:   c.localReceivers,
+		QueryModel:       c.queryModel,
 		QueryModelRegion: c.queryModelRegion,
 	}, nil
 }

@@ -46,9 +46,6 @@ type row struct {
 	custom   map[string]field.Value
 }
 
-// customPrefix begins the names of custom fields.
-const customPrefix = "custom."
-
 // The names of entities.
 const (
 	sessions, abstracts, subsessions = "sessions", "abstracts", "subsessions"
@@ -63,13 +60,13 @@ func (s *Scope) describe() {
 		sessionFamily(sessions, "session", "Sessions of the programme that are not abstracts, without subsessions."),
 		sessionFamily(abstracts, "abstract", "Abstracts, without subsessions."),
 		sessionFamily(subsessions, "subsession", "Parts of sessions and abstracts."),
-		personFamily(speakers, "speaker", "Contacts with the role of a speaker on a session, abstract or subsession.", (*visit).readSpeakers),
+		personFamily(speakers, "speaker", "Contacts with the role of a speaker on a session, abstract or subsession."),
 		{
 			Entity: &query.Entity{Name: participants, Singular: "participant", Aliases: []string{"participant_contacts", "participant_contact"},
 				Doc: "Roles of contacts on sessions: one for each role on each session.", Key: []string{"id"}},
 			shape: reflect.TypeFor[participantShape](), kind: contact.Kind, read: (*visit).readParticipants,
 		},
-		personFamily(contacts, "contact", "People on the event.", (*visit).readContacts),
+		personFamily(contacts, "contact", "People on the event."),
 		accountFamily(sponsors, account.Sponsor), accountFamily(exhibitors, account.Exhibitor),
 		listFamily[roomShape](metadata.Rooms, "room"), listFamily[trackShape](metadata.Tracks, "track"),
 		listFamily[listShape](metadata.Tags, "tag"), listFamily[listShape](metadata.Formats, "format"),
@@ -98,10 +95,10 @@ func sessionFamily(name, singular, doc string) *family {
 	}
 }
 
-func personFamily(name, singular, doc string, read func(*visit, context.Context, *wanted) error) *family {
+func personFamily(name, singular, doc string) *family {
 	return &family{
 		Entity: &query.Entity{Name: name, Singular: singular, Doc: doc, Key: []string{"event_id", "id"}},
-		shape:  reflect.TypeFor[personShape](), kind: contact.Kind, module: field.Contact, read: read,
+		shape:  reflect.TypeFor[personShape](), kind: contact.Kind, module: field.Contact, read: (*visit).readPeople,
 	}
 }
 
@@ -119,7 +116,7 @@ func listFamily[T any](kind metadata.Kind, singular string) *family {
 	}
 }
 
-// relations are the relations of entities by name. The tables of pairs are those that visit.pairs fills.
+// relations are the relations of entities by name. A visit fills the tables of pairs with the ids that rows refer to.
 var relations = map[string][]query.Relation{
 	sessions: ofSession(sessions), abstracts: ofSession(abstracts),
 	subsessions: append(ofSession(subsessions),
@@ -129,7 +126,7 @@ var relations = map[string][]query.Relation{
 	contacts:     {toEvent}, speakers: {toEvent},
 	sponsors:   {through(sponsors, contacts), toEvent},
 	exhibitors: {through(exhibitors, contacts), toEvent},
-	files:      {{To: contacts, Through: files + " " + contacts}, toEvent},
+	files:      {through(files, contacts), toEvent},
 	"rooms":    {toEvent}, "tracks": {toEvent}, tags: {toEvent}, "formats": {toEvent}, "levels": {toEvent}, "languages": {toEvent},
 }
 
@@ -178,9 +175,8 @@ func (f *family) add(c column) {
 // addStandard adds the standard fields of a kind of party. What a session shows of its people to everyone is no personal data here
 // (gaps.md section 1); all other fields of contacts are for a caller without read:contacts.
 func (f *family) addStandard(readsContacts bool) {
-	known := field.NewSet()
 	for _, name := range f.kind.Fields {
-		d, _ := known.Named(f.kind.Module, name)
+		d, _ := standard.Named(f.kind.Module, name)
 		private := f.kind == contact.Kind && !slices.Contains(public, name)
 		f.add(column{
 			Column: &query.Column{Name: name, Type: query.String, PII: private && (d.ContainsPII || !readsContacts), Doc: d.PublicName + "."},
@@ -193,6 +189,9 @@ func (f *family) addStandard(readsContacts bool) {
 	}
 }
 
+// standard has the standard fields of all kinds.
+var standard = field.NewSet()
+
 // public are the fields of a contact that everyone sees who reads sessions.
 var public = strings.Fields(`first_name last_name photo_url company_name title about website_url linkedin_url twitter_url facebook_url
 	instagram_url snapchat_username tiktok_username`)
@@ -202,7 +201,7 @@ func (f *family) addCustom(s *Scope) {
 	private := f.module == field.Contact && !s.readsContacts()
 	for _, o := range s.occasions {
 		for _, d := range o.customFields(f) {
-			name := customPrefix + d.InternalName
+			name := query.CustomPrefix + d.InternalName
 			if known, ok := f.columns[name]; ok {
 				known.PII = known.PII || d.ContainsPII
 				if known.Type != typeOf(d) {

@@ -1,7 +1,6 @@
 package insight
 
 import (
-	"cmp"
 	"context"
 
 	"lectern/shared/field"
@@ -16,12 +15,7 @@ func (v *visit) readList(_ context.Context, w *wanted) error {
 		r := row{id: e.ID, shape: &shape}
 		switch metadata.Kind(w.Name) {
 		case metadata.Rooms:
-			room := &roomShape{listShape: shape}
-			if e.Capacity != nil {
-				capacity := float64(*e.Capacity)
-				room.Capacity = &capacity
-			}
-			r.shape = room
+			r.shape = &roomShape{shape, number(e.Capacity)}
 		case metadata.Tracks:
 			r.shape = &trackShape{shape, e.Color}
 		}
@@ -31,9 +25,6 @@ func (v *visit) readList(_ context.Context, w *wanted) error {
 	}
 	return nil
 }
-
-// notScanned is the scan status of a file that no scanner has read.
-const notScanned = "not_scanned"
 
 // readFiles reads the files of the sessions that are not deleted.
 func (v *visit) readFiles(ctx context.Context, w *wanted) error {
@@ -55,7 +46,7 @@ func (v *visit) readFiles(ctx context.Context, w *wanted) error {
 func (v *visit) putFile(w *wanted, b *session.Body, f session.File) error {
 	s := &fileShape{
 		inEvent: v.inEvent(f.ID), SessionID: b.ID, Title: f.Title, Filename: f.Filename, Size: float64(f.Size), MIMEType: f.MIMEType,
-		Type: f.Type, ScanStatus: cmp.Or(f.Scan, notScanned), times: times{f.CreatedAt, f.UpdatedAt},
+		Type: f.Type, ScanStatus: f.ScanStatus(), times: times{f.CreatedAt, f.UpdatedAt},
 	}
 	if v.at.caller.Event.Features.ContentSlots {
 		s.ContentSlotID = f.SlotID

@@ -4,12 +4,10 @@ import (
 	"context"
 	"iter"
 	"maps"
-	"slices"
 
 	"lectern/shared/account"
 	"lectern/shared/contact"
 	"lectern/shared/page"
-	"lectern/shared/participant"
 	"lectern/shared/party"
 	"lectern/shared/session"
 )
@@ -65,7 +63,7 @@ func (v *visit) neededRoles(ctx context.Context) ([]bool, error) {
 	if _, err := v.sessionRows(ctx); err != nil || v.tables[participants] != nil {
 		return nil, err
 	}
-	return append([]bool{}, v.speakerRoles()...), nil
+	return v.speakerRoles(), nil
 }
 
 // onSessions returns the contacts with some roles on sessions that are not deleted; nil for all roles.
@@ -82,30 +80,20 @@ func (v *visit) onSessions(roles []bool) idSet {
 	return found
 }
 
-// readContacts reads the contacts of the event.
-func (v *visit) readContacts(ctx context.Context, w *wanted) error {
+// readPeople reads the contacts of the event, or those who speak.
+func (v *visit) readPeople(ctx context.Context, w *wanted) error {
 	if err := v.loadPeople(ctx, w); err != nil {
 		return err
 	}
-	for _, p := range v.order {
-		if err := v.put(w, v.personRow(p), nil); err != nil {
+	var only idSet
+	if w.Name == speakers {
+		if _, err := v.sessionRows(ctx); err != nil {
 			return err
 		}
+		only = v.onSessions(v.speakerRoles())
 	}
-	return nil
-}
-
-// readSpeakers reads the contacts who speak.
-func (v *visit) readSpeakers(ctx context.Context, w *wanted) error {
-	if err := v.loadPeople(ctx, w); err != nil {
-		return err
-	}
-	if _, err := v.sessionRows(ctx); err != nil {
-		return err
-	}
-	speak := v.onSessions(append([]bool{}, v.speakerRoles()...))
 	for _, p := range v.order {
-		if !speak[p.ID] {
+		if only != nil && !only[p.ID] {
 			continue
 		}
 		if err := v.put(w, v.personRow(p), nil); err != nil {
@@ -164,7 +152,7 @@ func (v *visit) readParticipants(ctx context.Context, w *wanted) error {
 		return err
 	}
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
-		for _, p := range v.standing(b, v.isLoaded) {
+		for _, p := range b.Standing(v.at.set.Roles, v.isLoaded) {
 			if err := v.putParticipant(w, b, p); err != nil {
 				return err
 			}
@@ -173,41 +161,18 @@ func (v *visit) readParticipants(ctx context.Context, w *wanted) error {
 	})
 }
 
-// standing is a participant with the role that the session shows.
-type standing struct {
-	session.Participant
-	role *participant.Role
-}
-
 // isLoaded reports whether a contact is among those that loadPeople has read.
 func (v *visit) isLoaded(contactID string) bool {
 	_, ok := v.people[contactID]
 	return ok
 }
 
-// standing returns the participants of a session. A participant with a role replaces one with a deleted role that is shown as it.
-func (v *visit) standing(b *session.Body, onEvent func(contactID string) bool) (all []standing) {
-	for _, p := range b.Participants {
-		role, known := v.at.set.Roles.Standing(p.RoleID)
-		if !known || !onEvent(p.ContactID) {
-			continue
-		}
-		at := slices.IndexFunc(all, func(s standing) bool { return s.ContactID == p.ContactID && s.role == role })
-		if at < 0 {
-			all = append(all, standing{p, role})
-		} else if p.RoleID == role.ID {
-			all[at] = standing{p, role}
-		}
-	}
-	return all
-}
-
 // putParticipant adds a role of a contact on a session.
-func (v *visit) putParticipant(w *wanted, b *session.Body, p standing) error {
+func (v *visit) putParticipant(w *wanted, b *session.Body, p session.Standing) error {
 	who := v.people[p.ContactID]
 	s := &participantShape{
-		inEvent: v.inEvent(p.ID), SessionID: b.ID, ContactID: p.ContactID, RoleID: p.role.ID, RoleName: p.role.Name, RoleSlug: p.role.Slug,
-		CoreRole: p.role.CoreRole, IsCustom: p.role.IsCustom, Order: float64(p.Order), FullName: contact.FullName(who.Body),
+		inEvent: v.inEvent(p.ID), SessionID: b.ID, ContactID: p.ContactID, RoleID: p.Role.ID, RoleName: p.Role.Name, RoleSlug: p.Role.Slug,
+		CoreRole: p.Role.CoreRole, IsCustom: p.Role.IsCustom, Order: float64(p.Order), FullName: contact.FullName(who.Body),
 		ContactFriendlyID: contact.Kind.FriendlyID(who.Body), ContactCreatedAt: who.CreatedAt,
 	}
 	if v.at.caller.Event.Features.SpeakerAcceptance {

@@ -8,7 +8,6 @@ import (
 	"lectern/shared/catalogue"
 	"lectern/shared/contact"
 	"lectern/shared/metadata"
-	"lectern/shared/participant"
 	"lectern/shared/session"
 	"lectern/shared/wire"
 )
@@ -197,13 +196,13 @@ func (v *visit) peopleOf(r *session.Row, roles []bool) (ids []string) {
 func (v *visit) speakerRoles() []bool {
 	rows := v.view.All()
 	if len(rows) == 0 {
-		return nil
+		return []bool{}
 	}
 	ids := rows[0].Index.Roles.IDs()
 	roles := make([]bool, len(ids))
 	for i, id := range ids {
 		role, known := v.at.set.Roles.Standing(id)
-		roles[i] = known && !role.IsCustom && role.Slug == participant.Speaker
+		roles[i] = known && role.IsSpeaker()
 	}
 	return roles
 }
@@ -236,20 +235,11 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 		minutes := b.EndsAt.Sub(b.StartsAt.Time).Minutes()
 		s.DurationMinutes = &minutes
 	}
-	s.Location, s.RoomID = b.Location, v.known(metadata.Rooms, session.Value(b.Room()))
-	switch s.CompositionRole = "standalone"; {
-	case b.Target != nil:
-		s.CompositionRole = "source"
-	case len(b.Sources) > 0:
-		s.CompositionRole = "target"
-	}
+	s.Location, s.RoomID, s.CompositionRole = b.Location, v.known(metadata.Rooms, session.Value(b.Room())), b.CompositionRole()
 	s.IsPublic, s.ExternalURL, s.ClientSessionID, s.CEUCredits = b.IsPublic, b.ExternalURL, b.ClientID, b.CEUCredits
-	if b.Capacity != nil {
-		capacity := float64(*b.Capacity)
-		s.Capacity = &capacity
-	}
+	s.Capacity = number(b.Capacity)
 	if v.guests != nil {
-		s.ParticipantCount = float64(len(v.standing(b, v.isGuest)))
+		s.ParticipantCount = float64(len(b.Standing(v.at.set.Roles, v.isGuest)))
 	}
 	s.FileCount, s.Source = float64(len(b.Content)), b.Source
 }
@@ -292,6 +282,15 @@ func (v *visit) dayOf(t *wire.Time) day {
 }
 
 func (v *visit) inEvent(id string) inEvent { return inEvent{id, float64(v.at.caller.Event.ID)} }
+
+// number returns a whole number as the engine takes it; nil for none.
+func number(n *int) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
+}
 
 // optional returns a text; nil for an empty one.
 func optional(text string) *string {

@@ -47,6 +47,10 @@ type Role struct {
 	Version   int64      `json:"-"`
 }
 
+// IsSpeaker reports whether a role is the built-in role of speakers. Custom roles in place
+// of that role are roles of their own.
+func (r *Role) IsSpeaker() bool { return !r.IsCustom && r.Slug == Speaker }
+
 // Head points to the fields that every setting has.
 func (r *Role) Head() record.Head {
 	return record.Head{

@@ -154,10 +154,6 @@ func (s set) only(other set) {
 	}
 }
 
-// isSpeaker reports whether a role is the built-in role of speakers. Custom roles in place
-// of that role are roles of their own.
-func isSpeaker(r *participant.Role) bool { return !r.IsCustom && r.Slug == participant.Speaker }
-
 // Held is a role of a participant, with the sessions on which the participant has the role.
 type Held struct {
 	RoleID     *string  `json:"roleId" format:"uuid" doc:"Null while the event's participant_roles feature is off."`

@@ -44,7 +44,7 @@ func full(sessions int) (s *eventRows, ids []string) {
 
 func TestPeopleOfAFullEvent(t *testing.T) {
 	s, ids := full(1000)
-	require.ElementsMatch(t, ids, slices.Collect(s.people(store.Categories{}, isSpeaker).All()))
+	require.ElementsMatch(t, ids, slices.Collect(s.people(store.Categories{}, (*participant.Role).IsSpeaker).All()))
 	require.Zero(t, s.people(store.Categories{}, func(r *participant.Role) bool { return r.IsCustom }).Len())
 	held := s.held(ids[0], ids[1], "nobody")
 	require.Len(t, held, 2)

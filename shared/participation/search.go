@@ -76,7 +76,7 @@ func (s speakerSearch) ids(ctx context.Context) (party.IDs, error) {
 	if err := s.read(ctx); err != nil {
 		return nil, err
 	}
-	return s.people(s.categories, isSpeaker), nil
+	return s.people(s.categories, (*participant.Role).IsSpeaker), nil
 }
 
 // Participants returns a page of the contacts with a role, each with all roles, whatever the

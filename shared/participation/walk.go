@@ -98,7 +98,7 @@ func (r reader) counts(ids []string) bool {
 		return true
 	}
 	for _, id := range ids {
-		if role, known := r.asSpeaker.Standing(id); known && isSpeaker(role) {
+		if role, known := r.asSpeaker.Standing(id); known && role.IsSpeaker() {
 			return true
 		}
 	}

@@ -211,30 +211,30 @@ func (c *compiler) findItems() {
 				if c.mistake != nil {
 					return
 				}
-				c.item(operand{n.read(column.Name), column.Type, n, column}, n.Entity.Singular+"."+column.Name, q.From.At)
+				all := Item{Operand{At: q.From.At}, n.Entity.Singular + "." + column.Name}
+				c.item(operand{n.read(column.Name), column.Type, n, column}, all)
 			}
 		}
 	}
 	for _, i := range q.Items {
 		o := c.resolve(i.Operand, inSelect)
-		name := i.As
-		if name == "" {
-			name = o.name(i.Operand)
+		if i.As == "" {
+			i.As = o.name(i.Operand)
 		}
-		c.item(o, name, i.At)
+		c.item(o, i)
 	}
 }
 
-// item adds a column of the result.
-func (c *compiler) item(o operand, name string, at Position) {
+// item adds a column of the result. A count of personal data is none.
+func (c *compiler) item(o operand, i Item) {
 	if len(c.items) == maxColumns {
-		c.fail(at, fmt.Sprintf("more than %d fields", maxColumns), "the fields by their names; * means all fields of all events")
+		c.fail(i.At, fmt.Sprintf("more than %d fields", maxColumns), "the fields by their names; * means all fields of all events")
 	}
-	if slices.ContainsFunc(c.made.Results, func(r Result) bool { return r.Name == name }) {
-		c.fail(at, quote(name)+" again", "another name with AS")
+	if slices.ContainsFunc(c.made.Results, func(r Result) bool { return r.Name == i.As }) {
+		c.fail(i.At, quote(i.As)+" again", "another name with AS")
 	}
 	c.items = append(c.items, o)
-	c.made.Results = append(c.made.Results, Result{name, o.typ, o.column != nil && o.column.PII && !strings.HasPrefix(o.sql, "COUNT(")})
+	c.made.Results = append(c.made.Results, Result{i.As, o.typ, o.column != nil && o.column.PII && i.Aggregate != count})
 }
 
 // list returns the SQL of the columns of the result.

@@ -21,8 +21,11 @@ const (
 var reserved = strings.Fields("SELECT DISTINCT FROM JOIN LEFT WHERE GROUP BY HAVING ORDER ASC DESC LIMIT FIND WITH AS " +
 	"AND OR NOT IN IS NULL BETWEEN LIKE CONTAINS TRUE FALSE")
 
+// count is the aggregate that every field has.
+const count = "COUNT"
+
 // aggregates are the names of aggregates.
-var aggregates = []string{"COUNT", "SUM", "AVG", "MIN", "MAX"}
+var aggregates = []string{count, "SUM", "AVG", "MIN", "MAX"}
 
 // parser reads tokens. After the first mistake the rest is the end, so each loop ends.
 type parser struct {
@@ -241,7 +244,7 @@ func (p *parser) operand() Operand {
 	p.advance()
 	distinct := p.keyword("DISTINCT")
 	var o Operand
-	if !distinct && called == "COUNT" && p.symbol("*") {
+	if !distinct && called == count && p.symbol("*") {
 		o.Field = "*"
 	} else {
 		o = p.field()

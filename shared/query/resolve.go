@@ -52,7 +52,7 @@ func (c *compiler) byName(o Operand) Operand {
 
 // requireShown refuses a masked operand that does more than to show the masked values or to count them.
 func (c *compiler) requireShown(o Operand, in clause) {
-	shows, counts := in == inSelect && o.Aggregate == "", o.Aggregate == "COUNT" && !o.Distinct
+	shows, counts := in == inSelect && o.Aggregate == "", o.Aggregate == count && !o.Distinct
 	if !shows && !counts {
 		c.fail(o.At, quote(o.String()), "a field without personal data in "+string(in)+", which the caller sees masked; COUNT is possible")
 	}
@@ -123,7 +123,7 @@ func (c *compiler) aggregate(o operand, as Operand) operand {
 		if o.typ != Float {
 			c.fail(as.At, quote(as.String()), "a number field in "+as.Aggregate)
 		}
-	case "COUNT":
+	case count:
 		o.typ = Float
 	default:
 		if o.typ == Bool {

@@ -19,7 +19,12 @@ type Entity struct {
 	Relations []Relation
 }
 
-// Column is a field of an entity. The name of a custom field begins with "custom.".
+// CustomPrefix begins the names of custom fields.
+const CustomPrefix = custom + "."
+
+const custom = "custom"
+
+// Column is a field of an entity. The name of a custom field begins with CustomPrefix.
 type Column struct {
 	Name string
 	Type Type
@@ -113,7 +118,7 @@ func relation(a, b *Entity) (r Relation, reversed, ok bool) {
 // split returns the qualifier of a field, if there is one, and the name.
 func split(field string) (qualifier, name string) {
 	first, rest, qualified := strings.Cut(field, ".")
-	if !qualified || first == "custom" && !strings.Contains(rest, ".") {
+	if !qualified || first == custom && !strings.Contains(rest, ".") {
 		return "", field
 	}
 	return first, rest

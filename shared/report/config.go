@@ -52,7 +52,7 @@ func (c Config) check(of string) error {
 }
 
 // chart returns the chart of a widget from the answer to its query.
-func (w *Widget) chart(r insight.Reply) (c chart.Chart, err error) {
+func (w *Widget) chart(r *insight.Reply) (c chart.Chart, err error) {
 	x, err := column(r.Columns, "config.x", w.Config.X, 0)
 	if err != nil {
 		return c, err

@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 
+	"lectern/shared/auth"
 	"lectern/shared/page"
 	"lectern/shared/resource"
 	"lectern/shared/wire"
@@ -69,19 +70,24 @@ func eventOf(o resource.Owner) *int64 {
 	return &o.Event
 }
 
-// List chooses saved queries.
-type List struct {
+// ListInput chooses saved queries of an owner.
+type ListInput struct {
+	resource.At
 	Category string `query:"category" doc:"Only queries of the category."`
 	Page     int    `query:"page" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
 }
 
 // List returns a page of the saved queries of an owner.
-func (st *Store) List(ctx context.Context, o resource.Owner, l List) (*page.Of[*Query], error) {
-	return Queries.Of(st.records, o).Page(ctx, page.Query{Page: l.Page, PageSize: l.Limit}, l.keeps)
+func (st *Store) List(ctx context.Context, in *ListInput) (*page.Of[*Query], error) {
+	o, err := in.Owner(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return Queries.Of(st.records, o).Page(ctx, page.Query{Page: in.Page, PageSize: in.Limit}, in.keeps)
 }
 
 // keeps reports whether the filter keeps a saved query.
-func (l *List) keeps(q *Query) bool {
+func (l *ListInput) keeps(q *Query) bool {
 	return l.Category == "" || q.Category != nil && *q.Category == l.Category
 }

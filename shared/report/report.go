@@ -93,36 +93,65 @@ func (st *Store) valid(ctx context.Context, texts map[string]string, masked bool
 	return nil
 }
 
-// Run answers a saved query.
-func (st *Store) Run(ctx context.Context, o resource.Owner, id string, q insight.Question) (*page.Of[result.Row], error) {
-	saved, err := Queries.Of(st.records, o).Get(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	q.Query = saved.Query
-	replies, err := st.ask(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	return page.New(q.Page, replies[0].Total, replies[0].Objects()), replies[0].Err
+// RunInput names a saved query, and the wanted part of its results.
+type RunInput struct {
+	resource.In
+	Body insight.Run `required:"false"`
 }
 
-// ask answers questions about the events that the caller sees.
-func (st *Store) ask(ctx context.Context, questions ...insight.Question) ([]insight.Reply, error) {
+// Run answers a saved query.
+func (st *Store) Run(ctx context.Context, in *RunInput) (*page.Of[result.Row], error) {
+	o, err := in.Owner(auth.From(ctx))
+	if err != nil {
+		return nil, err
+	}
+	saved, err := Queries.Of(st.records, o).Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	q := in.Body.Question(saved.Query)
+	reply, err := st.ask(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return page.New(q.Page, reply.Total, reply.Objects()), nil
+}
+
+// ask answers a question about the events that the caller sees.
+func (st *Store) ask(ctx context.Context, q insight.Question) (*insight.Reply, error) {
 	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	if err != nil {
+		return nil, err
+	}
+	return scope.AskOne(ctx, q)
+}
+
+// askAll answers questions from one filling of the tables. A 400 for the events of the caller is that of each question.
+func (st *Store) askAll(ctx context.Context, questions []insight.Question) ([]insight.Reply, error) {
+	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+		return slices.Repeat([]insight.Reply{{Err: err}}, len(questions)), nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	return scope.Ask(ctx, questions...)
 }
 
+// OneInput names a dashboard or a widget.
+type OneInput struct{ resource.In }
+
 // Dashboard returns a dashboard with the data of its widgets. A query that is refused makes the error of its widget.
-func (st *Store) Dashboard(ctx context.Context, o resource.Owner, id string) (*Dashboard, error) {
-	d, err := Dashboards.Of(st.records, o).Get(ctx, id)
+func (st *Store) Dashboard(ctx context.Context, in *OneInput) (*Dashboard, error) {
+	o, err := in.Owner(auth.From(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if d.Widgets, err = WidgetsOf(st.records, o, id).List(ctx); err != nil {
+	d, err := Dashboards.Of(st.records, o).Get(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if d.Widgets, err = WidgetsOf(st.records, o, in.ID).List(ctx); err != nil {
 		return nil, err
 	}
 	var asking []*Widget
@@ -136,10 +165,8 @@ func (st *Store) Dashboard(ctx context.Context, o resource.Owner, id string) (*D
 	if len(asking) == 0 {
 		return d, nil
 	}
-	replies, err := st.ask(ctx, questions...)
-	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
-		replies = slices.Repeat([]insight.Reply{{Err: err}}, len(asking))
-	} else if err != nil {
+	replies, err := st.askAll(ctx, questions)
+	if err != nil {
 		return nil, err
 	}
 	for i, r := range replies {
@@ -183,14 +210,11 @@ func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Wid
 	}
 	q := w.question()
 	q.Page.PageSize = chart.MaxPoints
-	replies, err := st.ask(ctx, q)
-	if err == nil {
-		err = replies[0].Err
-	}
+	reply, err := st.ask(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}
-	drawn, err := w.chart(replies[0])
+	drawn, err := w.chart(reply)
 	if err != nil {
 		return nil, nil, err
 	}

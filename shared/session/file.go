@@ -1,10 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/google/uuid"
 
+	"lectern/shared/scan"
 	"lectern/shared/wire"
 )
 
@@ -75,6 +77,9 @@ func (b *Body) FileOf(bytes string) *File {
 	}
 	return nil
 }
+
+// ScanStatus returns the verdict of a scanner on the bytes, also for a file that no scanner has read.
+func (f *File) ScanStatus() string { return cmp.Or(f.Scan, string(scan.NotScanned)) }
 
 // PutFile adds a file, or replaces the file of its id.
 func (b *Body) PutFile(f File) {

@@ -197,3 +197,28 @@ func (d ParticipantDraft) withRole(role *participant.Role) entry {
 	d.InviteSentAt.IntoPointer(&e.InviteSentAt)
 	return e
 }
+
+// Standing is a participant with the role that the session shows.
+type Standing struct {
+	Participant
+	Role *participant.Role
+}
+
+// Standing returns the participants of the session that are on the event, each contact once a role: a
+// participant with the role replaces a participant with a deleted role that is shown as it.
+func (b *Body) Standing(roles *participant.Roles, onEvent func(contactID string) bool) (all []Standing) {
+	for _, p := range b.Participants {
+		role, known := roles.Standing(p.RoleID)
+		if !known || !onEvent(p.ContactID) {
+			continue
+		}
+		at := slices.IndexFunc(all, func(other Standing) bool { return other.ContactID == p.ContactID && other.Role == role })
+		switch {
+		case at < 0:
+			all = append(all, Standing{p, role})
+		case p.RoleID == role.ID:
+			all = append(slices.Delete(all, at, at+1), Standing{p, role})
+		}
+	}
+	return all
+}

@@ -43,6 +43,24 @@ const (
 	ComposedIntoSession = "composed_into_session"
 )
 
+// Roles in a composition (spec.md section 2.5).
+const (
+	Standalone = "standalone"
+	target     = "target"
+	source     = "source"
+)
+
+// CompositionRole returns the role of the session in a composition.
+func (b *Body) CompositionRole() string {
+	switch {
+	case b.Target != nil:
+		return source
+	case len(b.Sources) > 0:
+		return target
+	}
+	return Standalone
+}
+
 // LocationRoom is the only location that shows a room.
 const LocationRoom = "room"
 

@@ -3,7 +3,6 @@ package writer
 import (
 	_ "embed"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ func (d detail) schema(s *query.Schema) string {
 		if e.Doc != "" {
 			b.WriteString(cut(oneLine(e.Doc), 2*maxRemark) + "\n")
 		}
-		if names := related(s, e); len(names) > 0 {
+		if names := s.Related(e); len(names) > 0 {
 			b.WriteString("Related to: " + strings.Join(names, ", ") + "\n")
 		}
 		for _, c := range e.Columns {
@@ -78,23 +77,8 @@ func (d detail) column(e *query.Entity, c *query.Column) string {
 	return text
 }
 
-// related returns the names of the entities with a relation from or to an entity.
-func related(s *query.Schema, to *query.Entity) (names []string) {
-	for _, e := range s.Entities {
-		if leads(e, to) || leads(to, e) {
-			names = append(names, e.Name)
-		}
-	}
-	return names
-}
-
-// leads reports whether an entity has a relation to another.
-func leads(from, to *query.Entity) bool {
-	return slices.ContainsFunc(from.Relations, func(r query.Relation) bool { return r.To == to.Name })
-}
-
 // oneLine returns a text without line breaks.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // isCustom reports whether a column is a custom field.
-func isCustom(c *query.Column) bool { return strings.HasPrefix(c.Name, "custom.") }
+func isCustom(c *query.Column) bool { return strings.HasPrefix(c.Name, query.CustomPrefix) }

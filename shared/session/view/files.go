@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"strings"
 
@@ -31,9 +30,6 @@ type Content struct {
 	UpdatedAt     wire.Time `json:"updated_at"`
 	version       int64
 }
-
-// notScanned is the scan status of a file that no scanner has read.
-const notScanned = "not_scanned"
 
 // RecordID returns the file's id.
 func (c *Content) RecordID() string { return c.ID }
@@ -66,7 +62,7 @@ func (r *Request) content(b *session.Body, files []session.File) []Content {
 	for i, f := range files {
 		all[i] = Content{
 			ID: f.ID, URL: r.address + "/files/" + f.Link, Title: f.Title, Filename: f.Filename, Size: f.Size, MIMEType: f.MIMEType,
-			Type: f.Type, Label: label(f.Type), ScanStatus: cmp.Or(f.Scan, notScanned),
+			Type: f.Type, Label: label(f.Type), ScanStatus: f.ScanStatus(),
 			CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt, version: f.Version,
 		}
 		if r.Caller.Event.Features.ContentSlots {

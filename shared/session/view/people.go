@@ -12,32 +12,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// shownParticipant is a participant with the role that is shown.
-type shownParticipant struct {
-	session.Participant
-	role *participant.Role
-}
-
 // participants returns the participants of b on the event, in the order of spec.md section
-// 2.4: by role, then by order, then as stored. Each contact is there once a role: a
-// participant with the role replaces a participant with a deleted role that is shown as it.
-func (l *Loaded) participants(b *session.Body) (all []shownParticipant) {
-	for _, p := range b.Participants {
-		role, known := l.Settings.Roles.Standing(p.RoleID)
-		if !known || !l.People.OnEvent(p.ContactID) {
-			continue
-		}
-		at := slices.IndexFunc(all, func(other shownParticipant) bool { return other.ContactID == p.ContactID && other.role == role })
-		switch {
-		case at < 0:
-			all = append(all, shownParticipant{p, role})
-		case p.RoleID == role.ID:
-			all = append(slices.Delete(all, at, at+1), shownParticipant{p, role})
-		}
-	}
-	order := l.Settings.Roles.All()
-	slices.SortStableFunc(all, func(a, b shownParticipant) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.role), slices.Index(order, b.role)), cmp.Compare(a.Order, b.Order))
+// 2.4: by role, then by order, then as stored.
+func (l *Loaded) participants(b *session.Body) []session.Standing {
+	all, order := b.Standing(l.Settings.Roles, l.People.OnEvent), l.Settings.Roles.All()
+	slices.SortStableFunc(all, func(a, b session.Standing) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Role), slices.Index(order, b.Role)), cmp.Compare(a.Order, b.Order))
 	})
 	return all
 }
@@ -61,9 +41,9 @@ func (l *Loaded) showPeople(b *session.Body, core *Core, details *Details) {
 }
 
 // participant renders an entry of participants.
-func (l *Loaded) participant(p shownParticipant) Person {
+func (l *Loaded) participant(p session.Standing) Person {
 	shown := Person{contact: l.profile(p.ContactID)}
-	shown.add("participant_role", sessionRole(p.role))
+	shown.add("participant_role", sessionRole(p.Role))
 	shown.add("session_participant_id", p.ID)
 	if l.Caller.Event.Features.SpeakerAcceptance {
 		shown.add("acceptance_status", p.AcceptanceStatus)
@@ -74,17 +54,17 @@ func (l *Loaded) participant(p shownParticipant) Person {
 
 // legacy renders speakers, chairpersons or moderators: the participants whose role has the
 // core role, each contact once.
-func (l *Loaded) legacy(all []shownParticipant, core string) []Person {
+func (l *Loaded) legacy(all []session.Standing, core string) []Person {
 	people, features := []Person{}, l.Caller.Event.Features
 	seen := map[string]bool{}
 	for _, p := range all {
-		if p.role.CoreRole != core || seen[p.ContactID] {
+		if p.Role.CoreRole != core || seen[p.ContactID] {
 			continue
 		}
 		seen[p.ContactID] = true
 		shown := Person{contact: l.profile(p.ContactID), name: l.name(p.ContactID)}
 		if features.ParticipantRoles {
-			shown.add("participant_role", sessionRole(p.role))
+			shown.add("participant_role", sessionRole(p.Role))
 		}
 		if features.SpeakerAcceptance {
 			shown.add("acceptance_status", p.AcceptanceStatus)

@@ -116,13 +116,6 @@ type CustomStatus struct {
 	Name string `json:"name"`
 }
 
-// Roles in a composition (spec.md section 2.5).
-const (
-	standalone = "standalone"
-	target     = "target"
-	source     = "source"
-)
-
 // CompositionStatus is the place of a session in a composition.
 type CompositionStatus struct {
 	Role        string   `json:"role" enum:"standalone,target,source"`

@@ -130,15 +130,11 @@ func (r *Request) customStatus(b *session.Body) *CustomStatus {
 }
 
 func (r *Request) compositionStatus(b *session.Body) CompositionStatus {
-	status := CompositionStatus{Role: standalone, SourceCount: len(b.Sources)}
-	switch {
-	case b.Target != nil:
-		status.Role = source
+	status := CompositionStatus{Role: b.CompositionRole(), SourceCount: len(b.Sources)}
+	if b.Target != nil {
 		status.Target = r.partner(b.Target.SessionID)
-	case len(b.Sources) > 0:
-		status.Role = target
 	}
-	status.IsLinked = status.Role != standalone
+	status.IsLinked = status.Role != session.Standalone
 	return status
 }
 
@@ -253,7 +249,7 @@ func (l *Loaded) peopleLists(b *session.Body, detail size.Detail) (lists []strin
 
 // listsOf are the properties of a session that show these participants, with or without those of
 // its details.
-func listsOf(all []shownParticipant, details bool) (lists []string) {
+func listsOf(all []session.Standing, details bool) (lists []string) {
 	if len(all) > 0 {
 		lists = []string{"participants."}
 	}
@@ -263,7 +259,7 @@ func listsOf(all []shownParticipant, details bool) (lists []string) {
 	}{
 		{participant.Speaker, "speakers.", false}, {participant.Chairperson, "chairpersons.", true}, {participant.Moderator, "moderators.", true},
 	} {
-		holds := func(p shownParticipant) bool { return p.role.CoreRole == list.core }
+		holds := func(p session.Standing) bool { return p.Role.CoreRole == list.core }
 		if slices.ContainsFunc(all, holds) && (details || !list.details) {
 			lists = append(lists, list.name)
 		}
