@@ -31,6 +31,9 @@ const (
 	join   = "SELECT speaker.full_name, COUNT(session.id) AS sessions FROM speakers JOIN sessions " +
 		"GROUP BY speaker.full_name ORDER BY sessions DESC"
 	tracks = "SELECT track.name, COUNT(session.id) AS sessions FROM sessions JOIN tracks GROUP BY track.name ORDER BY sessions DESC"
+	status = "SELECT session.status, COUNT(session.id) AS n FROM sessions GROUP BY session.status"
+	firms  = "SELECT contact.company_name AS firm, COUNT(contact.id) AS n FROM contacts GROUP BY contact.company_name ORDER BY n DESC"
+	sizes  = "SELECT session.capacity, MIN(session.starts_at) AS first FROM sessions GROUP BY session.capacity ORDER BY session.capacity"
 )
 
 // bench is a client of an event with many sessions and as many contacts.
@@ -71,19 +74,45 @@ func startBench(t *testing.T, n int) bench {
 	return b
 }
 
-// ask runs a query n times, and returns a line with the median time, the processor time of one query in this process with its client,
-// and the units of the last answer.
+// ask runs a query n times, and returns a line about it.
 func (b bench) ask(query string, n int) string {
+	b.T.Helper()
+	return b.measure(n, func() stacktest.Answer {
+		answer := b.Call(b.T, http.StatusOK, http.MethodPost, b.EventPath("/insights/execute"), it.Object{"query": query, "obfuscatePii": false})
+		require.NotEmpty(b.T, answer.JSON(b.T)["results"])
+		return answer
+	})
+}
+
+// look asks for a dashboard n times, and returns a line about it. Each widget must have data.
+func (b bench) look(dashboard string, n int) string {
+	b.T.Helper()
+	return b.measure(n, func() stacktest.Answer {
+		answer := b.Call(b.T, http.StatusOK, http.MethodGet, b.EventPath("/dashboards/"+dashboard), nil)
+		var page struct {
+			Widgets []struct{ Data struct{ Results []it.Object } }
+		}
+		answer.Into(b.T, &page)
+		require.Len(b.T, page.Widgets, 8)
+		for _, widget := range page.Widgets {
+			require.NotEmpty(b.T, widget.Data.Results)
+		}
+		return answer
+	})
+}
+
+// measure calls n times, and returns a line with the median time, the processor time of one call in this process with its client, and
+// the units of the last answer.
+func (b bench) measure(n int, call func() stacktest.Answer) string {
 	b.T.Helper()
 	times, worked := make([]time.Duration, n), processorTime(b.T)
 	var last stacktest.Answer
 	for i := range times {
 		began := time.Now()
-		last = b.Call(b.T, http.StatusOK, http.MethodPost, b.EventPath("/insights/execute"), it.Object{"query": query, "obfuscatePii": false})
+		last = call()
 		times[i] = time.Since(began)
 	}
 	worked = (processorTime(b.T) - worked) / time.Duration(n)
-	require.NotEmpty(b.T, last.JSON(b.T)["results"])
 	slices.Sort(times)
 	fields := b.log.Fields(b.T, last.Header.Get("X-Request-Id"))
 	return fmt.Sprintf("%.1f ms, %.1f at best, %.1f of processors, %v round trips, %v calls, %v read units", times[n/2].Seconds()*1000,
@@ -101,6 +130,14 @@ func TestALargeEvent(t *testing.T) {
 		fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
 		t.Logf("%s\n\tby a new instance: %s\n\twarm: %s", q.name, fresh.ask(q.text, 1), fresh.ask(q.text, scale.Size(1, 21)))
 	}
+	var widgets []any
+	for _, q := range []string{byRow, byBody, people, tracks, join, status, firms, sizes} {
+		widgets = append(widgets, it.Object{"type": "table", "title": "A table", "query": q})
+	}
+	dashboard := b.Do(http.StatusOK, http.MethodPost, b.EventPath("/dashboards/create"), it.Object{"name": "Overview", "widgets": widgets}).ID()
+	fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
+	t.Logf("a dashboard of eight widgets\n\tby a new instance: %s\n\twarm: %s", fresh.look(dashboard, 1),
+		fresh.look(dashboard, scale.Size(1, 21)))
 }
 
 // TestMemoryAfterQueries compares the heap before and after 1,000 queries of a warm instance, beside the heap while they run.
