@@ -1,5 +1,6 @@
 // Package engine runs the statements of queries over tables in memory (docs/decisions/0052). A database is for one request, and for
-// one goroutine at a time. SQLite runs in it as WebAssembly, so its memory is a part of the heap of Go.
+// one goroutine at a time. SQLite runs in it as WebAssembly, in memory of its own: the collector of garbage does not know it, and only
+// Close gives it back.
 package engine
 
 import (
@@ -7,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -20,8 +22,8 @@ type Limits struct {
 	Bytes int64
 	// Steps bound the instructions of each statement.
 	Steps int64
-	// Result bounds the bytes of all pages together.
-	Result int64
+	// Result are the bytes that pages may still have. Databases may share it, one after the other.
+	Result *int64
 }
 
 // The errors of a database at its limits, beside that of the context.
@@ -98,8 +100,13 @@ func (d *Database) prepare(ctx context.Context) error {
 	return d.conn.SetAuthorizer(d.authorize)
 }
 
-// Close gives the memory back.
-func (d *Database) Close() error { return d.conn.Close() }
+// Close gives the memory back, also of tables that were not filled to the end. The database is closed once.
+func (d *Database) Close() error {
+	for _, s := range slices.Collect(d.conn.Stmts()) {
+		_ = s.Close() // The error is that of its last run.
+	}
+	return d.conn.Close()
+}
 
 // recover turns a panic of SQLite without memory into an error. The database is of no use after it.
 func (d *Database) recover(err *error) {

@@ -2,13 +2,13 @@ package engine_test
 
 import (
 	"context"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/querytest"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
 )
@@ -38,15 +38,15 @@ const heavy = "SELECT a.n FROM t AS a, t AS b, t AS c ORDER BY a.n + b.n + c.n"
 
 // TestLimits end a statement with an error that names the limit.
 func TestLimits(t *testing.T) {
-	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 64 << 20}
-	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000, Result: 64 << 20}).Select(t.Context(), sql(heavy), 0, 10)
+	plenty := engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: new(int64(64 << 20))}
+	_, err := numbers(t.Context(), t, 2_000, engine.Limits{Bytes: 64 << 20, Steps: 1_000_000, Result: new(int64(64 << 20))}).Select(t.Context(), sql(heavy), 0, 10)
 	require.ErrorIs(t, err, engine.ErrSteps)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err = numbers(t.Context(), t, 2_000, plenty).Select(ctx, sql(heavy), 0, 10)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
-	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40, Result: 64 << 20}
+	memory := engine.Limits{Bytes: 8 << 20, Steps: 1 << 40, Result: new(int64(64 << 20))}
 	_, err = numbers(t.Context(), t, 10_000, memory).Select(t.Context(), sql("SELECT a.text || b.n FROM t AS a, t AS b ORDER BY 1"), 0, 10)
 	require.ErrorIs(t, err, engine.ErrMemory)
 	db, err := engine.Open(t.Context(), memory)
@@ -60,42 +60,55 @@ func TestLimits(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrMemory)
 }
 
-// TestLongResults end at the bytes of all pages together.
+// TestLongResults end at the bytes of all pages together. A page that is refused counts nothing.
 func TestLongResults(t *testing.T) {
-	db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 10_000})
-	_, err := db.Select(t.Context(), sql("SELECT text FROM t"), 0, 200)
-	require.ErrorIs(t, err, engine.ErrResult)
-	db = numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: 10_000})
+	db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: new(int64(10_000))})
 	for range 5 {
+		_, err := db.Select(t.Context(), sql("SELECT text FROM t"), 0, 200)
+		require.ErrorIs(t, err, engine.ErrResult)
 		page, err := db.Select(t.Context(), sql("SELECT text FROM t"), 50, 10)
 		require.NoError(t, err)
 		require.Equal(t, 100, page.Total)
 	}
-	_, err = db.Select(t.Context(), sql("SELECT text FROM t"), 0, 60)
+	_, err := db.Select(t.Context(), sql("SELECT text FROM t"), 0, 60)
 	require.ErrorIs(t, err, engine.ErrResult)
 }
 
-// TestTheMemoryComesBack after many databases, also of those that had too little.
+// TestManyRows take steps of the statement, and none for each row.
+func TestManyRows(t *testing.T) {
+	db := numbers(t.Context(), t, 1_000, engine.Limits{Bytes: 64 << 20, Steps: 20_000_000, Result: new(int64(64 << 20))})
+	page, err := db.Select(t.Context(), sql("SELECT a.n FROM t AS a, t AS b"), 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1_000_000, page.Total)
+}
+
+// TestTheMemoryComesBack after many databases: those of statements with too little memory, and those whose filling was not ended.
 func TestTheMemoryComesBack(t *testing.T) {
-	heap := func() uint64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
+	limits := engine.Limits{Bytes: 8 << 20, Steps: 1 << 30, Result: new(int64(64 << 20))}
 	use := func() {
-		db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 1 << 20, Steps: 1 << 30, Result: 64 << 20})
+		db := numbers(t.Context(), t, 1_000, limits)
 		_, err := db.Select(t.Context(), sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
+		require.ErrorIs(t, err, engine.ErrMemory)
+		require.NoError(t, db.Close())
+
+		db, err = engine.Open(t.Context(), limits)
+		require.NoError(t, err)
+		table, err := db.Create("t", []string{"text"})
+		require.NoError(t, err)
+		_, err = db.CreatePairs("t t")
+		require.NoError(t, err)
+		for i := int64(0); err == nil; i++ {
+			err = table.Insert(i, strings.Repeat("x", 1<<20))
+		}
 		require.ErrorIs(t, err, engine.ErrMemory)
 		require.NoError(t, db.Close())
 	}
 	use()
-	before := heap()
-	for range 100 {
+	before := querytest.Resident()
+	for range 50 {
 		use()
 	}
-	require.Less(t, heap(), before+(20<<20))
+	require.Less(t, querytest.Resident(), before+100)
 }
 
 // TestOnlySelectsOfTables: a statement that reads or does anything else is refused by the authorizer, should one ever get so far.

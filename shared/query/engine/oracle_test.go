@@ -16,7 +16,7 @@ import (
 )
 
 // limits are those of a request.
-var limits = engine.Limits{Bytes: 64 << 20, Steps: 100_000_000, Result: 64 << 20}
+var limits = engine.Limits{Bytes: 64 << 20, Steps: 100_000_000, Result: new(int64(64 << 20))}
 
 // fill returns a database with the tables that a statement needs, without the records that its filters do not allow, and how many these
 // are. The caller closes the database: many queries leave no room for those of all.
