@@ -31,6 +31,7 @@ const (
 		` "query": "SELECT COUNT(session.id) AS n FROM sessions", "config": {"field": "n"}}]}`
 	aboutGet = "Returns a dashboard with its widgets. `data.results` has the first 100 results of a widget's query, " +
 		"with masked personal data. A query without an answer has its message in `data.error`, and the other widgets have their data. " +
+		"So has a query whose results would make the answer longer than 5 MB. " +
 		"For example, a widget:\n\n```json\n" +
 		`{"id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "dashboard_id": "3b0c6a52-6a3e-4a52-8d5a-0f6a3d0c2e7f", "type": "number",` +
 		` "title": "Sessions", "order": 1, "config": {"field": "n"}, "query": "SELECT COUNT(session.id) AS n FROM sessions",` +
@@ -43,9 +44,10 @@ const (
 		`{"type": "chart", "title": "Sessions by track", "config": {"chart_type": "bar", "x": "track", "y": "n"},` +
 		` "query": "SELECT track.name AS track, COUNT(session.id) AS n FROM sessions JOIN tracks GROUP BY track.name"}` + "\n```"
 	aboutUpdate = resource.Updates + " `type` cannot change. For example:\n\n```json\n" + `{"title": "Talks by track"}` + "\n```"
-	aboutChart  = "An extension of this service. Draws the chart of a widget as a picture, from the first 100 results of its query. " +
-		"A widget of another type is a 400 that names `type`, a widget without a query or with a query that fails a 400 that names `query`, " +
-		"and a column that the query does not have a 400 that names `config.x` or `config.y`. " +
+	aboutChart  = "An extension of this service. Draws the chart of a widget as a picture, from all results of its query. " +
+		"A widget of another type is a 400 that names `type`. A widget without a query, with a query that fails, or with more than 10,000 " +
+		"results is a 400 that names `query`. " +
+		"A column that the query does not have is a 400 that names `config.x` or `config.y`. " +
 		"A column `y` with other values than numbers is a 400 that names `config.y`. " +
 		"Send an `Accept` header such as `*/*`: without one, the gateway answers the picture in base64."
 )

@@ -36,7 +36,7 @@ type Wish struct {
 
 // Written is a query with an explanation.
 type Written struct {
-	Query       string `json:"query" doc:"The query, which the caller may run."`
+	Query       string `json:"query" doc:"The query, which the caller may run. If it compares personal data, send obfuscatePii as false."`
 	Explanation string `json:"explanation" doc:"What the query shows, in the words of the model."`
 }
 
@@ -73,7 +73,7 @@ func (s *service) writeAbout(ctx context.Context, events []int64, w Wish) (*Writ
 	}
 	made, err := s.writer.Write(ctx, writer.Request{
 		Prompt: w.Prompt, Conversation: w.Conversation, Schema: scope.Schema(),
-		Check: func(text string) error { return scope.Check("query", insight.Question{Query: text}) },
+		Check: func(text string) error { return scope.Check("query", insight.Question{Query: text, Unmasked: true}) },
 	})
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type Env struct {
 	// SearchUnits limits the read units that an organization's requests to routes without
 	// Limit may use in a minute, in one process; 0 sets no limit.
 	SearchUnits int64
-	// MostRecords lowers the caps on records of a kind (packages caps and resource), for
+	// MostRecords lowers the caps on records of a kind (packages caps and resource), and on those that a query reads, for
 	// tests; 0 leaves the caps as they are.
 	MostRecords int64
 	// Keys seals and opens small secrets with the keys of the region.

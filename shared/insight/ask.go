@@ -1,6 +1,7 @@
 package insight
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -42,12 +43,13 @@ func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error)
 	if len(all) == 0 {
 		return replies, nil
 	}
-	left, err := s.answer(ctx, all, mostResult)
+	bytes := int64(mostResult)
+	left, err := s.answer(ctx, all, &bytes)
 	for _, a := range left {
 		if err != nil {
 			break
 		}
-		_, err = s.answer(ctx, []*asked{a}, mostResult/int64(len(left)))
+		_, err = s.answer(ctx, []*asked{a}, &bytes)
 	}
 	return replies, err
 }
@@ -64,19 +66,19 @@ func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
 	return &replies[0], nil
 }
 
-// answer fills tables and answers questions, with results of so many bytes. It returns the questions that are left when the memory
-// ends: each is to be tried alone.
-func (s *Scope) answer(ctx context.Context, all []*asked, bytes int64) (left []*asked, err error) {
+// answer fills tables and answers questions, with results of so many bytes, which it takes off. It returns the questions that are left
+// when the memory or the time of the filling ends: each is to be tried alone.
+func (s *Scope) answer(ctx context.Context, all []*asked, bytes *int64) (left []*asked, err error) {
 	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps, Result: bytes})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		defer func() { err = cmp.Or(err, db.Close()) }()
+		err = s.fill(ctx, db, all)
 	}
-	defer db.Close()
-	if err := s.fill(ctx, db, all); err != nil {
+	if err = timely(ctx, err); err != nil {
 		if len(all) > 1 && isRefusal(invalid("query", err)) {
 			return all, nil
 		}
-		return nil, all[0].refuse(timely(ctx, err))
+		return nil, all[0].refuse(err)
 	}
 	for i, a := range all {
 		err := a.run(ctx, db)

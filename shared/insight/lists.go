@@ -32,6 +32,11 @@ func (v *visit) readFiles(ctx context.Context, w *wanted) error {
 	if err != nil {
 		return err
 	}
+	if w.needs("assigned_participant_id") || w.refers[contacts] {
+		if err := v.loadGuests(ctx); err != nil {
+			return err
+		}
+	}
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
 		for _, f := range b.Content {
 			if err := v.putFile(w, b, f); err != nil {
@@ -42,7 +47,7 @@ func (v *visit) readFiles(ctx context.Context, w *wanted) error {
 	})
 }
 
-// putFile adds a file of a session. The contact of a file is shown as long as the contact is on the session.
+// putFile adds a file of a session. The contact of a file is shown as long as the contact is on the session and on the event.
 func (v *visit) putFile(w *wanted, b *session.Body, f session.File) error {
 	s := &fileShape{
 		inEvent: v.inEvent(f.ID), SessionID: b.ID, Title: f.Title, Filename: f.Filename, Size: float64(f.Size), MIMEType: f.MIMEType,
@@ -52,7 +57,7 @@ func (v *visit) putFile(w *wanted, b *session.Body, f session.File) error {
 		s.ContentSlotID = f.SlotID
 	}
 	var to []string
-	if f.AssignedTo != nil && b.HasContact(*f.AssignedTo) {
+	if f.AssignedTo != nil && b.HasContact(*f.AssignedTo) && v.isGuest(*f.AssignedTo) {
 		s.AssignedID, to = f.AssignedTo, []string{*f.AssignedTo}
 	}
 	return v.put(w, row{id: f.ID, shape: s}, map[string][]string{contacts: to})

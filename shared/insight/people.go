@@ -27,13 +27,14 @@ func (s idSet) All() iter.Seq[string] { return maps.Keys(s) }
 // of returns the set, as party.Query asks for it.
 func (s idSet) of(context.Context) (party.IDs, error) { return s, nil }
 
-// loadPeople reads the contacts that the tables need: all of the event, or those on sessions, or the speakers alone.
+// loadPeople reads the contacts that the tables need: all of the event, or those on sessions, or the speakers alone. A caller without
+// read:contacts sees those on sessions.
 func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 	if v.people != nil {
 		return nil
 	}
-	q := party.Query{Role: contact.Role, Page: page.Query{Page: 1, PageSize: MostRows + 1}}
-	if v.tables[contacts] == nil {
+	q := party.Query{Role: contact.Role, Page: page.Query{Page: 1, PageSize: v.store.most + 1}}
+	if v.tables[contacts] == nil || !v.readsContacts() {
 		roles, err := v.neededRoles(ctx)
 		if err != nil {
 			return err
@@ -46,10 +47,10 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 	if err != nil {
 		return err
 	}
-	if all := v.tables[contacts]; total > MostRows && all != nil {
-		return all.tooMany()
-	} else if total > MostRows {
-		return w.tooMany()
+	if all := v.tables[contacts]; total > v.store.most && all != nil {
+		return v.tooMany(all)
+	} else if total > v.store.most {
+		return v.tooMany(w)
 	}
 	v.people, v.order = make(map[string]party.Party, len(found)), found
 	for _, p := range found {
@@ -58,9 +59,9 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 	return nil
 }
 
-// neededRoles returns the roles of the contacts that the tables need without those of all contacts: nil for all roles.
+// neededRoles returns the roles on sessions of the contacts that the tables need: nil for all roles.
 func (v *visit) neededRoles(ctx context.Context) ([]bool, error) {
-	if _, err := v.sessionRows(ctx); err != nil || v.tables[participants] != nil {
+	if _, err := v.sessionRows(ctx); err != nil || v.tables[participants] != nil || v.tables[contacts] != nil {
 		return nil, err
 	}
 	return v.speakerRoles(), nil
@@ -115,9 +116,9 @@ func (v *visit) personRow(p party.Party) row {
 	}
 }
 
-// readAccounts reads the sponsors or the exhibitors.
+// readAccounts reads the sponsors or the exhibitors. A caller without read:contacts does not see which contacts they have.
 func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
-	q := party.Query{Role: w.Singular, Page: page.Query{Page: 1, PageSize: MostRows + 1}}
+	q := party.Query{Role: w.Singular, Page: page.Query{Page: 1, PageSize: v.store.most + 1}}
 	if only := w.onlyIDs(); only != nil {
 		q.OnlyIDs = only.of
 	}
@@ -125,14 +126,16 @@ func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
 	if err != nil {
 		return err
 	}
-	if total > MostRows {
-		return w.tooMany()
+	if total > v.store.most {
+		return v.tooMany(w)
 	}
 	for _, p := range found {
 		shape := v.partyShape(p, account.Kind.FriendlyID(p.Body))
 		var related []string
 		for _, r := range p.Association.Relations {
-			related = append(related, r.ContactID)
+			if v.readsContacts() {
+				related = append(related, r.ContactID)
+			}
 		}
 		made := row{id: p.ID, shape: &shape, standard: p.Values, custom: p.Custom()}
 		if err := v.put(w, made, map[string][]string{contacts: related}); err != nil {

@@ -36,8 +36,8 @@ func (v *visit) standingRows(ctx context.Context, w *wanted) (rows []*session.Ro
 			rows = append(rows, r)
 		}
 	}
-	if w.sessions += len(rows); w.sessions > MostRows {
-		return nil, apierr.Invalid("query", "The query reads the %s of more than %d sessions. Name fewer events.", w.Name, MostRows)
+	if w.sessions += len(rows); w.sessions > v.store.most {
+		return nil, apierr.Invalid("query", "The query reads the %s of more than %d sessions. Name fewer events.", w.Name, v.store.most)
 	}
 	return rows, nil
 }
@@ -67,14 +67,16 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 			rows = append(rows, r)
 		}
 	}
-	if w.rows+int64(len(rows)) > MostRows {
-		return w.tooMany()
+	if w.rows+int64(len(rows)) > int64(v.store.most) {
+		return v.tooMany(w)
 	}
 	if w.refers[sponsors] || w.refers[exhibitors] {
 		w.detail = max(w.detail, ofBody)
 	}
-	if err := v.loadGuests(ctx, w); err != nil {
-		return err
+	if w.needs("participant_count") {
+		if err := v.loadGuests(ctx); err != nil {
+			return err
+		}
 	}
 	if w.detail == ofRow {
 		for _, r := range rows {
@@ -244,20 +246,20 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 	s.FileCount, s.Source = float64(len(b.Content)), b.Source
 }
 
-// participantCount is the column that needs the contacts of the event.
-const participantCount = "participant_count"
-
-// loadGuests reads the rows of the contacts if the table needs the number of participants.
-func (v *visit) loadGuests(ctx context.Context, w *wanted) (err error) {
-	if w.needs(participantCount) && v.guests == nil {
+// loadGuests reads the rows of the contacts, once.
+func (v *visit) loadGuests(ctx context.Context) (err error) {
+	if v.guests == nil {
 		contacts, c := v.store.Sessions.Parties.Contacts.Store, v.at.caller
 		v.guests, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))
 	}
 	return err
 }
 
-// isGuest reports whether a contact is on the event.
+// isGuest reports whether a contact is on the event. Without rows of contacts nobody is.
 func (v *visit) isGuest(contactID string) bool {
+	if v.guests == nil {
+		return false
+	}
 	a, ok := v.guests.Get(contactID)
 	return ok && a.Holds(contact.Role)
 }

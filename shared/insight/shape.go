@@ -196,13 +196,15 @@ func fromMillis(at int64) wire.Time { return wire.At(time.UnixMilli(at)) }
 // hidden stands for personal data that is no address and no number.
 const hidden = "***"
 
-// mask returns personal data as a caller sees it who must not see the data: an e-mail address as j***@a***.com, a phone number as
-// ***-***-4567, and anything else as ***. No value stays no value.
-func mask(value any) any {
+// mask returns personal data as a caller sees it who must not see the data: of texts an e-mail address as j***@a***.com and a phone
+// number as ***-***-4567, and anything else as ***. No value stays no value.
+func mask(value any, of query.Type) any {
 	text, _ := value.(string)
 	switch parts := address.FindStringSubmatch(text); {
 	case value == nil:
 		return nil
+	case of != query.String:
+		return hidden
 	case parts != nil:
 		return parts[1] + hidden + "@" + parts[2] + hidden + parts[3]
 	case isPhone(text):

@@ -56,7 +56,7 @@ type visit struct {
 	view   *catalogue.View[session.Row]
 	people map[string]party.Party
 	order  []party.Party
-	// guests has the rows of all contacts of the event, if a table needs the number of participants.
+	// guests has the rows of all contacts of the event, if a table needs them.
 	guests *catalogue.View[party.AssociationRow]
 }
 
@@ -113,15 +113,15 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 			return nil
 		}
 	}
-	if w.rows == MostRows {
-		return w.tooMany()
+	if w.rows == int64(v.store.most) {
+		return v.tooMany(w)
 	}
 	values := make([]any, 1, 1+len(w.columns))
 	values[0] = w.rows
 	for _, c := range w.columns {
 		one := v.valueOf(w, c, &r)
 		if v.masked && c.PII {
-			one = mask(one)
+			one = mask(one, c.Type)
 		}
 		values = append(values, one)
 	}
@@ -135,10 +135,10 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 	return w.table.Insert(values...)
 }
 
-// tooMany returns the 400 of a query that reads too many records.
-func (w *wanted) tooMany() error {
+// tooMany returns the 400 of a query that reads too many records of an entity.
+func (f *filling) tooMany(w *wanted) error {
 	return apierr.Invalid("query", "The query reads more than %d %s. Name fewer events, or add conditions that every row must meet to WHERE, "+
-		"for example on %s.id.", MostRows, w.Name, w.Singular)
+		"for example on %s.id.", f.store.most, w.Name, w.Singular)
 }
 
 // needs reports whether the table, or a filter of it, needs a column.

@@ -19,6 +19,7 @@ import (
 	"lectern/shared/insight/result"
 	"lectern/shared/page"
 	"lectern/shared/resource"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -169,8 +170,11 @@ func (st *Store) Dashboard(ctx context.Context, in *OneInput) (*Dashboard, error
 	if err != nil {
 		return nil, err
 	}
+	space := size.NewSpace(ctx)
 	for i, r := range replies {
-		asking[i].Data.show(r)
+		if err := asking[i].Data.show(r, &space); err != nil {
+			return nil, err
+		}
 	}
 	return d, nil
 }
@@ -183,14 +187,24 @@ func (w *Widget) question() insight.Question {
 	return insight.Question{Query: *w.Query, Page: firstPage}
 }
 
-// show sets the results or the error of a reply.
-func (d *Data) show(r insight.Reply) {
-	if r.Err == nil {
-		d.Results = r.Objects()
-		return
+// show sets the results or the error of a reply. Results that are longer than the space in the answer are an error, too.
+func (d *Data) show(r insight.Reply, space *size.Space) error {
+	if r.Err != nil {
+		d.Error = new(r.Err.Error())
+		return nil
 	}
-	message := r.Err.Error()
-	d.Error = &message
+	results := r.Objects()
+	text, err := wire.Encode(results)
+	if err != nil {
+		return err
+	}
+	if !space.Fits(text) {
+		d.Error = new("The results of the widgets are longer than an answer may be. Name fewer fields, or add LIMIT to the query.")
+		return nil
+	}
+	space.Take(text)
+	d.Results = results
+	return nil
 }
 
 // Picture returns the chart of a widget as SVG.
@@ -209,10 +223,14 @@ func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Wid
 		return nil, nil, apierr.Invalid("query", "The widget has no query.")
 	}
 	q := w.question()
-	q.Page.PageSize = chart.MaxPoints
+	q.Page.PageSize = result.MostRows
 	reply, err := st.ask(ctx, q)
 	if err != nil {
 		return nil, nil, err
+	}
+	if reply.Total > result.MostRows {
+		return nil, nil, apierr.Invalid("query", "The query has %d results, and a chart shows at most %d. Add GROUP BY or LIMIT to the query.",
+			reply.Total, result.MostRows)
 	}
 	drawn, err := w.chart(reply)
 	if err != nil {

@@ -83,7 +83,7 @@ func WidgetsOf(s resource.Store, o resource.Owner, dashboard string) Collection 
 // Collection is the widgets of a dashboard.
 type Collection = resource.Collection[Widget, *Widget, WidgetDraft]
 
-// shared is how many characters the id of a widget has in common with the id of its dashboard: 64 bits.
+// shared is how many characters the id of a widget has in common with the id of its dashboard: 60 random bits.
 const shared = len("00000000-0000-0000")
 
 // widgetID returns a random id that begins as the id of the dashboard, so that a path without the dashboard finds the widget.

@@ -16,14 +16,15 @@ type Object struct {
 	err  error
 }
 
-// Add adds a property. The name must not need escapes. A value that cannot be encoded makes
-// MarshalJSON fail.
+// Add adds a property. A value that cannot be encoded makes MarshalJSON fail.
 func (o *Object) Add(name string, value any) {
 	separator := byte(',')
 	if len(o.text) == 0 {
 		separator = '{'
 	}
-	o.text = append(append(append(o.text, separator, '"'), name...), '"', ':')
+	o.text = append(o.text, separator)
+	o.add(name, name)
+	o.text = append(o.text, ':')
 	o.add(name, value)
 }
 

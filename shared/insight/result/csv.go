@@ -7,7 +7,7 @@ import (
 )
 
 // CSV returns a table as CSV (RFC 4180) with the names of the columns in the first line. A text that a spreadsheet would run as a
-// formula begins with an apostrophe.
+// formula begins with an apostrophe. A line with one empty text is "", since readers pass over empty lines.
 func (t Table) CSV() ([]byte, error) {
 	var out bytes.Buffer
 	w := csv.NewWriter(&out)
@@ -24,6 +24,11 @@ func (t Table) CSV() ([]byte, error) {
 			if line[i] = Text(v); isText(v) {
 				line[i] = plain(line[i])
 			}
+		}
+		if len(line) == 1 && line[0] == "" {
+			w.Flush()
+			out.WriteString("\"\"\r\n")
+			continue
 		}
 		if err := w.Write(line); err != nil {
 			return nil, err

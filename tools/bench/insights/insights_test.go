@@ -134,7 +134,7 @@ func TestALargeEvent(t *testing.T) {
 	for _, q := range []string{byRow, byBody, people, tracks, join, status, firms, sizes} {
 		widgets = append(widgets, it.Object{"type": "table", "title": "A table", "query": q})
 	}
-	dashboard := b.Do(http.StatusOK, http.MethodPost, b.EventPath("/dashboards/create"), it.Object{"name": "Overview", "widgets": widgets}).ID()
+	dashboard := b.Do(http.StatusOK, http.MethodPost, "/dashboards/create", it.Object{"name": "Overview", "widgets": widgets}).ID()
 	fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
 	t.Logf("a dashboard of eight widgets\n\tby a new instance: %s\n\twarm: %s", fresh.look(dashboard, 1),
 		fresh.look(dashboard, scale.Size(1, 21)))

@@ -193,7 +193,8 @@ func TestPages(t *testing.T) {
 // TestPersonalData is masked by default, for tokens that mask it, and for callers without read:contacts.
 func TestPersonalData(t *testing.T) {
 	a := newAsker(t)
-	a.NewContact("dora@mail.example.com", object{"phone_mobile": "+1 555 123 4567", "gender": "female", "first_name": "Dora"})
+	dora := a.NewContact("dora@mail.example.com", object{"phone_mobile": "+1 555 123 4567", "gender": "female", "first_name": "Dora"}).ID()
+	a.Create(200, object{"title": "Dora's", "participants": []any{object{"contact_id": dora, "core_role": "moderator"}}})
 	const query = "SELECT contact.email, contact.phone_mobile, contact.gender, contact.first_name FROM contacts WHERE contact.first_name = 'Dora'"
 	plain := object{"contact.email": "dora@mail.example.com", "contact.phone_mobile": "+1 555 123 4567", "contact.gender": "female", "contact.first_name": "Dora"}
 	masked := object{"contact.email": "d***@m***.com", "contact.phone_mobile": "***-***-4567", "contact.gender": "***", "contact.first_name": "Dora"}
@@ -270,6 +271,13 @@ func TestArrangements(t *testing.T) {
 	} {
 		a.across(400, query, wrong)
 	}
+	for _, title := range []string{`Say "hi"`, `a":1,"b`, "back\\slash", "<b>&amp;", "日本"} {
+		made := a.Create(200, object{"title": title})
+		row := it.Entity(a.across(200, query, object{"pivot": object{"row": "session.status", "column": "session.title"}}).JSON(t))["results"].([]any)[0].(map[string]any)
+		require.Contains(t, row, title)
+		require.Len(t, row, 4, "the status and three titles")
+		a.Delete(200, made.ID())
+	}
 	const private = "SELECT contact.email, contact.company_name FROM contacts"
 	for _, wrong := range []object{
 		{"sortBy": "contact.email"}, {"groupBy": "contact.email"}, {"pivot": object{"row": "contact.email", "column": "contact.company_name"}},
@@ -287,6 +295,8 @@ func TestCSV(t *testing.T) {
 	got := a.across(200, "SELECT session.title, session.capacity FROM sessions ORDER BY session.title", object{"format": "csv"})
 	require.Equal(t, "text/csv; charset=utf-8", got.Header.Get("Content-Type"))
 	require.Equal(t, "session.title,session.capacity\r\n\"'=HYPERLINK(\"\"https://example.org\"\")\",3\r\nAlpha,\r\nBeta,\r\n", string(got.Body))
+	got = a.across(200, "SELECT session.capacity FROM sessions ORDER BY session.title", object{"format": "csv"})
+	require.Equal(t, "session.capacity\r\n3\r\n\"\"\r\n\"\"\r\n", string(got.Body), "a reader passes over an empty line")
 }
 
 // TestSuggestionsRun as they are, as do the examples of the schema.

@@ -1,0 +1,130 @@
+package insights_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"lectern/functions/insights"
+	"lectern/localstack/test/it"
+	"lectern/localstack/test/querytest"
+	"lectern/shared/api"
+)
+
+// reading returns the asker of a service whose queries read few records.
+func (a *asker) reading(records int64) *asker {
+	served := a.ServeGroup(insights.Group, func(env *api.Env) { env.MostRecords = records })
+	return &asker{&it.Programme{People: &it.People{Client: served, IDs: a.IDs}}}
+}
+
+// TestTooManyRecords are a 400 that names the entity. Conditions that leave out records help, where the entity has them.
+func TestTooManyRecords(t *testing.T) {
+	a := newAsker(t)
+	a.Do(200, http.MethodPost, "/sponsors/create", object{"name": "Bolt"})
+	a.AddContact("Dan")
+	one, two := a.reading(1), a.reading(2)
+	refuses := func(by *asker, what, query string) {
+		t.Helper()
+		refused := by.answer(400, query)
+		it.RequireInvalid(t, refused, "query")
+		require.Contains(t, refused.Text("message"), what, query)
+	}
+	refuses(one, "more than 1 sessions", "FIND Session")
+	refuses(one, "more than 1 sessions", "SELECT session.title FROM sessions WHERE session.capacity = 80")
+	refuses(one, "more than 1 speakers", "SELECT speaker.id FROM speakers")
+	refuses(one, "more than 1 sponsors", "SELECT sponsor.id FROM sponsors")
+	refuses(one, "more than 1 tracks", "SELECT track.id FROM tracks")
+	refuses(two, "the participants of more than 2 sessions", "SELECT participant.id FROM participants WHERE participant.core_role = 'speaker'")
+	refuses(two, "the files of more than 2 sessions", "SELECT file.id FROM files")
+	refuses(two, "more than 2 contacts", "SELECT contact.id FROM contacts WHERE contact.first_name = 'Ann'")
+	require.Len(t, one.column("SELECT session.title FROM sessions WHERE session.status = 'accepted'"), 1)
+	require.Len(t, one.column("SELECT track.name FROM tracks WHERE track.name = 'Web'"), 1)
+	require.Len(t, one.column("SELECT sponsor.id FROM sponsors WHERE sponsor.id = '"+a.column("SELECT sponsor.id FROM sponsors")[0].(string)+"'"), 1)
+	require.Len(t, two.column("SELECT contact.first_name FROM contacts WHERE contact.id = '"+a.IDs["Ann"]+"'"), 1)
+	require.Len(t, two.ask("FIND Session"), 2)
+
+	other := &asker{it.ProgrammeOf(a.InNewEvent())}
+	other.Create(200, object{"title": "Elsewhere"})
+	refused := it.Entity(two.across(400, "SELECT session.title FROM sessions").JSON(t))
+	require.Contains(t, refused.Text("message"), "more than 2 sessions")
+	two.across(200, "SELECT session.title FROM sessions", object{"eventId": a.Event})
+}
+
+// TestRefusedReadsLeaveNoMemory: tables that were not filled to the end are given back.
+func TestRefusedReadsLeaveNoMemory(t *testing.T) {
+	a := newAsker(t)
+	a.Inside(t, "reads the memory of the process")
+	one := a.reading(1)
+	run := func(n int) {
+		for range n {
+			one.answer(400, "SELECT session.title, tag.name, speaker.email FROM sessions JOIN tags JOIN speakers")
+		}
+	}
+	run(10)
+	before := querytest.Resident()
+	run(400)
+	require.Eventually(t, func() bool { return querytest.Resident() < before+400 }, time.Minute, time.Second, "each has a MB or more")
+}
+
+// TestTheTimeOfAQuery ends after five seconds.
+func TestTheTimeOfAQuery(t *testing.T) {
+	a := newAsker(t)
+	for range 24 {
+		a.Create(200, object{"title": "Long", "description": strings.Repeat("x", 64<<10-1)})
+	}
+	slow := "session.description LIKE '%" + strings.Repeat("x", 4_800) + "y'"
+	began := time.Now()
+	refused := a.answer(400, "SELECT session.title FROM sessions WHERE "+slow+" OR "+strings.Replace(slow, "y'", "z'", 1))
+	require.Contains(t, refused.Text("message"), "at most 5 seconds")
+	require.Greater(t, time.Since(began), 5*time.Second)
+}
+
+// TestTheTimeOfADashboard: if the reading of records takes too long, each widget says so. None shows an answer without rows.
+func TestTheTimeOfADashboard(t *testing.T) {
+	d, door := it.StartBehindGate(t)
+	for range 16 {
+		d.InNewEvent().NewSessions("Alpha")
+	}
+	widget := object{"type": "table", "query": "SELECT session.capacity FROM sessions"}
+	all := object{"name": "All", "widgets": []any{widget, widget, widget}}
+	board := it.Entity(d.Call(t, 200, http.MethodPost, "/v1/dashboards/create", all).JSON(t)).ID()
+	fresh := d.Instance(t)
+	sleepy := func(keys string) {
+		if strings.Contains(keys, "#S#") {
+			time.Sleep(1500 * time.Millisecond)
+		}
+	}
+	door.Batched.Store(&sleepy)
+	for _, shown := range it.Entity(fresh.Call(t, 200, http.MethodGet, "/v1/dashboards/"+board, nil).JSON(t)).List("widgets") {
+		require.Equal(t, []any{}, shown.At("data.results"))
+		require.Contains(t, shown.At("data.error"), "20 with the reading of the records")
+	}
+}
+
+// TestLongDashboards show as many results as an answer has space for.
+func TestLongDashboards(t *testing.T) {
+	a := newAsker(t)
+	for range 8 {
+		a.Create(200, object{"title": "Long", "description": strings.Repeat("x", 64<<10-1)})
+	}
+	var widgets []any
+	for range 12 {
+		widgets = append(widgets, object{"type": "table", "query": "SELECT session.description FROM sessions"})
+	}
+	widgets = append(widgets, object{"type": "number", "query": "SELECT COUNT(session.id) AS n FROM sessions"})
+	board := a.Do(200, http.MethodPost, "/dashboards/create", object{"name": "All", "widgets": widgets}).ID()
+	shown := a.Do(200, http.MethodGet, "/dashboards/"+board, nil).List("widgets")
+	for i, widget := range shown {
+		if i >= 9 && i < 12 {
+			require.Equal(t, []any{}, widget.At("data.results"))
+			require.Contains(t, widget.At("data.error"), "longer than an answer may be")
+			continue
+		}
+		require.Nil(t, widget.At("data.error"), fmt.Sprint(i))
+		require.NotEmpty(t, widget.At("data.results"))
+	}
+}
