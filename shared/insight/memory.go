@@ -23,6 +23,21 @@ type memory struct {
 // shortened are sessions by id. Requests share them, so they never change.
 type shortened map[string]*session.Body
 
+// shelf has the sessions that a request has read, as far as the memory could keep them.
+type shelf struct {
+	all   shortened
+	bytes int64
+}
+
+// add adds a session without its long texts.
+func (s *shelf) add(b *session.Body) {
+	if s.bytes < maxMemory {
+		short := shorten(b)
+		s.all[b.ID] = short
+		s.bytes += sizeOf(short)
+	}
+}
+
 func newMemory(api.Env) *memory { return &memory{lru.New[catalogue.Source, shortened](maxMemory)} }
 
 // keep adds sessions of an event to those that are there, without those that are deleted now.
@@ -39,12 +54,18 @@ func (m *memory) keep(src catalogue.Source, now *catalogue.View[session.Row], kn
 		}
 	}
 	for _, b := range all {
-		bytes += int64(800 + 200*len(b.Participants) + 300*len(b.Content) + 50*len(b.TagIDs))
-		for _, v := range b.CustomFields {
-			bytes += int64(100 + bytesOf(v.V))
-		}
+		bytes += sizeOf(b)
 	}
 	m.events.Put(src, all, bytes)
+}
+
+// sizeOf estimates the memory of a session without long texts, in bytes.
+func sizeOf(b *session.Body) int64 {
+	bytes := 800 + 200*len(b.Participants) + 300*len(b.Content) + 50*len(b.TagIDs)
+	for _, v := range b.CustomFields {
+		bytes += 100 + bytesOf(v.V)
+	}
+	return int64(bytes)
 }
 
 // bytesOf estimates the memory of the value of a custom field.

@@ -112,8 +112,8 @@ func (v *visit) mayKeep(w *wanted, r *session.Row) bool {
 func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, do func(*session.Row, *session.Body) error) error {
 	src := v.store.Sessions.Source(v.at.caller)
 	before, _ := v.store.memory.events.Get(src)
-	known, read := before, shortened{}
-	defer func() { v.store.memory.keep(src, v.view, before, read) }() // Also what was read before an error: the next request reads the rest.
+	known, read := before, &shelf{all: shortened{}}
+	defer func() { v.store.memory.keep(src, v.view, before, read.all) }() // Also what was read before an error: the next request reads the rest.
 	if whole {
 		known = nil
 	}
@@ -139,8 +139,8 @@ func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, d
 }
 
 // bodies returns the sessions of rows: from known if the version is that of the row, and the others from the catalogue. It adds these
-// to read without their long texts. A session that is purged is nil.
-func (v *visit) bodies(ctx context.Context, rows []*session.Row, known, read shortened) ([]*session.Body, error) {
+// to read. A session that is purged is nil.
+func (v *visit) bodies(ctx context.Context, rows []*session.Row, known shortened, read *shelf) ([]*session.Body, error) {
 	bodies := make([]*session.Body, len(rows))
 	var wants []catalogue.Want
 	var places []int
@@ -155,7 +155,7 @@ func (v *visit) bodies(ctx context.Context, rows []*session.Row, known, read sho
 	for i, b := range got {
 		if b.Value != nil {
 			bodies[places[i]] = b.Value
-			read[wants[i].ID] = shorten(b.Value)
+			read.add(b.Value)
 		}
 	}
 	return bodies, err
