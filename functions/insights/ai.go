@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	aboutWrite = "Writes a query from a wish in any language, by a language model that the region's operator has configured; without one " +
+	aboutWrite = "Writes a query from a prompt in any language, by a language model that the region's operator has configured; without one " +
 		"it is a 503 `AI_NOT_CONFIGURED`. The model gets the prompt, the conversation and the names of entities and fields, and no record. " +
-		"Its query is checked as `execute` checks it, and is not run. A wish of which no query can be made is a 422 `QUERY_NOT_WRITTEN`. " +
+		"Its query is checked as `execute` checks it, and is not run. A prompt of which no query can be made is a 422 `QUERY_NOT_WRITTEN`. " +
 		"For example:\n\n```json\n" + exampleWrite + "\n```\n\nThe answer:\n\n```json\n" + exampleWritten + "\n```"
 	exampleWrite   = `{"prompt": "How many sessions does each track have?"}`
 	exampleWritten = `{"query": "SELECT track.name, COUNT(session.id) AS sessions FROM sessions JOIN tracks GROUP BY track.name",
@@ -28,8 +28,8 @@ var written = []api.Route[service]{
 		api.Refuses(http.StatusUnprocessableEntity), api.Refuses(http.StatusNotFound), api.Describe(aboutWrite)),
 }
 
-// Wish has the prompt for a query, with the conversation before.
-type Wish struct {
+// Dialogue is a prompt for a query, with the messages before.
+type Dialogue struct {
 	Prompt       string           `json:"prompt" minLength:"1" maxLength:"2000" pattern:"\\S" doc:"What the query shall show."`
 	Conversation []writer.Message `json:"conversationHistory,omitempty" maxItems:"20" doc:"Earlier prompts and answers, the oldest first."`
 }
@@ -43,19 +43,19 @@ type Written struct {
 type writeInput struct {
 	api.InEvent
 	Body struct {
-		Wish
+		Dialogue
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
 }
 
 // write writes a query about the event.
 func (s *service) write(ctx context.Context, in *writeInput) (*Written, error) {
-	return s.writeAbout(ctx, nil, in.Body.Wish)
+	return s.writeAbout(ctx, nil, in.Body.Dialogue)
 }
 
 type writeAcrossInput struct {
 	Body struct {
-		Wish
+		Dialogue
 		About
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
@@ -63,17 +63,17 @@ type writeAcrossInput struct {
 
 // writeAcross writes a query about events of the organization.
 func (s *service) writeAcross(ctx context.Context, in *writeAcrossInput) (*Written, error) {
-	return s.writeAbout(ctx, in.Body.events(), in.Body.Wish)
+	return s.writeAbout(ctx, in.Body.events(), in.Body.Dialogue)
 }
 
-func (s *service) writeAbout(ctx context.Context, events []int64, w Wish) (*Written, error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), events)
+func (s *service) writeAbout(ctx context.Context, events []int64, d Dialogue) (*Written, error) {
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), events)
 	if err != nil {
 		return nil, err
 	}
 	made, err := s.writer.Write(ctx, writer.Request{
-		Prompt: w.Prompt, Conversation: w.Conversation, Schema: scope.Schema(),
-		Check: func(text string) error { return scope.Check("query", insight.Question{Query: text, Unmasked: true}) },
+		Prompt: d.Prompt, Conversation: d.Conversation, Schema: reach.Schema(),
+		Check: func(text string) error { return reach.Check("query", insight.Question{Query: text, Unmasked: true}) },
 	})
 	if err != nil {
 		return nil, err

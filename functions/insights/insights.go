@@ -79,18 +79,18 @@ type executeInput struct {
 	api.InEvent
 	Body struct {
 		Query string `json:"query" minLength:"1" maxLength:"10000" doc:"The query."`
-		insight.Asked
+		insight.Options
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
 }
 
 // execute runs a query over the event.
 func (s *service) execute(ctx context.Context, in *executeInput) (*page.Of[result.Row], error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	reply, err := scope.AskOne(ctx, in.Body.Question(in.Body.Query))
+	reply, err := reach.AskOne(ctx, in.Body.Question(in.Body.Query))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ type executeAcrossInput struct {
 		About
 		Format string `json:"format,omitempty" enum:"json,csv" default:"json" doc:"The format of the answer."`
 		result.Arrangement
-		insight.Asked
+		insight.Options
 		_ struct{} `json:"-" additionalProperties:"true"`
 	}
 }
@@ -133,7 +133,7 @@ func (a *answer) AsFile() *api.File { return a.csv }
 
 // executeAcross runs a query over events of the organization.
 func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*answer, error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), in.Body.events())
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), in.Body.events())
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 	if arranged {
 		q.Page = page.Query{Page: 1, PageSize: result.MostRows}
 	}
-	reply, err := scope.AskOne(ctx, q)
+	reply, err := reach.AskOne(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 		if total > result.MostRows {
 			return nil, apierr.Invalid("query", tooLarge, total, result.MostRows)
 		}
-		if table, err = in.Body.Of(table, scope.Masks(q)); err != nil {
+		if table, err = in.Body.Of(table, reach.Masks(q)); err != nil {
 			return nil, err
 		}
 		total, table.Rows = len(table.Rows), page.Cut(in.Body.Wanted(), table.Rows)

@@ -47,12 +47,12 @@ type Field struct {
 
 // schema returns the schema of the event.
 func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	shown := describe(scope)
-	for _, r := range scope.Roles() {
+	shown := describe(reach)
+	for _, r := range reach.Roles() {
 		shown.Roles = append(shown.Roles, participation.Role{ID: r.ID, Name: r.Name, CoreRole: r.CoreRole, IsCustom: r.IsCustom})
 	}
 	return shown, nil
@@ -60,15 +60,15 @@ func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
 
 // schemaAcross returns the schema of all events of the organization.
 func (s *service) schemaAcross(ctx context.Context, _ *struct{}) (*Schema, error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	return describe(scope), nil
+	return describe(reach), nil
 }
 
-func describe(scope *insight.Scope) *Schema {
-	known := scope.Schema()
+func describe(reach *insight.Reach) *Schema {
+	known := reach.Schema()
 	shown := &Schema{Entities: make([]Entity, len(known.Entities))}
 	for i, e := range known.Entities {
 		shown.Entities[i] = Entity{
@@ -79,7 +79,7 @@ func describe(scope *insight.Scope) *Schema {
 			shown.Entities[i].Fields[j] = Field{e.Singular + "." + c.Name, c.Type, c.PII, c.Doc}
 		}
 	}
-	for _, s := range suggested(scope) {
+	for _, s := range suggested(reach) {
 		shown.Examples = append(shown.Examples, s.Query)
 	}
 	return shown
@@ -104,11 +104,11 @@ func (s *service) suggestions(ctx context.Context, _ *api.InEvent) (*Suggestions
 
 // suggestionsAcross returns queries about all events of the organization.
 func (s *service) suggestionsAcross(ctx context.Context, _ *struct{}) (*Suggestions, error) {
-	scope, err := s.insights.Scope(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Suggestions{suggested(scope)}, nil
+	return &Suggestions{suggested(reach)}, nil
 }
 
 // general are the suggestions for every event.
@@ -143,10 +143,10 @@ var general = []Suggestion{
 // mostOwn is how many suggestions there are about custom fields.
 const mostOwn = 5
 
-// suggested returns the suggestions for a scope.
-func suggested(scope *insight.Scope) []Suggestion {
+// suggested returns the suggestions for a reach.
+func suggested(reach *insight.Reach) []Suggestion {
 	all := append([]Suggestion{}, general...)
-	for _, d := range scope.Dropdowns(field.Session) {
+	for _, d := range reach.Dropdowns(field.Session) {
 		if len(all) == len(general)+mostOwn {
 			break
 		}

@@ -22,7 +22,7 @@ type asked struct {
 
 // Ask answers questions from one filling of the tables. If that is too much memory for one of them, each of those that are left gets a
 // filling of its own. Personal data is masked unless all questions ask for it as it is. The error is that of a read, for example a 503.
-func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error) {
+func (s *Reach) Ask(ctx context.Context, questions ...Question) ([]Reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeOfAll, errTime)
 	defer cancel()
 	replies, unmasked := make([]Reply, len(questions)), true
@@ -55,7 +55,7 @@ func (s *Scope) Ask(ctx context.Context, questions ...Question) ([]Reply, error)
 }
 
 // AskOne answers one question. The error is that of the reply, too.
-func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
+func (s *Reach) AskOne(ctx context.Context, q Question) (*Reply, error) {
 	replies, err := s.Ask(ctx, q)
 	if err == nil {
 		err = replies[0].Err
@@ -68,7 +68,7 @@ func (s *Scope) AskOne(ctx context.Context, q Question) (*Reply, error) {
 
 // answer fills tables and answers questions, with results of so many bytes, which it takes off. It returns the questions that are left
 // when the memory or the time of the filling ends: each is to be tried alone.
-func (s *Scope) answer(ctx context.Context, all []*asked, bytes *int64) (left []*asked, err error) {
+func (s *Reach) answer(ctx context.Context, all []*asked, bytes *int64) (left []*asked, err error) {
 	db, err := engine.Open(ctx, engine.Limits{Bytes: mostBytes, Steps: mostSteps, Result: bytes})
 	if err == nil {
 		defer func() { err = cmp.Or(err, db.Close()) }()
@@ -126,12 +126,12 @@ func isRefusal(err error) bool {
 }
 
 // fill makes and fills the tables that questions need.
-func (s *Scope) fill(ctx context.Context, db *engine.Database, all []*asked) error {
-	f := &filling{Scope: s, database: db, masked: s.Masks(all[0].Question), tables: map[string]*wanted{}, pairs: map[string]*engine.Table{}}
+func (s *Reach) fill(ctx context.Context, db *engine.Database, all []*asked) error {
+	f := &filling{Reach: s, database: db, masked: s.Masks(all[0].Question), tables: map[string]*wanted{}, pairs: map[string]*engine.Table{}}
 	if err := f.prepare(all); err != nil {
 		return err
 	}
-	for _, o := range s.occasions {
+	for _, o := range s.events {
 		if err := f.visit(ctx, o); err != nil {
 			return err
 		}
@@ -191,11 +191,11 @@ func (f *filling) want(n *query.Need, alone bool) {
 	for _, needed := range n.Columns {
 		if c := w.family.columns[needed.Name]; !slices.ContainsFunc(w.columns, func(known column) bool { return known.Name == c.Name }) {
 			w.columns = append(w.columns, c)
-			w.detail = max(w.detail, c.detail)
+			w.depth = max(w.depth, c.depth)
 		}
 	}
 	for _, filter := range w.filters {
-		w.detail = max(w.detail, w.family.columns[filter.Column.Name].detail)
+		w.depth = max(w.depth, w.family.columns[filter.Column.Name].depth)
 	}
 }
 

@@ -30,7 +30,7 @@ type family struct {
 // column says where the values of a column come from.
 type column struct {
 	*query.Column
-	detail detail
+	depth depth
 	// index is the field of the shape. Without one the value is that of a standard field, or of a custom field: named is its name there.
 	index []int
 	named string
@@ -54,8 +54,8 @@ const (
 	files, events, tags              = "files", "events", "tags"
 )
 
-// describe makes the families and the schema of the scope.
-func (s *Scope) describe() {
+// describe makes the families and the schema of the reach.
+func (s *Reach) describe() {
 	s.families = []*family{
 		sessionFamily(sessions, "session", "Sessions of the programme that are not abstracts, without subsessions."),
 		sessionFamily(abstracts, "abstract", "Abstracts, without subsessions."),
@@ -147,8 +147,8 @@ func ofSession(name string) []query.Relation {
 	return all
 }
 
-// addColumns adds the columns: those of the shape, the standard fields, and the custom fields of all events of a scope.
-func (f *family) addColumns(s *Scope) {
+// addColumns adds the columns: those of the shape, the standard fields, and the custom fields of all events of a reach.
+func (f *family) addColumns(s *Reach) {
 	f.columns = map[string]column{}
 	for _, at := range reflect.VisibleFields(f.shape) {
 		if at.Anonymous {
@@ -156,7 +156,7 @@ func (f *family) addColumns(s *Scope) {
 		}
 		f.add(column{
 			Column: &query.Column{Name: at.Tag.Get("json"), Type: types[at.Type], Doc: at.Tag.Get("doc")},
-			detail: details[at.Tag.Get("detail")], index: at.Index,
+			depth:  depths[at.Tag.Get("depth")], index: at.Index,
 		})
 	}
 	if f.kind != nil {
@@ -196,10 +196,10 @@ var standard = field.NewSet()
 var public = strings.Fields(`first_name last_name photo_url company_name title about website_url linkedin_url twitter_url facebook_url
 	instagram_url snapchat_username tiktok_username`)
 
-// addCustom adds the custom fields that an event of the scope has. A field is personal data if it is on one of the events.
-func (f *family) addCustom(s *Scope) {
+// addCustom adds the custom fields that an event of the reach has. A field is personal data if it is on one of the events.
+func (f *family) addCustom(s *Reach) {
 	private := f.module == field.Contact && !s.readsContacts()
-	for _, o := range s.occasions {
+	for _, o := range s.events {
 		for _, d := range o.customFields(f) {
 			name := query.CustomPrefix + d.InternalName
 			if known, ok := f.columns[name]; ok {
@@ -207,20 +207,20 @@ func (f *family) addCustom(s *Scope) {
 				if known.Type != typeOf(d) {
 					known.Type = query.String
 				}
-				known.detail = max(known.detail, detailOf(d))
+				known.depth = max(known.depth, depthOf(d))
 				f.columns[name] = known
 				continue
 			}
 			f.add(column{
 				Column: &query.Column{Name: name, Type: typeOf(d), PII: d.ContainsPII || private, Doc: d.PublicName + "."},
-				detail: detailOf(d), named: d.InternalName, own: true,
+				depth:  depthOf(d), named: d.InternalName, own: true,
 			})
 		}
 	}
 }
 
 // customFields returns the custom fields of a family on the event.
-func (o *occasion) customFields(f *family) (all []*field.Definition) {
+func (o *event) customFields(f *family) (all []*field.Definition) {
 	if f.Name == events {
 		for _, c := range o.caller.Event.CustomFields {
 			all = append(all, &field.Definition{
@@ -254,8 +254,8 @@ func typeOf(d *field.Definition) query.Type {
 	return query.String
 }
 
-// detailOf returns how much of a session a custom field needs: the memory keeps no long texts.
-func detailOf(d *field.Definition) detail {
+// depthOf returns how much of a session a custom field needs: the memory keeps no long texts.
+func depthOf(d *field.Definition) depth {
 	if d.Type == field.Textarea || d.Type == field.Wysiwyg {
 		return ofWhole
 	}

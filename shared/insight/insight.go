@@ -3,7 +3,7 @@
 // It stores nothing. Read the files in this order:
 //
 //	insight.go  the questions and replies
-//	scope.go    the events that a caller asks about
+//	reach.go    the events that a caller asks about
 //	entity.go   the entities, their columns and relations
 //	shape.go    the fields of records, as structs, and masked personal data
 //	ask.go      one filling of the tables for several questions
@@ -61,15 +61,15 @@ func NewStore(env api.Env, sessions *store.Store) *Store {
 }
 
 // Question is a query with the wanted page. Unmasked asks for personal data as it is, which counts only for a caller who may see
-// the data (Scope.SeesPersonalData).
+// the data (Reach.SeesPersonalData).
 type Question struct {
 	Query    string
 	Unmasked bool
 	Page     page.Query
 }
 
-// Asked is the part of an input that all runs of a query share.
-type Asked struct {
+// Options is the part of an input that all runs of a query share.
+type Options struct {
 	ObfuscatePII wire.Opt[bool] `json:"obfuscatePii,omitzero" nullable:"false" doc:"Whether to mask personal data; true without it."`
 	Page         int            `json:"page,omitempty" minimum:"1" maximum:"999" default:"1" doc:"The page, from 1."`
 	Limit        int            `json:"limit,omitempty" minimum:"1" maximum:"100" default:"25" doc:"How many results a page has."`
@@ -77,17 +77,17 @@ type Asked struct {
 
 // Run is the body of a request that runs a saved query.
 type Run struct {
-	Asked
+	Options
 	_ struct{} `json:"-" additionalProperties:"true"`
 }
 
 // Wanted returns the wanted page, also for a request without a body.
-func (a Asked) Wanted() page.Query {
+func (a Options) Wanted() page.Query {
 	return page.Query{Page: cmp.Or(a.Page, 1), PageSize: cmp.Or(a.Limit, 25)}
 }
 
 // Question returns the question with a query.
-func (a Asked) Question(query string) Question {
+func (a Options) Question(query string) Question {
 	return Question{Query: query, Unmasked: a.ObfuscatePII.Sent && !a.ObfuscatePII.Value, Page: a.Wanted()}
 }
 

@@ -33,7 +33,7 @@ func (v *visit) readFiles(ctx context.Context, w *wanted) error {
 		return err
 	}
 	if w.needs("assigned_participant_id") || w.refers[contacts] {
-		if err := v.loadGuests(ctx); err != nil {
+		if err := v.loadAssociations(ctx); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (v *visit) putFile(w *wanted, b *session.Body, f session.File) error {
 		s.ContentSlotID = f.SlotID
 	}
 	var to []string
-	if f.AssignedTo != nil && b.HasContact(*f.AssignedTo) && v.isGuest(*f.AssignedTo) {
+	if f.AssignedTo != nil && b.HasContact(*f.AssignedTo) && v.isOnEvent(*f.AssignedTo) {
 		s.AssignedID, to = f.AssignedTo, []string{*f.AssignedTo}
 	}
 	return v.put(w, row{id: f.ID, shape: s}, map[string][]string{contacts: to})

@@ -71,14 +71,14 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 		return v.tooMany(w)
 	}
 	if w.refers[sponsors] || w.refers[exhibitors] {
-		w.detail = max(w.detail, ofBody)
+		w.depth = max(w.depth, ofBody)
 	}
 	if w.needs("participant_count") {
-		if err := v.loadGuests(ctx); err != nil {
+		if err := v.loadAssociations(ctx); err != nil {
 			return err
 		}
 	}
-	if w.detail == ofRow {
+	if w.depth == ofRow {
 		for _, r := range rows {
 			if err := v.putSession(w, r, nil); err != nil {
 				return err
@@ -86,7 +86,7 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 		}
 		return nil
 	}
-	return v.eachBody(ctx, rows, w.detail == ofWhole, func(r *session.Row, b *session.Body) error { return v.putSession(w, r, b) })
+	return v.eachBody(ctx, rows, w.depth == ofWhole, func(r *session.Row, b *session.Body) error { return v.putSession(w, r, b) })
 }
 
 // mayKeep reports whether the filters that need the row alone allow a session.
@@ -94,7 +94,7 @@ func (v *visit) mayKeep(w *wanted, r *session.Row) bool {
 	made := row{}
 	for _, f := range w.filters {
 		c := w.family.columns[f.Column.Name]
-		if c.detail != ofRow {
+		if c.depth != ofRow {
 			continue
 		}
 		if made.shape == nil {
@@ -240,27 +240,27 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 	s.Location, s.RoomID, s.CompositionRole = b.Location, v.known(metadata.Rooms, session.Value(b.Room())), b.CompositionRole()
 	s.IsPublic, s.ExternalURL, s.ClientSessionID, s.CEUCredits = b.IsPublic, b.ExternalURL, b.ClientID, b.CEUCredits
 	s.Capacity = number(b.Capacity)
-	if v.guests != nil {
-		s.ParticipantCount = float64(len(b.Standing(v.at.set.Roles, v.isGuest)))
+	if v.associations != nil {
+		s.ParticipantCount = float64(len(b.Standing(v.at.set.Roles, v.isOnEvent)))
 	}
 	s.FileCount, s.Source = float64(len(b.Content)), b.Source
 }
 
-// loadGuests reads the rows of the contacts, once.
-func (v *visit) loadGuests(ctx context.Context) (err error) {
-	if v.guests == nil {
+// loadAssociations reads the rows of the contacts, once.
+func (v *visit) loadAssociations(ctx context.Context) (err error) {
+	if v.associations == nil {
 		contacts, c := v.store.Sessions.Parties.Contacts.Store, v.at.caller
-		v.guests, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))
+		v.associations, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))
 	}
 	return err
 }
 
-// isGuest reports whether a contact is on the event. Without rows of contacts nobody is.
-func (v *visit) isGuest(contactID string) bool {
-	if v.guests == nil {
+// isOnEvent reports whether a contact is on the event. Without rows of contacts nobody is.
+func (v *visit) isOnEvent(contactID string) bool {
+	if v.associations == nil {
 		return false
 	}
-	a, ok := v.guests.Get(contactID)
+	a, ok := v.associations.Get(contactID)
 	return ok && a.Holds(contact.Role)
 }
 

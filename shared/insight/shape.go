@@ -10,7 +10,7 @@ import (
 	"lectern/shared/wire"
 )
 
-// The shapes have the fields of entities as the API shows them. The tag detail says how much of a record a field needs: nothing for
+// The shapes have the fields of entities as the API shows them. The tag depth says how much of a record a field needs: nothing for
 // the row of the catalogue, "body" for what the memory keeps of a session, "whole" for the whole session.
 
 // inEvent begins the shape of each record of an event.
@@ -31,34 +31,34 @@ type day string
 type sessionShape struct {
 	inEvent
 	FriendlyID       string     `json:"friendly_id" doc:"The id for people, such as SESS-12."`
-	FriendlyIDRaw    float64    `json:"friendly_id_raw" detail:"body" doc:"The last number of friendly_id."`
+	FriendlyIDRaw    float64    `json:"friendly_id_raw" depth:"body" doc:"The last number of friendly_id."`
 	Title            string     `json:"title" doc:"The title."`
-	Description      *string    `json:"description" detail:"whole" doc:"The description."`
+	Description      *string    `json:"description" depth:"whole" doc:"The description."`
 	Status           *string    `json:"status" doc:"accepted, accept_queue, pending, decline_queue or declined."`
-	CustomStatusID   *string    `json:"custom_status_id" detail:"body" doc:"The id of the event's own status."`
-	CustomStatus     *string    `json:"custom_status" detail:"body" doc:"The name of the event's own status."`
+	CustomStatusID   *string    `json:"custom_status_id" depth:"body" doc:"The id of the event's own status."`
+	CustomStatus     *string    `json:"custom_status" depth:"body" doc:"The name of the event's own status."`
 	StartsAt         *wire.Time `json:"starts_at" doc:"The start."`
 	StartDate        day        `json:"start_date" doc:"The day of the start, in the event's time zone."`
-	EndsAt           *wire.Time `json:"ends_at" detail:"body" doc:"The end."`
-	EndDate          day        `json:"end_date" detail:"body" doc:"The day of the end, in the event's time zone."`
-	DurationMinutes  *float64   `json:"duration_minutes" detail:"body" doc:"The minutes from start to end."`
-	Location         *string    `json:"location" detail:"body" doc:"room, virtual or other."`
-	RoomID           *string    `json:"room_id" detail:"body" doc:"The id of the room."`
+	EndsAt           *wire.Time `json:"ends_at" depth:"body" doc:"The end."`
+	EndDate          day        `json:"end_date" depth:"body" doc:"The day of the end, in the event's time zone."`
+	DurationMinutes  *float64   `json:"duration_minutes" depth:"body" doc:"The minutes from start to end."`
+	Location         *string    `json:"location" depth:"body" doc:"room, virtual or other."`
+	RoomID           *string    `json:"room_id" depth:"body" doc:"The id of the room."`
 	TrackID          *string    `json:"track_id" doc:"The id of the track."`
 	FormatID         *string    `json:"format_id" doc:"The id of the format."`
 	LevelID          *string    `json:"level_id" doc:"The id of the level."`
 	LanguageID       *string    `json:"language_id" doc:"The id of the language."`
 	ParentSessionID  *string    `json:"parent_session_id" doc:"The id of the parent of a subsession."`
-	CompositionRole  string     `json:"composition_role" detail:"body" doc:"standalone, target or source."`
+	CompositionRole  string     `json:"composition_role" depth:"body" doc:"standalone, target or source."`
 	IsAbstract       bool       `json:"is_abstract" doc:"Whether the record is an abstract."`
-	IsPublic         bool       `json:"is_public" detail:"body" doc:"Whether the session is public."`
-	ExternalURL      *string    `json:"external_url" detail:"body" doc:"An address outside of the service."`
-	ClientSessionID  *string    `json:"client_session_id" detail:"body" doc:"The id in the client's system."`
-	CEUCredits       *float64   `json:"ceu_credits" detail:"body" doc:"Credits for continuing education."`
-	Capacity         *float64   `json:"capacity" detail:"body" doc:"How many people the session takes."`
-	ParticipantCount float64    `json:"participant_count" detail:"body" doc:"How many participants the session has, in all roles."`
-	FileCount        float64    `json:"file_count" detail:"body" doc:"How many files the session has."`
-	Source           string     `json:"source" detail:"body" doc:"public_api, admin or import."`
+	IsPublic         bool       `json:"is_public" depth:"body" doc:"Whether the session is public."`
+	ExternalURL      *string    `json:"external_url" depth:"body" doc:"An address outside of the service."`
+	ClientSessionID  *string    `json:"client_session_id" depth:"body" doc:"The id in the client's system."`
+	CEUCredits       *float64   `json:"ceu_credits" depth:"body" doc:"Credits for continuing education."`
+	Capacity         *float64   `json:"capacity" depth:"body" doc:"How many people the session takes."`
+	ParticipantCount float64    `json:"participant_count" depth:"body" doc:"How many participants the session has, in all roles."`
+	FileCount        float64    `json:"file_count" depth:"body" doc:"How many files the session has."`
+	Source           string     `json:"source" depth:"body" doc:"public_api, admin or import."`
 	times
 }
 
@@ -136,17 +136,17 @@ type eventShape struct {
 	times
 }
 
-// detail is how much of a record a column needs.
-type detail int
+// depth is how much of a record a column needs.
+type depth int
 
 const (
-	ofRow detail = iota
+	ofRow depth = iota
 	ofBody
 	ofWhole
 )
 
-// details are the values of the tag detail.
-var details = map[string]detail{"": ofRow, "body": ofBody, "whole": ofWhole}
+// depths are the values of the tag depth.
+var depths = map[string]depth{"": ofRow, "body": ofBody, "whole": ofWhole}
 
 // types are the types of columns by those of the fields.
 var types = map[reflect.Type]query.Type{

@@ -24,8 +24,8 @@ type wanted struct {
 	columns []column
 	// filters are met by each record that any result has.
 	filters []query.Filter
-	// detail is what the columns need of a record. refers has the entities that tables of pairs lead to from here.
-	detail detail
+	// depth is what the columns need of a record. refers has the entities that tables of pairs lead to from here.
+	depth  depth
 	refers map[string]bool
 	// referred reports whether a table of pairs leads here.
 	referred bool
@@ -34,9 +34,9 @@ type wanted struct {
 	sessions int
 }
 
-// filling fills tables with the records of a scope.
+// filling fills tables with the records of a reach.
 type filling struct {
-	*Scope
+	*Reach
 	database *engine.Database
 	masked   bool
 	tables   map[string]*wanted
@@ -46,7 +46,7 @@ type filling struct {
 // visit fills the tables with the records of one event.
 type visit struct {
 	*filling
-	at *occasion
+	at *event
 	// definitions are the custom fields of the event by the names of columns, of each table.
 	definitions map[string]map[string]*field.Definition
 	// numbers are the rows of the event by entity and id, and links the pairs of the event.
@@ -56,8 +56,8 @@ type visit struct {
 	view   *catalogue.View[session.Row]
 	people map[string]party.Party
 	order  []party.Party
-	// guests has the rows of all contacts of the event, if a table needs them.
-	guests *catalogue.View[party.AssociationRow]
+	// associations has the rows of all contacts of the event, if a table needs them.
+	associations *catalogue.View[party.AssociationRow]
 }
 
 // link says which records of another entity belong to a row.
@@ -68,7 +68,7 @@ type link struct {
 }
 
 // visit fills the tables with the records of an event: first the records, then the pairs.
-func (f *filling) visit(ctx context.Context, o *occasion) error {
+func (f *filling) visit(ctx context.Context, o *event) error {
 	v := &visit{filling: f, at: o, numbers: map[string]map[string]int64{}, definitions: map[string]map[string]*field.Definition{}}
 	ctx = catalogue.ShareVersions(ctx, v.sources()...)
 	for _, of := range f.families {

@@ -82,12 +82,12 @@ func (st *Store) check(ctx context.Context, draft any, isNew bool) error {
 
 // valid returns the 400 of the first query that is not valid.
 func (st *Store) valid(ctx context.Context, texts map[string]string, masked bool) error {
-	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return err
 	}
 	for _, field := range slices.Sorted(maps.Keys(texts)) {
-		if err := scope.Check(field, insight.Question{Query: texts[field], Unmasked: !masked}); err != nil {
+		if err := reach.Check(field, insight.Question{Query: texts[field], Unmasked: !masked}); err != nil {
 			return err
 		}
 	}
@@ -120,23 +120,23 @@ func (st *Store) Run(ctx context.Context, in *RunInput) (*page.Of[result.Row], e
 
 // ask answers a question about the events that the caller sees.
 func (st *Store) ask(ctx context.Context, q insight.Question) (*insight.Reply, error) {
-	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	return scope.AskOne(ctx, q)
+	return reach.AskOne(ctx, q)
 }
 
 // askAll answers questions from one filling of the tables. A 400 for the events of the caller is that of each question.
 func (st *Store) askAll(ctx context.Context, questions []insight.Question) ([]insight.Reply, error) {
-	scope, err := st.insight.Scope(ctx, auth.From(ctx), nil)
+	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
 		return slices.Repeat([]insight.Reply{{Err: err}}, len(questions)), nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return scope.Ask(ctx, questions...)
+	return reach.Ask(ctx, questions...)
 }
 
 // OneInput names a dashboard or a widget.

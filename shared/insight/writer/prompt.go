@@ -32,7 +32,7 @@ func instructions(s *query.Schema, now time.Time) string {
 // describe returns the description of the entities of a schema. A long description loses the remarks of fields, then
 // the custom fields.
 func describe(s *query.Schema) (text string) {
-	for _, d := range []detail{{remarks: true, custom: true}, {custom: true}, {}} {
+	for _, d := range []extent{{remarks: true, custom: true}, {custom: true}, {}} {
 		text = d.schema(s)
 		if len(text) <= maxDescription {
 			return text
@@ -41,11 +41,11 @@ func describe(s *query.Schema) (text string) {
 	return text
 }
 
-// detail says what a description has of the fields.
-type detail struct{ remarks, custom bool }
+// extent says what a description has of the fields.
+type extent struct{ remarks, custom bool }
 
 // schema returns the description of the entities.
-func (d detail) schema(s *query.Schema) string {
+func (d extent) schema(s *query.Schema) string {
 	var b strings.Builder
 	b.WriteString("\n# Entities\n")
 	for _, e := range s.Entities {
@@ -66,7 +66,7 @@ func (d detail) schema(s *query.Schema) string {
 }
 
 // column returns the description of a field.
-func (d detail) column(e *query.Entity, c *query.Column) string {
+func (d extent) column(e *query.Entity, c *query.Column) string {
 	text := e.Singular + "." + c.Name + " " + string(c.Type)
 	if c.PII {
 		text += ", personal"

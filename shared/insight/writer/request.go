@@ -30,7 +30,7 @@ type Message struct {
 
 // Request asks for a query.
 type Request struct {
-	// Prompt is the wish of a person, in any language.
+	// Prompt has the words of a person, in any language.
 	Prompt string
 	// Conversation has the messages before the prompt, as the client remembers them.
 	Conversation []Message

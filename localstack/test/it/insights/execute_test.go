@@ -323,7 +323,7 @@ func TestSuggestionsRun(t *testing.T) {
 	require.Len(t, it.Entity(a.Call(t, 200, http.MethodGet, "/v1/insights/suggestions", nil).JSON(t)).List("suggestions"), len(suggestions))
 }
 
-// TestWritingNeedsAModel: without one configured, a wish is a 503. A wish that is none is a 400.
+// TestWritingNeedsAModel: without one configured, a prompt is a 503. A wrong prompt is a 400.
 func TestWritingNeedsAModel(t *testing.T) {
 	stacktest.Everywhere(t)
 	a := newAsker(t)

@@ -16,25 +16,25 @@ import (
 	"lectern/shared/table"
 )
 
-// Scope is what a caller may ask about: some events with their settings.
-type Scope struct {
+// Reach is what a caller may ask about: some events with their settings.
+type Reach struct {
 	store  *Store
 	caller *auth.Caller
-	// occasions are the events in the order of their ids.
-	occasions []*occasion
-	families  []*family
-	schema    *query.Schema
+	// events are the events in the order of their ids.
+	events   []*event
+	families []*family
+	schema   *query.Schema
 }
 
-// occasion is an event of a scope: a caller with the event, and the settings.
-type occasion struct {
+// event is an event within a reach: a caller with the event, and the settings.
+type event struct {
 	caller *auth.Caller
 	set    *settings.Snapshot
 }
 
-// Scope returns the scope of a caller: the event of the path, or else the named events of the organization, or all that the caller
+// Reach returns the reach of a caller: the event of the path, or else the named events of the organization, or all that the caller
 // may see if events is empty. The error is a 404 for an event that the caller does not see, and a 400 for too many events.
-func (st *Store) Scope(ctx context.Context, c *auth.Caller, events []int64) (*Scope, error) {
+func (st *Store) Reach(ctx context.Context, c *auth.Caller, events []int64) (*Reach, error) {
 	found := []*programme.Event{c.Event}
 	if c.Event == nil {
 		ids, err := st.visible(ctx, c, events)
@@ -45,14 +45,14 @@ func (st *Store) Scope(ctx context.Context, c *auth.Caller, events []int64) (*Sc
 			return nil, err
 		}
 	}
-	s := &Scope{store: st, caller: c, occasions: make([]*occasion, len(found))}
+	s := &Reach{store: st, caller: c, events: make([]*event, len(found))}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(eventsAtOnce)
 	for i, e := range found {
 		within := *c
 		within.Event = e
-		s.occasions[i] = &occasion{caller: &within}
-		g.Go(table.Safely(func() error { return s.occasions[i].load(ctx, st) }))
+		s.events[i] = &event{caller: &within}
+		g.Go(table.Safely(func() error { return s.events[i].load(ctx, st) }))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (st *Store) Scope(ctx context.Context, c *auth.Caller, events []int64) (*Sc
 const eventsAtOnce = 8
 
 // load reads the settings.
-func (o *occasion) load(ctx context.Context, st *Store) (err error) {
+func (o *event) load(ctx context.Context, st *Store) (err error) {
 	o.set, err = st.Sessions.Settings.Load(ctx, o.caller)
 	return err
 }
@@ -91,27 +91,27 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, wanted []int64) (i
 	return ids, nil
 }
 
-// Schema returns the entities of the scope, with the custom fields of the events. The caller must not change it.
-func (s *Scope) Schema() *query.Schema { return s.schema }
+// Schema returns the entities of the reach, with the custom fields of the events. The caller must not change it.
+func (s *Reach) Schema() *query.Schema { return s.schema }
 
 // SeesPersonalData reports whether the caller may see personal data as it is: with the scope read:contacts, and with a token that does
 // not mask such data.
-func (s *Scope) SeesPersonalData() bool {
+func (s *Reach) SeesPersonalData() bool {
 	return s.readsContacts() && !s.caller.Token.ObfuscatePII
 }
 
 // readsContacts reports whether the caller has the scope read:contacts.
-func (s *Scope) readsContacts() bool { return s.caller.May(auth.Scopes{auth.ReadContacts}) == nil }
+func (s *Reach) readsContacts() bool { return s.caller.May(auth.Scopes{auth.ReadContacts}) == nil }
 
 // Check returns the 400 of a query that is not valid for the caller, or else nil. field is the property of the request that has the
 // query.
-func (s *Scope) Check(field string, q Question) error {
+func (s *Reach) Check(field string, q Question) error {
 	_, err := s.compile(q)
 	return invalid(field, err)
 }
 
 // compile returns the statement of a question.
-func (s *Scope) compile(q Question) (*query.Statement, error) {
+func (s *Reach) compile(q Question) (*query.Statement, error) {
 	parsed, err := query.Parse(q.Query)
 	if err != nil {
 		return nil, err
@@ -120,22 +120,22 @@ func (s *Scope) compile(q Question) (*query.Statement, error) {
 }
 
 // Masks reports whether the caller sees personal data masked in the answer to a question.
-func (s *Scope) Masks(q Question) bool { return !q.Unmasked || !s.SeesPersonalData() }
+func (s *Reach) Masks(q Question) bool { return !q.Unmasked || !s.SeesPersonalData() }
 
-// Roles returns the roles of participants of a scope with one event.
-func (s *Scope) Roles() []*participant.Role { return s.occasions[0].set.Roles.All() }
+// Roles returns the roles of participants of a reach with one event.
+func (s *Reach) Roles() []*participant.Role { return s.events[0].set.Roles.All() }
 
 // Dropdowns returns the custom dropdowns of a module that the events have and that are no personal data on any of the events.
-func (s *Scope) Dropdowns(m field.Module) (all []*field.Definition) {
+func (s *Reach) Dropdowns(m field.Module) (all []*field.Definition) {
 	known := map[string]bool{}
-	for _, o := range s.occasions {
+	for _, o := range s.events {
 		for _, d := range o.set.Fields.List() {
 			if d.Module == m && d.ContainsPII {
 				known[d.InternalName] = true
 			}
 		}
 	}
-	for _, o := range s.occasions {
+	for _, o := range s.events {
 		for _, d := range o.set.Fields.List() {
 			if d.Module == m && !d.IsStandard() && d.Type == field.Dropdown && !d.Multiple && !known[d.InternalName] {
 				known[d.InternalName] = true
