@@ -34,9 +34,10 @@ type Session struct {
 	People   []*Group
 	Track    *Group
 	Orders   []*conflict.Rule
-	// Starts and Rooms are the choices of a block.
+	// Starts and Rooms are the choices of a block. Least has the points of the cheapest beside the fixed sessions.
 	Starts *Starts
 	Rooms  []*Room
+	Least  int
 	// Reason says why the session has no place; empty for a subsession of a block without a place.
 	Reason string
 }

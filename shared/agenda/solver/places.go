@@ -10,6 +10,23 @@ import (
 // gap is a time in a room that is free for a block: the starts from number first to number last.
 type gap struct{ first, last int }
 
+// least returns the points of a block beside the fixed sessions in the cheapest room, and those of the start if it is the only one.
+func (s *search) least(of *block.Session) int {
+	points := board.Forbidden
+	for _, r := range of.Rooms {
+		inRoom, _ := s.RoomPoints(of, r)
+		points = min(points, inRoom)
+	}
+	if len(of.Starts.Times) > 1 {
+		return points
+	}
+	atStart := s.StartPoints(of)[0]
+	if atStart >= board.Forbidden { // The block never has a place.
+		return points
+	}
+	return points + atStart + s.WindowPoints(of, of.Choice(0))
+}
+
 // insert gives a block without a place the cheapest free place.
 func (s *search) insert(of *block.Session) { s.shift(of, s.cheapest(of).to) }
 

@@ -28,8 +28,10 @@ type search struct {
 	steps int
 	// planned is the part of the search until the end of the present round.
 	planned float64
-	// The present move is refused if its energy is above limit; weight has the points of a session without a place in the energy.
+	// The present move is refused if its energy is above limit; weight has the points of a session without a place in the energy,
+	// and owed the least points of all blocks without a place.
 	limit, weight float64
+	owed          int
 	// gaps are the free times for the present block in a room.
 	gaps []gap
 	// best are the places of the best agenda, and lowest the total of the score there.
@@ -77,7 +79,8 @@ func newSearch(p Problem, stream uint64) *search {
 			of.Reason = s.Choose(of)
 		}
 		if of.Reason == "" {
-			s.movable = append(s.movable, of)
+			s.movable, of.Least = append(s.movable, of), s.least(of)
+			s.owed += of.Least
 		}
 	}
 	slices.SortStableFunc(s.movable, byFreedom)
@@ -130,7 +133,7 @@ func (s *search) mayImprove() bool {
 // each block.
 func (s *search) construct() (whole bool) {
 	for _, of := range s.movable {
-		s.Move(of, block.Nowhere)
+		s.move(of, block.Nowhere)
 	}
 	whole = true
 	for _, of := range s.movable {
@@ -169,8 +172,8 @@ func (s *search) anneal(hot, part float64) {
 		s.undo = s.undo[:0]
 		before := s.Score
 		s.weight = light * math.Pow(heavy/light, done)
-		s.limit = before.Energy(s.weight) + hot*math.Pow(cold/hot, done)*s.ExpFloat64()
-		if s.try() && s.Score.Energy(s.weight) <= s.limit {
+		s.limit = s.energy() + hot*math.Pow(cold/hot, done)*s.ExpFloat64()
+		if s.try() && s.energy() <= s.limit {
 			s.noteBest()
 			continue
 		}
@@ -181,6 +184,7 @@ func (s *search) anneal(hot, part float64) {
 // takeBack restores the places and the score before the present move.
 func (s *search) takeBack(before board.Score) {
 	for _, c := range slices.Backward(s.undo) {
+		s.owe(c.top, c.was)
 		s.Put(c.top, c.was)
 	}
 	s.Score = before
@@ -199,7 +203,7 @@ func (s *search) noteBest() {
 // restoreBest puts the blocks at the places of the best agenda.
 func (s *search) restoreBest() {
 	for i, of := range s.movable {
-		s.Move(of, s.best[i])
+		s.move(of, s.best[i])
 	}
 }
 
@@ -245,9 +249,29 @@ func (s *search) target(of *block.Session) block.Place {
 func (s *search) shift(of *block.Session, to block.Place) {
 	if of.At != to {
 		s.undo = append(s.undo, change{of, of.At})
-		s.Move(of, to)
+		s.move(of, to)
 	}
 }
+
+// move moves a block.
+func (s *search) move(of *block.Session, to block.Place) {
+	s.owe(of, to)
+	s.Move(of, to)
+}
+
+// owe counts the least points of a block that loses or gets a place, before the block moves.
+func (s *search) owe(of *block.Session, to block.Place) {
+	if of.At == block.Nowhere {
+		s.owed -= of.Least
+	}
+	if to == block.Nowhere {
+		s.owed += of.Least
+	}
+}
+
+// energy returns the score with the present weight. A block without a place has the least points of a place as well: otherwise a
+// block that is dear at each place would lose the place for good.
+func (s *search) energy() float64 { return s.Score.Energy(s.weight) + float64(s.owed) }
 
 // displace moves a block to a place, and the blocks in the way to other places.
 func (s *search) displace(of *block.Session, at block.Place) bool {
@@ -304,7 +328,7 @@ func (s *search) insertAll() bool {
 	}
 	for _, of := range away {
 		s.insert(of)
-		if gain -= s.mostGain(of); s.Score.Energy(s.weight)-gain > s.limit {
+		if gain -= s.mostGain(of); s.energy()-gain > s.limit {
 			return false
 		}
 	}
@@ -313,5 +337,5 @@ func (s *search) insertAll() bool {
 
 // mostGain returns by how much a place for a block can lower the energy.
 func (s *search) mostGain(of *block.Session) float64 {
-	return s.weight*float64(len(of.Block)) + float64(mostIdle(of))
+	return s.weight*float64(len(of.Block)) + float64(mostIdle(of)+of.Least)
 }
