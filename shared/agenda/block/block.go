@@ -51,6 +51,14 @@ type Group struct {
 	Warnings int
 }
 
+// Bound returns the sessions of a track with a rule of level error; none without such a rule.
+func (g *Group) Bound() []*Session {
+	if !g.Hard {
+		return nil
+	}
+	return g.Sessions
+}
+
 // Room is a room with the sessions there, in the order of their starts. The longest of all that were there takes Longest.
 type Room struct {
 	ID            string

@@ -173,8 +173,8 @@ func (b *Board) judgeRoom(s *block.Session, r *block.Room, c *Score) {
 		c.Tracks += trackPoints
 		c.Warnings += warningPoints * s.Track.Warnings
 	}
-	for _, other := range s.Track.Sessions {
-		if s.Track.Hard && other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
+	for _, other := range s.Track.Bound() {
+		if other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
 			b.note(other, "a rule of type track_in_one_room is broken")
 		}
 	}
