@@ -55,7 +55,8 @@ const (
 		"in place of an earlier one. No proposed session shares a room or a person with another at one time, is outside of the days, " +
 		"needs more seats than the room has unless a rule of type `room_capacity` is a warning, or breaks an enabled rule of level `error`. " +
 		"The score has what the search makes small. `keep` is about the present places: those in the draft, else the live ones. " +
-		"Subsessions move with their session, within its time and room. " +
+		"Subsessions move with their session, within its time and room; " +
+		"a subsession with the location `virtual` or `other` and without a room gets times alone. " +
 		"A session without times takes as long as on the live agenda, or else an hour. " +
 		"A session that finds no place loses its times and its room in the draft, and `unplaced` says why. " +
 		"Nothing is written if the time does not allow to try each session: a 400 that names `time_limit_ms`. " +

@@ -28,8 +28,9 @@ type Session struct {
 	Top    *Session
 	Block  []*Session
 	Offset int64
-	// IsPart reports whether the agenda has the parent.
+	// IsPart reports whether the agenda has the parent. Roomless reports whether such a subsession has no room: it is elsewhere.
 	IsPart   bool
+	Roomless bool
 	Audience int
 	People   []*Group
 	Track    *Group
@@ -72,7 +73,7 @@ func (r *Room) First(start int64) int {
 	return sort.Search(len(r.Sessions), func(i int) bool { return r.Sessions[i].At.Start >= start })
 }
 
-// Place is a start and a room. The room is nil for a fixed session without a room.
+// Place is a start and a room. The room is nil for a fixed session without a room, and for a roomless subsession.
 type Place struct {
 	Start int64
 	Room  *Room
@@ -133,6 +134,9 @@ func (s *Session) MayBe(at Place) bool {
 func (s *Session) In(top Place) Place {
 	if top == Nowhere {
 		return Nowhere
+	}
+	if s.Roomless {
+		top.Room = nil
 	}
 	return Place{top.Start + s.Offset, top.Room}
 }

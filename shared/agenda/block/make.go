@@ -117,13 +117,17 @@ const (
 	keptBeside = "The session keeps times that do not fit into the parent session, or not beside another subsession."
 )
 
-// makeBlocks makes the blocks of the sessions to place. Each fixed session is a block of its own.
+// makeBlocks makes the blocks of the sessions to place. Each fixed session is a block of its own. A subsession at another location
+// without a room needs no seats.
 func (p *Program) makeBlocks(ids []string, keepTimes bool) {
 	parts := map[*Session][]*Session{}
 	for _, s := range p.Sessions {
 		s.Top, s.Block = s, []*Session{s}
 		if parent := p.Known[s.Of.Parent]; parent != nil && p.Known[parent.Of.Parent] == nil {
 			s.IsPart, parts[parent] = true, append(parts[parent], s)
+			if s.Roomless = s.Of.Elsewhere && s.Of.Room == ""; s.Roomless {
+				s.Audience = 0
+			}
 		}
 	}
 	for _, id := range ids {

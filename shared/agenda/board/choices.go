@@ -107,7 +107,7 @@ func (b *Board) allowedParts(top *block.Session, of *block.Starts) *block.Starts
 func (b *Board) suits(r *block.Room, parts []*block.Session) bool {
 	for _, s := range parts {
 		t := s.Track
-		if r.Seats < s.Audience && !b.MayBeSmall || t != nil && t.Hard && t.InRoom[r.Number] < slices.Max(t.InRoom) {
+		if r.Seats < s.Audience && !b.MayBeSmall || t != nil && t.Hard && !s.Roomless && t.InRoom[r.Number] < slices.Max(t.InRoom) {
 			return false
 		}
 	}

@@ -166,7 +166,7 @@ func (b *Board) judgeRoom(s *block.Session, r *block.Room, c *Score) {
 			c.Warnings += warningPoints
 		}
 	}
-	if s.Track == nil {
+	if s.Track == nil || s.Roomless {
 		return
 	}
 	if slices.Max(s.Track.InRoom) > s.Track.InRoom[r.Number] {

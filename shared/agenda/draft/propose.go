@@ -123,12 +123,15 @@ func (p *Proposal) write(ctx context.Context, in placements, ids map[string]stri
 }
 
 // placing returns the operation that places a session: by the placement of an id, or by a new one without an id. A
-// session without times gets no place.
+// session without times gets no place, and a subsession at another location no room.
 func placing(in placements, id string, s *conflict.Session) (e write.Entry) {
 	never := wire.Null[wire.Time]()
 	d := SessionDraft{SessionID: wire.Some(s.ID), StartsAt: never, EndsAt: never, RoomID: wire.Null[string]()}
 	if s.TakesTime() {
-		d.StartsAt, d.EndsAt, d.RoomID = wire.Some(wire.At(s.Starts)), wire.Some(wire.At(s.Ends)), wire.Some(s.Room)
+		d.StartsAt, d.EndsAt = wire.Some(wire.At(s.Starts)), wire.Some(wire.At(s.Ends))
+	}
+	if s.Room != "" {
+		d.RoomID = wire.Some(s.Room)
 	}
 	if e.ID = id; id == "" {
 		e.ID = in.NewID()

@@ -102,7 +102,10 @@ func (s *search) result() Result {
 			r.Unplaced = append(r.Unplaced, Unplaced{of.Of.ID, cmp.Or(of.Reason, parentUnplaced)})
 		} else if !of.Fixed {
 			placed, when := *of.Of, of.Span(of.At)
-			placed.Starts, placed.Ends, placed.Room = time.UnixMilli(when.Start).UTC(), time.UnixMilli(when.End).UTC(), of.At.Room.ID
+			placed.Starts, placed.Ends = time.UnixMilli(when.Start).UTC(), time.UnixMilli(when.End).UTC()
+			if of.At.Room != nil {
+				placed.Room = of.At.Room.ID
+			}
 			r.Placed = append(r.Placed, &placed)
 		}
 	}

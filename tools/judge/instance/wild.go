@@ -94,7 +94,7 @@ func (w wild) session(i, sessions int) *conflict.Session {
 		s.People = append(s.People, fmt.Sprint("p", w.IntN(10)))
 	}
 	if w.IntN(4) == 0 {
-		s.Parent = fmt.Sprintf("s%02d", w.IntN(sessions+2))
+		s.Parent, s.Elsewhere = fmt.Sprintf("s%02d", w.IntN(sessions+2)), w.IntN(2) == 0
 	}
 	if audience := w.IntN(140); w.IntN(2) == 0 {
 		s.Audience = &audience

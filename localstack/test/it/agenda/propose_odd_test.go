@@ -63,3 +63,35 @@ func TestAProposalLeavesVirtualSessions(t *testing.T) {
 	require.Zero(t, p.propose(200, draft, object{"days": []any{day(9, 9.5)}})["placed"])
 	require.EqualValues(t, 4, p.propose(200, draft, nil)["placed"], "without a place, they find one again")
 }
+
+// TestAVirtualSubsessionGetsNoRoom beside a session in a hall: it gets times within the session, whatever its audience, and
+// takes no seats. The draft can bring it into a room.
+func TestAVirtualSubsessionGetsNoRoom(t *testing.T) {
+	p := newPlanner(t)
+	draft := newDraft(p.Client, "Proposed")
+	hall := p.place("Hall", "", 9, 11, object{"capacity": 100})
+	stream := p.NewSubsession(hall, "Stream", object{"location": "virtual", "capacity": 5_000}).ID()
+	chat := p.NewSubsession(hall, "Chat", object{"location": "other", "starts_at": hour(9), "ends_at": hour(9.5)}).ID()
+	for range 2 {
+		require.Equal(t, object{"placed": 3.0, "unplaced": []any{}}, it.Pick(p.propose(200, draft, nil), "placed", "unplaced"))
+		placed := p.placed(draft)
+		require.Equal(t, p.rooms["Big"], placed[hall]["room_id"])
+		for _, id := range []string{stream, chat} {
+			require.Nil(t, placed[id]["room_id"])
+			require.GreaterOrEqual(t, placed[id]["starts_at"], placed[hall]["starts_at"])
+			require.LessOrEqual(t, placed[id]["ends_at"], placed[hall]["ends_at"])
+		}
+	}
+	for _, one := range p.ListSettings(draft + "/sessions") {
+		if one["session_id"] == chat {
+			p.Do(200, http.MethodPut, draft+"/sessions/"+one.ID(), object{"room_id": p.rooms["Small"]})
+		}
+	}
+	require.EqualValues(t, 3, p.propose(200, draft, nil)["placed"])
+	placed := p.placed(draft)
+	require.Equal(t, p.rooms["Big"], placed[chat]["room_id"])
+	p.Do(200, http.MethodPost, draft+"/commit", nil)
+	require.Equal(t, placed[stream], p.isAt(stream))
+	require.Equal(t, "virtual", p.Get(200, stream)["location"])
+	require.Equal(t, "room", p.Get(200, chat)["location"])
+}
