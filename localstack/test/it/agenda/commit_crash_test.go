@@ -87,6 +87,16 @@ func (c *committing) requireOneUpdateEach() {
 	}
 }
 
+// requireWhole checks that the commit has changed each session once, and that the draft says so.
+func (c *committing) requireWhole() {
+	c.T.Helper()
+	require.EqualValues(c.T, len(c.sessions), c.Do(200, http.MethodGet, c.draft, nil)["applied"])
+	_, by := c.changesOf(c.draft)
+	require.Len(c.T, by, len(c.sessions))
+	require.Equal(c.T, []string{hour(is)}, c.hours())
+	c.requireOneUpdateEach()
+}
+
 // TestACommitThatEndsAnywhere, after any number of calls of the table, is whole for the next reader of the draft: all
 // sessions are where they were, or all are where the draft has placed them.
 func TestACommitThatEndsAnywhere(t *testing.T) {
@@ -131,6 +141,30 @@ func TestACommitThatEndsAnywhere(t *testing.T) {
 	})
 	require.Positive(t, finished["draft half false"], finished)
 	require.Positive(t, finished["committed half true"], finished)
+}
+
+// TestManyReadersFinishACommit at one time: each session changes once, and each reader sees the whole commit.
+func TestManyReadersFinishACommit(t *testing.T) {
+	p := newPlanner(t)
+	half := 0
+	it.UntilDone(func(calls int64) int {
+		c := p.newCommitting(30)
+		_, at := c.through(calls, nil)
+		commit := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		if len(c.hours()) > 1 {
+			half++
+			answers := make([]stacktest.Answer, 8)
+			it.Concurrently(len(answers), func(reader int) {
+				answers[reader] = c.TrySend(t, http.MethodGet, c.EventPath(c.draft), nil)
+			})
+			for _, answer := range answers {
+				require.EqualValues(t, 30, answer.JSON(t)["applied"], "%d", answer.Status)
+			}
+			c.requireWhole()
+		}
+		return map[bool]int{true: 0, false: 1}[commit.Status == 200 || half == 3]
+	})
+	require.Positive(t, half)
 }
 
 // TestARepeatedCommitFinishesTheFirst, and is no error although the draft is committed already.
@@ -223,6 +257,7 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 				statuses := []int{other.Status, commit.Status}
 				require.Contains(c.T, statuses, 200)
 				require.Subset(c.T, []int{200, 409}, statuses)
+				c.requireWhole()
 			}
 		},
 	} {
