@@ -280,6 +280,27 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 	}
 }
 
+// TestASessionGrowsDuringACommit: it blocks the commit before the claim, and stays where it is after the claim.
+func TestASessionGrowsDuringACommit(t *testing.T) {
+	p := newPlanner(t)
+	outcomes := map[string]bool{}
+	it.UntilDone(func(calls int64) int {
+		c := p.newCommitting(3)
+		process, at := c.through(calls, func() { c.grow(c.sessions[0]) })
+		commit := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		if process.Left() > 0 {
+			return 0
+		}
+		c.requireBlocked(commit, "session_too_large")
+		_, by := c.changesOf(c.draft)
+		outcomes[fmt.Sprint(commit.Status, " ", by[c.sessions[0]]["blocked"], " ", c.Get(200, c.sessions[0])["starts_at"] == hour(is))] = true
+		return 1
+	})
+	require.Equal(t, map[string]bool{
+		"409 session_too_large false": true, "200 session_too_large false": true, "200 <nil> true": true,
+	}, outcomes)
+}
+
 // TestAWorkerFinishesACommit whose process has ended, although nobody reads the draft.
 func TestAWorkerFinishesACommit(t *testing.T) {
 	p := plannerOf(&it.Client{Stack: stacktest.Start(t, stacktest.Publishing(), stacktest.Settling(time.Second)), T: t})

@@ -1,14 +1,21 @@
 package agenda_test
 
 import (
+	"context"
+	"fmt"
+	"math"
 	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/session"
+	"lectern/shared/table"
 )
 
 // at is a place in a draft.
@@ -17,9 +24,9 @@ func (p *planner) at(from, to float64, room string) object {
 }
 
 // isAt returns where a session is.
-func (p *planner) isAt(session string) object {
+func (p *planner) isAt(id string) object {
 	p.T.Helper()
-	s := p.Get(200, session)
+	s := p.Get(200, id)
 	at := it.Pick(s, "starts_at", "ends_at")
 	at["room_id"] = nil
 	if s["room"] != nil {
@@ -154,6 +161,81 @@ func TestACommitOfAnOutdatedDraft(t *testing.T) {
 	}
 	require.EqualValues(t, 3, p.Do(200, http.MethodPost, draft+"/commit", nil)["applied"], "one is there already")
 	require.Equal(t, p.at(17, 18, "Big"), p.isAt(sessions["Moved"]))
+}
+
+// grow gives a session so many bytes that a place may be too many.
+func (p *planner) grow(id string) {
+	p.T.Helper()
+	if p.long == nil {
+		p.long = object{}
+		for _, name := range []string{"First text", "Second text"} {
+			p.long[p.NewField(name, "wysiwyg")] = strings.Repeat("x", 60_000)
+		}
+	}
+	p.Put(200, id, object{"description": "x", "custom_fields": p.long})
+	stored, err := p.Table(p.T).Get(p.T.Context(), session.Of(p.Org, p.Event).Body(id))
+	require.NoError(p.T, err)
+	p.Put(200, id, object{"description": strings.Repeat("x", 150<<10-100-len(stored.Data))})
+}
+
+// TestASessionThatIsTooLargeForAPlace blocks the commit until the draft has it no more, and no other request.
+func TestASessionThatIsTooLargeForAPlace(t *testing.T) {
+	p := newPlanner(t)
+	draft, talk := newDraft(p.Client, "Plan B"), p.AddSession("Talk", nil)
+	placed := put(p.Client, 200, draft, talk, p.at(9, 10, "Big"))
+	p.grow(talk)
+	refused := p.Do(409, http.MethodPost, draft+"/commit", nil)
+	require.Equal(t, "DRAFT_OUTDATED", refused["code"])
+	require.Contains(t, refused["message"], "is too large for a place. Shorten it")
+	require.Equal(t, "session_too_large", refused.At("details.sessions").([]any)[0].(map[string]any)["blocked"])
+	_, by := p.changesOf(draft)
+	require.Equal(t, "session_too_large", by[talk]["blocked"])
+	require.Equal(t, []string{"draft"}, it.Texts(p.ListSettings("/agenda-drafts"), "status"))
+	p.Do(200, http.MethodDelete, draft+"/sessions/"+placed.ID(), nil)
+	require.EqualValues(t, 0, p.Do(200, http.MethodPost, draft+"/commit", nil)["applied"])
+}
+
+// TestARefusedCommitNamesAHundredSessions, and counts all.
+func TestARefusedCommitNamesAHundredSessions(t *testing.T) {
+	p := newPlanner(t)
+	draft := newDraft(p.Client, "Plan B")
+	var talks []any
+	for range 101 {
+		talks = append(talks, object{"title": "Talk"})
+	}
+	for _, talk := range p.CreateAll("sessions", talks) {
+		put(p.Client, 200, draft, talk, p.at(9, 10, "Small"))
+	}
+	p.DeleteRecord("rooms", p.rooms["Small"])
+	refused := p.Do(409, http.MethodPost, draft+"/commit", nil)
+	require.EqualValues(t, 101, refused.At("details.count"))
+	require.Len(t, refused.At("details.sessions"), 100)
+}
+
+// renamed is a client that calls rename before each query.
+type renamed struct {
+	table.Client
+	rename func()
+}
+
+// Query forwards the query.
+func (c renamed) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	c.rename()
+	return c.Client.Query(ctx, in, o...)
+}
+
+// TestAPreviewOfADraftThatKeepsChanging is a 503 after some repetitions.
+func TestAPreviewOfADraftThatKeepsChanging(t *testing.T) {
+	c := newPlanner(t).newCommitting(1)
+	process, at := c.through(math.MaxInt64, nil)
+	names := 0
+	process.Client = renamed{process.Client, func() {
+		names++
+		c.Do(200, http.MethodPut, c.draft, object{"name": fmt.Sprint("Plan ", names)})
+	}}
+	at.Do(503, http.MethodGet, c.draft+"/changes", nil)
+	require.GreaterOrEqual(t, names, 5)
+	c.Do(200, http.MethodGet, c.draft+"/changes", nil)
 }
 
 // TestACommittedDraftIsClosed to every write but a deletion with force.

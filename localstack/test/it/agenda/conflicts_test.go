@@ -22,6 +22,8 @@ const conflictsPath = "/agenda-conflicts"
 type planner struct {
 	*it.Programme
 	rooms map[string]string
+	// long has two long texts for fields of a session; nil before the first long session.
+	long object
 }
 
 func newPlanner(t *testing.T, features ...string) *planner {
@@ -30,7 +32,7 @@ func newPlanner(t *testing.T, features ...string) *planner {
 
 // plannerOf makes rooms and people on the client's event.
 func plannerOf(c *it.Client) *planner {
-	p := &planner{it.ProgrammeOf(c), map[string]string{}}
+	p := &planner{Programme: it.ProgrammeOf(c), rooms: map[string]string{}}
 	p.rooms["Big"] = p.NewEntry("rooms", "Big", object{"capacity": 100}).ID()
 	p.rooms["Small"] = p.NewEntry("rooms", "Small", object{"capacity": 20}).ID()
 	p.AddPeople("Ann", "Bob", "Cem")
@@ -250,8 +252,10 @@ func TestTooManyConflictsAreRefused(t *testing.T) {
 		}
 		p.Bulk(operations...)
 	}
-	refusal := p.Do(400, http.MethodGet, conflictsPath, nil)
-	require.Equal(t, "The agenda has more than 50000 conflicts. Give sessions other times or rooms, or disable rules.", refusal["message"])
+	for _, path := range []string{conflictsPath, newDraft(p.Client, "Plan B") + "/changes"} {
+		refusal := p.Do(400, http.MethodGet, path, nil)
+		require.Equal(t, "The agenda has more than 50000 conflicts. Give sessions other times or rooms, or disable rules.", refusal["message"])
+	}
 }
 
 // TestConflictsOfSimultaneousRequests: requests that fill the memory at the same time find the same, beside

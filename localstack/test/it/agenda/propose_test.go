@@ -1,6 +1,7 @@
 package agenda_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -83,6 +84,9 @@ func TestWrongProposals(t *testing.T) {
 	draft, gone := newDraft(p.Client, "Proposed"), p.place("Gone", "Big", 9, 10, nil)
 	p.Delete(200, gone)
 	other := it.NewProgramme(t)
+	for i := range 22 {
+		p.NewEntry("rooms", fmt.Sprint("Booth ", i))
+	}
 	days := func(all ...any) object { return object{"days": all} }
 	for _, wrong := range []struct {
 		field string
@@ -93,6 +97,7 @@ func TestWrongProposals(t *testing.T) {
 		{"days[0].starts_at", days(object{"starts_at": "monday", "ends_at": hour(9)})},
 		{"slot_minutes", object{"slot_minutes": 0}}, {"slot_minutes", object{"slot_minutes": 1441}},
 		{"slot_minutes", object{"slot_minutes": 1, "days": []any{day(0, 24), day(24, 48), day(48, 72), day(72, 96)}}},
+		{"slot_minutes", object{"slot_minutes": 1, "days": []any{day(0, 24), day(24, 48), day(48, 72)}}}, // 4,323 starts in 24 rooms
 		{"session_ids", object{"session_ids": []any{gone}}}, {"session_ids", object{"session_ids": []any{uuid.NewString()}}},
 		{"session_ids", object{"session_ids": []any{other.AddSession("Elsewhere", nil)}}}, {"session_ids", object{"session_ids": []any{}}},
 		{"session_ids[0]", object{"session_ids": []any{"x"}}},
