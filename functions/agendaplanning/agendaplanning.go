@@ -1,5 +1,5 @@
-// Package agendaplanning is the Agenda Planning tag group: the rules and personas that an
-// event's agenda is planned by, and the conflicts of the agenda.
+// Package agendaplanning is the Agenda Planning tag group: the rules and personas that an event's agenda is planned by, the
+// drafts of the agenda with their changes, commits and proposals, and the conflicts of the live agenda.
 package agendaplanning
 
 import (

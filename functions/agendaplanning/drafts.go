@@ -32,7 +32,7 @@ const (
 
 	aboutChanges = "Lists the sessions that a commit of the draft would change, each with the conflicts that it would have then. " +
 		"`blocked` says why a commit would be refused. After the commit it lists what the commit has changed, whatever happened to the " +
-		"sessions since; `blocked` then says why it left a session as it was. A live agenda with more conflicts than " +
+		"sessions since; `blocked` then says why it left a session as it was. An agenda that would have more conflicts than " +
 		"`/agenda-conflicts` lists is a 400. An answer of more than 5 MB needs gzip. For example:\n\n```json\n" + exampleChanges + "\n```"
 	exampleChanges = `{"draft_id": "6f1c1a0e-0f0a-4c55-9b43-5a3d0c2e7f10", "status": "draft", "committed_at": null,
   "summary": {"total": 2, "scheduled": 1, "moved": 0, "room_changed": 0, "unscheduled": 0, "unchanged": 1, "blocked": 0, "conflicts": 0},

@@ -55,9 +55,8 @@ func (w *Wanted) starts() (n int, err error) {
 	return n, nil
 }
 
-// problem returns the problem of the solver, to be solved in the time that the request has. ids has the ids of the placements by
-// session. The error names
-// sessions and rooms that the agenda does not have, or too many places.
+// problem returns the problem for the solver. Its deadline leaves time to write the placements. ids has the placements' ids by
+// session. The error names sessions and rooms that the agenda does not have, or too many places.
 func (w *Wanted) problem(ctx context.Context, a live.Agenda, ids map[string]string, starts int) (p solver.Problem, err error) {
 	p = solver.Problem{
 		Agenda: a.Agenda,
