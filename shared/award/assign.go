@@ -53,7 +53,7 @@ func (rs Records) Submit(ctx context.Context, id string, d Entry, code wire.Opt[
 		return nil, err
 	}
 	if d.Submitter.Sent {
-		if d.contact, err = rs.contact(ctx, d.Submitter.Value); err != nil {
+		if d.contact, err = rs.contact(ctx, Submitter(d.Submitter.Value)); err != nil {
 			return nil, err
 		}
 	}

@@ -26,15 +26,22 @@ type needs struct {
 
 // Entry is a new submission from a submitter, or a change of a submission.
 type Entry struct {
-	CategoryID wire.Opt[string]    `json:"category_id,omitzero" format:"uuid"`
-	Submitter  wire.Opt[Submitter] `json:"submitter,omitzero" create:"required" nullable:"false"`
-	Form       []FormAnswer        `json:"answers,omitempty" maxItems:"100"`
-	Status     string              `json:"status,omitempty" enum:"draft,submitted,withdrawn"`
-	Paid       bool                `json:"paid,omitempty"`
+	CategoryID wire.Opt[string]         `json:"category_id,omitzero" format:"uuid"`
+	Submitter  wire.Opt[SubmitterDraft] `json:"submitter,omitzero" create:"required" nullable:"false"`
+	Form       []FormAnswer             `json:"answers,omitempty" maxItems:"100"`
+	Status     string                   `json:"status,omitempty" enum:"draft,submitted,withdrawn"`
+	Paid       bool                     `json:"paid,omitempty"`
 
 	// promoCode is the id of the code that was sent, contact the hidden id of the contact with the address.
 	promoCode wire.Opt[string]
 	contact   json.RawMessage
+}
+
+// SubmitterDraft is a submitter in an entry.
+type SubmitterDraft struct {
+	Name      string  `json:"name" maxLength:"255" pattern:"\\S"`
+	Email     string  `json:"email" maxLength:"255" format:"email"`
+	ContactID *string `json:"contact_id,omitempty" format:"uuid"`
 }
 
 // FormAnswer is an answer with its question. The label and the type come with the first answer.
@@ -119,7 +126,7 @@ func (d Entry) write(program string, s *Submission) error {
 	d.promoCode.IntoPointer(&s.PromoCodeID)
 	s.needs.category, s.needs.promoCode = ends || refer(s.CategoryID) != category, ends || refer(s.PromoCodeID) != promoCode
 	if d.Submitter.Sent {
-		submitter := d.Submitter.Value
+		submitter := Submitter(d.Submitter.Value)
 		if submitter.Email = strings.TrimSpace(submitter.Email); !field.IsEmail(submitter.Email) {
 			return apierr.Invalid("submitter.email", "submitter.email must be an e-mail address.")
 		}

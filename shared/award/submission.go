@@ -44,7 +44,7 @@ type Submission struct {
 type Submitter struct {
 	Name      string  `json:"name" maxLength:"255" pattern:"\\S" doc:"The name."`
 	Email     string  `json:"email" maxLength:"255" format:"email" doc:"The address."`
-	ContactID *string `json:"contact_id,omitempty" format:"uuid" doc:"The contact of the organization, where there is one."`
+	ContactID *string `json:"contact_id" format:"uuid" doc:"The contact of the organization, where there is one."`
 }
 
 // Answer is an answer of the form of a submission.

@@ -30,7 +30,7 @@ func TestAnswersOfASubmission(t *testing.T) {
 	made := h.submit("ada", form)
 	require.Equal(t, "submitted", made["status"])
 	require.NotEmpty(t, made["submitted_at"])
-	require.Equal(t, object{"name": "ada", "email": "ada@example.org"}, made["submitter"])
+	require.Equal(t, object{"name": "ada", "email": "ada@example.org", "contact_id": nil}, made["submitter"])
 	path := "/submissions/" + made.ID()
 	read := h.get(path)
 	require.Equal(t, made, read)
