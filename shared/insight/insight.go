@@ -118,10 +118,12 @@ func invalid(field string, err error) error {
 	case errors.Is(err, engine.ErrMemory):
 		return apierr.Invalid(field, "The query takes more than %d MB of memory. Name fewer fields, or add conditions to WHERE.", mostBytes>>20)
 	case errors.Is(err, engine.ErrResult):
-		return apierr.Invalid(field, "The results of the request have more than %d MB. Name fewer fields, or ask for fewer results.", mostResult>>20)
+		return apierr.Invalid(field, "The results of the request have more than %d MB. Name fewer fields, or ask for fewer results.",
+			mostResult>>20)
 	case errors.Is(err, engine.ErrSteps), errors.Is(err, errTime):
 		return apierr.Invalid(field, "The query takes too long: at most %d seconds, %d with the reading of the records, and %d million steps. "+
-			"Join fewer entities, name fewer events, or add conditions to WHERE.", int(mostTime.Seconds()), int(timeOfAll.Seconds()), mostSteps/1_000_000)
+			"Join fewer entities, name fewer events, or add conditions to WHERE.",
+			int(mostTime.Seconds()), int(timeOfAll.Seconds()), mostSteps/1_000_000)
 	}
 	return err
 }

@@ -32,10 +32,8 @@ func (v *visit) readFiles(ctx context.Context, w *wanted) error {
 	if err != nil {
 		return err
 	}
-	if w.needs("assigned_participant_id") || w.refers[contacts] {
-		if err := v.loadAssociations(ctx); err != nil {
-			return err
-		}
+	if err := v.loadAssociations(ctx, w); err != nil {
+		return err
 	}
 	return v.eachBody(ctx, rows, false, func(_ *session.Row, b *session.Body) error {
 		for _, f := range b.Content {

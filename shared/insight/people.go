@@ -34,13 +34,11 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 		return nil
 	}
 	q := party.Query{Role: contact.Role, Page: page.Query{Page: 1, PageSize: v.store.most + 1}}
-	if v.tables[contacts] == nil || !v.readsContacts() {
-		roles, err := v.neededRoles(ctx)
-		if err != nil {
-			return err
-		}
-		q.OnlyIDs = v.onSessions(roles).of
-	} else if only := w.onlyIDs(); only != nil && v.tables[speakers] == nil && v.tables[participants] == nil {
+	only, err := v.neededPeople(ctx, w)
+	if err != nil {
+		return err
+	}
+	if only != nil {
 		q.OnlyIDs = only.of
 	}
 	found, total, err := v.store.Sessions.Parties.Contacts.Store.Search(ctx, v.at.caller, q)
@@ -57,6 +55,21 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 		v.people[p.ID] = p
 	}
 	return nil
+}
+
+// neededPeople returns the contacts that the tables need; nil for all of the event.
+func (v *visit) neededPeople(ctx context.Context, w *wanted) (idSet, error) {
+	if v.tables[contacts] == nil || !v.readsContacts() {
+		roles, err := v.neededRoles(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return v.onSessions(roles), nil
+	}
+	if v.tables[speakers] != nil || v.tables[participants] != nil {
+		return nil, nil
+	}
+	return w.onlyIDs(), nil
 }
 
 // neededRoles returns the roles on sessions of the contacts that the tables need: nil for all roles.

@@ -73,10 +73,8 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 	if w.refers[sponsors] || w.refers[exhibitors] {
 		w.depth = max(w.depth, ofBody)
 	}
-	if w.needs("participant_count") {
-		if err := v.loadAssociations(ctx); err != nil {
-			return err
-		}
+	if err := v.loadAssociations(ctx, w); err != nil {
+		return err
 	}
 	if w.depth == ofRow {
 		for _, r := range rows {
@@ -113,7 +111,8 @@ func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, d
 	src := v.store.Sessions.Source(v.at.caller)
 	before, _ := v.store.memory.events.Get(src)
 	known, read := before, &shelf{all: shortened{}}
-	defer func() { v.store.memory.keep(src, v.view, before, read.all) }() // Also what was read before an error: the next request reads the rest.
+	// After an error too: the next request reads the rest.
+	defer func() { v.store.memory.keep(src, v.view, before, read.all) }()
 	if whole {
 		known = nil
 	}
@@ -246,9 +245,10 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 	s.FileCount, s.Source = float64(len(b.Content)), b.Source
 }
 
-// loadAssociations reads the rows of the contacts, once.
-func (v *visit) loadAssociations(ctx context.Context) (err error) {
-	if v.associations == nil {
+// loadAssociations reads the rows of the contacts, once, if the table needs to know who is on the event.
+func (v *visit) loadAssociations(ctx context.Context, w *wanted) (err error) {
+	needed := w.needs("participant_count") || w.needs("assigned_participant_id") || w.Name == files && w.refers[contacts]
+	if needed && v.associations == nil {
 		contacts, c := v.store.Sessions.Parties.Contacts.Store, v.at.caller
 		v.associations, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))
 	}

@@ -189,21 +189,19 @@ func (w *Widget) question() insight.Question {
 
 // show sets the results or the error of a reply. Results that are longer than the space in the answer are an error, too.
 func (d *Data) show(r insight.Reply, space *size.Space) error {
-	if r.Err != nil {
-		d.Error = new(r.Err.Error())
-		return nil
-	}
 	results := r.Objects()
 	text, err := wire.Encode(results)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if !space.Fits(text) {
+	case r.Err != nil:
+		d.Error = new(r.Err.Error())
+	case !space.Fits(text):
 		d.Error = new("The results of the widgets are longer than an answer may be. Name fewer fields, or add LIMIT to the query.")
-		return nil
+	default:
+		space.Take(text)
+		d.Results = results
 	}
-	space.Take(text)
-	d.Results = results
 	return nil
 }
 
