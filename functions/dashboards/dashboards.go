@@ -31,7 +31,7 @@ const (
 		` "query": "SELECT COUNT(session.id) AS n FROM sessions", "config": {"field": "n"}}]}`
 	aboutGet = "Returns a dashboard with its widgets. `data.results` has the first 100 results of a widget's query, " +
 		"with masked personal data. A query without an answer has its message in `data.error`, and the other widgets have their data. " +
-		"So has a query whose results would make the answer longer than 5 MB. " +
+		"If the answer would be too long, the widgets with the longest results have such a message, too. " +
 		"For example, a widget:\n\n```json\n" +
 		`{"id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "dashboard_id": "3b0c6a52-6a3e-4a52-8d5a-0f6a3d0c2e7f", "type": "number",` +
 		` "title": "Sessions", "order": 1, "config": {"field": "n"}, "query": "SELECT COUNT(session.id) AS n FROM sessions",` +

@@ -41,7 +41,7 @@ type Entry struct {
 type SubmitterDraft struct {
 	Name      string  `json:"name" maxLength:"255" pattern:"\\S"`
 	Email     string  `json:"email" maxLength:"255" format:"email"`
-	ContactID *string `json:"contact_id,omitempty" format:"uuid"`
+	ContactID *string `json:"contact_id,omitempty" format:"uuid" nullable:"true"`
 }
 
 // FormAnswer is an answer with its question. The label and the type come with the first answer.

@@ -23,14 +23,14 @@ type memory struct {
 // shortened are sessions by id. Requests share them, so they never change.
 type shortened map[string]*session.Body
 
-// shelf has the sessions that a request has read, as far as the memory could keep them.
-type shelf struct {
+// kept has the sessions that a request has read, as far as the memory could keep them.
+type kept struct {
 	all   shortened
 	bytes int64
 }
 
 // add adds a session without its long texts.
-func (s *shelf) add(b *session.Body) {
+func (s *kept) add(b *session.Body) {
 	if s.bytes < maxMemory {
 		short := shorten(b)
 		s.all[b.ID] = short

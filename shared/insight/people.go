@@ -59,17 +59,22 @@ func (v *visit) loadPeople(ctx context.Context, w *wanted) error {
 
 // neededPeople returns the contacts that the tables need; nil for all of the event.
 func (v *visit) neededPeople(ctx context.Context, w *wanted) (idSet, error) {
-	if v.tables[contacts] == nil || !v.readsContacts() {
-		roles, err := v.neededRoles(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return v.onSessions(roles), nil
+	var only idSet
+	if v.tables[speakers] == nil && v.tables[participants] == nil {
+		only = w.onlyIDs()
 	}
-	if v.tables[speakers] != nil || v.tables[participants] != nil {
-		return nil, nil
+	if v.tables[contacts] != nil && v.readsContacts() {
+		return only, nil
 	}
-	return w.onlyIDs(), nil
+	roles, err := v.neededRoles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found := v.onSessions(roles)
+	if only != nil {
+		maps.DeleteFunc(found, func(id string, _ bool) bool { return !only[id] })
+	}
+	return found, nil
 }
 
 // neededRoles returns the roles on sessions of the contacts that the tables need: nil for all roles.

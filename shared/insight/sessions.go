@@ -110,7 +110,7 @@ func (v *visit) mayKeep(w *wanted, r *session.Row) bool {
 func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, do func(*session.Row, *session.Body) error) error {
 	src := v.store.Sessions.Source(v.at.caller)
 	before, _ := v.store.memory.events.Get(src)
-	known, read := before, &shelf{all: shortened{}}
+	known, read := before, &kept{all: shortened{}}
 	// After an error too: the next request reads the rest.
 	defer func() { v.store.memory.keep(src, v.view, before, read.all) }()
 	if whole {
@@ -139,7 +139,7 @@ func (v *visit) eachBody(ctx context.Context, rows []*session.Row, whole bool, d
 
 // bodies returns the sessions of rows: from known if the version is that of the row, and the others from the catalogue. It adds these
 // to read. A session that is purged is nil.
-func (v *visit) bodies(ctx context.Context, rows []*session.Row, known shortened, read *shelf) ([]*session.Body, error) {
+func (v *visit) bodies(ctx context.Context, rows []*session.Row, known shortened, read *kept) ([]*session.Body, error) {
 	bodies := make([]*session.Body, len(rows))
 	var wants []catalogue.Want
 	var places []int

@@ -121,7 +121,7 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 	for _, c := range w.columns {
 		one := v.valueOf(w, c, &r)
 		if v.masked && c.PII {
-			one = mask(one, c.Type)
+			one = mask(one, v.typeOf(w, c))
 		}
 		values = append(values, one)
 	}
@@ -178,6 +178,14 @@ func (v *visit) valueOf(w *wanted, c column, r *row) any {
 		return nil
 	}
 	return value(fieldOf(r.shape, c.index))
+}
+
+// typeOf returns the type of a column on the event: on others, a custom field of the name may have another type.
+func (v *visit) typeOf(w *wanted, c column) query.Type {
+	if d := v.definitions[w.Name][c.named]; c.own && d != nil {
+		return typeOf(d)
+	}
+	return c.Type
 }
 
 // customValue returns the value of a custom field as the type of its column; nil without a value.

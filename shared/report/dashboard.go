@@ -3,9 +3,12 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"lectern/shared/apierr"
+	"lectern/shared/insight/result"
 	"lectern/shared/resource"
+	"lectern/shared/size"
 	"lectern/shared/wire"
 	"lectern/shared/write"
 )
@@ -20,6 +23,29 @@ type Dashboard struct {
 
 	// first are the widgets that a new dashboard begins with.
 	first []wire.Create[WidgetDraft]
+	// detail is how much an answer has shortened the results of the widgets.
+	detail size.Detail
+}
+
+// Reduce leaves out the longest results of widgets, half of their bytes or more: such a widget has an error (size.Reducer).
+func (d *Dashboard) Reduce(to size.Detail) (less bool) {
+	if to <= d.detail {
+		return false
+	}
+	d.detail = to
+	var all []*Data
+	bytes, left := 0, 0
+	for _, w := range d.Widgets {
+		if w.Data != nil {
+			all, bytes = append(all, w.Data), bytes+w.Data.length()
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Data) int { return b.length() - a.length() })
+	for left = bytes; 2*left > bytes; all, less = all[1:], true {
+		left -= all[0].length()
+		*all[0] = Data{[]result.Row{}, new("The answer would be too long with the results. Name fewer fields, or add LIMIT to the query.")}
+	}
+	return less
 }
 
 // DashboardDraft has the properties of a dashboard that a client may write.

@@ -19,7 +19,6 @@ import (
 	"lectern/shared/insight/result"
 	"lectern/shared/page"
 	"lectern/shared/resource"
-	"lectern/shared/size"
 	"lectern/shared/wire"
 )
 
@@ -170,11 +169,8 @@ func (st *Store) Dashboard(ctx context.Context, in *OneInput) (*Dashboard, error
 	if err != nil {
 		return nil, err
 	}
-	space := size.NewSpace(ctx)
 	for i, r := range replies {
-		if err := asking[i].Data.show(r, &space); err != nil {
-			return nil, err
-		}
+		asking[i].Data.show(r)
 	}
 	return d, nil
 }
@@ -187,22 +183,11 @@ func (w *Widget) question() insight.Question {
 	return insight.Question{Query: *w.Query, Page: firstPage}
 }
 
-// show sets the results or the error of a reply. Results that are longer than the space in the answer are an error, too.
-func (d *Data) show(r insight.Reply, space *size.Space) error {
-	results := r.Objects()
-	text, err := wire.Encode(results)
-	switch {
-	case err != nil:
-		return err
-	case r.Err != nil:
+// show sets the results or the error of a reply.
+func (d *Data) show(r insight.Reply) {
+	if d.Results = r.Objects(); r.Err != nil {
 		d.Error = new(r.Err.Error())
-	case !space.Fits(text):
-		d.Error = new("The results of the widgets are longer than an answer may be. Name fewer fields, or add LIMIT to the query.")
-	default:
-		space.Take(text)
-		d.Results = results
 	}
-	return nil
 }
 
 // Picture returns the chart of a widget as SVG.

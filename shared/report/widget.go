@@ -27,6 +27,14 @@ type Data struct {
 	Error   *string      `json:"error" doc:"Why the query has no answer; null if it has."`
 }
 
+// length returns the bytes of the results in an answer.
+func (d *Data) length() (bytes int) {
+	for _, r := range d.Results {
+		bytes += r.Len()
+	}
+	return bytes
+}
+
 // WidgetDraft has the properties of a widget that a client may write.
 type WidgetDraft struct {
 	Type   wire.Opt[string] `json:"type,omitzero" create:"required" enum:"chart,table,number" nullable:"false" doc:"The form of the widget. It cannot change."`

@@ -56,6 +56,9 @@ func plain(text string) bool {
 	return true
 }
 
+// Len returns the bytes of the object as JSON, without its last brace.
+func (o Object) Len() int { return len(o.text) }
+
 // With returns a copy of the object with an additional property.
 func (o Object) With(name string, value any) Object {
 	o.text = slices.Clip(o.text)

@@ -7,7 +7,7 @@ import (
 	"lectern/tools/bench/process"
 )
 
-// Resident returns the memory of this process in MB, without garbage, and with the memory that the collector does not know: that of
+// Resident returns the memory of this process in MB, without garbage, and with the memory that the garbage collector does not know: that of
 // SQLite. It is 0 where the system does not say.
 func Resident() float64 {
 	debug.FreeOSMemory()

@@ -52,8 +52,8 @@ type Group struct {
 	Warnings int
 }
 
-// Bound returns the sessions of a track with a rule of level error; none without such a rule.
-func (g *Group) Bound() []*Session {
+// HeldToOneRoom returns the sessions of a track with a rule of level error; none without such a rule.
+func (g *Group) HeldToOneRoom() []*Session {
 	if !g.Hard {
 		return nil
 	}

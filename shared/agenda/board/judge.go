@@ -173,7 +173,7 @@ func (b *Board) judgeRoom(s *block.Session, r *block.Room, c *Score) {
 		c.Tracks += trackPoints
 		c.Warnings += warningPoints * s.Track.Warnings
 	}
-	for _, other := range s.Track.Bound() {
+	for _, other := range s.Track.HeldToOneRoom() {
 		if other.At.Room != nil && other.At.Room != r && !other.Fixed && other.Top != s.Top {
 			b.note(other, "a rule of type track_in_one_room is broken")
 		}

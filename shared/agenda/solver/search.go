@@ -29,9 +29,9 @@ type search struct {
 	// planned is the part of the search until the end of the present round.
 	planned float64
 	// The present move is refused if its energy is above limit; weight has the points of a session without a place in the energy,
-	// and owed the least points of all blocks without a place.
+	// and unplacedLeast the least points of all blocks without a place.
 	limit, weight float64
-	owed          int
+	unplacedLeast int
 	// gaps are the free times for the present block in a room.
 	gaps []gap
 	// best are the places of the best agenda, and lowest the total of the score there.
@@ -80,7 +80,7 @@ func newSearch(p Problem, stream uint64) *search {
 		}
 		if of.Reason == "" {
 			s.movable, of.Least = append(s.movable, of), s.least(of)
-			s.owed += of.Least
+			s.unplacedLeast += of.Least
 		}
 	}
 	slices.SortStableFunc(s.movable, byFreedom)
@@ -184,7 +184,7 @@ func (s *search) anneal(hot, part float64) {
 // takeBack restores the places and the score before the present move.
 func (s *search) takeBack(before board.Score) {
 	for _, c := range slices.Backward(s.undo) {
-		s.owe(c.top, c.was)
+		s.countLeast(c.top, c.was)
 		s.Put(c.top, c.was)
 	}
 	s.Score = before
@@ -255,23 +255,23 @@ func (s *search) shift(of *block.Session, to block.Place) {
 
 // move moves a block.
 func (s *search) move(of *block.Session, to block.Place) {
-	s.owe(of, to)
+	s.countLeast(of, to)
 	s.Move(of, to)
 }
 
-// owe counts the least points of a block that loses or gets a place, before the block moves.
-func (s *search) owe(of *block.Session, to block.Place) {
+// countLeast counts the least points of a block that loses or gets a place, before the block moves.
+func (s *search) countLeast(of *block.Session, to block.Place) {
 	if of.At == block.Nowhere {
-		s.owed -= of.Least
+		s.unplacedLeast -= of.Least
 	}
 	if to == block.Nowhere {
-		s.owed += of.Least
+		s.unplacedLeast += of.Least
 	}
 }
 
 // energy returns the score with the present weight. A block without a place has the least points of a place as well: otherwise a
-// block that is dear at each place would lose the place for good.
-func (s *search) energy() float64 { return s.Score.Energy(s.weight) + float64(s.owed) }
+// block that is expensive at each place would lose the place for good.
+func (s *search) energy() float64 { return s.Score.Energy(s.weight) + float64(s.unplacedLeast) }
 
 // displace moves a block to a place, and the blocks in the way to other places.
 func (s *search) displace(of *block.Session, at block.Place) bool {

@@ -64,39 +64,25 @@ func (t *Table) column(field, name string, masked bool) (int, error) {
 	return i, nil
 }
 
-// compare compares two values of a column: no value comes first, texts compare without regard to case.
+// compare compares two values of a column: no value comes first, false before true, and texts compare without regard to case.
 func compare(a, b any) int {
-	switch a := a.(type) {
-	case nil:
-		return cmp.Compare(0, rank(b))
-	case float64:
-		if b, ok := b.(float64); ok {
-			return cmp.Compare(a, b)
-		}
-	case bool:
-		if b, ok := b.(bool); ok && a != b {
-			return cmp.Compare(Text(a), Text(b)) // false before true
-		}
-	case string:
-		if b, ok := b.(string); ok {
-			return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
-		}
+	x, isNumber := a.(float64)
+	switch y, both := b.(float64); {
+	case a == nil || b == nil:
+		return cmp.Compare(rank(a), rank(b))
+	case isNumber && both:
+		return cmp.Compare(x, y)
 	}
-	return cmp.Compare(rank(a), rank(b))
+	first, second := Text(a), Text(b)
+	return cmp.Or(cmp.Compare(strings.ToLower(first), strings.ToLower(second)), cmp.Compare(first, second))
 }
 
-// rank orders values of different types.
+// rank is 0 for no value, and 1 for any other.
 func rank(v any) int {
-	switch v.(type) {
-	case nil:
+	if v == nil {
 		return 0
-	case bool:
-		return 1
-	case float64:
-		return 2
-	default:
-		return 3
 	}
+	return 1
 }
 
 // Text returns a value as a text, a number without an exponent; empty for no value.

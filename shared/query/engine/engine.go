@@ -1,5 +1,5 @@
 // Package engine runs the statements of queries over tables in memory (docs/decisions/0052). A database is for one request, and for
-// one goroutine at a time. SQLite runs in it as WebAssembly, in memory of its own: the collector of garbage does not know it, and only
+// one goroutine at a time. SQLite runs in it as WebAssembly, in memory of its own: the garbage collector does not know it, and only
 // Close gives it back.
 package engine
 
@@ -158,18 +158,22 @@ var functions = map[string]bool{
 // Table is a table that is filled.
 type Table struct {
 	database *Database
-	// into begins the statements that add rows, and columns is how many values a row has.
-	into    string
-	columns int
-	// waiting has the values of rows that are not added yet, and insert adds rowsAtOnce rows; nil before the first.
+	// into begins the statements that add rows. A row has so many values, and a statement adds so many rows.
+	into            string
+	columns, atOnce int
+	// waiting has the values of rows that are not added yet, and insert adds the rows of a whole statement; nil before the first.
 	waiting []any
 	insert  *sqlite3.Stmt
 	// last is run when the table is full; empty for nothing.
 	last string
 }
 
-// rowsAtOnce is how many rows a statement adds: one row at a time takes a third longer.
-const rowsAtOnce = 32
+// rowsAtOnce is how many rows a statement adds, since one row at a time takes a third longer: fewer rows of many values, of which SQLite
+// takes maxValues in a statement.
+const (
+	rowsAtOnce = 32
+	maxValues  = 32_766
+)
 
 // Create makes a table with a column for the number of the row and the named columns.
 func (d *Database) Create(name string, columns []string) (t *Table, err error) {
@@ -195,12 +199,13 @@ func (d *Database) create(name, definition string, columns int) (t *Table, err e
 		return nil, d.refine(err)
 	}
 	d.known[name] = true
-	return &Table{database: d, into: "INSERT OR IGNORE INTO " + query.Identifier(name) + " VALUES ", columns: columns}, nil
+	into := "INSERT OR IGNORE INTO " + query.Identifier(name) + " VALUES "
+	return &Table{database: d, into: into, columns: columns, atOnce: max(1, min(rowsAtOnce, maxValues/columns))}, nil
 }
 
 // Insert adds a row: texts, float64, int64, bool and nil. The row is in the table after some others, or after Done.
 func (t *Table) Insert(row ...any) error {
-	if t.waiting = append(t.waiting, row...); len(t.waiting) < rowsAtOnce*t.columns {
+	if t.waiting = append(t.waiting, row...); len(t.waiting) < t.atOnce*t.columns {
 		return nil
 	}
 	return t.flush()
@@ -209,21 +214,21 @@ func (t *Table) Insert(row ...any) error {
 // flush adds the rows that wait.
 func (t *Table) flush() (err error) {
 	defer t.database.recover(&err)
-	n, insert := len(t.waiting)/t.columns, t.insert
-	if insert == nil || n < rowsAtOnce {
+	n := len(t.waiting) / t.columns
+	if t.insert == nil || n < t.atOnce {
+		if err := t.insert.Close(); err != nil {
+			return err
+		}
 		rows := strings.Repeat(", ("+query.Placeholders(t.columns)+")", n)
-		if insert, _, err = t.database.conn.Prepare(t.into + rows[len(", "):]); err != nil {
+		if t.insert, _, err = t.database.conn.Prepare(t.into + rows[len(", "):]); err != nil {
 			return t.database.refine(err)
 		}
-		if n == rowsAtOnce {
-			t.insert = insert
-		}
 	}
-	if err := bind(insert, t.waiting); err != nil {
+	if err := bind(t.insert, t.waiting); err != nil {
 		return t.database.refine(err)
 	}
 	t.waiting = t.waiting[:0]
-	return t.database.refine(insert.Exec())
+	return t.database.refine(t.insert.Exec())
 }
 
 // Done ends the filling of the table.
@@ -233,6 +238,9 @@ func (t *Table) Done() (err error) {
 		if err := t.flush(); err != nil {
 			return err
 		}
+	}
+	if err := t.insert.Close(); err != nil {
+		return err
 	}
 	return t.database.refine(t.database.conn.Exec(t.last))
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -84,14 +85,14 @@ func TestManyRows(t *testing.T) {
 
 // TestTheMemoryComesBack after many databases: those of statements with too little memory, and those whose filling was not ended.
 func TestTheMemoryComesBack(t *testing.T) {
-	limits := engine.Limits{Bytes: 8 << 20, Steps: 1 << 30, Result: new(int64(64 << 20))}
+	small := engine.Limits{Bytes: 8 << 20, Steps: 1 << 30, Result: new(int64(64 << 20))}
 	use := func() {
-		db := numbers(t.Context(), t, 1_000, limits)
+		db := numbers(t.Context(), t, 1_000, small)
 		_, err := db.Select(t.Context(), sql("SELECT a.text || b.text || c.text FROM t AS a, t AS b, t AS c ORDER BY 1"), 0, 10)
 		require.ErrorIs(t, err, engine.ErrMemory)
 		require.NoError(t, db.Close())
 
-		db, err = engine.Open(t.Context(), limits)
+		db, err = engine.Open(t.Context(), small)
 		require.NoError(t, err)
 		table, err := db.Create("t", []string{"text"})
 		require.NoError(t, err)
@@ -111,6 +112,28 @@ func TestTheMemoryComesBack(t *testing.T) {
 	require.Less(t, querytest.Resident(), before+100)
 }
 
+// TestWideTables have more values in 32 rows than a statement takes.
+func TestWideTables(t *testing.T) {
+	db, err := engine.Open(t.Context(), limits())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, db.Close()) }()
+	columns := make([]string, 1_900)
+	row := make([]any, 1, len(columns)+1)
+	for i := range columns {
+		columns[i], row = fmt.Sprint("c", i), append(row, float64(i))
+	}
+	table, err := db.Create("t", columns)
+	require.NoError(t, err)
+	for i := range int64(100) {
+		row[0] = i
+		require.NoError(t, table.Insert(row...))
+	}
+	require.NoError(t, table.Done())
+	page, err := db.Select(t.Context(), sql("SELECT c1899 FROM t"), 0, 1)
+	require.NoError(t, err)
+	require.Equal(t, engine.Page{Rows: [][]any{{1899.0}}, Total: 100}, page)
+}
+
 // TestOnlySelectsOfTables: a statement that reads or does anything else is refused by the authorizer, should one ever get so far.
 func TestOnlySelectsOfTables(t *testing.T) {
 	for _, text := range []string{
@@ -118,14 +141,14 @@ func TestOnlySelectsOfTables(t *testing.T) {
 		"WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x FROM r", "SELECT randomblob(10)", "SELECT hex(n) FROM t",
 		"SELECT sqlite_version()", "SELECT load_extension('x')", "SELECT n FROM other",
 	} {
-		_, err := numbers(t.Context(), t, 3, limits).Select(t.Context(), sql(text), 0, 10)
+		_, err := numbers(t.Context(), t, 3, limits()).Select(t.Context(), sql(text), 0, 10)
 		require.Error(t, err, text)
 	}
 	for _, text := range []string{"PRAGMA table_info(t)", "ATTACH ':memory:' AS x", "DROP TABLE t", "DELETE FROM t", "SELECT n FROM t; SELECT n FROM t", "VACUUM"} {
-		_, err := numbers(t.Context(), t, 3, limits).Select(t.Context(), sql(text), 0, 10)
+		_, err := numbers(t.Context(), t, 3, limits()).Select(t.Context(), sql(text), 0, 10)
 		require.Error(t, err, text)
 	}
-	db := numbers(t.Context(), t, 3, limits)
+	db := numbers(t.Context(), t, 3, limits())
 	_, err := db.Select(t.Context(), sql("SELECT n FROM t"), 0, 10)
 	require.NoError(t, err)
 	_, err = db.Create("late", nil)
@@ -134,7 +157,7 @@ func TestOnlySelectsOfTables(t *testing.T) {
 
 // TestTextsOfAnyForm go in and out as values.
 func TestTextsOfAnyForm(t *testing.T) {
-	db, err := engine.Open(t.Context(), limits)
+	db, err := engine.Open(t.Context(), limits())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, db.Close()) }()
 	table, err := db.Create(`a "table"`, []string{`col"umn`})
@@ -154,7 +177,7 @@ func TestTextsOfAnyForm(t *testing.T) {
 // BenchmarkQueries measures filling tables with 10,000 sessions and people, and the statements of the issue's figures.
 func BenchmarkQueries(b *testing.B) {
 	for b.Loop() {
-		db, err := engine.Open(context.Background(), limits)
+		db, err := engine.Open(context.Background(), limits())
 		require.NoError(b, err)
 		table, err := db.Create("t", []string{"a", "b", "c", "d"})
 		require.NoError(b, err)
@@ -170,7 +193,7 @@ func BenchmarkQueries(b *testing.B) {
 
 // TestLongPatterns end with the context, too: a single call of LIKE takes long.
 func TestLongPatterns(t *testing.T) {
-	db, err := engine.Open(t.Context(), limits)
+	db, err := engine.Open(t.Context(), limits())
 	require.NoError(t, err)
 	defer db.Close()
 	table, err := db.Create("t", []string{"text"})
@@ -188,7 +211,7 @@ func TestLongPatterns(t *testing.T) {
 
 // TestSumsBeyondNumbers have no value: JSON has no infinity.
 func TestSumsBeyondNumbers(t *testing.T) {
-	db, err := engine.Open(t.Context(), limits)
+	db, err := engine.Open(t.Context(), limits())
 	require.NoError(t, err)
 	defer db.Close()
 	table, err := db.Create("t", []string{"n"})

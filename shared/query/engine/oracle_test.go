@@ -16,13 +16,15 @@ import (
 )
 
 // limits are those of a request.
-var limits = engine.Limits{Bytes: 64 << 20, Steps: 100_000_000, Result: new(int64(64 << 20))}
+func limits() engine.Limits {
+	return engine.Limits{Bytes: 64 << 20, Steps: 100_000_000, Result: new(int64(64 << 20))}
+}
 
 // fill returns a database with the tables that a statement needs, without the records that its filters do not allow, and how many these
 // are. The caller closes the database: many queries leave no room for those of all.
 func fill(t *testing.T, d querytest.Data, s *query.Statement) (filled *engine.Database, left int) {
 	t.Helper()
-	db, err := engine.Open(t.Context(), limits)
+	db, err := engine.Open(t.Context(), limits())
 	require.NoError(t, err)
 	allowed := map[string]map[int]bool{}
 	for _, n := range s.Needs {

@@ -22,6 +22,12 @@ type Page struct {
 // Select runs a statement until the context ends, and returns the rows of a page: at most some, after some others. After the first
 // statement the tables no longer change. With an error the page has no meaning, and counts nothing of Limits.Result.
 func (d *Database) Select(ctx context.Context, s *query.Statement, after, most int) (page Page, err error) {
+	before := *d.limits.Result
+	defer func() {
+		if err != nil {
+			*d.limits.Result = before
+		}
+	}()
 	defer d.recover(&err)
 	d.sealed, d.steps = true, steps{ctx, d.limits.Steps / stepsAtOnce}
 	d.conn.SetInterrupt(&d.steps)
@@ -29,7 +35,6 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 	if s.Limit > 0 {
 		sql += fmt.Sprintf(" LIMIT %d", s.Limit)
 	}
-	before := *d.limits.Result
 	err = d.each(sql, s.Args, func(found *sqlite3.Stmt) error {
 		page.Total++
 		d.steps.left++ // SQLite looks at the context for each row, too.
@@ -45,9 +50,6 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 		page.Rows = append(page.Rows, rowOf(found, s.Results))
 		return nil
 	})
-	if err != nil {
-		*d.limits.Result = before
-	}
 	return page, err
 }
 

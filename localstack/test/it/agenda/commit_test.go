@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -228,13 +229,12 @@ func (c renamed) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 func TestAPreviewOfADraftThatKeepsChanging(t *testing.T) {
 	c := newPlanner(t).newCommitting(1)
 	process, at := c.through(math.MaxInt64, nil)
-	names := 0
+	var names atomic.Int64
 	process.Client = renamed{process.Client, func() {
-		names++
-		c.Do(200, http.MethodPut, c.draft, object{"name": fmt.Sprint("Plan ", names)})
+		c.TrySend(t, http.MethodPut, c.EventPath(c.draft), object{"name": fmt.Sprint("Plan ", names.Add(1))})
 	}}
 	at.Do(503, http.MethodGet, c.draft+"/changes", nil)
-	require.GreaterOrEqual(t, names, 5)
+	require.GreaterOrEqual(t, names.Load(), int64(5))
 	c.Do(200, http.MethodGet, c.draft+"/changes", nil)
 }
 

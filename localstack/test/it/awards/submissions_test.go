@@ -70,10 +70,11 @@ func TestTheContactOfASubmitter(t *testing.T) {
 	h := startHouse(t, nil)
 	contacts := &it.Contacts{Client: h.Client}
 	person := contacts.Create(200, object{"email": "ada@example.org"}).ID()
-	of := func(id string) object {
+	of := func(id any) object {
 		return object{"submitter": object{"name": "ada", "email": "other@example.org", "contact_id": id}}
 	}
 	require.Equal(t, person, h.submit("ada", of(person)).At("submitter.contact_id"))
+	require.Nil(t, h.submit("ada", of(nil)).At("submitter.contact_id"))
 	require.Equal(t, "submitter.contact_id", h.command("VALIDATION_ERROR", "award-submit", of(uuid.NewString()))["field"])
 	require.Equal(t, "submitter.contact_id", h.command("VALIDATION_ERROR", "award-submit", of("x"))["field"])
 }

@@ -119,6 +119,7 @@ func TestALimitOfOneWidget(t *testing.T) {
 		return a.Do(200, http.MethodGet, "/dashboards/"+board, nil).List("widgets")
 	}
 	for _, shown := range [][]it.Entity{show(counted, heavy, long, tags), show(heavy, counted, long, tags), show(counted, long, tags, heavy)} {
+		require.GreaterOrEqual(t, len(shown), 4)
 		for _, widget := range shown {
 			switch widget.Text("query") {
 			case counted:
@@ -129,6 +130,8 @@ func TestALimitOfOneWidget(t *testing.T) {
 				require.Contains(t, widget.At("data.error"), "64 MB of memory")
 			case long:
 				require.Contains(t, widget.At("data.error"), "more than 32 MB")
+			default:
+				require.Fail(t, "an unknown widget", widget.Text("query"))
 			}
 		}
 	}

@@ -23,6 +23,9 @@ func TestContactsOnSessions(t *testing.T) {
 	require.Equal(t, []any{"Ann", "Ben"}, other.column("SELECT speaker.first_name FROM speakers ORDER BY speaker.first_name"))
 	require.Empty(t, other.column("SELECT contact.first_name FROM contacts WHERE contact.id = '"+a.IDs["Dan"]+"'"))
 	require.Len(t, other.column("SELECT contact.first_name FROM contacts WHERE contact.id = '"+a.IDs["Cid"]+"'"), 1)
+	few := &asker{it.ProgrammeOf(a.reading(1).WithToken(other.Token))}
+	require.Len(t, few.column("SELECT contact.first_name FROM contacts WHERE contact.id = '"+a.IDs["Cid"]+"'"), 1)
+	few.answer(400, everyone)
 	require.Equal(t, []any{map[string]any{"sponsor.name": "Acme", "contact.first_name": "Cid"}}, a.ask(companies))
 	require.Empty(t, other.ask(companies))
 	require.Len(t, other.ask("FIND Sponsor WITH contacts"), 1)
@@ -62,6 +65,12 @@ func TestPersonalOnOneEvent(t *testing.T) {
 	hidden := map[string]any{"session.custom.badge": "***"}
 	require.Equal(t, []any{hidden, hidden}, it.Entity(a.across(200, query).JSON(t))["results"])
 	a.across(400, query+" AND session.custom.badge = 'crimson'")
+
+	born := a.NewField("Born", "date", object{"contains_pii": true})
+	a.Create(200, object{"title": "Dated", "custom_fields": object{born: "1990-05-11"}})
+	other.NewField("Born", "text")
+	dated := it.Entity(a.across(200, "SELECT session.custom.born FROM sessions WHERE session.title = 'Dated'").JSON(t))
+	require.Equal(t, []any{map[string]any{"session.custom.born": "***"}}, dated["results"], "a date on one event, a text on the other")
 }
 
 // TestTheContactOfAFile is shown while the contact is on the session and on the event.

@@ -179,9 +179,7 @@ func (a *asker) requirePairs(entity, to string, records []it.Entity, list string
 
 // TestQueriesShowWhatReadsShow after random writes: the records, their fields, and which belong together.
 func TestQueriesShowWhatReadsShow(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Log("seed", seed)
-	w := &writer{&asker{it.NewProgramme(t, "sessions_2_0", "participant_roles")}, rand.New(rand.NewPCG(seed, 0)), map[string][]string{}}
+	w := &writer{&asker{it.NewProgramme(t, "sessions_2_0", "participant_roles")}, it.Source(it.Seed(t), 0), map[string][]string{}}
 	for i := range 5 {
 		w.records["contacts"] = append(w.records["contacts"], w.AddContact(fmt.Sprint("P", i), object{"company": fmt.Sprint("C", i%2)}).ID())
 		for _, kind := range []string{"tracks", "rooms", "tags"} {
