@@ -34,14 +34,14 @@ func (d *Dashboard) Reduce(to size.Detail) (less bool) {
 	}
 	d.detail = to
 	var all []*Data
-	bytes, left := 0, 0
+	bytes := 0
 	for _, w := range d.Widgets {
 		if w.Data != nil {
 			all, bytes = append(all, w.Data), bytes+w.Data.length()
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Data) int { return b.length() - a.length() })
-	for left = bytes; 2*left > bytes; all, less = all[1:], true {
+	for left := bytes; 2*left > bytes; all, less = all[1:], true {
 		left -= all[0].length()
 		*all[0] = Data{[]result.Row{}, new("The answer would be too long with the results. Name fewer fields, or add LIMIT to the query.")}
 	}
