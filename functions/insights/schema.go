@@ -47,7 +47,7 @@ type Field struct {
 
 // schema returns the schema of the event.
 func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
-	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
 
 // schemaAcross returns the schema of all events of the organization.
 func (s *service) schemaAcross(ctx context.Context, _ *struct{}) (*Schema, error) {
-	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *service) suggestions(ctx context.Context, _ *api.InEvent) (*Suggestions
 
 // suggestionsAcross returns queries about all events of the organization.
 func (s *service) suggestionsAcross(ctx context.Context, _ *struct{}) (*Suggestions, error) {
-	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
+	reach, err := s.insights.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -35,12 +35,29 @@ type event struct {
 // Reach returns the reach of a caller: the event of the path, or else the named events of the organization, or all that the caller
 // may see if events is empty. The error is a 404 for an event that the caller does not see, and a 400 for too many events.
 func (st *Store) Reach(ctx context.Context, c *auth.Caller, events []int64) (*Reach, error) {
+	ids, err := st.visible(ctx, c, events)
+	if err == nil && len(ids) > mostEvents {
+		err = apierr.Invalid("eventIds", "A query reads at most %d events; name some of the %d.", mostEvents, len(ids))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st.within(ctx, c, ids)
+}
+
+// Newest returns the reach of a caller without the older of too many events, to check queries and to describe the entities.
+func (st *Store) Newest(ctx context.Context, c *auth.Caller) (*Reach, error) {
+	ids, err := st.visible(ctx, c, nil)
+	if err != nil {
+		return nil, err
+	}
+	return st.within(ctx, c, ids[max(0, len(ids)-mostEvents):])
+}
+
+// within returns the reach of a caller: the event of the path, or else the events of ids.
+func (st *Store) within(ctx context.Context, c *auth.Caller, ids []int64) (_ *Reach, err error) {
 	found := []*programme.Event{c.Event}
 	if c.Event == nil {
-		ids, err := st.visible(ctx, c, events)
-		if err != nil {
-			return nil, err
-		}
 		if found, err = programme.Many(ctx, st.Tenancy, c.Org.ID, ids); err != nil {
 			return nil, err
 		}
@@ -70,8 +87,12 @@ func (o *event) load(ctx context.Context, st *Store) (err error) {
 	return err
 }
 
-// visible returns the ids of the wanted events, or of all events that the caller sees.
+// visible returns the ids of the wanted events, or of all events that the caller sees, the newest last. With the event of a path it
+// returns none.
 func (st *Store) visible(ctx context.Context, c *auth.Caller, wanted []int64) (ids []int64, err error) {
+	if c.Event != nil {
+		return nil, nil
+	}
 	if ids, err = programme.Events.IDs(ctx, st.Tenancy, c.Org.ID); err != nil {
 		return nil, err
 	}
@@ -85,10 +106,7 @@ func (st *Store) visible(ctx context.Context, c *auth.Caller, wanted []int64) (i
 		ids = slices.Clone(wanted)
 	}
 	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) > mostEvents {
-		return nil, apierr.Invalid("eventIds", "A query reads at most %d events; name some of the %d.", mostEvents, len(ids))
-	}
-	return ids, nil
+	return slices.Compact(ids), nil
 }
 
 // Schema returns the entities of the reach, with the custom fields of the events. The caller must not change it.

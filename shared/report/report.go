@@ -81,7 +81,7 @@ func (st *Store) check(ctx context.Context, draft any, isNew bool) error {
 
 // valid returns the 400 of the first query that is not valid.
 func (st *Store) valid(ctx context.Context, texts map[string]string, masked bool) error {
-	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
+	reach, err := st.insight.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return err
 	}
@@ -110,16 +110,16 @@ func (st *Store) Run(ctx context.Context, in *RunInput) (*page.Of[result.Row], e
 		return nil, err
 	}
 	q := in.Body.Question(saved.Query)
-	reply, err := st.ask(ctx, q)
+	reply, err := st.ask(ctx, q, in.Body.EventIDs)
 	if err != nil {
 		return nil, err
 	}
 	return page.New(q.Page, reply.Total, reply.Objects()), nil
 }
 
-// ask answers a question about the events that the caller sees.
-func (st *Store) ask(ctx context.Context, q insight.Question) (*insight.Reply, error) {
-	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
+// ask answers a question about the event of the path, or about events of the organization: all without events.
+func (st *Store) ask(ctx context.Context, q insight.Question, events []int64) (*insight.Reply, error) {
+	reach, err := st.insight.Reach(ctx, auth.From(ctx), events)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Wid
 	}
 	q := w.question()
 	q.Page.PageSize = result.MostRows
-	reply, err := st.ask(ctx, q)
+	reply, err := st.ask(ctx, q, nil)
 	if err != nil {
 		return nil, nil, err
 	}

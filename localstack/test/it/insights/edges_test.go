@@ -147,4 +147,14 @@ func TestManyEvents(t *testing.T) {
 	it.RequireInvalid(t, refused, "eventIds")
 	require.Contains(t, refused["message"], "100")
 	a.across(200, "SELECT event.id FROM events", object{"eventId": a.Event})
+
+	saved := it.Entity(a.Call(t, 200, http.MethodPost, "/v1/queries/create", object{"name": "Events", "query": "SELECT event.id FROM events"}).JSON(t))
+	run := "/v1/queries/" + saved.ID() + "/run"
+	it.RequireInvalid(t, it.Entity(a.Call(t, 400, http.MethodPost, run, nil).JSON(t)), "eventIds")
+	only := it.Entity(a.Call(t, 200, http.MethodPost, run, object{"eventIds": []any{a.Event}}).JSON(t))
+	require.Equal(t, []any{map[string]any{"event.id": float64(a.Event)}}, only["results"])
+	a.Call(t, 404, http.MethodPost, run, object{"eventIds": []any{999_999_999}})
+	for _, path := range []string{"schema", "suggestions"} {
+		a.Call(t, 200, http.MethodGet, "/v1/insights/"+path, nil)
+	}
 }
