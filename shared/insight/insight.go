@@ -78,8 +78,8 @@ type Options struct {
 // Run is the body of a request that runs a saved query.
 type Run struct {
 	Options
-	EventIDs []int64 `json:"eventIds,omitempty" minItems:"1" maxItems:"100" doc:"The events that a query of the organization reads; without it all that the caller may access."`
-	_ struct{} `json:"-" additionalProperties:"true"`
+	EventIDs []int64  `json:"eventIds,omitempty" minItems:"1" maxItems:"100" doc:"The events that a query of the organization reads; without it all that the caller may access."`
+	_        struct{} `json:"-" additionalProperties:"true"`
 }
 
 // Wanted returns the wanted page, also for a request without a body.
