@@ -127,17 +127,24 @@ func TestALargeEvent(t *testing.T) {
 		{"a filter of contacts", people}, {"sessions by track", tracks}, {"speakers and sessions, joined and counted", join},
 	}
 	for _, q := range queries {
-		fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
-		t.Logf("%s\n\tby a new instance: %s\n\twarm: %s", q.name, fresh.ask(q.text, 1), fresh.ask(q.text, scale.Size(1, 21)))
+		b.fresh(t, q.name, func(at bench, n int) string { return at.ask(q.text, n) })
 	}
 	var widgets []any
 	for _, q := range []string{byRow, byBody, people, tracks, join, status, firms, sizes} {
 		widgets = append(widgets, it.Object{"type": "table", "title": "A table", "query": q})
 	}
 	dashboard := b.Do(http.StatusOK, http.MethodPost, "/dashboards/create", it.Object{"name": "Overview", "widgets": widgets}).ID()
-	fresh := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
-	t.Logf("a dashboard of eight widgets\n\tby a new instance: %s\n\twarm: %s", fresh.look(dashboard, 1),
-		fresh.look(dashboard, scale.Size(1, 21)))
+	b.fresh(t, "a dashboard of eight widgets", func(at bench, n int) string { return at.look(dashboard, n) })
+}
+
+// fresh measures a request to a new instance, the first time and warm. The instance ends with it: its memory would make the garbage
+// collector slow for the others.
+func (b bench) fresh(t *testing.T, name string, measure func(at bench, n int) string) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		at := bench{&it.Client{Stack: b.Instance(t), T: t}, b.log}
+		t.Logf("by a new instance: %s\n\twarm: %s", measure(at, 1), measure(at, scale.Size(1, 21)))
+	})
 }
 
 // TestMemoryAfterQueries compares the heap before and after 1,000 queries of a warm instance, beside the heap while they run.
