@@ -147,11 +147,12 @@ func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
 	if total > v.store.most {
 		return v.tooMany(w)
 	}
+	showContacts := v.readsContacts()
 	for _, p := range found {
 		shape := v.partyShape(p, account.Kind.FriendlyID(p.Body))
 		var related []string
-		for _, r := range p.Association.Relations {
-			if v.readsContacts() {
+		if showContacts {
+			for _, r := range p.Association.Relations {
 				related = append(related, r.ContactID)
 			}
 		}

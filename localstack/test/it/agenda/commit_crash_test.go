@@ -52,6 +52,11 @@ func (c *committing) through(calls int64, hook func()) (*it.Process, *it.Client)
 	return process, c.ServeGroup(agendaplanning.Group, func(e *api.Env) { e.Table = env.Table })
 }
 
+// tryCommit commits the draft by a client, and returns the answer of any status.
+func (c *committing) tryCommit(by *it.Client) stacktest.Answer {
+	return by.TrySend(c.T, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+}
+
 // hours returns the hours at which the sessions are that are left.
 func (c *committing) hours() (hours []string) {
 	c.T.Helper()
@@ -105,7 +110,7 @@ func TestACommitThatEndsAnywhere(t *testing.T) {
 	it.UntilDone(func(calls int64) int {
 		c := p.newCommitting(30)
 		_, at := c.through(calls, nil)
-		answer := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		answer := c.tryCommit(at)
 		half := len(c.hours()) > 1
 		var after entity
 		switch calls % 3 {
@@ -130,7 +135,7 @@ func TestACommitThatEndsAnywhere(t *testing.T) {
 			require.Equal(t, []string{hour(was)}, c.hours())
 		}
 		finished[fmt.Sprint(after["status"], " half ", half)]++
-		again := c.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		again := c.tryCommit(c.Client)
 		require.Equal(t, after["status"] == "committed", again.Status == 409, again.Status)
 		require.Equal(t, []string{hour(is)}, c.hours())
 		c.requireOneUpdateEach()
@@ -150,7 +155,7 @@ func TestManyReadersFinishACommit(t *testing.T) {
 	it.UntilDone(func(calls int64) int {
 		c := p.newCommitting(30)
 		_, at := c.through(calls, nil)
-		commit := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		commit := c.tryCommit(at)
 		if len(c.hours()) > 1 {
 			half++
 			answers := make([]stacktest.Answer, 8)
@@ -174,12 +179,12 @@ func TestARepeatedCommitFinishesTheFirst(t *testing.T) {
 	it.UntilDone(func(calls int64) int {
 		c := p.newCommitting(3)
 		_, at := c.through(calls, nil)
-		first := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		first := c.tryCommit(at)
 		if first.Status == 200 {
 			return 0
 		}
 		half := len(c.hours()) > 1 || c.hours()[0] == hour(is)
-		again := c.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		again := c.tryCommit(c.Client)
 		require.Equal(t, []string{hour(is)}, c.hours())
 		if again.Status != 200 {
 			require.Equal(t, 409, again.Status)
@@ -252,7 +257,7 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 			return func(commit stacktest.Answer) { require.Contains(c.T, []int{200, 404}, commit.Status) }
 		},
 		"another commit": func(c *committing) func(stacktest.Answer) {
-			other := c.TrySend(c.T, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+			other := c.tryCommit(c.Client)
 			return func(commit stacktest.Answer) {
 				statuses := []int{other.Status, commit.Status}
 				require.Contains(c.T, statuses, 200)
@@ -267,7 +272,7 @@ func TestOthersChangeWhatIsCommitted(t *testing.T) {
 				c := p.newCommitting(3)
 				var check func(stacktest.Answer)
 				process, at := c.through(calls, func() { check = act(c) })
-				commit := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+				commit := c.tryCommit(at)
 				if process.Left() > 0 {
 					return 0
 				}
@@ -287,7 +292,7 @@ func TestASessionGrowsDuringACommit(t *testing.T) {
 	it.UntilDone(func(calls int64) int {
 		c := p.newCommitting(3)
 		process, at := c.through(calls, func() { c.grow(c.sessions[0]) })
-		commit := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		commit := c.tryCommit(at)
 		if process.Left() > 0 {
 			return 0
 		}
@@ -308,7 +313,7 @@ func TestAWorkerFinishesACommit(t *testing.T) {
 	it.UntilDone(func(calls int64) int {
 		c := p.newCommitting(30)
 		_, at := c.through(calls, nil)
-		answer := at.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), nil)
+		answer := c.tryCommit(at)
 		if hours := c.hours(); len(hours) > 1 {
 			half++
 			require.Eventually(t, func() bool {
