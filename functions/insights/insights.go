@@ -11,10 +11,10 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/insight"
-	"lectern/shared/insight/result"
 	"lectern/shared/insight/writer"
 	"lectern/shared/insight/writer/bedrock"
 	"lectern/shared/page"
+	"lectern/shared/query/result"
 	"lectern/shared/ratelimit"
 	"lectern/shared/report"
 	"lectern/shared/size"
@@ -35,11 +35,11 @@ var Group = api.NewGroup("Insights", start, slices.Concat(written, saved, []api.
 	api.Post("executeQuery", inOrganization+"/execute", (*service).executeAcross, readers, limit, api.Repeatable,
 		api.Media("text/csv"), api.Refuses(http.StatusNotFound), api.Describe(aboutAcross)),
 	api.Get("getEventInsightsSchema", inEvent+"/schema", (*service).schema, readers, limit, api.Describe(aboutSchema)),
-	api.Get("getInsightsSchema", inOrganization+"/schema", (*service).schemaAcross, readers, limit, api.Describe(aboutSchema)),
+	api.Get("getInsightsSchema", inOrganization+"/schema", (*service).schema, readers, limit, api.Describe(aboutSchema)),
 	api.Get("getInsightsSchemaOfEvent", inOrganization+"/events/{eventId}/schema", (*service).schema, readers, limit,
 		api.Describe(aboutSchema)),
 	api.Get("listEventSuggestions", inEvent+"/suggestions", (*service).suggestions, readers, limit, api.Describe(aboutSuggestions)),
-	api.Get("listSuggestions", inOrganization+"/suggestions", (*service).suggestionsAcross, readers, limit, api.Describe(aboutSuggestions)),
+	api.Get("listSuggestions", inOrganization+"/suggestions", (*service).suggestions, readers, limit, api.Describe(aboutSuggestions)),
 }))
 
 // limit is the bucket of all routes.

@@ -6,7 +6,6 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/auth"
-	"lectern/shared/field"
 	"lectern/shared/insight"
 	"lectern/shared/participation"
 	"lectern/shared/query"
@@ -45,29 +44,12 @@ type Field struct {
 	Description string     `json:"description" doc:"What the values are."`
 }
 
-// schema returns the schema of the event.
+// schema returns the schema of the event, or of all events of the organization.
 func (s *service) schema(ctx context.Context, _ *api.InEvent) (*Schema, error) {
 	reach, err := s.insights.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err
 	}
-	shown := describe(reach)
-	for _, r := range reach.Roles() {
-		shown.Roles = append(shown.Roles, participation.Role{ID: r.ID, Name: r.Name, CoreRole: r.CoreRole, IsCustom: r.IsCustom})
-	}
-	return shown, nil
-}
-
-// schemaAcross returns the schema of all events of the organization.
-func (s *service) schemaAcross(ctx context.Context, _ *struct{}) (*Schema, error) {
-	reach, err := s.insights.Newest(ctx, auth.From(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return describe(reach), nil
-}
-
-func describe(reach *insight.Reach) *Schema {
 	known := reach.Schema()
 	shown := &Schema{Entities: make([]Entity, len(known.Entities))}
 	for i, e := range known.Entities {
@@ -82,7 +64,12 @@ func describe(reach *insight.Reach) *Schema {
 	for _, s := range suggested(reach) {
 		shown.Examples = append(shown.Examples, s.Query)
 	}
-	return shown
+	if auth.From(ctx).Event != nil {
+		for _, r := range reach.Roles() {
+			shown.Roles = append(shown.Roles, participation.Role{ID: r.ID, Name: r.Name, CoreRole: r.CoreRole, IsCustom: r.IsCustom})
+		}
+	}
+	return shown, nil
 }
 
 // Suggestions are queries to begin with.
@@ -97,13 +84,8 @@ type Suggestion struct {
 	Category    string `json:"category" enum:"sessions,abstracts,people,companies,files" doc:"What it is about."`
 }
 
-// suggestions returns queries about the event.
+// suggestions returns queries about the event, or about all events of the organization.
 func (s *service) suggestions(ctx context.Context, _ *api.InEvent) (*Suggestions, error) {
-	return s.suggestionsAcross(ctx, nil)
-}
-
-// suggestionsAcross returns queries about all events of the organization.
-func (s *service) suggestionsAcross(ctx context.Context, _ *struct{}) (*Suggestions, error) {
 	reach, err := s.insights.Newest(ctx, auth.From(ctx))
 	if err != nil {
 		return nil, err
@@ -146,7 +128,7 @@ const mostOwn = 5
 // suggested returns the suggestions for a reach.
 func suggested(reach *insight.Reach) []Suggestion {
 	all := append([]Suggestion{}, general...)
-	for _, d := range reach.Dropdowns(field.Session) {
+	for _, d := range reach.Dropdowns() {
 		if len(all) == len(general)+mostOwn {
 			break
 		}

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
-	"lectern/shared/insight/result"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
+	"lectern/shared/query/result"
 )
 
 // asked is a question with its statement, on the way to its reply.
@@ -136,7 +136,7 @@ func (s *Reach) fill(ctx context.Context, db *engine.Database, all []*asked) err
 			return err
 		}
 	}
-	return f.done()
+	return nil
 }
 
 // prepare makes the tables.
@@ -182,7 +182,7 @@ func (f *filling) want(n *query.Need, alone bool) {
 	w := f.tables[n.Entity.Name]
 	if w == nil {
 		of := f.families[slices.IndexFunc(f.families, func(of *family) bool { return of.Entity == n.Entity })]
-		w = &wanted{family: of, refers: map[string]bool{}}
+		w = &wanted{family: of, refers: map[string]bool{}, last: refers{}}
 		f.tables[n.Entity.Name] = w
 	}
 	if alone {
@@ -197,19 +197,4 @@ func (f *filling) want(n *query.Need, alone bool) {
 	for _, filter := range w.filters {
 		w.depth = max(w.depth, w.family.columns[filter.Column.Name].depth)
 	}
-}
-
-// done ends the filling.
-func (f *filling) done() error {
-	for _, w := range f.tables {
-		if err := w.table.Done(); err != nil {
-			return err
-		}
-	}
-	for _, t := range f.pairs {
-		if err := t.Done(); err != nil {
-			return err
-		}
-	}
-	return nil
 }

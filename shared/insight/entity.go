@@ -44,7 +44,11 @@ type row struct {
 	shape    any
 	standard map[string]string
 	custom   map[string]field.Value
+	refers   refers
 }
+
+// refers has the ids of other records that a record refers to, by entity.
+type refers map[string][]string
 
 // The names of entities.
 const (

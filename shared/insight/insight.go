@@ -19,10 +19,10 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
-	"lectern/shared/insight/result"
 	"lectern/shared/page"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
+	"lectern/shared/query/result"
 	"lectern/shared/session/store"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"

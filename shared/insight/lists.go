@@ -15,11 +15,11 @@ func (v *visit) readList(_ context.Context, w *wanted) error {
 		r := row{id: e.ID, shape: &shape}
 		switch metadata.Kind(w.Name) {
 		case metadata.Rooms:
-			r.shape = &roomShape{shape, number(e.Capacity)}
+			r.shape = &roomShape{shape, e.Capacity}
 		case metadata.Tracks:
 			r.shape = &trackShape{shape, e.Color}
 		}
-		if err := v.put(w, r, nil); err != nil {
+		if err := v.put(w, r); err != nil {
 			return err
 		}
 	}
@@ -58,7 +58,7 @@ func (v *visit) putFile(w *wanted, b *session.Body, f session.File) error {
 	if f.AssignedTo != nil && b.HasContact(*f.AssignedTo) && v.isOnEvent(*f.AssignedTo) {
 		s.AssignedID, to = f.AssignedTo, []string{*f.AssignedTo}
 	}
-	return v.put(w, row{id: f.ID, shape: s}, map[string][]string{contacts: to})
+	return v.put(w, row{id: f.ID, shape: s, refers: refers{contacts: to}})
 }
 
 // readEvent reads the event itself.
@@ -70,5 +70,5 @@ func (v *visit) readEvent(_ context.Context, w *wanted) error {
 	return v.put(w, row{custom: custom, shape: &eventShape{
 		ID: float64(e.ID), Name: e.Name, Timezone: e.Timezone, StartsAt: e.StartsAt, StartDate: v.dayOf(&e.StartsAt), EndsAt: e.EndsAt,
 		times: times{e.CreatedAt, e.UpdatedAt},
-	}}, nil)
+	}})
 }

@@ -66,23 +66,28 @@ func (v *visit) neededPeople(ctx context.Context, w *wanted) (idSet, error) {
 	if v.tables[contacts] != nil && v.readsContacts() {
 		return only, nil
 	}
-	roles, err := v.neededRoles(ctx)
-	if err != nil {
+	if v.tables[contacts] == nil && v.tables[participants] == nil {
+		return v.speaking(ctx)
+	}
+	if _, err := v.sessionRows(ctx); err != nil {
 		return nil, err
 	}
-	found := v.onSessions(roles)
+	found := v.onSessions(nil)
 	if only != nil {
 		maps.DeleteFunc(found, func(id string, _ bool) bool { return !only[id] })
 	}
 	return found, nil
 }
 
-// neededRoles returns the roles on sessions of the contacts that the tables need: nil for all roles.
-func (v *visit) neededRoles(ctx context.Context) ([]bool, error) {
-	if _, err := v.sessionRows(ctx); err != nil || v.tables[participants] != nil || v.tables[contacts] != nil {
-		return nil, err
+// speaking returns the contacts who speak on sessions that are not deleted. The caller must not change the set.
+func (v *visit) speaking(ctx context.Context) (idSet, error) {
+	if v.speakers == nil {
+		if _, err := v.sessionRows(ctx); err != nil {
+			return nil, err
+		}
+		v.speakers = v.onSessions(v.speakerRoles())
 	}
-	return v.speakerRoles(), nil
+	return v.speakers, nil
 }
 
 // onSessions returns the contacts with some roles on sessions that are not deleted; nil for all roles.
@@ -101,21 +106,19 @@ func (v *visit) onSessions(roles []bool) idSet {
 
 // readPeople reads the contacts of the event, or those who speak.
 func (v *visit) readPeople(ctx context.Context, w *wanted) error {
-	if err := v.loadPeople(ctx, w); err != nil {
-		return err
-	}
+	err := v.loadPeople(ctx, w)
 	var only idSet
-	if w.Name == speakers {
-		if _, err := v.sessionRows(ctx); err != nil {
-			return err
-		}
-		only = v.onSessions(v.speakerRoles())
+	if err == nil && w.Name == speakers {
+		only, err = v.speaking(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	for _, p := range v.order {
 		if only != nil && !only[p.ID] {
 			continue
 		}
-		if err := v.put(w, v.personRow(p), nil); err != nil {
+		if err := v.put(w, v.personRow(p)); err != nil {
 			return err
 		}
 	}
@@ -156,8 +159,8 @@ func (v *visit) readAccounts(ctx context.Context, w *wanted) error {
 				related = append(related, r.ContactID)
 			}
 		}
-		made := row{id: p.ID, shape: &shape, standard: p.Values, custom: p.Custom()}
-		if err := v.put(w, made, map[string][]string{contacts: related}); err != nil {
+		made := row{id: p.ID, shape: &shape, standard: p.Values, custom: p.Custom(), refers: refers{contacts: related}}
+		if err := v.put(w, made); err != nil {
 			return err
 		}
 	}
@@ -201,5 +204,5 @@ func (v *visit) putParticipant(w *wanted, b *session.Body, p session.Standing) e
 		s.AcceptanceStatus, s.InviteSentAt = optional(p.AcceptanceStatus), p.InviteSentAt
 	}
 	to := []string{p.ContactID}
-	return v.put(w, row{id: p.ID, shape: s, standard: who.Values}, map[string][]string{contacts: to, speakers: to})
+	return v.put(w, row{id: p.ID, shape: s, standard: who.Values, refers: refers{contacts: to, speakers: to}})
 }

@@ -143,21 +143,15 @@ func (s *Reach) Masks(q Question) bool { return !q.Unmasked || !s.SeesPersonalDa
 // Roles returns the roles of participants of a reach with one event.
 func (s *Reach) Roles() []*participant.Role { return s.events[0].set.Roles.All() }
 
-// Dropdowns returns the custom dropdowns of a module that the events have and that are no personal data on any of the events.
-func (s *Reach) Dropdowns(m field.Module) (all []*field.Definition) {
-	known := map[string]bool{}
+// Dropdowns returns the custom dropdowns of sessions that the events have and that are no personal data on any of the events: each
+// name once.
+func (s *Reach) Dropdowns() (all []*field.Definition) {
+	of, known := s.families[0], map[string]bool{}
 	for _, o := range s.events {
-		for _, d := range o.set.Fields.List() {
-			if d.Module == m && d.ContainsPII {
-				known[d.InternalName] = true
-			}
-		}
-	}
-	for _, o := range s.events {
-		for _, d := range o.set.Fields.List() {
-			if d.Module == m && !d.IsStandard() && d.Type == field.Dropdown && !d.Multiple && !known[d.InternalName] {
-				known[d.InternalName] = true
-				all = append(all, d)
+		for _, d := range o.customFields(of) {
+			private := of.columns[query.CustomPrefix+d.InternalName].PII
+			if d.Type == field.Dropdown && !d.Multiple && !private && !known[d.InternalName] {
+				known[d.InternalName], all = true, append(all, d)
 			}
 		}
 	}

@@ -162,21 +162,25 @@ func (v *visit) bodies(ctx context.Context, rows []*session.Row, known shortened
 
 // putSession adds a session to its table. The body is nil if the row is enough.
 func (v *visit) putSession(w *wanted, r *session.Row, b *session.Body) error {
-	made, refers := row{id: r.ID, shape: v.sessionShape(r, b)}, map[string][]string{}
+	made := row{id: r.ID, shape: v.sessionShape(r, b), refers: w.last}
+	if b != nil {
+		made.custom = b.CustomFields
+	}
 	for to := range w.refers {
 		switch to {
 		case tags:
-			refers[to] = r.Tags
+			made.refers[to] = r.Tags
 		case speakers:
-			refers[to] = v.peopleOf(r, v.speakerRoles())
+			made.refers[to] = v.peopleOf(r, v.speakerRoles())
 		case contacts:
-			refers[to] = v.peopleOf(r, nil)
+			made.refers[to] = v.peopleOf(r, nil)
+		case sponsors:
+			made.refers[to] = b.SponsorIDs
+		case exhibitors:
+			made.refers[to] = b.ExhibitorIDs
 		}
 	}
-	if b != nil {
-		made.custom, refers[sponsors], refers[exhibitors] = b.CustomFields, b.SponsorIDs, b.ExhibitorIDs
-	}
-	return v.put(w, made, refers)
+	return v.put(w, made)
 }
 
 // peopleOf returns the contacts on a session, with any of some roles by number; nil for all.
@@ -237,8 +241,7 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 		s.DurationMinutes = &minutes
 	}
 	s.Location, s.RoomID, s.CompositionRole = b.Location, v.known(metadata.Rooms, session.Value(b.Room())), b.CompositionRole()
-	s.IsPublic, s.ExternalURL, s.ClientSessionID, s.CEUCredits = b.IsPublic, b.ExternalURL, b.ClientID, b.CEUCredits
-	s.Capacity = number(b.Capacity)
+	s.IsPublic, s.ExternalURL, s.ClientSessionID, s.CEUCredits, s.Capacity = b.IsPublic, b.ExternalURL, b.ClientID, b.CEUCredits, b.Capacity
 	if v.associations != nil {
 		s.ParticipantCount = float64(len(b.Standing(v.at.set.Roles, v.isOnEvent)))
 	}
@@ -284,20 +287,3 @@ func (v *visit) dayOf(t *wire.Time) day {
 }
 
 func (v *visit) inEvent(id string) inEvent { return inEvent{id, float64(v.at.caller.Event.ID)} }
-
-// number returns a whole number as the engine takes it; nil for none.
-func number(n *int) *float64 {
-	if n == nil {
-		return nil
-	}
-	f := float64(*n)
-	return &f
-}
-
-// optional returns a text; nil for an empty one.
-func optional(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}

@@ -28,13 +28,16 @@ type times struct {
 // day is a date such as 2027-05-10; empty for none.
 type day string
 
+// optional is a text; empty for none.
+type optional string
+
 type sessionShape struct {
 	inEvent
 	FriendlyID       string     `json:"friendly_id" doc:"The id for people, such as SESS-12."`
 	FriendlyIDRaw    float64    `json:"friendly_id_raw" depth:"body" doc:"The last number of friendly_id."`
 	Title            string     `json:"title" doc:"The title."`
 	Description      *string    `json:"description" depth:"whole" doc:"The description."`
-	Status           *string    `json:"status" doc:"accepted, accept_queue, pending, decline_queue or declined."`
+	Status           optional   `json:"status" doc:"accepted, accept_queue, pending, decline_queue or declined."`
 	CustomStatusID   *string    `json:"custom_status_id" depth:"body" doc:"The id of the event's own status."`
 	CustomStatus     *string    `json:"custom_status" depth:"body" doc:"The name of the event's own status."`
 	StartsAt         *wire.Time `json:"starts_at" doc:"The start."`
@@ -48,14 +51,14 @@ type sessionShape struct {
 	FormatID         *string    `json:"format_id" doc:"The id of the format."`
 	LevelID          *string    `json:"level_id" doc:"The id of the level."`
 	LanguageID       *string    `json:"language_id" doc:"The id of the language."`
-	ParentSessionID  *string    `json:"parent_session_id" doc:"The id of the parent of a subsession."`
+	ParentSessionID  optional   `json:"parent_session_id" doc:"The id of the parent of a subsession."`
 	CompositionRole  string     `json:"composition_role" depth:"body" doc:"standalone, target or source."`
 	IsAbstract       bool       `json:"is_abstract" doc:"Whether the record is an abstract."`
 	IsPublic         bool       `json:"is_public" depth:"body" doc:"Whether the session is public."`
 	ExternalURL      *string    `json:"external_url" depth:"body" doc:"An address outside of the service."`
 	ClientSessionID  *string    `json:"client_session_id" depth:"body" doc:"The id in the client's system."`
 	CEUCredits       *float64   `json:"ceu_credits" depth:"body" doc:"Credits for continuing education."`
-	Capacity         *float64   `json:"capacity" depth:"body" doc:"How many people the session takes."`
+	Capacity         *int       `json:"capacity" depth:"body" doc:"How many people the session takes."`
 	ParticipantCount float64    `json:"participant_count" depth:"body" doc:"How many participants the session has, in all roles."`
 	FileCount        float64    `json:"file_count" depth:"body" doc:"How many files the session has."`
 	Source           string     `json:"source" depth:"body" doc:"public_api, admin or import."`
@@ -87,7 +90,7 @@ type participantShape struct {
 	CoreRole          string     `json:"core_role" doc:"speaker, chairperson or moderator."`
 	IsCustom          bool       `json:"is_custom" doc:"Whether the event has added the role."`
 	Order             float64    `json:"order" doc:"The place among the participants of the session."`
-	AcceptanceStatus  *string    `json:"acceptance_status" doc:"Whether the participant will come: pending, accepted or declined; on events with speaker_acceptance."`
+	AcceptanceStatus  optional   `json:"acceptance_status" doc:"Whether the participant will come: pending, accepted or declined; on events with speaker_acceptance."`
 	InviteSentAt      *wire.Time `json:"acceptance_invite_sent_at" doc:"When the participant was asked."`
 	FullName          *string    `json:"full_name" doc:"First and last name of the contact."`
 	ContactFriendlyID string     `json:"contact_friendly_id" doc:"The id of the contact for people."`
@@ -104,7 +107,7 @@ type listShape struct {
 
 type roomShape struct {
 	listShape
-	Capacity *float64 `json:"capacity" doc:"How many people the room takes."`
+	Capacity *int `json:"capacity" doc:"How many people the room takes."`
 }
 
 type trackShape struct {
@@ -150,44 +153,34 @@ var depths = map[string]depth{"": ofRow, "body": ofBody, "whole": ofWhole}
 
 // types are the types of columns by those of the fields.
 var types = map[reflect.Type]query.Type{
-	reflect.TypeFor[string](): query.String, reflect.TypeFor[*string](): query.String, reflect.TypeFor[bool](): query.Bool,
-	reflect.TypeFor[float64](): query.Float, reflect.TypeFor[*float64](): query.Float,
+	reflect.TypeFor[string](): query.String, reflect.TypeFor[*string](): query.String, reflect.TypeFor[optional](): query.String,
+	reflect.TypeFor[float64](): query.Float, reflect.TypeFor[*float64](): query.Float, reflect.TypeFor[*int](): query.Float,
 	reflect.TypeFor[wire.Time](): query.Time, reflect.TypeFor[*wire.Time](): query.Time, reflect.TypeFor[day](): query.Date,
+	reflect.TypeFor[bool](): query.Bool,
 }
 
-// value returns a field of a shape as the engine takes it: a text, a float64, a bool or nil.
-func value(field reflect.Value) any {
+// value returns a field of a shape, to which shape points, as the engine takes it: a text, a float64, a bool or nil.
+func value(shape any, index []int) any {
+	field := reflect.ValueOf(shape).Elem().FieldByIndex(index)
+	if field.Kind() == reflect.Pointer {
+		if field.IsNil() {
+			return nil
+		}
+		field = field.Elem()
+	}
 	switch v := field.Interface().(type) {
-	case *string:
-		if v == nil {
-			return nil
-		}
-		return *v
-	case *float64:
-		if v == nil {
-			return nil
-		}
-		return *v
+	case int:
+		return float64(v)
 	case wire.Time:
 		return v.UTC().Format(query.TimeLayout)
-	case *wire.Time:
-		if v == nil {
+	case day, optional:
+		if field.Len() == 0 {
 			return nil
 		}
-		return v.UTC().Format(query.TimeLayout)
-	case day:
-		if v == "" {
-			return nil
-		}
-		return string(v)
+		return field.String()
 	default:
 		return v
 	}
-}
-
-// fieldOf returns a field of a shape, to which shape points.
-func fieldOf(shape any, index []int) reflect.Value {
-	return reflect.ValueOf(shape).Elem().FieldByIndex(index)
 }
 
 // fromMillis returns a time of a row.

@@ -9,10 +9,10 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/catalogue"
 	"lectern/shared/field"
-	"lectern/shared/insight/result"
 	"lectern/shared/party"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
+	"lectern/shared/query/result"
 	"lectern/shared/session"
 	"lectern/shared/wire"
 )
@@ -32,6 +32,9 @@ type wanted struct {
 	// rows is the number of rows so far, of all events, and sessions that of the sessions that were read for them.
 	rows     int64
 	sessions int
+	// values are those of the last row, and last is what the last session refers to. Rows share the memory of both.
+	values []any
+	last   refers
 }
 
 // filling fills tables with the records of a reach.
@@ -56,6 +59,8 @@ type visit struct {
 	view   *catalogue.View[session.Row]
 	people map[string]party.Party
 	order  []party.Party
+	// speakers has the contacts who speak, once they are known.
+	speakers idSet
 	// associations has the rows of all contacts of the event, if a table needs them.
 	associations *catalogue.View[party.AssociationRow]
 }
@@ -106,8 +111,8 @@ func (v *visit) sources() []catalogue.Source {
 	return append(all, v.store.Sessions.Source(v.at.caller))
 }
 
-// put adds a row to a table, unless a filter does not allow it. refers has the ids that the row refers to, by entity.
-func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
+// put adds a row to a table, unless a filter does not allow it.
+func (v *visit) put(w *wanted, r row) error {
 	for _, f := range w.filters {
 		if !f.Allows(v.valueOf(w, w.family.columns[f.Column.Name], &r)) {
 			return nil
@@ -116,23 +121,22 @@ func (v *visit) put(w *wanted, r row, refers map[string][]string) error {
 	if w.rows == int64(v.store.most) {
 		return v.tooMany(w)
 	}
-	values := make([]any, 1, 1+len(w.columns))
-	values[0] = w.rows
+	w.values = append(w.values[:0], w.rows)
 	for _, c := range w.columns {
 		one := v.valueOf(w, c, &r)
 		if v.masked && c.PII {
 			one = mask(one, v.typeOf(w, c))
 		}
-		values = append(values, one)
+		w.values = append(w.values, one)
 	}
 	for to := range w.refers {
-		v.links = append(v.links, link{w.Name, to, w.rows, refers[to]})
+		v.links = append(v.links, link{w.Name, to, w.rows, r.refers[to]})
 	}
 	if w.referred {
 		v.numbers[w.Name][r.id] = w.rows
 	}
 	w.rows++
-	return w.table.Insert(values...)
+	return w.table.Insert(w.values...)
 }
 
 // tooMany returns the 400 of a query that reads too many records of an entity.
@@ -177,7 +181,7 @@ func (v *visit) valueOf(w *wanted, c column, r *row) any {
 		}
 		return nil
 	}
-	return value(fieldOf(r.shape, c.index))
+	return value(r.shape, c.index)
 }
 
 // typeOf returns the type of a column on the event: on others, a custom field of the name may have another type.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/insight"
 	"lectern/shared/insight/chart"
-	"lectern/shared/insight/result"
 	"lectern/shared/query"
+	"lectern/shared/query/result"
 )
 
 // The types of widgets.
@@ -61,10 +62,8 @@ func (w *Widget) chart(r *insight.Reply) (c chart.Chart, err error) {
 	if err != nil {
 		return c, err
 	}
-	c = chart.Chart{Kind: "bar", XName: r.Columns[x].Name, YName: r.Columns[y].Name, Format: w.Config.Format}
-	if w.Config.ChartType != "" {
-		c.Kind = w.Config.ChartType
-	}
+	kind := cmp.Or(w.Config.ChartType, chart.Bar)
+	c = chart.Chart{Kind: kind, XName: r.Columns[x].Name, YName: r.Columns[y].Name, Format: w.Config.Format}
 	if w.Title != nil {
 		c.Title = *w.Title
 	}

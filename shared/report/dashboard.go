@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lectern/shared/apierr"
-	"lectern/shared/insight/result"
+	"lectern/shared/query/result"
 	"lectern/shared/resource"
 	"lectern/shared/size"
 	"lectern/shared/wire"

@@ -16,8 +16,8 @@ import (
 	"lectern/shared/auth"
 	"lectern/shared/insight"
 	"lectern/shared/insight/chart"
-	"lectern/shared/insight/result"
 	"lectern/shared/page"
+	"lectern/shared/query/result"
 	"lectern/shared/resource"
 	"lectern/shared/wire"
 )
@@ -170,7 +170,9 @@ func (st *Store) Dashboard(ctx context.Context, in *OneInput) (*Dashboard, error
 		return nil, err
 	}
 	for i, r := range replies {
-		asking[i].Data.show(r)
+		if asking[i].Data.Results = r.Objects(); r.Err != nil {
+			asking[i].Data.Error = new(r.Err.Error())
+		}
 	}
 	return d, nil
 }
@@ -181,13 +183,6 @@ var firstPage = page.Query{Page: 1, PageSize: 100}
 // question returns the question of a widget with a query.
 func (w *Widget) question() insight.Question {
 	return insight.Question{Query: *w.Query, Page: firstPage}
-}
-
-// show sets the results or the error of a reply.
-func (d *Data) show(r insight.Reply) {
-	if d.Results = r.Objects(); r.Err != nil {
-		d.Error = new(r.Err.Error())
-	}
 }
 
 // Picture returns the chart of a widget as SVG.

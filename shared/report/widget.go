@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"lectern/shared/apierr"
-	"lectern/shared/insight/result"
+	"lectern/shared/query/result"
 	"lectern/shared/resource"
 	"lectern/shared/wire"
 )

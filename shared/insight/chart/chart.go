@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html"
 	"regexp"
 
 	"github.com/go-analyze/charts"
@@ -48,7 +49,8 @@ func SVG(c Chart) ([]byte, error) {
 		return nil, ErrKind
 	}
 	to := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: Width, Height: Height, Theme: theme})
-	if err := newSheet(to, c).draw(); err != nil {
+	all := points(c)
+	if err := (&sheet{to: to, chart: c, all: all, power: scale(all)}).draw(); err != nil {
 		return nil, fmt.Errorf("chart: draw a %s: %w", c.Kind, err)
 	}
 	drawn, err := to.Bytes()
@@ -76,7 +78,7 @@ func finish(drawn []byte, title string) ([]byte, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`,
 		Width, Height, Width, Height)
-	fmt.Fprintf(&out, "<title>%s</title>", escape(title))
+	fmt.Fprintf(&out, "<title>%s</title>", html.EscapeString(title))
 	out.Write(family.ReplaceAll(drawn[end[1]:], []byte("${1}"+fonts)))
 	return out.Bytes(), nil
 }

@@ -47,14 +47,11 @@ func points(c Chart) []point {
 
 // hasShares reports whether a pie can show values: none is negative, and the sum is more than zero.
 func hasShares(all []point) bool {
-	positive := false
+	least, most := 0.0, 0.0
 	for _, p := range all {
-		if p.value < 0 {
-			return false
-		}
-		positive = positive || p.value > 0
+		least, most = min(least, p.value), max(most, p.value)
 	}
-	return positive
+	return least == 0 && most > 0
 }
 
 // The range of the largest value that the library gets. Beyond it, differences of values overflow or vanish.

@@ -62,13 +62,6 @@ type sheet struct {
 	power float64
 }
 
-// newSheet returns the sheet of a chart.
-func newSheet(to *charts.Painter, c Chart) *sheet {
-	s := &sheet{to: to, chart: c, all: points(c)}
-	s.power = scale(s.all)
-	return s
-}
-
 // draw draws the title, and the values or "No data".
 func (s *sheet) draw() error {
 	s.to.FilledRect(0, 0, Width, Height, charts.ColorWhite, charts.ColorWhite, 0)

@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"bytes"
-	"encoding/xml"
 	"math"
 	"strconv"
 	"strings"
@@ -145,13 +143,6 @@ func columnsOf(r rune) int {
 		return 2
 	}
 	return 1
-}
-
-// escape returns a text as XML.
-func escape(text string) string {
-	var out bytes.Buffer
-	xml.Escape(&out, []byte(text))
-	return out.String()
 }
 
 // columns returns the width of a text.

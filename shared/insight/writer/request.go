@@ -1,19 +1,9 @@
 package writer
 
 import (
-	"fmt"
 	"strings"
-	"unicode/utf8"
 
-	"lectern/shared/apierr"
 	"lectern/shared/query"
-)
-
-// The largest request, in characters and messages.
-const (
-	maxPrompt   = 2000
-	maxMessages = 20
-	maxContent  = 4000
 )
 
 // The roles of messages.
@@ -28,7 +18,7 @@ type Message struct {
 	Content string `json:"content" pattern:"\\S" maxLength:"4000" doc:"The text of the message."`
 }
 
-// Request asks for a query.
+// Request asks for a query. The document of the API bounds the lengths.
 type Request struct {
 	// Prompt has the words of a person, in any language.
 	Prompt string
@@ -39,37 +29,6 @@ type Request struct {
 	// Check accepts a query with nil, and refuses it with a *query.Error or a 4xx, whose message the model
 	// gets. Any other error ends Write, which returns it.
 	Check func(text string) error
-}
-
-// validate returns a 400 for a request beyond its bounds.
-func (r Request) validate() error {
-	if !fits(r.Prompt, maxPrompt) {
-		return apierr.Invalid("prompt", "prompt must have 1 to %d characters.", maxPrompt)
-	}
-	const field = "conversationHistory"
-	if len(r.Conversation) > maxMessages {
-		return apierr.Invalid(field, "%s must have at most %d messages.", field, maxMessages)
-	}
-	for i, m := range r.Conversation {
-		at := fmt.Sprintf("%s[%d]", field, i)
-		if m.Role != RoleUser && m.Role != RoleAssistant {
-			return apierr.OneOf(at+".role", RoleUser, RoleAssistant)
-		}
-		if !fits(m.Content, maxContent) {
-			return apierr.Invalid(at+".content", "%s.content must have 1 to %d characters.", at, maxContent)
-		}
-	}
-	return nil
-}
-
-// fits reports whether a text has a character other than spaces, and at most so many characters.
-func fits(text string, most int) bool {
-	return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= most
-}
-
-// messages returns the conversation with the prompt.
-func (r Request) messages() []Message {
-	return append(append(make([]Message, 0, len(r.Conversation)+1), r.Conversation...), Message{RoleUser, r.Prompt})
 }
 
 // alternate returns messages as models take them: user and assistant alternate, the user begins, and no

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"lectern/shared/apierr"
@@ -50,18 +51,14 @@ type Writer struct {
 type Written struct{ Query, Explanation string }
 
 // Write returns the query for a request. It asks the model, and once more if the check refuses the first
-// query. The error is a 400 for a request beyond its bounds, a 422 if no query was written, or a 503
-// without a model or an answer of the model.
+// query. The error is a 422 if no query was written, or a 503 without a model or an answer of the model.
 func (w Writer) Write(ctx context.Context, r Request) (Written, error) {
-	if err := r.validate(); err != nil {
-		return Written{}, err
-	}
 	if w.Model == nil {
 		return Written{}, notConfigured()
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	system, messages := instructions(r.Schema, w.Now()), r.messages()
+	system, messages := instructions(r.Schema, w.Now()), append(slices.Clone(r.Conversation), Message{RoleUser, r.Prompt})
 	for try := 1; ; try++ {
 		text, err := w.Model.Answer(ctx, system, alternate(messages))
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -327,31 +326,4 @@ func TestWithoutAModelTheCallerGetsA503(t *testing.T) {
 	refused := refusal(t, err)
 	require.Equal(t, []any{503, "AI_NOT_CONFIGURED"}, []any{refused.Status, refused.Code})
 	require.Empty(t, refused.Header)
-	_, err = writer.Writer{Now: clock}.Write(t.Context(), asking(""))
-	require.Equal(t, 400, refusal(t, err).Status, "a wrong request is told first")
-}
-
-func TestTheBoundsOfARequest(t *testing.T) {
-	w := writer.Writer{Model: &asked{}, Now: clock}
-	long := func(n int) string { return strings.Repeat("ü", n) }
-	message := func(role, content string) writer.Message { return writer.Message{Role: role, Content: content} }
-	many := make([]writer.Message, 21)
-	for i := range many {
-		many[i] = message("user", "x")
-	}
-	_, err := w.Write(t.Context(), asking(long(2000), append(many[:19:19], message("assistant", long(4000)))...))
-	require.NoError(t, err)
-	for field, r := range map[string]writer.Request{
-		"prompt":                         asking(long(2001)),
-		"conversationHistory":            asking("x", many...),
-		"conversationHistory[0].role":    asking("x", message("system", "x")),
-		"conversationHistory[1].content": asking("x", many[0], message("user", long(4001))),
-		"conversationHistory[0].content": asking("x", message("assistant", " \n")),
-	} {
-		_, err := w.Write(t.Context(), r)
-		refused := refusal(t, err)
-		require.Equal(t, []any{400, field}, []any{refused.Status, refused.Details["field"]}, refused.Message)
-	}
-	_, err = w.Write(t.Context(), asking("\t"))
-	require.Equal(t, "prompt", refusal(t, err).Details["field"])
 }

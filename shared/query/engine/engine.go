@@ -39,9 +39,9 @@ type Database struct {
 	limits Limits
 	// steps are those of the present statement.
 	steps steps
-	// known are the tables that a statement may read.
-	known map[string]bool
-	// sealed reports whether a statement was run: then the tables no longer change.
+	// tables are those that a statement may read, by name.
+	tables map[string]*Table
+	// sealed reports whether the tables are full: then they no longer change.
 	sealed bool
 }
 
@@ -64,7 +64,7 @@ func (s *steps) Err() error {
 
 // Open returns an empty database, whose tables are filled until the context ends. The caller closes the database.
 func Open(ctx context.Context, l Limits) (d *Database, err error) {
-	d = &Database{limits: l, steps: steps{ctx, math.MaxInt64}, known: map[string]bool{}}
+	d = &Database{limits: l, steps: steps{ctx, math.MaxInt64}, tables: map[string]*Table{}}
 	defer d.recover(&err)
 	if d.conn, err = sqlite3.Open(":memory:"); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (d *Database) authorize(action sqlite3.AuthorizerActionCode, first, second,
 	case sqlite3.AUTH_SELECT:
 		allowed = true
 	case sqlite3.AUTH_READ:
-		allowed = d.known[first]
+		allowed = d.tables[first] != nil
 	case sqlite3.AUTH_FUNCTION:
 		allowed = functions[second]
 	}
@@ -198,12 +198,13 @@ func (d *Database) create(name, definition string, columns int) (t *Table, err e
 	if err := d.conn.Exec("CREATE TABLE " + query.Identifier(name) + " " + definition); err != nil {
 		return nil, d.refine(err)
 	}
-	d.known[name] = true
 	into := "INSERT OR IGNORE INTO " + query.Identifier(name) + " VALUES "
-	return &Table{database: d, into: into, columns: columns, atOnce: max(1, min(rowsAtOnce, maxValues/columns))}, nil
+	t = &Table{database: d, into: into, columns: columns, atOnce: max(1, min(rowsAtOnce, maxValues/columns))}
+	d.tables[name] = t
+	return t, nil
 }
 
-// Insert adds a row: texts, float64, int64, bool and nil. The row is in the table after some others, or after Done.
+// Insert adds a row: texts, float64, int64, bool and nil. The row is in the table after some others, or before the first statement.
 func (t *Table) Insert(row ...any) error {
 	if t.waiting = append(t.waiting, row...); len(t.waiting) < t.atOnce*t.columns {
 		return nil
@@ -231,9 +232,19 @@ func (t *Table) flush() (err error) {
 	return t.database.refine(t.insert.Exec())
 }
 
-// Done ends the filling of the table.
-func (t *Table) Done() (err error) {
-	defer t.database.recover(&err)
+// seal ends the filling of all tables.
+func (d *Database) seal() error {
+	for _, t := range d.tables {
+		if err := t.done(); err != nil {
+			return err
+		}
+	}
+	d.sealed = true
+	return nil
+}
+
+// done adds the last rows and makes the index.
+func (t *Table) done() error {
 	if len(t.waiting) > 0 {
 		if err := t.flush(); err != nil {
 			return err

@@ -25,7 +25,6 @@ func numbers(ctx context.Context, t *testing.T, n int, l engine.Limits) *engine.
 	for i := range n {
 		require.NoError(t, table.Insert(int64(i), float64(i), strings.Repeat("x", 100)))
 	}
-	require.NoError(t, table.Done())
 	return db
 }
 
@@ -128,7 +127,6 @@ func TestWideTables(t *testing.T) {
 		row[0] = i
 		require.NoError(t, table.Insert(row...))
 	}
-	require.NoError(t, table.Done())
 	page, err := db.Select(t.Context(), sql("SELECT c1899 FROM t"), 0, 1)
 	require.NoError(t, err)
 	require.Equal(t, engine.Page{Rows: [][]any{{1899.0}}, Total: 100}, page)
@@ -166,7 +164,6 @@ func TestTextsOfAnyForm(t *testing.T) {
 	for i, text := range texts {
 		require.NoError(t, table.Insert(int64(i), text))
 	}
-	require.NoError(t, table.Done())
 	for _, text := range texts {
 		page, err := db.Select(t.Context(), sql(`SELECT "col""umn" FROM "a ""table""" WHERE "col""umn" = ?`, text), 0, 10)
 		require.NoError(t, err)
@@ -184,7 +181,6 @@ func BenchmarkQueries(b *testing.B) {
 		for i := range int64(10_000) {
 			require.NoError(b, table.Insert(i, "a text of some length", float64(i%7), "another", nil))
 		}
-		require.NoError(b, table.Done())
 		_, err = db.Select(context.Background(), &query.Statement{SQL: "SELECT a FROM t WHERE b = 3 ORDER BY a COLLATE NOCASE, c", Results: []query.Result{{Type: query.String}}}, 0, 25)
 		require.NoError(b, err)
 		require.NoError(b, db.Close())
@@ -201,7 +197,6 @@ func TestLongPatterns(t *testing.T) {
 	for i := range int64(500) {
 		require.NoError(t, table.Insert(i, strings.Repeat("a", 64<<10)))
 	}
-	require.NoError(t, table.Done())
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	pattern := "%" + strings.Repeat("a", 5_000) + "b%"
@@ -219,7 +214,6 @@ func TestSumsBeyondNumbers(t *testing.T) {
 	for i := range int64(3) {
 		require.NoError(t, table.Insert(i, 1e308))
 	}
-	require.NoError(t, table.Done())
 	page, err := db.Select(t.Context(), &query.Statement{SQL: "SELECT SUM(n), MAX(n) FROM t", Results: make([]query.Result, 2)}, 0, 10)
 	require.NoError(t, err)
 	require.Equal(t, [][]any{{nil, 1e308}}, page.Rows)

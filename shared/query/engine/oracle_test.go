@@ -49,7 +49,6 @@ func fill(t *testing.T, d querytest.Data, s *query.Statement) (filled *engine.Da
 			}
 			require.NoError(t, table.Insert(row...))
 		}
-		require.NoError(t, table.Done())
 	}
 	for _, n := range s.Needs {
 		for _, name := range n.Pairs {
@@ -60,7 +59,6 @@ func fill(t *testing.T, d querytest.Data, s *query.Statement) (filled *engine.Da
 					require.NoError(t, pairs.Insert(int64(p[0]), int64(p[1])))
 				}
 			}
-			require.NoError(t, pairs.Done())
 		}
 	}
 	return db, left

@@ -29,7 +29,12 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 		}
 	}()
 	defer d.recover(&err)
-	d.sealed, d.steps = true, steps{ctx, d.limits.Steps / stepsAtOnce}
+	if !d.sealed {
+		if err := d.seal(); err != nil {
+			return page, err
+		}
+	}
+	d.steps = steps{ctx, d.limits.Steps / stepsAtOnce}
 	d.conn.SetInterrupt(&d.steps)
 	sql := s.SQL
 	if s.Limit > 0 {

@@ -4,6 +4,7 @@ package insights_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -330,12 +331,23 @@ func TestWritingNeedsAModel(t *testing.T) {
 	for _, path := range []string{a.EventPath("/insights/ai/generate"), "/v1/insights/ai/generate"} {
 		refused := it.Entity(a.Call(t, 503, http.MethodPost, path, object{"prompt": "How many sessions are there?"}).JSON(t))
 		require.Equal(t, "AI_NOT_CONFIGURED", refused["code"])
-		for _, wrong := range []object{
-			{}, {"prompt": ""}, {"prompt": " "}, {"prompt": strings.Repeat("x", 2001)}, {"prompt": 3},
-			{"prompt": "x", "conversationHistory": []any{object{"role": "system", "content": "x"}}},
-			{"prompt": "x", "conversationHistory": []any{object{"role": "user", "content": ""}}},
+		long := func(n int) string { return strings.Repeat("ü", n) }
+		message := func(role, content string) object { return object{"role": role, "content": content} }
+		many := slices.Repeat([]any{message("user", long(4000))}, 20)
+		a.Call(t, 503, http.MethodPost, path, object{"prompt": long(2000), "conversationHistory": many})
+		for _, wrong := range []struct {
+			field string
+			body  object
+		}{
+			{"prompt", object{}}, {"prompt", object{"prompt": ""}}, {"prompt", object{"prompt": " "}}, {"prompt", object{"prompt": 3}},
+			{"prompt", object{"prompt": long(2001)}},
+			{"conversationHistory", object{"prompt": "x", "conversationHistory": append(many, message("user", "x"))}},
+			{"conversationHistory[0].role", object{"prompt": "x", "conversationHistory": []any{message("system", "x")}}},
+			{"conversationHistory[0].content", object{"prompt": "x", "conversationHistory": []any{message("user", "")}}},
+			{"conversationHistory[1].content", object{"prompt": "x", "conversationHistory": []any{many[0], message("assistant", "\n")}}},
+			{"conversationHistory[0].content", object{"prompt": "x", "conversationHistory": []any{message("user", long(4001))}}},
 		} {
-			require.Equal(t, "VALIDATION_ERROR", it.Entity(a.Call(t, 400, http.MethodPost, path, wrong).JSON(t))["code"], wrong)
+			it.RequireInvalid(t, it.Entity(a.Call(t, 400, http.MethodPost, path, wrong.body).JSON(t)), wrong.field)
 		}
 	}
 	a.Call(t, 404, http.MethodPost, "/v1/insights/ai/generate", object{"prompt": "x", "eventId": 999_999_999})

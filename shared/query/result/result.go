@@ -68,21 +68,17 @@ func (t *Table) column(field, name string, masked bool) (int, error) {
 func compare(a, b any) int {
 	x, isNumber := a.(float64)
 	switch y, both := b.(float64); {
-	case a == nil || b == nil:
-		return cmp.Compare(rank(a), rank(b))
+	case a == b:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
 	case isNumber && both:
 		return cmp.Compare(x, y)
 	}
 	first, second := Text(a), Text(b)
 	return cmp.Or(cmp.Compare(strings.ToLower(first), strings.ToLower(second)), cmp.Compare(first, second))
-}
-
-// rank is 0 for no value, and 1 for any other.
-func rank(v any) int {
-	if v == nil {
-		return 0
-	}
-	return 1
 }
 
 // Text returns a value as a text, a number without an exponent; empty for no value.

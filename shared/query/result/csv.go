@@ -21,7 +21,7 @@ func (t Table) CSV() ([]byte, error) {
 	}
 	for _, row := range t.Rows {
 		for i, v := range row {
-			if line[i] = Text(v); isText(v) {
+			if line[i] = Text(v); line[i] == v { // a text
 				line[i] = plain(line[i])
 			}
 		}
@@ -36,11 +36,6 @@ func (t Table) CSV() ([]byte, error) {
 	}
 	w.Flush()
 	return out.Bytes(), w.Error()
-}
-
-func isText(v any) bool {
-	_, ok := v.(string)
-	return ok
 }
 
 // plain returns a text that no spreadsheet takes for a formula.

@@ -1,6 +1,8 @@
 package result
 
 import (
+	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -131,9 +133,13 @@ func (p *Pivot) of(t Table, masked bool) (Table, error) {
 			return t, apierr.Invalid("pivot.value", "The column %q has no numbers. Name a number column, or count.", p.Value)
 		}
 	}
-	c := cells{rows: map[any]int{}, columns: map[string]int{}, value: value}
+	c := cells{names: map[string]bool{}, all: map[any]map[string]*cell{}}
 	for _, values := range t.Rows {
-		c.add(values[row], Text(values[column]), values)
+		var number any
+		if value >= 0 {
+			number = values[value]
+		}
+		c.add(values[row], Text(values[column]), number)
 	}
 	if len(c.names) > mostColumns {
 		return t, apierr.Invalid("pivot.column", "The column %q has %d values; a pivot makes at most %d columns.",
@@ -145,14 +151,11 @@ func (p *Pivot) of(t Table, masked bool) (Table, error) {
 // aggregates reports whether the cells have anything but the number of rows.
 func (p *Pivot) aggregates() bool { return p.Aggregate != "" && p.Aggregate != count }
 
-// cells are the cells of a pivot, by row and column.
+// cells are the cells of a pivot: the keys of its rows in the order in which they come, the names of its columns, and the cells by both.
 type cells struct {
-	rows    map[any]int
-	columns map[string]int
-	keys    []any
-	names   []string
-	value   int
-	all     map[[2]int]*cell
+	keys  []any
+	names map[string]bool
+	all   map[any]map[string]*cell
 }
 
 // cell has the rows that belong to a row and a column of a pivot: their number, and the numbers among their values.
@@ -162,34 +165,23 @@ type cell struct {
 }
 
 // add adds a row of the result to its cell.
-func (c *cells) add(key any, name string, values []any) {
-	row, known := c.rows[key]
-	if !known {
-		row = len(c.keys)
-		c.rows[key], c.keys = row, append(c.keys, key)
+func (c *cells) add(key any, name string, value any) {
+	if c.all[key] == nil {
+		c.keys, c.all[key] = append(c.keys, key), map[string]*cell{}
 	}
-	column, known := c.columns[name]
-	if !known {
-		column = len(c.names)
-		c.columns[name], c.names = column, append(c.names, name)
+	if c.all[key][name] == nil {
+		c.names[name], c.all[key][name] = true, &cell{}
 	}
-	if c.all == nil {
-		c.all = map[[2]int]*cell{}
-	}
-	at := [2]int{row, column}
-	if c.all[at] == nil {
-		c.all[at] = &cell{}
-	}
-	c.all[at].rows++
-	if c.value >= 0 {
-		if n, ok := values[c.value].(float64); ok {
-			c.all[at].note(n)
-		}
-	}
+	c.all[key][name].add(value)
 }
 
-// note adds a number to the cell.
-func (c *cell) note(n float64) {
+// add adds a row with a value to the cell.
+func (c *cell) add(value any) {
+	c.rows++
+	n, ok := value.(float64)
+	if !ok {
+		return
+	}
 	if c.numbers == 0 {
 		c.min, c.max = n, n
 	}
@@ -220,22 +212,17 @@ func (c *cell) of(aggregate string) any {
 // for a count, and has no value otherwise.
 func (c *cells) table(first query.Result, aggregate string) Table {
 	made := Table{Columns: []query.Result{first}}
-	names := slices.Clone(c.names)
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(c.names))
 	for _, name := range names {
 		for slices.ContainsFunc(made.Columns, func(c query.Result) bool { return c.Name == name }) {
 			name += "_"
 		}
 		made.Columns = append(made.Columns, query.Result{Name: name, Type: query.Float})
 	}
-	for row, key := range c.keys {
+	for _, key := range c.keys {
 		values := []any{key}
 		for _, name := range names {
-			if found := c.all[[2]int{row, c.columns[name]}]; found != nil {
-				values = append(values, found.of(aggregate))
-			} else {
-				values = append(values, (&cell{}).of(aggregate))
-			}
+			values = append(values, cmp.Or(c.all[key][name], &cell{}).of(aggregate))
 		}
 		made.Rows = append(made.Rows, values)
 	}
