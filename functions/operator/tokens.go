@@ -89,6 +89,9 @@ func (in *tokenUpdate) edit(t *tenancy.Token) error {
 	if t.RevokedAt != nil {
 		return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
 	}
+	if t.Kind == tenancy.KindOAuth && (in.Scopes.Sent || in.EventIDs.Sent || in.ExpiresAt.Sent || in.ObfuscatePII.Sent) {
+		return apierr.Invalid("token_id", "Token %d is the connection of an application: only its name and limit can change.", t.ID)
+	}
 	in.Name.Into(&t.Name)
 	in.apply(t)
 	if t.Kind == tenancy.KindLegacy && len(t.Scopes) > 0 {

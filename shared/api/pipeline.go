@@ -101,16 +101,30 @@ func (x *exchange) authenticate() error {
 	}
 	// checkPath refuses an invalid id later.
 	event, _ := strconv.ParseInt(x.r.PathValue("eventId"), 10, 64)
-	token := x.r.Header.Get("X-Access-Token")
-	if token == "" && x.r.Header.Get("Authorization") != "" {
-		return auth.Refuse(auth.ReasonUnknownGrant)
+	form, token, err := credential(x.r.Header)
+	if err != nil {
+		return err
 	}
-	caller, err := x.auth.Authenticate(x.ctx, token, max(event, 0))
+	caller, err := x.auth.Authenticate(x.ctx, form, token, max(event, 0))
 	if err != nil {
 		return err
 	}
 	x.caller, x.ctx = caller, auth.With(x.ctx, caller)
 	return nil
+}
+
+// credential returns the text by which a request says who sends it, and the form that the text must have: an API token, or the access
+// token of an application in the header Authorization. With both headers, the API token counts.
+func credential(h http.Header) (auth.Form, string, error) {
+	token, bearer := h.Get("X-Access-Token"), h.Get("Authorization")
+	if token != "" || bearer == "" {
+		return auth.FormToken, token, nil
+	}
+	scheme, text, _ := strings.Cut(bearer, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", "", auth.Refuse(auth.ReasonMalformed)
+	}
+	return auth.FormAccess, strings.TrimSpace(text), nil
 }
 
 func (x *exchange) permit() error {

@@ -204,7 +204,7 @@ func TestRefusalsAtSignInLookAlike(t *testing.T) {
 	for _, line := range s.lines(t) {
 		reasons = append(reasons, line["reason"])
 	}
-	require.Equal(t, []any{"missing", "checksum", "expired", "unknown_grant"}, reasons)
+	require.Equal(t, []any{"missing", "checksum", "expired", "malformed"}, reasons)
 	require.InEpsilon(t, s.org, s.lines(t)[2]["org"], 0, "a known token is logged for its organization")
 }
 

@@ -48,15 +48,22 @@ func (c *Caller) Events() (ids []int64, limited bool) {
 	return ids, true
 }
 
-// reasonLogExport is the reason in the 403 of a log export token.
-const reasonLogExport = "log_export_only"
+// The reasons in a 403: of a log export token, and of an application whose member or organization may not connect applications any more.
+const (
+	reasonLogExport = "log_export_only"
+	reasonAIAccess  = "ai_access"
+)
 
 // May returns nil if the caller's token has one of the scopes, otherwise an apierr.Error with
 // status 403. A legacy token has every read scope except ReadAuditLogs. A log export token has
 // only ReadAuditLogs.
 func (c *Caller) May(scopes Scopes) error {
 	switch {
-	case scopes.IsPublic(), slices.ContainsFunc(scopes, c.hasScope):
+	case scopes.IsPublic():
+		return nil
+	case c.Token.Kind == tenancy.KindOAuth && !c.Connects():
+		return apierr.Forbidden(reasonAIAccess, "The member or the organization may not connect applications at present.")
+	case slices.ContainsFunc(scopes, c.hasScope):
 		return nil
 	case c.Token.Kind == tenancy.KindLogExport:
 		return apierr.Forbidden(reasonLogExport, "A log export token opens the log endpoints only.")
@@ -66,6 +73,9 @@ func (c *Caller) May(scopes Scopes) error {
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")
 }
 
+// Connects reports whether the member may connect applications: the organization has the AI features, and the member has AI Access.
+func (c *Caller) Connects() bool { return c.Org.AIEnabled && c.Member.AIAccess }
+
 func (c *Caller) hasScope(s Scope) bool { return slices.Contains(c.Token.Scopes, s) }
 
 type callerKey struct{}
@@ -73,6 +83,9 @@ type callerKey struct{}
 // With returns a context with the caller. The caller is also the actor of the context's changes.
 func With(ctx context.Context, c *Caller) context.Context {
 	actor := change.Actor{Type: change.ActorToken, ID: c.Member.ID, Token: c.Token.ID}
+	if c.Token.Kind == tenancy.KindOAuth {
+		actor.Type = change.ActorOAuth
+	}
 	return change.WithActor(context.WithValue(ctx, callerKey{}, c), actor, change.SourceAPI)
 }
 

@@ -74,13 +74,13 @@ func TestAuthenticateFindsTheCaller(t *testing.T) {
 	w := newWorld(t)
 	for range 2 { // from the table, then from memory
 		w.org.Auth = 3 // member, event, token
-		caller, err := w.auth.Authenticate(t.Context(), w.text.String(), w.event.ID)
+		caller, err := w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), w.event.ID)
 		require.NoError(t, err)
 		require.Equal(t, &auth.Caller{Token: *w.token, Member: *w.owner, Org: *w.org, Event: w.event}, caller)
-		caller, err = w.auth.Authenticate(t.Context(), w.text.String(), 0)
+		caller, err = w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), 0)
 		require.NoError(t, err)
 		require.Nil(t, caller.Event, "no event in the path")
-		caller, err = w.auth.Authenticate(t.Context(), w.text.String(), 4711)
+		caller, err = w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), 4711)
 		require.NoError(t, err)
 		require.Nil(t, caller.Event, "an unknown event")
 	}
@@ -104,7 +104,7 @@ func TestTokensThatAreRefusedUnread(t *testing.T) {
 		"other region":    {other.String(), auth.ReasonRegion},
 	} {
 		ctx, meter := metering.Measured(t.Context())
-		_, err := w.auth.Authenticate(ctx, c.text, 0)
+		_, err := w.auth.Authenticate(ctx, auth.FormToken, c.text, 0)
 		require.Equal(t, auth.Refusal{Reason: c.want}, refusal(t, err), name)
 		calls, _, _, _ := meter.Totals()
 		require.Zero(t, calls, name)
@@ -141,7 +141,7 @@ func TestTokensThatAreRefusedAfterReading(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
 			c.spoil(t, w)
-			_, err := w.auth.Authenticate(t.Context(), w.text.String(), w.event.ID)
+			_, err := w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), w.event.ID)
 			want := auth.Refusal{Reason: c.want}
 			if c.want != auth.ReasonUnknown {
 				want.Org, want.Token = w.org.ID, w.token.ID
@@ -182,18 +182,26 @@ func TestAReactivatedOwnersTokenWorksAgain(t *testing.T) {
 	w := newWorld(t)
 	w.editOwner(t, func(m *tenancy.Member) { m.Active = false })
 	w.editOwner(t, func(m *tenancy.Member) { m.Active = true })
-	_, err := w.auth.Authenticate(t.Context(), w.text.String(), 0)
+	_, err := w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), 0)
 	require.NoError(t, err)
 }
 
 func TestTextRoundTrip(t *testing.T) {
 	for _, ids := range [][3]int64{{1, 1, 1}, {127, 128, 1 << 40}, {1_000_000_001, 1_000_000_002, 1_000_000_003}} {
-		want := auth.Text{Region: "eu", Org: ids[0], User: ids[1], ID: ids[2], Secret: auth.NewSecret()}
-		text := want.String()
-		require.Regexp(t, `^lct_eu_[0-9A-Za-z]+$`, text)
-		got, err := auth.Parse(text)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+		for _, form := range []auth.Form{auth.FormToken, auth.FormAccess, auth.FormRefresh} {
+			want := auth.Text{Form: form, Region: "eu", Org: ids[0], User: ids[1], ID: ids[2], Secret: auth.NewSecret()}
+			text := want.String()
+			require.Regexp(t, `^lc[tar]_eu_[0-9A-Za-z]+$`, text)
+			for _, as := range []auth.Form{auth.FormToken, auth.FormAccess, auth.FormRefresh} {
+				got, err := auth.Parse(as, text)
+				if as == form {
+					require.NoError(t, err)
+					require.Equal(t, want, got)
+				} else {
+					require.Equal(t, auth.ReasonMalformed, refusal(t, err).Reason)
+				}
+			}
+		}
 	}
 }
 
@@ -202,7 +210,7 @@ func TestParseRefusesWellSummedNonsense(t *testing.T) {
 	id := big.NewInt(0).Text(62)
 	for _, digits := range []string{id, "1", "!!!!", "1!", strings.Repeat("z", 60), strings.Repeat("0", 60), "-1"} {
 		text := auth.Summed("lct_us_" + digits)
-		_, err := auth.Parse(text)
+		_, err := auth.Parse(auth.FormToken, text)
 		require.Equal(t, auth.ReasonMalformed, refusal(t, err).Reason, digits)
 	}
 }
@@ -214,7 +222,7 @@ func TestATokenHasOneText(t *testing.T) {
 	head, digits, _ := strings.Cut(text[:len(text)-6], "eu_")
 	require.Equal(t, text, auth.Summed(head+"eu_"+digits))
 	for _, ahead := range []string{"0", "00", "+", "+0"} {
-		_, err := auth.Parse(auth.Summed(head + "eu_" + ahead + digits))
+		_, err := auth.Parse(auth.FormToken, auth.Summed(head+"eu_"+ahead+digits))
 		require.Equal(t, auth.ReasonMalformed, refusal(t, err).Reason, ahead)
 	}
 }
@@ -277,7 +285,7 @@ func TestATableThatFailsIsNoRefusal(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := w.auth.Authenticate(ctx, w.text.String(), 0)
+	_, err := w.auth.Authenticate(ctx, auth.FormToken, w.text.String(), 0)
 	require.ErrorIs(t, err, context.Canceled)
 	var refused *auth.Refusal
 	require.False(t, errors.As(err, &refused))

@@ -25,15 +25,15 @@ func New(t *table.Table, now func() time.Time, region string) *Authenticator {
 	return &Authenticator{table: t, now: now, region: region}
 }
 
-// Authenticate returns the caller of a request with a token. It reads the organization and,
-// unless event is 0, the event of the path in one strongly consistent batch. It reads the token
-// and its member too if the cached entry is missing or not valid. The error is a Refusal if
-// the token is not accepted.
-func (a *Authenticator) Authenticate(ctx context.Context, token string, event int64) (*Caller, error) {
+// Authenticate returns the caller of a request with a text of a form: an API token, or the access token of an application. It
+// reads the organization and, unless event is 0, the event of the path in one strongly consistent
+// batch. It reads the token and its member too if the cached entry is missing or not valid. The
+// error is a Refusal if the token is not accepted.
+func (a *Authenticator) Authenticate(ctx context.Context, form Form, token string, event int64) (*Caller, error) {
 	if token == "" {
 		return nil, Refuse(ReasonMissing)
 	}
-	text, err := Parse(token)
+	text, err := Parse(form, token)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,7 @@ type found struct {
 // first batch and caches nothing.
 func (a *Authenticator) find(ctx context.Context, text Text, event int64) (found, error) {
 	cached, known := a.memory.get(text)
+	known = known && !cached.lacks(text)
 	keys := []table.Key{orgKey(text)}
 	if event != 0 {
 		keys = append(keys, table.Key{PK: table.Event(text.Org, event), SK: "-"})
@@ -115,9 +116,12 @@ func tokenKey(text Text) table.Key {
 	return table.Key{PK: tenancy.TokenPK(text.Org, text.ID), SK: "-"}
 }
 
-// decoded decodes the records of a text from the items read.
+// decoded decodes the records of a text from the items read. The token of an application is decoded as the access token of the text.
 func decoded(got map[table.Key]table.Item, text Text, event int64) (f found, err error) {
 	take(got, tenancy.TokenPK(text.Org, text.ID), tenancy.Tokens, &f.token, &err)
+	if f.token != nil && f.token.Grant != nil {
+		f.token = f.token.With(text.Hash())
+	}
 	take(got, tenancy.MemberPK(text.Org, text.User), tenancy.Members, &f.member, &err)
 	take(got, table.Org(text.Org), tenancy.Organizations, &f.org, &err)
 	take(got, table.Event(text.Org, event), programme.Events, &f.event, &err)
@@ -136,7 +140,7 @@ func take[T any](got map[table.Key]table.Item, pk string, family tenancy.Family[
 // empty.
 func (f found) forged(text Text) Reason {
 	switch {
-	case f.token == nil || f.token.UserID != text.User:
+	case f.token == nil || f.token.UserID != text.User || (f.token.Grant != nil) != (text.Form == FormAccess):
 		return ReasonUnknown
 	case subtle.ConstantTimeCompare(f.token.SecretHash, text.Hash()) != 1:
 		return ReasonWrongSecret

@@ -1,5 +1,7 @@
 package auth
 
+import "lectern/shared/tenancy"
+
 // Summed is a text with its checksum.
 func Summed(head string) string { return head + checksum(head) }
 
@@ -11,4 +13,4 @@ func (a *Authenticator) Kept() int {
 }
 
 // Keep puts an entry into memory as if its text had been verified.
-func (a *Authenticator) Keep(text Text) { a.memory.put(text, entry{}) }
+func (a *Authenticator) Keep(text Text) { a.memory.put(text, entry{token: &tenancy.Token{}}) }

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"bytes"
 	"sync"
 
 	"lectern/shared/tenancy"
@@ -16,6 +17,11 @@ type entry struct {
 	token  *tenancy.Token
 	member *tenancy.Member
 	auth   int64
+}
+
+// lacks reports whether the entry has another access token of the same application.
+func (e entry) lacks(text Text) bool {
+	return e.token.Grant != nil && !bytes.Equal(e.token.SecretHash, text.Hash())
 }
 
 // tokenID identifies a token. It contains the organization, since a forged text may combine the

@@ -24,7 +24,7 @@ import (
 func (w *world) units(t *testing.T, text auth.Text, event int64) float64 {
 	t.Helper()
 	ctx, meter := metering.Measured(t.Context())
-	_, _ = w.auth.Authenticate(ctx, text.String(), event) // A refusal costs as well.
+	_, _ = w.auth.Authenticate(ctx, auth.FormToken, text.String(), event) // A refusal costs as well.
 	_, _, rcu, wcu := meter.Totals()
 	require.Zero(t, wcu)
 	return rcu
@@ -76,7 +76,7 @@ func TestSettingsLeaveTheMemory(t *testing.T) {
 	for _, pk := range []string{table.Org(w.org.ID), table.Event(w.org.ID, w.event.ID)} {
 		require.NoError(t, w.store.Table.Transact(t.Context(), table.BumpSettings(table.Key{PK: pk, SK: "-"}, 7)))
 	}
-	caller, err := w.auth.Authenticate(t.Context(), w.text.String(), w.event.ID)
+	caller, err := w.auth.Authenticate(t.Context(), auth.FormToken, w.text.String(), w.event.ID)
 	require.NoError(t, err)
 	require.Equal(t, []int64{7, 7}, []int64{caller.Org.Settings, caller.Event.Settings})
 	require.EqualValues(t, 2, w.units(t, w.text, w.event.ID))
@@ -112,7 +112,7 @@ func TestForgedTokensAreNeverKept(t *testing.T) {
 
 func (w *world) reason(t *testing.T, text auth.Text) auth.Reason {
 	t.Helper()
-	_, err := w.auth.Authenticate(t.Context(), text.String(), w.event.ID)
+	_, err := w.auth.Authenticate(t.Context(), auth.FormToken, text.String(), w.event.ID)
 	return refusal(t, err).Reason
 }
 
@@ -148,7 +148,7 @@ func TestAnOrganizationOfBefore(t *testing.T) {
 		require.NoError(t, w.store.Table.Transact(t.Context(), table.Insert(item)))
 	}
 	for range 2 {
-		caller, err := w.auth.Authenticate(t.Context(), text.String(), 0)
+		caller, err := w.auth.Authenticate(t.Context(), auth.FormToken, text.String(), 0)
 		require.NoError(t, err)
 		require.Zero(t, caller.Org.Auth)
 	}
@@ -172,7 +172,7 @@ func TestAnOrganizationOfBefore(t *testing.T) {
 	})
 	require.NoError(t, err)
 	for range 2 {
-		_, err = w.auth.Authenticate(t.Context(), text.String(), 0)
+		_, err = w.auth.Authenticate(t.Context(), auth.FormToken, text.String(), 0)
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, 1, w.units(t, text, 0))
@@ -189,11 +189,11 @@ func TestATornChangeIsNotKept(t *testing.T) {
 		var reader sync.WaitGroup
 		reader.Go(func() {
 			for ctx.Err() == nil {
-				_, _ = instance.Authenticate(ctx, w.text.String(), 0) // Served or refused, as the change goes.
+				_, _ = instance.Authenticate(ctx, auth.FormToken, w.text.String(), 0) // Served or refused, as the change goes.
 			}
 		})
 		w.editOwner(t, func(m *tenancy.Member) { m.Active = active })
-		_, err := instance.Authenticate(t.Context(), w.text.String(), 0)
+		_, err := instance.Authenticate(t.Context(), auth.FormToken, w.text.String(), 0)
 		stop()
 		reader.Wait()
 		require.Equal(t, active, err == nil, "round %d: %v", round, err)

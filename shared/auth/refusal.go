@@ -12,7 +12,6 @@ const (
 	ReasonChecksum     Reason = "checksum"
 	ReasonRegion       Reason = "other_region"
 	ReasonUnknown      Reason = "unknown"
-	ReasonUnknownGrant Reason = "unknown_grant"
 	ReasonWrongSecret  Reason = "wrong_secret"
 	ReasonRevoked      Reason = "revoked"
 	ReasonExpired      Reason = "expired"

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
@@ -10,9 +11,17 @@ import (
 	"strings"
 )
 
+// Form is the beginning of a text, so that scanners for leaked secrets recognize it, and that no text can stand for another.
+type Form string
+
+// The forms of texts: an API token, and the access and refresh tokens of an application.
 const (
-	// prefix begins every token, so that scanners for leaked secrets recognize tokens.
-	prefix = "lct_"
+	FormToken   Form = "lct_"
+	FormAccess  Form = "lca_"
+	FormRefresh Form = "lcr_"
+)
+
+const (
 	// secretSize is the number of random bytes in a token.
 	secretSize = 32
 	// sumSize is the number of base62 digits for a CRC-32.
@@ -29,6 +38,8 @@ const (
 // Text is the content of a token's text: the region and the ids of the stored token, and the
 // secret, which the service stores only as a hash.
 type Text struct {
+	// Form is FormToken if it is empty.
+	Form          Form
 	Region        string
 	Org, User, ID int64
 	Secret        [secretSize]byte
@@ -46,14 +57,14 @@ func (t Text) Hash() []byte {
 	return sum[:]
 }
 
-// String returns the token: lct_<region>_<ids and secret in base62><checksum>.
+// String returns the token: <form><region>_<ids and secret in base62><checksum>.
 func (t Text) String() string {
 	data := []byte{mark}
 	for _, id := range []int64{t.Org, t.User, t.ID} {
 		data = binary.AppendVarint(data, id)
 	}
 	data = append(data, t.Secret[:]...)
-	head := prefix + t.Region + "_" + new(big.Int).SetBytes(data).Text(base)
+	head := string(cmp.Or(t.Form, FormToken)) + t.Region + "_" + new(big.Int).SetBytes(data).Text(base)
 	return head + checksum(head)
 }
 
@@ -63,13 +74,13 @@ func checksum(head string) string {
 	return strings.Repeat("0", sumSize-len(digits)) + digits
 }
 
-// Parse decodes the text of a token. The error is a Refusal with ReasonMalformed or
+// Parse decodes a text of a form. The error is a Refusal with ReasonMalformed or
 // ReasonChecksum.
-func Parse(token string) (Text, error) {
-	if len(token) > maxText || !strings.HasPrefix(token, prefix) {
+func Parse(form Form, token string) (Text, error) {
+	if len(token) > maxText || !strings.HasPrefix(token, string(form)) {
 		return Text{}, Refuse(ReasonMalformed)
 	}
-	region, digits, ok := strings.Cut(token[len(prefix):], "_")
+	region, digits, ok := strings.Cut(token[len(form):], "_")
 	if !ok || len(digits) <= sumSize {
 		return Text{}, Refuse(ReasonMalformed)
 	}
@@ -81,7 +92,7 @@ func Parse(token string) (Text, error) {
 	if err != nil {
 		return Text{}, Refuse(ReasonMalformed)
 	}
-	if t.Region = region; t.String() != token { // Refuse leading zeros and signs: a token has only one text.
+	if t.Form, t.Region = form, region; t.String() != token { // Refuse leading zeros and signs: a token has only one text.
 		return Text{}, Refuse(ReasonMalformed)
 	}
 	return t, nil

@@ -32,6 +32,7 @@ const (
 // Kinds of actors.
 const (
 	ActorToken    = "api_token"
+	ActorOAuth    = "oauth"
 	ActorOperator = "operator"
 	ActorSystem   = "system"
 )

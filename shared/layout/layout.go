@@ -12,6 +12,7 @@ import (
 	"lectern/shared/datarequest"
 	"lectern/shared/delivery"
 	"lectern/shared/field"
+	"lectern/shared/grant"
 	"lectern/shared/idempotency"
 	"lectern/shared/keys"
 	"lectern/shared/maintain"
@@ -33,7 +34,7 @@ import (
 
 // Keys are the patterns of all items.
 var Keys = slices.Concat(
-	tenancy.Keys, programme.Keys,
+	tenancy.Keys, grant.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
 	session.Keys, sessionfile.Keys, slide.Keys, transcript.Keys, upload.Keys,
 	contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),

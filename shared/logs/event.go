@@ -34,6 +34,7 @@ const (
 // Types of actors.
 const (
 	byToken  = "api_token"
+	byOAuth  = "oauth"
 	bySystem = "system"
 )
 
@@ -63,7 +64,7 @@ type Event struct {
 // Actor caused an event: a member through a token, or an operator of the service.
 type Actor struct {
 	Type  string  `json:"type" enum:"user,api_token,oauth,system" doc:"system for an operator of the service."`
-	ID    *int64  `json:"id" doc:"The member's id: for api_token the owner of the token."`
+	ID    *int64  `json:"id" doc:"The member's id: for api_token the owner of the token, for oauth the member who has connected the application."`
 	Name  *string `json:"name" doc:"The member's present name."`
 	Email *string `json:"email" doc:"The member's present address."`
 }
@@ -110,10 +111,13 @@ func known[T comparable](value T) *T {
 
 // by returns the actor and the token of a change.
 func by(a change.Actor) (Actor, Token) {
-	if a.Type != change.ActorToken {
-		return Actor{Type: bySystem}, Token{}
+	switch a.Type {
+	case change.ActorToken:
+		return Actor{Type: byToken, ID: known(a.ID)}, Token{ID: known(a.Token)}
+	case change.ActorOAuth:
+		return Actor{Type: byOAuth, ID: known(a.ID)}, Token{ID: known(a.Token)}
 	}
-	return Actor{Type: byToken, ID: known(a.ID)}, Token{ID: known(a.Token)}
+	return Actor{Type: bySystem}, Token{}
 }
 
 // damaged returns the event that takes the place of an item which cannot be decoded, so that a reader learns of

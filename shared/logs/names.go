@@ -86,6 +86,9 @@ func (n names) addToken(e *Event) {
 	e.Token.Name = &token.Name
 	if forged := e.Reason != nil && *e.Reason == string(auth.ReasonWrongSecret); e.Stream == Requests && !forged {
 		e.Actor.ID = &token.UserID
+		if token.Kind == tenancy.KindOAuth {
+			e.Actor.Type = byOAuth
+		}
 	}
 }
 

@@ -73,7 +73,8 @@ func (f Family[T]) Decode(item table.Item) (*T, error) {
 // counter was set back.
 const maxClaims = 100
 
-var errTaken = errors.New("tenancy: id is taken")
+// ErrTaken is the error of a new record with an id that is taken.
+var ErrTaken = errors.New("tenancy: id is taken")
 
 // Create stores a new record and sets the id, the times and the version. It returns the error
 // of Check.
@@ -82,12 +83,12 @@ func (f Family[T]) Create(ctx context.Context, s Store, r *T) error {
 		return err
 	}
 	for range maxClaims {
-		id, err := s.nextID(ctx)
+		id, err := s.NextID(ctx)
 		if err != nil {
 			return err
 		}
 		*f.Facts(r).ID = id
-		if _, err := f.records(s).Create(ctx, r); !errors.Is(err, errTaken) {
+		if _, err := f.records(s).Create(ctx, r); !errors.Is(err, ErrTaken) {
 			return err
 		}
 	}
@@ -105,6 +106,10 @@ func (f Family[T]) Update(ctx context.Context, s Store, pk string, edit func(*T)
 		return f.Check(r)
 	}})
 }
+
+// Creation returns the operation that creates a record with an id of NextID, for a transaction with others. The error of the
+// operation is ErrTaken for an id that is taken.
+func (f Family[T]) Creation(s Store, r *T) write.Op { return f.records(s).Creation(r) }
 
 func (f Family[T]) records(s Store) record.Records[T] {
 	return record.Records[T]{Table: s.Table, Now: s.Now, Storage: storage[T]{f}}
@@ -142,7 +147,7 @@ func (s storage[T]) Writes(ctx context.Context, step record.Step[T], _ write.Ite
 	}
 	beside := s.family.beside(ctx, step)
 	if step.Verb == record.Created {
-		return append([]table.Write{table.Insert(item).Or(errTaken), table.Insert(s.family.entry(step.After)).Or(errTaken)}, beside...), nil
+		return append([]table.Write{table.Insert(item).Or(ErrTaken), table.Insert(s.family.entry(step.After)).Or(ErrTaken)}, beside...), nil
 	}
 	replace := table.Replace(item, step.Was.Version)
 	if facts.isOrganization() {

@@ -104,11 +104,13 @@ const ReadAuditLogs Scope = "read:audit_logs"
 type Kind string
 
 // The kinds of tokens. A legacy token has no scopes and may read nearly all; a
-// log export token reads the logs and nothing else (spec.md section 5.1).
+// log export token reads the logs and nothing else (spec.md section 5.1). A member has a
+// token of the kind KindOAuth for each connected application (Grant).
 const (
 	KindAPI       Kind = "api"
 	KindLegacy    Kind = "legacy"
 	KindLogExport Kind = "log_export"
+	KindOAuth     Kind = "oauth"
 )
 
 // Token is an API token, with a hash in place of the secret.
@@ -129,17 +131,22 @@ type Token struct {
 	Limit     int64      `json:"limit,omitempty"`
 	ExpiresAt *wire.Time `json:"expires_at,omitempty"`
 	RevokedAt *wire.Time `json:"revoked_at,omitempty"`
-	// SecretHash is the SHA-256 of the token's secret part.
-	SecretHash []byte    `json:"secret_hash,omitempty"`
-	CreatedAt  wire.Time `json:"created_at"`
-	UpdatedAt  wire.Time `json:"updated_at"`
-	Version    int64     `json:"-"`
+	// SecretHash is the SHA-256 of the token's secret part; nil for the kind KindOAuth.
+	SecretHash []byte `json:"secret_hash,omitempty"`
+	// Grant is nil for all kinds but KindOAuth.
+	Grant     *Grant    `json:"grant,omitempty"`
+	CreatedAt wire.Time `json:"created_at"`
+	UpdatedAt wire.Time `json:"updated_at"`
+	Version   int64     `json:"-"`
 }
 
-// WithoutSecret returns a copy to show, without the hash of the secret.
+// WithoutSecret returns a copy to show, without the hashes of secrets.
 func (t *Token) WithoutSecret() *Token {
 	shown := *t
 	shown.SecretHash = nil
+	if t.Grant != nil {
+		shown.Grant = &Grant{ClientID: t.Grant.ClientID, Resource: t.Grant.Resource, Ended: t.Grant.Ended}
+	}
 	return &shown
 }
 
@@ -172,7 +179,8 @@ var (
 			return Facts{ID: &m.ID, Version: &m.Version,
 				CreatedAt: &m.CreatedAt, UpdatedAt: &m.UpdatedAt, Org: m.OrgID, PK: MemberPK(m.OrgID, m.ID)}
 		}}
-	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check, Secret: []string{"secret_hash"}, Security: tokenEvents,
+	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check,
+		Secret: []string{"secret_hash", "grant"}, Security: tokenEvents,
 		Facts: func(t *Token) Facts {
 			return Facts{ID: &t.ID, Version: &t.Version,
 				CreatedAt: &t.CreatedAt, UpdatedAt: &t.UpdatedAt, Org: t.OrgID, PK: TokenPK(t.OrgID, t.ID)}

@@ -72,7 +72,7 @@ func (t *Token) check() error {
 func (t *Token) checkScopes() error {
 	audits := slices.Contains(t.Scopes, ReadAuditLogs)
 	switch t.Kind {
-	case KindAPI:
+	case KindAPI, KindOAuth:
 		if len(t.Scopes) == 0 || audits {
 			return apierr.Invalid("scopes", "scopes of a token of kind %s must name at least one scope, and not %s.", t.Kind, ReadAuditLogs)
 		}

@@ -13,11 +13,16 @@ import (
 
 // The actions of security events.
 const (
-	TokenCreated    = "token.created"
-	TokenUpdated    = "token.updated"
-	TokenRevoked    = "token.revoked"
-	RoleChanged     = "member.role_changed"
-	ActivityChanged = "member.activity_changed"
+	TokenCreated = "token.created"
+	TokenUpdated = "token.updated"
+	TokenRevoked = "token.revoked"
+	// The actions of the connection of an application. Reuse tells why a connection has ended.
+	ConnectionCreated = "connection.created"
+	ConnectionUpdated = "connection.updated"
+	ConnectionEnded   = "connection.ended"
+	ConnectionReuse   = "connection.reuse"
+	RoleChanged       = "member.role_changed"
+	ActivityChanged   = "member.activity_changed"
 	// OwnerInactive is the event of a member that is not present any more, so that the tokens
 	// are refused.
 	OwnerInactive = "owner.inactive"
@@ -73,6 +78,9 @@ func SecurityWrites(c change.Record, actions []string) []table.Write {
 
 // tokenEvents returns the security events of a token's change.
 func tokenEvents(before, after *Token) []string {
+	if after.Grant != nil {
+		return connectionEvents(before, after)
+	}
 	switch {
 	case before == nil:
 		return []string{TokenCreated}
@@ -82,6 +90,21 @@ func tokenEvents(before, after *Token) []string {
 		return []string{TokenRevoked}
 	}
 	return []string{TokenUpdated}
+}
+
+// connectionEvents returns the security events of a change of a connection.
+func connectionEvents(before, after *Token) []string {
+	switch {
+	case before == nil:
+		return []string{ConnectionCreated}
+	case before.RevokedAt != nil:
+		return nil // An ended connection changes no more.
+	case after.RevokedAt != nil && after.Grant.Ended == EndedByReuse:
+		return []string{ConnectionEnded, ConnectionReuse}
+	case after.RevokedAt != nil:
+		return []string{ConnectionEnded}
+	}
+	return []string{ConnectionUpdated}
 }
 
 // memberEvents returns the security events of a member's change. Permissions

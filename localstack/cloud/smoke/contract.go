@@ -152,7 +152,7 @@ func (r *run) missingToken(ctx context.Context) (string, error) {
 
 // otherRegion sends the token with the name of another region.
 func (r *run) otherRegion(ctx context.Context) (string, error) {
-	text, err := auth.Parse(r.token)
+	text, err := auth.Parse(auth.FormToken, r.token)
 	if err != nil {
 		return "", err
 	}

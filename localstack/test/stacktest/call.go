@@ -6,10 +6,13 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"lectern/shared/auth"
 )
 
 // TokenHeader carries an API token.
@@ -46,9 +49,9 @@ type withHeaders struct {
 // as names and values in turn. An empty value removes a header. A body with headers may get more.
 func WithHeaders(body any, headers ...string) any { return withHeaders{body, headers} }
 
-// Call sends a request with the caller's token and returns the answer, which must have the
-// status. A string or bytes are sent as the body without change, nil sends no body, and any
-// other value is sent as JSON.
+// Call sends a request with the caller's token, an API token or the access token of an
+// application, and returns the answer, which must have the status. A string or bytes are sent as
+// the body without change, nil sends no body, and any other value is sent as JSON.
 func (s *Stack) Call(t testing.TB, status int, method, path string, body any) Answer {
 	t.Helper()
 	answer, err := s.Send(t, method, path, body)
@@ -66,7 +69,10 @@ func (s *Stack) Send(t testing.TB, method, path string, body any) (Answer, error
 	}
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, reader(t, body))
 	require.NoError(t, err)
-	if s.Token != "" {
+	switch {
+	case strings.HasPrefix(s.Token, string(auth.FormAccess)):
+		request.Header.Set("Authorization", "Bearer "+s.Token)
+	case s.Token != "":
 		request.Header.Set(TokenHeader, s.Token)
 	}
 	if body != nil {

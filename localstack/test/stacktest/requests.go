@@ -42,7 +42,7 @@ func (s *Stack) Requests(t testing.TB, answers ...Answer) (entries []requestlog.
 // Forged returns the caller's token with a wrong secret.
 func (s *Stack) Forged(t testing.TB) string {
 	t.Helper()
-	text, err := auth.Parse(s.Token)
+	text, err := auth.Parse(auth.FormToken, s.Token)
 	require.NoError(t, err)
 	text.Secret[0] ^= 1
 	return text.String()

@@ -16,7 +16,7 @@ func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 	s := stacktest.Start(t, stacktest.WithLog(log))
 	revoked := s.Operator(t, "token-create", map[string]any{"org_id": s.Org, "user_id": s.Member, "name": "R", "kind": "legacy"})
 	s.Operator(t, "token-revoke", map[string]any{"org_id": s.Org, "token_id": revoked["id"]})
-	text, err := auth.Parse(s.Token)
+	text, err := auth.Parse(auth.FormToken, s.Token)
 	require.NoError(t, err)
 	text.Secret[0] ^= 1
 	forged := text.String()
@@ -34,7 +34,7 @@ func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 		{"unknown", []string{stacktest.TokenHeader, unknown}, false},
 		{"wrong_secret", []string{stacktest.TokenHeader, forged}, true},
 		{"revoked", []string{stacktest.TokenHeader, revoked["token"].(string)}, true},
-		{"unknown_grant", []string{stacktest.TokenHeader, "", "Authorization", "Bearer " + s.Token}, false},
+		{"malformed", []string{stacktest.TokenHeader, "", "Authorization", "Bearer " + s.Token}, false},
 	} {
 		id := "refused-" + string(rune('a'+i))
 		answer := s.Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, append(c.header, "X-Request-Id", id)...))

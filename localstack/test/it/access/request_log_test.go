@@ -52,7 +52,7 @@ func TestARequestIsInTheLogOfItsOrganization(t *testing.T) {
 	elsewhere := other.Call(t, 200, "GET", "/v1/events", nil)
 
 	entries := s.Requests(t, made, read, missing)
-	text, err := auth.Parse(s.Token)
+	text, err := auth.Parse(auth.FormToken, s.Token)
 	require.NoError(t, err)
 	for answer, want := range map[*stacktest.Answer]requestlog.Entry{
 		&made:    {Method: "POST", Path: s.EventPath("/sessions/create"), Status: 200},
@@ -82,7 +82,7 @@ func TestARequestIsInTheLogOfItsOrganization(t *testing.T) {
 func TestRefusedSignInsAreInTheLogWithTheirReason(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t, stacktest.Ingesting())
-	parsed, err := auth.Parse(s.Token)
+	parsed, err := auth.Parse(auth.FormToken, s.Token)
 	require.NoError(t, err)
 	parsed.ID += 1_000_000
 	refused := map[string]stacktest.Answer{}

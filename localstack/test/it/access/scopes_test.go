@@ -31,7 +31,7 @@ type bearer struct {
 // status with the route table. The refused calls must change nothing.
 func TestScopeMatrix(t *testing.T) {
 	s, engine := it.StartWithEngine(t, nil)
-	bearers := slices.Concat(scoped(t, s), refused(t, s))
+	bearers := slices.Concat(scoped(t, s), applications(t, s), refused(t, s))
 	own := populated(t, s)
 	before := engine.Dump(t).Below(table.Org(s.Org))
 	calls := 0
@@ -139,7 +139,7 @@ func refused(t *testing.T, s *stacktest.Stack) []bearer {
 	disabled := s.NewOrganization(t)
 	disabled.Operator(t, "organization-update", map[string]any{"org_id": disabled.Org, "disabled": true})
 	altered := func(change func(*auth.Text)) string {
-		text, err := auth.Parse(s.Token)
+		text, err := auth.Parse(auth.FormToken, s.Token)
 		require.NoError(t, err)
 		change(&text)
 		return text.String()

@@ -11,8 +11,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/granttest"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/auth"
 	"lectern/shared/requestlog"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -55,7 +57,11 @@ func TestARequestIsExported(t *testing.T) {
 	d.Inside(t, "the clock of the export is ahead")
 	read := d.Call(t, 200, http.MethodGet, d.EventPath("/tracks"), nil)
 	refused := d.As(d.Forged(t)).Call(t, 401, http.MethodGet, "/v1/events", nil)
-	d.Requests(t, read, refused)
+	c := granttest.New(t, d.Stack)
+	user := c.Member(nil)
+	tokens, _ := c.Connect(user, auth.ReadEvents)
+	byApp := d.As(tokens.AccessToken).Call(t, 200, http.MethodGet, "/v1/events", nil)
+	d.Requests(t, read, refused, byApp)
 	found := map[any]entity{}
 	for _, event := range newExporter(d).all(requests, 1000) {
 		found[event.At("target.id")] = event
@@ -66,6 +72,8 @@ func TestARequestIsExported(t *testing.T) {
 	require.Equal(t, "127.0.0.1", shown.At("source.ip"))
 	shown = found[refused.Header.Get(stacktest.RequestID)]
 	require.Equal(t, []any{"failure", "wrong_secret", nil}, []any{shown["outcome"], shown["reason"], shown.At("actor.id")})
+	shown = found[byApp.Header.Get(stacktest.RequestID)]
+	require.Equal(t, []any{"oauth", float64(user), "Agenda"}, []any{shown.At("actor.type"), shown.At("actor.id"), shown.At("token.name")})
 }
 
 // TestTheShapeOfARequest has the owner of the token as its actor.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/granttest"
 	"lectern/localstack/test/it"
+	"lectern/shared/auth"
 	"lectern/shared/change"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -52,6 +54,32 @@ func TestSecurityEvents(t *testing.T) {
 	for _, limit := range []int{1, 2, 5, len(ids)} {
 		require.Equal(t, ids, it.Texts(e.all(security, limit), "id"), "limit %d", limit)
 	}
+}
+
+// TestConnectionsInTheLogs: the security events of a connection, and the actor of what an application does.
+func TestConnectionsInTheLogs(t *testing.T) {
+	d := it.NewClient(t)
+	c := granttest.New(t, d.Stack)
+	user := c.Member(object{"name": "Ada", "email": "ada@example.org"})
+	tokens, id := c.Connect(user, auth.WriteSessions)
+	d.As(tokens.AccessToken).Call(t, 200, "POST", d.EventPath("/sessions/create"), object{"title": "By an application"})
+	require.NoError(t, c.Revoke(t.Context(), tokens.RefreshToken, ""))
+	e := newExporter(d)
+	var told []string
+	for _, event := range e.all(security, 1000) {
+		if event.At("target.id") == fmt.Sprint(id) {
+			told = append(told, event.Text("action"))
+		}
+	}
+	require.Equal(t, []string{"connection.created", "connection.updated", "connection.ended"}, told)
+	for _, event := range e.all(audit, 1000) {
+		if event["action"] == "session.created" {
+			require.Equal(t, object{"type": "oauth", "id": float64(user), "name": "Ada", "email": "ada@example.org"}, event["actor"])
+			require.Equal(t, object{"id": float64(id), "name": "Agenda"}, event["token"])
+			return
+		}
+	}
+	require.Fail(t, "no session was created")
 }
 
 // TestSecurityEventsOfYears are read month by month.

@@ -1,0 +1,67 @@
+// Package granttest connects applications to the organizations of a region, for the tests of callers with access tokens.
+package granttest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"lectern/localstack/test/stacktest"
+	"lectern/shared/auth"
+	"lectern/shared/grant"
+	"lectern/shared/tenancy"
+)
+
+// Connector connects applications to an organization. It uses the region's table, so tests with a Connector leave themselves out of a
+// deployed service.
+type Connector struct {
+	grant.Store
+	*stacktest.Stack
+	t testing.TB
+}
+
+// New returns the Connector of the caller's organization.
+func New(t testing.TB, s *stacktest.Stack) Connector {
+	t.Helper()
+	store := tenancy.Store{Table: s.Table(t), Now: time.Now, Region: "us"}
+	return Connector{grant.Store{Tenancy: store, Address: "https://us.lectern.example", NewID: uuid.NewString}, s, t}
+}
+
+// Member creates a member with AI Access, and with properties for the operator command. It returns the id.
+func (c Connector) Member(properties map[string]any) int64 {
+	c.t.Helper()
+	input := map[string]any{"org_id": c.Org, "name": "Ada", "email": uuid.NewString() + "@example.org", "ai_access": true}
+	for name, value := range properties {
+		input[name] = value
+	}
+	return int64(c.Operator(c.t, "member-create", input)["id"].(float64))
+}
+
+// Connect returns the tokens and the id of a new connection of a member, with a high rate limit. It lets the members of the organization
+// connect applications.
+func (c Connector) Connect(user int64, scopes ...auth.Scope) (tokens *grant.Tokens, id int64) {
+	c.t.Helper()
+	c.Operator(c.t, "organization-update", map[string]any{"org_id": c.Org, "ai_enabled": true})
+	app := &grant.Client{Name: "Agenda", RedirectURIs: []string{"https://app.example/done"}, Scopes: scopes}
+	require.NoError(c.t, c.Register(c.t.Context(), app))
+	verifier := strings.Repeat("v", 43)
+	sum := sha256.Sum256([]byte(verifier))
+	a, err := c.Check(c.t.Context(), grant.Request{
+		ClientID: app.ID, RedirectURI: app.RedirectURIs[0], ResponseType: "code", CodeChallengeMethod: "S256",
+		CodeChallenge: base64.RawURLEncoding.EncodeToString(sum[:]),
+	})
+	require.NoError(c.t, err)
+	code, err := c.Approve(c.t.Context(), a, c.Org, user)
+	require.NoError(c.t, err)
+	tokens, err = c.Tokens(c.t.Context(), grant.Exchange{Code: code, RedirectURI: a.RedirectURI, ClientID: app.ID, Verifier: verifier})
+	require.NoError(c.t, err)
+	text, err := auth.Parse(auth.FormAccess, tokens.AccessToken)
+	require.NoError(c.t, err)
+	c.Operator(c.t, "token-update", map[string]any{"org_id": c.Org, "token_id": text.ID, "limit": 1_000_000})
+	return tokens, text.ID
+}

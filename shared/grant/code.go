@@ -1,0 +1,185 @@
+package grant
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+
+	"lectern/shared/auth"
+	"lectern/shared/record"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+	"lectern/shared/write"
+)
+
+// code is an authorization code, stored under its hash: what a member has approved.
+type code struct {
+	ClientID    string       `json:"client_id"`
+	RedirectURI string       `json:"redirect_uri"`
+	Challenge   string       `json:"challenge"`
+	Resource    string       `json:"resource,omitempty"`
+	Scopes      []auth.Scope `json:"scopes"`
+	OrgID       int64        `json:"org_id"`
+	UserID      int64        `json:"user_id"`
+	ExpiresAt   wire.Time    `json:"expires_at"`
+	// Connection is the id of the connection that the code was exchanged for; 0 before.
+	Connection int64 `json:"connection,omitempty"`
+}
+
+func codeKey(text string) table.Key {
+	sum := sha256.Sum256([]byte(text))
+	return table.Key{PK: "R#code#" + hex.EncodeToString(sum[:]), SK: "-"}
+}
+
+// item returns the item of the code.
+func (c *code) item(key table.Key, version int64) (table.Item, error) {
+	item, err := record.Encode(key, version, c)
+	item.Expires = c.ExpiresAt.Add(usedLife).Unix()
+	return item, err
+}
+
+// Approve returns a code for what a member has approved. The code can be exchanged once, within a minute. The error is access_denied for
+// a member who may not connect applications.
+func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) (string, error) {
+	refused, err := st.connects(ctx, org, user)
+	if err != nil {
+		return "", err
+	}
+	if refused != nil {
+		refused.Redirects = true
+		return "", refused
+	}
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // An error ends the program.
+	text := base64.RawURLEncoding.EncodeToString(random[:])
+	c := &code{
+		ClientID: a.Client.ID, RedirectURI: a.RedirectURI, Challenge: a.Challenge, Resource: a.Resource, Scopes: a.Scopes,
+		OrgID: org, UserID: user, ExpiresAt: wire.At(st.Tenancy.Now().Add(codeLife)),
+	}
+	item, err := c.item(codeKey(text), 1)
+	if err != nil {
+		return "", err
+	}
+	return text, st.Tenancy.Table.Transact(ctx, table.Insert(item))
+}
+
+// Exchange is the request of an application for its first tokens.
+type Exchange struct{ Code, RedirectURI, ClientID, Verifier, Resource string }
+
+// Tokens returns the first tokens of a connection for a code. A code that was exchanged before ends the connection it gave. The error is
+// an *Error for a request that breaks a rule.
+func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
+	item, err := st.Tenancy.Table.Get(ctx, codeKey(e.Code))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, refuse(InvalidGrant, "The code is not valid.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c, err := record.Decode[code](item)
+	if err != nil {
+		return nil, err
+	}
+	if c.Connection != 0 {
+		return nil, st.usedAgain(ctx, c)
+	}
+	if err := st.admits(ctx, c, e); err != nil {
+		return nil, err
+	}
+	client, err := st.Client(ctx, c.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	return st.connect(ctx, item, c, client)
+}
+
+// usedAgain ends the connection of a code that is used a second time.
+func (st Store) usedAgain(ctx context.Context, c *code) error {
+	if err := st.end(ctx, c.OrgID, c.Connection, tenancy.EndedByReuse); err != nil {
+		return err
+	}
+	return refuse(InvalidGrant, "The code was used before, so the connection has ended.")
+}
+
+// admits refuses an exchange that is not of the application which the code was given to.
+func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
+	sum := sha256.Sum256([]byte(e.Verifier))
+	verified := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.Challenge)) == 1
+	switch {
+	case !st.Tenancy.Now().Before(c.ExpiresAt.Time):
+		return refuse(InvalidGrant, "The code is not valid.")
+	case c.ClientID != e.ClientID:
+		return refuse(InvalidGrant, "The code was given to another application.")
+	case c.RedirectURI != e.RedirectURI:
+		return refuse(InvalidGrant, "redirect_uri is not that of the authorization request.")
+	case !verified:
+		return refuse(InvalidGrant, "code_verifier is not that of the authorization request.")
+	case e.Resource != "" && e.Resource != c.Resource:
+		return refuse(InvalidTarget, "resource is not that of the authorization request.")
+	}
+	refused, err := st.connects(ctx, c.OrgID, c.UserID)
+	if refused != nil {
+		return refuse(InvalidGrant, refused.Description)
+	}
+	return err
+}
+
+// connect stores a new connection, and notes it in the code, in one transaction.
+func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Client) (*Tokens, error) {
+	for {
+		id, err := st.Tenancy.NextID(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t := &tenancy.Token{
+			ID: id, OrgID: c.OrgID, UserID: c.UserID, Name: client.Name, Kind: tenancy.KindOAuth, Scopes: c.Scopes, EventIDs: []int64{},
+			ObfuscatePII: true, Grant: &tenancy.Grant{ClientID: client.ID, Resource: c.Resource, Mark: random()},
+		}
+		tokens := st.issue(t, newSecrets(random(), nil, t.Grant.Mark), c.Scopes)
+		c.Connection = id
+		used, err := c.item(was.Key, was.Version+1)
+		if err != nil {
+			return nil, err
+		}
+		op := write.Together(tenancy.Tokens.Creation(st.Tenancy, t), use{table.Replace(used, was.Version).Or(errUsed)})
+		_, err = write.Run[*tenancy.Token](ctx, st.Tenancy.Table, op)
+		switch {
+		case errors.Is(err, errUsed):
+			return nil, st.usedAtOnce(ctx, was.Key)
+		case !errors.Is(err, tenancy.ErrTaken):
+			return tokens, err
+		}
+	}
+}
+
+// errUsed is the error of a code that another request has used at the same time.
+var errUsed = errors.New("grant: the code is used")
+
+// usedAtOnce ends the connection that another request got for the code at the same time.
+func (st Store) usedAtOnce(ctx context.Context, key table.Key) error {
+	item, err := st.Tenancy.Table.Get(ctx, key)
+	if err != nil {
+		return err
+	}
+	c, err := record.Decode[code](item)
+	if err != nil {
+		return err
+	}
+	return st.usedAgain(ctx, c)
+}
+
+// use is the part of an operation that notes the use of a code.
+type use struct{ write table.Write }
+
+// Reads, More and Touches return nothing: the write has its condition.
+func (use) Reads() []table.Key           { return nil }
+func (use) More(write.Items) []table.Key { return nil }
+func (use) Touches(write.Items) []string { return nil }
+func (u use) Plan(context.Context, write.Items) (*write.Plan, error) {
+	return &write.Plan{Writes: []table.Write{u.write}}, nil
+}

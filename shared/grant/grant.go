@@ -1,0 +1,178 @@
+// Package grant lets members connect applications (spec.md section 5.2, docs/decisions/0056): the registered applications, what they may
+// ask for, the code that a consent gives, and the tokens that an application gets for the code and then for a refresh token. A connection
+// is a token of the kind tenancy.KindOAuth. Package auth accepts its access tokens.
+//
+// Read grant.go, client.go, redirect.go, request.go, code.go, tokens.go, refresh.go.
+package grant
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/keys"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// How long codes and tokens are valid. No use makes one valid for longer.
+const (
+	codeLife    = time.Minute
+	accessLife  = time.Hour
+	refreshLife = 7 * 24 * time.Hour
+	// repeatTime is how long an application that lost the answer to a refresh gets the same answer again.
+	repeatTime = 10 * time.Second
+	// usedLife is how long a code is remembered, to notice its second use.
+	usedLife = 24 * time.Hour
+)
+
+// Keys are the patterns of the items of applications and codes. Both belong to the region: an application works with all organizations.
+var Keys = []keys.Pattern{
+	{Name: "application", PK: applications, SK: "<id>", Personal: keys.Nothing},
+	{Name: "authorization code", PK: "R#code#<hash>", SK: "-", Expires: true, Personal: keys.Nothing},
+}
+
+// Store keeps applications and their connections.
+type Store struct {
+	Tenancy tenancy.Store
+	// Address is the address of the region, such as https://us.example.com, without a slash at the end.
+	Address string
+	NewID   func() string
+}
+
+// Error is an error of OAuth (RFC 6749 sections 4.1.2.1 and 5.2), for the application.
+type Error struct {
+	Code        string `json:"error"`
+	Description string `json:"error_description"`
+	// Redirects reports whether the application may be told at the address of its request: it is one of its addresses.
+	Redirects bool `json:"-"`
+}
+
+// Error returns code and description.
+func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+// The codes of errors.
+const (
+	InvalidRequest  = "invalid_request"
+	InvalidClient   = "invalid_client"
+	InvalidGrant    = "invalid_grant"
+	InvalidScope    = "invalid_scope"
+	InvalidTarget   = "invalid_target"
+	AccessDenied    = "access_denied"
+	UnsupportedType = "unsupported_response_type"
+)
+
+func refuse(code, description string) *Error { return &Error{Code: code, Description: description} }
+
+// Offered lists the scopes that applications may have: all but those of log export tokens.
+var Offered = auth.APIScopes
+
+// parseScopes returns the scopes of a list with spaces, each once; otherwise for an empty list. The error is for a scope that is not
+// among allowed.
+func parseScopes(list string, otherwise, allowed []auth.Scope) ([]auth.Scope, *Error) {
+	names := strings.Fields(list)
+	if len(names) == 0 {
+		return otherwise, nil
+	}
+	var scopes []auth.Scope
+	for _, name := range names {
+		scope := auth.Scope(name)
+		if !slices.Contains(allowed, scope) {
+			return nil, refuse(InvalidScope, "The application may not ask for the scope "+printable(name)+".")
+		}
+		if !slices.Contains(scopes, scope) {
+			scopes = append(scopes, scope)
+		}
+	}
+	return scopes, nil
+}
+
+// joinScopes returns scopes as a list with spaces.
+func joinScopes(scopes []auth.Scope) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
+		names[i] = string(s)
+	}
+	return strings.Join(names, " ")
+}
+
+// printable returns a text for a description: at most 100 characters, and those of ASCII alone that RFC 6749 allows.
+func printable(text string) string {
+	const most = 100
+	var shown []rune
+	for _, r := range text {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			r = '?'
+		}
+		if shown = append(shown, r); len(shown) == most {
+			break
+		}
+	}
+	return string(shown)
+}
+
+// connects returns the caller of a member, or access_denied for one who may not connect applications.
+func (st Store) connects(ctx context.Context, org, user int64) (*Error, error) {
+	member, err := tenancy.Members.Get(ctx, st.Tenancy, tenancy.MemberPK(org, user))
+	if err != nil && !apierr.IsNotFound(err) {
+		return nil, err
+	}
+	organization, failed := tenancy.Organizations.Get(ctx, st.Tenancy, table.Org(org))
+	if failed != nil && !apierr.IsNotFound(failed) {
+		return nil, failed
+	}
+	return denied(organization, member), nil
+}
+
+// denied returns access_denied for a member who may not connect applications; nil for one who may.
+func denied(o *tenancy.Organization, m *tenancy.Member) *Error {
+	if o == nil || o.Disabled || m == nil || !m.Present() {
+		return refuse(AccessDenied, "The member does not belong to the organization any more.")
+	}
+	if c := (&auth.Caller{Org: *o, Member: *m}); !c.Connects() {
+		return refuse(AccessDenied, "The member or the organization may not connect applications.")
+	}
+	return nil
+}
+
+func (st Store) now() wire.Time { return wire.At(st.Tenancy.Now()) }
+
+// end is the reason of the end of a connection.
+type end struct {
+	at     wire.Time
+	reason string
+}
+
+// errEnded is the error of a connection that has ended before.
+var errEnded = errors.New("grant: the connection has ended")
+
+// of ends a connection.
+func (e end) of(t *tenancy.Token) error {
+	if t.RevokedAt != nil || t.Grant == nil {
+		return errEnded
+	}
+	t.RevokedAt, t.Grant.Ended = &e.at, e.reason
+	return nil
+}
+
+// end ends a connection: from now on none of its tokens is accepted. It does nothing without the connection, and after its end.
+func (st Store) end(ctx context.Context, org, id int64, reason string) error {
+	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), reason}.of)
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return unlessNotFound(err)
+}
+
+// unlessNotFound returns an error that is no 404.
+func unlessNotFound(err error) error {
+	if apierr.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,183 @@
+package grant
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+
+	"lectern/shared/auth"
+	"lectern/shared/record"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/write"
+)
+
+// Refresh is the request of an application for new tokens. Scope may name fewer scopes than the member has approved.
+type Refresh struct{ Token, ClientID, Scope, Resource string }
+
+// errReuse is the error of a refresh token that was exchanged before.
+var errReuse = errors.New("grant: the refresh token was used before")
+
+// Refresh returns new tokens for a refresh token, which it replaces. Within repeatTime the replaced token gives the same new tokens again;
+// later it ends the connection, since somebody else may have it. The error is an *Error for a request that breaks a rule.
+func (st Store) Refresh(ctx context.Context, r Refresh) (*Tokens, error) {
+	text, err := auth.Parse(auth.FormRefresh, r.Token)
+	if err != nil || text.Region != st.Tenancy.Region {
+		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
+	}
+	tokens, err := write.Run[*Tokens](ctx, st.Tenancy.Table, rotation{st, r, text})
+	if errors.Is(err, errReuse) {
+		if err := st.end(ctx, text.Org, text.ID, tenancy.EndedByReuse); err != nil {
+			return nil, err
+		}
+		return nil, refuse(InvalidGrant, "The refresh token was used before, so the connection has ended.")
+	}
+	return tokens, err
+}
+
+// rotation is the operation that replaces a refresh token.
+type rotation struct {
+	Store
+	asked Refresh
+	text  auth.Text
+}
+
+func (op rotation) tokenKey() table.Key {
+	return table.Key{PK: tenancy.TokenPK(op.text.Org, op.text.ID), SK: "-"}
+}
+
+// Reads returns the keys of the connection, its member and its organization.
+func (op rotation) Reads() []table.Key {
+	return []table.Key{op.tokenKey(), {PK: tenancy.MemberPK(op.text.Org, op.text.User), SK: "-"}, {PK: table.Org(op.text.Org), SK: "-"}}
+}
+
+// More returns nil.
+func (op rotation) More(write.Items) []table.Key { return nil }
+
+// Touches returns nil: an operation of a bulk would wait for others that read the same.
+func (op rotation) Touches(write.Items) []string { return nil }
+
+// Plan checks the request, and replaces the refresh token. The repetition of a request writes nothing.
+func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error) {
+	t, err := op.connection(got)
+	if err != nil {
+		return nil, err
+	}
+	repeats, err := op.isRepetition(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := op.admits(t, got); err != nil {
+		return nil, err
+	}
+	if repeats {
+		return op.repeat(t)
+	}
+	scopes, refused := parseScopes(op.asked.Scope, t.Scopes, t.Scopes)
+	if refused != nil {
+		return nil, refused
+	}
+	salt := random()
+	t.Grant.Rotation = &tenancy.Rotation{OldHash: op.text.Hash(), Salt: salt, At: op.now()}
+	tokens := op.issue(t, newSecrets(salt, op.text.Secret[:], t.Grant.Mark), scopes)
+	item, err := record.Encode(op.tokenKey(), t.Version+1, t)
+	if err != nil {
+		return nil, err
+	}
+	return &write.Plan{Writes: []table.Write{table.Replace(item, t.Version)}, Answer: tokens}, nil
+}
+
+// connection returns the connection of the text, if it has not ended.
+func (op rotation) connection(got write.Items) (*tenancy.Token, error) {
+	item, found := got[op.tokenKey()]
+	if !found {
+		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
+	}
+	t, err := tenancy.Tokens.Decode(item)
+	if err != nil {
+		return nil, err
+	}
+	if t.Grant == nil || t.UserID != op.text.User || t.RevokedAt != nil || t.Expired(op.Tenancy.Now()) {
+		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
+	}
+	return t, nil
+}
+
+// isRepetition reports whether the text is the refresh token that the last exchange replaced, a moment ago. The error is errReuse for
+// an older refresh token of the connection.
+func (op rotation) isRepetition(t *tenancy.Token) (bool, error) {
+	hash, last := op.text.Hash(), t.Grant.Rotation
+	switch {
+	case bytes.Equal(hash, t.Grant.RefreshHash):
+		return false, nil
+	case last != nil && bytes.Equal(hash, last.OldHash) && op.Tenancy.Now().Sub(last.At.Time) <= repeatTime:
+		return true, nil
+	case isMarked(op.text.Secret, t.Grant.Mark):
+		return false, errReuse
+	}
+	return false, refuse(InvalidGrant, "The refresh token is not valid.")
+}
+
+// admits refuses a request that is not of the connected application, and one of a member who may not connect applications any more.
+func (op rotation) admits(t *tenancy.Token, got write.Items) error {
+	switch {
+	case t.Grant.ClientID != op.asked.ClientID:
+		return refuse(InvalidGrant, "The refresh token was given to another application.")
+	case op.asked.Resource != "" && op.asked.Resource != t.Grant.Resource:
+		return refuse(InvalidTarget, "resource is not that of the authorization request.")
+	}
+	member, organization := (*tenancy.Member)(nil), (*tenancy.Organization)(nil)
+	keys := op.Reads()
+	var err error
+	if item, ok := got[keys[1]]; ok {
+		if member, err = tenancy.Members.Decode(item); err != nil {
+			return err
+		}
+	}
+	if item, ok := got[keys[2]]; ok {
+		if organization, err = tenancy.Organizations.Decode(item); err != nil {
+			return err
+		}
+	}
+	if refused := denied(organization, member); refused != nil {
+		return refuse(InvalidGrant, refused.Description)
+	}
+	return nil
+}
+
+// repeat answers the last exchange again.
+func (op rotation) repeat(t *tenancy.Token) (*write.Plan, error) {
+	s := newSecrets(t.Grant.Rotation.Salt, op.text.Secret[:], t.Grant.Mark)
+	of := func(a tenancy.Access) bool { return bytes.Equal(a.Hash, hashOf(s.access)) }
+	at := slices.IndexFunc(t.Grant.Access, of)
+	if at < 0 || !bytes.Equal(hashOf(s.refresh), t.Grant.RefreshHash) {
+		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
+	}
+	return &write.Plan{Answer: op.shown(t, s, t.Grant.Access[at])}, nil
+}
+
+// Revoke ends the connection of an access or refresh token (RFC 7009). It does nothing for a text that is neither, and for a token of
+// another application.
+func (st Store) Revoke(ctx context.Context, token, clientID string) error {
+	for _, form := range []auth.Form{auth.FormAccess, auth.FormRefresh} {
+		text, err := auth.Parse(form, token)
+		if err != nil || text.Region != st.Tenancy.Region {
+			continue
+		}
+		t, err := tenancy.Tokens.Get(ctx, st.Tenancy, tenancy.TokenPK(text.Org, text.ID))
+		if err != nil || t.Grant == nil || clientID != "" && clientID != t.Grant.ClientID || !isOf(t, text) {
+			return unlessNotFound(err)
+		}
+		return st.end(ctx, text.Org, text.ID, tenancy.EndedByApplication)
+	}
+	return nil
+}
+
+// isOf reports whether a text is one that the connection has given.
+func isOf(t *tenancy.Token, text auth.Text) bool {
+	if text.Form == auth.FormAccess {
+		return t.With(text.Hash()).SecretHash != nil
+	}
+	return isMarked(text.Secret, t.Grant.Mark)
+}

@@ -1,0 +1,65 @@
+package grant
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"lectern/shared/auth"
+)
+
+// Request has the parameters of an authorization request (spec.md section 5.2).
+type Request struct {
+	ClientID, RedirectURI, ResponseType, Scope, CodeChallenge, CodeChallengeMethod, State, Resource string
+}
+
+// Authorization is what an application asks a member for.
+type Authorization struct {
+	Client      *Client
+	RedirectURI string
+	Scopes      []auth.Scope
+	// Challenge is the PKCE challenge (RFC 7636), State what the application gets back, Resource the address to have access to.
+	Challenge, State, Resource string
+}
+
+// challenge matches a challenge of the method S256: 32 bytes in base64url.
+var challenge = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
+
+// maxState is the largest length of a state.
+const maxState = 2000
+
+// Check returns what a request asks for. The error is an *Error for a request that breaks a rule: before the application and its address
+// are known to belong together, it must not be told at that address.
+func (st Store) Check(ctx context.Context, r Request) (*Authorization, error) {
+	client, err := st.Client(ctx, r.ClientID)
+	if err != nil {
+		return nil, err
+	}
+	if !client.redirects(r.RedirectURI) {
+		return nil, refuse(InvalidRequest, "redirect_uri is not one of the addresses of the application.")
+	}
+	scopes, refused := parseScopes(r.Scope, client.Scopes, client.Scopes)
+	switch {
+	case r.ResponseType != "code":
+		refused = refuse(UnsupportedType, "response_type must be code.")
+	case len(r.State) > maxState:
+		refused = refuse(InvalidRequest, "state must have at most 2000 characters.")
+	case r.CodeChallengeMethod != "S256":
+		refused = refuse(InvalidRequest, "code_challenge_method must be S256.")
+	case !challenge.MatchString(r.CodeChallenge):
+		refused = refuse(InvalidRequest, "code_challenge must be the SHA-256 of the code verifier, in 43 characters of base64url.")
+	case !st.isResource(r.Resource):
+		refused = refuse(InvalidTarget, "resource must be an address of this region.")
+	}
+	if refused != nil {
+		refused.Redirects = true
+		return nil, refused
+	}
+	return &Authorization{client, r.RedirectURI, scopes, r.CodeChallenge, r.State, r.Resource}, nil
+}
+
+// isResource reports whether an application may name an address as what it wants access to (RFC 8707): the region, or a part of it.
+func (st Store) isResource(address string) bool {
+	rest, within := strings.CutPrefix(address, st.Address)
+	return address == "" || within && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "#?\\")
+}

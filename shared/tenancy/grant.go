@@ -1,0 +1,73 @@
+package tenancy
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"lectern/shared/wire"
+)
+
+// Grant is what a token of the kind KindOAuth has beside other tokens: a member has let an application call with the member's
+// permissions (spec.md section 5.2). The token's id stays the same as long as the application is connected; the texts that the
+// application holds change. ExpiresAt of the token is the end of the refresh token.
+type Grant struct {
+	ClientID string `json:"client_id"`
+	// Resource is the address that the application has asked access for; empty for all of the region.
+	Resource string `json:"resource,omitempty"`
+	// Access are the access tokens that are not replaced by others yet, oldest first.
+	Access []Access `json:"access,omitempty"`
+	// RefreshHash is the SHA-256 of the refresh token's secret, and Mark the key of the mark in the secrets of all refresh tokens of the
+	// grant: an old refresh token is told from a text that nobody was given.
+	RefreshHash []byte `json:"refresh_hash,omitempty"`
+	Mark        []byte `json:"mark,omitempty"`
+	// Rotation is the last exchange of a refresh token; nil before the first.
+	Rotation *Rotation `json:"rotation,omitempty"`
+	// Ended is the reason of the end; empty for a connection that has not ended, or that the operator has ended.
+	Ended string `json:"ended,omitempty"`
+}
+
+// The reasons of the end of a connection: the application or the member has ended it, or a code or refresh token was used again, which
+// somebody else may have.
+const (
+	EndedByApplication = "application"
+	EndedByMember      = "member"
+	EndedByReuse       = "reuse"
+)
+
+// Access is an access token, with a hash in place of the secret.
+type Access struct {
+	Hash      []byte    `json:"hash"`
+	Scopes    []Scope   `json:"scopes"`
+	ExpiresAt wire.Time `json:"expires_at"`
+}
+
+// Rotation is the exchange of a refresh token for a new one. Salt and the old secret give the secrets of the new tokens, so an
+// application that lost the answer gets the same tokens again.
+type Rotation struct {
+	OldHash []byte    `json:"old_hash"`
+	Salt    []byte    `json:"salt"`
+	At      wire.Time `json:"at"`
+}
+
+// maxAccess is how many access tokens a grant has. Every request reads them, so they must stay small.
+const maxAccess = 10
+
+// AddAccess adds an access token, and drops those that have expired and the oldest of too many.
+func (g *Grant) AddAccess(a Access, now time.Time) {
+	g.Access = slices.DeleteFunc(g.Access, func(old Access) bool { return !now.Before(old.ExpiresAt.Time) })
+	g.Access = append(g.Access[max(0, len(g.Access)-maxAccess+1):], a)
+}
+
+// With returns the token as the access token with a hash has it: with the end of the access token, and with those of its scopes that
+// the token still has. Without such an access token, SecretHash of the result is nil.
+func (t *Token) With(hash []byte) *Token {
+	as := *t
+	for _, a := range t.Grant.Access {
+		if bytes.Equal(a.Hash, hash) {
+			lost := func(s Scope) bool { return !slices.Contains(t.Scopes, s) }
+			as.SecretHash, as.Scopes, as.ExpiresAt = a.Hash, slices.DeleteFunc(slices.Clone(a.Scopes), lost), &a.ExpiresAt
+		}
+	}
+	return &as
+}
