@@ -365,6 +365,30 @@ func TestRefreshTokensAreReplaced(t *testing.T) {
 	require.False(t, w.opens(next.AccessToken))
 }
 
+// TestManyRefreshes: an application has its ten newest access tokens, and no two texts have anything in common.
+func TestManyRefreshes(t *testing.T) {
+	w := newWorld(t)
+	tokens := w.connect()
+	all, halves := []*grant.Tokens{tokens}, map[string]bool{}
+	for range 10 {
+		var err error
+		tokens, err = w.refresh(tokens.RefreshToken)
+		require.NoError(t, err)
+		all = append(all, tokens)
+	}
+	for i, one := range all {
+		require.Equal(t, i > 0, w.opens(one.AccessToken), i)
+		access, err := auth.Parse(auth.FormAccess, one.AccessToken)
+		require.NoError(t, err)
+		refresh, err := auth.Parse(auth.FormRefresh, one.RefreshToken)
+		require.NoError(t, err)
+		for _, secret := range [][32]byte{access.Secret, refresh.Secret} {
+			halves[string(secret[:16])], halves[string(secret[16:])] = true, true
+		}
+	}
+	require.Len(t, halves, 4*len(all))
+}
+
 // TestOneRefreshByMany gives all the same tokens.
 func TestOneRefreshByMany(t *testing.T) {
 	w := newWorld(t)
@@ -395,8 +419,9 @@ func TestRefreshesThatAreRefused(t *testing.T) {
 	tokens := w.connect()
 	text, err := auth.Parse(auth.FormRefresh, tokens.RefreshToken)
 	require.NoError(t, err)
-	forged, foreign, access := text, text, text
+	forged, foreign, access, another := text, text, text, text
 	forged.Secret[0] ^= 1
+	another.User++
 	foreign.Region, access.Form = "eu", auth.FormAccess
 	other := w.register(callback)
 	for name, c := range map[string]struct {
@@ -406,6 +431,7 @@ func TestRefreshesThatAreRefused(t *testing.T) {
 		"no token":        {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = "" }},
 		"forged":          {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = forged.String() }},
 		"other region":    {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = foreign.String() }},
+		"another member":  {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = another.String() }},
 		"access token":    {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = tokens.AccessToken }},
 		"as access token": {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = access.String() }},
 		"other client":    {grant.InvalidGrant, func(r *grant.Refresh) { r.ClientID = other.ID }},

@@ -59,14 +59,13 @@ func (g *Grant) AddAccess(a Access, now time.Time) {
 	g.Access = append(g.Access[max(0, len(g.Access)-maxAccess+1):], a)
 }
 
-// With returns the token as the access token with a hash has it: with the end of the access token, and with those of its scopes that
-// the token still has. Without such an access token, SecretHash of the result is nil.
+// With returns the token as the access token with a hash has it: with the scopes and the end of the access token. Without such an
+// access token, SecretHash of the result is nil.
 func (t *Token) With(hash []byte) *Token {
 	as := *t
 	for _, a := range t.Grant.Access {
 		if bytes.Equal(a.Hash, hash) {
-			lost := func(s Scope) bool { return !slices.Contains(t.Scopes, s) }
-			as.SecretHash, as.Scopes, as.ExpiresAt = a.Hash, slices.DeleteFunc(slices.Clone(a.Scopes), lost), &a.ExpiresAt
+			as.SecretHash, as.Scopes, as.ExpiresAt = a.Hash, a.Scopes, &a.ExpiresAt
 		}
 	}
 	return &as
