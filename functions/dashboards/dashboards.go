@@ -29,9 +29,9 @@ const (
 		"To delete a dashboard deletes its widgets too."
 	example = `{"name": "Overview", "widgets": [{"type": "number", "title": "Sessions",` +
 		` "query": "SELECT COUNT(session.id) AS n FROM sessions", "config": {"field": "n"}}]}`
-	aboutGet = "Returns a dashboard with its widgets. `data.results` has the first 100 results of a widget's query, " +
-		"with masked personal data. A query without an answer has its message in `data.error`, and the other widgets have their data. " +
-		"If the answer would be too long, the widgets with the longest results have such a message, too. " +
+	aboutGet = "Returns a dashboard with its widgets. `data.results` has the first 100 results of a widget's query, with masked personal " +
+		"data. A query without an answer has its message in `data.error`, and the other widgets have their data. If the answer would be " +
+		"too long, so have the widgets with the longest results; a client that sends `Accept-Encoding: gzip` gets more. " +
 		"For example, a widget:\n\n```json\n" +
 		`{"id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "dashboard_id": "3b0c6a52-6a3e-4a52-8d5a-0f6a3d0c2e7f", "type": "number",` +
 		` "title": "Sessions", "order": 1, "config": {"field": "n"}, "query": "SELECT COUNT(session.id) AS n FROM sessions",` +
@@ -46,7 +46,7 @@ const (
 	aboutUpdate = resource.Updates + " `type` cannot change. For example:\n\n```json\n" + `{"title": "Talks by track"}` + "\n```"
 	aboutChart  = "An extension of this service. Draws the chart of a widget as a picture, from all results of its query. " +
 		"A widget of another type is a 400 that names `type`. A widget without a query, with a query that fails, or with more than 10,000 " +
-		"results is a 400 that names `query`. " +
+		"results is a 400 that names `query`, and so is one of an organization with more than 100 events. " +
 		"A column that the query does not have is a 400 that names `config.x` or `config.y`. " +
 		"A column `y` with other values than numbers is a 400 that names `config.y`. " +
 		"Send an `Accept` header such as `*/*`: without one, the gateway answers the picture in base64."

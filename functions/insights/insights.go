@@ -86,15 +86,7 @@ type executeInput struct {
 
 // execute runs a query over the event.
 func (s *service) execute(ctx context.Context, in *executeInput) (*page.Of[result.Row], error) {
-	reach, err := s.insights.Reach(ctx, auth.From(ctx), nil)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := reach.AskOne(ctx, in.Body.Question(in.Body.Query))
-	if err != nil {
-		return nil, err
-	}
-	return page.New(in.Body.Wanted(), reply.Total, reply.Objects()), nil
+	return s.insights.Page(ctx, nil, in.Body.Question(in.Body.Query))
 }
 
 // About names the events of a query.

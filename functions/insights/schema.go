@@ -13,9 +13,9 @@ import (
 
 const (
 	aboutSchema = "Lists the entities of queries with their fields and types, whether a field is personal data, which entities a JOIN can " +
-		"add, and examples. The custom fields of the events are among them, as `custom.<internal_name>`."
+		"add, and examples. The custom fields of the events are among them, as `custom.<internal_name>`: of the organization's newest 100 events."
 	aboutSuggestions = "Lists queries to begin with; each can run as it is. For a custom dropdown of sessions there is a query that counts " +
-		"its options."
+		"its options, in the organization's newest 100 events."
 )
 
 // Schema describes the entities of queries.

@@ -89,8 +89,14 @@ func (in *tokenUpdate) edit(t *tenancy.Token) error {
 	if t.RevokedAt != nil {
 		return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
 	}
-	if t.Kind == tenancy.KindOAuth && (in.Scopes.Sent || in.EventIDs.Sent || in.ExpiresAt.Sent || in.ObfuscatePII.Sent) {
-		return apierr.Invalid("token_id", "Token %d is the connection of an application: only its name and limit can change.", t.ID)
+	if t.Kind == tenancy.KindOAuth {
+		for field, sent := range map[string]bool{
+			"scopes": in.Scopes.Sent, "event_ids": in.EventIDs.Sent, "expires_at": in.ExpiresAt.Sent, "obfuscate_pii": in.ObfuscatePII.Sent,
+		} {
+			if sent {
+				return apierr.Invalid(field, "%s cannot change: token %d is the connection of an application, with name and limit alone.", field, t.ID)
+			}
+		}
 	}
 	in.Name.Into(&t.Name)
 	in.apply(t)

@@ -24,15 +24,16 @@ var (
 
 const (
 	about = "A saved query has a name. An owner is an event, or an organization with a query about all of its events. " +
-		"A query that is not valid is a 400 that names `query`."
+		"A query that is not valid is a 400 that names `query`; one of the organization may name the custom fields of its newest 100 events."
 	example   = `{"name": "Accepted", "query": "SELECT session.title FROM sessions WHERE session.status = 'accepted'", "category": "Sessions"}`
 	aboutList = resource.Lists + " `category` keeps the queries of a category. For example, a result:\n\n```json\n" +
 		`{"id": "3b0c6a52-6a3e-4a52-9f5e-0d6a3f0f3c11", "event_id": null, "name": "Accepted", "query": "FIND Session", "category": "Sessions",` +
 		` "created_at": "2027-05-10T09:00:00.000Z", "updated_at": "2027-05-10T09:00:00.000Z"}` + "\n```"
-	aboutRun = "Answers the saved query. Personal data is masked unless `obfuscatePii` is false and the caller may see the data. " +
-		"A query that is no longer valid, for example since a custom field was deleted, is a 400 that names `query`. For example:\n\n```json\n" +
-		`{"obfuscatePii": true, "page": 1, "limit": 25}` + "\n```\n\nThe answer:\n\n```json\n" +
-		`{"results": [{"title": "Keynote"}], "pagination": {"currentPage": 1, "pageSize": 25, "totalPages": 1, "totalResults": 1}}` + "\n```"
+	aboutRun = "Answers the saved query. A query of the organization reads the events of `eventIds`, or else all that the caller may " +
+		"access; more than 100 are a 400 that names `eventIds`. Personal data is masked unless `obfuscatePii` is false and the caller may " +
+		"see the data. A query that is no longer valid, for example since a custom field was deleted, is a 400 that names `query`. For example:" +
+		"\n\n```json\n{\"limit\": 25}\n```\n\nThe answer:\n\n```json\n" +
+		`{"results": [{"session.title": "Go"}], "pagination": {"currentPage": 1, "pageSize": 25, "totalPages": 1, "totalResults": 1}}` + "\n```"
 )
 
 // routes returns the routes below each prefix.

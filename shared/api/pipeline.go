@@ -114,17 +114,20 @@ func (x *exchange) authenticate() error {
 }
 
 // credential returns the text by which a request says who sends it, and the form that the text must have: an API token, or the access
-// token of an application in the header Authorization. With both headers, the API token counts.
+// token of an application in the header Authorization. A request with two different texts is refused (gaps.md section 1).
 func credential(h http.Header) (auth.Form, string, error) {
-	token, bearer := h.Get("X-Access-Token"), h.Get("Authorization")
-	if token != "" || bearer == "" {
+	token, authorization := h.Get("X-Access-Token"), h.Get("Authorization")
+	scheme, text, _ := strings.Cut(authorization, " ")
+	bearer, isBearer := strings.TrimSpace(text), strings.EqualFold(scheme, "Bearer")
+	switch {
+	case authorization == "", isBearer && bearer == token:
 		return auth.FormToken, token, nil
-	}
-	scheme, text, _ := strings.Cut(bearer, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	case token != "":
+		return "", "", auth.Refuse(auth.ReasonTwo)
+	case !isBearer:
 		return "", "", auth.Refuse(auth.ReasonMalformed)
 	}
-	return auth.FormAccess, strings.TrimSpace(text), nil
+	return auth.FormAccess, bearer, nil
 }
 
 func (x *exchange) permit() error {

@@ -140,6 +140,12 @@ func IsNotFound(err error) bool {
 	return errors.As(err, &e) && e.Status == http.StatusNotFound
 }
 
+// IsInvalid reports whether an error is a 400.
+func IsInvalid(err error) bool {
+	e := (*Error)(nil)
+	return errors.As(err, &e) && e.Status == http.StatusBadRequest
+}
+
 // Conflict returns the 409 for a write that the state of a record forbids.
 func Conflict(code, message string) *Error {
 	return newError(http.StatusConflict, "ConflictError", code, message)

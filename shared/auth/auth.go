@@ -62,7 +62,7 @@ func (c *Caller) May(scopes Scopes) error {
 	case scopes.IsPublic():
 		return nil
 	case c.Token.Kind == tenancy.KindOAuth && !c.Connects():
-		return apierr.Forbidden(reasonAIAccess, "The member or the organization may not connect applications at present.")
+		return apierr.Forbidden(reasonAIAccess, "The member or the organization lacks AI Access. Ask an administrator for it.")
 	case slices.ContainsFunc(scopes, c.hasScope):
 		return nil
 	case c.Token.Kind == tenancy.KindLogExport:

@@ -52,10 +52,11 @@ func (a *Authenticator) Authenticate(ctx context.Context, form Form, token strin
 
 // found has the records of a request; nil for records that do not exist.
 type found struct {
-	token  *tenancy.Token
-	member *tenancy.Member
-	org    *tenancy.Organization
-	event  *programme.Event
+	// token is the token as the text has it, and stored as it is stored (tenancy.Token.With).
+	token, stored *tenancy.Token
+	member        *tenancy.Member
+	org           *tenancy.Organization
+	event         *programme.Event
 }
 
 // find reads the records of a token's text. For a text with a wrong secret, it reads only the
@@ -76,7 +77,7 @@ func (a *Authenticator) find(ctx context.Context, text Text, event int64) (found
 	}
 	f, err := decoded(got, text, event)
 	if known {
-		f.token, f.member = cached.token, cached.member
+		f.token, f.member = cached.token.With(text.Hash()), cached.member
 	}
 	if err != nil || f.forged(text) != "" || f.org == nil || known && current(cached, f.org) {
 		return f, err
@@ -105,7 +106,7 @@ func (a *Authenticator) renew(ctx context.Context, text Text, f found) (found, e
 	}
 	f.event = event
 	if f.org != nil && f.forged(text) == "" {
-		a.memory.put(text, entry{token: f.token, member: f.member, auth: f.org.Auth})
+		a.memory.put(text, entry{token: f.stored, member: f.member, auth: f.org.Auth})
 	}
 	return f, nil
 }
@@ -116,11 +117,11 @@ func tokenKey(text Text) table.Key {
 	return table.Key{PK: tenancy.TokenPK(text.Org, text.ID), SK: "-"}
 }
 
-// decoded decodes the records of a text from the items read. The token of an application is decoded as the access token of the text.
+// decoded decodes the records of a text from the items read.
 func decoded(got map[table.Key]table.Item, text Text, event int64) (f found, err error) {
-	take(got, tenancy.TokenPK(text.Org, text.ID), tenancy.Tokens, &f.token, &err)
-	if f.token != nil && f.token.Grant != nil {
-		f.token = f.token.With(text.Hash())
+	take(got, tenancy.TokenPK(text.Org, text.ID), tenancy.Tokens, &f.stored, &err)
+	if f.stored != nil {
+		f.token = f.stored.With(text.Hash())
 	}
 	take(got, tenancy.MemberPK(text.Org, text.User), tenancy.Members, &f.member, &err)
 	take(got, table.Org(text.Org), tenancy.Organizations, &f.org, &err)

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"bytes"
 	"sync"
 
 	"lectern/shared/tenancy"
@@ -19,9 +18,9 @@ type entry struct {
 	auth   int64
 }
 
-// lacks reports whether the entry has another access token of the same application.
+// lacks reports whether the entry is of an application, and has no such access token: it may be a new one.
 func (e entry) lacks(text Text) bool {
-	return e.token.Grant != nil && !bytes.Equal(e.token.SecretHash, text.Hash())
+	return e.token.Grant != nil && e.token.With(text.Hash()).SecretHash == nil
 }
 
 // tokenID identifies a token. It contains the organization, since a forged text may combine the

@@ -8,6 +8,7 @@ type Reason string
 // The reasons for a 401.
 const (
 	ReasonMissing      Reason = "missing"
+	ReasonTwo          Reason = "two_credentials"
 	ReasonMalformed    Reason = "malformed"
 	ReasonChecksum     Reason = "checksum"
 	ReasonRegion       Reason = "other_region"
@@ -32,5 +33,11 @@ func Refuse(reason Reason) error { return &Refusal{Reason: reason} }
 // Error returns the reason, for the log.
 func (r *Refusal) Error() string { return "sign-in refused: " + string(r.Reason) }
 
-// Unwrap returns the *apierr.Error for the caller.
-func (r *Refusal) Unwrap() error { return apierr.Unauthorized() }
+// Unwrap returns the *apierr.Error for the caller. It tells nothing about a token.
+func (r *Refusal) Unwrap() error {
+	refused := apierr.Unauthorized()
+	if r.Reason == ReasonTwo {
+		refused.Message = "Send one of the headers x-access-token and Authorization, not both with different tokens."
+	}
+	return refused
+}

@@ -33,6 +33,7 @@ const (
 const (
 	ActorToken    = "api_token"
 	ActorOAuth    = "oauth"
+	ActorUser     = "user"
 	ActorOperator = "operator"
 	ActorSystem   = "system"
 )

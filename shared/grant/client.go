@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
@@ -36,8 +38,8 @@ const (
 
 // check refuses an application that breaks a rule. The error is a 400 that names the field.
 func (c *Client) check() error {
-	if err := tenancy.CheckName(c.Name); err != nil {
-		return apierr.Invalid("client_name", "client_name must have 1 to %d characters, none of them a blank at its ends.", maxName)
+	if err := tenancy.CheckName(c.Name); err != nil || strings.ContainsFunc(c.Name, isHidden) {
+		return apierr.Invalid("client_name", "client_name must have 1 to %d visible characters, none of them a blank at its ends.", maxName)
 	}
 	if len(c.RedirectURIs) == 0 || len(c.RedirectURIs) > maxRedirectURIs {
 		return apierr.Invalid("redirect_uris", "redirect_uris must have 1 to %d addresses.", maxRedirectURIs)
@@ -52,12 +54,19 @@ func (c *Client) check() error {
 		if !slices.Contains(Offered, s) {
 			return apierr.OneOf(fmt.Sprintf("scopes[%d]", i), Offered...)
 		}
+		if slices.Contains(c.Scopes[:i], s) {
+			return apierr.Invalid("scopes", "scopes must name each scope once.")
+		}
 	}
 	if len(c.Scopes) == 0 {
 		return apierr.Invalid("scopes", "scopes must name at least one scope.")
 	}
 	return nil
 }
+
+// isHidden reports whether a character shows nothing, or changes the direction of a text: a name could look like that of another
+// application.
+func isHidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
 
 func clientKey(id string) table.Key { return table.Key{PK: applications, SK: id} }
 

@@ -8,6 +8,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"fmt"
+	"regexp"
 
 	"lectern/shared/auth"
 	"lectern/shared/record"
@@ -22,7 +24,6 @@ type code struct {
 	ClientID    string       `json:"client_id"`
 	RedirectURI string       `json:"redirect_uri"`
 	Challenge   string       `json:"challenge"`
-	Resource    string       `json:"resource,omitempty"`
 	Scopes      []auth.Scope `json:"scopes"`
 	OrgID       int64        `json:"org_id"`
 	UserID      int64        `json:"user_id"`
@@ -58,7 +59,7 @@ func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) 
 	_, _ = rand.Read(random[:]) // An error ends the program.
 	text := base64.RawURLEncoding.EncodeToString(random[:])
 	c := &code{
-		ClientID: a.Client.ID, RedirectURI: a.RedirectURI, Challenge: a.Challenge, Resource: a.Resource, Scopes: a.Scopes,
+		ClientID: a.Client.ID, RedirectURI: a.RedirectURI, Challenge: a.Challenge, Scopes: a.Scopes,
 		OrgID: org, UserID: user, ExpiresAt: wire.At(st.Tenancy.Now().Add(codeLife)),
 	}
 	item, err := c.item(codeKey(text), 1)
@@ -106,10 +107,14 @@ func (st Store) usedAgain(ctx context.Context, c *code) error {
 	return refuse(InvalidGrant, "The code was used before, so the connection has ended.")
 }
 
+// isVerifier matches a code verifier (RFC 7636 section 4.1).
+var isVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
+
 // admits refuses an exchange that is not of the application which the code was given to.
 func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 	sum := sha256.Sum256([]byte(e.Verifier))
-	verified := subtle.ConstantTimeCompare([]byte(base64.RawURLEncoding.EncodeToString(sum[:])), []byte(c.Challenge)) == 1
+	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	verified := isVerifier.MatchString(e.Verifier) && subtle.ConstantTimeCompare([]byte(challenge), []byte(c.Challenge)) == 1
 	switch {
 	case !st.Tenancy.Now().Before(c.ExpiresAt.Time):
 		return refuse(InvalidGrant, "The code is not valid.")
@@ -119,8 +124,8 @@ func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 		return refuse(InvalidGrant, "redirect_uri is not that of the authorization request.")
 	case !verified:
 		return refuse(InvalidGrant, "code_verifier is not that of the authorization request.")
-	case e.Resource != "" && e.Resource != c.Resource:
-		return refuse(InvalidTarget, "resource is not that of the authorization request.")
+	case !st.isResource(e.Resource):
+		return foreign()
 	}
 	refused, err := st.connects(ctx, c.OrgID, c.UserID)
 	if refused != nil {
@@ -131,14 +136,14 @@ func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 
 // connect stores a new connection, and notes it in the code, in one transaction.
 func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Client) (*Tokens, error) {
-	for {
+	for range maxClaims {
 		id, err := st.Tenancy.NextID(ctx)
 		if err != nil {
 			return nil, err
 		}
 		t := &tenancy.Token{
 			ID: id, OrgID: c.OrgID, UserID: c.UserID, Name: client.Name, Kind: tenancy.KindOAuth, Scopes: c.Scopes, EventIDs: []int64{},
-			ObfuscatePII: true, Grant: &tenancy.Grant{ClientID: client.ID, Resource: c.Resource, Mark: random()},
+			ObfuscatePII: true, Grant: &tenancy.Grant{ClientID: client.ID, Mark: random()},
 		}
 		tokens := st.issue(t, newSecrets(random(), nil, t.Grant.Mark), c.Scopes)
 		c.Connection = id
@@ -155,7 +160,11 @@ func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Cl
 			return tokens, err
 		}
 	}
+	return nil, fmt.Errorf("grant: %d ids in a row are taken", maxClaims)
 }
+
+// maxClaims is how many ids in a row connect tries (tenancy.Family.Create).
+const maxClaims = 100
 
 // errUsed is the error of a code that another request has used at the same time.
 var errUsed = errors.New("grant: the code is used")

@@ -116,7 +116,7 @@ func printable(text string) string {
 	return string(shown)
 }
 
-// connects returns the caller of a member, or access_denied for one who may not connect applications.
+// connects returns access_denied for a member who may not connect applications; nil for one who may.
 func (st Store) connects(ctx context.Context, org, user int64) (*Error, error) {
 	member, err := tenancy.Members.Get(ctx, st.Tenancy, tenancy.MemberPK(org, user))
 	if err != nil && !apierr.IsNotFound(err) {

@@ -3,6 +3,7 @@ package grant_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
@@ -41,6 +42,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 11, 29, 9, 0, 0, 0, time.UTC)}
 	tab := tabletest.Start(t)
+	tab.Now = w.time
 	w.Store = grant.Store{
 		Tenancy: tenancy.Store{Table: tab, Now: w.time, Region: "us"}, Address: address, NewID: uuid.NewString,
 	}
@@ -137,7 +139,9 @@ func TestAConnection(t *testing.T) {
 	w := newWorld(t)
 	r := w.request()
 	r.Scope, r.Resource = "read:sessions read:events read:sessions", address+"/mcp"
-	first, err := w.Tokens(t.Context(), w.exchange(w.code(r)))
+	e := w.exchange(w.code(r))
+	e.Resource = address + "/mcp"
+	first, err := w.Tokens(t.Context(), e)
 	require.NoError(t, err)
 	require.Equal(t, []any{"Bearer", 3600, "read:sessions read:events"}, []any{first.TokenType, first.ExpiresIn, first.Scope})
 
@@ -191,6 +195,8 @@ func TestRequests(t *testing.T) {
 		"other region":        {func(r *grant.Request) { r.Resource = "https://eu.lectern.example" }, grant.InvalidTarget, true},
 		"longer host":         {func(r *grant.Request) { r.Resource = address + ".evil.example" }, grant.InvalidTarget, true},
 		"resource, fragment":  {func(r *grant.Request) { r.Resource = address + "/#x" }, grant.InvalidTarget, true},
+		"endless resource":    {func(r *grant.Request) { r.Resource = address + "/" + strings.Repeat("x", 2000) }, grant.InvalidTarget, true},
+		"resource, line":      {func(r *grant.Request) { r.Resource = address + "/\n" }, grant.InvalidTarget, true},
 		"resource, user":      {func(r *grant.Request) { r.Resource = address + "@evil.example" }, grant.InvalidTarget, true},
 		"endless state":       {func(r *grant.Request) { r.State = strings.Repeat("x", 2001) }, grant.InvalidRequest, true},
 		"host in big letters": {func(r *grant.Request) { r.Resource = strings.ToUpper(address) }, grant.InvalidTarget, true},
@@ -260,7 +266,10 @@ func TestRegistrations(t *testing.T) {
 		"no host":       {"redirect_uris[0]", func(c *grant.Client) { c.RedirectURIs = []string{"https:///done"} }},
 		"foreign":       {"redirect_uris[0]", func(c *grant.Client) { c.RedirectURIs = []string{"https://exämple.org/"} }},
 		"endless":       {"redirect_uris[0]", func(c *grant.Client) { c.RedirectURIs = []string{callback + strings.Repeat("x", 2000)} }},
+		"hidden name":   {"client_name", func(c *grant.Client) { c.Name = "App\u202e" }},
+		"two lines":     {"client_name", func(c *grant.Client) { c.Name = "App\r\nOther" }},
 		"no scope":      {"scopes", func(c *grant.Client) { c.Scopes = nil }},
+		"scope twice":   {"scopes", func(c *grant.Client) { c.Scopes = append(c.Scopes, c.Scopes...) }},
 		"log export":    {"scopes[0]", func(c *grant.Client) { c.Scopes = []auth.Scope{auth.ReadAuditLogs} }},
 		"unknown scope": {"scopes[1]", func(c *grant.Client) { c.Scopes = []auth.Scope{auth.ReadEvents, "x"} }},
 	} {
@@ -290,7 +299,8 @@ func TestCodes(t *testing.T) {
 		"no verifier":     {grant.InvalidGrant, func(e *grant.Exchange) { e.Verifier = "" }},
 		"other verifier":  {grant.InvalidGrant, func(e *grant.Exchange) { e.Verifier += "x" }},
 		"challenge":       {grant.InvalidGrant, func(e *grant.Exchange) { e.Verifier = w.request().CodeChallenge }},
-		"other resource":  {grant.InvalidTarget, func(e *grant.Exchange) { e.Resource = address }},
+		"long verifier":   {grant.InvalidGrant, func(e *grant.Exchange) { e.Verifier = strings.Repeat("v", 129) }},
+		"other resource":  {grant.InvalidTarget, func(e *grant.Exchange) { e.Resource = address + "x" }},
 		"region of codes": {grant.InvalidTarget, func(e *grant.Exchange) { e.Resource = "https://eu.lectern.example" }},
 	} {
 		e := w.exchange(code)
@@ -305,10 +315,43 @@ func TestCodes(t *testing.T) {
 	requireRefused(t, err, grant.InvalidGrant, "a second use")
 	require.False(t, w.opens(tokens.AccessToken), "a second use ends the connection")
 
-	late := w.code(w.request())
-	w.now = w.now.Add(time.Minute)
+	require.Equal(t, []string{"connection.created", "connection.ended", "connection.reuse"}, w.actions())
+
+	soon, late := w.code(w.request()), w.code(w.request())
+	w.now = w.now.Add(59 * time.Second)
+	_, err = w.Tokens(t.Context(), w.exchange(soon))
+	require.NoError(t, err)
+	w.now = w.now.Add(time.Second)
 	_, err = w.Tokens(t.Context(), w.exchange(late))
 	requireRefused(t, err, grant.InvalidGrant, "after a minute")
+}
+
+// TestVerifiers have 43 characters or more: a challenge of a shorter text proves nothing.
+func TestVerifiers(t *testing.T) {
+	w := newWorld(t)
+	for verifier, good := range map[string]bool{"": false, strings.Repeat("v", 42): false, strings.Repeat("v", 43): true, strings.Repeat("~", 128): true} {
+		sum := sha256.Sum256([]byte(verifier))
+		r := w.request()
+		r.CodeChallenge = base64.RawURLEncoding.EncodeToString(sum[:])
+		e := w.exchange(w.code(r))
+		e.Verifier = verifier
+		_, err := w.Tokens(t.Context(), e)
+		require.Equal(t, good, err == nil, verifier)
+	}
+}
+
+// actions returns the security events of the organization about connections.
+func (w *world) actions() (all []string) {
+	w.t.Helper()
+	for item, err := range w.Tenancy.Table.Between(w.t.Context(), tenancy.SecurityPartition(w.org.ID, w.now), "0", "~") {
+		require.NoError(w.t, err)
+		var e tenancy.SecurityEvent
+		require.NoError(w.t, json.Unmarshal(item.Data, &e))
+		if strings.HasPrefix(e.Action, "connection.") {
+			all = append(all, e.Action)
+		}
+	}
+	return all
 }
 
 // TestACodeIsUsedOnce by many applications at once: one gets tokens at most, and none that work.
@@ -346,6 +389,23 @@ func TestRefreshTokensAreReplaced(t *testing.T) {
 	again.ExpiresIn = second.ExpiresIn
 	require.Equal(t, second, again)
 
+	// The repetition asks for the same, and for no more than the application may have.
+	other := w.register(callback)
+	for code, r := range map[string]grant.Refresh{
+		grant.InvalidGrant:  {Token: first.RefreshToken, ClientID: other.ID},
+		grant.InvalidScope:  {Token: first.RefreshToken, ClientID: w.client.ID, Scope: "read:events"},
+		grant.InvalidTarget: {Token: first.RefreshToken, ClientID: w.client.ID, Resource: "https://eu.lectern.example"},
+	} {
+		_, err := w.Refresh(t.Context(), r)
+		requireRefused(t, err, code)
+	}
+	_, err = w.Refresh(t.Context(), grant.Refresh{Token: first.RefreshToken, ClientID: w.client.ID, Scope: "read:audit_logs"})
+	requireRefused(t, err, grant.InvalidScope)
+	w.editMember(func(m *tenancy.Member) { m.AIAccess = false })
+	_, err = w.refresh(first.RefreshToken)
+	requireRefused(t, err, grant.InvalidGrant)
+	w.editMember(func(m *tenancy.Member) { m.AIAccess = true })
+
 	third, err := w.refresh(second.RefreshToken)
 	require.NoError(t, err)
 	_, err = w.refresh(first.RefreshToken)
@@ -355,6 +415,7 @@ func TestRefreshTokensAreReplaced(t *testing.T) {
 		_, err := w.refresh(tokens.RefreshToken)
 		requireRefused(t, err, grant.InvalidGrant)
 	}
+	require.Equal(t, []string{"connection.created", "connection.ended", "connection.reuse"}, w.actions())
 
 	old := w.connect()
 	next, err := w.refresh(old.RefreshToken)
@@ -455,8 +516,11 @@ func TestRefreshesThatAreRefused(t *testing.T) {
 	whole, err := w.refresh(narrow.RefreshToken)
 	require.NoError(t, err)
 	require.Equal(t, "read:events read:sessions write:sessions", whole.Scope, "the member has approved all of them")
+	w.now = w.now.Add(7*24*time.Hour - time.Second)
+	last, err := w.refresh(whole.RefreshToken)
+	require.NoError(t, err)
 	w.now = w.now.Add(7 * 24 * time.Hour)
-	_, err = w.refresh(whole.RefreshToken)
+	_, err = w.refresh(last.RefreshToken)
 	requireRefused(t, err, grant.InvalidGrant, "after seven days")
 }
 
@@ -509,7 +573,10 @@ func TestRevocations(t *testing.T) {
 	text.Secret[0] ^= 1
 	unknown := text
 	unknown.ID += 1000
-	for _, token := range []string{"", "x", kept.AccessToken + "x", text.String(), unknown.String()} {
+	abroad, err := auth.Parse(auth.FormAccess, kept.AccessToken)
+	require.NoError(t, err)
+	abroad.Region = "eu"
+	for _, token := range []string{"", "x", kept.AccessToken + "x", text.String(), unknown.String(), abroad.String()} {
 		require.NoError(t, w.Revoke(t.Context(), token, ""), token)
 	}
 	require.NoError(t, w.Revoke(t.Context(), kept.RefreshToken, other.ID))
@@ -546,6 +613,19 @@ func TestABearerCostsWhatATokenDoes(t *testing.T) {
 			_, _, units, _ := meter.Totals()
 			require.InDelta(t, want, units, 0, c.text)
 		}
+	}
+	// An application that uses an old access token beside the new one costs no more.
+	tokens := w.connect()
+	newer, err := w.refresh(tokens.RefreshToken)
+	require.NoError(t, err)
+	require.True(t, w.opens(tokens.AccessToken))
+	require.True(t, w.opens(newer.AccessToken))
+	for _, access := range []string{tokens.AccessToken, newer.AccessToken, tokens.AccessToken} {
+		ctx, meter := metering.Measured(t.Context())
+		_, err := w.auth.Authenticate(ctx, auth.FormAccess, access, 0)
+		require.NoError(t, err)
+		_, _, units, _ := meter.Totals()
+		require.InDelta(t, 1, units, 0)
 	}
 	// A text of one form is none of the other.
 	for _, c := range []struct {

@@ -71,12 +71,12 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 	if err := op.admits(t, got); err != nil {
 		return nil, err
 	}
-	if repeats {
-		return op.repeat(t)
-	}
 	scopes, refused := parseScopes(op.asked.Scope, t.Scopes, t.Scopes)
 	if refused != nil {
 		return nil, refused
+	}
+	if repeats {
+		return op.repeat(t, scopes)
 	}
 	salt := random()
 	t.Grant.Rotation = &tenancy.Rotation{OldHash: op.text.Hash(), Salt: salt, At: op.now()}
@@ -124,8 +124,8 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	switch {
 	case t.Grant.ClientID != op.asked.ClientID:
 		return refuse(InvalidGrant, "The refresh token was given to another application.")
-	case op.asked.Resource != "" && op.asked.Resource != t.Grant.Resource:
-		return refuse(InvalidTarget, "resource is not that of the authorization request.")
+	case !op.isResource(op.asked.Resource):
+		return foreign()
 	}
 	member, organization := (*tenancy.Member)(nil), (*tenancy.Organization)(nil)
 	keys := op.Reads()
@@ -146,13 +146,16 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	return nil
 }
 
-// repeat answers the last exchange again.
-func (op rotation) repeat(t *tenancy.Token) (*write.Plan, error) {
+// repeat answers the last exchange again, if it asks for the same scopes.
+func (op rotation) repeat(t *tenancy.Token, scopes []auth.Scope) (*write.Plan, error) {
 	s := newSecrets(t.Grant.Rotation.Salt, op.text.Secret[:], t.Grant.Mark)
 	of := func(a tenancy.Access) bool { return bytes.Equal(a.Hash, hashOf(s.access)) }
 	at := slices.IndexFunc(t.Grant.Access, of)
 	if at < 0 || !bytes.Equal(hashOf(s.refresh), t.Grant.RefreshHash) {
 		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
+	}
+	if !slices.Equal(scopes, t.Grant.Access[at].Scopes) {
+		return nil, refuse(InvalidScope, "The refresh token was exchanged a moment ago for other scopes.")
 	}
 	return &write.Plan{Answer: op.shown(t, s, t.Grant.Access[at])}, nil
 }

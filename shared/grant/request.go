@@ -18,8 +18,8 @@ type Authorization struct {
 	Client      *Client
 	RedirectURI string
 	Scopes      []auth.Scope
-	// Challenge is the PKCE challenge (RFC 7636), State what the application gets back, Resource the address to have access to.
-	Challenge, State, Resource string
+	// Challenge is the PKCE challenge (RFC 7636), State what the application gets back.
+	Challenge, State string
 }
 
 // challenge matches a challenge of the method S256: 32 bytes in base64url.
@@ -49,17 +49,23 @@ func (st Store) Check(ctx context.Context, r Request) (*Authorization, error) {
 	case !challenge.MatchString(r.CodeChallenge):
 		refused = refuse(InvalidRequest, "code_challenge must be the SHA-256 of the code verifier, in 43 characters of base64url.")
 	case !st.isResource(r.Resource):
-		refused = refuse(InvalidTarget, "resource must be an address of this region.")
+		refused = foreign()
 	}
 	if refused != nil {
 		refused.Redirects = true
 		return nil, refused
 	}
-	return &Authorization{client, r.RedirectURI, scopes, r.CodeChallenge, r.State, r.Resource}, nil
+	return &Authorization{client, r.RedirectURI, scopes, r.CodeChallenge, r.State}, nil
 }
 
-// isResource reports whether an application may name an address as what it wants access to (RFC 8707): the region, or a part of it.
+// foreign returns the error for a resource that isResource refuses.
+func foreign() *Error { return refuse(InvalidTarget, "resource must be an address of this region.") }
+
+// isResource reports whether an application may name an address as what it wants access to (RFC 8707): the region, or a part of it. The
+// name tells an application of another region that it is wrong here. It limits nothing, since a token opens all of /v1 (spec.md
+// section 5.2).
 func (st Store) isResource(address string) bool {
 	rest, within := strings.CutPrefix(address, st.Address)
-	return address == "" || within && (rest == "" || rest[0] == '/') && !strings.ContainsAny(rest, "#?\\")
+	return address == "" || within && (rest == "" || rest[0] == '/') && len(address) <= maxAddress &&
+		!strings.ContainsAny(rest, "#?\\") && !strings.ContainsFunc(rest, isNotASCII)
 }

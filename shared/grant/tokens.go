@@ -59,7 +59,7 @@ func random() []byte {
 func (st Store) issue(t *tenancy.Token, s secrets, scopes []auth.Scope) *Tokens {
 	now := st.Tenancy.Now()
 	access := tenancy.Access{Hash: hashOf(s.access), Scopes: scopes, ExpiresAt: wire.At(now.Add(accessLife))}
-	t.Grant.AddAccess(access, now)
+	t.Grant.AddAccess(access)
 	until := wire.At(now.Add(refreshLife))
 	t.Grant.RefreshHash, t.ExpiresAt = hashOf(s.refresh), &until
 	return st.shown(t, s, access)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
+	"lectern/shared/page"
 	"lectern/shared/query"
 	"lectern/shared/query/engine"
 	"lectern/shared/query/result"
@@ -64,6 +66,19 @@ func (s *Reach) AskOne(ctx context.Context, q Question) (*Reply, error) {
 		return nil, err
 	}
 	return &replies[0], nil
+}
+
+// Page returns a page of results of a query about the event of the path, or about events of the organization: all without events.
+func (st *Store) Page(ctx context.Context, events []int64, q Question) (*page.Of[result.Row], error) {
+	reach, err := st.Reach(ctx, auth.From(ctx), events)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := reach.AskOne(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return page.New(q.Page, reply.Total, reply.Objects()), nil
 }
 
 // answer fills tables and answers questions, with results of so many bytes, which it takes off. It returns the questions that are left
@@ -136,7 +151,7 @@ func (s *Reach) fill(ctx context.Context, db *engine.Database, all []*asked) err
 			return err
 		}
 	}
-	return nil
+	return db.Seal()
 }
 
 // prepare makes the tables.
@@ -171,7 +186,7 @@ func (f *filling) prepare(all []*asked) (err error) {
 func (f *filling) wantPairs(name string) (err error) {
 	if f.pairs[name] == nil {
 		from, to, _ := strings.Cut(name, " ")
-		f.tables[from].refers[to], f.tables[to].referred = true, true
+		f.tables[from].leads[to], f.tables[to].referred = true, true
 		f.pairs[name], err = f.database.CreatePairs(name)
 	}
 	return err
@@ -182,7 +197,7 @@ func (f *filling) want(n *query.Need, alone bool) {
 	w := f.tables[n.Entity.Name]
 	if w == nil {
 		of := f.families[slices.IndexFunc(f.families, func(of *family) bool { return of.Entity == n.Entity })]
-		w = &wanted{family: of, refers: map[string]bool{}, last: refers{}}
+		w = &wanted{family: of, leads: map[string]bool{}, last: refers{}}
 		f.tables[n.Entity.Name] = w
 	}
 	if alone {

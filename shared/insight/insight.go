@@ -78,7 +78,7 @@ type Options struct {
 // Run is the body of a request that runs a saved query.
 type Run struct {
 	Options
-	EventIDs []int64  `json:"eventIds,omitempty" minItems:"1" maxItems:"100" doc:"The events that a query of the organization reads; without it all that the caller may access."`
+	EventIDs []int64  `json:"eventIds,omitempty" minItems:"1" maxItems:"100" doc:"The events that a query of the organization reads; without it all that the caller may access, 100 at most. A query of an event ignores it."`
 	_        struct{} `json:"-" additionalProperties:"true"`
 }
 

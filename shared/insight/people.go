@@ -118,7 +118,8 @@ func (v *visit) readPeople(ctx context.Context, w *wanted) error {
 		if only != nil && !only[p.ID] {
 			continue
 		}
-		if err := v.put(w, v.personRow(p)); err != nil {
+		shape := &personShape{v.partyShape(p, contact.Kind.FriendlyID(p.Body)), contact.FullName(p.Body)}
+		if err := v.put(w, row{id: p.ID, shape: shape, standard: p.Values, custom: p.Custom()}); err != nil {
 			return err
 		}
 	}
@@ -128,13 +129,6 @@ func (v *visit) readPeople(ctx context.Context, w *wanted) error {
 // partyShape returns the fields that contacts and accounts have.
 func (v *visit) partyShape(p party.Party, friendlyID string) partyShape {
 	return partyShape{v.inEvent(p.ID), friendlyID, float64(p.Number), times{p.CreatedAt, p.Changed()}}
-}
-
-func (v *visit) personRow(p party.Party) row {
-	return row{
-		id: p.ID, shape: &personShape{v.partyShape(p, contact.Kind.FriendlyID(p.Body)), contact.FullName(p.Body)},
-		standard: p.Values, custom: p.Custom(),
-	}
 }
 
 // readAccounts reads the sponsors or the exhibitors. A caller without read:contacts does not see which contacts they have.

@@ -68,8 +68,12 @@ func (st *Store) within(ctx context.Context, c *auth.Caller, ids []int64) (_ *Re
 	for i, e := range found {
 		within := *c
 		within.Event = e
-		s.events[i] = &event{caller: &within}
-		g.Go(table.Safely(func() error { return s.events[i].load(ctx, st) }))
+		o := &event{caller: &within}
+		s.events[i] = o
+		g.Go(table.Safely(func() (err error) {
+			o.set, err = st.Sessions.Settings.Load(ctx, o.caller)
+			return err
+		}))
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -80,12 +84,6 @@ func (st *Store) within(ctx context.Context, c *auth.Caller, ids []int64) (_ *Re
 
 // eventsAtOnce is how many events are read at a time.
 const eventsAtOnce = 8
-
-// load reads the settings.
-func (o *event) load(ctx context.Context, st *Store) (err error) {
-	o.set, err = st.Sessions.Settings.Load(ctx, o.caller)
-	return err
-}
 
 // visible returns the ids of the wanted events, or of all events that the caller sees, the newest last. With the event of a path it
 // returns none.

@@ -70,7 +70,7 @@ func (v *visit) readSessions(ctx context.Context, w *wanted) error {
 	if w.rows+int64(len(rows)) > int64(v.store.most) {
 		return v.tooMany(w)
 	}
-	if w.refers[sponsors] || w.refers[exhibitors] {
+	if w.leads[sponsors] || w.leads[exhibitors] {
 		w.depth = max(w.depth, ofBody)
 	}
 	if err := v.loadAssociations(ctx, w); err != nil {
@@ -166,7 +166,7 @@ func (v *visit) putSession(w *wanted, r *session.Row, b *session.Body) error {
 	if b != nil {
 		made.custom = b.CustomFields
 	}
-	for to := range w.refers {
+	for to := range w.leads {
 		switch to {
 		case tags:
 			made.refers[to] = r.Tags
@@ -250,7 +250,7 @@ func (v *visit) complete(s *sessionShape, b *session.Body) {
 
 // loadAssociations reads the rows of the contacts, once, if the table needs to know who is on the event.
 func (v *visit) loadAssociations(ctx context.Context, w *wanted) (err error) {
-	needed := w.needs("participant_count") || w.needs("assigned_participant_id") || w.Name == files && w.refers[contacts]
+	needed := w.needs("participant_count") || w.needs("assigned_participant_id") || w.Name == files && w.leads[contacts]
 	if needed && v.associations == nil {
 		contacts, c := v.store.Sessions.Parties.Contacts.Store, v.at.caller
 		v.associations, err = contacts.Memory.Associations.View(ctx, contacts.Kind.Rows(c.Org.ID, c.Event.ID))

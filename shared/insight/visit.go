@@ -24,15 +24,15 @@ type wanted struct {
 	columns []column
 	// filters are met by each record that any result has.
 	filters []query.Filter
-	// depth is what the columns need of a record. refers has the entities that tables of pairs lead to from here.
-	depth  depth
-	refers map[string]bool
+	// depth is what the columns need of a record. leads has the entities that tables of pairs lead to from here.
+	depth depth
+	leads map[string]bool
 	// referred reports whether a table of pairs leads here.
 	referred bool
 	// rows is the number of rows so far, of all events, and sessions that of the sessions that were read for them.
 	rows     int64
 	sessions int
-	// values are those of the last row, and last is what the last session refers to. Rows share the memory of both.
+	// values has the values of the last row, and last what the last session refers to. Rows share the memory of both.
 	values []any
 	last   refers
 }
@@ -129,7 +129,7 @@ func (v *visit) put(w *wanted, r row) error {
 		}
 		w.values = append(w.values, one)
 	}
-	for to := range w.refers {
+	for to := range w.leads {
 		v.links = append(v.links, link{w.Name, to, w.rows, r.refers[to]})
 	}
 	if w.referred {

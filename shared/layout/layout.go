@@ -25,6 +25,7 @@ import (
 	"lectern/shared/resource"
 	"lectern/shared/session"
 	"lectern/shared/sessionfile"
+	"lectern/shared/signin"
 	"lectern/shared/slide"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -34,7 +35,7 @@ import (
 
 // Keys are the patterns of all items.
 var Keys = slices.Concat(
-	tenancy.Keys, grant.Keys, programme.Keys,
+	tenancy.Keys, grant.Keys, signin.Keys, programme.Keys,
 	field.Keys, metadata.Keys, participant.Keys,
 	session.Keys, sessionfile.Keys, slide.Keys, transcript.Keys, upload.Keys,
 	contact.Kind.Keys(), person.Keys, contact.Keys, account.Kind.Keys(),

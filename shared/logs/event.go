@@ -35,6 +35,7 @@ const (
 const (
 	byToken  = "api_token"
 	byOAuth  = "oauth"
+	byUser   = "user"
 	bySystem = "system"
 )
 
@@ -116,6 +117,8 @@ func by(a change.Actor) (Actor, Token) {
 		return Actor{Type: byToken, ID: known(a.ID)}, Token{ID: known(a.Token)}
 	case change.ActorOAuth:
 		return Actor{Type: byOAuth, ID: known(a.ID)}, Token{ID: known(a.Token)}
+	case change.ActorUser:
+		return Actor{Type: byUser, ID: known(a.ID)}, Token{}
 	}
 	return Actor{Type: bySystem}, Token{}
 }

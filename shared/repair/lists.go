@@ -28,6 +28,7 @@ func (r *run) lists(ctx context.Context, _ int64) error {
 	highest := r.in.OrgID % idRange
 	for _, l := range []list{
 		{programme.Events.Name, table.Event}, {tenancy.Members.Name, tenancy.MemberPK}, {tenancy.Tokens.Name, tenancy.TokenPK},
+		{tenancy.Providers.Name, tenancy.ProviderPK},
 	} {
 		largest, err := r.list(ctx, l)
 		if err != nil {

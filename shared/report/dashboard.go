@@ -27,7 +27,8 @@ type Dashboard struct {
 	detail size.Detail
 }
 
-// Reduce leaves out the longest results of widgets, half of their bytes or more: such a widget has an error (size.Reducer).
+// Reduce leaves out the longest results of widgets, half of their bytes or more, and at last all: such a widget has an error
+// (size.Reducer).
 func (d *Dashboard) Reduce(to size.Detail) (less bool) {
 	if to <= d.detail {
 		return false
@@ -41,9 +42,13 @@ func (d *Dashboard) Reduce(to size.Detail) (less bool) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *Data) int { return b.length() - a.length() })
-	for left := bytes; 2*left > bytes; all, less = all[1:], true {
+	most := bytes / 2
+	if to == size.Bare {
+		most = 0
+	}
+	for left := bytes; left > most; all, less = all[1:], true {
 		left -= all[0].length()
-		*all[0] = Data{[]result.Row{}, new("The answer would be too long with the results. Name fewer fields, or add LIMIT to the query.")}
+		*all[0] = Data{[]result.Row{}, new("The results make the answer too long. Send Accept-Encoding: gzip, name fewer fields, or add LIMIT.")}
 	}
 	return less
 }

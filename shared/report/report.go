@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 
 	"lectern/shared/api"
@@ -109,27 +108,22 @@ func (st *Store) Run(ctx context.Context, in *RunInput) (*page.Of[result.Row], e
 	if err != nil {
 		return nil, err
 	}
-	q := in.Body.Question(saved.Query)
-	reply, err := st.ask(ctx, q, in.Body.EventIDs)
-	if err != nil {
-		return nil, err
-	}
-	return page.New(q.Page, reply.Total, reply.Objects()), nil
+	return st.insight.Page(ctx, in.Body.EventIDs, in.Body.Question(saved.Query))
 }
 
-// ask answers a question about the event of the path, or about events of the organization: all without events.
-func (st *Store) ask(ctx context.Context, q insight.Question, events []int64) (*insight.Reply, error) {
-	reach, err := st.insight.Reach(ctx, auth.From(ctx), events)
-	if err != nil {
-		return nil, err
-	}
-	return reach.AskOne(ctx, q)
-}
-
-// askAll answers questions from one filling of the tables. A 400 for the events of the caller is that of each question.
-func (st *Store) askAll(ctx context.Context, questions []insight.Question) ([]insight.Reply, error) {
+// reach returns the reach of a dashboard. The error is a 400 for an organization with too many events, since a dashboard names none.
+func (st *Store) reach(ctx context.Context) (*insight.Reach, error) {
 	reach, err := st.insight.Reach(ctx, auth.From(ctx), nil)
-	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
+	if apierr.IsInvalid(err) {
+		err = apierr.Invalid("query", "A dashboard of an organization reads 100 events at most; this one has more. Use a dashboard of an event.")
+	}
+	return reach, err
+}
+
+// askAll answers questions from one filling of the tables. A 400 for the events is that of each question.
+func (st *Store) askAll(ctx context.Context, questions []insight.Question) ([]insight.Reply, error) {
+	reach, err := st.reach(ctx)
+	if apierr.IsInvalid(err) {
 		return slices.Repeat([]insight.Reply{{Err: err}}, len(questions)), nil
 	}
 	if err != nil {
@@ -177,12 +171,9 @@ func (st *Store) Dashboard(ctx context.Context, in *OneInput) (*Dashboard, error
 	return d, nil
 }
 
-// firstPage is the part of the results that a widget shows.
-var firstPage = page.Query{Page: 1, PageSize: 100}
-
-// question returns the question of a widget with a query.
+// question returns the question of a widget with a query: a widget shows the first 100 results.
 func (w *Widget) question() insight.Question {
-	return insight.Question{Query: *w.Query, Page: firstPage}
+	return insight.Question{Query: *w.Query, Page: page.Query{Page: 1, PageSize: 100}}
 }
 
 // Picture returns the chart of a widget as SVG.
@@ -202,7 +193,11 @@ func (st *Store) Picture(ctx context.Context, o resource.Owner, id string) (*Wid
 	}
 	q := w.question()
 	q.Page.PageSize = result.MostRows
-	reply, err := st.ask(ctx, q, nil)
+	reach, err := st.reach(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	reply, err := reach.AskOne(ctx, q)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,7 +18,7 @@ const (
 )
 
 // Reducer is an answer with one record that can omit parts. Reduce renders the record at the
-// Detail, and lists the parts left out in the property omitted. A Detail that is not higher
+// Detail, and lists the parts left out in the property omitted, or says in another way that they are. A Detail that is not higher
 // than before changes nothing. Reduce reports whether it has omitted more than before.
 type Reducer interface{ Reduce(to Detail) bool }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // Family declares a kind of record with an integer id and a partition per record. The records
-// are listed in the order of their creation, and the operator changes them.
+// are listed in the order of their creation.
 type Family[T any] struct {
 	// Name is the kind in change records and list keys, Title in messages.
 	Name, Title string
@@ -32,6 +32,9 @@ type Family[T any] struct {
 	// Personal reports whether the record is of a person: the feed of changes has no values of
 	// people.
 	Personal bool
+	// Also returns further writes of a change, such as lines by which the record is found; before is
+	// nil for a new record. Nil for a kind without.
+	Also func(before, after *T) []table.Write
 }
 
 // Facts points into a record of a Family.
@@ -173,6 +176,9 @@ func (f Family[T]) beside(ctx context.Context, step record.Step[T]) []table.Writ
 	if !facts.isOrganization() {
 		org := table.Key{PK: table.Org(facts.Org), SK: "-"}
 		writes = append(writes, table.BumpAuth(org).Or(apierr.NotFound(Organizations.Title)))
+	}
+	if f.Also != nil {
+		writes = append(writes, f.Also(step.Before, step.After)...)
 	}
 	if f.Security != nil {
 		writes = append(writes, SecurityWrites(noted, f.Security(step.Before, step.After))...)

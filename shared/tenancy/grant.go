@@ -2,8 +2,6 @@ package tenancy
 
 import (
 	"bytes"
-	"slices"
-	"time"
 
 	"lectern/shared/wire"
 )
@@ -13,8 +11,6 @@ import (
 // application holds change. ExpiresAt of the token is the end of the refresh token.
 type Grant struct {
 	ClientID string `json:"client_id"`
-	// Resource is the address that the application has asked access for; empty for all of the region.
-	Resource string `json:"resource,omitempty"`
 	// Access are the access tokens that are not replaced by others yet, oldest first.
 	Access []Access `json:"access,omitempty"`
 	// RefreshHash is the SHA-256 of the refresh token's secret, and Mark the key of the mark in the secrets of all refresh tokens of the
@@ -53,15 +49,18 @@ type Rotation struct {
 // maxAccess is how many access tokens a grant has. Every request reads them, so they must stay small.
 const maxAccess = 10
 
-// AddAccess adds an access token, and drops those that have expired and the oldest of too many.
-func (g *Grant) AddAccess(a Access, now time.Time) {
-	g.Access = slices.DeleteFunc(g.Access, func(old Access) bool { return !now.Before(old.ExpiresAt.Time) })
+// AddAccess adds an access token, and drops the oldest of too many. Those that have expired stay as long as there is room: a refusal then
+// has the right reason.
+func (g *Grant) AddAccess(a Access) {
 	g.Access = append(g.Access[max(0, len(g.Access)-maxAccess+1):], a)
 }
 
 // With returns the token as the access token with a hash has it: with the scopes and the end of the access token. Without such an
-// access token, SecretHash of the result is nil.
+// access token, SecretHash of the result is nil. A token of another kind stays as it is.
 func (t *Token) With(hash []byte) *Token {
+	if t.Grant == nil {
+		return t
+	}
 	as := *t
 	for _, a := range t.Grant.Access {
 		if bytes.Equal(a.Hash, hash) {

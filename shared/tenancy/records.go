@@ -145,7 +145,7 @@ func (t *Token) WithoutSecret() *Token {
 	shown := *t
 	shown.SecretHash = nil
 	if t.Grant != nil {
-		shown.Grant = &Grant{ClientID: t.Grant.ClientID, Resource: t.Grant.Resource, Ended: t.Grant.Ended}
+		shown.Grant = &Grant{ClientID: t.Grant.ClientID, Ended: t.Grant.Ended}
 	}
 	return &shown
 }

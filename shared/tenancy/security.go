@@ -21,6 +21,8 @@ const (
 	ConnectionUpdated = "connection.updated"
 	ConnectionEnded   = "connection.ended"
 	ConnectionReuse   = "connection.reuse"
+	ProviderCreated   = "identity_provider.created"
+	ProviderUpdated   = "identity_provider.updated"
 	RoleChanged       = "member.role_changed"
 	ActivityChanged   = "member.activity_changed"
 	// OwnerInactive is the event of a member that is not present any more, so that the tokens
@@ -90,6 +92,14 @@ func tokenEvents(before, after *Token) []string {
 		return []string{TokenRevoked}
 	}
 	return []string{TokenUpdated}
+}
+
+// providerEvents returns the security events of a change of an identity provider.
+func providerEvents(before, _ *Provider) []string {
+	if before == nil {
+		return []string{ProviderCreated}
+	}
+	return []string{ProviderUpdated}
 }
 
 // connectionEvents returns the security events of a change of a connection.

@@ -1,5 +1,5 @@
-// Package tenancy stores organizations, members and API tokens. Only the operator changes these
-// records. Package auth reads and checks tokens; package programme declares the events of an
+// Package tenancy stores organizations, members, tokens and identity providers. The operator changes these
+// records, and package grant the tokens of applications. Package auth reads and checks tokens; package programme declares the events of an
 // organization as a Family too.
 package tenancy
 
@@ -26,6 +26,9 @@ var Keys = []keys.Pattern{
 	{Name: "member", PK: "o#U#<user>", SK: "-", Personal: keys.Outside},
 	{Name: "change of a member", PK: "o#U#<user>", SK: "H#<change>", Personal: keys.Outside},
 	{Name: "token", PK: "o#T#<token>", SK: "-", Personal: keys.Outside},
+	{Name: "identity provider", PK: "o#IP#<token>", SK: "-", Personal: keys.Nothing},
+	{Name: "provider of a domain", PK: "R#domain#<value>", SK: "<number>#<number>", Personal: keys.Nothing},
+	{Name: "line of a list", PK: "o#L#identity_provider", SK: "<time>#<number>", Personal: keys.Nothing},
 	{Name: "line of a list", PK: "o#L#member", SK: "<time>#<number>", Personal: keys.Nothing},
 	{Name: "line of a list", PK: "o#L#token", SK: "<time>#<number>", Personal: keys.Nothing},
 	{Name: "security event", PK: "o#X#<yyyymm>", SK: "<id>#<action>", Personal: keys.Nothing},

@@ -74,6 +74,7 @@ const (
 	goneRevoked      = "The token that wrote the endpoint last is revoked."
 	goneExpired      = "The token that wrote the endpoint last has expired."
 	goneToken        = "The token that wrote the endpoint last does not exist."
+	goneAIAccess     = "The member behind the application that wrote the endpoint last, or the organization, lacks AI Access."
 )
 
 // loadOwners loads the owners of endpoints in one batch, and sets each PausedReason.
@@ -122,21 +123,31 @@ func ownerOf(got map[table.Key]table.Item, now time.Time, org int64, p private) 
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case organization == nil || organization.Disabled:
-		o.gone = goneOrganization
-	case member == nil || !member.Present():
-		o.gone = goneMember
-	case token == nil:
-		o.gone = goneToken
-	case token.RevokedAt != nil:
-		o.gone = goneRevoked
-	case token.Expired(now):
-		o.gone = goneExpired
-	default:
-		o.Caller = auth.Caller{Token: *token, Member: *member, Org: *organization}
+	if o.gone = gone(organization, member, token, now); o.gone != "" {
+		return o, nil
+	}
+	o.Caller = auth.Caller{Token: *token, Member: *member, Org: *organization}
+	if token.Kind == tenancy.KindOAuth && !o.Connects() {
+		o.gone = goneAIAccess
 	}
 	return o, nil
+}
+
+// gone returns why a token is no caller; empty for a caller. The records are nil if they do not exist.
+func gone(o *tenancy.Organization, m *tenancy.Member, t *tenancy.Token, now time.Time) string {
+	switch {
+	case o == nil || o.Disabled:
+		return goneOrganization
+	case m == nil || !m.Present():
+		return goneMember
+	case t == nil:
+		return goneToken
+	case t.RevokedAt != nil:
+		return goneRevoked
+	case t.Expired(now):
+		return goneExpired
+	}
+	return ""
 }
 
 // decoded returns the record at a key; nil without the item.

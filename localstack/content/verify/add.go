@@ -25,6 +25,7 @@ var adders = map[string]func(*Organization, raw.Partition, raw.Item){
 	"":   (*Organization).addTenancyRecord,
 	"U":  (*Organization).addMember,
 	"T":  (*Organization).addPointer,
+	"IP": (*Organization).addTenancyRecord,
 	"L":  (*Organization).addLine,
 	"M":  (*Organization).addSetting,
 	"F":  (*Organization).addRecord,
@@ -97,8 +98,8 @@ func (o *Organization) addTenancyRecord(at raw.Partition, item raw.Item) {
 	if at.Letters == "" {
 		o.settingsVersions[at.Owner] = item.Settings
 	}
-	id := map[string]string{"": fmt.Sprint(at.EventID()), "U": at.Rest, "T": at.Rest}[at.Letters]
-	name := map[string]string{"": "event", "U": "member", "T": "token"}[at.Letters]
+	id := map[string]string{"": fmt.Sprint(at.EventID()), "U": at.Rest, "T": at.Rest, "IP": at.Rest}[at.Letters]
+	name := map[string]string{"": "event", "U": "member", "T": "token", "IP": "identity_provider"}[at.Letters]
 	if at.Letters == "" && at.Event == "" {
 		id, name = fmt.Sprint(at.Org), "organization"
 	}
@@ -107,13 +108,16 @@ func (o *Organization) addTenancyRecord(at raw.Partition, item raw.Item) {
 		CreatedAt   wire.Time `json:"created_at"`
 		PersonItems bool      `json:"person_items"`
 		RowsCounted bool      `json:"rows_counted"`
+		Grant       any       `json:"grant"`
+		RevokedAt   any       `json:"revoked_at"`
 	}
 	if o.read(item, name, &data) && strconv.FormatInt(data.ID, 10) != id {
 		o.problemf("%s %s says it is %d", name, id, data.ID)
 	}
 	o.personItemsComplete = o.personItemsComplete || data.PersonItems
 	o.rowsCounted = o.rowsCounted || data.RowsCounted
-	o.tenancy[name+" "+id] = tenancyRecord{item.Version, fmt.Sprintf("%013d#%019d", data.CreatedAt.UnixMilli(), data.ID)}
+	line := fmt.Sprintf("%013d#%019d", data.CreatedAt.UnixMilli(), data.ID)
+	o.tenancy[name+" "+id] = tenancyRecord{item.Version, line, data.Grant != nil, data.RevokedAt != nil}
 }
 
 // addMember adds a member, or a change record beside a member.

@@ -118,6 +118,21 @@ func (o *Organization) checkVersions(record string, version int64) []changeSumma
 	return changes
 }
 
+// checkConnection compares the version of an application's connection with the change records: the first version and the end have one,
+// and a refresh between has none.
+func (o *Organization) checkConnection(record string, r tenancyRecord) {
+	var versions []int64
+	for _, c := range o.changes[record] {
+		versions = append(versions, c.version)
+	}
+	delete(o.changes, record)
+	slices.Sort(versions)
+	n := len(versions)
+	if n == 0 || versions[0] != 1 || versions[n-1] > r.version || len(slices.Compact(versions)) < n || r.ended && versions[n-1] != r.version {
+		o.problemf("%s has version %d and change records of the versions %v", record, r.version, versions)
+	}
+}
+
 // checkPersonal compares the change records of a person or company with the copies beside the
 // record. Releases without nonces wrote copies for contacts only.
 func (o *Organization) checkPersonal(record string, changes []changeSummary) {

@@ -17,7 +17,11 @@ import (
 func (o *Organization) checkTenancy() {
 	lines := map[string][]string{}
 	for _, record := range sortedKeys(o.tenancy) {
-		o.checkVersions(record, o.tenancy[record].version)
+		if r := o.tenancy[record]; r.refreshed {
+			o.checkConnection(record, r)
+		} else {
+			o.checkVersions(record, r.version)
+		}
 		name, _, _ := strings.Cut(record, " ")
 		if name != "organization" {
 			lines[name] = append(lines[name], o.tenancy[record].line)

@@ -102,11 +102,14 @@ type Parties struct {
 	Associations map[string]map[string]*party.Association
 }
 
-// tenancyRecord has the version of an organization, event, member or token, and the sort key
-// of the line in a list.
+// tenancyRecord has the version of an organization, event, member, token or identity provider, and
+// the sort key of the line in a list.
 type tenancyRecord struct {
 	version int64
 	line    string
+	// refreshed is for the connection of an application: a refresh has no change record. ended reports whether it has ended: its end has
+	// a change record, and no refresh follows.
+	refreshed, ended bool
 }
 
 // row has a record's row: the shard from the sort key, and the JSON.

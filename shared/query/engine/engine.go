@@ -232,8 +232,9 @@ func (t *Table) flush() (err error) {
 	return t.database.refine(t.insert.Exec())
 }
 
-// seal ends the filling of all tables.
-func (d *Database) seal() error {
+// Seal ends the filling of all tables; the first statement does it otherwise.
+func (d *Database) Seal() (err error) {
+	defer d.recover(&err)
 	for _, t := range d.tables {
 		if err := t.done(); err != nil {
 			return err

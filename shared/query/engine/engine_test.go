@@ -74,6 +74,33 @@ func TestLongResults(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrResult)
 }
 
+// TestLongNames count with each value, as an answer has them.
+func TestLongNames(t *testing.T) {
+	db := numbers(t.Context(), t, 100, engine.Limits{Bytes: 64 << 20, Steps: 1 << 40, Result: new(int64(10_000))})
+	named := &query.Statement{SQL: "SELECT n FROM t", Results: []query.Result{{Name: strings.Repeat("n", 200), Type: query.Float}}}
+	_, err := db.Select(t.Context(), named, 0, 47)
+	require.ErrorIs(t, err, engine.ErrResult)
+	page, err := db.Select(t.Context(), named, 0, 46)
+	require.NoError(t, err)
+	require.Len(t, page.Rows, 46)
+}
+
+// TestTablesAreFullOnce: Seal may be called before the first statement, and then changes nothing any more.
+func TestTablesAreFullOnce(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	db := numbers(ctx, t, 1_000, limits())
+	require.NoError(t, db.Seal())
+	cancel()
+	page, err := db.Select(t.Context(), sql("SELECT n FROM t"), 0, 10)
+	require.NoError(t, err)
+	require.Equal(t, 1_000, page.Total)
+
+	ctx, cancel = context.WithCancel(t.Context())
+	late := numbers(ctx, t, 1_000, limits())
+	cancel()
+	require.ErrorIs(t, late.Seal(), context.Canceled, "the time of the filling counts")
+}
+
 // TestManyRows take steps of the statement, and none for each row.
 func TestManyRows(t *testing.T) {
 	db := numbers(t.Context(), t, 1_000, engine.Limits{Bytes: 64 << 20, Steps: 20_000_000, Result: new(int64(64 << 20))})

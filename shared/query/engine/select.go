@@ -30,7 +30,7 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 	}()
 	defer d.recover(&err)
 	if !d.sealed {
-		if err := d.seal(); err != nil {
+		if err := d.Seal(); err != nil {
 			return page, err
 		}
 	}
@@ -47,7 +47,7 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 			return nil
 		}
 		for i := range s.Results {
-			*d.limits.Result -= bytesOf(found, i)
+			*d.limits.Result -= bytesOf(found, i, s.Results[i].Name)
 		}
 		if *d.limits.Result < 0 {
 			return ErrResult
@@ -58,13 +58,14 @@ func (d *Database) Select(ctx context.Context, s *query.Statement, after, most i
 	return page, err
 }
 
-// bytesOf returns the bytes that a value of a row takes in a page.
-func bytesOf(found *sqlite3.Stmt, column int) int64 {
+// bytesOf returns the bytes that a value of a row takes in a page, where each value has the name of its column.
+func bytesOf(found *sqlite3.Stmt, column int, name string) int64 {
 	const alone = 16
-	if found.ColumnType(column) != sqlite3.TEXT {
-		return alone
+	bytes := alone + len(name)
+	if found.ColumnType(column) == sqlite3.TEXT {
+		bytes += len(found.ColumnRawText(column))
 	}
-	return alone + int64(len(found.ColumnRawText(column)))
+	return int64(bytes)
 }
 
 // rowOf returns the values of a row.

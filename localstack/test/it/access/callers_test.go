@@ -46,12 +46,16 @@ func TestWhyARequestWasRefusedIsInTheLogAlone(t *testing.T) {
 	require.NotContains(t, log.String(), "lct_us_")
 }
 
-// TestATokenStandsInItsOwnHeader: an API token counts in x-access-token, also
-// beside an Authorization header, and not as a bearer.
+// TestATokenStandsInItsOwnHeader: an API token counts in x-access-token, and not as a bearer. Two
+// different texts are refused.
 func TestATokenStandsInItsOwnHeader(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := stacktest.Start(t)
-	s.Call(t, 200, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer nonsense"))
+	s.Call(t, 200, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer "+s.Token))
+	for _, other := range []string{"Bearer nonsense", "Basic " + s.Token, "Bearer", s.Token} {
+		answer := s.Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", other)).JSON(t)
+		require.Contains(t, answer["message"], "not both")
+	}
 	s.As("").Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer "+s.Token))
 	s.As("").Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Basic "+s.Token))
 }

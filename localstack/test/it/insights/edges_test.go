@@ -157,4 +157,9 @@ func TestManyEvents(t *testing.T) {
 	for _, path := range []string{"schema", "suggestions"} {
 		a.Call(t, 200, http.MethodGet, "/v1/insights/"+path, nil)
 	}
+	chart := object{"type": "chart", "query": "SELECT event.name, COUNT(event.id) AS n FROM events GROUP BY event.name"}
+	made := it.Entity(a.Call(t, 200, http.MethodPost, "/v1/dashboards/create", object{"name": "All", "widgets": []any{chart}}).JSON(t))
+	shown := it.Entity(a.Call(t, 200, http.MethodGet, "/v1/dashboards/"+made.ID(), nil).JSON(t)).List("widgets")[0]
+	require.Contains(t, shown.At("data.error"), "Use a dashboard of an event")
+	it.RequireInvalid(t, it.Entity(a.Call(t, 400, http.MethodGet, "/v1/widgets/"+shown.ID()+"/chart.svg", nil).JSON(t)), "query")
 }

@@ -3,6 +3,7 @@ package insights_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,4 +145,17 @@ func TestLongDashboards(t *testing.T) {
 	whole, err := encode.Gunzip(packed.Body)
 	require.NoError(t, err)
 	require.Equal(t, 0, without(it.Entity(stacktest.Answer{Body: whole}.JSON(t)).List("widgets")), "a client with gzip gets 30 MB")
+}
+
+// TestADashboardIsNeverTooLong: with results that double twice in an answer, all widgets have an error, and the dashboard is answered.
+func TestADashboardIsNeverTooLong(t *testing.T) {
+	a := newAsker(t)
+	for range 12 {
+		a.Create(200, object{"title": "Long", "description": strings.Repeat(`"`, 64<<10-1)})
+	}
+	widgets := slices.Repeat([]any{object{"type": "table", "query": "SELECT session.description FROM sessions WHERE session.title = 'Long'"}}, 40)
+	board := a.Do(200, http.MethodPost, "/dashboards/create", object{"name": "All", "widgets": widgets}).ID()
+	for _, widget := range a.Do(200, http.MethodGet, "/dashboards/"+board, nil).List("widgets") {
+		require.Contains(t, widget.At("data.error"), "too long")
+	}
 }

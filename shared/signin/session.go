@@ -1,0 +1,230 @@
+package signin
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lectern/shared/change"
+	"lectern/shared/record"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+	"lectern/shared/wire"
+)
+
+// session is the stored part of a session: who the person was at the sign-in.
+type session struct {
+	Email     string       `json:"email"`
+	Name      string       `json:"name"`
+	Members   []membership `json:"members"`
+	StartedAt wire.Time    `json:"started_at"`
+	SeenAt    wire.Time    `json:"seen_at"`
+}
+
+// membership names a member.
+type membership struct {
+	Org  int64 `json:"org"`
+	User int64 `json:"user"`
+}
+
+const browsers = "browser"
+
+// Started is a session that has started: the cookie for the browser, and the path to which it goes.
+type Started struct{ Cookie, ReturnTo string }
+
+// The actions of security events.
+const (
+	SignedIn  = "member.signed_in"
+	SignedOut = "member.signed_out"
+)
+
+// start starts a session for a person, with a new cookie.
+func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, returnTo string) (*Started, error) {
+	members, err := st.members(ctx, p, who.Email)
+	if err != nil {
+		return nil, err
+	}
+	if len(members) == 0 {
+		return nil, &Refusal{NoMember, p.OrgID, errors.New("no active member has the address")}
+	}
+	now := wire.At(st.Tenancy.Now())
+	cookie := newCookie()
+	item, err := (&session{who.Email, who.Name, members, now, now}).item(keyOf(browsers, cookie), 1)
+	if err != nil {
+		return nil, err
+	}
+	writes := append(st.events(ctx, members, SignedIn), table.Insert(item))
+	return &Started{cookie, returnTo}, st.Tenancy.Table.Transact(ctx, writes...)
+}
+
+// maxMembers is the largest number of organizations that a person signs in to.
+const maxMembers = 50
+
+// members returns the active members with an address in all organizations that trust a provider for the address.
+func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) (found []membership, err error) {
+	trusted, err := st.trusted(ctx, domainOf(email))
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range trusted {
+		if !other.IsSame(p) || len(found) == maxMembers {
+			continue
+		}
+		ids, err := tenancy.Members.IDs(ctx, st.Tenancy, other.OrgID)
+		if err != nil {
+			return nil, err
+		}
+		pks := make([]string, len(ids))
+		for i, id := range ids {
+			pks[i] = tenancy.MemberPK(other.OrgID, id)
+		}
+		all, err := tenancy.Members.Existing(ctx, st.Tenancy, pks)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range all {
+			if one := (membership{m.OrgID, m.ID}); m.Present() && strings.EqualFold(m.Email, email) && !slices.Contains(found, one) {
+				found = append(found, one)
+			}
+		}
+	}
+	return found, nil
+}
+
+// item returns the item of the session.
+func (s *session) item(key table.Key, version int64) (table.Item, error) {
+	item, err := record.Encode(key, version, s)
+	item.Expires = s.StartedAt.Add(sessionLife).Unix()
+	return item, err
+}
+
+// events returns the writes of the security events of a person, in each organization.
+func (st Store) events(ctx context.Context, members []membership, action string) (writes []table.Write) {
+	for _, m := range members {
+		by := change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: m.User}, change.SourceAPI)
+		noted := change.New(by, change.Record{
+			At: wire.At(st.Tenancy.Now()), Org: m.Org, Type: tenancy.Members.Name, RecordID: strconv.FormatInt(m.User, 10),
+			Version: int64(binary.BigEndian.Uint64([]byte(newCookie())) >> 1), // Two sign-ins at one moment have different ids.
+		})
+		writes = append(writes, tenancy.SecurityWrites(noted, []string{action})...)
+	}
+	return writes
+}
+
+// Session is a session of a browser, with the members that the person is now.
+type Session struct {
+	Email, Name string
+	Members     []Member
+	// FormToken is the text that each form of the session repeats, so that no other site can send it.
+	FormToken string
+}
+
+// Member is a member with the organization.
+type Member struct {
+	*tenancy.Member
+	Organization *tenancy.Organization
+}
+
+// Connects reports whether the member may connect applications.
+func (m Member) Connects() bool { return m.Organization.AIEnabled && m.AIAccess }
+
+// Session returns the session of a cookie; nil for an unknown cookie, and for a session that has ended: by time, or since the person is
+// no member any more.
+func (st Store) Session(ctx context.Context, cookie string) (*Session, error) {
+	item, err := st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored, err := record.Decode[session](item)
+	if err != nil {
+		return nil, err
+	}
+	now := st.Tenancy.Now()
+	if now.Sub(stored.SeenAt.Time) >= idleLife || now.Sub(stored.StartedAt.Time) >= sessionLife {
+		return nil, nil
+	}
+	members, err := st.present(ctx, stored.Members)
+	if err != nil || len(members) == 0 {
+		return nil, err
+	}
+	if err := st.seen(ctx, item, stored); err != nil {
+		return nil, err
+	}
+	return &Session{stored.Email, stored.Name, members, formToken(cookie)}, nil
+}
+
+// seen notes that a session was used, unless it has been noted lately, or another request notes it.
+func (st Store) seen(ctx context.Context, item table.Item, stored *session) error {
+	now := st.Tenancy.Now()
+	if now.Sub(stored.SeenAt.Time) < seenEvery {
+		return nil
+	}
+	stored.SeenAt = wire.At(now)
+	next, err := stored.item(item.Key, item.Version+1)
+	if err != nil {
+		return err
+	}
+	err = st.Tenancy.Table.Transact(ctx, table.Replace(next, item.Version))
+	if errors.Is(err, table.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// present returns the members that are active in organizations that are not disabled.
+func (st Store) present(ctx context.Context, all []membership) (members []Member, err error) {
+	var people, organizations []string
+	for _, m := range all {
+		people, organizations = append(people, tenancy.MemberPK(m.Org, m.User)), append(organizations, table.Org(m.Org))
+	}
+	found, err := tenancy.Members.Existing(ctx, st.Tenancy, people)
+	if err != nil {
+		return nil, err
+	}
+	known, err := tenancy.Organizations.Existing(ctx, st.Tenancy, organizations)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range found {
+		i := slices.IndexFunc(known, func(o *tenancy.Organization) bool { return o.ID == m.OrgID })
+		if i >= 0 && !known[i].Disabled && m.Present() {
+			members = append(members, Member{m, known[i]})
+		}
+	}
+	return members, nil
+}
+
+// End ends the session of a cookie. It does nothing without the session.
+func (st Store) End(ctx context.Context, cookie string) error {
+	item, err := st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	stored, err := record.Decode[session](item)
+	if err != nil {
+		return err
+	}
+	return st.Tenancy.Table.Transact(ctx, append(st.events(ctx, stored.Members, SignedOut), table.Delete(item.Key))...)
+}
+
+// formToken returns the text for the forms of a session. It follows from the cookie, which no other site has.
+func formToken(cookie string) string {
+	h := hmac.New(sha256.New, []byte(cookie))
+	h.Write([]byte("form"))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// IsForm reports whether a text is the one of the session's forms.
+func (s *Session) IsForm(text string) bool { return hmac.Equal([]byte(text), []byte(s.FormToken)) }

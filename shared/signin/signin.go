@@ -1,0 +1,182 @@
+// Package signin signs members in with the identity providers of their organizations, by OpenID Connect, and keeps the sessions of their
+// browsers (docs/decisions/0057). A person is known by the e-mail address that a provider has verified, and is a member of each
+// organization that trusts the provider for the address.
+//
+// Read signin.go, attempt.go, session.go.
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"lectern/shared/keys"
+	"lectern/shared/secret"
+	"lectern/shared/table"
+	"lectern/shared/tenancy"
+)
+
+const (
+	// sessionLife is the time after which a session ends, and idleLife the time without a request after which it ends.
+	sessionLife = 12 * time.Hour
+	idleLife    = time.Hour
+	// seenEvery is how often a session notes that it was used.
+	seenEvery = 5 * time.Minute
+	// attemptLife is the time that a person has for the sign-in at the provider.
+	attemptLife = 10 * time.Minute
+	// discoveryLife is how long the description of a provider is kept.
+	discoveryLife = time.Hour
+)
+
+// callback is the path to which providers send browsers back.
+const callback = "/oauth/signin/callback"
+
+// Keys are the patterns of the items of attempts and sessions.
+var Keys = []keys.Pattern{
+	{Name: "attempt to sign in", PK: "R#attempt#<hash>", SK: "-", Expires: true, Personal: keys.Nothing},
+	{Name: "session of a browser", PK: "R#browser#<hash>", SK: "-", Expires: true, Personal: keys.Outside},
+}
+
+// Store signs members in.
+type Store struct {
+	Tenancy tenancy.Store
+	Keys    *secret.Keys
+	// Address is the address of the region, without a slash at the end.
+	Address string
+	// Client calls the providers.
+	Client *http.Client
+	// Known keeps the descriptions of providers.
+	Known *Known
+}
+
+// Reason says why nobody was signed in. The person sees a text for it, and the log of the organization the reason.
+type Reason string
+
+// The reasons.
+const (
+	// UnknownAttempt is for a browser that began no sign-in, or too long ago.
+	UnknownAttempt Reason = "unknown_attempt"
+	// ProviderRefused is for a person whom the provider did not sign in.
+	ProviderRefused Reason = "provider_refused"
+	// ProviderFailed is for a provider that cannot be reached, or whose answer proves nothing.
+	ProviderFailed Reason = "provider_failed"
+	// Unverified is for an address that the provider has not verified.
+	Unverified Reason = "email_not_verified"
+	// ForeignDomain is for an address for which the organization does not trust the provider.
+	ForeignDomain Reason = "foreign_domain"
+	// NoMember is for a person who is no active member.
+	NoMember Reason = "no_member"
+)
+
+// Refusal is the error of a sign-in that failed.
+type Refusal struct {
+	Reason Reason
+	// Org is the organization of the provider; 0 if it is unknown.
+	Org   int64
+	cause error
+}
+
+// Error returns reason and cause, for the log.
+func (r *Refusal) Error() string { return fmt.Sprintf("signin: %s: %v", r.Reason, r.cause) }
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.cause }
+
+// domainOf returns the domain of an address in small letters; empty for a text that is no address.
+func domainOf(email string) string {
+	at := strings.LastIndexByte(email, '@')
+	if at <= 0 {
+		return ""
+	}
+	return strings.ToLower(email[at+1:])
+}
+
+// Providers returns the providers at which a person with an e-mail address may sign in: one of each issuer and client.
+func (st Store) Providers(ctx context.Context, email string) ([]*tenancy.Provider, error) {
+	all, err := st.trusted(ctx, domainOf(email))
+	if err != nil {
+		return nil, err
+	}
+	var different []*tenancy.Provider
+	for _, p := range all {
+		if !slices.ContainsFunc(different, p.IsSame) {
+			different = append(different, p)
+		}
+	}
+	return different, nil
+}
+
+// trusted returns the providers of all organizations for a domain.
+func (st Store) trusted(ctx context.Context, domain string) ([]*tenancy.Provider, error) {
+	if domain == "" {
+		return nil, nil
+	}
+	var pks []string
+	for item, err := range st.Tenancy.Table.Between(ctx, tenancy.DomainPK(domain), "0", ":") {
+		if err != nil {
+			return nil, err
+		}
+		var org, id int64
+		if _, err := fmt.Sscan(string(item.Data), &org, &id); err != nil {
+			return nil, fmt.Errorf("signin: line of %s: %w", domain, err)
+		}
+		pks = append(pks, tenancy.ProviderPK(org, id))
+	}
+	all, err := tenancy.Providers.Existing(ctx, st.Tenancy, pks)
+	return slices.DeleteFunc(all, func(p *tenancy.Provider) bool { return p.Disabled || !p.Trusts(domain) }), err
+}
+
+// Known keeps the descriptions of providers for an hour each. The zero Known is empty. It is safe for concurrent use.
+type Known struct {
+	mu  sync.Mutex
+	all map[string]described
+}
+
+type described struct {
+	*oidc.Provider
+	at time.Time
+}
+
+// of returns the description of an issuer: its addresses and keys.
+func (k *Known) of(ctx context.Context, issuer string, now time.Time) (*oidc.Provider, error) {
+	k.mu.Lock()
+	found, ok := k.all[issuer]
+	k.mu.Unlock()
+	if ok && now.Sub(found.at) < discoveryLife {
+		return found.Provider, nil
+	}
+	p, err := oidc.NewProvider(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.all == nil {
+		k.all = map[string]described{}
+	}
+	k.all[issuer] = described{p, now}
+	return p, nil
+}
+
+// newCookie returns a random text for a cookie.
+func newCookie() string {
+	var random [32]byte
+	_, _ = rand.Read(random[:]) // An error ends the program.
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// keyOf returns the key of the item of a cookie. The table has no cookies.
+func keyOf(kind, cookie string) table.Key {
+	sum := sha256.Sum256([]byte(cookie))
+	return table.Key{PK: "R#" + kind + "#" + hex.EncodeToString(sum[:]), SK: "-"}
+}
