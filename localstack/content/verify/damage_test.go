@@ -15,10 +15,13 @@ import (
 
 	"lectern/localstack/content/demo"
 	"lectern/localstack/content/verify/raw"
+	"lectern/localstack/test/granttest"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/auth"
 	"lectern/shared/layout"
 	"lectern/shared/metadata"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 )
 
 // oneOfEach is a table with few records, of every kind.
@@ -54,6 +57,7 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	s.Operator(t, "holding-slides", map[string]any{"org_id": s.Org, "event_id": s.Event, "on": true, "background": onePixel})
 	deliver(t, s)
 	archive(t, s)
+	connect(t, s)
 	s.Requests(t, s.As(s.Forged(t)).Call(t, 401, "GET", "/v1/events", nil))
 	address, name := s.Engine(t)
 	client, err := table.Open(t.Context(), table.Config{Endpoint: address})
@@ -61,6 +65,42 @@ func oneOfEach(t *testing.T) (client *dynamodb.Client, name string) {
 	addSmallRecords(t, s, table.New(client, name))
 	return client, name
 }
+
+// connect makes a provider, a connection that was refreshed, and one that was refreshed and has ended.
+func connect(t *testing.T, s *stacktest.Stack) {
+	t.Helper()
+	c := granttest.New(t, s)
+	require.NoError(t, tenancy.Providers.Create(t.Context(), c.Tenancy, &tenancy.Provider{
+		OrgID: s.Org, Name: "Example", Issuer: "https://idp.example", ClientID: "lectern", Domains: []string{"example.org"},
+	}))
+	user := c.Member(nil)
+	kept, _ := c.Connect(user, auth.ReadEvents)
+	c.Renew(c.Renew(kept))
+	ended, id := c.Connect(user, auth.ReadEvents)
+	c.Renew(ended)
+	s.Operator(t, "token-revoke", map[string]any{"org_id": s.Org, "token_id": id})
+}
+
+// TestConnections: a refresh needs no change record; the beginning and the end do.
+func TestConnections(t *testing.T) {
+	client, name := oneOfEach(t)
+	whole := read(t, client, name)
+	require.Empty(t, whole.problems())
+	lost := 0
+	for i, item := range whole {
+		if item.Pattern().Name != "change record" || !strings.Contains(item.Data, `"type":"token"`) || strings.Contains(item.Data, `"name":"Test"`) {
+			continue
+		}
+		without := slices.Delete(slices.Clone(whole), i, i+1)
+		if slices.ContainsFunc(without.problems(), isOfVersions) {
+			lost++
+		}
+	}
+	require.Greater(t, lost, 3, "of two connections, beginning and end, and of the token of the test")
+}
+
+// isOfVersions reports whether a problem is about missing change records.
+func isOfVersions(problem string) bool { return strings.Contains(problem, "change record") }
 
 // with is all of it and some more.
 func (all items) with(more ...raw.Item) items { return slices.Concat(all, more) }

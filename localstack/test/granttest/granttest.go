@@ -65,3 +65,15 @@ func (c Connector) Connect(user int64, scopes ...auth.Scope) (tokens *grant.Toke
 	c.Operator(c.t, "token-update", map[string]any{"org_id": c.Org, "token_id": text.ID, "limit": 1_000_000})
 	return tokens, text.ID
 }
+
+// Renew returns the next tokens of a connection.
+func (c Connector) Renew(tokens *grant.Tokens) *grant.Tokens {
+	c.t.Helper()
+	text, err := auth.Parse(auth.FormRefresh, tokens.RefreshToken)
+	require.NoError(c.t, err)
+	t, err := tenancy.Tokens.Get(c.t.Context(), c.Tenancy, tenancy.TokenPK(text.Org, text.ID))
+	require.NoError(c.t, err)
+	next, err := c.Refresh(c.t.Context(), grant.Refresh{Token: tokens.RefreshToken, ClientID: t.Grant.ClientID})
+	require.NoError(c.t, err)
+	return next
+}
