@@ -90,11 +90,14 @@ func (in *tokenUpdate) edit(t *tenancy.Token) error {
 		return apierr.Conflict("TOKEN_REVOKED", "The token is revoked.")
 	}
 	if t.Kind == tenancy.KindOAuth {
-		for field, sent := range map[string]bool{
-			"scopes": in.Scopes.Sent, "event_ids": in.EventIDs.Sent, "expires_at": in.ExpiresAt.Sent, "obfuscate_pii": in.ObfuscatePII.Sent,
+		for _, option := range []struct {
+			name string
+			sent bool
+		}{
+			{"scopes", in.Scopes.Sent}, {"event_ids", in.EventIDs.Sent}, {"expires_at", in.ExpiresAt.Sent}, {"obfuscate_pii", in.ObfuscatePII.Sent},
 		} {
-			if sent {
-				return apierr.Invalid(field, "%s cannot change: token %d is the connection of an application, with name and limit alone.", field, t.ID)
+			if option.sent {
+				return apierr.Invalid(option.name, "%s of the connection of an application cannot change, only name and limit.", option.name)
 			}
 		}
 	}

@@ -120,9 +120,9 @@ func credential(h http.Header) (auth.Form, string, error) {
 	scheme, text, _ := strings.Cut(authorization, " ")
 	bearer, isBearer := strings.TrimSpace(text), strings.EqualFold(scheme, "Bearer")
 	switch {
-	case authorization == "", isBearer && bearer == token:
+	case authorization == "", isBearer && bearer == token && !strings.HasPrefix(token, string(auth.FormAccess)):
 		return auth.FormToken, token, nil
-	case token != "":
+	case token != "" && bearer != token:
 		return "", "", auth.Refuse(auth.ReasonTwo)
 	case !isBearer:
 		return "", "", auth.Refuse(auth.ReasonMalformed)

@@ -154,7 +154,7 @@ func (op rotation) repeat(t *tenancy.Token, scopes []auth.Scope) (*write.Plan, e
 	if at < 0 || !bytes.Equal(hashOf(s.refresh), t.Grant.RefreshHash) {
 		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
 	}
-	if !slices.Equal(scopes, t.Grant.Access[at].Scopes) {
+	if given := t.Grant.Access[at].Scopes; !slices.Equal(slices.Sorted(slices.Values(scopes)), slices.Sorted(slices.Values(given))) {
 		return nil, refuse(InvalidScope, "The refresh token was exchanged a moment ago for other scopes.")
 	}
 	return &write.Plan{Answer: op.shown(t, s, t.Grant.Access[at])}, nil

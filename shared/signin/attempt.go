@@ -73,18 +73,28 @@ func isLocal(path string) bool {
 
 // config returns the configuration of the service at a provider, and the provider's description.
 func (st Store) config(ctx context.Context, p *tenancy.Provider) (*oauth2.Config, *oidc.Provider, error) {
-	described, err := st.Known.of(oidc.ClientContext(ctx, st.Client), p.Issuer, st.Tenancy.Now())
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, st.Client), maxTime)
+	defer cancel()
+	described, err := st.Known.of(ctx, p.Issuer, st.Tenancy.Now())
 	if err != nil {
 		return nil, nil, err
+	}
+	if at := described.Endpoint(); !isAsSafe(at.AuthURL, p.Issuer) || !isAsSafe(at.TokenURL, p.Issuer) {
+		return nil, nil, errors.New("the provider has an address without https")
 	}
 	opened, err := st.Keys.Open(ctx, purpose, tenancy.ProviderPK(p.OrgID, p.ID), p.Secret)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &oauth2.Config{
-		ClientID: p.ClientID, ClientSecret: string(opened), Endpoint: described.Endpoint(), RedirectURL: st.Address + callback,
+		ClientID: p.ClientID, ClientSecret: string(opened), Endpoint: described.Endpoint(), RedirectURL: st.Address + callback + Place(p),
 		Scopes: []string{oidc.ScopeOpenID, "email", "profile"},
 	}, described, nil
+}
+
+// isAsSafe reports whether an address has https, if the issuer has.
+func isAsSafe(address, issuer string) bool {
+	return strings.HasPrefix(address, "https://") || !strings.HasPrefix(issuer, "https://")
 }
 
 // Seal returns the secret of the service at a provider, as the provider's record has it.
@@ -92,10 +102,18 @@ func (st Store) Seal(ctx context.Context, org, provider int64, plain string) ([]
 	return st.Keys.Seal(ctx, purpose, tenancy.ProviderPK(org, provider), []byte(plain))
 }
 
-// Finish ends the sign-in of a browser that comes back from a provider with parameters, and starts a session. An attempt can be finished
-// once. The error is a *Refusal for a person who is not signed in.
-func (st Store) Finish(ctx context.Context, cookie string, sent url.Values) (*Started, error) {
-	a, err := st.take(ctx, cookie)
+// Back is a browser that comes back from a provider: its cookies of the attempt and of the session before, empty for none, the end of the
+// path (Place), and the parameters.
+type Back struct {
+	Cookie, Session, Place string
+	Sent                   url.Values
+}
+
+// Finish ends the sign-in of a browser that comes back from a provider, starts a session, and ends the one before. An attempt can be
+// finished once. The error is a *Refusal for a person who is not signed in.
+func (st Store) Finish(ctx context.Context, back Back) (*Started, error) {
+	sent := back.Sent
+	a, err := st.take(ctx, back.Cookie)
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +127,16 @@ func (st Store) Finish(ctx context.Context, cookie string, sent url.Values) (*St
 	switch issuer := sent.Get("iss"); {
 	case err != nil || p.Disabled:
 		return nil, &Refusal{ProviderFailed, a.Org, errors.New("the organization has the provider no more")}
-	case issuer != "" && issuer != p.Issuer:
-		return nil, &Refusal{ProviderFailed, a.Org, errors.New("the answer is of another issuer")}
+	case back.Place != Place(p), issuer != "" && issuer != p.Issuer:
+		return nil, &Refusal{ProviderFailed, a.Org, errors.New("the answer is of another provider")}
 	case sent.Get("error") != "":
 		return nil, &Refusal{ProviderRefused, a.Org, errors.New("the provider answered an error")}
 	}
 	person, err := st.person(ctx, p, a, sent.Get("code"))
 	if err != nil {
+		return nil, err
+	}
+	if err := st.End(ctx, back.Session); err != nil {
 		return nil, err
 	}
 	return st.start(ctx, p, person, a.ReturnTo)
@@ -154,7 +175,12 @@ type claims struct {
 	// Verified is a boolean, or a text with one at some providers. Entra has DomainVerified instead.
 	Verified       any `json:"email_verified"`
 	DomainVerified any `json:"xms_edov"`
+	// Hosted is the domain whose administrators own an account at Google. Without one, the account is of anybody who had the address once.
+	Hosted string `json:"hd"`
 }
+
+// google is the issuer of Google's accounts.
+const google = "https://accounts.google.com"
 
 // isTrue reports whether a claim is true.
 func isTrue(claim any) bool {
@@ -186,7 +212,7 @@ func (st Store) person(ctx context.Context, p *tenancy.Provider, a *attempt, cod
 		return who, &Refusal{ProviderFailed, p.OrgID, err}
 	case !isTrue(who.Verified) && !isTrue(who.DomainVerified):
 		return who, &Refusal{Unverified, p.OrgID, errors.New("the address is not verified")}
-	case !p.Trusts(domainOf(who.Email)):
+	case !p.Trusts(domainOf(who.Email)), p.Issuer == google && !p.Trusts(who.Hosted):
 		return who, &Refusal{ForeignDomain, p.OrgID, errors.New("the address has another domain")}
 	}
 	return who, nil

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lectern/shared/apierr"
 	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
@@ -20,8 +21,11 @@ import (
 
 // session is the stored part of a session: who the person was at the sign-in.
 type session struct {
-	Email     string       `json:"email"`
-	Name      string       `json:"name"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+	// Org and Provider name the provider that has verified the address.
+	Org       int64        `json:"org"`
+	Provider  int64        `json:"provider"`
 	Members   []membership `json:"members"`
 	StartedAt wire.Time    `json:"started_at"`
 	SeenAt    wire.Time    `json:"seen_at"`
@@ -50,12 +54,16 @@ func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, retu
 	if err != nil {
 		return nil, err
 	}
-	if len(members) == 0 {
+	present, err := st.present(ctx, who.Email, members)
+	if err != nil {
+		return nil, err
+	}
+	if len(present) == 0 {
 		return nil, &Refusal{NoMember, p.OrgID, errors.New("no active member has the address")}
 	}
 	now := wire.At(st.Tenancy.Now())
 	cookie := newCookie()
-	item, err := (&session{who.Email, who.Name, members, now, now}).item(keyOf(browsers, cookie), 1)
+	item, err := (&session{who.Email, who.Name, p.OrgID, p.ID, members, now, now}).item(keyOf(browsers, cookie), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +71,12 @@ func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, retu
 	return &Started{cookie, returnTo}, st.Tenancy.Table.Transact(ctx, writes...)
 }
 
-// maxMembers is the largest number of organizations that a person signs in to.
+// isSame reports whether two addresses are the same but for the case of letters.
+func isSame(a, b string) bool {
+	return domainOf(a) != "" && domainOf(b) != "" && strings.EqualFold(a, b)
+}
+
+// maxMembers is the largest number of members that a person signs in as: their security events are in one transaction.
 const maxMembers = 50
 
 // members returns the active members with an address in all organizations that trust a provider for the address.
@@ -72,8 +85,8 @@ func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) 
 	if err != nil {
 		return nil, err
 	}
-	for _, other := range trusted {
-		if !other.IsSame(p) || len(found) == maxMembers {
+	for i, other := range append([]*tenancy.Provider{p}, trusted...) { // The own organization first.
+		if i > 0 && (other.ID == p.ID || !other.IsSame(p)) {
 			continue
 		}
 		ids, err := tenancy.Members.IDs(ctx, st.Tenancy, other.OrgID)
@@ -89,7 +102,8 @@ func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) 
 			return nil, err
 		}
 		for _, m := range all {
-			if one := (membership{m.OrgID, m.ID}); m.Present() && strings.EqualFold(m.Email, email) && !slices.Contains(found, one) {
+			one := membership{m.OrgID, m.ID}
+			if m.Present() && isSame(m.Email, email) && !slices.Contains(found, one) && len(found) < maxMembers {
 				found = append(found, one)
 			}
 		}
@@ -152,9 +166,12 @@ func (st Store) Session(ctx context.Context, cookie string) (*Session, error) {
 	if now.Sub(stored.SeenAt.Time) >= idleLife || now.Sub(stored.StartedAt.Time) >= sessionLife {
 		return nil, nil
 	}
-	members, err := st.present(ctx, stored.Members)
-	if err != nil || len(members) == 0 {
+	members, err := st.standing(ctx, stored)
+	if err != nil {
 		return nil, err
+	}
+	if len(members) == 0 {
+		return nil, st.Tenancy.Table.Transact(ctx, table.Delete(item.Key)) // It must not come back with the member.
 	}
 	if err := st.seen(ctx, item, stored); err != nil {
 		return nil, err
@@ -180,11 +197,26 @@ func (st Store) seen(ctx context.Context, item table.Item, stored *session) erro
 	return err
 }
 
-// present returns the members that are active in organizations that are not disabled.
-func (st Store) present(ctx context.Context, all []membership) (members []Member, err error) {
+// standing returns the members of a session, as long as the organization trusts the provider for the address.
+func (st Store) standing(ctx context.Context, s *session) ([]Member, error) {
+	p, err := tenancy.Providers.Get(ctx, st.Tenancy, tenancy.ProviderPK(s.Org, s.Provider))
+	if apierr.IsNotFound(err) || err == nil && (p.Disabled || !p.Trusts(domainOf(s.Email))) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return st.present(ctx, s.Email, s.Members)
+}
+
+// present returns the members that are active, and still have the address, in organizations that are not disabled.
+func (st Store) present(ctx context.Context, email string, all []membership) (members []Member, err error) {
 	var people, organizations []string
 	for _, m := range all {
-		people, organizations = append(people, tenancy.MemberPK(m.Org, m.User)), append(organizations, table.Org(m.Org))
+		people = append(people, tenancy.MemberPK(m.Org, m.User))
+		if pk := table.Org(m.Org); !slices.Contains(organizations, pk) {
+			organizations = append(organizations, pk)
+		}
 	}
 	found, err := tenancy.Members.Existing(ctx, st.Tenancy, people)
 	if err != nil {
@@ -196,7 +228,7 @@ func (st Store) present(ctx context.Context, all []membership) (members []Member
 	}
 	for _, m := range found {
 		i := slices.IndexFunc(known, func(o *tenancy.Organization) bool { return o.ID == m.OrgID })
-		if i >= 0 && !known[i].Disabled && m.Present() {
+		if i >= 0 && !known[i].Disabled && m.Present() && isSame(m.Email, email) {
 			members = append(members, Member{m, known[i]})
 		}
 	}

@@ -38,8 +38,12 @@ const (
 	discoveryLife = time.Hour
 )
 
-// callback is the path to which providers send browsers back.
-const callback = "/oauth/signin/callback"
+// callback begins the path to which providers send browsers back. Each provider has a path of its own, so that one cannot send what
+// another has given.
+const callback = "/oauth/signin/callback/"
+
+// Place returns the end of the path to which a provider sends browsers back.
+func Place(p *tenancy.Provider) string { return fmt.Sprintf("%d-%d", p.OrgID, p.ID) }
 
 // Keys are the patterns of the items of attempts and sessions.
 var Keys = []keys.Pattern{
@@ -59,7 +63,7 @@ type Store struct {
 	Known *Known
 }
 
-// Reason says why nobody was signed in. The person sees a text for it, and the log of the organization the reason.
+// Reason says why nobody was signed in. The person sees a text for it.
 type Reason string
 
 // The reasons.
@@ -92,14 +96,17 @@ func (r *Refusal) Error() string { return fmt.Sprintf("signin: %s: %v", r.Reason
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// domainOf returns the domain of an address in small letters; empty for a text that is no address.
+// domainOf returns the domain of an address in small letters; empty for a text that is no address. Addresses with characters beyond ASCII
+// are none here: some of these characters become letters of ASCII where case is folded.
 func domainOf(email string) string {
 	at := strings.LastIndexByte(email, '@')
-	if at <= 0 {
+	if at <= 0 || strings.ContainsFunc(email, isForeign) {
 		return ""
 	}
 	return strings.ToLower(email[at+1:])
 }
+
+func isForeign(r rune) bool { return r <= ' ' || r > '~' }
 
 // Providers returns the providers at which a person with an e-mail address may sign in: one of each issuer and client.
 func (st Store) Providers(ctx context.Context, email string) ([]*tenancy.Provider, error) {

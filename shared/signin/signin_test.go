@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -60,7 +62,10 @@ func newIDP(w *world) *idp {
 	mux.HandleFunc("/token", func(to http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		p.form = r.PostForm
-		if p.fails {
+		sum := sha256.Sum256([]byte(p.form.Get("code_verifier")))
+		client, hush, basic := r.BasicAuth()
+		known := basic && client == "lectern" && hush == "hush" || p.form.Get("client_id") == "lectern" && p.form.Get("client_secret") == "hush"
+		if p.fails || !known || base64.RawURLEncoding.EncodeToString(sum[:]) != p.challenge {
 			http.Error(to, `{"error": "invalid_grant"}`, http.StatusBadRequest)
 			return
 		}
@@ -173,18 +178,23 @@ func (w *world) begin() (cookie string, back url.Values) {
 	require.NoError(w.t, err)
 	asked := address.Query()
 	require.Equal(w.t, w.idp.URL+"/authorize", "http://"+address.Host+address.Path)
-	require.Equal(w.t, []string{"code", "lectern", "openid email profile", "https://us.lectern.example/oauth/signin/callback", "S256", "ada@example.com"},
+	require.Equal(w.t, []string{"code", "lectern", "openid email profile", "https://us.lectern.example/oauth/signin/callback/" + signin.Place(w.provider), "S256", "ada@example.com"},
 		[]string{asked.Get("response_type"), asked.Get("client_id"), asked.Get("scope"), asked.Get("redirect_uri"),
 			asked.Get("code_challenge_method"), asked.Get("login_hint")})
 	w.idp.nonce, w.idp.challenge = asked.Get("nonce"), asked.Get("code_challenge")
 	return begun.Cookie, url.Values{"state": {asked.Get("state")}, "code": {"c"}, "iss": {w.idp.URL}}
 }
 
+// finish finishes the sign-in of a browser without a session, at the path of the provider.
+func (w *world) finish(cookie string, sent url.Values) (*signin.Started, error) {
+	return w.Finish(w.t.Context(), signin.Back{Cookie: cookie, Place: signin.Place(w.provider), Sent: sent})
+}
+
 // signIn signs Ada in and returns the cookie of the session.
 func (w *world) signIn() string {
 	w.t.Helper()
 	cookie, back := w.begin()
-	started, err := w.Finish(w.t.Context(), cookie, back)
+	started, err := w.finish(cookie, back)
 	require.NoError(w.t, err)
 	require.Equal(w.t, "/oauth/authorize?client_id=1", started.ReturnTo)
 	return started.Cookie
@@ -226,7 +236,7 @@ func TestASession(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 1)
 	cookie := w.signIn()
-	require.Equal(t, []string{"authorization_code", "c", "https://us.lectern.example/oauth/signin/callback"},
+	require.Equal(t, []string{"authorization_code", "c", "https://us.lectern.example/oauth/signin/callback/" + signin.Place(w.provider)},
 		[]string{w.idp.form.Get("grant_type"), w.idp.form.Get("code"), w.idp.form.Get("redirect_uri")})
 	s := w.session(cookie)
 	require.Equal(t, []any{"ada@example.com", "Ada", 1}, []any{s.Email, s.Name, len(s.Members)})
@@ -251,12 +261,12 @@ func TestASession(t *testing.T) {
 func TestTimesOfASession(t *testing.T) {
 	w := newWorld(t)
 	used, idle := w.signIn(), w.signIn()
-	for range 12 {
+	for range 13 {
 		w.now = w.now.Add(54 * time.Minute)
 		require.NotNil(t, w.session(used))
 	}
 	require.Nil(t, w.session(idle))
-	w.now = w.now.Add(54*time.Minute + 12*time.Minute)
+	w.now = w.now.Add(18 * time.Minute)
 	require.Nil(t, w.session(used), "after twelve hours")
 	late := w.signIn()
 	w.now = w.now.Add(time.Hour)
@@ -297,6 +307,8 @@ func TestAttemptsThatFail(t *testing.T) {
 		"domain within":   {claim("email", "ada@example.com.evil.example"), signin.ForeignDomain},
 		"subdomain":       {claim("email", "ada@sub.example.com"), signin.ForeignDomain},
 		"two signs":       {claim("email", "ada@example.com@evil.example"), signin.ForeignDomain},
+		"folded letter":   {claim("email", "aDa@example.com\u017f"), signin.ForeignDomain},
+		"long s":          {claim("email", "a\u017fh@example.com"), signin.ForeignDomain},
 		"nobody":          {claim("email", "bob@example.com"), signin.NoMember},
 		"inactive member": {func(w *world, _ url.Values) { w.editMember(w.ada, func(m *tenancy.Member) { m.Active = false }) }, signin.NoMember},
 	} {
@@ -304,10 +316,10 @@ func TestAttemptsThatFail(t *testing.T) {
 			w := newWorld(t)
 			cookie, back := w.begin()
 			c.spoil(w, back)
-			_, err := w.Finish(t.Context(), cookie, back)
+			_, err := w.finish(cookie, back)
 			requireRefused(t, err, c.reason)
 			w.idp.edit = func(map[string]any) {}
-			_, err = w.Finish(t.Context(), cookie, back)
+			_, err = w.finish(cookie, back)
 			requireRefused(t, err, signin.UnknownAttempt, "an attempt is finished once")
 			require.Empty(t, w.actions(w.acme))
 		})
@@ -320,13 +332,72 @@ func TestABrowserFinishesItsOwnAttempt(t *testing.T) {
 	own, _ := w.begin()
 	_, back := w.begin()
 	for _, cookie := range []string{"", "x", own} {
-		_, err := w.Finish(t.Context(), cookie, back)
+		_, err := w.finish(cookie, back)
 		requireRefused(t, err, signin.UnknownAttempt)
 	}
 	for _, to := range []string{"https://evil.example", "//evil.example", "/\\evil.example", "\\/evil.example", "oauth", "", "javascript:alert(1)"} {
 		_, err := w.Begin(t.Context(), w.provider, "", to)
 		require.Error(t, err, to)
 	}
+}
+
+// TestProvidersHavePathsOfTheirOwn: what one provider has given is not finished at the path of another.
+func TestProvidersHavePathsOfTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	other := w.newProvider(w.other, "lectern", "example.com")
+	for _, place := range []string{"", signin.Place(other), "x"} {
+		cookie, back := w.begin()
+		back.Del("iss")
+		_, err := w.Finish(t.Context(), signin.Back{Cookie: cookie, Place: place, Sent: back})
+		requireRefused(t, err, signin.ProviderFailed, place)
+	}
+}
+
+// TestASessionLosesItsGround: it ends with the provider, the domain and the address that it began with, and with the next sign-in.
+func TestASessionLosesItsGround(t *testing.T) {
+	for name, take := range map[string]func(*world){
+		"disabled": func(w *world) { w.editProvider(w.provider, func(p *tenancy.Provider) { p.Disabled = true }) },
+		"domain": func(w *world) {
+			w.editProvider(w.provider, func(p *tenancy.Provider) { p.Domains = []string{"example.org"} })
+		},
+		"address": func(w *world) { w.editMember(w.ada, func(m *tenancy.Member) { m.Email = "eve@example.com" }) },
+	} {
+		w := newWorld(t)
+		cookie := w.signIn()
+		take(w)
+		require.Nil(t, w.session(cookie), name)
+	}
+	w := newWorld(t)
+	first := w.signIn()
+	cookie, back := w.begin()
+	_, err := w.Finish(t.Context(), signin.Back{Cookie: cookie, Session: first, Place: signin.Place(w.provider), Sent: back})
+	require.NoError(t, err)
+	require.Nil(t, w.session(first), "a sign-in ends the session before")
+
+	gone := w.signIn()
+	w.editMember(w.ada, func(m *tenancy.Member) { m.Active = false })
+	require.Nil(t, w.session(gone))
+	w.editMember(w.ada, func(m *tenancy.Member) { m.Active = true })
+	require.Nil(t, w.session(gone), "who comes back signs in again")
+}
+
+// TestAllDomainsOfAProviderChange in one transaction.
+func TestAllDomainsOfAProviderChange(t *testing.T) {
+	w := newWorld(t)
+	names := func(end string) (all []string) {
+		for i := range 40 {
+			all = append(all, fmt.Sprint("d", i, end))
+		}
+		return all
+	}
+	w.editProvider(w.provider, func(p *tenancy.Provider) { p.Domains = names(".example.com") })
+	w.editProvider(w.provider, func(p *tenancy.Provider) { p.Domains = names(".example.org") })
+	found, err := w.Providers(t.Context(), "x@d39.example.org")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	found, err = w.Providers(t.Context(), "x@d39.example.com")
+	require.NoError(t, err)
+	require.Empty(t, found)
 }
 
 // TestVerifiedInOtherWords: some providers write a text, and Entra has a claim of its own.

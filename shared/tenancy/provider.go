@@ -33,8 +33,8 @@ type Provider struct {
 	Version   int64     `json:"-"`
 }
 
-// maxDomains is how many domains a provider may have.
-const maxDomains = 50
+// maxDomains is how many domains a provider may have: a change of all of them is one transaction.
+const maxDomains = 40
 
 // domain matches a domain in small letters of ASCII: foreign letters are in punycode.
 var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)

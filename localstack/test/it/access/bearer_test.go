@@ -77,6 +77,7 @@ func TestAnApplicationIsACaller(t *testing.T) {
 	app.Call(t, http.StatusForbidden, http.MethodPost, s.EventPath("/insights/execute"), map[string]any{"query": "FIND Session"})
 	for _, headers := range [][]string{
 		{"Authorization", "bearer " + access}, {"Authorization", "Bearer  " + access},
+		{"Authorization", "Bearer " + access, stacktest.TokenHeader, access},
 	} {
 		s.As("").Call(t, http.StatusOK, http.MethodGet, "/v1/events", stacktest.WithHeaders(nil, headers...))
 	}
