@@ -79,36 +79,47 @@ func isSame(a, b string) bool {
 // maxMembers is the largest number of members that a person signs in as: their security events are in one transaction.
 const maxMembers = 50
 
-// members returns the active members with an address in all organizations that trust a provider for the address.
+// members returns the active members with an address in all organizations that trust a provider for the address, first those in the
+// provider's own.
 func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) (found []membership, err error) {
 	trusted, err := st.trusted(ctx, domainOf(email))
 	if err != nil {
 		return nil, err
 	}
-	for i, other := range append([]*tenancy.Provider{p}, trusted...) { // The own organization first.
+	for i, other := range append([]*tenancy.Provider{p}, trusted...) {
 		if i > 0 && (other.ID == p.ID || !other.IsSame(p)) {
 			continue
 		}
-		ids, err := tenancy.Members.IDs(ctx, st.Tenancy, other.OrgID)
-		if err != nil {
-			return nil, err
-		}
-		pks := make([]string, len(ids))
-		for i, id := range ids {
-			pks[i] = tenancy.MemberPK(other.OrgID, id)
-		}
-		all, err := tenancy.Members.Existing(ctx, st.Tenancy, pks)
+		all, err := st.membersOf(ctx, other.OrgID)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range all {
 			one := membership{m.OrgID, m.ID}
-			if m.Present() && isSame(m.Email, email) && !slices.Contains(found, one) && len(found) < maxMembers {
+			if m.Present() && isSame(m.Email, email) && !slices.Contains(found, one) {
 				found = append(found, one)
 			}
 		}
 	}
-	return found, nil
+	return found[:min(len(found), maxMembers)], nil
+}
+
+// membersOf returns all members of an organization.
+func (st Store) membersOf(ctx context.Context, org int64) ([]*tenancy.Member, error) {
+	ids, err := tenancy.Members.IDs(ctx, st.Tenancy, org)
+	if err != nil {
+		return nil, err
+	}
+	pks := make([]string, len(ids))
+	for i, id := range ids {
+		pks[i] = tenancy.MemberPK(org, id)
+	}
+	return tenancy.Members.Existing(ctx, st.Tenancy, pks)
+}
+
+// isSame reports whether two addresses are the same but for the case of letters.
+func isSame(a, b string) bool {
+	return domainOf(a) != "" && domainOf(b) != "" && strings.EqualFold(a, b)
 }
 
 // item returns the item of the session.

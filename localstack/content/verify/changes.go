@@ -128,7 +128,8 @@ func (o *Organization) checkConnection(record string, r tenancyRecord) {
 	delete(o.changes, record)
 	slices.Sort(versions)
 	n := len(versions)
-	if n == 0 || versions[0] != 1 || versions[n-1] > r.version || len(slices.Compact(slices.Clone(versions))) < n || r.ended && versions[n-1] != r.version {
+	repeated := len(slices.Compact(slices.Clone(versions))) < n
+	if n == 0 || repeated || versions[0] != 1 || versions[n-1] > r.version || r.ended && versions[n-1] != r.version {
 		o.problemf("%s has version %d and change records of the versions %v", record, r.version, versions)
 	}
 }
