@@ -117,11 +117,6 @@ func (st Store) membersOf(ctx context.Context, org int64) ([]*tenancy.Member, er
 	return tenancy.Members.Existing(ctx, st.Tenancy, pks)
 }
 
-// isSame reports whether two addresses are the same but for the case of letters.
-func isSame(a, b string) bool {
-	return domainOf(a) != "" && domainOf(b) != "" && strings.EqualFold(a, b)
-}
-
 // item returns the item of the session.
 func (s *session) item(key table.Key, version int64) (table.Item, error) {
 	item, err := record.Encode(key, version, s)
