@@ -19,7 +19,7 @@ import (
 	"lectern/shared/write"
 )
 
-// code is an authorization code, stored under its hash: what a member has approved.
+// code is an authorization code, stored under the hash of the text.
 type code struct {
 	ClientID    string       `json:"client_id"`
 	RedirectURI string       `json:"redirect_uri"`
@@ -44,8 +44,8 @@ func (c *code) item(key table.Key, version int64) (table.Item, error) {
 	return item, err
 }
 
-// Approve returns a code for what a member has approved. The code can be exchanged once, within a minute. The error is access_denied for
-// a member who may not connect applications.
+// Approve returns a code for a request that a member has approved. The code can be exchanged once, within a minute. The error is access_denied for
+// a member without AI Access.
 func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) (string, error) {
 	refused, err := st.connects(ctx, org, user)
 	if err != nil {
@@ -69,10 +69,10 @@ func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) 
 	return text, st.Tenancy.Table.Transact(ctx, table.Insert(item))
 }
 
-// Exchange is the request of an application for its first tokens.
+// Exchange is the request of an application for the first tokens.
 type Exchange struct{ Code, RedirectURI, ClientID, Verifier, Resource string }
 
-// Tokens returns the first tokens of a connection for a code. A code that was exchanged before ends the connection it gave. The error is
+// Tokens returns the first tokens of a connection for a code. A code that was exchanged before ends the connection. The error is
 // an *Error for a request that breaks a rule.
 func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 	item, err := st.Tenancy.Table.Get(ctx, codeKey(e.Code))
@@ -110,7 +110,7 @@ func (st Store) usedAgain(ctx context.Context, c *code) error {
 // isVerifier matches a code verifier (RFC 7636 section 4.1).
 var isVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// admits refuses an exchange that is not of the application which the code was given to.
+// admits refuses the exchange of an application that was not given the code.
 func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 	sum := sha256.Sum256([]byte(e.Verifier))
 	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
@@ -185,7 +185,7 @@ func (st Store) usedAtOnce(ctx context.Context, key table.Key) error {
 // use is the part of an operation that notes the use of a code.
 type use struct{ write table.Write }
 
-// Reads, More and Touches return nothing: the write has its condition.
+// Reads, More and Touches return nothing: the write has a condition.
 func (use) Reads() []table.Key           { return nil }
 func (use) More(write.Items) []table.Key { return nil }
 func (use) Touches(write.Items) []string { return nil }

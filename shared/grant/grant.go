@@ -1,6 +1,6 @@
-// Package grant lets members connect applications (spec.md section 5.2, docs/decisions/0056): the registered applications, what they may
-// ask for, the code that a consent gives, and the tokens that an application gets for the code and then for a refresh token. A connection
-// is a token of the kind tenancy.KindOAuth. Package auth accepts its access tokens.
+// Package grant lets members connect applications (spec.md section 5.2, docs/decisions/0056): the registered applications, the scopes that
+// applications may ask for, the code that a consent gives, and the tokens that an application gets for the code and then for a refresh
+// token. A connection is a token of the kind tenancy.KindOAuth. Package auth accepts the access tokens.
 //
 // Read grant.go, client.go, redirect.go, request.go, code.go, tokens.go, refresh.go.
 package grant
@@ -27,7 +27,7 @@ const (
 	refreshLife = 7 * 24 * time.Hour
 	// repeatTime is how long an application that lost the answer to a refresh gets the same answer again.
 	repeatTime = 10 * time.Second
-	// usedLife is how long a code is remembered, to notice its second use.
+	// usedLife is how long a code is remembered, to notice a second use.
 	usedLife = 24 * time.Hour
 )
 
@@ -116,7 +116,7 @@ func printable(text string) string {
 	return string(shown)
 }
 
-// connects returns access_denied for a member who may not connect applications; nil for one who may.
+// connects returns access_denied for a member without AI Access; nil for a member with AI Access.
 func (st Store) connects(ctx context.Context, org, user int64) (*Error, error) {
 	member, err := tenancy.Members.Get(ctx, st.Tenancy, tenancy.MemberPK(org, user))
 	if err != nil && !apierr.IsNotFound(err) {
@@ -129,7 +129,7 @@ func (st Store) connects(ctx context.Context, org, user int64) (*Error, error) {
 	return denied(organization, member), nil
 }
 
-// denied returns access_denied for a member who may not connect applications; nil for one who may.
+// denied returns access_denied for a member without AI Access; nil for a member with AI Access.
 func denied(o *tenancy.Organization, m *tenancy.Member) *Error {
 	if o == nil || o.Disabled || m == nil || !m.Present() {
 		return refuse(AccessDenied, "The member does not belong to the organization any more.")
@@ -160,7 +160,7 @@ func (e end) of(t *tenancy.Token) error {
 	return nil
 }
 
-// end ends a connection: from now on none of its tokens is accepted. It does nothing without the connection, and after its end.
+// end ends a connection: from now on no token of the connection is accepted. A connection that has ended, or does not exist, stays as it is.
 func (st Store) end(ctx context.Context, org, id int64, reason string) error {
 	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), reason}.of)
 	if errors.Is(err, errEnded) {

@@ -19,8 +19,8 @@ type Refresh struct{ Token, ClientID, Scope, Resource string }
 // errReuse is the error of a refresh token that was exchanged before.
 var errReuse = errors.New("grant: the refresh token was used before")
 
-// Refresh returns new tokens for a refresh token, which it replaces. Within repeatTime the replaced token gives the same new tokens again;
-// later it ends the connection, since somebody else may have it. The error is an *Error for a request that breaks a rule.
+// Refresh replaces a refresh token and returns new tokens. Within repeatTime the replaced token gives the same new tokens again;
+// later the connection ends, since a stranger may have the token. The error is an *Error for a request that breaks a rule.
 func (st Store) Refresh(ctx context.Context, r Refresh) (*Tokens, error) {
 	text, err := auth.Parse(auth.FormRefresh, r.Token)
 	if err != nil || text.Region != st.Tenancy.Region {
@@ -47,7 +47,7 @@ func (op rotation) tokenKey() table.Key {
 	return table.Key{PK: tenancy.TokenPK(op.text.Org, op.text.ID), SK: "-"}
 }
 
-// Reads returns the keys of the connection, its member and its organization.
+// Reads returns the keys of the connection, the member and the organization.
 func (op rotation) Reads() []table.Key {
 	return []table.Key{op.tokenKey(), {PK: tenancy.MemberPK(op.text.Org, op.text.User), SK: "-"}, {PK: table.Org(op.text.Org), SK: "-"}}
 }
@@ -88,7 +88,7 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 	return &write.Plan{Writes: []table.Write{table.Replace(item, t.Version)}, Answer: tokens}, nil
 }
 
-// connection returns the connection of the text, if it has not ended.
+// connection returns the connection of the text, unless the connection has ended.
 func (op rotation) connection(got write.Items) (*tenancy.Token, error) {
 	item, found := got[op.tokenKey()]
 	if !found {
@@ -119,7 +119,7 @@ func (op rotation) isRepetition(t *tenancy.Token) (bool, error) {
 	return false, refuse(InvalidGrant, "The refresh token is not valid.")
 }
 
-// admits refuses a request that is not of the connected application, and one of a member who may not connect applications any more.
+// admits refuses a request that is not of the connected application, and a request for a member without AI Access.
 func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	switch {
 	case t.Grant.ClientID != op.asked.ClientID:
@@ -146,7 +146,7 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	return nil
 }
 
-// repeat answers the last exchange again, if it asks for the same scopes.
+// repeat answers the last exchange again, if the request has the same scopes.
 func (op rotation) repeat(t *tenancy.Token, scopes []auth.Scope) (*write.Plan, error) {
 	s := newSecrets(t.Grant.Rotation.Salt, op.text.Secret[:], t.Grant.Mark)
 	of := func(a tenancy.Access) bool { return bytes.Equal(a.Hash, hashOf(s.access)) }
@@ -177,7 +177,7 @@ func (st Store) Revoke(ctx context.Context, token, clientID string) error {
 	return nil
 }
 
-// isOf reports whether a text is one that the connection has given.
+// isOf reports whether the connection has given a text.
 func isOf(t *tenancy.Token, text auth.Text) bool {
 	if text.Form == auth.FormAccess {
 		return t.With(text.Hash()).SecretHash != nil

@@ -13,12 +13,12 @@ type Request struct {
 	ClientID, RedirectURI, ResponseType, Scope, CodeChallenge, CodeChallengeMethod, State, Resource string
 }
 
-// Authorization is what an application asks a member for.
+// Authorization is a valid request of an application to a member.
 type Authorization struct {
 	Client      *Client
 	RedirectURI string
 	Scopes      []auth.Scope
-	// Challenge is the PKCE challenge (RFC 7636), State what the application gets back.
+	// Challenge is the PKCE challenge (RFC 7636), State the text that the application gets back.
 	Challenge, State string
 }
 

@@ -55,7 +55,7 @@ func random() []byte {
 	return bytes
 }
 
-// issue gives a connection new tokens in place of its refresh token, and returns them.
+// issue gives a connection new tokens in place of the refresh token, and returns the new tokens.
 func (st Store) issue(t *tenancy.Token, s secrets, scopes []auth.Scope) *Tokens {
 	now := st.Tenancy.Now()
 	access := tenancy.Access{Hash: hashOf(s.access), Scopes: scopes, ExpiresAt: wire.At(now.Add(accessLife))}

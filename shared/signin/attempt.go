@@ -168,7 +168,7 @@ func (st Store) take(ctx context.Context, cookie string) (*attempt, error) {
 // errTaken is the error of an attempt that another request has finished.
 var errTaken = errors.New("signin: the attempt is finished")
 
-// claims are what a provider says about a person.
+// claims are the claims of a provider about a person.
 type claims struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
@@ -187,7 +187,7 @@ func isTrue(claim any) bool {
 	return claim == true || claim == "true" || claim == "1" || claim == float64(1)
 }
 
-// person returns what the provider says about the person, for the code of the browser.
+// person returns the claims of the provider about the person, for the code of the browser.
 func (st Store) person(ctx context.Context, p *tenancy.Provider, a *attempt, code string) (who claims, err error) {
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, st.Client), maxTime)
 	defer cancel()

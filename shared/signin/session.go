@@ -241,7 +241,7 @@ func (st Store) present(ctx context.Context, email string, all []membership) (me
 	return members, nil
 }
 
-// End ends the session of a cookie. It does nothing without the session.
+// End ends the session of a cookie. An unknown cookie is ignored.
 func (st Store) End(ctx context.Context, cookie string) error {
 	item, err := st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
 	if errors.Is(err, table.ErrNotFound) {
@@ -264,5 +264,5 @@ func formToken(cookie string) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
 }
 
-// IsForm reports whether a text is the one of the session's forms.
+// IsForm reports whether a text is that of the session's forms.
 func (s *Session) IsForm(text string) bool { return hmac.Equal([]byte(text), []byte(s.FormToken)) }

@@ -1,4 +1,4 @@
-// Package signin signs members in with the identity providers of their organizations, by OpenID Connect, and keeps the sessions of their
+// Package signin signs members in with the identity providers of their organizations, by OpenID Connect, and keeps the sessions of
 // browsers (docs/decisions/0057). A person is known by the e-mail address that a provider has verified, and is a member of each
 // organization that trusts the provider for the address.
 //
@@ -27,10 +27,10 @@ import (
 )
 
 const (
-	// sessionLife is the time after which a session ends, and idleLife the time without a request after which it ends.
+	// sessionLife is the time after which a session ends, and idleLife the time without a request.
 	sessionLife = 12 * time.Hour
 	idleLife    = time.Hour
-	// seenEvery is how often a session notes that it was used.
+	// seenEvery is how often a session notes a use.
 	seenEvery = 5 * time.Minute
 	// attemptLife is the time that a person has for the sign-in at the provider.
 	attemptLife = 10 * time.Minute
@@ -78,14 +78,14 @@ const (
 	Unverified Reason = "email_not_verified"
 	// ForeignDomain is for an address for which the organization does not trust the provider.
 	ForeignDomain Reason = "foreign_domain"
-	// NoMember is for a person who is no active member.
+	// NoMember is for a person without an active member.
 	NoMember Reason = "no_member"
 )
 
 // Refusal is the error of a sign-in that failed.
 type Refusal struct {
 	Reason Reason
-	// Org is the organization of the provider; 0 if it is unknown.
+	// Org is the organization of the provider; 0 if unknown.
 	Org   int64
 	cause error
 }
