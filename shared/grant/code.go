@@ -44,8 +44,8 @@ func (c *code) item(key table.Key, version int64) (table.Item, error) {
 	return item, err
 }
 
-// Approve returns a code for a request that a member has approved. The code can be exchanged once, within a minute. The error is access_denied for
-// a member without AI Access.
+// Approve returns a code for a request that a member has approved. The code can be exchanged once, within a minute. The error is
+// access_denied for a member without AI Access.
 func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) (string, error) {
 	refused, err := st.connects(ctx, org, user)
 	if err != nil {

@@ -160,7 +160,8 @@ func (e end) of(t *tenancy.Token) error {
 	return nil
 }
 
-// end ends a connection: from now on no token of the connection is accepted. A connection that has ended, or does not exist, stays as it is.
+// end ends a connection: from now on no token of the connection is accepted. A connection that has ended, or does not exist, stays as
+// it is.
 func (st Store) end(ctx context.Context, org, id int64, reason string) error {
 	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), reason}.of)
 	if errors.Is(err, errEnded) {
