@@ -122,7 +122,7 @@ func credential(h http.Header) (auth.Form, string, error) {
 	switch {
 	case authorization == "", isBearer && bearer == token && !strings.HasPrefix(token, string(auth.FormAccess)):
 		return auth.FormToken, token, nil
-	case token != "" && bearer != token:
+	case token != "" && (!isBearer || bearer != token):
 		return "", "", auth.Refuse(auth.ReasonTwo)
 	case !isBearer:
 		return "", "", auth.Refuse(auth.ReasonMalformed)
