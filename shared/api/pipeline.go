@@ -101,7 +101,7 @@ func (x *exchange) authenticate() error {
 	}
 	// checkPath refuses an invalid id later.
 	event, _ := strconv.ParseInt(x.r.PathValue("eventId"), 10, 64)
-	form, token, err := credential(x.r.Header)
+	form, token, err := auth.Credential(x.r.Header)
 	if err != nil {
 		return err
 	}
@@ -111,23 +111,6 @@ func (x *exchange) authenticate() error {
 	}
 	x.caller, x.ctx = caller, auth.With(x.ctx, caller)
 	return nil
-}
-
-// credential returns the text by which a request says who sends it, and the form that the text must have: an API token, or the access
-// token of an application in the header Authorization. A request with two different texts is refused (gaps.md section 1).
-func credential(h http.Header) (auth.Form, string, error) {
-	token, authorization := h.Get("X-Access-Token"), h.Get("Authorization")
-	scheme, text, _ := strings.Cut(authorization, " ")
-	bearer, isBearer := strings.TrimSpace(text), strings.EqualFold(scheme, "Bearer")
-	switch {
-	case authorization == "", isBearer && bearer == token && !strings.HasPrefix(token, string(auth.FormAccess)):
-		return auth.FormToken, token, nil
-	case token != "" && (!isBearer || bearer != token):
-		return "", "", auth.Refuse(auth.ReasonTwo)
-	case !isBearer:
-		return "", "", auth.Refuse(auth.ReasonMalformed)
-	}
-	return auth.FormAccess, bearer, nil
 }
 
 func (x *exchange) permit() error {

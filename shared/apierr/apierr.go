@@ -136,14 +136,15 @@ func NotFound(thing string) *Error {
 
 // IsNotFound reports whether an error is a 404.
 func IsNotFound(err error) bool {
-	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusNotFound
+	return hasStatus(err, http.StatusNotFound)
 }
 
 // IsInvalid reports whether an error is a 400.
-func IsInvalid(err error) bool {
+func IsInvalid(err error) bool { return hasStatus(err, http.StatusBadRequest) }
+
+func hasStatus(err error, status int) bool {
 	e := (*Error)(nil)
-	return errors.As(err, &e) && e.Status == http.StatusBadRequest
+	return errors.As(err, &e) && e.Status == status
 }
 
 // Conflict returns the 409 for a write that the state of a record forbids.

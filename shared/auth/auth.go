@@ -73,8 +73,8 @@ func (c *Caller) May(scopes Scopes) error {
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")
 }
 
-// Connects reports whether the member may connect applications: the organization has the AI features, and the member has AI Access.
-func (c *Caller) Connects() bool { return c.Org.AIEnabled && c.Member.AIAccess }
+// Connects reports whether the member may connect applications (tenancy.Member.MayConnect).
+func (c *Caller) Connects() bool { return c.Member.MayConnect(&c.Org) }
 
 func (c *Caller) hasScope(s Scope) bool { return slices.Contains(c.Token.Scopes, s) }
 

@@ -3,6 +3,8 @@ package auth
 import (
 	"context"
 	"crypto/subtle"
+	"net/http"
+	"strings"
 	"time"
 
 	"lectern/shared/programme"
@@ -57,6 +59,23 @@ type found struct {
 	member        *tenancy.Member
 	org           *tenancy.Organization
 	event         *programme.Event
+}
+
+// Credential returns the text by which a request says who sends it, and the form that the text must have: an API token, or the access
+// token of an application in the header Authorization. A request with two different texts is refused (gaps.md section 1).
+func Credential(h http.Header) (Form, string, error) {
+	token, authorization := h.Get("X-Access-Token"), h.Get("Authorization")
+	scheme, text, _ := strings.Cut(authorization, " ")
+	bearer, isBearer := strings.TrimSpace(text), strings.EqualFold(scheme, "Bearer")
+	switch {
+	case authorization == "", isBearer && bearer == token && !strings.HasPrefix(token, string(FormAccess)):
+		return FormToken, token, nil
+	case token != "" && (!isBearer || bearer != token):
+		return "", "", Refuse(ReasonTwo)
+	case !isBearer:
+		return "", "", Refuse(ReasonMalformed)
+	}
+	return FormAccess, bearer, nil
 }
 
 // find reads the records of a token's text. For a text with a wrong secret, it reads only the
@@ -129,11 +148,10 @@ func decoded(got map[table.Key]table.Item, text Text, event int64) (f found, err
 	return f, err
 }
 
-// take decodes the record of a partition into to. It does nothing without such an item, or
-// after an earlier error.
+// take decodes the record of a partition into to. It does nothing after an earlier error.
 func take[T any](got map[table.Key]table.Item, pk string, family tenancy.Family[T], to **T, err *error) {
-	if item, ok := got[table.Key{PK: pk, SK: "-"}]; ok && *err == nil {
-		*to, *err = family.Decode(item)
+	if *err == nil {
+		*to, *err = family.In(got, pk)
 	}
 }
 

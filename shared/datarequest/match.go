@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"lectern/shared/auth"
 	"lectern/shared/contact"
@@ -24,7 +23,7 @@ const mostEvents = 1000
 // match returns the contact and the members with an address, in any case.
 func (m matcher) match(ctx context.Context, caller *auth.Caller, address string) (f Found, err error) {
 	f = Found{Users: []int64{}, OrgUsers: []string{}, EventUsers: []int64{}, ContactRecord: []string{}}
-	members, err := m.withAddress(ctx, caller.Org.ID, address)
+	members, err := m.members.MembersWith(ctx, caller.Org.ID, address)
 	if err != nil {
 		return f, err
 	}
@@ -39,28 +38,6 @@ func (m matcher) match(ctx context.Context, caller *auth.Caller, address string)
 	events, err := m.Events(ctx, caller.Org.ID, found.ID)
 	f.EventUsers = events[:min(len(events), mostEvents)]
 	return f, err
-}
-
-// withAddress returns the members with an address, those who left too.
-func (m matcher) withAddress(ctx context.Context, org int64, address string) (some []*tenancy.Member, err error) {
-	ids, err := tenancy.Members.IDs(ctx, m.members, org)
-	if err != nil {
-		return nil, err
-	}
-	pks := make([]string, len(ids))
-	for i, id := range ids {
-		pks[i] = tenancy.MemberPK(org, id)
-	}
-	all, err := tenancy.Members.Existing(ctx, m.members, pks)
-	if err != nil {
-		return nil, err
-	}
-	for _, member := range all {
-		if strings.EqualFold(strings.TrimSpace(member.Email), strings.TrimSpace(address)) {
-			some = append(some, member)
-		}
-	}
-	return some, nil
 }
 
 // Events returns the ids of the events of a contact, lowest first, also where the contact is deleted.

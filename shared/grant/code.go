@@ -2,17 +2,15 @@ package grant
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
-	"fmt"
 	"regexp"
+
+	"golang.org/x/oauth2"
 
 	"lectern/shared/auth"
 	"lectern/shared/record"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -33,8 +31,7 @@ type code struct {
 }
 
 func codeKey(text string) table.Key {
-	sum := sha256.Sum256([]byte(text))
-	return table.Key{PK: "R#code#" + hex.EncodeToString(sum[:]), SK: "-"}
+	return table.Key{PK: "R#code#" + secret.HashText(text), SK: "-"}
 }
 
 // item returns the item of the code.
@@ -55,9 +52,7 @@ func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) 
 		refused.Redirects = true
 		return "", refused
 	}
-	var random [32]byte
-	_, _ = rand.Read(random[:]) // An error ends the program.
-	text := base64.RawURLEncoding.EncodeToString(random[:])
+	text := secret.NewText()
 	c := &code{
 		ClientID: a.Client.ID, RedirectURI: a.RedirectURI, Challenge: a.Challenge, Scopes: a.Scopes,
 		OrgID: org, UserID: user, ExpiresAt: wire.At(st.Tenancy.Now().Add(codeLife)),
@@ -96,7 +91,11 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.connect(ctx, item, c, client)
+	tokens, err := st.connect(ctx, item, c, client)
+	if errors.Is(err, errUsed) {
+		return st.Tokens(ctx, e) // Another request was faster: this one is the second use.
+	}
+	return tokens, err
 }
 
 // usedAgain ends the connection of a code that is used a second time.
@@ -112,8 +111,7 @@ var isVerifier = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
 // admits refuses the exchange of an application that was not given the code.
 func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
-	sum := sha256.Sum256([]byte(e.Verifier))
-	challenge := base64.RawURLEncoding.EncodeToString(sum[:])
+	challenge := oauth2.S256ChallengeFromVerifier(e.Verifier)
 	verified := isVerifier.MatchString(e.Verifier) && subtle.ConstantTimeCompare([]byte(challenge), []byte(c.Challenge)) == 1
 	switch {
 	case !st.Tenancy.Now().Before(c.ExpiresAt.Time):
@@ -134,61 +132,39 @@ func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 	return err
 }
 
-// connect stores a new connection, and notes it in the code, in one transaction.
-func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Client) (*Tokens, error) {
-	for range maxClaims {
-		id, err := st.Tenancy.NextID(ctx)
-		if err != nil {
-			return nil, err
-		}
-		t := &tenancy.Token{
-			ID: id, OrgID: c.OrgID, UserID: c.UserID, Name: client.Name, Kind: tenancy.KindOAuth, Scopes: c.Scopes, EventIDs: []int64{},
-			ObfuscatePII: true, Grant: &tenancy.Grant{ClientID: client.ID, Mark: random()},
-		}
-		tokens := st.issue(t, newSecrets(random(), nil, t.Grant.Mark), c.Scopes)
-		c.Connection = id
-		used, err := c.item(was.Key, was.Version+1)
-		if err != nil {
-			return nil, err
-		}
-		op := write.Together(tenancy.Tokens.Creation(st.Tenancy, t), use{table.Replace(used, was.Version).Or(errUsed)})
-		_, err = write.Run[*tenancy.Token](ctx, st.Tenancy.Table, op)
-		switch {
-		case errors.Is(err, errUsed):
-			return nil, st.usedAtOnce(ctx, was.Key)
-		case !errors.Is(err, tenancy.ErrTaken):
-			return tokens, err
-		}
-	}
-	return nil, fmt.Errorf("grant: %d ids in a row are taken", maxClaims)
-}
-
-// maxClaims is how many ids in a row connect tries (tenancy.Family.Create).
-const maxClaims = 100
-
 // errUsed is the error of a code that another request has used at the same time.
 var errUsed = errors.New("grant: the code is used")
 
-// usedAtOnce ends the connection that another request got for the code at the same time.
-func (st Store) usedAtOnce(ctx context.Context, key table.Key) error {
-	item, err := st.Tenancy.Table.Get(ctx, key)
-	if err != nil {
-		return err
+// connect stores a new connection, and notes it in the code, in one transaction.
+func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Client) (*Tokens, error) {
+	t := &tenancy.Token{
+		OrgID: c.OrgID, UserID: c.UserID, Name: client.Name, Kind: tenancy.KindOAuth, Scopes: c.Scopes, EventIDs: []int64{},
+		ObfuscatePII: true, Grant: &tenancy.Grant{ClientID: client.ID, Mark: random()},
 	}
-	c, err := record.Decode[code](item)
-	if err != nil {
-		return err
+	s := newSecrets(random(), nil, t.Grant.Mark)
+	access := st.issue(t, s, c.Scopes)
+	if err := tenancy.Tokens.Create(ctx, st.Tenancy, t, use{c, was, t}); err != nil {
+		return nil, err
 	}
-	return st.usedAgain(ctx, c)
+	return st.shown(t, s, access), nil
 }
 
-// use is the part of an operation that notes the use of a code.
-type use struct{ write table.Write }
+// use is the operation that notes in a code the connection that it was exchanged for.
+type use struct {
+	code       *code
+	was        table.Item
+	connection *tenancy.Token
+}
 
 // Reads, More and Touches return nothing: the write has a condition.
 func (use) Reads() []table.Key           { return nil }
 func (use) More(write.Items) []table.Key { return nil }
 func (use) Touches(write.Items) []string { return nil }
+
+// Plan returns the write of the code, with the id of the connection.
 func (u use) Plan(context.Context, write.Items) (*write.Plan, error) {
-	return &write.Plan{Writes: []table.Write{u.write}}, nil
+	used := *u.code
+	used.Connection = u.connection.ID
+	item, err := used.item(u.was.Key, u.was.Version+1)
+	return &write.Plan{Writes: []table.Write{table.Replace(item, u.was.Version).Or(errUsed)}}, err
 }

@@ -18,6 +18,7 @@ import (
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // How long codes and tokens are valid. No use makes one valid for longer.
@@ -118,26 +119,34 @@ func printable(text string) string {
 
 // connects returns access_denied for a member without AI Access; nil for a member with AI Access.
 func (st Store) connects(ctx context.Context, org, user int64) (*Error, error) {
-	member, err := tenancy.Members.Get(ctx, st.Tenancy, tenancy.MemberPK(org, user))
-	if err != nil && !apierr.IsNotFound(err) {
+	got, err := st.Tenancy.Table.GetMany(ctx, personKeys(org, user))
+	if err != nil {
 		return nil, err
 	}
-	organization, failed := tenancy.Organizations.Get(ctx, st.Tenancy, table.Org(org))
-	if failed != nil && !apierr.IsNotFound(failed) {
-		return nil, failed
-	}
-	return denied(organization, member), nil
+	return denied(got, org, user)
 }
 
-// denied returns access_denied for a member without AI Access; nil for a member with AI Access.
-func denied(o *tenancy.Organization, m *tenancy.Member) *Error {
-	if o == nil || o.Disabled || m == nil || !m.Present() {
-		return refuse(AccessDenied, "The member does not belong to the organization any more.")
+// personKeys returns the keys of a member and the organization, for denied.
+func personKeys(org, user int64) []table.Key {
+	return []table.Key{{PK: tenancy.MemberPK(org, user), SK: "-"}, {PK: table.Org(org), SK: "-"}}
+}
+
+// denied returns access_denied for a member without AI Access, from the items of personKeys; nil for a member with AI Access.
+func denied(got write.Items, org, user int64) (*Error, error) {
+	m, err := tenancy.Members.In(got, tenancy.MemberPK(org, user))
+	if err != nil {
+		return nil, err
 	}
-	if c := (&auth.Caller{Org: *o, Member: *m}); !c.Connects() {
-		return refuse(AccessDenied, "The member or the organization may not connect applications.")
+	o, err := tenancy.Organizations.In(got, table.Org(org))
+	switch {
+	case err != nil:
+		return nil, err
+	case o == nil || o.Disabled || m == nil || !m.Present():
+		return refuse(AccessDenied, "The member does not belong to the organization any more."), nil
+	case !m.MayConnect(o):
+		return refuse(AccessDenied, "The member or the organization may not connect applications."), nil
 	}
-	return nil
+	return nil, nil
 }
 
 func (st Store) now() wire.Time { return wire.At(st.Tenancy.Now()) }

@@ -1,8 +1,6 @@
 package grant_test
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/apierr"
@@ -66,10 +65,9 @@ func (w *world) register(addresses ...string) *grant.Client {
 
 // request returns a valid authorization request.
 func (w *world) request() grant.Request {
-	sum := sha256.Sum256([]byte(verifier))
 	return grant.Request{
 		ClientID: w.client.ID, RedirectURI: callback, ResponseType: "code", CodeChallengeMethod: "S256", State: "x",
-		CodeChallenge: base64.RawURLEncoding.EncodeToString(sum[:]),
+		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier),
 	}
 }
 
@@ -330,9 +328,8 @@ func TestCodes(t *testing.T) {
 func TestVerifiers(t *testing.T) {
 	w := newWorld(t)
 	for verifier, good := range map[string]bool{"": false, strings.Repeat("v", 42): false, strings.Repeat("v", 43): true, strings.Repeat("~", 128): true} {
-		sum := sha256.Sum256([]byte(verifier))
 		r := w.request()
-		r.CodeChallenge = base64.RawURLEncoding.EncodeToString(sum[:])
+		r.CodeChallenge = oauth2.S256ChallengeFromVerifier(verifier)
 		e := w.exchange(w.code(r))
 		e.Verifier = verifier
 		_, err := w.Tokens(t.Context(), e)

@@ -49,7 +49,7 @@ func (op rotation) tokenKey() table.Key {
 
 // Reads returns the keys of the connection, the member and the organization.
 func (op rotation) Reads() []table.Key {
-	return []table.Key{op.tokenKey(), {PK: tenancy.MemberPK(op.text.Org, op.text.User), SK: "-"}, {PK: table.Org(op.text.Org), SK: "-"}}
+	return append(personKeys(op.text.Org, op.text.User), op.tokenKey())
 }
 
 // More returns nil.
@@ -80,25 +80,22 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 	}
 	salt := random()
 	t.Grant.Rotation = &tenancy.Rotation{OldHash: op.text.Hash(), Salt: salt, At: op.now()}
-	tokens := op.issue(t, newSecrets(salt, op.text.Secret[:], t.Grant.Mark), scopes)
+	s := newSecrets(salt, op.text.Secret[:], t.Grant.Mark)
+	access := op.issue(t, s, scopes)
 	item, err := record.Encode(op.tokenKey(), t.Version+1, t)
 	if err != nil {
 		return nil, err
 	}
-	return &write.Plan{Writes: []table.Write{table.Replace(item, t.Version)}, Answer: tokens}, nil
+	return &write.Plan{Writes: []table.Write{table.Replace(item, t.Version)}, Answer: op.shown(t, s, access)}, nil
 }
 
 // connection returns the connection of the text, unless the connection has ended.
 func (op rotation) connection(got write.Items) (*tenancy.Token, error) {
-	item, found := got[op.tokenKey()]
-	if !found {
-		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
-	}
-	t, err := tenancy.Tokens.Decode(item)
+	t, err := tenancy.Tokens.In(got, op.tokenKey().PK)
 	if err != nil {
 		return nil, err
 	}
-	if t.Grant == nil || t.UserID != op.text.User || t.RevokedAt != nil || t.Expired(op.Tenancy.Now()) {
+	if t == nil || t.Grant == nil || t.UserID != op.text.User || t.RevokedAt != nil || t.Expired(op.Tenancy.Now()) {
 		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
 	}
 	return t, nil
@@ -127,23 +124,11 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	case !op.isResource(op.asked.Resource):
 		return foreign()
 	}
-	member, organization := (*tenancy.Member)(nil), (*tenancy.Organization)(nil)
-	keys := op.Reads()
-	var err error
-	if item, ok := got[keys[1]]; ok {
-		if member, err = tenancy.Members.Decode(item); err != nil {
-			return err
-		}
-	}
-	if item, ok := got[keys[2]]; ok {
-		if organization, err = tenancy.Organizations.Decode(item); err != nil {
-			return err
-		}
-	}
-	if refused := denied(organization, member); refused != nil {
+	refused, err := denied(got, op.text.Org, op.text.User)
+	if refused != nil {
 		return refuse(InvalidGrant, refused.Description)
 	}
-	return nil
+	return err
 }
 
 // repeat answers the last exchange again, if the request has the same scopes.

@@ -2,7 +2,6 @@ package grant
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"time"
 
@@ -50,19 +49,18 @@ func derived(key []byte, use string, text []byte) []byte {
 }
 
 func random() []byte {
-	bytes := make([]byte, size)
-	_, _ = rand.Read(bytes) // An error ends the program.
-	return bytes
+	bytes := auth.NewSecret()
+	return bytes[:]
 }
 
-// issue gives a connection new tokens in place of the refresh token, and returns the new tokens.
-func (st Store) issue(t *tenancy.Token, s secrets, scopes []auth.Scope) *Tokens {
+// issue gives a connection new tokens in place of the refresh token, and returns the new access token.
+func (st Store) issue(t *tenancy.Token, s secrets, scopes []auth.Scope) tenancy.Access {
 	now := st.Tenancy.Now()
 	access := tenancy.Access{Hash: hashOf(s.access), Scopes: scopes, ExpiresAt: wire.At(now.Add(accessLife))}
 	t.Grant.AddAccess(access)
 	until := wire.At(now.Add(refreshLife))
 	t.Grant.RefreshHash, t.ExpiresAt = hashOf(s.refresh), &until
-	return st.shown(t, s, access)
+	return access
 }
 
 // shown returns the tokens of a connection with their texts.

@@ -199,17 +199,16 @@ func (v *visit) peopleOf(r *session.Row, roles []bool) (ids []string) {
 
 // speakerRoles reports for each role, by number, whether it is the built-in role of speakers, or a deleted role that stands for it.
 func (v *visit) speakerRoles() []bool {
-	rows := v.view.All()
-	if len(rows) == 0 {
-		return []bool{}
+	if rows := v.view.All(); v.speaks == nil && len(rows) > 0 {
+		for _, id := range rows[0].Index.Roles.IDs() {
+			role, known := v.at.set.Roles.Standing(id)
+			v.speaks = append(v.speaks, known && role.IsSpeaker())
+		}
 	}
-	ids := rows[0].Index.Roles.IDs()
-	roles := make([]bool, len(ids))
-	for i, id := range ids {
-		role, known := v.at.set.Roles.Standing(id)
-		roles[i] = known && role.IsSpeaker()
+	if v.speaks == nil {
+		return []bool{} // Not nil, which stands for all roles.
 	}
-	return roles
+	return v.speaks
 }
 
 // sessionShape returns the fields of a session: those of the row, and with a body all but the long texts, which only a whole body has.

@@ -59,8 +59,9 @@ type visit struct {
 	view   *catalogue.View[session.Row]
 	people map[string]party.Party
 	order  []party.Party
-	// speakers has the contacts who speak, once they are known.
+	// speakers has the contacts who speak, and speaks the roles of speakers by number, once they are known.
 	speakers idSet
+	speaks   []bool
 	// associations has the rows of all contacts of the event, if a table needs them.
 	associations *catalogue.View[party.AssociationRow]
 }

@@ -33,10 +33,10 @@ const (
 
 // Types of actors.
 const (
-	byToken  = "api_token"
-	byOAuth  = "oauth"
-	byUser   = "user"
-	bySystem = "system"
+	byToken  = change.ActorToken
+	byOAuth  = change.ActorOAuth
+	byUser   = change.ActorUser
+	bySystem = change.ActorSystem
 )
 
 // What an event has whose item cannot be decoded.
@@ -113,12 +113,8 @@ func known[T comparable](value T) *T {
 // by returns the actor and the token of a change.
 func by(a change.Actor) (Actor, Token) {
 	switch a.Type {
-	case change.ActorToken:
-		return Actor{Type: byToken, ID: known(a.ID)}, Token{ID: known(a.Token)}
-	case change.ActorOAuth:
-		return Actor{Type: byOAuth, ID: known(a.ID)}, Token{ID: known(a.Token)}
-	case change.ActorUser:
-		return Actor{Type: byUser, ID: known(a.ID)}, Token{}
+	case byToken, byOAuth, byUser:
+		return Actor{Type: a.Type, ID: known(a.ID)}, Token{ID: known(a.Token)}
 	}
 	return Actor{Type: bySystem}, Token{}
 }

@@ -14,6 +14,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/record"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
@@ -48,8 +49,8 @@ func (st Store) Begin(ctx context.Context, p *tenancy.Provider, email, returnTo 
 	if err != nil {
 		return nil, &Refusal{ProviderFailed, p.OrgID, err}
 	}
-	cookie, a := newCookie(), attempt{
-		Org: p.OrgID, Provider: p.ID, State: newCookie(), Nonce: newCookie(), Verifier: oauth2.GenerateVerifier(), ReturnTo: returnTo,
+	cookie, a := secret.NewText(), attempt{
+		Org: p.OrgID, Provider: p.ID, State: secret.NewText(), Nonce: secret.NewText(), Verifier: oauth2.GenerateVerifier(), ReturnTo: returnTo,
 		EndsAt: wire.At(st.Tenancy.Now().Add(attemptLife)),
 	}
 	item, err := record.Encode(keyOf(attempts, cookie), 1, a)

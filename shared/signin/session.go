@@ -7,16 +7,18 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"lectern/shared/apierr"
 	"lectern/shared/change"
 	"lectern/shared/record"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // session is the stored part of a session: who the person was at the sign-in.
@@ -54,16 +56,17 @@ func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, retu
 	if err != nil {
 		return nil, err
 	}
-	present, err := st.present(ctx, who.Email, members)
+	now := wire.At(st.Tenancy.Now())
+	s := &session{who.Email, who.Name, p.OrgID, p.ID, members, now, now}
+	standing, err := st.standing(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if len(present) == 0 {
+	if len(standing) == 0 {
 		return nil, &Refusal{NoMember, p.OrgID, errors.New("no active member has the address")}
 	}
-	now := wire.At(st.Tenancy.Now())
-	cookie := newCookie()
-	item, err := (&session{who.Email, who.Name, p.OrgID, p.ID, members, now, now}).item(keyOf(browsers, cookie), 1)
+	cookie := secret.NewText()
+	item, err := s.item(keyOf(browsers, cookie), 1)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +93,7 @@ func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) 
 		if i > 0 && (other.ID == p.ID || !other.IsSame(p)) {
 			continue
 		}
-		all, err := st.membersOf(ctx, other.OrgID)
+		all, err := st.Tenancy.MembersWith(ctx, other.OrgID, email)
 		if err != nil {
 			return nil, err
 		}
@@ -102,19 +105,6 @@ func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) 
 		}
 	}
 	return found[:min(len(found), maxMembers)], nil
-}
-
-// membersOf returns all members of an organization.
-func (st Store) membersOf(ctx context.Context, org int64) ([]*tenancy.Member, error) {
-	ids, err := tenancy.Members.IDs(ctx, st.Tenancy, org)
-	if err != nil {
-		return nil, err
-	}
-	pks := make([]string, len(ids))
-	for i, id := range ids {
-		pks[i] = tenancy.MemberPK(org, id)
-	}
-	return tenancy.Members.Existing(ctx, st.Tenancy, pks)
 }
 
 // item returns the item of the session.
@@ -130,7 +120,7 @@ func (st Store) events(ctx context.Context, members []membership, action string)
 		by := change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: m.User}, change.SourceAPI)
 		noted := change.New(by, change.Record{
 			At: wire.At(st.Tenancy.Now()), Org: m.Org, Type: tenancy.Members.Name, RecordID: strconv.FormatInt(m.User, 10),
-			Version: int64(binary.BigEndian.Uint64([]byte(newCookie())) >> 1), // Two sign-ins at one moment have different ids.
+			Version: int64(binary.BigEndian.Uint64([]byte(secret.NewText())) >> 1), // Two sign-ins at one moment have different ids.
 		})
 		writes = append(writes, tenancy.SecurityWrites(noted, []string{action})...)
 	}
@@ -152,20 +142,13 @@ type Member struct {
 }
 
 // Connects reports whether the member may connect applications.
-func (m Member) Connects() bool { return m.Organization.AIEnabled && m.AIAccess }
+func (m Member) Connects() bool { return m.MayConnect(m.Organization) }
 
 // Session returns the session of a cookie; nil for an unknown cookie, and for a session that has ended: by time, or since the person is
 // no member any more.
 func (st Store) Session(ctx context.Context, cookie string) (*Session, error) {
-	item, err := st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	stored, err := record.Decode[session](item)
-	if err != nil {
+	item, stored, err := st.stored(ctx, cookie)
+	if err != nil || stored == nil {
 		return nil, err
 	}
 	now := st.Tenancy.Now()
@@ -183,6 +166,18 @@ func (st Store) Session(ctx context.Context, cookie string) (*Session, error) {
 		return nil, err
 	}
 	return &Session{stored.Email, stored.Name, members, formToken(cookie)}, nil
+}
+
+// stored returns the session of a cookie with the item; nil for an unknown cookie.
+func (st Store) stored(ctx context.Context, cookie string) (item table.Item, s *session, err error) {
+	item, err = st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
+	if errors.Is(err, table.ErrNotFound) {
+		return item, nil, nil
+	}
+	if err == nil {
+		s, err = record.Decode[session](item)
+	}
+	return item, s, err
 }
 
 // seen notes that a session was used, unless it has been noted lately, or another request notes it.
@@ -203,55 +198,50 @@ func (st Store) seen(ctx context.Context, item table.Item, stored *session) erro
 	return err
 }
 
-// standing returns the members of a session, as long as the organization trusts the provider for the address.
-func (st Store) standing(ctx context.Context, s *session) ([]Member, error) {
-	p, err := tenancy.Providers.Get(ctx, st.Tenancy, tenancy.ProviderPK(s.Org, s.Provider))
-	if apierr.IsNotFound(err) || err == nil && (p.Disabled || !p.Trusts(domainOf(s.Email))) {
-		return nil, nil
+// standing returns the members of a session that are active, and still have the address, in organizations that are not disabled: none if
+// the organization does not trust the provider for the address any more.
+func (st Store) standing(ctx context.Context, s *session) (members []Member, err error) {
+	keys := map[table.Key]bool{{PK: tenancy.ProviderPK(s.Org, s.Provider), SK: "-"}: true}
+	for _, m := range s.Members {
+		keys[table.Key{PK: tenancy.MemberPK(m.Org, m.User), SK: "-"}], keys[table.Key{PK: table.Org(m.Org), SK: "-"}] = true, true
 	}
+	got, err := st.Tenancy.Table.GetMany(ctx, slices.Collect(maps.Keys(keys)))
 	if err != nil {
 		return nil, err
 	}
-	return st.present(ctx, s.Email, s.Members)
-}
-
-// present returns the members that are active, and still have the address, in organizations that are not disabled.
-func (st Store) present(ctx context.Context, email string, all []membership) (members []Member, err error) {
-	var people, organizations []string
-	for _, m := range all {
-		people = append(people, tenancy.MemberPK(m.Org, m.User))
-		if pk := table.Org(m.Org); !slices.Contains(organizations, pk) {
-			organizations = append(organizations, pk)
+	p, err := tenancy.Providers.In(got, tenancy.ProviderPK(s.Org, s.Provider))
+	if err != nil || p == nil || p.Disabled || !p.Trusts(domainOf(s.Email)) {
+		return nil, err
+	}
+	for _, one := range s.Members {
+		m, err := one.standing(got, s.Email)
+		if err != nil {
+			return nil, err
 		}
-	}
-	found, err := tenancy.Members.Existing(ctx, st.Tenancy, people)
-	if err != nil {
-		return nil, err
-	}
-	known, err := tenancy.Organizations.Existing(ctx, st.Tenancy, organizations)
-	if err != nil {
-		return nil, err
-	}
-	for _, m := range found {
-		i := slices.IndexFunc(known, func(o *tenancy.Organization) bool { return o.ID == m.OrgID })
-		if i >= 0 && !known[i].Disabled && m.Present() && isSame(m.Email, email) {
-			members = append(members, Member{m, known[i]})
+		if m != nil {
+			members = append(members, *m)
 		}
 	}
 	return members, nil
 }
 
+// standing returns the member with the organization, from items that were read; nil unless both stand, and the member has the address.
+func (one membership) standing(got write.Items, email string) (*Member, error) {
+	m, err := tenancy.Members.In(got, tenancy.MemberPK(one.Org, one.User))
+	if err != nil || m == nil || !m.Present() || !isSame(m.Email, email) {
+		return nil, err
+	}
+	o, err := tenancy.Organizations.In(got, table.Org(one.Org))
+	if err != nil || o == nil || o.Disabled {
+		return nil, err
+	}
+	return &Member{m, o}, nil
+}
+
 // End ends the session of a cookie. An unknown cookie is ignored.
 func (st Store) End(ctx context.Context, cookie string) error {
-	item, err := st.Tenancy.Table.Get(ctx, keyOf(browsers, cookie))
-	if errors.Is(err, table.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	stored, err := record.Decode[session](item)
-	if err != nil {
+	item, stored, err := st.stored(ctx, cookie)
+	if err != nil || stored == nil {
 		return err
 	}
 	return st.Tenancy.Table.Transact(ctx, append(st.events(ctx, stored.Members, SignedOut), table.Delete(item.Key))...)

@@ -7,20 +7,16 @@ package signin
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"lectern/shared/keys"
+	"lectern/shared/lru"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -143,11 +139,13 @@ func (st Store) trusted(ctx context.Context, domain string) ([]*tenancy.Provider
 	return slices.DeleteFunc(all, func(p *tenancy.Provider) bool { return p.Disabled || !p.Trusts(domain) }), err
 }
 
-// Known keeps the descriptions of providers for an hour each. The zero Known is empty. It is safe for concurrent use.
-type Known struct {
-	mu  sync.Mutex
-	all map[string]described
-}
+// Known keeps the descriptions of providers for an hour each. It is safe for concurrent use.
+type Known struct{ all *lru.Cache[string, described] }
+
+// NewKnown returns an empty Known, for at most maxKnown providers.
+func NewKnown() *Known { return &Known{lru.New[string, described](maxKnown)} }
+
+const maxKnown = 1000
 
 type described struct {
 	*oidc.Provider
@@ -156,34 +154,17 @@ type described struct {
 
 // of returns the description of an issuer: its addresses and keys.
 func (k *Known) of(ctx context.Context, issuer string, now time.Time) (*oidc.Provider, error) {
-	k.mu.Lock()
-	found, ok := k.all[issuer]
-	k.mu.Unlock()
-	if ok && now.Sub(found.at) < discoveryLife {
+	if found, ok := k.all.Get(issuer); ok && now.Sub(found.at) < discoveryLife {
 		return found.Provider, nil
 	}
 	p, err := oidc.NewProvider(ctx, issuer)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		k.all.Put(issuer, described{p, now}, 1)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.all == nil {
-		k.all = map[string]described{}
-	}
-	k.all[issuer] = described{p, now}
-	return p, nil
-}
-
-// newCookie returns a random text for a cookie.
-func newCookie() string {
-	var random [32]byte
-	_, _ = rand.Read(random[:]) // An error ends the program.
-	return base64.RawURLEncoding.EncodeToString(random[:])
+	return p, err
 }
 
 // keyOf returns the key of the item of a cookie. The table has no cookies.
 func keyOf(kind, cookie string) table.Key {
-	sum := sha256.Sum256([]byte(cookie))
-	return table.Key{PK: "R#" + kind + "#" + hex.EncodeToString(sum[:]), SK: "-"}
+	return table.Key{PK: "R#" + kind + "#" + secret.HashText(cookie), SK: "-"}
 }

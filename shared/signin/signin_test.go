@@ -4,8 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"lectern/localstack/test/tabletest"
 	"lectern/shared/secret"
@@ -62,10 +61,9 @@ func newIDP(w *world) *idp {
 	mux.HandleFunc("/token", func(to http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
 		p.form = r.PostForm
-		sum := sha256.Sum256([]byte(p.form.Get("code_verifier")))
 		client, hush, basic := r.BasicAuth()
 		known := basic && client == "lectern" && hush == "hush" || p.form.Get("client_id") == "lectern" && p.form.Get("client_secret") == "hush"
-		if p.fails || !known || base64.RawURLEncoding.EncodeToString(sum[:]) != p.challenge {
+		if p.fails || !known || oauth2.S256ChallengeFromVerifier(p.form.Get("code_verifier")) != p.challenge {
 			http.Error(to, `{"error": "invalid_grant"}`, http.StatusBadRequest)
 			return
 		}
@@ -115,7 +113,7 @@ func newWorld(t *testing.T) *world {
 	tab.Now = w.time
 	w.Store = signin.Store{
 		Tenancy: tenancy.Store{Table: tab, Now: w.time, Region: "us"}, Keys: &secret.Keys{Load: master},
-		Address: "https://us.lectern.example", Client: http.DefaultClient, Known: &signin.Known{},
+		Address: "https://us.lectern.example", Client: http.DefaultClient, Known: signin.NewKnown(),
 	}
 	w.idp = newIDP(w)
 	w.acme, w.other = w.organization("Acme"), w.organization("Other")

@@ -76,22 +76,22 @@ func (f Family[T]) Decode(item table.Item) (*T, error) {
 // counter was set back.
 const maxClaims = 100
 
-// ErrTaken is the error of a new record with an id that is taken.
-var ErrTaken = errors.New("tenancy: id is taken")
+var errTaken = errors.New("tenancy: id is taken")
 
-// Create stores a new record and sets the id, the times and the version. It returns the error
-// of Check.
-func (f Family[T]) Create(ctx context.Context, s Store, r *T) error {
+// Create stores a new record and sets the id, the times and the version. The operations beside are
+// in the same transaction, and may use the id. Create returns the error of Check.
+func (f Family[T]) Create(ctx context.Context, s Store, r *T, beside ...write.Op) error {
 	if err := f.Check(r); err != nil {
 		return err
 	}
 	for range maxClaims {
-		id, err := s.NextID(ctx)
+		id, err := s.nextID(ctx)
 		if err != nil {
 			return err
 		}
 		*f.Facts(r).ID = id
-		if _, err := f.records(s).Create(ctx, r); !errors.Is(err, ErrTaken) {
+		all := append([]write.Op{f.records(s).Creation(r)}, beside...)
+		if _, err := write.Run[*T](ctx, s.Table, write.Together(all...)); !errors.Is(err, errTaken) {
 			return err
 		}
 	}
@@ -109,10 +109,6 @@ func (f Family[T]) Update(ctx context.Context, s Store, pk string, edit func(*T)
 		return f.Check(r)
 	}})
 }
-
-// Creation returns the operation that creates a record with an id of NextID, for a transaction with others. The error of the
-// operation is ErrTaken for an id that is taken.
-func (f Family[T]) Creation(s Store, r *T) write.Op { return f.records(s).Creation(r) }
 
 func (f Family[T]) records(s Store) record.Records[T] {
 	return record.Records[T]{Table: s.Table, Now: s.Now, Storage: storage[T]{f}}
@@ -150,7 +146,7 @@ func (s storage[T]) Writes(ctx context.Context, step record.Step[T], _ write.Ite
 	}
 	beside := s.family.beside(ctx, step)
 	if step.Verb == record.Created {
-		return append([]table.Write{table.Insert(item).Or(ErrTaken), table.Insert(s.family.entry(step.After)).Or(ErrTaken)}, beside...), nil
+		return append([]table.Write{table.Insert(item).Or(errTaken), table.Insert(s.family.entry(step.After)).Or(errTaken)}, beside...), nil
 	}
 	replace := table.Replace(item, step.Was.Version)
 	if facts.isOrganization() {
@@ -208,6 +204,15 @@ func (f Family[T]) Get(ctx context.Context, s Store, pk string) (*T, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	return f.Decode(item)
+}
+
+// In returns the record of a partition among items that were read; nil without the item.
+func (f Family[T]) In(got write.Items, pk string) (*T, error) {
+	item, found := got[table.Key{PK: pk, SK: "-"}]
+	if !found {
+		return nil, nil
 	}
 	return f.Decode(item)
 }

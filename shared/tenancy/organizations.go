@@ -61,11 +61,11 @@ func (s Store) Adopt(ctx context.Context, after int64) (next int64, added int, e
 		return 0, 0, err
 	}
 	for _, id := range missing {
-		err := s.Table.Transact(ctx, table.Insert(ListLine(id)).Or(ErrTaken))
+		err := s.Table.Transact(ctx, table.Insert(ListLine(id)).Or(errTaken))
 		switch {
 		case err == nil:
 			added++
-		case !errors.Is(err, ErrTaken):
+		case !errors.Is(err, errTaken):
 			return 0, added, err
 		}
 	}

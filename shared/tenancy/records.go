@@ -86,6 +86,10 @@ type Member struct {
 // Present reports whether the member is active and has not left.
 func (m *Member) Present() bool { return m.Active && m.RemovedAt == nil }
 
+// MayConnect reports whether the member may connect applications: the organization has the AI
+// features, and the member has AI Access.
+func (m *Member) MayConnect(o *Organization) bool { return o.AIEnabled && m.AIAccess }
+
 // MayManageUsers reports whether the member may create log export tokens.
 func (m *Member) MayManageUsers() bool { return m.Role == RoleAdmin || m.ManageUsers }
 

@@ -115,3 +115,25 @@ func (s Store) CreateToken(ctx context.Context, t *Token) error {
 	}
 	return Tokens.Create(ctx, s, t)
 }
+
+// MembersWith returns the members of an organization with an e-mail address, those who left too.
+func (s Store) MembersWith(ctx context.Context, org int64, address string) (some []*Member, err error) {
+	ids, err := Members.IDs(ctx, s, org)
+	if err != nil {
+		return nil, err
+	}
+	pks := make([]string, len(ids))
+	for i, id := range ids {
+		pks[i] = MemberPK(org, id)
+	}
+	all, err := Members.Existing(ctx, s, pks)
+	if err != nil {
+		return nil, err
+	}
+	for _, member := range all {
+		if strings.EqualFold(strings.TrimSpace(member.Email), strings.TrimSpace(address)) {
+			some = append(some, member)
+		}
+	}
+	return some, nil
+}

@@ -60,9 +60,9 @@ func (s Store) base() (int64, error) {
 	return base, nil
 }
 
-// NextID gives an id that was never given before. A counter that was set back
-// is caught by the insert that claims the id (ErrTaken).
-func (s Store) NextID(ctx context.Context) (int64, error) {
+// nextID gives an id that was never given before. A counter that was set back
+// is caught by the insert that claims the id.
+func (s Store) nextID(ctx context.Context) (int64, error) {
 	base, err := s.base()
 	if err != nil {
 		return 0, err

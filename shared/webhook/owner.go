@@ -111,15 +111,15 @@ func memberKey(org, id int64) table.Key { return table.Key{PK: tenancy.MemberPK(
 // ownerOf returns the owner of an endpoint from the items read.
 func ownerOf(got map[table.Key]table.Item, now time.Time, org int64, p private) (*owner, error) {
 	o := new(owner)
-	token, err := decoded(got, tokenKey(org, p.Token), tenancy.Tokens)
+	token, err := tenancy.Tokens.In(got, tenancy.TokenPK(org, p.Token))
 	if err != nil {
 		return nil, err
 	}
-	member, err := decoded(got, memberKey(org, p.Member), tenancy.Members)
+	member, err := tenancy.Members.In(got, tenancy.MemberPK(org, p.Member))
 	if err != nil {
 		return nil, err
 	}
-	organization, err := decoded(got, table.Key{PK: table.Org(org), SK: "-"}, tenancy.Organizations)
+	organization, err := tenancy.Organizations.In(got, table.Org(org))
 	if err != nil {
 		return nil, err
 	}
@@ -148,13 +148,4 @@ func gone(o *tenancy.Organization, m *tenancy.Member, t *tenancy.Token, now time
 		return goneExpired
 	}
 	return ""
-}
-
-// decoded returns the record at a key; nil without the item.
-func decoded[T any](got map[table.Key]table.Item, key table.Key, family tenancy.Family[T]) (*T, error) {
-	item, ok := got[key]
-	if !ok {
-		return nil, nil
-	}
-	return family.Decode(item)
 }

@@ -75,7 +75,7 @@ func (s *Store) checkDraft(ctx context.Context, w *writing) error {
 		return err
 	}
 	for i, id := range ids {
-		event, err := decoded(got, keys[i], programme.Events)
+		event, err := programme.Events.In(got, keys[i].PK)
 		if err != nil {
 			return err
 		}

@@ -2,14 +2,13 @@
 package granttest
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/oauth2"
 
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/auth"
@@ -50,10 +49,9 @@ func (c Connector) Connect(user int64, scopes ...auth.Scope) (tokens *grant.Toke
 	app := &grant.Client{Name: "Agenda", RedirectURIs: []string{"https://app.example/done"}, Scopes: scopes}
 	require.NoError(c.t, c.Register(c.t.Context(), app))
 	verifier := strings.Repeat("v", 43)
-	sum := sha256.Sum256([]byte(verifier))
 	a, err := c.Check(c.t.Context(), grant.Request{
 		ClientID: app.ID, RedirectURI: app.RedirectURIs[0], ResponseType: "code", CodeChallengeMethod: "S256",
-		CodeChallenge: base64.RawURLEncoding.EncodeToString(sum[:]),
+		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier),
 	})
 	require.NoError(c.t, err)
 	code, err := c.Approve(c.t.Context(), a, c.Org, user)
