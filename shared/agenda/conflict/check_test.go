@@ -106,6 +106,11 @@ func TestTheWindowIsInTheZoneOfTheEvent(t *testing.T) {
 	require.Equal(t, 1, check(night, window("00:00", "23:59")))
 	night.Ends = at("22:00")
 	require.Equal(t, 1, check(night, window("00:00", "23:59")), "midnight belongs to the next day")
+	back := talk("a", "", "00:50", "01:25")                                             // From 02:50 to 02:25, since the clocks are set back at 03:00.
+	back.Starts, back.Ends = back.Starts.AddDate(0, 4, 10), back.Ends.AddDate(0, 4, 10) // 25 October 2026.
+	require.Zero(t, check(back, window("02:20", "02:55")))
+	require.Equal(t, 1, check(back, window("02:48", "11:24")), "the end is before the window")
+	require.Equal(t, 1, check(back, window("02:00", "02:40")), "the start is after the window")
 }
 
 // TestAnOrderedSessionMayStartWhenTheOtherEnds: the order says nothing about the time between them, nor about

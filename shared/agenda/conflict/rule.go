@@ -125,10 +125,13 @@ func LocalOf(starts, ends time.Time, zone *time.Location) Local {
 }
 
 // Allows reports whether a session is within a time_window: on one day, on one of the weekdays, and
-// between the times of day.
+// with start and end between the times of day. Where clocks are set back, an end can be an earlier time of day than its start.
 func (r *Rule) Allows(l Local) bool {
-	return l.oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, l.weekday)) && l.starts >= r.opens && l.ends <= r.closes
+	return l.oneDay && (len(r.weekdays) == 0 || slices.Contains(r.weekdays, l.weekday)) && r.isOpen(l.starts) && r.isOpen(l.ends)
 }
+
+// isOpen reports whether a time of day is within a time_window.
+func (r *Rule) isOpen(at time.Duration) bool { return at >= r.opens && at <= r.closes }
 
 // FirstOf returns the first rule of a type, which gives its id and level to conflicts that need no rule. Without such
 // a rule, FirstOf returns a rule of level Error without an id.
