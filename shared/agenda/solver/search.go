@@ -207,12 +207,15 @@ func (s *search) restoreBest() {
 	}
 }
 
-// try moves some blocks at random, and reports whether the move is possible. Most moves take blocks away from two places,
-// and give each the cheapest place in turn.
+// try moves some blocks at random, and reports whether the move is possible. Most moves take blocks away from two places, or those
+// of a person and others, and give each the cheapest place in turn.
 func (s *search) try() bool {
 	switch of, kind := s.pick(), s.IntN(10); {
 	case kind < 4 || of.At == block.Nowhere:
 		return s.displace(of, s.target(of))
+	case kind < 5:
+		s.takePerson(of)
+		s.takeNear(s.pick())
 	case kind < 8:
 		s.takeNear(of)
 		s.takeNear(s.pick())
@@ -298,6 +301,22 @@ func (s *search) takeNear(of *block.Session) {
 	for _, near := range slices.Clone(of.At.Room.Sessions) {
 		if near.Top == near && !near.Fixed && when.Overlaps(near.Span(near.At), reach) && len(s.undo)-taken < 2*mostAway {
 			s.shift(near, block.Nowhere)
+		}
+	}
+}
+
+// takePerson takes the blocks of a person of a block from their places, at most 2*mostAway of them: together they may find places on
+// fewer days.
+func (s *search) takePerson(of *block.Session) {
+	if len(of.People) == 0 {
+		return
+	}
+	all := of.People[s.IntN(len(of.People))].Sessions
+	first, taken := s.IntN(len(all)), len(s.undo)
+	for i := range all {
+		top := all[(first+i)%len(all)].Top
+		if !top.Fixed && top.At != block.Nowhere && len(s.undo)-taken < 2*mostAway {
+			s.shift(top, block.Nowhere)
 		}
 	}
 }
