@@ -217,7 +217,12 @@ def mend_draft(case, parameters):
 
 def operate(command, more):
     """Runs an operator command on the organization and gives the answer."""
-    service = ["--data", os.environ["LECTERN_DATA"], "--json", json.dumps({"org_id": ORG} | more)]
+    return command_of(command, {"org_id": ORG} | more)
+
+
+def command_of(command, body):
+    """Runs an operator command and gives the answer."""
+    service = ["--data", os.environ["LECTERN_DATA"], "--json", json.dumps(body)]
     done = subprocess.run(["bin/lectern", "operator", command, *service], check=True, capture_output=True, timeout=60)
     return json.loads(done.stdout)
 
@@ -310,6 +315,11 @@ def mend_report(case, parameters):
         case.body.pop("type", None)
 
 
+# A valid request of an application.
+ASKED = {
+    "client_id": command_of("application-create", {"client_name": "Agenda", "redirect_uris": ["https://app.example/done"]})["client_id"],
+    "redirect_uri": "https://app.example/done", "response_type": "code", "code_challenge": "v" * 43, "code_challenge_method": "S256",
+}
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 pool[DRAFTS] = []
@@ -431,6 +441,8 @@ def with_log_token(request):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
+    if case.operation.path == "/oauth/authorize" and rng.random() < SHARE_OF_REAL_IDS:
+        case.query = dict(ASKED)
     if case.operation.path.startswith("/v1/logs/"):
         kwargs["auth"] = with_log_token
     mode = getattr(getattr(case.meta, "generation", None), "mode", None)

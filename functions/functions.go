@@ -19,6 +19,7 @@ import (
 	"lectern/functions/logexport"
 	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
+	"lectern/functions/oauth"
 	"lectern/functions/participants"
 	"lectern/functions/recordings"
 	"lectern/functions/reports"
@@ -62,6 +63,7 @@ var Groups = []api.Group{
 	gdpr.Group,
 	webhooks.Group,
 	logexport.Group,
+	oauth.Group,
 	root.Group,
 }
 

@@ -91,7 +91,7 @@ func TestScopesAndBucketsAreKnown(t *testing.T) {
 		require.Contains(t, buckets, o.Bucket, o.ID)
 		require.NotEmpty(t, o.Scopes, o.ID)
 		for _, scope := range o.Scopes {
-			require.True(t, o.Scopes.IsPublic() || slices.Contains(auth.AllScopes, scope), "%s: %s", o.ID, scope)
+			require.True(t, !o.Scopes.NeedToken() || slices.Contains(auth.AllScopes, scope), "%s: %s", o.ID, scope)
 			// spec.md section 5 names the data requests among the operations without a limit.
 			if strings.HasPrefix(string(scope), "write:") && o.ID != "createDataRequest" {
 				require.NotEqual(t, ratelimit.None, o.Bucket, "%s writes without a rate limit", o.ID)

@@ -134,6 +134,7 @@ func TestWhoCallsAPartOfTheRegionIsToldOfIt(t *testing.T) {
 		"deliverer":    {"LECTERN_QUEUE_DELIVERIES": url("deliveries"), "LECTERN_KEYS": keys},
 		"sweeper":      {"LECTERN_QUEUE_DELIVERIES": url("deliveries")},
 		"webhooks":     {"LECTERN_KEYS": keys},
+		"oauth":        {"LECTERN_KEYS": keys},
 		"gdpr":         {"LECTERN_KEYS": keys}, "dataworker": {"LECTERN_QUEUE_WORK": url("work"), "LECTERN_BUCKET": bucket},
 		"operator": {
 			"LECTERN_KEYS": keys, "LECTERN_BUS": bus, "LECTERN_BUCKET": bucket, "LECTERN_QUEUE_WEBHOOKS": url("webhooks"), "LECTERN_QUEUE_DELIVERIES": url("deliveries"),
@@ -171,7 +172,7 @@ func TestTheSecretIsReadByThoseWhoSign(t *testing.T) {
 		if !strings.Contains(string(text), "secretsmanager") {
 			continue
 		}
-		require.Contains(t, []string{"deliverer", "gdpr", "operator", "sessionfiles", "slides", "webhooks"}, name)
+		require.Contains(t, []string{"deliverer", "gdpr", "oauth", "operator", "sessionfiles", "slides", "webhooks"}, name)
 		if g.policy == "key" {
 			require.Equal(t, "kms:Decrypt", g.statement["Action"])
 			require.Equal(t, map[string]any{

@@ -84,6 +84,14 @@ func TestWorkersAreOptions(t *testing.T) {
 	}
 }
 
+// TestOpenRegistrationIsAnOption of which the function of OAuth alone is told.
+func TestOpenRegistrationIsAnOption(t *testing.T) {
+	const variable = "LECTERN_OPEN_REGISTRATION"
+	require.Empty(t, told(ofDefaults(t)["Lectern-us-Service"], variable))
+	with := synthesized(t, map[string]any{"regions": "us", "openRegistration": true})["Lectern-us-Service"]
+	require.Equal(t, map[string]any{"oauth": "1"}, told(with, variable))
+}
+
 // TestTheWorkerOfSlidesHasItsMemoryAndItsTime, and is told of its queue, the bucket and the secret of links.
 func TestTheWorkerOfSlidesHasItsMemoryAndItsTime(t *testing.T) {
 	service := ofOptions(t)["Lectern-us-Service"]

@@ -328,7 +328,7 @@ func TestTheLinesOfTheUploadServiceAreRead(t *testing.T) {
 	for _, names := range filters {
 		slices.Sort(names)
 	}
-	require.Equal(t, map[string][]string{"/lectern/us/uploads": {"Busy", "RateLimiterFailedOpen", "VersionsDisagree"}}, filters)
+	require.Equal(t, map[string][]string{"/lectern/us/uploads": {"Busy", "RateLimiterFailedOpen", "SignInsMisused", "VersionsDisagree"}}, filters)
 	subscribed := []any{}
 	for _, s := range service.of("AWS::Logs::SubscriptionFilter") {
 		subscribed = append(subscribed, s.Properties["LogGroupName"])

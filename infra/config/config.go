@@ -73,6 +73,8 @@ type Config struct {
 	// HoldingSlides deploys the worker that draws the holding slides of sessions, by
 	// "holdingSlides" (false).
 	HoldingSlides bool
+	// OpenRegistration lets applications register themselves, by "openRegistration" (false).
+	OpenRegistration bool
 	// UploadService takes forms of up to 50 MB, by "uploadService" (false): edges of CloudFront before
 	// the API pass the forms to a server of their own, which needs Docker where the CDK deploys.
 	UploadService bool

@@ -28,7 +28,7 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 	c, err := Read(map[string]any{
 		"regions": "us", "arch": "x86_64", "endpoint": "http://127.0.0.1:4566/", "dailyWrites": "10000", "throttleRate": "20",
 		"alarms": "each", "dashboard": "true", "monthlyBudget": "50", "alarmEmail": "ops@example.org",
-		"customerKey": "true", "transcriber": "amazon", "scanner": "guardduty", "holdingSlides": "true",
+		"customerKey": "true", "transcriber": "amazon", "scanner": "guardduty", "holdingSlides": "true", "openRegistration": "true",
 		"cloudWatchRole": "false", "logRetentionDays": "7", "tags": `{"team": "programme"}`,
 		"us": `{"awsRegion": "us-west-2", "restoredTable": "lectern-us-2"}`,
 	})
@@ -36,7 +36,7 @@ func TestValuesOfTheCommandLineAreText(t *testing.T) {
 	require.Equal(t, []Region{{Name: "us", AWSRegion: "us-west-2", RestoredTable: "lectern-us-2"}}, c.Regions)
 	require.Equal(t, "http://127.0.0.1:4566", c.Endpoint)
 	require.Equal(t, []int{10_000, 20}, []int{c.DailyWrites, c.ThrottleRate})
-	require.Equal(t, []bool{true, false}, []bool{c.CustomerKey, c.CloudWatchRole})
+	require.Equal(t, []bool{true, false, true}, []bool{c.CustomerKey, c.CloudWatchRole, c.OpenRegistration})
 	require.Equal(t, "amazon", c.Transcriber)
 	require.Equal(t, events.Every, c.Options())
 	require.Equal(t, []any{true, true, 50}, []any{c.EachAlarm, c.Dashboard, c.MonthlyBudget})
@@ -48,7 +48,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	_, err := Read(map[string]any{
 		"regions": "us,mars", "account": "12", "arch": "arm", "endpoint": "localhost", "stage": "a-b", "adminUrl": "admin",
 		"dailyWrites": -1, "searchUnits": -1, "logRetentionDays": 8, "throttleRate": "many", "throttleBurst": 1.5, "reservedConcurrency": 1,
-		"alarmEmail": "nobody", "firewallRate": 9, "transcriber": "stand-in", "scanner": "clamd", "holdingSlides": "some",
+		"alarmEmail": "nobody", "firewallRate": 9, "transcriber": "stand-in", "scanner": "clamd", "holdingSlides": "some", "openRegistration": "some",
 		"customerKey": "yes", "cloudWatchRole": 1,
 		"alarms": "some", "dashboard": 2, "monthlyBudget": -1, "tags": "team", "adminURL": "https://example.org",
 		"us": map[string]any{"awsRegion": "Virginia", "restoredTable": "a b", "restoredStreamArn": "stream", "alarmTopicArn": "pager", "queryModel": map[string]any{"region": "x"}, "table": "x", "table:": "x", "@table": "x"},
@@ -65,7 +65,7 @@ func TestEveryMistakeInTheContextIsNamed(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{
 		"regions", "account", "arch", "endpoint", "stage", "adminUrl", "dailyWrites", "searchUnits", "logRetentionDays", "throttleRate", "throttleBurst",
-		"reservedConcurrency", "alarmEmail", "firewallRate", "transcriber", "scanner", "holdingSlides", "customerKey", "cloudWatchRole",
+		"reservedConcurrency", "alarmEmail", "firewallRate", "transcriber", "scanner", "holdingSlides", "openRegistration", "customerKey", "cloudWatchRole",
 		"alarms", "dashboard", "monthlyBudget", "tags", "adminURL",
 		"us.awsRegion", "us.restoredTable", "us.restoredStreamArn", "us.restoredStreamArn", "eu.backup.vaultArn", "eu.backup.days", "eu.backup.region",
 		"us.queryModel.id", "us.queryModel.region", "us.alarmTopicArn", "us.table", "us.table:", "us.@table",

@@ -47,6 +47,8 @@ func Read(context map[string]any) (*Config, error) {
 		Scanner:       r.text("scanner", "", scan.Amazon, matches(scan.Amazon)),
 		HoldingSlides: r.boolean("holdingSlides", false),
 
+		OpenRegistration: r.boolean("openRegistration", false),
+
 		UploadService:  r.boolean("uploadService", false),
 		CustomerKey:    r.boolean("customerKey", false),
 		CloudWatchRole: r.boolean("cloudWatchRole", true),

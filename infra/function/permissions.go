@@ -74,6 +74,8 @@ var (
 	proceed = []permission{{updateItem, organizations}, {getItem, organizations}}
 	// strike removes a missing organization from that list, to repair it.
 	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
+	// connect keeps applications, codes, sessions of browsers and the lines of connections and domains, which belong to the region.
+	connect = []permission{{"BatchGetItem", organizations}, {getItem, organizations}, {"Query", organizations}, {"PutItem", organizations}, {"DeleteItem", organizations}}
 	// plan stores the due item of a later attempt, and the mark of the sweeper before the first.
 	plan = []permission{{getItem, due}, {"PutItem", due}, {updateItem, due}}
 	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.
@@ -117,6 +119,8 @@ var declared = map[string]struct {
 	"media":          {withSettings, slices.Concat(authenticate, limit, change)},
 	"recordings":     {withSettings, slices.Concat(read, limit, change)},
 	"logexport":      {withSettings, slices.Concat(read, limit)},
+	// oauth makes and changes the tokens of applications, and signs members in.
+	"oauth": {withSettings, slices.Concat(read, limit, change, count, connect)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands

@@ -30,6 +30,8 @@ const (
 	theTranscriber = "TRANSCRIBER"
 	// theSlides are drawn in a region with holding slides.
 	theSlides = "HOLDING_SLIDES"
+	// theRegistration tells that applications register themselves, in a region where they may.
+	theRegistration = "OPEN_REGISTRATION"
 	// theScanner looks for malware in a region with a scanner.
 	theScanner = "SCANNER"
 	// theModel is the language model of a region with one, and theModelRegion the AWS region of the model.
@@ -138,6 +140,7 @@ var used = map[string][]use{
 	events.Deliverer: {attempt, unseal},
 	events.Sweeper:   {attempt},
 	"webhooks":       {unseal},
+	"oauth":          {unseal, {part: theRegistration}},
 	"gdpr":           {unseal},
 	"insights":       askModel,
 	"recordings":     {keep(recording.Folder, putObject, getObject)},
@@ -185,7 +188,8 @@ func CheckUses(specs []Spec, queues []string) (err error) {
 func (s Spec) usesIn(in *stack.Stack) []use {
 	options := in.Config.Options()
 	return slices.DeleteFunc(slices.Clone(s.uses), func(u use) bool {
-		return !options.Has(u.options) || u.ofModel() && in.Region.QueryModel == nil
+		return !options.Has(u.options) || u.ofModel() && in.Region.QueryModel == nil ||
+			u.part == theRegistration && !in.Config.OpenRegistration
 	})
 }
 
@@ -231,7 +235,7 @@ func (u use) names(in *stack.Stack, of Parts) (arn, value *string) {
 		return in.ObjectsARN(u.kind), in.BucketName()
 	case theTranscriber:
 		return in.JobsARN(), &in.Config.Transcriber
-	case theSlides:
+	case theSlides, theRegistration:
 		return nil, jsii.String("1")
 	case theScanner:
 		return nil, &in.Config.Scanner

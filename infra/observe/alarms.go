@@ -104,6 +104,8 @@ func (a *alarms) signals(m *metrics) {
 		"up.", m.signals["VersionsDisagree"], atOnce)
 	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
 	a.raise("operator-used", "The operator's function got a command other than maintain.", m.signals["OperatorUsed"], atOnce)
+	a.raise("sign-ins-misused", "10 lines or more in five minutes: sign-ins were refused, or codes and refresh tokens of applications were "+
+		"used again, which somebody may have stolen.", m.signals["SignInsMisused"], threshold{10, 1})
 }
 
 // renewalDays is the number of days before the end of a certificate in which AWS has failed to

@@ -47,6 +47,7 @@ func signals() []signal {
 		{"VersionsDisagree", disagree, []string{function.API, function.Operator}, "", false},
 		{"MaintainFails", awslogs.FilterPattern_Any(text("metric", "maintain_failed"), failed), operator, "", false},
 		{"OperatorUsed", used, operator, "", false},
+		{"SignInsMisused", awslogs.FilterPattern_Any(text("metric", "connection_reuse"), text("metric", "signin_refused")), api, "", false},
 		{workersFail, text("metric", "*_failed"), workers, "", false},
 		{receiversFail, delivered("failed"), workers, "failed", false},
 		{firstAttempt, delivered("latency_ms"), workers, "latency_ms", true},

@@ -7,6 +7,7 @@ import (
 
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 	"lectern/shared/blob"
 	"lectern/shared/scan"
 	"lectern/shared/size"
@@ -98,6 +99,11 @@ func (x *exchange) succeed(res *response) error {
 	}
 	res.status = x.Status
 	switch answer := x.answer.(type) {
+	case Written:
+		if res.status, res.body = answer.Write(res.header); res.status != 0 {
+			return nil
+		}
+		res.status = x.Status
 	case *File:
 		return x.file(res, answer)
 	case *Redirect:
@@ -113,6 +119,11 @@ func (x *exchange) succeed(res *response) error {
 	if x.Status == http.StatusNoContent {
 		return nil
 	}
+	return x.record(res)
+}
+
+// record answers a record, or another answer as JSON.
+func (x *exchange) record(res *response) error {
 	version, err := x.render(res)
 	if err != nil {
 		return err
@@ -206,11 +217,19 @@ func (x *exchange) fail(res *response) {
 		res.header[name] = values
 	}
 	if e.Status == http.StatusUnauthorized {
-		res.header.Set(HeaderChallenge, Challenge)
+		res.header.Set(HeaderChallenge, x.challenge())
 	}
 	res.header.Set("Content-Type", "application/json")
 	res.status = e.Status
-	body, err := wire.Encode(e)
+	shown := any(e)
+	if x.endpoint != nil && x.failure != nil {
+		shown = x.failure(x.ctx, e)
+	}
+	if page, ok := shown.(Written); ok {
+		_, res.body = page.Write(res.header)
+		return
+	}
+	body, err := wire.Encode(shown)
 	if err != nil {
 		// A detail cannot be encoded: answer the error without its details.
 		e.Details = nil
@@ -247,6 +266,22 @@ const (
 	HeaderChallenge = "WWW-Authenticate"
 	Challenge       = "Bearer"
 )
+
+// challenge returns the header of a 401 of a function: where to find the servers that give tokens (RFC 9728 section 5.1), and
+// that a token was sent and is not valid (RFC 6750 section 3).
+func (x *exchange) challenge() string {
+	var parts []string
+	if refused := (*auth.Refusal)(nil); errors.As(x.err, &refused) && refused.Reason != auth.ReasonMissing {
+		parts = append(parts, `error="invalid_token"`)
+	}
+	if address := Address(x.ctx); address != "" {
+		parts = append(parts, `resource_metadata="`+address+ResourceMetadata+`"`)
+	}
+	return strings.TrimSpace(Challenge + " " + strings.Join(parts, ", "))
+}
+
+// ResourceMetadata is the path of the description of the region for applications (RFC 9728).
+const ResourceMetadata = "/.well-known/oauth-protected-resource"
 
 // CommonHeader returns the headers of every answer except X-Request-Id. The gateway sends
 // them too, with the answers that it gives itself. Any origin may call, because a browser

@@ -8,7 +8,10 @@
 package api
 
 import (
+	"context"
+	"io"
 	"log/slog"
+	"net/http"
 	"reflect"
 	"sync"
 	"time"
@@ -17,6 +20,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/blob"
 	"lectern/shared/bus"
+	"lectern/shared/idempotency"
 	"lectern/shared/scan"
 	"lectern/shared/secret"
 	"lectern/shared/table"
@@ -57,6 +61,8 @@ type Env struct {
 	Transcriber string
 	// HoldingSlides reports whether the region has the worker that draws holding slides.
 	HoldingSlides bool
+	// OpenRegistration lets applications register themselves (RFC 7591).
+	OpenRegistration bool
 	// QueryModel is the id of the language model that writes queries (package writer), and QueryModelRegion
 	// the AWS region of the model; QueryModel is empty for none.
 	QueryModel, QueryModelRegion string
@@ -108,4 +114,45 @@ func Decode[T any](raw []byte) (*T, *apierr.Error) {
 		return nil, Visible(err)
 	}
 	return into, nil
+}
+
+// Form is a body of multipart/form-data that the handler reads as it comes.
+type Form struct {
+	Body     FormBody
+	Boundary string
+	// Keyed reports whether the request has an Idempotency-Key. Claim needs no text otherwise.
+	Keyed bool
+}
+
+// FormBody is the body of a form.
+type FormBody struct {
+	io.Reader
+	control *http.ResponseController
+}
+
+// SetReadDeadline ends a read that lasts longer. It returns an error where the body has come before the
+// request, as in a Lambda.
+func (b FormBody) SetReadDeadline(at time.Time) error { return b.control.SetReadDeadline(at) }
+
+// FormOf returns the form of a request to a route with TakesForm. Only the first call of the handler can
+// read the body: a call that shows what an earlier request wrote (write.Ref) must not.
+func FormOf(ctx context.Context) Form { return exchangeOf(ctx).sent }
+
+// Claim looks up the Idempotency-Key of a request with a form, before its first write and after the
+// handler has read the form. Two requests with the same text are the same request. Use the context for
+// the write, and look at its write.Ref before.
+func (f Form) Claim(ctx context.Context, text []byte) (context.Context, error) {
+	x := exchangeOf(ctx)
+	x.body = text
+	err := x.claim()
+	return idempotency.With(ctx, x.key), err
+}
+
+// Header returns the header of the request of a handler's context.
+func Header(ctx context.Context) http.Header { return exchangeOf(ctx).r.Header }
+
+// Written is an answer that sets its headers itself and returns status and body, such as a page for a browser. A Written of status 0 is
+// encoded as JSON.
+type Written interface {
+	Write(h http.Header) (status int, body []byte)
 }

@@ -22,6 +22,8 @@ import (
 const (
 	schemeToken = "apiToken"
 	schemeOAuth = "oauth2"
+	// schemeBrowser is the session of a browser.
+	schemeBrowser = "browserSession"
 )
 
 // described returns the operation for huma. The checks of huma are off, since the pipeline
@@ -34,7 +36,10 @@ func (o *Operation) described(tag string, bodyOptional bool) huma.Operation {
 		Metadata:   map[string]any{metaOperation: o, metaBodyOptional: bodyOptional},
 		Extensions: map[string]any{"x-required-scope": o.Scopes, "x-rate-limit-bucket": o.Bucket},
 	}
-	if o.Scopes.IsPublic() {
+	if !o.Scopes.NeedToken() {
+		if !o.Scopes.IsPublic() {
+			described.Security = []map[string][]string{{schemeBrowser: {}}}
+		}
 		return described
 	}
 	described.Security = []map[string][]string{{schemeToken: {}}}
@@ -66,7 +71,10 @@ func summary(id string) string {
 func (o *Operation) failures(takesBody bool) []int {
 	all := append([]int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusServiceUnavailable}, o.refusals...)
 	if !o.Scopes.IsPublic() {
-		all = append(all, http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests)
+		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
+	}
+	if o.Scopes.NeedToken() {
+		all = append(all, http.StatusTooManyRequests)
 	}
 	if strings.Contains(o.Path, "{") {
 		all = append(all, http.StatusNotFound)
@@ -140,12 +148,24 @@ func (e *endpoint) complete() {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{mediaForm: form}}
 	}
 	for _, status := range e.failures(e.body != nil || e.form != nil) {
-		d.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
+		d.Responses[strconv.Itoa(status)] = e.describedFailure(status)
+	}
+	if len(e.bodies) > 1 {
+		d.RequestBody.Content[mediaEncoded] = &huma.MediaType{Schema: e.body}
 	}
 	if e.idempotent() {
 		d.Parameters = append(d.Parameters, idempotencyKey())
 	}
 	d.Parameters = append(d.Parameters, requestID())
+}
+
+// describedFailure describes the answer of an error.
+func (e *endpoint) describedFailure(status int) *huma.Response {
+	if e.failure == nil {
+		return &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
+	}
+	shape := e.registry.Schema(e.failureType, true, "Failure")
+	return &huma.Response{Description: failureTexts[status], Content: map[string]*huma.MediaType{mediaJSON: {Schema: shape}}}
 }
 
 // answerHeaders returns the names of the headers of a successful answer.
@@ -278,6 +298,10 @@ func securitySchemes() map[string]*huma.SecurityScheme {
 		schemeToken: {
 			Type: "apiKey", In: "header", Name: "x-access-token",
 			Description: "An API token of the organization.",
+		},
+		schemeBrowser: {
+			Type: "apiKey", In: "cookie", Name: "__Host-lectern",
+			Description: "The session of a browser in which a member has signed in. The name of the cookie ends with that of the region.",
 		},
 		schemeOAuth: {
 			Type: "oauth2", Description: "OAuth 2.1 with PKCE, on behalf of a member.",

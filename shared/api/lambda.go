@@ -56,6 +56,8 @@ type config struct {
 	queryModel string
 	// queryModelRegion is LECTERN_QUERY_MODEL_REGION, Env.QueryModelRegion; AWS_REGION without the variable.
 	queryModelRegion string
+	// openRegistration is LECTERN_OPEN_REGISTRATION, Env.OpenRegistration; optional.
+	openRegistration bool
 	// localReceivers is LECTERN_LOCAL_RECEIVERS, Env.LocalReceivers; optional.
 	localReceivers bool
 	// endpoint is the address of DynamoDB, set on one machine and by an emulator:
@@ -82,6 +84,7 @@ func configured(getenv func(string) string) (config, error) {
 		transcriber:      getenv(VariableTranscriber),
 		holdingSlides:    getenv(VariableHoldingSlides) == "1",
 		localReceivers:   getenv("LECTERN_LOCAL_RECEIVERS") == "1",
+		openRegistration: getenv(VariableRegistration) == "1",
 		queryModel:       getenv("LECTERN_QUERY_MODEL"),
 		queryModelRegion: cmp.Or(getenv("LECTERN_QUERY_MODEL_REGION"), getenv("AWS_REGION")),
 	}
@@ -94,10 +97,12 @@ func configured(getenv func(string) string) (config, error) {
 	return c, errors.Join(vars.mistakes...)
 }
 
-// The environment variables of options: the transcriber, and 1 for a region that draws holding slides.
+// The environment variables of options: the transcriber, 1 for a region that draws holding slides, and 1 for one in which applications
+// register themselves.
 const (
 	VariableTranscriber   = "LECTERN_TRANSCRIBER"
 	VariableHoldingSlides = "LECTERN_HOLDING_SLIDES"
+	VariableRegistration  = "LECTERN_OPEN_REGISTRATION"
 )
 
 // variables reads environment variables and collects the mistakes.
@@ -167,6 +172,7 @@ func (c config) env(ctx context.Context) (Env, error) {
 		Transcriber:      c.transcriber,
 		HoldingSlides:    c.holdingSlides,
 		LocalReceivers:   c.localReceivers,
+		OpenRegistration: c.openRegistration,
 		QueryModel:       c.queryModel,
 		QueryModelRegion: c.queryModelRegion,
 	}, nil
@@ -271,73 +277,6 @@ func Stream(w http.ResponseWriter, from *http.Request, h http.Handler, event eve
 	// The server reads some of the rest before it sends the answer.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTime))
 	return nil
-}
-
-// addressed returns a context with the address of the API of an event, see Address and BasePath.
-func addressed(ctx context.Context, r events.APIGatewayProxyRequest) context.Context {
-	if base := basePath(r); base != "" {
-		ctx = context.WithValue(ctx, basePathKey{}, base)
-	}
-	if address := r.StageVariables[StageAddress]; address != "" {
-		return WithAddress(ctx, address)
-	}
-	if host := r.RequestContext.DomainName; host != "" {
-		ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
-	}
-	return ctx
-}
-
-// Variables of the stage of an API behind edges, and the header of the edges.
-const (
-	// StageAddress is the address of the edges, where the API has no domain.
-	StageAddress = "address"
-	// StageEdges is the secret by which a request in HeaderEdges shows that the edges have sent the request.
-	StageEdges  = "edges"
-	HeaderEdges = "X-Lectern-Edges"
-)
-
-type addressKey struct{}
-
-// WithAddress returns a context with the address of the API, without a slash at the end.
-func WithAddress(ctx context.Context, address string) context.Context {
-	return context.WithValue(ctx, addressKey{}, address)
-}
-
-// Address returns the address at which the caller has found the API, or that of the edges before the API, or the
-// address of WithAddress; empty without any. A client cannot choose the host on AWS.
-func Address(ctx context.Context) string {
-	address, _ := ctx.Value(addressKey{}).(string)
-	return address
-}
-
-type basePathKey struct{}
-
-// BasePath returns what the caller's address has before the paths of the API: /live below the
-// stage live, nothing at a domain of the API. A link of an answer begins
-// with the base path.
-func BasePath(ctx context.Context) string {
-	base, _ := ctx.Value(basePathKey{}).(string)
-	return base
-}
-
-// scheme returns the scheme of the caller's address. Only one machine has plain HTTP.
-func scheme(r events.APIGatewayProxyRequest) string {
-	if http.Header(r.MultiValueHeaders).Get("X-Forwarded-Proto") == "http" {
-		return "http"
-	}
-	return "https"
-}
-
-// basePath returns the base path of an event: the path in the gateway's context without the
-// path of the request. It returns nothing but the stage or "", so a client cannot choose it.
-func basePath(r events.APIGatewayProxyRequest) string {
-	// At the root, only one of the two paths may end with a slash.
-	whole, below := strings.TrimSuffix(r.RequestContext.Path, "/"), strings.TrimSuffix(r.Path, "/")
-	base, found := strings.CutSuffix(whole, below)
-	if !found || base != "/"+r.RequestContext.Stage {
-		return ""
-	}
-	return base
 }
 
 // safePath returns a valid encoded path unchanged, and encodes any other path. The adapter

@@ -26,7 +26,7 @@ func (p *pendingVerdict) wait() ratelimit.Verdict {
 // the verdict.
 func (x *exchange) limit() error {
 	switch {
-	case x.Scopes.IsPublic():
+	case !x.Scopes.NeedToken():
 		return nil
 	case x.Bucket == ratelimit.None:
 		err := x.checkBudget()

@@ -131,6 +131,20 @@ func valuesOf(r events.APIGatewayProxyRequest, name string) (values []string) {
 	return values
 }
 
+// maxID is the largest length of a client's request id.
+const maxID = 128
+
+// safeID reports whether a client's request id is safe in headers and in the log. An id with an @ may
+// be an e-mail address, which no log and no change record may have.
+func safeID(id string) bool {
+	for _, c := range id {
+		if !strings.ContainsRune("-_.:/+=", c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxID
+}
+
 // maxUserAgent is the largest length of a user agent in the log, in bytes.
 const maxUserAgent = 256
 

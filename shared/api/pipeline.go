@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -96,7 +97,7 @@ func (x *exchange) recover() {
 }
 
 func (x *exchange) authenticate() error {
-	if x.Scopes.IsPublic() {
+	if !x.Scopes.NeedToken() {
 		return nil
 	}
 	// checkPath refuses an invalid id later.
@@ -114,7 +115,7 @@ func (x *exchange) authenticate() error {
 }
 
 func (x *exchange) permit() error {
-	if x.Scopes.IsPublic() {
+	if !x.Scopes.NeedToken() {
 		return nil
 	}
 	return x.caller.May(x.Scopes)
@@ -139,14 +140,18 @@ func (x *exchange) readBody() error {
 		return nil
 	}
 	x.body = body
-	if kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type")); err != nil || kind != mediaJSON {
-		return apierr.UnsupportedMediaType(mediaJSON)
+	kind, _, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	switch {
+	case err != nil || !slices.Contains(x.bodies, kind):
+		return apierr.UnsupportedMediaType(strings.Join(x.bodies, " or "))
+	case kind == mediaEncoded:
+		x.body, err = check.Encoded(x.registry, x.endpoint.body, body)
 	}
-	return nil
+	return err
 }
 
 // Media types of bodies.
-const mediaJSON, mediaForm = "application/json", "multipart/form-data"
+const mediaJSON, mediaEncoded, mediaForm = "application/json", "application/x-www-form-urlencoded", "multipart/form-data"
 
 // openForm refuses a body that is no form, and one that is declared as too long. The handler reads it.
 func (x *exchange) openForm() error {
@@ -206,7 +211,7 @@ func (x *exchange) checkParams(in string, sent url.Values) error {
 // checkTenant refuses an event or organization in the path that does not exist for the
 // caller. The answer does not tell whether it exists for other callers.
 func (x *exchange) checkTenant() error {
-	if x.Scopes.IsPublic() {
+	if !x.Scopes.NeedToken() {
 		return nil
 	}
 	if org, in := x.params["orgId"]; in && org != strconv.FormatInt(x.caller.Org.ID, 10) {
@@ -322,20 +327,6 @@ func (p *pipeline) begin(r *http.Request) *exchange {
 	x.ctx, x.meter = context.WithValue(ctx, exchangeKey{}, x), meter
 	x.r = r.WithContext(x.ctx)
 	return x
-}
-
-// maxID is the largest length of a client's request id.
-const maxID = 128
-
-// safeID reports whether a client's request id is safe in headers and in the log. An id with an @ may
-// be an e-mail address, which no log and no change record may have.
-func safeID(id string) bool {
-	for _, c := range id {
-		if !strings.ContainsRune("-_.:/+=", c) && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			return false
-		}
-	}
-	return id != "" && len(id) <= maxID
 }
 
 type exchangeKey struct{}

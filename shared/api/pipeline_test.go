@@ -190,6 +190,7 @@ func TestRefusalsAtSignInLookAlike(t *testing.T) {
 	past := wire.At(time.Now().Add(-time.Hour))
 	expired := s.newToken(t, tenancy.Token{Scopes: []tenancy.Scope{auth.ReadSessions}, ExpiresAt: &past})
 	missing := s.send(t, "GET", s.path("/notes/"+kept), "", "X-Access-Token", "")
+	require.Equal(t, "Bearer", missing.Header.Get("WWW-Authenticate"))
 	for _, c := range [][]string{
 		{"X-Access-Token", "lct_us_nonsense"},
 		{"X-Access-Token", expired},
@@ -198,7 +199,7 @@ func TestRefusalsAtSignInLookAlike(t *testing.T) {
 		got := s.send(t, "GET", s.path("/notes/"+kept), "", c...)
 		require.Equal(t, 401, got.StatusCode)
 		require.Equal(t, missing.body, got.body)
-		require.Equal(t, "Bearer", got.Header.Get("WWW-Authenticate"))
+		require.Equal(t, `Bearer error="invalid_token"`, got.Header.Get("WWW-Authenticate"))
 	}
 	var reasons []any
 	for _, line := range s.lines(t) {

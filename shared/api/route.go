@@ -3,17 +3,15 @@ package api
 import (
 	"cmp"
 	"context"
-	"io"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
-	"lectern/shared/idempotency"
 	"lectern/shared/ratelimit"
 	"lectern/shared/write"
 )
@@ -53,6 +51,11 @@ type Operation struct {
 	// advice follows the message of a 413.
 	form   reflect.Type
 	advice string
+	// bodies are the media types of a body that is no form.
+	bodies []string
+	// failure returns the answer of an error, of the type failureType; nil for the shape of all errors.
+	failure     func(context.Context, *apierr.Error) any
+	failureType reflect.Type
 	// inPath maps parameters of the input to their names in the path; see InPath.
 	inPath map[string]string
 }
@@ -106,6 +109,21 @@ func TakesForm[T any](bytes int64, advice string) Option {
 	return func(o *Operation) { o.MaxBody, o.form, o.advice = bytes, reflect.TypeFor[T](), advice }
 }
 
+// AlsoEncoded accepts the body as application/x-www-form-urlencoded too: each property is a parameter with one value, and an empty one
+// is absent (RFC 6749 section 4.1.3). OnlyEncoded accepts no JSON.
+func AlsoEncoded(o *Operation) { o.bodies = []string{mediaJSON, mediaEncoded} }
+
+// OnlyEncoded is for the forms of pages, see AlsoEncoded.
+func OnlyEncoded(o *Operation) { o.bodies = []string{mediaEncoded} }
+
+// FailsAs gives the errors of a route another shape. A Written answers itself.
+func FailsAs[T any](shape func(context.Context, *apierr.Error) T) Option {
+	return func(o *Operation) {
+		o.failureType = reflect.TypeFor[T]()
+		o.failure = func(ctx context.Context, e *apierr.Error) any { return shape(ctx, e) }
+	}
+}
+
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
 
@@ -122,6 +140,9 @@ func InPath(param, name string) Option {
 
 // pathName returns the name in the path of a parameter of the input.
 func (o *Operation) pathName(param string) string { return cmp.Or(o.inPath[param], param) }
+
+// IsHidden reports whether the document leaves the operation out.
+func (o *Operation) IsHidden() bool { return o.hidden }
 
 // HasForm reports whether the body of the operation is a form, see TakesForm.
 func (o *Operation) HasForm() bool { return o.form != nil }
@@ -174,7 +195,7 @@ func Delete[S, I, O any](id, path string, h Handler[S, I, O], scopes auth.Scopes
 
 // route completes an operation with the defaults and the options.
 func route[S, I, O any](op Operation, h Handler[S, I, O], opts []Option) Route[S] {
-	op.Bucket, op.Status, op.MaxBody = ratelimit.None, http.StatusOK, bodyLimit
+	op.Bucket, op.Status, op.MaxBody, op.bodies = ratelimit.None, http.StatusOK, bodyLimit, []string{mediaJSON}
 	op.versioned = reflect.TypeFor[*O]().Implements(reflect.TypeFor[versioned]())
 	if reflect.TypeFor[O]() == reflect.TypeFor[None]() {
 		op.Status = http.StatusNoContent
@@ -266,38 +287,6 @@ func (r *Revision) Resolve(c huma.Context) []error {
 		return []error{err}
 	}
 	return nil
-}
-
-// Form is a body of multipart/form-data that the handler reads as it comes.
-type Form struct {
-	Body     FormBody
-	Boundary string
-	// Keyed reports whether the request has an Idempotency-Key. Claim needs no text otherwise.
-	Keyed bool
-}
-
-// FormBody is the body of a form.
-type FormBody struct {
-	io.Reader
-	control *http.ResponseController
-}
-
-// SetReadDeadline ends a read that lasts longer. It returns an error where the body has come before the
-// request, as in a Lambda.
-func (b FormBody) SetReadDeadline(at time.Time) error { return b.control.SetReadDeadline(at) }
-
-// FormOf returns the form of a request to a route with TakesForm. Only the first call of the handler can
-// read the body: a call that shows what an earlier request wrote (write.Ref) must not.
-func FormOf(ctx context.Context) Form { return exchangeOf(ctx).sent }
-
-// Claim looks up the Idempotency-Key of a request with a form, before its first write and after the
-// handler has read the form. Two requests with the same text are the same request. Use the context for
-// the write, and look at its write.Ref before.
-func (f Form) Claim(ctx context.Context, text []byte) (context.Context, error) {
-	x := exchangeOf(ctx)
-	x.body = text
-	err := x.claim()
-	return idempotency.With(ctx, x.key), err
 }
 
 // Strings is a query parameter with a list: values separated by commas, the parameter

@@ -1,11 +1,15 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 
 	"lectern/shared/api/check"
 	"lectern/shared/apierr"
@@ -159,4 +163,79 @@ func (x *exchange) refuse(methods []string) {
 	default:
 		x.err = apierr.MethodNotAllowed(strings.Join(allow, ", "))
 	}
+}
+
+// addressed returns a context with the address of the API of an event, see Address and BasePath.
+func addressed(ctx context.Context, r events.APIGatewayProxyRequest) context.Context {
+	if base := basePath(r); base != "" {
+		ctx = context.WithValue(ctx, basePathKey{}, base)
+	}
+	if address := r.StageVariables[StageAddress]; address != "" {
+		return WithAddress(ctx, address)
+	}
+	if host := r.RequestContext.DomainName; host != "" {
+		ctx = WithAddress(ctx, scheme(r)+"://"+host+basePath(r))
+	}
+	return ctx
+}
+
+// Variables of the stage of an API behind edges, and the header of the edges.
+const (
+	// StageAddress is the address of the edges, where the API has no domain.
+	StageAddress = "address"
+	// StageEdges is the secret by which a request in HeaderEdges shows that the edges have sent the request.
+	StageEdges  = "edges"
+	HeaderEdges = "X-Lectern-Edges"
+)
+
+type addressKey struct{}
+
+// WithAddress returns a context with the address of the API, without a slash at the end.
+func WithAddress(ctx context.Context, address string) context.Context {
+	return context.WithValue(ctx, addressKey{}, address)
+}
+
+// Address returns the address at which the caller has found the API, or that of the edges before the API, or the
+// address of WithAddress; empty without any. A client cannot choose the host on AWS.
+func Address(ctx context.Context) string {
+	address, _ := ctx.Value(addressKey{}).(string)
+	return address
+}
+
+// Client returns the IP address of the client of a request; empty if the gateway tells none.
+func Client(ctx context.Context) string {
+	if gateway, ok := core.GetAPIGatewayContextFromContext(ctx); ok {
+		return gateway.Identity.SourceIP
+	}
+	return ""
+}
+
+type basePathKey struct{}
+
+// BasePath returns what the caller's address has before the paths of the API: /live below the
+// stage live, nothing at a domain of the API. A link of an answer begins
+// with the base path.
+func BasePath(ctx context.Context) string {
+	base, _ := ctx.Value(basePathKey{}).(string)
+	return base
+}
+
+// scheme returns the scheme of the caller's address. Only one machine has plain HTTP.
+func scheme(r events.APIGatewayProxyRequest) string {
+	if http.Header(r.MultiValueHeaders).Get("X-Forwarded-Proto") == "http" {
+		return "http"
+	}
+	return "https"
+}
+
+// basePath returns the base path of an event: the path in the gateway's context without the
+// path of the request. It returns nothing but the stage or "", so a client cannot choose it.
+func basePath(r events.APIGatewayProxyRequest) string {
+	// At the root, only one of the two paths may end with a slash.
+	whole, below := strings.TrimSuffix(r.RequestContext.Path, "/"), strings.TrimSuffix(r.Path, "/")
+	base, found := strings.CutSuffix(whole, below)
+	if !found || base != "/"+r.RequestContext.Stage {
+		return ""
+	}
+	return base
 }

@@ -178,6 +178,11 @@ func Stale(updatedAt any, etag string) *Error {
 	return e
 }
 
+// OAuth returns an error with a code of OAuth (RFC 6749 section 5.2), for the routes whose errors have that shape.
+func OAuth(status int, code, description string) *Error {
+	return newError(status, code, code, description)
+}
+
 // Unauthorized returns the 401. The text is the same for every cause, so that a caller cannot
 // find out which tokens exist.
 func Unauthorized() *Error {

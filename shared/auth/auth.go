@@ -59,7 +59,7 @@ const (
 // only ReadAuditLogs.
 func (c *Caller) May(scopes Scopes) error {
 	switch {
-	case scopes.IsPublic():
+	case !scopes.NeedToken():
 		return nil
 	case c.Token.Kind == tenancy.KindOAuth && !c.Connects():
 		return apierr.Forbidden(reasonAIAccess, "The member or the organization lacks AI Access. Ask an administrator for it.")

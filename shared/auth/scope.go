@@ -56,6 +56,12 @@ var Public = Scopes{"public"}
 // IsPublic reports whether the route needs no token.
 func (s Scopes) IsPublic() bool { return slices.Equal(s, Public) }
 
+// SignedIn marks routes for a member who has signed in: the group asks for the session of the browser.
+var SignedIn = Scopes{"signed-in-user"}
+
+// NeedToken reports whether the route needs a token with one of the scopes.
+func (s Scopes) NeedToken() bool { return !s.IsPublic() && !slices.Equal(s, SignedIn) }
+
 // String returns the scopes separated by bars, as in the route table.
 func (s Scopes) String() string { return s.join("|") }
 

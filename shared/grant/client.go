@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"lectern/shared/apierr"
@@ -14,6 +15,7 @@ import (
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
 	"lectern/shared/wire"
+	"lectern/shared/write"
 )
 
 // applications is the partition of the region's applications. Only consents and exchanges of tokens read it, and no other request.
@@ -29,7 +31,15 @@ type Client struct {
 	// Scopes are those that the application may ask for, and gets where it names none.
 	Scopes    []auth.Scope `json:"scopes"`
 	CreatedAt wire.Time    `json:"created_at"`
+	// Disabled applications get no codes and no tokens.
+	Disabled bool `json:"disabled"`
+	// ExpiresAt is the end of an application that has registered itself and that no member has connected; nil for others.
+	ExpiresAt *wire.Time `json:"expires_at,omitempty"`
+	version   int64
 }
+
+// unusedLife is how long an application that has registered itself waits for a member to connect it.
+const unusedLife = 24 * time.Hour
 
 const (
 	maxName         = 255
@@ -70,30 +80,116 @@ func isHidden(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicod
 
 func clientKey(id string) table.Key { return table.Key{PK: applications, SK: id} }
 
+// item returns the item of the application. The table forgets an application that nobody has connected some time after its end.
+func (c *Client) item(version int64) (table.Item, error) {
+	item, err := record.Encode(clientKey(c.ID), version, c)
+	if c.ExpiresAt != nil {
+		item.Expires = c.ExpiresAt.Unix()
+	}
+	return item, err
+}
+
+func decodeClient(item table.Item) (*Client, error) {
+	c, err := record.Decode[Client](item)
+	if err == nil {
+		c.version = item.Version
+	}
+	return c, err
+}
+
 // Register stores a new application, and sets the id and the time. The error is a 400 that names the field.
 func (st Store) Register(ctx context.Context, c *Client) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	c.ID, c.CreatedAt = st.NewID(), st.now()
-	item, err := record.Encode(clientKey(c.ID), 1, c)
+	item, err := c.item(1)
 	if err != nil {
 		return err
 	}
 	return st.Tenancy.Table.Transact(ctx, table.Insert(item))
 }
 
-// Client returns an application; an error of OAuth for an unknown one.
-func (st Store) Client(ctx context.Context, id string) (*Client, error) {
-	if !wire.IsID(id) {
-		return nil, refuse(InvalidClient, "client_id is not that of a registered application.")
-	}
+// RegisterStranger stores an application that registers itself (RFC 7591). It ends in a day unless a member connects it.
+func (st Store) RegisterStranger(ctx context.Context, c *Client) error {
+	until := wire.At(st.Tenancy.Now().Add(unusedLife))
+	c.ExpiresAt = &until
+	return st.Register(ctx, c)
+}
+
+// Edit changes an application. The error is a 404 for an unknown one, a 400 that names the field, or that of edit.
+func (st Store) Edit(ctx context.Context, id string, edit func(*Client)) (*Client, error) {
 	item, err := st.Tenancy.Table.Get(ctx, clientKey(id))
 	if errors.Is(err, table.ErrNotFound) {
-		return nil, refuse(InvalidClient, "client_id is not that of a registered application.")
+		return nil, apierr.NotFound("Application")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return record.Decode[Client](item)
+	c, err := decodeClient(item)
+	if err != nil {
+		return nil, err
+	}
+	edit(c)
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	next, err := c.item(c.version + 1)
+	if err != nil {
+		return nil, err
+	}
+	return c, st.Tenancy.Table.Transact(ctx, table.Replace(next, c.version))
+}
+
+// Clients returns a page of the applications of the region by id, from the one after a given id on, and the id of its last application;
+// empty for the last page.
+func (st Store) Clients(ctx context.Context, after string, most int) (page []*Client, next string, err error) {
+	for item, err := range st.Tenancy.Table.Between(ctx, applications, after+"\x00", "~") {
+		if err != nil {
+			return nil, "", err
+		}
+		c, err := decodeClient(item)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(page) == most {
+			return page, page[most-1].ID, nil
+		}
+		page = append(page, c)
+	}
+	return page, "", nil
+}
+
+// Client returns an application; an error of OAuth for an unknown one, and for one that is disabled.
+func (st Store) Client(ctx context.Context, id string) (*Client, error) {
+	if !wire.IsID(id) {
+		return nil, unknownClient()
+	}
+	got, err := st.Tenancy.Table.GetMany(ctx, []table.Key{clientKey(id)})
+	if err != nil {
+		return nil, err
+	}
+	return st.clientIn(got, id)
+}
+
+// clientIn returns an application among items that were read; an error of OAuth as Client.
+func (st Store) clientIn(got write.Items, id string) (*Client, error) {
+	item, found := got[clientKey(id)]
+	if !found {
+		return nil, unknownClient()
+	}
+	c, err := decodeClient(item)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.ExpiresAt != nil && !st.Tenancy.Now().Before(c.ExpiresAt.Time):
+		return nil, unknownClient()
+	case c.Disabled:
+		return nil, refuse(InvalidClient, "The application is disabled.")
+	}
+	return c, nil
+}
+
+func unknownClient() *Error {
+	return refuse(InvalidClient, "client_id is not that of a registered application.")
 }

@@ -48,8 +48,13 @@ func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) 
 	if err != nil {
 		return "", err
 	}
+	if refused == nil {
+		refused, err = st.makeRoom(ctx, org, user)
+	}
+	if err != nil {
+		return "", err
+	}
 	if refused != nil {
-		refused.Redirects = true
 		return "", refused
 	}
 	text := secret.NewText()
@@ -61,7 +66,34 @@ func (st Store) Approve(ctx context.Context, a *Authorization, org, user int64) 
 	if err != nil {
 		return "", err
 	}
-	return text, st.Tenancy.Table.Transact(ctx, table.Insert(item))
+	noted := st.Tenancy.PersonWrites(ctx, org, user, tenancy.ConnectionApproved)
+	return text, st.Tenancy.Table.Transact(ctx, append(noted, table.Insert(item))...)
+}
+
+// maxConnections is how many applications a member may have connected.
+const maxConnections = 100
+
+// makeRoom returns access_denied for a member with too many connections, and nil for another. It ends the connections whose tokens have
+// all expired if there are too many.
+func (st Store) makeRoom(ctx context.Context, org, user int64) (*Error, error) {
+	all, err := st.Tenancy.Connections(ctx, org, user)
+	if err != nil || len(all) < maxConnections {
+		return nil, err
+	}
+	left := len(all)
+	for _, t := range all {
+		if !t.Expired(st.Tenancy.Now()) {
+			continue
+		}
+		if err := st.end(ctx, org, t.ID, tenancy.EndedByTime); err != nil {
+			return nil, err
+		}
+		left--
+	}
+	if left < maxConnections {
+		return nil, nil
+	}
+	return refuse(AccessDenied, "The member has 100 connected applications already. Disconnect some first."), nil
 }
 
 // Exchange is the request of an application for the first tokens.
@@ -93,7 +125,7 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 	}
 	tokens, err := st.connect(ctx, item, c, client)
 	if errors.Is(err, errUsed) {
-		return st.Tokens(ctx, e) // Another request was faster: this one is the second use.
+		return st.Tokens(ctx, e) // Another request was faster. If it had the same code, this one is the second use.
 	}
 	return tokens, err
 }
@@ -103,7 +135,7 @@ func (st Store) usedAgain(ctx context.Context, c *code) error {
 	if err := st.end(ctx, c.OrgID, c.Connection, tenancy.EndedByReuse); err != nil {
 		return err
 	}
-	return refuse(InvalidGrant, "The code was used before, so the connection has ended.")
+	return reused("The code was used before, so the connection has ended.")
 }
 
 // isVerifier matches a code verifier (RFC 7636 section 4.1).
@@ -132,8 +164,8 @@ func (st Store) admits(ctx context.Context, c *code, e Exchange) error {
 	return err
 }
 
-// errUsed is the error of a code that another request has used at the same time.
-var errUsed = errors.New("grant: the code is used")
+// errUsed is the error of a code that another request has used at the same time, and of an application that another one has connected.
+var errUsed = errors.New("grant: the code or the application has changed")
 
 // connect stores a new connection, and notes it in the code, in one transaction.
 func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Client) (*Tokens, error) {
@@ -143,7 +175,7 @@ func (st Store) connect(ctx context.Context, was table.Item, c *code, client *Cl
 	}
 	s := newSecrets(random(), nil, t.Grant.Mark)
 	access := st.issue(t, s, c.Scopes)
-	if err := tenancy.Tokens.Create(ctx, st.Tenancy, t, use{c, was, t}); err != nil {
+	if err := tenancy.Tokens.Create(ctx, st.Tenancy, t, use{c, was, t, client}); err != nil {
 		return nil, err
 	}
 	return st.shown(t, s, access), nil
@@ -154,6 +186,7 @@ type use struct {
 	code       *code
 	was        table.Item
 	connection *tenancy.Token
+	client     *Client
 }
 
 // Reads, More and Touches return nothing: the write has a condition.
@@ -161,10 +194,19 @@ func (use) Reads() []table.Key           { return nil }
 func (use) More(write.Items) []table.Key { return nil }
 func (use) Touches(write.Items) []string { return nil }
 
-// Plan returns the write of the code, with the id of the connection.
+// Plan returns the write of the code, with the id of the connection, and that of an application that has registered itself and is
+// connected for the first time: it has no end any more.
 func (u use) Plan(context.Context, write.Items) (*write.Plan, error) {
 	used := *u.code
 	used.Connection = u.connection.ID
 	item, err := used.item(u.was.Key, u.was.Version+1)
-	return &write.Plan{Writes: []table.Write{table.Replace(item, u.was.Version).Or(errUsed)}}, err
+	plan := &write.Plan{Writes: []table.Write{table.Replace(item, u.was.Version).Or(errUsed)}}
+	if err != nil || u.client.ExpiresAt == nil {
+		return plan, err
+	}
+	kept := *u.client
+	kept.ExpiresAt = nil
+	item, err = kept.item(kept.version + 1)
+	plan.Writes = append(plan.Writes, table.Replace(item, kept.version).Or(errUsed))
+	return plan, err
 }

@@ -8,6 +8,7 @@ package grant
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -52,10 +53,15 @@ type Error struct {
 	Description string `json:"error_description"`
 	// Redirects reports whether the application may be told at the address of its request: it is one of its addresses.
 	Redirects bool `json:"-"`
+	// Reused reports whether a connection has ended, since its code or a refresh token was used again.
+	Reused bool `json:"-"`
 }
 
 // Error returns code and description.
 func (e *Error) Error() string { return e.Code + ": " + e.Description }
+
+// Unwrap returns the error as the answer of a request.
+func (e *Error) Unwrap() error { return apierr.OAuth(http.StatusBadRequest, e.Code, e.Description) }
 
 // The codes of errors.
 const (
@@ -66,9 +72,16 @@ const (
 	InvalidTarget   = "invalid_target"
 	AccessDenied    = "access_denied"
 	UnsupportedType = "unsupported_response_type"
+	// UnsupportedGrant is for a grant_type that is neither authorization_code nor refresh_token.
+	UnsupportedGrant = "unsupported_grant_type"
 )
 
 func refuse(code, description string) *Error { return &Error{Code: code, Description: description} }
+
+// reused returns the error of a code or refresh token that was used again.
+func reused(description string) *Error {
+	return &Error{Code: InvalidGrant, Description: description, Reused: true}
+}
 
 // Offered lists the scopes that applications may have: all but those of log export tokens.
 var Offered = auth.APIScopes
@@ -93,8 +106,8 @@ func parseScopes(list string, otherwise, allowed []auth.Scope) ([]auth.Scope, *E
 	return scopes, nil
 }
 
-// joinScopes returns scopes as a list with spaces.
-func joinScopes(scopes []auth.Scope) string {
+// JoinScopes returns scopes as a list with spaces.
+func JoinScopes(scopes []auth.Scope) string {
 	names := make([]string, len(scopes))
 	for i, s := range scopes {
 		names[i] = string(s)

@@ -313,7 +313,7 @@ func TestCodes(t *testing.T) {
 	requireRefused(t, err, grant.InvalidGrant, "a second use")
 	require.False(t, w.opens(tokens.AccessToken), "a second use ends the connection")
 
-	require.Equal(t, []string{"connection.created", "connection.ended", "connection.reuse"}, w.actions())
+	require.ElementsMatch(t, []string{"connection.approved", "connection.created", "connection.ended", "connection.reuse"}, w.actions())
 
 	soon, late := w.code(w.request()), w.code(w.request())
 	w.now = w.now.Add(59 * time.Second)
@@ -412,7 +412,7 @@ func TestRefreshTokensAreReplaced(t *testing.T) {
 		_, err := w.refresh(tokens.RefreshToken)
 		requireRefused(t, err, grant.InvalidGrant)
 	}
-	require.Equal(t, []string{"connection.created", "connection.ended", "connection.reuse"}, w.actions())
+	require.ElementsMatch(t, []string{"connection.approved", "connection.created", "connection.ended", "connection.reuse"}, w.actions())
 
 	old := w.connect()
 	next, err := w.refresh(old.RefreshToken)
@@ -493,7 +493,7 @@ func TestRefreshesThatAreRefused(t *testing.T) {
 		"access token":    {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = tokens.AccessToken }},
 		"as access token": {grant.InvalidGrant, func(r *grant.Refresh) { r.Token = access.String() }},
 		"other client":    {grant.InvalidGrant, func(r *grant.Refresh) { r.ClientID = other.ID }},
-		"no client":       {grant.InvalidGrant, func(r *grant.Refresh) { r.ClientID = "" }},
+		"no client":       {grant.InvalidClient, func(r *grant.Refresh) { r.ClientID = "" }},
 		"wider":           {grant.InvalidScope, func(r *grant.Refresh) { r.Scope = "read:events write:contacts" }},
 		"log export":      {grant.InvalidScope, func(r *grant.Refresh) { r.Scope = "read:audit_logs" }},
 		"resource":        {grant.InvalidTarget, func(r *grant.Refresh) { r.Resource = "https://eu.lectern.example" }},

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"slices"
 
+	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
+	"lectern/shared/wire"
 	"lectern/shared/write"
 )
 
@@ -22,6 +24,9 @@ var errReuse = errors.New("grant: the refresh token was used before")
 // Refresh replaces a refresh token and returns new tokens. Within repeatTime the replaced token gives the same new tokens again;
 // later the connection ends, since a stranger may have the token. The error is an *Error for a request that breaks a rule.
 func (st Store) Refresh(ctx context.Context, r Refresh) (*Tokens, error) {
+	if !wire.IsID(r.ClientID) {
+		return nil, unknownClient()
+	}
 	text, err := auth.Parse(auth.FormRefresh, r.Token)
 	if err != nil || text.Region != st.Tenancy.Region {
 		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
@@ -31,7 +36,7 @@ func (st Store) Refresh(ctx context.Context, r Refresh) (*Tokens, error) {
 		if err := st.end(ctx, text.Org, text.ID, tenancy.EndedByReuse); err != nil {
 			return nil, err
 		}
-		return nil, refuse(InvalidGrant, "The refresh token was used before, so the connection has ended.")
+		return nil, reused("The refresh token was used before, so the connection has ended.")
 	}
 	return tokens, err
 }
@@ -47,9 +52,9 @@ func (op rotation) tokenKey() table.Key {
 	return table.Key{PK: tenancy.TokenPK(op.text.Org, op.text.ID), SK: "-"}
 }
 
-// Reads returns the keys of the connection, the member and the organization.
+// Reads returns the keys of the connection, the member, the organization and the application.
 func (op rotation) Reads() []table.Key {
-	return append(personKeys(op.text.Org, op.text.User), op.tokenKey())
+	return append(personKeys(op.text.Org, op.text.User), op.tokenKey(), clientKey(op.asked.ClientID))
 }
 
 // More returns nil.
@@ -124,6 +129,9 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) error {
 	case !op.isResource(op.asked.Resource):
 		return foreign()
 	}
+	if _, err := op.clientIn(got, op.asked.ClientID); err != nil {
+		return err
+	}
 	refused, err := denied(got, op.text.Org, op.text.User)
 	if refused != nil {
 		return refuse(InvalidGrant, refused.Description)
@@ -168,4 +176,39 @@ func isOf(t *tenancy.Token, text auth.Text) bool {
 		return t.With(text.Hash()).SecretHash != nil
 	}
 	return isMarked(text.Secret, t.Grant.Mark)
+}
+
+// Disconnect ends a connection as its member wishes. The error is a 404 for a connection of nobody or of another member.
+func (st Store) Disconnect(ctx context.Context, org, user, id int64) error {
+	t, err := tenancy.Tokens.Get(ctx, st.Tenancy, tenancy.TokenPK(org, id))
+	if err != nil {
+		return err
+	}
+	if t.Grant == nil || t.UserID != user {
+		return apierr.NotFound("Connection")
+	}
+	return st.end(ctx, org, id, tenancy.EndedByMember)
+}
+
+// DisconnectAll ends the connections of an application in an organization, and returns how many there were.
+func (st Store) DisconnectAll(ctx context.Context, org int64, clientID string) (ended int, err error) {
+	ids, err := tenancy.Tokens.IDs(ctx, st.Tenancy, org)
+	if err != nil {
+		return 0, err
+	}
+	pks := make([]string, len(ids))
+	for i, id := range ids {
+		pks[i] = tenancy.TokenPK(org, id)
+	}
+	all, err := tenancy.Tokens.Existing(ctx, st.Tenancy, pks)
+	for _, t := range all {
+		if t.Grant == nil || t.Grant.ClientID != clientID || t.RevokedAt != nil {
+			continue
+		}
+		if err := st.end(ctx, org, t.ID, tenancy.EndedByOperator); err != nil {
+			return ended, err
+		}
+		ended++
+	}
+	return ended, err
 }

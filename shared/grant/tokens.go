@@ -67,7 +67,7 @@ func (st Store) issue(t *tenancy.Token, s secrets, scopes []auth.Scope) tenancy.
 func (st Store) shown(t *tenancy.Token, s secrets, access tenancy.Access) *Tokens {
 	text := auth.Text{Form: auth.FormAccess, Region: st.Tenancy.Region, Org: t.OrgID, User: t.UserID, ID: t.ID, Secret: s.access}
 	shown := &Tokens{
-		AccessToken: text.String(), TokenType: "Bearer", Scope: joinScopes(access.Scopes),
+		AccessToken: text.String(), TokenType: "Bearer", Scope: JoinScopes(access.Scopes),
 		ExpiresIn: int(access.ExpiresAt.Sub(st.Tenancy.Now()) / time.Second),
 	}
 	text.Form, text.Secret = auth.FormRefresh, s.refresh

@@ -38,6 +38,9 @@ func (s security) expand(ctx context.Context, items []table.Item) ([]expansion, 
 			ID: e.ID + "-" + e.Action, Stream: Security, OccurredAt: e.At, Action: e.Action, Outcome: success, OrganizationID: s.Org.ID,
 			Target: Target{Type: known(e.Type), ID: known(e.RecordID)},
 		}
+		if e.Reason != "" {
+			event.Outcome, event.Reason = failure, &e.Reason
+		}
 		event.Actor, event.Token = by(e.Actor)
 		all[i] = expansion{[]Event{event}, len(item.Data)}
 	}

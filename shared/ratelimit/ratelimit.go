@@ -36,6 +36,8 @@ const (
 	AwardWrites           Bucket = "award_writes"
 	Insights              Bucket = "insights"
 	LogExport             Bucket = "log_export"
+	// Registrations is for applications that register themselves: of a client's address, not of a token.
+	Registrations Bucket = "registrations"
 
 	// dailyWrites is counted beside the bucket of a route, by TakeDay.
 	dailyWrites Bucket = "daily_writes"

@@ -42,7 +42,7 @@ const purpose = "identity-provider"
 // Begin starts the sign-in of a browser at a provider. The person is sent to the path returnTo afterwards. email is a hint for the
 // provider.
 func (st Store) Begin(ctx context.Context, p *tenancy.Provider, email, returnTo string) (*Begun, error) {
-	if !isLocal(returnTo) {
+	if !IsLocal(returnTo) {
 		return nil, fmt.Errorf("signin: %q is no path of the region", returnTo)
 	}
 	config, _, err := st.config(ctx, p)
@@ -65,8 +65,8 @@ func (st Store) Begin(ctx context.Context, p *tenancy.Provider, email, returnTo 
 	return &Begun{config.AuthCodeURL(a.State, oidc.Nonce(a.Nonce), oauth2.S256ChallengeOption(a.Verifier), hint), cookie}, nil
 }
 
-// isLocal reports whether a text is a path of the region, and no address of another host.
-func isLocal(path string) bool {
+// IsLocal reports whether a text is a path of the region, and no address of another host.
+func IsLocal(path string) bool {
 	u, err := url.Parse(path)
 	return err == nil && strings.HasPrefix(path, "/") && u.Host == "" && u.Scheme == "" && !strings.HasPrefix(path, "//") &&
 		!strings.Contains(path, "\\")
@@ -135,12 +135,26 @@ func (st Store) Finish(ctx context.Context, back Back) (*Started, error) {
 	}
 	person, err := st.person(ctx, p, a, sent.Get("code"))
 	if err != nil {
-		return nil, err
+		return nil, st.noted(ctx, p, err)
 	}
 	if err := st.End(ctx, back.Session); err != nil {
 		return nil, err
 	}
-	return st.start(ctx, p, person, a.ReturnTo)
+	started, err := st.start(ctx, p, person, a.ReturnTo)
+	return started, st.noted(ctx, p, err)
+}
+
+// noted notes a refusal of a person whom the provider knows in the security log of the organization, and returns the error. Other
+// refusals are not noted: a stranger could fill the log.
+func (st Store) noted(ctx context.Context, p *tenancy.Provider, err error) error {
+	var refused *Refusal
+	if !errors.As(err, &refused) || refused.Reason == ProviderFailed {
+		return err
+	}
+	if failed := st.Tenancy.Table.Transact(ctx, st.Tenancy.FailureWrite(ctx, p, string(refused.Reason))); failed != nil {
+		return failed
+	}
+	return err
 }
 
 // take returns the attempt of a cookie, and removes it.

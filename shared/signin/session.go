@@ -5,14 +5,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
-	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/secret"
 	"lectern/shared/table"
@@ -117,12 +114,7 @@ func (s *session) item(key table.Key, version int64) (table.Item, error) {
 // events returns the writes of the security events of a person, in each organization.
 func (st Store) events(ctx context.Context, members []membership, action string) (writes []table.Write) {
 	for _, m := range members {
-		by := change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: m.User}, change.SourceAPI)
-		noted := change.New(by, change.Record{
-			At: wire.At(st.Tenancy.Now()), Org: m.Org, Type: tenancy.Members.Name, RecordID: strconv.FormatInt(m.User, 10),
-			Version: int64(binary.BigEndian.Uint64([]byte(secret.NewText())) >> 1), // Two sign-ins at one moment have different ids.
-		})
-		writes = append(writes, tenancy.SecurityWrites(noted, []string{action})...)
+		writes = append(writes, st.Tenancy.PersonWrites(ctx, m.Org, m.User, action)...)
 	}
 	return writes
 }

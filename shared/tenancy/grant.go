@@ -2,7 +2,11 @@ package tenancy
 
 import (
 	"bytes"
+	"context"
+	"fmt"
+	"strconv"
 
+	"lectern/shared/table"
 	"lectern/shared/wire"
 )
 
@@ -29,6 +33,9 @@ const (
 	EndedByApplication = "application"
 	EndedByMember      = "member"
 	EndedByReuse       = "reuse"
+	EndedByOperator    = "operator"
+	// EndedByTime is for a connection that made room for another one, days after its last refresh token had ended.
+	EndedByTime = "expired"
 )
 
 // Access is an access token, with a hash in place of the secret.
@@ -68,4 +75,40 @@ func (t *Token) With(hash []byte) *Token {
 		}
 	}
 	return &as
+}
+
+// connectionsPK returns the partition with a line for each connection of a member that has not ended.
+func connectionsPK(org, user int64) string { return fmt.Sprintf("R#connections#%d#%d", org, user) }
+
+// connectionLines returns the write of the line of a connection that begins or ends.
+func connectionLines(before, after *Token) []table.Write {
+	line := table.Item{
+		Key:     table.Key{PK: connectionsPK(after.OrgID, after.UserID), SK: fmt.Sprintf("%019d", after.ID)},
+		Version: 1, Data: strconv.AppendInt(nil, after.ID, 10),
+	}
+	switch {
+	case after.Grant == nil:
+		return nil
+	case before == nil:
+		return []table.Write{table.Put(line)}
+	case before.RevokedAt == nil && after.RevokedAt != nil:
+		return []table.Write{table.Delete(line.Key)}
+	}
+	return nil
+}
+
+// Connections returns the connections of a member that have not ended, oldest first. The last tokens of some may have expired.
+func (s Store) Connections(ctx context.Context, org, user int64) ([]*Token, error) {
+	var pks []string
+	for item, err := range s.Table.Between(ctx, connectionsPK(org, user), "0", ":") {
+		if err != nil {
+			return nil, err
+		}
+		id, err := strconv.ParseInt(string(item.Data), 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("tenancy: line of the connections of member %d: %w", user, err)
+		}
+		pks = append(pks, TokenPK(org, id))
+	}
+	return Tokens.Existing(ctx, s, pks)
 }

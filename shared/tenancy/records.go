@@ -184,7 +184,7 @@ var (
 				CreatedAt: &m.CreatedAt, UpdatedAt: &m.UpdatedAt, Org: m.OrgID, PK: MemberPK(m.OrgID, m.ID)}
 		}}
 	Tokens = Family[Token]{Name: "token", Title: "Token", Check: (*Token).check,
-		Secret: []string{"secret_hash", "grant"}, Security: tokenEvents,
+		Secret: []string{"secret_hash", "grant"}, Security: tokenEvents, Also: connectionLines,
 		Facts: func(t *Token) Facts {
 			return Facts{ID: &t.ID, Version: &t.Version,
 				CreatedAt: &t.CreatedAt, UpdatedAt: &t.UpdatedAt, Org: t.OrgID, PK: TokenPK(t.OrgID, t.ID)}

@@ -1,12 +1,16 @@
 package tenancy
 
 import (
+	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"lectern/shared/change"
+	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/wire"
 )
@@ -21,10 +25,15 @@ const (
 	ConnectionUpdated = "connection.updated"
 	ConnectionEnded   = "connection.ended"
 	ConnectionReuse   = "connection.reuse"
-	ProviderCreated   = "identity_provider.created"
-	ProviderUpdated   = "identity_provider.updated"
-	RoleChanged       = "member.role_changed"
-	ActivityChanged   = "member.activity_changed"
+	// ConnectionApproved and ConnectionRefused are the answers of a member to an application.
+	ConnectionApproved = "connection.approved"
+	ConnectionRefused  = "connection.refused"
+	// SignInFailed is the event of a person whom an identity provider has sent and who was not signed in.
+	SignInFailed    = "member.sign_in_failed"
+	ProviderCreated = "identity_provider.created"
+	ProviderUpdated = "identity_provider.updated"
+	RoleChanged     = "member.role_changed"
+	ActivityChanged = "member.activity_changed"
 	// OwnerInactive is the event of a member that is not present any more, so that the tokens
 	// are refused.
 	OwnerInactive = "owner.inactive"
@@ -45,6 +54,8 @@ type SecurityEvent struct {
 	RecordID string `json:"record_id"`
 	Version  int64  `json:"version"`
 	Source   string `json:"source"`
+	// Reason says why an act failed; empty for one that succeeded.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Key returns the key of the event.
@@ -65,17 +76,48 @@ func SecurityPartition(org int64, at time.Time) string {
 func SecurityWrites(c change.Record, actions []string) []table.Write {
 	writes := make([]table.Write, len(actions))
 	for i, action := range actions {
-		e := SecurityEvent{
-			ID: c.ID, At: c.At, Org: c.Org, Action: action, Actor: c.Actor, RequestID: c.RequestID,
-			Type: c.Type, RecordID: c.RecordID, Version: c.Version, Source: c.Source,
-		}
-		data, err := json.Marshal(e)
-		if err != nil {
-			panic(fmt.Sprintf("tenancy: encode security event: %v", err)) // Texts and numbers can be encoded.
-		}
-		writes[i] = table.Insert(table.Item{Key: e.Key(), Version: 1, Data: data})
+		writes[i] = eventOf(c, action).write()
 	}
 	return writes
+}
+
+// eventOf returns the security event of a change.
+func eventOf(c change.Record, action string) SecurityEvent {
+	return SecurityEvent{
+		ID: c.ID, At: c.At, Org: c.Org, Action: action, Actor: c.Actor, RequestID: c.RequestID,
+		Type: c.Type, RecordID: c.RecordID, Version: c.Version, Source: c.Source,
+	}
+}
+
+// write returns the write of the event.
+func (e SecurityEvent) write() table.Write {
+	data, err := json.Marshal(e)
+	if err != nil {
+		panic(fmt.Sprintf("tenancy: encode security event: %v", err)) // Texts and numbers can be encoded.
+	}
+	return table.Insert(table.Item{Key: e.Key(), Version: 1, Data: data})
+}
+
+// PersonWrites returns the writes of a security event of what a member did in a browser, in the member's organization.
+func (s Store) PersonWrites(ctx context.Context, org, user int64, action string) []table.Write {
+	by := change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: user}, change.SourceAPI)
+	return SecurityWrites(s.act(by, org, Members.Name, user), []string{action})
+}
+
+// act returns an act on a record that changes no record.
+func (s Store) act(ctx context.Context, org int64, kind string, id int64) change.Record {
+	return change.New(ctx, change.Record{
+		At: wire.At(s.Now()), Org: org, Type: kind, RecordID: strconv.FormatInt(id, 10),
+		Version: int64(binary.BigEndian.Uint64([]byte(secret.NewText())) >> 1), // Two acts at one moment have different ids.
+	})
+}
+
+// FailureWrite returns the write of the security event of a person whom an identity provider has sent and who was not signed in.
+func (s Store) FailureWrite(ctx context.Context, p *Provider, reason string) table.Write {
+	by := change.WithActor(ctx, change.Actor{Type: change.ActorSystem}, change.SourceAPI)
+	e := eventOf(s.act(by, p.OrgID, Providers.Name, p.ID), SignInFailed)
+	e.Reason = reason
+	return e.write()
 }
 
 // tokenEvents returns the security events of a token's change.

@@ -28,6 +28,7 @@ var Keys = []keys.Pattern{
 	{Name: "token", PK: "o#T#<token>", SK: "-", Personal: keys.Outside},
 	{Name: "identity provider", PK: "o#IP#<token>", SK: "-", Personal: keys.Nothing},
 	{Name: "provider of a domain", PK: "R#domain#<value>", SK: "<number>#<number>", Personal: keys.Nothing},
+	{Name: "connection of a member", PK: "R#connections#<org>#<user>", SK: "<number>", Personal: keys.Nothing},
 	{Name: "line of a list", PK: "o#L#identity_provider", SK: "<time>#<number>", Personal: keys.Nothing},
 	{Name: "line of a list", PK: "o#L#member", SK: "<time>#<number>", Personal: keys.Nothing},
 	{Name: "line of a list", PK: "o#L#token", SK: "<time>#<number>", Personal: keys.Nothing},

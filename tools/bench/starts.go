@@ -86,7 +86,7 @@ type firstRequest struct {
 }
 
 // firsts has the ids of the operations that functions answer first, where the first of the group is of no use.
-var firsts = map[string]string{"insights": "executeEventQuery"}
+var firsts = map[string]string{"insights": "executeEventQuery", "oauth": "getAuthorizationServer"}
 
 // operation returns the operation that the function answers first.
 func (f firstRequest) operation() api.Operation {

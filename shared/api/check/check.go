@@ -11,6 +11,7 @@ package check
 
 import (
 	"encoding/json"
+	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -84,6 +85,28 @@ func (c *checker) param(s *huma.Schema, name, text string) (string, error) {
 	}
 	plainText, _ := plain.(string)
 	return plainText, err
+}
+
+// Encoded returns a body of application/x-www-form-urlencoded as the JSON object of a schema. A parameter without a value is absent, and
+// one that the schema has not is ignored. The error is an *apierr.Error with status 400.
+func Encoded(r huma.Registry, s *huma.Schema, raw []byte) ([]byte, error) {
+	sent, err := url.ParseQuery(string(raw))
+	if err != nil {
+		return nil, apierr.Invalid("", "The request body is not valid.")
+	}
+	if s.Ref != "" {
+		s = r.SchemaFromRef(s.Ref)
+	}
+	body := map[string]any{}
+	for name, property := range s.Properties {
+		switch values := sent[name]; {
+		case len(values) > 1:
+			return nil, apierr.Invalid(name, "%s is sent twice.", name)
+		case len(values) == 1 && values[0] != "":
+			body[name] = typed(property.Type, values[0])
+		}
+	}
+	return wire.Encode(body)
 }
 
 // typed converts the text of a parameter to the JSON value of the kind. It returns the text

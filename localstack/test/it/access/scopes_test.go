@@ -253,7 +253,7 @@ func TestTheGatewayRenamesTheHeaderOfA401(t *testing.T) {
 	s.NeedsGateway(t, "renames no header")
 	answer := s.As("").Call(t, http.StatusUnauthorized, http.MethodGet, "/v1/events", nil)
 	require.Equal(t, "UNAUTHORIZED", answer.JSON(t)["code"])
-	require.Equal(t, "Bearer", answer.Header.Get("x-amzn-Remapped-WWW-Authenticate"))
+	require.Equal(t, `Bearer resource_metadata="`+s.URL+`/.well-known/oauth-protected-resource"`, answer.Header.Get("x-amzn-Remapped-WWW-Authenticate"))
 	require.Empty(t, answer.Header.Get("WWW-Authenticate"))
 }
 
