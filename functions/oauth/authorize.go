@@ -131,11 +131,10 @@ func (s *service) decide(ctx context.Context, session *signin.Session, d decisio
 	if err != nil {
 		return "", err
 	}
-	i := slices.IndexFunc(session.Members, func(m signin.Member) bool { return m.OrgID == d.OrgID })
-	if i < 0 {
+	member := memberOf(session, d.OrgID)
+	if member == nil {
 		return "", apierr.OAuth(http.StatusForbidden, grant.AccessDenied, "org_id is none of the member's organizations.")
 	}
-	member := session.Members[i]
 	if !d.Approved {
 		refused := &grant.Error{Code: grant.AccessDenied, Description: "The member has refused the request."}
 		noted := s.tenancy.PersonWrites(ctx, member.OrgID, member.ID, tenancy.ConnectionRefused)
@@ -146,6 +145,17 @@ func (s *service) decide(ctx context.Context, session *signin.Session, d decisio
 		return grants.Refused(d.request(), refused), nil
 	}
 	return grants.Granted(d.request(), code), err
+}
+
+// memberOf returns the member of a session in an organization; nil for none. Of several members with the address, it prefers one that may
+// connect applications.
+func memberOf(session *signin.Session, org int64) (member *signin.Member) {
+	for i, m := range session.Members {
+		if m.OrgID == org && (member == nil || !member.Connects()) {
+			member = &session.Members[i]
+		}
+	}
+	return member
 }
 
 // eligible lists organizations.
@@ -170,8 +180,8 @@ func (s *service) organizations(ctx context.Context, _ *struct{}) (*eligible, er
 func organizationsOf(session *signin.Session) []organization {
 	all := []organization{}
 	for _, m := range session.Members {
-		if m.Connects() {
-			all = append(all, organization{m.OrgID, m.Organization.Name})
+		if one := (organization{m.OrgID, m.Organization.Name}); m.Connects() && !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b organization) int { return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -112,8 +113,17 @@ func toSignIn(ctx context.Context, path string) *webpage.Page {
 	return goTo(api.BasePath(ctx) + pathSignIn + "?" + url.Values{"return_to": {path}}.Encode())
 }
 
-// message is a page with a text, and perhaps a link.
-type message struct{ Text, Link, LinkText string }
+// message is a page with a text, and perhaps a link. Link may have the scheme of an installed application.
+type message struct {
+	Text     string
+	Link     template.URL
+	LinkText string
+}
+
+// ownPath returns a link to a path of the region.
+func ownPath(ctx context.Context, path string) template.URL {
+	return template.URL(api.BasePath(ctx) + path) //nolint:gosec // The stage and the path are our own.
+}
 
 // pageOf returns the page of an error.
 func pageOf(ctx context.Context, e *apierr.Error) *webpage.Page {

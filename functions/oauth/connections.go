@@ -8,7 +8,6 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
-	"lectern/shared/signin"
 	"lectern/shared/webpage"
 )
 
@@ -76,11 +75,13 @@ func (s *service) disconnect(ctx context.Context, in *struct{ Body disconnection
 	if session == nil {
 		return toSignIn(ctx, pathConnections), nil
 	}
-	i := slices.IndexFunc(session.Members, func(m signin.Member) bool { return m.OrgID == in.Body.OrgID })
-	if i < 0 {
-		return nil, apierr.NotFound("Connection")
+	err = apierr.NotFound("Connection")
+	for _, m := range session.Members {
+		if m.OrgID == in.Body.OrgID && apierr.IsNotFound(err) {
+			err = s.grants(ctx).Disconnect(ctx, m.OrgID, m.ID, in.Body.ID)
+		}
 	}
-	if err := s.grants(ctx).Disconnect(ctx, in.Body.OrgID, session.Members[i].ID, in.Body.ID); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return goTo(api.BasePath(ctx) + pathConnections + "?done=1"), nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
 
@@ -20,6 +21,8 @@ type question struct {
 	Parameters    []parameter
 	Organizations []organization
 	Permissions   webpage.Permissions
+	// SelfRegistered reports whether nobody has looked at the application.
+	SelfRegistered bool
 }
 
 // parameter is a parameter of the request, which the form repeats.
@@ -37,21 +40,35 @@ func (s *service) showConsent(ctx context.Context, in *struct{ Asked }) (*webpag
 	if session == nil {
 		return toSignIn(ctx, pathConsent+"?"+in.query()), nil
 	}
-	if refused != nil { // Nobody is sent to the address of a stranger's application without a sign-in (RFC 9700 section 4.11).
-		return goTo(s.grants(ctx).Refused(in.request(), refused)), nil
+	if refused != nil {
+		return s.tell(ctx, session, in.Asked, refused), nil
 	}
 	organizations := organizationsOf(session)
 	if len(organizations) == 0 {
 		return s.unable(ctx, session, in.Asked), nil
 	}
+	in.Scope = grant.JoinScopes(a.Scopes) // What the member approves is what the page shows.
 	q := question{
 		Host: hostOf([]string{a.RedirectURI}), Parameters: in.parameters(), Organizations: organizations,
-		Permissions: webpage.PermissionsOf(a.Scopes),
+		Permissions: webpage.PermissionsOf(a.Scopes), SelfRegistered: a.Client.SelfRegistered,
 	}
 	return &webpage.Page{
 		Status: http.StatusOK, Name: "consent", Title: "Connect " + a.Client.Name + "?", Base: api.BasePath(ctx), Person: personOf(session),
 		Data: q, FormTo: a.RedirectURI,
 	}, nil
+}
+
+// tell tells the application of a request that breaks a rule. Nobody is sent to the address of an application that has registered itself
+// without a click, and to no other without a sign-in: the host would be an open door (RFC 9700 section 4.11).
+func (s *service) tell(ctx context.Context, session *signin.Session, asked Asked, refused *grant.Error) *webpage.Page {
+	address := s.grants(ctx).Refused(asked.request(), refused)
+	if !refused.Stranger {
+		return goTo(address)
+	}
+	return &webpage.Page{
+		Status: http.StatusBadRequest, Name: "message", Title: "The application asks wrongly", Base: api.BasePath(ctx), Person: personOf(session),
+		Data: message{refused.Description, template.URL(address), "Back to the application"}, //nolint:gosec // It is one of the application's.
+	}
 }
 
 // checked returns what a request asks for, or a refusal that the application may be told. Any other error is for the person alone.
@@ -71,7 +88,8 @@ func (s *service) unable(ctx context.Context, session *signin.Session, asked Ask
 		Person: personOf(session),
 		Data: message{
 			"Your organization has not given you AI Access. Ask an administrator for it.",
-			s.grants(ctx).Refused(asked.request(), refused), "Back to the application",
+			template.URL(s.grants(ctx).Refused(asked.request(), refused)), //nolint:gosec // It is one of the application's.
+			"Back to the application",
 		},
 	}
 }

@@ -47,20 +47,24 @@ var Group = api.NewGroup("OAuth", start, []api.Route[service]{
 	api.Get("getProtectedResource", api.ResourceMetadata, (*service).resource, auth.Public, api.Describe(aboutResource)),
 
 	api.Get("showConsent", pathConsent, (*service).showConsent, auth.Public, onPages, api.Hidden),
-	api.Post("answerConsent", pathConsent, (*service).answerConsent, auth.Public, onPages, api.OnlyEncoded, api.Hidden),
+	api.Post("answerConsent", pathConsent, (*service).answerConsent, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),
 	api.Get("showSignIn", pathSignIn, (*service).showSignIn, auth.Public, onPages, api.Hidden),
-	api.Post("beginSignIn", pathSignIn, (*service).beginSignIn, auth.Public, onPages, api.OnlyEncoded, api.Hidden),
+	api.Post("beginSignIn", pathSignIn, (*service).beginSignIn, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),
 	api.Get("finishSignIn", pathSignIn+"/callback/{place}", (*service).finishSignIn, auth.Public, onPages, api.Hidden),
-	api.Post("signOut", "/oauth/signout", (*service).signOut, auth.Public, onPages, api.OnlyEncoded, api.Hidden),
+	api.Post("signOut", "/oauth/signout", (*service).signOut, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),
 	api.Get("showConnections", pathConnections, (*service).showConnections, auth.Public, onPages, api.Hidden),
-	api.Post("disconnect", pathConnections+"/disconnect", (*service).disconnect, auth.Public, onPages, api.OnlyEncoded, api.Hidden),
+	api.Post("disconnect", pathConnections+"/disconnect", (*service).disconnect, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),
 	api.Get("getStyle", webpage.PathStyle, (*service).style, auth.Public, api.Hidden, api.ClientCache),
 })
 
 var (
 	failures = api.FailsAs(failureOf)
 	onPages  = api.FailsAs(pageOf)
+	small    = api.MaxBody(maxForm)
 )
+
+// maxForm is the largest form of a page, in bytes.
+const maxForm = 32 << 10
 
 // failure is the shape of the errors of the group (RFC 6749 section 5.2).
 type failure struct {

@@ -52,7 +52,7 @@ func (s *service) register(ctx context.Context, in *struct{ Body registration })
 	if !s.OpenRegistration {
 		return nil, apierr.OAuth(http.StatusForbidden, grant.AccessDenied, "Applications do not register themselves here. Ask the operator.")
 	}
-	if err := s.limitRegistrations(ctx); err != nil {
+	if err := s.limitClient(ctx, ratelimit.Registrations, maxRegistrations); err != nil {
 		return nil, err
 	}
 	name := cmp.Or(in.Body.ClientName, hostOf(in.Body.RedirectURIs))
@@ -78,8 +78,11 @@ func refusedMetadata(err error) error {
 		return err
 	}
 	code, e := invalidMetadata, api.Visible(err)
-	if field, _ := e.Details["field"].(string); strings.HasPrefix(field, "redirect_uris") {
+	switch field, _ := e.Details["field"].(string); {
+	case strings.HasPrefix(field, "redirect_uris"):
 		code = invalidRedirect
+	case strings.HasPrefix(field, "scopes"):
+		e.Message = "scope must name scopes that applications may have, each once."
 	}
 	return apierr.OAuth(http.StatusBadRequest, code, e.Message)
 }
@@ -99,19 +102,19 @@ func hostOf(addresses []string) string {
 // maxRegistrations is how many applications an address may register in a window of the rate limiter.
 const maxRegistrations = 20
 
-// limitRegistrations refuses a client that registers too many applications. The clients of a network of IPv6 count as one.
-func (s *service) limitRegistrations(ctx context.Context) error {
+// limitClient refuses a client that has sent too many requests of a kind. The clients of a network of IPv6 count as one.
+func (s *service) limitClient(ctx context.Context, of ratelimit.Bucket, most int64) error {
 	address, _ := netip.ParseAddr(api.Client(ctx))
 	if network, err := address.Prefix(64); address.Is6() && err == nil {
 		address = network.Addr()
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(address.String()))
-	verdict := s.limiter.Take(ctx, tenancy.Token{ID: int64(h.Sum64()>>1) | 1, Limit: maxRegistrations}, ratelimit.Registrations)
+	verdict := s.limiter.Take(ctx, tenancy.Token{ID: int64(h.Sum64()>>1) | 1, Limit: most}, of)
 	if verdict.Allowed {
 		return nil
 	}
-	refused := apierr.TooManyRequests("Too many registrations. Please try again later.")
+	refused := apierr.TooManyRequests("Too many requests from your address. Please try again later.")
 	refused.Header = verdict.Header()
 	return refused
 }

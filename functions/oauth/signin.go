@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/ratelimit"
 	"lectern/shared/signin"
 	"lectern/shared/tenancy"
 	"lectern/shared/webpage"
@@ -45,12 +47,15 @@ func (s *service) entrance(ctx context.Context, status int, name string, e entra
 	return &webpage.Page{Status: status, Name: name, Title: "Sign in", Base: api.BasePath(ctx), Data: e}
 }
 
+// maxSignIns is how many sign-ins an IP address may begin in a window of the rate limiter: a conference has one address for many people.
+const maxSignIns = 500
+
 // beginning is the form of the sign-in.
 type beginning struct {
-	ReturnTo string `json:"return_to,omitempty"`
-	Email    string `json:"email,omitempty"`
+	ReturnTo string `json:"return_to,omitempty" maxLength:"8192"`
+	Email    string `json:"email,omitempty" maxLength:"254"`
 	// Provider is signin.Place of the chosen provider; empty before a choice.
-	Provider string `json:"provider,omitempty"`
+	Provider string `json:"provider,omitempty" maxLength:"50"`
 }
 
 func (s *service) beginSignIn(ctx context.Context, in *struct{ Body beginning }) (*webpage.Page, error) {
@@ -60,6 +65,9 @@ func (s *service) beginSignIn(ctx context.Context, in *struct{ Body beginning })
 	b := in.Body
 	if b.ReturnTo = cmp.Or(b.ReturnTo, pathConnections); !signin.IsLocal(b.ReturnTo) {
 		return nil, apierr.Invalid("return_to", "return_to must be a path of the region.")
+	}
+	if err := s.limitClient(ctx, ratelimit.SignIns, maxSignIns); err != nil {
+		return nil, err
 	}
 	all, err := s.signIns(ctx).Providers(ctx, b.Email)
 	if err != nil {
@@ -95,7 +103,7 @@ func (s *service) sendTo(ctx context.Context, p *tenancy.Provider, b beginning) 
 	}
 	return &webpage.Page{
 		Status: http.StatusOK, Name: "message", Title: "Sign in at " + p.Name, Base: api.BasePath(ctx), To: begun.Address,
-		Data:    message{"You go on to your identity provider.", begun.Address, "Go on"},
+		Data:    message{"You go on to your identity provider.", template.URL(begun.Address), "Go on"}, //nolint:gosec // The operator has named it.
 		Cookies: []*http.Cookie{s.newCookie(ctx, forAttempt, begun.Cookie, attemptSeconds)},
 	}, nil
 }
@@ -138,17 +146,17 @@ var reasons = map[signin.Reason]string{
 
 // refused returns the page of a sign-in that failed, and logs the reason.
 func (s *service) refused(ctx context.Context, r *signin.Refusal) *webpage.Page {
-	s.Log.WarnContext(ctx, "sign-in refused", "metric", "signin_refused", "reason", string(r.Reason), "org", r.Org)
-	status := http.StatusForbidden
+	metric, status := "signin_refused", http.StatusForbidden
 	switch r.Reason {
-	case signin.UnknownAttempt:
-		status = http.StatusBadRequest
+	case signin.UnknownAttempt: // Anybody can cause it.
+		metric, status = "signin_unknown", http.StatusBadRequest
 	case signin.ProviderFailed:
 		status = http.StatusBadGateway
 	}
+	s.Log.WarnContext(ctx, "sign-in refused", "metric", metric, "reason", string(r.Reason), "org", r.Org, "error", r)
 	return &webpage.Page{
 		Status: status, Name: "message", Title: "You are not signed in", Base: api.BasePath(ctx),
-		Data: message{reasons[r.Reason], api.BasePath(ctx) + pathSignIn, "Begin again"},
+		Data: message{reasons[r.Reason], ownPath(ctx, pathSignIn), "Begin again"},
 	}
 }
 
@@ -166,7 +174,7 @@ func (s *service) signOut(ctx context.Context, in *struct{ Body formOnly }) (*we
 	}
 	return &webpage.Page{
 		Status: http.StatusOK, Name: "message", Title: "You are signed out", Base: api.BasePath(ctx),
-		Data:    message{"Connected applications keep their access.", api.BasePath(ctx) + pathSignIn, "Sign in again"},
+		Data:    message{"Connected applications keep their access.", ownPath(ctx, pathSignIn), "Sign in again"},
 		Cookies: []*http.Cookie{s.newCookie(ctx, forSession, "", -1)},
 	}, nil
 }

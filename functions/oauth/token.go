@@ -42,7 +42,8 @@ type tokenRequest struct {
 func (s *service) token(ctx context.Context, in *struct{ Body tokenRequest }) (*grant.Tokens, error) {
 	tokens, err := s.exchange(ctx, in.Body)
 	if refused := (*grant.Error)(nil); errors.As(err, &refused) && refused.Reused {
-		s.Log.WarnContext(ctx, "a connection has ended: a code or refresh token was used again", "metric", "connection_reuse")
+		s.Log.WarnContext(ctx, "a connection has ended: a code or refresh token was used again", "metric", "connection_reuse",
+			"org", refused.Org, "token", refused.Connection)
 	}
 	return tokens, err
 }

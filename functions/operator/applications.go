@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"lectern/shared/apierr"
 	"lectern/shared/grant"
 	"lectern/shared/signin"
 	"lectern/shared/tenancy"
@@ -139,6 +140,9 @@ type providerCreate struct {
 func (s *Service) createProvider(ctx context.Context, in *providerCreate) (*tenancy.Provider, error) {
 	if err := s.haveOrganization(ctx, in.OrgID); err != nil {
 		return nil, err
+	}
+	if in.ClientSecret.Value == "" {
+		return nil, apierr.Invalid("client_secret", "client_secret must be the secret of the service at the provider.")
 	}
 	p := &tenancy.Provider{OrgID: in.OrgID}
 	_ = providerEdit{ProviderOptions: in.ProviderOptions}.apply(p) // It has no error.

@@ -177,7 +177,7 @@ func restoreMember(m *tenancy.Member) error {
 }
 
 func (s *Service) editMember(ctx context.Context, in InMember, edit func(*tenancy.Member) error) (*tenancy.Member, error) {
-	return tenancy.Members.Update(ctx, s.tenancy, tenancy.MemberPK(in.OrgID, in.UserID), edit)
+	return s.tenancy.UpdateMember(ctx, in.OrgID, in.UserID, edit)
 }
 
 // list returns the command that lists the records of a family in an organization, oldest

@@ -216,7 +216,7 @@ func (x *exchange) fail(res *response) {
 	for name, values := range e.Header {
 		res.header[name] = values
 	}
-	if e.Status == http.StatusUnauthorized {
+	if e.Status == http.StatusUnauthorized && (x.endpoint == nil || x.Scopes.NeedToken()) {
 		res.header.Set(HeaderChallenge, x.challenge())
 	}
 	res.header.Set("Content-Type", "application/json")

@@ -35,7 +35,9 @@ type Client struct {
 	Disabled bool `json:"disabled"`
 	// ExpiresAt is the end of an application that has registered itself and that no member has connected; nil for others.
 	ExpiresAt *wire.Time `json:"expires_at,omitempty"`
-	version   int64
+	// SelfRegistered applications have registered themselves: nobody has looked at them.
+	SelfRegistered bool `json:"self_registered"`
+	version        int64
 }
 
 // unusedLife is how long an application that has registered itself waits for a member to connect it.
@@ -113,12 +115,27 @@ func (st Store) Register(ctx context.Context, c *Client) error {
 // RegisterStranger stores an application that registers itself (RFC 7591). It ends in a day unless a member connects it.
 func (st Store) RegisterStranger(ctx context.Context, c *Client) error {
 	until := wire.At(st.Tenancy.Now().Add(unusedLife))
-	c.ExpiresAt = &until
+	c.ExpiresAt, c.SelfRegistered = &until, true
 	return st.Register(ctx, c)
 }
 
-// Edit changes an application. The error is a 404 for an unknown one, a 400 that names the field, or that of edit.
-func (st Store) Edit(ctx context.Context, id string, edit func(*Client)) (*Client, error) {
+// edits are the tries of an edit beside others.
+var edits = table.Retry{Tries: 5, First: 20 * time.Millisecond, Max: 100 * time.Millisecond}
+
+// Edit changes an application. The error is a 404 for an unknown one, and a 400 that names the field.
+func (st Store) Edit(ctx context.Context, id string, edit func(*Client)) (c *Client, err error) {
+	for _, over := range edits.Each(ctx) {
+		if over != nil {
+			return nil, over
+		}
+		if c, err = st.editOnce(ctx, id, edit); !errors.Is(err, table.ErrStale) {
+			break
+		}
+	}
+	return c, err
+}
+
+func (st Store) editOnce(ctx context.Context, id string, edit func(*Client)) (*Client, error) {
 	item, err := st.Tenancy.Table.Get(ctx, clientKey(id))
 	if errors.Is(err, table.ErrNotFound) {
 		return nil, apierr.NotFound("Application")

@@ -123,7 +123,14 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, err := st.connect(ctx, item, c, client)
+	refused, err := st.makeRoom(ctx, c.OrgID, c.UserID)
+	if refused != nil {
+		return nil, refuse(InvalidGrant, refused.Description)
+	}
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := st.connect(asApplication(ctx, c.UserID, 0), item, c, client)
 	if errors.Is(err, errUsed) {
 		return st.Tokens(ctx, e) // Another request was faster. If it had the same code, this one is the second use.
 	}
@@ -132,10 +139,7 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 
 // usedAgain ends the connection of a code that is used a second time.
 func (st Store) usedAgain(ctx context.Context, c *code) error {
-	if err := st.end(ctx, c.OrgID, c.Connection, tenancy.EndedByReuse); err != nil {
-		return err
-	}
-	return reused("The code was used before, so the connection has ended.")
+	return st.endForReuse(asApplication(ctx, c.UserID, c.Connection), c.OrgID, c.Connection, "The code was used before, so the connection has ended.")
 }
 
 // isVerifier matches a code verifier (RFC 7636 section 4.1).

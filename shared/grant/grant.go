@@ -15,6 +15,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/change"
 	"lectern/shared/keys"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -53,8 +54,11 @@ type Error struct {
 	Description string `json:"error_description"`
 	// Redirects reports whether the application may be told at the address of its request: it is one of its addresses.
 	Redirects bool `json:"-"`
-	// Reused reports whether a connection has ended, since its code or a refresh token was used again.
-	Reused bool `json:"-"`
+	// Stranger reports whether the application has registered itself, so that nobody should be sent to its address without a click.
+	Stranger bool `json:"-"`
+	// Reused reports whether a connection has ended, since its code or a refresh token was used again: Connection of Org.
+	Reused          bool  `json:"-"`
+	Org, Connection int64 `json:"-"`
 }
 
 // Error returns code and description.
@@ -77,11 +81,6 @@ const (
 )
 
 func refuse(code, description string) *Error { return &Error{Code: code, Description: description} }
-
-// reused returns the error of a code or refresh token that was used again.
-func reused(description string) *Error {
-	return &Error{Code: InvalidGrant, Description: description, Reused: true}
-}
 
 // Offered lists the scopes that applications may have: all but those of log export tokens.
 var Offered = auth.APIScopes
@@ -190,6 +189,21 @@ func (st Store) end(ctx context.Context, org, id int64, reason string) error {
 		return nil
 	}
 	return unlessNotFound(err)
+}
+
+// endForReuse ends a connection whose code or refresh token was used again, and returns the error for the application. The error reports
+// the reuse if the connection has ended by it.
+func (st Store) endForReuse(ctx context.Context, org, id int64, description string) error {
+	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), tenancy.EndedByReuse}.of)
+	if err != nil && !errors.Is(err, errEnded) && !apierr.IsNotFound(err) {
+		return err
+	}
+	return &Error{Code: InvalidGrant, Description: description, Reused: err == nil, Org: org, Connection: id}
+}
+
+// asApplication returns a context in which the application of a connection acts for the member; id is 0 before the connection has one.
+func asApplication(ctx context.Context, user, id int64) context.Context {
+	return change.WithActor(ctx, change.Actor{Type: change.ActorOAuth, ID: user, Token: id}, change.SourceAPI)
 }
 
 // unlessNotFound returns an error that is no 404.

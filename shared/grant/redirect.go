@@ -2,6 +2,7 @@ package grant
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,10 +26,22 @@ func refuseRedirect(address string) string {
 		return "must be an address of at most 2000 characters of ASCII."
 	case u.Fragment != "" || strings.Contains(address, "#"), u.User != nil, strings.Contains(address, "\\"):
 		return "must have no fragment, no user information and no backslash."
-	case isLoopback(u), u.Scheme == "https" && u.Hostname() != "", isPrivate(u):
+	case isLoopback(u), u.Scheme == "https" && isHost.MatchString(hostIn(address)), isPrivate(u):
 		return ""
 	}
 	return "must begin with https, with http on 127.0.0.1, ::1 or localhost, or with a scheme that is the reverse of a domain."
+}
+
+// isHost matches a host with a port or without one. Other characters and escapes could look like another host, or end a word of a policy.
+var isHost = regexp.MustCompile(`^[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:[0-9]+)?$`)
+
+// hostIn returns the host of an address as the address writes it.
+func hostIn(address string) string {
+	_, rest, _ := strings.Cut(address, "://")
+	if end := strings.IndexAny(rest, "/?"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
 }
 
 // isPrivate reports whether an address has a scheme of an installed application: a domain of the publisher in reverse, such as

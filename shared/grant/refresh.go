@@ -8,6 +8,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/change"
 	"lectern/shared/record"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -33,10 +34,8 @@ func (st Store) Refresh(ctx context.Context, r Refresh) (*Tokens, error) {
 	}
 	tokens, err := write.Run[*Tokens](ctx, st.Tenancy.Table, rotation{st, r, text})
 	if errors.Is(err, errReuse) {
-		if err := st.end(ctx, text.Org, text.ID, tenancy.EndedByReuse); err != nil {
-			return nil, err
-		}
-		return nil, reused("The refresh token was used before, so the connection has ended.")
+		return nil, st.endForReuse(asApplication(ctx, text.User, text.ID), text.Org, text.ID,
+			"The refresh token was used before, so the connection has ended.")
 	}
 	return tokens, err
 }
@@ -165,7 +164,7 @@ func (st Store) Revoke(ctx context.Context, token, clientID string) error {
 		if err != nil || t.Grant == nil || clientID != "" && clientID != t.Grant.ClientID || !isOf(t, text) {
 			return unlessNotFound(err)
 		}
-		return st.end(ctx, text.Org, text.ID, tenancy.EndedByApplication)
+		return st.end(asApplication(ctx, text.User, text.ID), text.Org, text.ID, tenancy.EndedByApplication)
 	}
 	return nil
 }
@@ -187,7 +186,7 @@ func (st Store) Disconnect(ctx context.Context, org, user, id int64) error {
 	if t.Grant == nil || t.UserID != user {
 		return apierr.NotFound("Connection")
 	}
-	return st.end(ctx, org, id, tenancy.EndedByMember)
+	return st.end(change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: user}, change.SourceAPI), org, id, tenancy.EndedByMember)
 }
 
 // DisconnectAll ends the connections of an application in an organization, and returns how many there were.

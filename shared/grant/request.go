@@ -57,7 +57,7 @@ func (st Store) Check(ctx context.Context, r Request) (*Authorization, error) {
 		refused = foreign()
 	}
 	if refused != nil {
-		refused.Redirects = true
+		refused.Redirects, refused.Stranger = true, client.SelfRegistered
 		return nil, refused
 	}
 	return &Authorization{client, r.RedirectURI, scopes, r.CodeChallenge, r.State}, nil

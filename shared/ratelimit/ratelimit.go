@@ -38,6 +38,8 @@ const (
 	LogExport             Bucket = "log_export"
 	// Registrations is for applications that register themselves: of a client's address, not of a token.
 	Registrations Bucket = "registrations"
+	// SignIns is for sign-ins that browsers begin, also of a client's address.
+	SignIns Bucket = "sign_ins"
 
 	// dailyWrites is counted beside the bucket of a route, by TakeDay.
 	dailyWrites Bucket = "daily_writes"

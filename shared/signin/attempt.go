@@ -135,7 +135,7 @@ func (st Store) Finish(ctx context.Context, back Back) (*Started, error) {
 	}
 	person, err := st.person(ctx, p, a, sent.Get("code"))
 	if err != nil {
-		return nil, st.noted(ctx, p, err)
+		return nil, err
 	}
 	if err := st.End(ctx, back.Session); err != nil {
 		return nil, err
@@ -144,11 +144,11 @@ func (st Store) Finish(ctx context.Context, back Back) (*Started, error) {
 	return started, st.noted(ctx, p, err)
 }
 
-// noted notes a refusal of a person whom the provider knows in the security log of the organization, and returns the error. Other
-// refusals are not noted: a stranger could fill the log.
+// noted notes in the security log of the organization that a person with a trusted address is no member, and returns the error. Other
+// refusals are not noted: strangers could fill the log.
 func (st Store) noted(ctx context.Context, p *tenancy.Provider, err error) error {
 	var refused *Refusal
-	if !errors.As(err, &refused) || refused.Reason == ProviderFailed {
+	if !errors.As(err, &refused) || refused.Reason != NoMember {
 		return err
 	}
 	if failed := st.Tenancy.Table.Transact(ctx, st.Tenancy.FailureWrite(ctx, p, string(refused.Reason))); failed != nil {

@@ -22,18 +22,19 @@ import (
 type session struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
-	// Org and Provider name the provider that has verified the address.
-	Org       int64        `json:"org"`
-	Provider  int64        `json:"provider"`
+	// Issuer and Client name the provider that has verified the address.
+	Issuer    string       `json:"issuer"`
+	Client    string       `json:"client"`
 	Members   []membership `json:"members"`
 	StartedAt wire.Time    `json:"started_at"`
 	SeenAt    wire.Time    `json:"seen_at"`
 }
 
-// membership names a member.
+// membership names a member, and the provider that the organization trusts for the member.
 type membership struct {
-	Org  int64 `json:"org"`
-	User int64 `json:"user"`
+	Org      int64 `json:"org"`
+	User     int64 `json:"user"`
+	Provider int64 `json:"provider"`
 }
 
 const browsers = "browser"
@@ -54,12 +55,12 @@ func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, retu
 		return nil, err
 	}
 	now := wire.At(st.Tenancy.Now())
-	s := &session{who.Email, who.Name, p.OrgID, p.ID, members, now, now}
-	standing, err := st.standing(ctx, s)
+	s := &session{who.Email, who.Name, p.Issuer, p.ClientID, members, now, now}
+	active, err := st.activeMembers(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	if len(standing) == 0 {
+	if len(active) == 0 {
 		return nil, &Refusal{NoMember, p.OrgID, errors.New("no active member has the address")}
 	}
 	cookie := secret.NewText()
@@ -95,7 +96,7 @@ func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) 
 			return nil, err
 		}
 		for _, m := range all {
-			one := membership{m.OrgID, m.ID}
+			one := membership{m.OrgID, m.ID, other.ID}
 			if m.Present() && isSame(m.Email, email) && !slices.Contains(found, one) {
 				found = append(found, one)
 			}
@@ -147,7 +148,7 @@ func (st Store) Session(ctx context.Context, cookie string) (*Session, error) {
 	if now.Sub(stored.SeenAt.Time) >= idleLife || now.Sub(stored.StartedAt.Time) >= sessionLife {
 		return nil, nil
 	}
-	members, err := st.standing(ctx, stored)
+	members, err := st.activeMembers(ctx, stored)
 	if err != nil {
 		return nil, err
 	}
@@ -190,23 +191,20 @@ func (st Store) seen(ctx context.Context, item table.Item, stored *session) erro
 	return err
 }
 
-// standing returns the members of a session that are active, and still have the address, in organizations that are not disabled: none if
-// the organization does not trust the provider for the address any more.
-func (st Store) standing(ctx context.Context, s *session) (members []Member, err error) {
-	keys := map[table.Key]bool{{PK: tenancy.ProviderPK(s.Org, s.Provider), SK: "-"}: true}
+// activeMembers returns the members of a session whose organizations still trust the provider for the address.
+func (st Store) activeMembers(ctx context.Context, s *session) (members []Member, err error) {
+	keys := map[table.Key]bool{}
 	for _, m := range s.Members {
-		keys[table.Key{PK: tenancy.MemberPK(m.Org, m.User), SK: "-"}], keys[table.Key{PK: table.Org(m.Org), SK: "-"}] = true, true
+		for _, pk := range []string{tenancy.MemberPK(m.Org, m.User), table.Org(m.Org), tenancy.ProviderPK(m.Org, m.Provider)} {
+			keys[table.Key{PK: pk, SK: "-"}] = true
+		}
 	}
 	got, err := st.Tenancy.Table.GetMany(ctx, slices.Collect(maps.Keys(keys)))
 	if err != nil {
 		return nil, err
 	}
-	p, err := tenancy.Providers.In(got, tenancy.ProviderPK(s.Org, s.Provider))
-	if err != nil || p == nil || p.Disabled || !p.Trusts(domainOf(s.Email)) {
-		return nil, err
-	}
 	for _, one := range s.Members {
-		m, err := one.standing(got, s.Email)
+		m, err := s.activeMember(got, one)
 		if err != nil {
 			return nil, err
 		}
@@ -217,10 +215,15 @@ func (st Store) standing(ctx context.Context, s *session) (members []Member, err
 	return members, nil
 }
 
-// standing returns the member with the organization, from items that were read; nil unless both stand, and the member has the address.
-func (one membership) standing(got write.Items, email string) (*Member, error) {
+// activeMember returns a member with the organization, from items that were read. It returns nil if the member has not been active all the
+// time since the sign-in or has another address, if the organization is disabled, or if it does not trust the provider for the address.
+func (s *session) activeMember(got write.Items, one membership) (*Member, error) {
+	p, err := tenancy.Providers.In(got, tenancy.ProviderPK(one.Org, one.Provider))
+	if err != nil || p == nil || p.Disabled || !p.Trusts(domainOf(s.Email)) || p.Issuer != s.Issuer || p.ClientID != s.Client {
+		return nil, err
+	}
 	m, err := tenancy.Members.In(got, tenancy.MemberPK(one.Org, one.User))
-	if err != nil || m == nil || !m.Present() || !isSame(m.Email, email) {
+	if err != nil || m == nil || !m.Present() || m.AbsentSince(s.StartedAt) || !isSame(m.Email, s.Email) {
 		return nil, err
 	}
 	o, err := tenancy.Organizations.In(got, table.Org(one.Org))

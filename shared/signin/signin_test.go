@@ -160,7 +160,7 @@ func (w *world) editProvider(p *tenancy.Provider, edit func(*tenancy.Provider)) 
 
 func (w *world) editMember(m *tenancy.Member, edit func(*tenancy.Member)) {
 	w.t.Helper()
-	_, err := tenancy.Members.Update(w.t.Context(), w.Tenancy, tenancy.MemberPK(m.OrgID, m.ID), func(m *tenancy.Member) error {
+	_, err := w.Tenancy.UpdateMember(w.t.Context(), m.OrgID, m.ID, func(m *tenancy.Member) error {
 		edit(m)
 		return nil
 	})
@@ -377,6 +377,11 @@ func TestASessionLosesItsGround(t *testing.T) {
 	require.Nil(t, w.session(gone))
 	w.editMember(w.ada, func(m *tenancy.Member) { m.Active = true })
 	require.Nil(t, w.session(gone), "who comes back signs in again")
+	w.now = w.now.Add(time.Second)
+	unseen := w.signIn()
+	w.editMember(w.ada, func(m *tenancy.Member) { m.Active = false })
+	w.editMember(w.ada, func(m *tenancy.Member) { m.Active = true })
+	require.Nil(t, w.session(unseen), "also if no page was visited meanwhile")
 }
 
 // TestAllDomainsOfAProviderChange in one transaction.
@@ -425,8 +430,19 @@ func TestOrganizations(t *testing.T) {
 	found, err := w.Providers(t.Context(), "x@example.com")
 	require.NoError(t, err)
 	require.Len(t, found, 1, "both are the same")
-	w.editProvider(p, func(p *tenancy.Provider) { p.Disabled = true })
-	require.Len(t, w.session(w.signIn()).Members, 1, "disabled")
+	for name, spoil := range map[string]func(*tenancy.Provider){
+		"disabled": func(p *tenancy.Provider) { p.Disabled = true }, "domain": func(p *tenancy.Provider) { p.Domains = []string{"example.org"} },
+		"issuer": func(p *tenancy.Provider) { p.Issuer = "https://idp.example" }, "client": func(p *tenancy.Provider) { p.ClientID = "other" },
+	} {
+		was := *p
+		w.editProvider(p, spoil)
+		require.Len(t, w.session(w.signIn()).Members, 1, name)
+		require.Len(t, w.session(cookie).Members, 1, "%s: a session from before", name)
+		w.editProvider(p, func(p *tenancy.Provider) {
+			p.Disabled, p.Domains, p.Issuer, p.ClientID = false, was.Domains, was.Issuer, was.ClientID
+		})
+	}
+	require.Len(t, w.session(cookie).Members, 2)
 	for _, nobody := range []string{"", "x", "@example.com", "x@unknown.example"} {
 		found, err := w.Providers(t.Context(), nobody)
 		require.NoError(t, err)

@@ -78,6 +78,8 @@ type Member struct {
 	EventIDs []int64 `json:"event_ids"`
 	// RemovedAt is when the member left; nil for a member of the organization.
 	RemovedAt *wire.Time `json:"removed_at,omitempty"`
+	// AbsentAt is when the member last became inactive or left; nil if never. It ends sessions of browsers also for a member who is back.
+	AbsentAt  *wire.Time `json:"absent_at,omitempty"`
 	CreatedAt wire.Time  `json:"created_at"`
 	UpdatedAt wire.Time  `json:"updated_at"`
 	Version   int64      `json:"-"`
@@ -85,6 +87,11 @@ type Member struct {
 
 // Present reports whether the member is active and has not left.
 func (m *Member) Present() bool { return m.Active && m.RemovedAt == nil }
+
+// AbsentSince reports whether the member became inactive or left at a time or later.
+func (m *Member) AbsentSince(at wire.Time) bool {
+	return m.AbsentAt != nil && !m.AbsentAt.Before(at.Time)
+}
 
 // MayConnect reports whether the member may connect applications: the organization has the AI
 // features, and the member has AI Access.

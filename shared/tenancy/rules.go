@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"lectern/shared/apierr"
+	"lectern/shared/wire"
 )
 
 const (
@@ -114,6 +115,19 @@ func (s Store) CreateToken(ctx context.Context, t *Token) error {
 		return apierr.Invalid("user_id", "Member %d may not manage users, so may not make a log export token.", t.UserID)
 	}
 	return Tokens.Create(ctx, s, t)
+}
+
+// UpdateMember changes a member as Members.Update does, and notes when the member becomes inactive or leaves.
+func (s Store) UpdateMember(ctx context.Context, org, id int64, edit func(*Member) error) (*Member, error) {
+	return Members.Update(ctx, s, MemberPK(org, id), func(m *Member) error {
+		was := m.Present()
+		err := edit(m)
+		if was && !m.Present() {
+			now := wire.At(s.Now())
+			m.AbsentAt = &now
+		}
+		return err
+	})
 }
 
 // MembersWith returns the members of an organization with an e-mail address, those who left too.

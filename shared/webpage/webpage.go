@@ -67,7 +67,6 @@ func (p *Page) Write(h http.Header) (status int, body []byte) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", p.policy())
 	h.Set("X-Frame-Options", "DENY")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Del("Access-Control-Allow-Origin")
 	var text bytes.Buffer
 	if err := templates.ExecuteTemplate(&text, p.Name, p); err != nil {

@@ -250,6 +250,45 @@ func TestChoosingAProvider(t *testing.T) {
 	require.Contains(t, string(mustJSON(t, events)), itoa(second.Event))
 }
 
+// TestTwoMembersWithOneAddress in an organization: the one that may connect applications does, and both see their connections.
+func TestTwoMembersWithOneAddress(t *testing.T) {
+	s := newSite(t)
+	second := s.member(s.ada, object{"ai_access": true})
+	s.Operator(t, "member-update", object{"org_id": s.Org, "user_id": s.user, "ai_access": false})
+	b := s.visitor()
+	require.NotContains(t, b.get("/oauth/consent?"+s.request().Encode()).text, `type="radio"`)
+	s.tokens(http.StatusOK, b.approve(s.request()).Get("code"))
+	listed := s.Operator(t, "token-list", object{"org_id": s.Org})["results"].([]any)
+	require.InEpsilon(t, second, listed[len(listed)-1].(object)["user_id"], 0)
+	b.get(b.send(http.MethodPost, "/oauth/connections/disconnect", b.get("/oauth/connections").form()).location)
+	require.NotContains(t, b.get("/oauth/connections").text, "Agenda")
+}
+
+// TestTheWayBackToAnInstalledApplication is a link with the scheme of the application.
+func TestTheWayBackToAnInstalledApplication(t *testing.T) {
+	s := newSite(t)
+	s.app = s.Operator(t, "application-create", object{"client_name": "Phone", "redirect_uris": []string{"com.example.app:/done"}})
+	b := s.visitor()
+	asked := s.request()
+	asked.Set("redirect_uri", "com.example.app:/done")
+	page := b.get("/oauth/consent?" + asked.Encode())
+	require.True(t, strings.HasSuffix(page.header.Get("Content-Security-Policy"), "form-action 'self' com.example.app:"))
+	s.Operator(t, "member-update", object{"org_id": s.Org, "user_id": s.user, "ai_access": false})
+	require.Contains(t, b.get("/oauth/consent?"+asked.Encode()).text, `href="com.example.app:/done?error=access_denied`)
+}
+
+// TestLongFormsAreRefused before anything is stored.
+func TestLongFormsAreRefused(t *testing.T) {
+	s := newSite(t)
+	long := strings.Repeat("x", 8193)
+	for name, form := range map[string]url.Values{
+		"path": {"email": {s.ada}, "return_to": {"/" + long}}, "address": {"email": {long[:255] + "@" + s.domain}}, "provider": {"email": {s.ada}, "provider": {long}},
+	} {
+		require.Equal(t, http.StatusBadRequest, s.newBrowser().send(http.MethodPost, "/oauth/signin", form).status, name)
+	}
+	require.Equal(t, http.StatusRequestEntityTooLarge, s.newBrowser().send(http.MethodPost, "/oauth/signin", url.Values{"email": {strings.Repeat(long, 5)}}).status)
+}
+
 // TestAMemberWithoutAIAccess sees why, and the way back.
 func TestAMemberWithoutAIAccess(t *testing.T) {
 	stacktest.Everywhere(t)

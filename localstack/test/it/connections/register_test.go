@@ -55,7 +55,14 @@ func TestApplicationsRegisterThemselves(t *testing.T) {
 		[]any{made["client_name"], made["redirect_uris"], made["scope"], made["token_endpoint_auth_method"], made["grant_types"]})
 	require.NotContains(t, made, "client_secret")
 	s.app = made
-	s.tokens(http.StatusOK, s.visitor().approve(s.request()).Get("code"))
+	b := s.visitor()
+	asked := s.request()
+	asked.Set("response_type", "x")
+	told := b.get("/oauth/authorize?" + asked.Encode())
+	require.Equal(t, []any{http.StatusBadRequest, ""}, []any{told.status, told.location}, "nobody is sent to a stranger's address without a click")
+	require.Contains(t, told.text, callback+"?error=unsupported_response_type")
+	require.Contains(t, b.get("/oauth/authorize?"+s.request().Encode()).text, "nobody has checked it")
+	s.tokens(http.StatusOK, b.approve(s.request()).Get("code"))
 	named := register(http.StatusCreated, object{"redirect_uris": []string{callback}})
 	require.Equal(t, "app.example", named["client_name"])
 	require.Equal(t, 19, strings.Count(named["scope"].(string), ":"))
@@ -69,6 +76,9 @@ func TestApplicationsRegisterThemselves(t *testing.T) {
 		{"plain HTTP", "invalid_redirect_uri", object{"redirect_uris": []string{"http://app.example/done"}}},
 		{"a script", "invalid_redirect_uri", object{"client_name": "x", "redirect_uris": []string{"javascript:alert(1)"}}},
 		{"data", "invalid_redirect_uri", object{"client_name": "x", "redirect_uris": []string{"data:text/html,x"}}},
+		{"another letter", "invalid_redirect_uri", object{"redirect_uris": []string{"https://%D0%B0pple.com/done"}}},
+		{"a word of a policy", "invalid_redirect_uri", object{"redirect_uris": []string{"https://a;sandbox/"}}},
+		{"every host", "invalid_redirect_uri", object{"redirect_uris": []string{"https://*/"}}},
 		{"user information", "invalid_redirect_uri", object{"redirect_uris": []string{"https://a@app.example/done"}}},
 		{"eleven addresses", "invalid_redirect_uri", object{"redirect_uris": strings.Split(strings.Repeat(callback+" ", 10)+callback, " ")}},
 		{"an unknown scope", "invalid_client_metadata", object{"redirect_uris": []string{callback}, "scope": "admin"}},
@@ -78,14 +88,14 @@ func TestApplicationsRegisterThemselves(t *testing.T) {
 	} {
 		require.Equal(t, c.code, register(http.StatusBadRequest, c.body)["error"], c.name)
 	}
-	for range 7 {
+	for range 4 {
 		register(http.StatusCreated, object{"redirect_uris": []string{callback}})
 	}
 	late := open.Call(t, http.StatusTooManyRequests, http.MethodPost, "/oauth/register", object{"redirect_uris": []string{callback}})
 	require.Equal(t, "temporarily_unavailable", late.JSON(t)["error"])
 	require.NotEmpty(t, late.Header.Get("Retry-After"))
 	listed := s.Operator(t, "application-list", object{})
-	require.Len(t, listed["results"], 10)
+	require.Len(t, listed["results"], 7)
 }
 
 // TestTheOperatorEndsAnApplication everywhere.
@@ -123,15 +133,19 @@ func TestOperatorOfProvidersAndApplications(t *testing.T) {
 	require.NotContains(t, listed["results"].([]any)[0], "secret")
 	require.NotContains(t, s.provider, "secret")
 	for field, input := range map[string]object{
-		"issuer":    {"org_id": s.Org, "name": "x", "client_id": "x", "issuer": "http://idp.example", "domains": []string{"example.org"}},
-		"domains":   {"org_id": s.Org, "name": "x", "client_id": "x", "issuer": "https://idp.example"},
-		"client_id": {"org_id": s.Org, "name": "x", "issuer": "https://idp.example", "domains": []string{"example.org"}},
-		"name":      {"org_id": s.Org, "issuer": "https://idp.example", "client_id": "x", "domains": []string{"example.org"}},
+		"issuer":        {"name": "x", "client_id": "x", "issuer": "http://idp.example", "domains": []string{"example.org"}},
+		"domains":       {"name": "x", "client_id": "x", "issuer": "https://idp.example"},
+		"client_id":     {"name": "x", "issuer": "https://idp.example", "domains": []string{"example.org"}},
+		"name":          {"issuer": "https://idp.example", "client_id": "x", "domains": []string{"example.org"}},
+		"client_secret": {"name": "x", "client_id": "x", "issuer": "https://idp.example", "domains": []string{"example.org"}, "client_secret": ""},
 	} {
+		if input["org_id"] = s.Org; field != "client_secret" {
+			input["client_secret"] = "x"
+		}
 		_, err := s.TryOperator(t, "identity-provider-create", input)
 		require.ErrorContains(t, err, field+" must")
 	}
-	_, err := s.TryOperator(t, "identity-provider-create", object{"org_id": s.Org + 1_000_000, "name": "x"})
+	_, err := s.TryOperator(t, "identity-provider-create", object{"org_id": s.Org + 1_000_000, "name": "x", "client_secret": "x"})
 	require.ErrorContains(t, err, "Organization not found")
 	for field, input := range map[string]object{
 		"client_name": {"client_name": "", "redirect_uris": []string{callback}}, "redirect_uris": {"client_name": "x", "redirect_uris": []string{}},

@@ -59,6 +59,8 @@ var foreignAddresses = map[string]string{
 	"a path alone":       "/done",
 	"a script":           "javascript:alert(1)",
 	"data":               "data:text/html,x",
+	"an escaped letter":  "https://%D0%B0pp.example/done",
+	"an escaped mark":    "https://app.example%E2%80%AE/done",
 	"loopback's path":    "http://127.0.0.1:1/other",
 	"loopback by name":   "http://localhost:1/done",
 	"loopback elsewhere": "http://127.0.0.2/done",

@@ -95,11 +95,14 @@ func TestTheSecurityLogOfAConnection(t *testing.T) {
 	tokens := s.tokens(http.StatusOK, code)
 	s.As("").Call(t, http.StatusOK, http.MethodPost, "/oauth/revoke", object{"token": tokens["access_token"]})
 	b.send(http.MethodPost, "/oauth/signout", b.get("/oauth/connections").form())
-	s.idp.EditClaims(func(claims map[string]any) { claims["email_verified"] = false })
 	stranger := s.newBrowser()
+	s.idp.EditClaims(func(claims map[string]any) { claims["email_verified"] = false })
 	page := stranger.signIn(stranger.get("/oauth/signin"), s.ada)
 	require.Equal(t, http.StatusForbidden, page.status)
 	require.Contains(t, page.text, "has not verified")
+	s.idp.EditClaims(func(claims map[string]any) { claims["email"] = "nobody@" + s.domain })
+	page = stranger.signIn(stranger.get("/oauth/signin"), s.ada)
+	require.Contains(t, page.text, "Nobody with your e-mail")
 
 	var actions []string
 	for _, event := range exported(s, log) {
@@ -108,7 +111,10 @@ func TestTheSecurityLogOfAConnection(t *testing.T) {
 			actions = append(actions, action+" "+event["outcome"].(string))
 		}
 		if action == "member.sign_in_failed" {
-			require.Equal(t, "email_not_verified", event["reason"])
+			require.Equal(t, "no_member", event["reason"])
+		}
+		if action == "connection.created" || action == "connection.ended" {
+			require.Equal(t, []any{"oauth", float64(s.user)}, []any{event["actor"].(object)["type"], event["actor"].(object)["id"]})
 		}
 	}
 	require.ElementsMatch(t, []string{
