@@ -260,10 +260,17 @@ func TestTheGatewayRenamesTheHeaderOfA401(t *testing.T) {
 // TestSignInRefusalsLookAlike: nobody learns from a 401 which tokens exist.
 func TestSignInRefusalsLookAlike(t *testing.T) {
 	s := stacktest.Start(t)
-	first := s.As("").Call(t, 401, "GET", "/v1/events", nil)
+	missing := s.As("").Call(t, 401, "GET", "/v1/events", nil)
+	first := s.As("x").Call(t, 401, "GET", "/v1/events", nil)
+	require.Equal(t, missing.Body, first.Body)
+	require.Equal(t, strings.Replace(challenge(missing), "Bearer ", `Bearer error="invalid_token", `, 1), challenge(first))
 	for _, b := range refused(t, s) {
 		answer := s.As(b.token).Call(t, 401, "GET", "/v1/events", nil)
-		require.Equal(t, it.Stable(first), it.Stable(answer), b.name)
+		want := first
+		if b.token == "" {
+			want = missing
+		}
+		require.Equal(t, it.Stable(want), it.Stable(answer), b.name)
 	}
 	bearer := s.As("").Call(t, 401, "GET", "/v1/events", stacktest.WithHeaders(nil, "Authorization", "Bearer "+s.Token))
 	require.Equal(t, it.Stable(first), it.Stable(bearer))
