@@ -54,7 +54,7 @@ func (a *alarms) functions(m *metrics) {
 		"or that the account has, were busy.", m.throttled, atOnce)
 }
 
-// each watches each function and each kind of call to the table.
+// each watches each function and each kind of call to the table, and the sign-ins.
 func (a *alarms) each(functions []function.Function, m *metrics) {
 	for _, f := range functions {
 		a.function(f)
@@ -62,6 +62,8 @@ func (a *alarms) each(functions []function.Function, m *metrics) {
 	for _, call := range calls {
 		a.raise("table-fails-"+call, "The table failed 5 calls of "+call+" or more in five minutes.", m.failing[call], threshold{5, 1})
 	}
+	a.raise("sign-ins-misused", "10 lines or more in five minutes: sign-ins were refused, or codes and refresh tokens of applications were "+
+		"used again, which somebody may have stolen.", m.signals["SignInsMisused"], threshold{10, 1})
 }
 
 // function watches the errors and throttles of a function, and its time unless it is a worker: a
@@ -104,8 +106,6 @@ func (a *alarms) signals(m *metrics) {
 		"up.", m.signals["VersionsDisagree"], atOnce)
 	a.raise("maintain-fails", "What is purged, or filled in, once a day could not be.", m.signals["MaintainFails"], atOnce)
 	a.raise("operator-used", "The operator's function got a command other than maintain.", m.signals["OperatorUsed"], atOnce)
-	a.raise("sign-ins-misused", "10 lines or more in five minutes: sign-ins were refused, or codes and refresh tokens of applications were "+
-		"used again, which somebody may have stolen.", m.signals["SignInsMisused"], threshold{10, 1})
 }
 
 // renewalDays is the number of days before the end of a certificate in which AWS has failed to
