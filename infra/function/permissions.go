@@ -75,7 +75,10 @@ var (
 	// strike removes a missing organization from that list, to repair it.
 	strike = []permission{{"DeleteItem", organizations}, {"BatchGetItem", organizations}}
 	// connect keeps applications, codes, sessions of browsers and the lines of connections and domains, which belong to the region.
-	connect = []permission{{"BatchGetItem", organizations}, {getItem, organizations}, {"Query", organizations}, {"PutItem", organizations}, {"DeleteItem", organizations}}
+	connect = []permission{
+		{"BatchGetItem", organizations}, {getItem, organizations}, {"Query", organizations},
+		{"PutItem", organizations}, {updateItem, organizations}, {"DeleteItem", organizations},
+	}
 	// plan stores the due item of a later attempt, and the mark of the sweeper before the first.
 	plan = []permission{{getItem, due}, {"PutItem", due}, {updateItem, due}}
 	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.

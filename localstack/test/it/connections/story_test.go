@@ -19,7 +19,7 @@ import (
 // TestAnApplicationIsConnected by the library of a stranger, works with the member's permissions, gets new tokens, and is disconnected.
 func TestAnApplicationIsConnected(t *testing.T) {
 	stacktest.Everywhere(t)
-	s := newSite(t)
+	s := newSite(t, stacktest.Publishing())
 	config := oauth2.Config{
 		ClientID: s.app["client_id"].(string), RedirectURL: callback, Scopes: []string{"read:events", "write:sessions"},
 		Endpoint: oauth2.Endpoint{AuthURL: s.URL + "/oauth/authorize", TokenURL: s.URL + "/oauth/token"},
