@@ -23,8 +23,8 @@ const (
 		"breaks a rule goes to `redirect_uri` with `error`, `error_description`, `iss` and `state`, once the address is known to be that of " +
 		"the application and the member has signed in."
 	aboutConsent = "Answers the request of an application for the member of the browser's session. The answer is the address for the " +
-		"browser: with a `code` for a minute and one exchange, or with `error=access_denied` if `approved` is false. The page of the service does the " +
-		"same; this operation is for a page of your own on the same host. For example:\n\n```json\n" +
+		"browser: with a `code` for a minute and one exchange, or with `error=access_denied` if `approved` is false. " +
+		"The page of the service does the same; this operation is for a page of your own on the same host. For example:\n\n```json\n" +
 		`{"client_id": "5c6d...", "redirect_uri": "https://app.example/done", "code_challenge": "E9Me...", "code_challenge_method": "S256", ` +
 		`"org_id": 7, "approved": true}` + "\n```"
 	aboutOrganizations = "Lists the organizations of the browser's session in which the member has AI Access and that have the AI features: " +

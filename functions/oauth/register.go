@@ -19,7 +19,8 @@ import (
 
 const aboutRegister = "Registers an application (RFC 7591), where the operator of the region allows it: 403 elsewhere. " +
 	"All applications are public clients, so the answer has no secret, whatever `token_endpoint_auth_method` asks for. " +
-	"An application that no member connects within a day is forgotten. An IP address may register 20 applications in 15 minutes. For example:\n\n```json\n" +
+	"An application that no member connects within a day is forgotten. An IP address may register 20 applications in 15 minutes. " +
+	"For example:\n\n```json\n" +
 	`{"client_name": "Agenda", "redirect_uris": ["https://app.example/done"], "scope": "read:events read:sessions"}` + "\n```"
 
 // registration describes an application. Other properties of RFC 7591 are ignored.

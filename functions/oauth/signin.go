@@ -103,7 +103,8 @@ func (s *service) sendTo(ctx context.Context, p *tenancy.Provider, b beginning) 
 	}
 	return &webpage.Page{
 		Status: http.StatusOK, Name: "message", Title: "Sign in at " + p.Name, Base: api.BasePath(ctx), To: begun.Address,
-		Data:    message{"You go on to your identity provider.", template.URL(begun.Address), "Go on"}, //nolint:gosec // The operator has named it.
+		//nolint:gosec // The operator has named the provider.
+		Data:    message{"You go on to your identity provider.", template.URL(begun.Address), "Go on"},
 		Cookies: []*http.Cookie{s.newCookie(ctx, forAttempt, begun.Cookie, attemptSeconds)},
 	}, nil
 }

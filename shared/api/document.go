@@ -165,7 +165,8 @@ func (e *endpoint) describedFailure(status int) *huma.Response {
 		return &huma.Response{Ref: "#/components/responses/" + strconv.Itoa(status)}
 	}
 	shape := e.registry.Schema(e.failureType, true, "Failure")
-	return &huma.Response{Description: "The request is refused, and `error` says why.", Content: map[string]*huma.MediaType{mediaJSON: {Schema: shape}}}
+	content := map[string]*huma.MediaType{mediaJSON: {Schema: shape}}
+	return &huma.Response{Description: "The request is refused, and `error` says why.", Content: content}
 }
 
 // answerHeaders returns the names of the headers of a successful answer.

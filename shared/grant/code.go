@@ -139,7 +139,8 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 
 // usedAgain ends the connection of a code that is used a second time.
 func (st Store) usedAgain(ctx context.Context, c *code) error {
-	return st.endForReuse(asApplication(ctx, c.UserID, c.Connection), c.OrgID, c.Connection, "The code was used before, so the connection has ended.")
+	const why = "The code was used before, so the connection has ended."
+	return st.endForReuse(asApplication(ctx, c.UserID, c.Connection), c.OrgID, c.Connection, why)
 }
 
 // isVerifier matches a code verifier (RFC 7636 section 4.1).

@@ -219,7 +219,7 @@ func (st Store) activeMembers(ctx context.Context, s *session) (members []Member
 // time since the sign-in or has another address, if the organization is disabled, or if it does not trust the provider for the address.
 func (s *session) activeMember(got write.Items, one membership) (*Member, error) {
 	p, err := tenancy.Providers.In(got, tenancy.ProviderPK(one.Org, one.Provider))
-	if err != nil || p == nil || p.Disabled || !p.Trusts(domainOf(s.Email)) || p.Issuer != s.Issuer || p.ClientID != s.Client {
+	if err != nil || p == nil || !s.isTrustedBy(p) {
 		return nil, err
 	}
 	m, err := tenancy.Members.In(got, tenancy.MemberPK(one.Org, one.User))
@@ -231,6 +231,11 @@ func (s *session) activeMember(got write.Items, one membership) (*Member, error)
 		return nil, err
 	}
 	return &Member{m, o}, nil
+}
+
+// isTrustedBy reports whether a provider is the one of the session, and is trusted for the address.
+func (s *session) isTrustedBy(p *tenancy.Provider) bool {
+	return !p.Disabled && p.Trusts(domainOf(s.Email)) && p.Issuer == s.Issuer && p.ClientID == s.Client
 }
 
 // End ends the session of a cookie. An unknown cookie is ignored.

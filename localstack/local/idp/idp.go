@@ -26,7 +26,7 @@ import (
 // ClientID and ClientSecret are the name and the secret of every service at the provider.
 const (
 	ClientID     = "lectern"
-	ClientSecret = "only-on-this-machine" //nolint:gosec // It opens nothing but this provider.
+	ClientSecret = "only-on-this-machine"
 )
 
 // Person is a person whom the provider knows.
