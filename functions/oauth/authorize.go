@@ -43,12 +43,7 @@ type Asked struct {
 	Resource            string `query:"resource" json:"resource,omitempty" doc:"The address of this region, or of a part of it (RFC 8707)."`
 }
 
-func (a Asked) request() grant.Request {
-	return grant.Request{
-		ClientID: a.ClientID, RedirectURI: a.RedirectURI, ResponseType: a.ResponseType, Scope: a.Scope, CodeChallenge: a.CodeChallenge,
-		CodeChallengeMethod: a.CodeChallengeMethod, State: a.State, Resource: a.Resource,
-	}
-}
+func (a Asked) request() grant.Request { return grant.Request(a) }
 
 // query returns the parameters as a query.
 func (a Asked) query() string {
@@ -115,7 +110,6 @@ func (s *service) consent(ctx context.Context, in *struct{ Body decision }) (*de
 	if err != nil {
 		return nil, err
 	}
-	in.Body.ResponseType = cmp.Or(in.Body.ResponseType, "code")
 	address, err := s.decide(ctx, session, in.Body)
 	if err != nil {
 		return nil, err
@@ -126,6 +120,7 @@ func (s *service) consent(ctx context.Context, in *struct{ Body decision }) (*de
 // decide returns the address of the application with the answer of the member. The error is a *grant.Error for a request that breaks a
 // rule, and a 403 for an organization that is none of the member's.
 func (s *service) decide(ctx context.Context, session *signin.Session, d decision) (string, error) {
+	d.ResponseType = cmp.Or(d.ResponseType, "code")
 	grants := s.grants(ctx)
 	a, err := grants.Check(ctx, d.request())
 	if err != nil {

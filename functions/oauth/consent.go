@@ -1,7 +1,6 @@
 package oauth
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -120,9 +119,7 @@ func (s *service) answerConsent(ctx context.Context, in *struct{ Body answer }) 
 	if session == nil {
 		return toSignIn(ctx, pathConsent+"?"+b.query()), nil
 	}
-	d := decision{Asked: b.Asked, OrgID: b.OrgID, Approved: b.Decision == "approve"}
-	d.ResponseType = cmp.Or(d.ResponseType, "code")
-	address, err := s.decide(ctx, session, d)
+	address, err := s.decide(ctx, session, decision{Asked: b.Asked, OrgID: b.OrgID, Approved: b.Decision == "approve"})
 	if refused := (*grant.Error)(nil); errors.As(err, &refused) && refused.Redirects {
 		return goTo(s.grants(ctx).Refused(b.request(), refused)), nil
 	}

@@ -104,9 +104,12 @@ const providerTime = 5 * time.Second
 func start(env api.Env) *service {
 	return &service{
 		Env: env, tenancy: tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
-		limiter: ratelimit.New(env.Table, env.Now, env.Log), client: &http.Client{Timeout: providerTime}, known: signin.NewKnown(),
+		limiter: api.Shared(env, newLimiter), client: &http.Client{Timeout: providerTime}, known: signin.NewKnown(),
 	}
 }
+
+// newLimiter returns the limiter of a process without one: that of the pipeline is shared.
+func newLimiter(env api.Env) *ratelimit.Limiter { return ratelimit.New(env.Table, env.Now, env.Log) }
 
 // grants returns the store of connections, at the address of the request.
 func (s *service) grants(ctx context.Context) grant.Store {

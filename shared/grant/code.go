@@ -85,7 +85,7 @@ func (st Store) makeRoom(ctx context.Context, org, user int64) (*Error, error) {
 		if !t.Expired(st.Tenancy.Now()) {
 			continue
 		}
-		if err := st.end(ctx, org, t.ID, tenancy.EndedByTime); err != nil {
+		if _, err := st.end(ctx, org, t.ID, tenancy.EndedByTime); err != nil {
 			return nil, err
 		}
 		left--

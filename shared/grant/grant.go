@@ -181,24 +181,24 @@ func (e end) of(t *tenancy.Token) error {
 	return nil
 }
 
-// end ends a connection: from now on no token of the connection is accepted. A connection that has ended, or does not exist, stays as
-// it is.
-func (st Store) end(ctx context.Context, org, id int64, reason string) error {
-	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), reason}.of)
+// end ends a connection: from now on no token of the connection is accepted. It reports whether the connection has ended by it: one that
+// has ended before, or does not exist, stays as it is.
+func (st Store) end(ctx context.Context, org, id int64, reason string) (ended bool, err error) {
+	_, err = tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), reason}.of)
 	if errors.Is(err, errEnded) {
-		return nil
+		return false, nil
 	}
-	return unlessNotFound(err)
+	return err == nil, unlessNotFound(err)
 }
 
 // endForReuse ends a connection whose code or refresh token was used again, and returns the error for the application. The error reports
 // the reuse if the connection has ended by it.
 func (st Store) endForReuse(ctx context.Context, org, id int64, description string) error {
-	_, err := tenancy.Tokens.Update(ctx, st.Tenancy, tenancy.TokenPK(org, id), end{st.now(), tenancy.EndedByReuse}.of)
-	if err != nil && !errors.Is(err, errEnded) && !apierr.IsNotFound(err) {
+	ended, err := st.end(ctx, org, id, tenancy.EndedByReuse)
+	if err != nil {
 		return err
 	}
-	return &Error{Code: InvalidGrant, Description: description, Reused: err == nil, Org: org, Connection: id}
+	return &Error{Code: InvalidGrant, Description: description, Reused: ended, Org: org, Connection: id}
 }
 
 // asApplication returns a context in which the application of a connection acts for the member; id is 0 before the connection has one.

@@ -164,7 +164,8 @@ func (st Store) Revoke(ctx context.Context, token, clientID string) error {
 		if err != nil || t.Grant == nil || clientID != "" && clientID != t.Grant.ClientID || !isOf(t, text) {
 			return unlessNotFound(err)
 		}
-		return st.end(asApplication(ctx, text.User, text.ID), text.Org, text.ID, tenancy.EndedByApplication)
+		_, err = st.end(asApplication(ctx, text.User, text.ID), text.Org, text.ID, tenancy.EndedByApplication)
+		return err
 	}
 	return nil
 }
@@ -186,7 +187,9 @@ func (st Store) Disconnect(ctx context.Context, org, user, id int64) error {
 	if t.Grant == nil || t.UserID != user {
 		return apierr.NotFound("Connection")
 	}
-	return st.end(change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: user}, change.SourceAPI), org, id, tenancy.EndedByMember)
+	ctx = change.WithActor(ctx, change.Actor{Type: change.ActorUser, ID: user}, change.SourceAPI)
+	_, err = st.end(ctx, org, id, tenancy.EndedByMember)
+	return err
 }
 
 // DisconnectAll ends the connections of an application in an organization, and returns how many there were.
@@ -204,7 +207,7 @@ func (st Store) DisconnectAll(ctx context.Context, org int64, clientID string) (
 		if t.Grant == nil || t.Grant.ClientID != clientID || t.RevokedAt != nil {
 			continue
 		}
-		if err := st.end(ctx, org, t.ID, tenancy.EndedByOperator); err != nil {
+		if _, err := st.end(ctx, org, t.ID, tenancy.EndedByOperator); err != nil {
 			return ended, err
 		}
 		ended++

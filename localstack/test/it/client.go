@@ -289,3 +289,19 @@ func newWebhook(t *testing.T, op api.Operation, s *stacktest.Stack) string {
 	body := Merged(SampleDraft(webhooks), Object{"event_ids": []any{s.Event}})
 	return Entity(s.Call(t, http.StatusOK, http.MethodPost, "/v1/webhooks/create", body).JSON(t)).ID()
 }
+
+// Request is a request without a caller.
+type Request struct {
+	Method, Path string
+	Body         any
+}
+
+// Send makes the request as s.
+func (r Request) Send(t *testing.T, s *stacktest.Stack, header ...string) stacktest.Answer {
+	t.Helper()
+	answer, err := s.Send(t, r.Method, r.Path, stacktest.WithHeaders(r.Body, header...))
+	require.NoError(t, err)
+	return answer
+}
+
+func (r Request) String() string { return fmt.Sprint(r.Method, " ", r.Path, " ", r.Body) }

@@ -35,12 +35,6 @@ var Kinds = []Kind{
 	{Collection: "exhibitors", Module: "account", TextField: "name", LongField: "description", RequiredField: "name"},
 }
 
-// Request is a request without a caller.
-type Request struct {
-	Method, Path string
-	Body         any
-}
-
 // WithText returns a body with the text alone.
 func (k Kind) WithText(text string) Object { return Object{k.TextField: text} }
 
@@ -90,16 +84,6 @@ func (k Kind) RequireError(t *testing.T, o BulkAnswer, i int, code, field string
 	}
 	return o.Failed(t, i, code, field)
 }
-
-// Send makes the request as s.
-func (r Request) Send(t *testing.T, s *stacktest.Stack, header ...string) stacktest.Answer {
-	t.Helper()
-	answer, err := s.Send(t, r.Method, r.Path, stacktest.WithHeaders(r.Body, header...))
-	require.NoError(t, err)
-	return answer
-}
-
-func (r Request) String() string { return fmt.Sprint(r.Method, " ", r.Path, " ", r.Body) }
 
 // Operations returns all routes of the service but those of OAuth: no token opens these, and their tests have browsers (area connections).
 func Operations() []api.Operation {

@@ -2,7 +2,8 @@
 // board). The package reads nothing but the clock. Read the files in this order:
 //
 //	solver.go  the problem and the result
-//	search.go  the first agenda, and the moves that improve the agenda
+//	search.go  the first agenda, and the rounds that improve the agenda
+//	moves.go   the moves of a round
 //	places.go  the free places of a block, and the cheapest
 //	explain.go the reason for a session without a place
 package solver
