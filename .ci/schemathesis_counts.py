@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-NEVER = re.compile(r"/ai/generate$|^/oauth/(token|register|eligible-orgs|authorize/consent)$")
+NEVER = re.compile(r"/ai/generate$|^/oauth/(token|register|eligible-orgs|authorize/consent)$|^/mcp$")
 DOCUMENT = pathlib.Path(__file__).parent.parent / "functions/root/openapi.json"
 
 

@@ -233,15 +233,16 @@ def make_award(name, path):
     return post(below, body | {("code" if "code" in below else "name"): f"Name {next(serial)}"}, path)["id"]
 
 
-def award_programs():
-    """Yields programs for paths with records below them, each up to 25 times, since a program has few rounds. A call
-    with an id that another answer has shown may have deleted the program."""
+def award_programs(times):
+    """Yields programs for paths, each up to so many times, since a program has few rounds. A call with an id that another
+    answer has shown may have deleted the program. The program before is deleted, since an organization has few programs."""
     while True:
         made = make_award("programId", AWARDS)
-        for _ in range(25):
+        for _ in range(times):
             if not requests.get(f"{AWARDS}/{made}", headers=HEADERS, timeout=30).ok:
                 break
             yield made
+        requests.delete(f"{AWARDS}/{made}", params={"force": "true"}, headers=HEADERS, timeout=30)
 
 
 def fill_award_path(parameters):
@@ -249,8 +250,10 @@ def fill_award_path(parameters):
     path = AWARDS
     for name in AWARD_IDS:
         if name in parameters:
-            shared = name == "programId" and len(parameters) > 2
-            parameters[name] = next(shared_programs) if shared else make_award(name, path)
+            if name == "programId":
+                parameters[name] = next(shared_programs if len(parameters) > 2 else single_programs)
+            else:
+                parameters[name] = make_award(name, path)
             path += f"{AWARD_IDS[name][0]}/{parameters[name]}"
     if not parameters.keys() & {"submissionId", "reviewId", "reviewerId"}:
         return
@@ -323,7 +326,7 @@ ASKED = {
 hook = make_webhook("http://127.0.0.1:9/", "session.created")
 pool = {kind: [make(kind) for _ in range(5)] for kind in (*KINDS, *ROLES, "sessions", "fields", "contacts", "speakers", "webhooks")}
 pool[DRAFTS] = []
-shared_programs = award_programs()
+shared_programs, single_programs = award_programs(25), award_programs(1)
 speaker = make_speaker()
 transcriptions = [make_transcription() for _ in range(5)]
 summarized, _ = make_transcription("summary")

@@ -17,6 +17,7 @@ import (
 	"lectern/functions/gdpr"
 	"lectern/functions/insights"
 	"lectern/functions/logexport"
+	"lectern/functions/mcp"
 	"lectern/functions/media"
 	"lectern/functions/metadatawrites"
 	"lectern/functions/oauth"
@@ -64,6 +65,7 @@ var Groups = []api.Group{
 	webhooks.Group,
 	logexport.Group,
 	oauth.Group,
+	mcp.Group,
 	root.Group,
 }
 

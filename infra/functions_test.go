@@ -65,7 +65,7 @@ func TestEveryFunctionHasItsMemoryAndItsTime(t *testing.T) {
 		want[name] = large
 	}
 	want["awards"] = []any{1024.0, "896MiB", 28.0}
-	for _, name := range []string{"agendaplanning", "insights", "reports", "dashboards"} {
+	for _, name := range []string{"agendaplanning", "insights", "reports", "dashboards", "mcp"} {
 		want[name] = []any{1769.0, "1547MiB", 28.0}
 	}
 	for _, at := range []string{"us", "eu"} {

@@ -24,8 +24,11 @@ type body struct {
 			Type, HTTPMethod string
 			URI              map[string]string
 		} `json:"x-amazon-apigateway-integration"`
+		Validator  string `json:"x-amazon-apigateway-request-validator"`
+		Parameters []any
 	}
-	BinaryMediaTypes []string `json:"x-amazon-apigateway-binary-media-types"`
+	Validators       map[string]any `json:"x-amazon-apigateway-request-validators"`
+	BinaryMediaTypes []string       `json:"x-amazon-apigateway-binary-media-types"`
 	Answers          map[string]struct {
 		StatusCode         string
 		ResponseParameters map[string]string
@@ -146,7 +149,7 @@ func TestTheDescriptionReplacesWhatWasThere(t *testing.T) {
 		b := bodyOf(t, service)
 		require.Equal(t, []any{b.Info.Title, []any{b.BinaryMediaTypes[0]}}, []any{properties["Name"], properties["BinaryMediaTypes"]})
 		require.Equal(t, []string{"lectern-us", "The API of Lectern us"}, []string{b.Info.Title, b.Info.Description})
-		require.Len(t, b.Answers, 16)
+		require.Len(t, b.Answers, 17)
 		require.Subset(t, []string{"Body", "Mode", "Parameters", "EndpointConfiguration", "Name", "BinaryMediaTypes", "Tags"},
 			slices.Collect(maps.Keys(properties)))
 		require.Empty(t, service.of("AWS::ApiGateway::GatewayResponse"))

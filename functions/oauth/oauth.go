@@ -22,7 +22,7 @@ import (
 
 // Paths of the group.
 const (
-	pathAuthorize   = "/oauth/authorize"
+	pathAuthorize   = api.PathAuthorize
 	pathToken       = "/oauth/token" //nolint:gosec // a path, and no token
 	pathRevoke      = "/oauth/revoke"
 	pathRegister    = "/oauth/register"

@@ -124,6 +124,8 @@ var declared = map[string]struct {
 	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// oauth makes and changes the tokens of applications, and signs members in.
 	"oauth": {withSettings, slices.Concat(read, limit, change, count, connect)},
+	// mcp does operations of other groups: the reads of all, and the writes of sessions, contacts, fields, statuses and drafts.
+	"mcp": {withSearch, slices.Concat(write, release, hold)},
 	// root makes no call to the table.
 	"root": {withSettings, nil},
 	// ingester writes packs, their marks and hours, and counts wrong secrets. Its memory stands

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"lectern/infra/config"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 )
@@ -30,7 +31,7 @@ type answer struct {
 
 // ownAnswers lists the gateway's own answers with the errors of the service. The two
 // defaults answer every other kind; the API has no authorizers or request models, the cause
-// of other kinds.
+// of other kinds. Only the operations of applications have a required header, see validated.
 func ownAnswers() []answer {
 	missing, refused := apierr.NotFound("Route"), apierr.Forbidden("", "This request is not allowed.")
 	many, busy := apierr.TooManyRequests("Too many requests. Please try again later."), apierr.Unavailable()
@@ -46,6 +47,7 @@ func ownAnswers() []answer {
 		// Every path has a route, so only a malformed path comes here.
 		{kind: "MISSING_AUTHENTICATION_TOKEN", status: 404, err: missing},
 		{kind: "RESOURCE_NOT_FOUND", status: 404, err: missing},
+		{kind: "BAD_REQUEST_PARAMETERS", status: 401, err: apierr.Unauthorized()},
 		{kind: "UNAUTHORIZED", status: 401, err: apierr.Unauthorized()},
 		{kind: "ACCESS_DENIED", status: 403, err: refused},
 		{kind: "EXPIRED_TOKEN", status: 403, err: refused},
@@ -68,11 +70,11 @@ func commonHeader() map[string]string {
 // answers describes the gateway's own answers, with the error body, request id and common
 // headers of the service, the same as the door of localstack/local/stack. The answers are
 // part of the API's description, because an import deletes separate resources.
-func answers() map[string]any {
+func answers(at config.Region) map[string]any {
 	all := map[string]any{}
 	for _, a := range ownAnswers() {
 		described := map[string]any{
-			"responseParameters": a.header(),
+			"responseParameters": a.header(challenge(at)),
 			"responseTemplates":  map[string]any{"application/json": a.body()},
 		}
 		if a.status != 0 {
@@ -84,8 +86,8 @@ func answers() map[string]any {
 }
 
 // header returns the headers in the form of the description: a fixed value has single
-// quotes.
-func (a answer) header() map[string]any {
+// quotes. challenge is the header of a 401.
+func (a answer) header(challenge string) map[string]any {
 	const header = "gatewayresponse.header."
 	all := map[string]any{header + "X-Request-Id": "context.requestId"}
 	for name, value := range commonHeader() {
@@ -95,12 +97,21 @@ func (a answer) header() map[string]any {
 		all[header+name] = "'" + a.err.Header.Get(name) + "'"
 	}
 	if a.err.Status == http.StatusUnauthorized {
-		all[header+api.HeaderChallenge] = "'" + api.Challenge + "'"
+		all[header+api.HeaderChallenge] = "'" + challenge + "'"
 	}
 	if a.wait > 0 {
 		all[header+"Retry-After"] = "'" + strconv.Itoa(a.wait) + "'"
 	}
 	return all
+}
+
+// challenge returns the header of a 401 of the gateway: at a domain, it names where an assistant finds the sign-in. Without a domain the
+// address depends on the id of the API, which its own description cannot name.
+func challenge(at config.Region) string {
+	if at.Domain == nil {
+		return api.Challenge
+	}
+	return api.ChallengeAt("https://" + at.Domain.Name)
 }
 
 // body returns the error as the service writes it.

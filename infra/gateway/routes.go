@@ -62,15 +62,23 @@ const allMedia = "*/*"
 // group's function.
 func document(at config.Region, groups []api.Group, uris map[string]any) map[string]any {
 	paths := map[string]any{}
+	connected := connectedOf(groups)
 	for path, to := range routesOf(groups) {
 		operations := map[string]any{}
 		for method, group := range to {
-			operations[strings.ToLower(method)] = map[string]any{
+			described := map[string]any{
 				"responses": map[string]any{},
 				"x-amazon-apigateway-integration": map[string]any{
 					"type": "aws_proxy", "httpMethod": http.MethodPost, "uri": uris[group],
 				},
 			}
+			if slices.Contains(connected, method+" "+path) {
+				described["parameters"] = []any{map[string]any{
+					"name": "Authorization", "in": "header", "required": true, "schema": map[string]any{"type": "string"},
+				}}
+				described[requestValidator] = validator
+			}
+			operations[strings.ToLower(method)] = described
 		}
 		paths[path] = operations
 	}
@@ -80,8 +88,28 @@ func document(at config.Region, groups []api.Group, uris map[string]any) map[str
 		"paths":   paths,
 
 		"x-amazon-apigateway-binary-media-types": []string{allMedia},
-		"x-amazon-apigateway-gateway-responses":  answers(),
+		"x-amazon-apigateway-gateway-responses":  answers(at),
+		requestValidator + "s":                   map[string]any{validator: checkHeader},
 	}
+}
+
+// The gateway checks the header of operations of applications itself: it sends WWW-Authenticate by its name with its own answers only, and
+// an assistant without a token finds the sign-in there.
+var checkHeader = map[string]any{"validateRequestParameters": true, "validateRequestBody": false}
+
+// Keys of the description: the validator of an operation, and its name.
+const requestValidator, validator = "x-amazon-apigateway-request-validator", "header"
+
+// connectedOf lists method and path of the operations of applications (api.Connected).
+func connectedOf(groups []api.Group) (all []string) {
+	for _, g := range groups {
+		for _, op := range g.Operations {
+			if op.IsConnected() {
+				all = append(all, op.Method+" "+op.Path)
+			}
+		}
+	}
+	return all
 }
 
 // CheckPaths refuses routes that the gateway cannot have: variables with different names at

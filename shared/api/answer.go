@@ -216,7 +216,7 @@ func (x *exchange) fail(res *response) {
 	for name, values := range e.Header {
 		res.header[name] = values
 	}
-	if e.Status == http.StatusUnauthorized && (x.endpoint == nil || x.Scopes.NeedToken()) {
+	if e.Status == http.StatusUnauthorized && (x.endpoint == nil || x.needsToken()) {
 		res.header.Set(HeaderChallenge, x.challenge())
 	}
 	res.header.Set("Content-Type", "application/json")
@@ -275,10 +275,21 @@ func (x *exchange) challenge() string {
 		parts = append(parts, `error="invalid_token"`)
 	}
 	if address := Address(x.ctx); address != "" {
-		parts = append(parts, `resource_metadata="`+address+ResourceMetadata+`"`)
+		parts = append(parts, described(address))
 	}
 	return strings.TrimSpace(Challenge + " " + strings.Join(parts, ", "))
 }
+
+// ChallengeAt returns the header of a 401 without an invocation, for a region at an address.
+func ChallengeAt(address string) string { return Challenge + " " + described(address) }
+
+// described returns the parameter of the header that names the description of a region.
+func described(address string) string {
+	return `resource_metadata="` + address + ResourceMetadata + `"`
+}
+
+// PathAuthorize is the path to which an application sends the browser of a member.
+const PathAuthorize = "/oauth/authorize"
 
 // ResourceMetadata is the path of the description of the region for applications (RFC 9728).
 const ResourceMetadata = "/.well-known/oauth-protected-resource"

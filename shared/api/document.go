@@ -36,10 +36,14 @@ func (o *Operation) described(tag string, bodyOptional bool) huma.Operation {
 		Metadata:   map[string]any{metaOperation: o, metaBodyOptional: bodyOptional},
 		Extensions: map[string]any{"x-required-scope": o.Scopes, "x-rate-limit-bucket": o.Bucket},
 	}
-	if !o.Scopes.NeedToken() {
+	if !o.needsToken() {
 		if !o.Scopes.IsPublic() {
 			described.Security = []map[string][]string{{schemeBrowser: {}}}
 		}
+		return described
+	}
+	if o.connected {
+		described.Security = []map[string][]string{{schemeOAuth: {}}}
 		return described
 	}
 	described.Security = []map[string][]string{{schemeToken: {}}}
@@ -73,7 +77,7 @@ func (o *Operation) failures(takesBody bool) []int {
 	if !o.Scopes.IsPublic() {
 		all = append(all, http.StatusUnauthorized, http.StatusForbidden)
 	}
-	if o.Scopes.NeedToken() {
+	if o.needsToken() {
 		all = append(all, http.StatusTooManyRequests)
 	}
 	if strings.Contains(o.Path, "{") {
@@ -82,7 +86,7 @@ func (o *Operation) failures(takesBody bool) []int {
 	if takesBody {
 		all = append(all, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}
-	if o.writes() {
+	if o.Writes() {
 		all = append(all, http.StatusConflict)
 	}
 	if o.idempotent() {

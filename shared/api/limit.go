@@ -26,7 +26,7 @@ func (p *pendingVerdict) wait() ratelimit.Verdict {
 // the verdict.
 func (x *exchange) limit() error {
 	switch {
-	case !x.Scopes.NeedToken():
+	case !x.needsToken():
 		return nil
 	case x.Bucket == ratelimit.None:
 		err := x.checkBudget()

@@ -97,7 +97,7 @@ func (x *exchange) recover() {
 }
 
 func (x *exchange) authenticate() error {
-	if !x.Scopes.NeedToken() {
+	if !x.needsToken() {
 		return nil
 	}
 	// checkPath refuses an invalid id later.
@@ -108,17 +108,28 @@ func (x *exchange) authenticate() error {
 	}
 	caller, err := x.auth.Authenticate(x.ctx, form, token, max(event, 0))
 	if err != nil {
-		return err
+		return x.signIn(err)
 	}
 	x.caller, x.ctx = caller, auth.With(x.ctx, caller)
 	return nil
 }
 
 func (x *exchange) permit() error {
-	if !x.Scopes.NeedToken() {
+	if !x.needsToken() {
 		return nil
 	}
+	if x.connected {
+		return x.signIn(x.caller.MayAssist())
+	}
 	return x.caller.May(x.Scopes)
+}
+
+// signIn adds to a refusal of a route of applications where they ask a member to sign in.
+func (x *exchange) signIn(err error) error {
+	if refused := (*auth.Refusal)(nil); x.connected && errors.As(err, &refused) {
+		refused.SignIn = Address(x.ctx) + PathAuthorize
+	}
+	return err
 }
 
 // readBody reads the body of a route that takes one.
@@ -211,7 +222,7 @@ func (x *exchange) checkParams(in string, sent url.Values) error {
 // checkTenant refuses an event or organization in the path that does not exist for the
 // caller. The answer does not tell whether it exists for other callers.
 func (x *exchange) checkTenant() error {
-	if !x.Scopes.NeedToken() {
+	if !x.needsToken() {
 		return nil
 	}
 	if org, in := x.params["orgId"]; in && org != strconv.FormatInt(x.caller.Org.ID, 10) {
@@ -270,7 +281,7 @@ func (x *exchange) plainPath() string {
 // handle calls the handler of the route. If the idempotency key has a finished request, the
 // handler shows the records that were written then.
 func (x *exchange) handle() error {
-	x.ctx = size.With(x.ctx, size.Client{Gzip: x.takesGzip(), PageSize: x.pageSize(), Writes: x.writes()})
+	x.ctx = size.With(x.ctx, size.Client{Gzip: x.takesGzip(), PageSize: x.pageSize(), Writes: x.Writes()})
 	x.endpoint.run(x.humaContext())
 	if x.err == nil || x.key == nil || x.key.Replays() {
 		return x.err

@@ -53,6 +53,8 @@ type Operation struct {
 	advice string
 	// bodies are the media types of a body that is no form.
 	bodies []string
+	// connected asks for the access token of an application; see Connected.
+	connected bool
 	// failure returns the answer of an error, of the type failureType; nil for the shape of all errors.
 	failure     func(context.Context, *apierr.Error) any
 	failureType reflect.Type
@@ -124,6 +126,16 @@ func FailsAs[T any](shape func(context.Context, *apierr.Error) T) Option {
 	}
 }
 
+// Connected is for a route with auth.SignedIn that a member calls through an application: it needs the access token of a connection, with
+// any scopes.
+func Connected(o *Operation) { o.connected = true }
+
+// IsConnected reports whether the operation is one of applications, see Connected.
+func (o *Operation) IsConnected() bool { return o.connected }
+
+// needsToken reports whether the operation needs a token.
+func (o *Operation) needsToken() bool { return o.connected || o.Scopes.NeedToken() }
+
 // Hidden leaves the operation out of the document.
 func Hidden(o *Operation) { o.hidden = true }
 
@@ -147,14 +159,14 @@ func (o *Operation) IsHidden() bool { return o.hidden }
 // HasForm reports whether the body of the operation is a form, see TakesForm.
 func (o *Operation) HasForm() bool { return o.form != nil }
 
-// writes reports whether the operation needs a write scope.
-func (o *Operation) writes() bool { return slices.ContainsFunc(o.Scopes, isWrite) }
+// Writes reports whether the operation needs a write scope.
+func (o *Operation) Writes() bool { return slices.ContainsFunc(o.Scopes, isWrite) }
 
 func isWrite(s auth.Scope) bool { return strings.HasPrefix(string(s), "write:") }
 
 // idempotent reports whether the operation accepts an Idempotency-Key.
 func (o *Operation) idempotent() bool {
-	return o.Method == http.MethodPost && o.writes() && !o.repeatable
+	return o.Method == http.MethodPost && o.Writes() && !o.repeatable
 }
 
 // Handler is a method expression of the group's service, for example (*service).get. It

@@ -62,7 +62,7 @@ func (c *Caller) May(scopes Scopes) error {
 	case !scopes.NeedToken():
 		return nil
 	case c.Token.Kind == tenancy.KindOAuth && !c.Connects():
-		return apierr.Forbidden(reasonAIAccess, "The member or the organization lacks AI Access. Ask an administrator for it.")
+		return withoutAccess()
 	case slices.ContainsFunc(scopes, c.hasScope):
 		return nil
 	case c.Token.Kind == tenancy.KindLogExport:
@@ -71,6 +71,23 @@ func (c *Caller) May(scopes Scopes) error {
 		return nil
 	}
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")
+}
+
+// MayAssist returns nil if the caller is an application whose member may connect applications. Otherwise it returns a Refusal for another
+// token, and an apierr.Error with status 403 for a member without AI Access.
+func (c *Caller) MayAssist() error {
+	switch {
+	case c.Token.Kind != tenancy.KindOAuth:
+		return &Refusal{Reason: ReasonKind, Org: c.Org.ID, Token: c.Token.ID}
+	case !c.Connects():
+		return withoutAccess()
+	}
+	return nil
+}
+
+// withoutAccess returns the error for an application whose member or organization may not connect applications any more.
+func withoutAccess() error {
+	return apierr.Forbidden(reasonAIAccess, "The member or the organization lacks AI Access. Ask an administrator for it.")
 }
 
 // Connects reports whether the member may connect applications (tenancy.Member.MayConnect).

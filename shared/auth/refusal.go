@@ -18,6 +18,7 @@ const (
 	ReasonExpired      Reason = "expired"
 	ReasonOwner        Reason = "owner_inactive"
 	ReasonOrganization Reason = "organization_disabled"
+	ReasonKind         Reason = "no_application"
 )
 
 // Refusal is the error of a request without a valid token. It wraps the 401 for the caller.
@@ -25,6 +26,8 @@ type Refusal struct {
 	Reason Reason
 	// Org and Token are ids; 0 unless the token exists.
 	Org, Token int64
+	// SignIn is the address where an application asks a member to sign in, for a route that only applications open; otherwise empty.
+	SignIn string
 }
 
 // Refuse returns the Refusal of a request without an existing token.
@@ -36,8 +39,12 @@ func (r *Refusal) Error() string { return "sign-in refused: " + string(r.Reason)
 // Unwrap returns the *apierr.Error for the caller. It tells nothing about a token.
 func (r *Refusal) Unwrap() error {
 	refused := apierr.Unauthorized()
-	if r.Reason == ReasonTwo {
+	switch {
+	case r.Reason == ReasonTwo:
 		refused.Message = "Send one of the headers x-access-token and Authorization, not both with different tokens."
+	case r.SignIn != "":
+		refused.Message = "Only an application in which a member has signed in opens this; an API token does not. The application asks for a " +
+			"sign-in at " + r.SignIn + "."
 	}
 	return refused
 }

@@ -10,7 +10,7 @@ import (
 // areas maps the name of a function to the folders of the integration tests.
 var areas = map[string][]string{
 	"agendaplanning": {"agenda"}, "awards": {"awards"}, "insights": {"insights"}, "reports": {"reports"}, "dashboards": {"reports"},
-	"events": {"events"}, "logexport": {"logs"}, "oauth": {"connections"}, "root": {"requests"},
+	"events": {"events"}, "logexport": {"logs"}, "oauth": {"connections"}, "mcp": {"assistants"}, "root": {"requests"},
 	"sessions": {"sessions"}, "sessionwrites": {"sessions"},
 	"contacts": {"people"}, "contactwrites": {"people"}, "speakers": {"people"}, "participants": {"people"},
 	"sponsors": {"people"}, "sponsorwrites": {"people"}, "exhibitors": {"people"}, "exhibitorwrites": {"people"},

@@ -26,7 +26,7 @@ type inProcess struct {
 // group returns the function of a group.
 func (p inProcess) group(g api.Group) function {
 	handler := g.Handler(p.envOf(g.Name))
-	return function{api.Proxy(handler), handler}
+	return function{invoke: api.Proxy(handler), stream: handler}
 }
 
 // operator does commands like the operator's own function.

@@ -20,6 +20,8 @@ type function struct {
 	invoke lambda
 	// stream, unless nil, takes a request while its body comes.
 	stream http.Handler
+	// connected makes the gateway refuse a request without the header Authorization (api.Connected).
+	connected bool
 }
 
 // router maps a method and a path to a group, like the gateway that infra configures. The
@@ -51,6 +53,7 @@ func (r *router) add(op api.Operation, group function) {
 	if !op.HasForm() {
 		group.stream = nil
 	}
+	group.connected = op.IsConnected()
 	at := &r.tree
 	for segment := range strings.SplitSeq(op.Path[1:], "/") {
 		at = at.child(segment)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions"
+	"lectern/functions/mcp"
 	"lectern/functions/oauth"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
@@ -85,11 +86,12 @@ func (k Kind) RequireError(t *testing.T, o BulkAnswer, i int, code, field string
 	return o.Failed(t, i, code, field)
 }
 
-// Operations returns all routes of the service but those of OAuth: no token opens these, and their tests have browsers (area connections).
+// Operations returns all routes of the service but those of OAuth and MCP: no API token opens these, and their tests have browsers and
+// assistants (areas connections and assistants).
 func Operations() []api.Operation {
 	var all []api.Operation
 	for _, group := range functions.Groups {
-		if group.Name != oauth.Group.Name {
+		if group.Name != oauth.Group.Name && group.Name != mcp.Group.Name {
 			all = append(all, group.Operations...)
 		}
 	}

@@ -1,6 +1,7 @@
 package connections_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -50,6 +51,10 @@ func TestAnApplicationIsConnected(t *testing.T) {
 	made := s.As(token.AccessToken).Call(t, http.StatusOK, http.MethodPost, s.EventPath("/sessions/create"), object{"title": "By an application"}).JSON(t)
 	require.Equal(t, "By an application", made["title"])
 
+	require.Contains(t, tool(s, token.AccessToken, "list_events", object{}), fmt.Sprintf(`"id":%d`, s.Event))
+	require.Contains(t, tool(s, token.AccessToken, "create_session", object{"event_id": s.Event, "title": "By an assistant"}), "By an assistant")
+	require.Contains(t, tool(s, token.AccessToken, "list_award_programs", object{}), "read:awards")
+
 	next, err := config.TokenSource(t.Context(), &oauth2.Token{RefreshToken: token.RefreshToken}).Token()
 	require.NoError(t, err)
 	require.NotEqual(t, token.RefreshToken, next.RefreshToken)
@@ -66,6 +71,15 @@ func TestAnApplicationIsConnected(t *testing.T) {
 	signedOut := b.send(http.MethodPost, "/oauth/signout", page.form())
 	require.Contains(t, signedOut.text, "You are signed out")
 	require.Contains(t, b.get("/oauth/connections").text, `name="email"`)
+}
+
+// tool calls a tool of the MCP server with an access token, and returns the text of the result.
+func tool(s *site, access, name string, args object) string {
+	s.t.Helper()
+	answer := s.As(access).Call(s.t, http.StatusOK, http.MethodPost, "/mcp", stacktest.WithHeaders(object{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": object{"name": name, "arguments": args},
+	}, "Accept", "application/json, text/event-stream"))
+	return answer.JSON(s.t)["result"].(object)["content"].([]any)[0].(object)["text"].(string)
 }
 
 // TestTheMemberRefuses: the application is told, with its state, and gets no code.
