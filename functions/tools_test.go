@@ -63,14 +63,19 @@ func (d describer) describe(tool mcp.Tool) mcp.Described {
 	no := false
 	replaces := tool.Overwrites || o.Method == http.MethodPut || o.Method == http.MethodDelete
 	title := strings.ReplaceAll(tool.Name, "_", " ")
-	described := mcp.Described{Operation: o.ID, InQuery: map[string]string{}, Tool: &sdk.Tool{
+	described := mcp.Described{Operation: o.ID, Divides: tool.Divides, InQuery: map[string]string{}, Tool: &sdk.Tool{
 		Name: tool.Name, Title: strings.ToUpper(title[:1]) + title[1:], Description: tool.About,
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: !o.Writes(), DestructiveHint: &replaces, IdempotentHint: !o.Writes() || o.Method == http.MethodPut, OpenWorldHint: &no,
 		},
 	}}
 	described.Tool.InputSchema = d.input(tool, described.InQuery)
-	described.Tool.OutputSchema = d.output(d.described[o.ID])
+	output := d.output(d.described[o.ID])
+	if tool.Divides != "" {
+		output["properties"].(object)["pagination"] = object{"type": "object"}
+		require.Contains(d.t, output["properties"], tool.Divides, tool.Name)
+	}
+	described.Tool.OutputSchema = output
 	return described
 }
 
@@ -109,6 +114,12 @@ func (d describer) input(tool mcp.Tool, inQuery map[string]string) object {
 		take(name, schema, p["required"] == true)
 		if p["in"] == "query" && slices.Contains(wanted, name) {
 			inQuery[name] = p["name"].(string)
+		}
+	}
+	if tool.Divides != "" {
+		properties["page"] = object{"type": "integer", "minimum": 1, "default": 1, "description": "The page, from 1."}
+		properties["page_size"] = object{
+			"type": "integer", "minimum": 1, "maximum": 1000, "default": 50, "description": "How many results a page has.",
 		}
 	}
 	for _, name := range wanted {
@@ -190,7 +201,7 @@ func loose(schema object) object {
 	some := object{}
 	for name, value := range schema {
 		_, isSchema := value.(object)
-		if isSchema || slices.Contains([]string{"type", "enum", "anyOf", "$ref", "const"}, name) || name == "additionalProperties" {
+		if isSchema || slices.Contains([]string{"type", "enum", "anyOf", "$ref", "const"}, name) {
 			some[name] = value
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,6 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			"WAF_FILTERED":                 {"429", "RATE_LIMITED", "'300'"},
 			"MISSING_AUTHENTICATION_TOKEN": {"404", "NOT_FOUND", ""},
 			"RESOURCE_NOT_FOUND":           {"404", "NOT_FOUND", ""},
-			"BAD_REQUEST_PARAMETERS":       {"401", "UNAUTHORIZED", ""},
 			"UNAUTHORIZED":                 {"401", "UNAUTHORIZED", ""},
 			"ACCESS_DENIED":                {"403", "INSUFFICIENT_SCOPE", ""},
 			"EXPIRED_TOKEN":                {"403", "INSUFFICIENT_SCOPE", ""},
@@ -45,7 +45,7 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			require.Equal(t, want.status, got.StatusCode, kind)
 			require.Equal(t, want.wait, got.ResponseParameters["gatewayresponse.header.Retry-After"], kind)
 			delete(got.ResponseParameters, "gatewayresponse.header.Retry-After")
-			challenge := map[string]string{"401": "'Bearer'"}[want.status]
+			challenge := map[string]string{"UNAUTHORIZED": "'Bearer'"}[kind]
 			require.Equal(t, challenge, got.ResponseParameters["gatewayresponse.header.WWW-Authenticate"], kind)
 			delete(got.ResponseParameters, "gatewayresponse.header.WWW-Authenticate")
 			require.Equal(t, ofTheService(t), got.ResponseParameters, kind)
@@ -56,7 +56,7 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 			require.NotEmpty(t, e["message"], kind)
 			require.Len(t, e, 4, kind)
 		}
-		require.Len(t, answers, 17)
+		require.Len(t, answers, 16)
 		require.Contains(t, answers["DEFAULT_4XX"].ResponseTemplates["application/json"],
 			`"The request was refused before it reached the service."`, "which holds for a 400 and for a 413")
 		require.Contains(t, answers["REQUEST_TOO_LARGE"].ResponseTemplates["application/json"], `The request body is too large.`)
@@ -66,24 +66,27 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 // TestTheGatewayTellsAnAssistantWhereToSignIn: it refuses a message to the MCP server without the header Authorization itself, and at a
 // domain names the description of the region.
 func TestTheGatewayTellsAnAssistantWhereToSignIn(t *testing.T) {
-	b := bodyOf(t, ofEverything(t)["Lectern-us-Service"])
-	for _, kind := range []string{"BAD_REQUEST_PARAMETERS", "UNAUTHORIZED"} {
-		require.Equal(t, `'Bearer resource_metadata="https://api.example.org/.well-known/oauth-protected-resource"'`,
-			b.Answers[kind].ResponseParameters["gatewayresponse.header.WWW-Authenticate"])
-	}
-	require.Equal(t, map[string]any{"header": map[string]any{"validateRequestParameters": true, "validateRequestBody": false}}, b.Validators)
+	service := ofEverything(t)["Lectern-us-Service"]
+	b := bodyOf(t, service)
+	require.Equal(t, `'Bearer resource_metadata="https://api.example.org/.well-known/oauth-protected-resource"'`,
+		b.Answers["UNAUTHORIZED"].ResponseParameters["gatewayresponse.header.WWW-Authenticate"])
+	asked := b.Components.SecuritySchemes["application"]
+	require.Equal(t, []string{"apiKey", "Authorization", "header", "custom"}, []string{asked.Type, asked.Name, asked.In, asked.AuthType})
+	require.Equal(t, []any{"request", "method.request.header.Authorization", 3600.0},
+		[]any{asked.Authorizer["type"], asked.Authorizer["identitySource"], asked.Authorizer["authorizerResultTtlInSeconds"]})
+	require.Equal(t, asked.Authorizer["authorizerUri"].(map[string]any)["Fn::Sub"], b.Paths["/mcp"]["post"].Integration.URI["Fn::Sub"])
 	for path, methods := range b.Paths {
 		for method, described := range methods {
-			if path == "/mcp" && method == "post" {
-				require.Equal(t, "header", described.Validator)
-				require.Equal(t, []any{map[string]any{
-					"name": "Authorization", "in": "header", "required": true, "schema": map[string]any{"type": "string"},
-				}}, described.Parameters)
-				continue
-			}
-			require.Empty(t, described.Validator, "%s %s", method, path)
+			require.Equal(t, path == "/mcp" && method == "post", described.Security != nil, "%s %s", method, path)
 		}
 	}
+	var sources []any
+	for _, permission := range service.of("AWS::Lambda::Permission") {
+		if text := plain(t, permission.Properties["SourceArn"]); strings.Contains(text, "/authorizers/*") {
+			sources = append(sources, permission.Properties["Principal"])
+		}
+	}
+	require.Equal(t, []any{"apigateway.amazonaws.com"}, sources)
 }
 
 // ofTheService are the headers of a refusal by the service, as the gateway is told to

@@ -109,6 +109,13 @@ func up(ctx context.Context, o options) (err error) {
 		all = append(all, s)
 		state.Regions[name] = s.Region
 	}
+	if !o.noDemo {
+		provider, err := openSignIn(ctx, all)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = provider.Stop() }() // It keeps nothing.
+	}
 	if err := state.Write(lock); err != nil {
 		return err
 	}
@@ -161,6 +168,9 @@ func (o options) announce(all []*server, path string) {
 		fmt.Fprintf(o.out, "\n  %-6s %s\n  docs   %s/docs\n  demo   organization %d, event %d\n  token  %s\n  log    %s\n",
 			s.seed.Name, s.URL, s.URL, s.Organization, s.Event, s.Token, s.log.Name())
 	}
+	if !o.noDemo {
+		fmt.Fprintf(o.out, "\nMembers sign in at /oauth/signin, as %s for example. Assistants connect to /mcp.\n", seed.People[0].Email)
+	}
 	if o.transcriber != "" {
 		fmt.Fprintf(o.out, "\nThe transcriber is a stand-in: each film gets the same text, which says so.\n")
 	}
@@ -198,7 +208,7 @@ func (s *server) start(ctx context.Context, o options) (err error) {
 	log := api.NewLog(s.log)
 	config := stack.Config{
 		Region: name, Dir: folder, AdminURL: strings.TrimSuffix(o.adminURL, "/"), Log: log, Functions: o.functions, Output: s.log,
-		Ingest: true, Publish: true, Scanner: os.Getenv("LECTERN_SCANNER"), Transcriber: o.transcriber,
+		Ingest: true, Publish: true, OpenRegistration: true, Scanner: os.Getenv("LECTERN_SCANNER"), Transcriber: o.transcriber,
 	}
 	if o.asAWS {
 		config.Wrap = faulty.AsAWS

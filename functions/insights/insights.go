@@ -159,8 +159,8 @@ func asCSV(ctx context.Context, t result.Table) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size.Of(ctx).Text(string(text)) > size.Plain {
-		return nil, apierr.Invalid("limit", "The CSV would be larger than 5 MB. Ask again with a smaller limit, or for fewer fields.")
+	if !size.Of(ctx).Fits(text) {
+		return nil, size.TooLong(ctx, t.Lengths())
 	}
 	return &answer{csv: &api.File{Type: "text/csv; charset=utf-8", Body: text}}, nil
 }

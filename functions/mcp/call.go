@@ -16,6 +16,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
+	"lectern/shared/page"
 )
 
 // caller does the calls of a tool.
@@ -26,12 +27,12 @@ type caller struct {
 
 // call does the operation of the tool with the arguments of a call. A refusal is a result too, for the model to read.
 func (c caller) call(ctx context.Context, r *sdk.CallToolRequest) (result *sdk.CallToolResult, _ error) {
-	refusal := c.safely(ctx, func() (err error) {
+	refusal := c.safely(ctx, func(ctx context.Context) (err error) {
 		result, err = c.do(ctx, r.Params.Arguments)
 		return err
 	})
 	if refusal != nil {
-		return refused(refusal), nil
+		return c.refused(refusal), nil
 	}
 	return result, nil
 }
@@ -56,18 +57,42 @@ func (c caller) do(ctx context.Context, sent json.RawMessage) (*sdk.CallToolResu
 	if _, paged := c.InQuery[pageSize]; paged && args[pageSize] == nil {
 		args[pageSize] = usualPage
 	}
+	var query page.Query
+	if c.Divides != "" {
+		var err error
+		if query, err = takePage(args); err != nil {
+			return nil, err
+		}
+	}
 	answer, err := c.request(ctx, args)
 	if err != nil {
 		return nil, err
 	}
-	return shown(answer)
+	return c.shown(answer, query)
 }
 
 // The argument for the size of a page, and the size without the argument, in results.
 const (
 	pageSize  = "page_size"
 	usualPage = 20
+	// dividedPage is the usual size of a page of a list that the tool divides itself. mostPaged is the largest page, and the last one.
+	dividedPage = 50
+	mostPaged   = 1000
 )
+
+// takePage takes the page of a list that the tool divides out of the arguments.
+func takePage(args map[string]any) (q page.Query, err error) {
+	for name, to := range map[string]*int{"page": &q.Page, pageSize: &q.PageSize} {
+		*to = map[string]int{"page": 1, pageSize: dividedPage}[name]
+		if sent, is := args[name]; is && sent != nil {
+			if *to, err = strconv.Atoi(plain(sent)); err != nil || *to < 1 || *to > mostPaged {
+				return q, apierr.Invalid(name, "%s must be a number from 1 to %d.", name, mostPaged)
+			}
+		}
+		delete(args, name)
+	}
+	return q, nil
+}
 
 // inputs lists the names of the tool's arguments.
 func (c caller) inputs() []string {

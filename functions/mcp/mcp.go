@@ -85,8 +85,9 @@ func start(env api.Env) *service {
 const instructions = "Lectern has the programmes of conferences: events with their sessions, abstracts, speakers, contacts, sponsors, " +
 	"exhibitors, agendas and awards. Begin with list_events: most tools need an event_id. Ids come from the find_ and list_ tools; " +
 	"never invent one. " +
-	"A property without a value is left out of an answer, and a text that ends with … is cut: the get_ tools have it in full. " +
-	"Lists have pages; pagination tells whether there are more. For counts, totals and questions across records use run_query, after " +
+	"A property without a value is left out of an answer, and a text that ends with … is cut; the get_ tools show " +
+	"more of it. Long lists show records without the records in them. " +
+	"Long lists have pages; pagination tells whether there are more. For counts, totals and questions across records use run_query, after " +
 	"get_query_schema. Times are in UTC; the event has its time zone. Ask the person before a tool that changes something."
 
 // newServer returns the server with tools and resources.
@@ -94,6 +95,7 @@ func (s *service) newServer() *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "lectern", Title: "Lectern", Version: api.Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Resources: &sdk.ResourceCapabilities{}},
+		SetCacheable: private,
 	})
 	for _, t := range described() {
 		server.AddTool(t.Tool, caller{t, s.operations[t.Operation]}.call)
@@ -109,6 +111,9 @@ func (s *service) newServer() *sdk.Server {
 	}, schedule{s.operations["listSessions"], s.operations["listEvents"]}.read)
 	return server
 }
+
+// private keeps answers out of shared caches: they depend on the member.
+func private(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }
 
 // text returns the content of a resource.
 func text(r *sdk.ReadResourceRequest, kind, content string) *sdk.ReadResourceResult {
@@ -140,7 +145,7 @@ func (r *reply) Write(h http.Header) (status int, body []byte) {
 
 // receive answers one message. A message outside of the protocol is a 400.
 func (s *service) receive(ctx context.Context, m *message) (*reply, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, path, bytes.NewReader(m.Body))
+	r, err := http.NewRequestWithContext(withRequest(ctx), http.MethodPost, path, bytes.NewReader(m.Body))
 	if err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}

@@ -21,6 +21,14 @@ type operation struct {
 	log     *slog.Logger
 }
 
+type requestKey struct{}
+
+// withRequest keeps the context of a request for the calls of the message: the SDK passes on the values of a context, but neither the end
+// of its time nor its cancellation.
+func withRequest(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestKey{}, ctx)
+}
+
 // send does the operation through the pipeline of its group, with the token of the request of ctx, and returns the body of the answer. The
 // error is an *apierr.Error if the operation refuses the request.
 func (o operation) send(ctx context.Context, address string, body []byte) ([]byte, error) {
@@ -44,8 +52,9 @@ func (o operation) send(ctx context.Context, address string, body []byte) ([]byt
 
 // safely does the work of a call, and returns an error for the client to see; nil without an error. The SDK calls a tool in a new
 // goroutine, where a panic would end the process, and shows errors to the client unchanged.
-func (o operation) safely(ctx context.Context, do func() error) *apierr.Error {
-	err := table.Safely(do)()
+func (o operation) safely(ctx context.Context, do func(context.Context) error) *apierr.Error {
+	within := ctx.Value(requestKey{}).(context.Context)
+	err := table.Safely(func() error { return do(within) })()
 	if err == nil {
 		return nil
 	}

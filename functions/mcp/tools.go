@@ -17,7 +17,12 @@ type Tool struct {
 	Inputs string
 	// Overwrites marks a POST that replaces stored values.
 	Overwrites bool
+	// Divides names the list of an answer without pages: the tool shows pages of the list. A list alone is results.
+	Divides string
 }
+
+// results is the list of a page.
+const results = "results"
 
 // filtered are the inputs of a search for people or companies.
 const filtered = "event_id filters page page_size"
@@ -67,25 +72,31 @@ var Tools = []Tool{
 		About:  "Read an exhibitor with its contacts.",
 		Inputs: "event_id exhibitor_id"},
 
-	{Name: "list_fields", Operation: "listFields",
+	{Name: "list_fields", Operation: "listFields", Divides: results,
 		About:  "List the fields of an event, with the internal names that custom_fields uses.",
 		Inputs: "event_id"},
-	{Name: "list_rooms", Operation: "listRooms",
+	{Name: "list_rooms", Operation: "listRooms", Divides: results,
 		About:  "List the rooms of an event with their capacities.",
 		Inputs: "event_id"},
-	{Name: "list_tracks", Operation: "listTracks",
+	{Name: "list_tracks", Operation: "listTracks", Divides: results,
 		About:  "List the tracks of an event.",
 		Inputs: "event_id"},
-	{Name: "list_tags", Operation: "listTags",
+	{Name: "list_tags", Operation: "listTags", Divides: results,
 		About:  "List the tags of an event.",
 		Inputs: "event_id"},
-	{Name: "list_formats", Operation: "listFormats",
+	{Name: "list_formats", Operation: "listFormats", Divides: results,
 		About:  "List the formats of sessions of an event.",
 		Inputs: "event_id"},
-	{Name: "list_statuses", Operation: "listStatuses",
-		About:  "List the custom statuses of sessions of an event.",
+	{Name: "list_levels", Operation: "listLevels", Divides: results,
+		About:  "List the levels of sessions of an event.",
 		Inputs: "event_id"},
-	{Name: "list_participant_roles", Operation: "listParticipantRoles",
+	{Name: "list_languages", Operation: "listLanguages", Divides: results,
+		About:  "List the languages of sessions of an event.",
+		Inputs: "event_id"},
+	{Name: "list_statuses", Operation: "listStatuses", Divides: results,
+		About:  "List the statuses of sessions of an event, built-in and custom. A custom one is set by its id, as custom_status_id.",
+		Inputs: "event_id"},
+	{Name: "list_participant_roles", Operation: "listParticipantRoles", Divides: results,
 		About:  "List the roles that people can have on the sessions of an event.",
 		Inputs: "event_id"},
 	{Name: "list_transcriptions", Operation: "listTranscriptions",
@@ -101,14 +112,17 @@ var Tools = []Tool{
 		About:  "List the submissions to an award program.",
 		Inputs: "program_id status category_id current_round_id page page_size"},
 
+	{Name: "get_award_submission", Operation: "getAwardSubmission",
+		About:  "Read a submission to an award program with its answers.",
+		Inputs: "program_id submission_id"},
 	{Name: "create_session", Operation: "createSession",
 		About: "Create a session or abstract. Rooms, tracks and the others are named by their ids.",
-		Inputs: "event_id title description status is_abstract starts_at ends_at room_id track_id format_id level_id language_id tag_ids " +
-			"capacity participants custom_fields parent_session_id"},
+		Inputs: "event_id title description status custom_status_id is_abstract starts_at ends_at room_id track_id format_id level_id " +
+			"language_id tag_ids capacity participants custom_fields parent_session_id"},
 	{Name: "update_session", Operation: "updateSession",
 		About: "Change properties of a session; what is not named stays. Lists, such as participants, are replaced.",
-		Inputs: "event_id session_id title description status starts_at ends_at room_id track_id format_id level_id language_id tag_ids " +
-			"capacity is_public participants custom_fields updated_at"},
+		Inputs: "event_id session_id title description status custom_status_id starts_at ends_at room_id track_id format_id level_id " +
+			"language_id tag_ids capacity is_public participants custom_fields updated_at"},
 	{Name: "create_contact", Operation: "createContact",
 		About: "Create a contact of an event, or add one of the organization to it by the e-mail address. A contact becomes a speaker by" +
 			" update_session with participants.",
@@ -130,10 +144,10 @@ var Tools = []Tool{
 		About:  "Change the name or the options of a custom field.",
 		Inputs: "event_id field_id name options contains_pii"},
 
-	{Name: "list_agenda_conflicts", Operation: "listAgendaConflicts",
+	{Name: "list_agenda_conflicts", Operation: "listAgendaConflicts", Divides: results,
 		About:  "List the conflicts of the live agenda: rooms and people in two places at once, capacities, and the rules of the event.",
 		Inputs: "event_id"},
-	{Name: "list_agenda_drafts", Operation: "listAgendaDrafts",
+	{Name: "list_agenda_drafts", Operation: "listAgendaDrafts", Divides: results,
 		About:  "List the drafts of the agenda of an event.",
 		Inputs: "event_id"},
 	{Name: "create_agenda_draft", Operation: "createAgendaDraft",
@@ -143,7 +157,7 @@ var Tools = []Tool{
 		About: "Fill a draft with a proposed agenda without overlaps of rooms or people. It replaces the places in the draft but for " +
 			"those that keep names, and answers what has no place, and why.",
 		Inputs: "event_id draft_id days slot_minutes session_ids room_ids statuses keep seed time_limit_ms"},
-	{Name: "preview_agenda_draft", Operation: "getAgendaDraftChanges",
+	{Name: "preview_agenda_draft", Operation: "getAgendaDraftChanges", Divides: "changes",
 		About:  "Show which sessions a draft would change, and its conflicts.",
 		Inputs: "event_id draft_id"},
 	{Name: "commit_agenda_draft", Operation: "commitAgendaDraft", Overwrites: true,
@@ -166,6 +180,8 @@ type Described struct {
 	Tool *sdk.Tool `json:"tool"`
 	// Operation is the id of the operation.
 	Operation string `json:"operation"`
+	// Divides is Tool.Divides.
+	Divides string `json:"divides,omitempty"`
 	// InQuery maps arguments to the names of parameters of the query.
 	InQuery map[string]string `json:"inQuery,omitempty"`
 }

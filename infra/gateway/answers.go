@@ -8,6 +8,7 @@ import (
 	"lectern/infra/config"
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 )
 
 // Retry-After of the gateway's answers, in seconds.
@@ -30,8 +31,8 @@ type answer struct {
 }
 
 // ownAnswers lists the gateway's own answers with the errors of the service. The two
-// defaults answer every other kind; the API has no authorizers or request models, the cause
-// of other kinds. Only the operations of applications have a required header, see validated.
+// defaults answer every other kind. The API has no request models, the cause of other kinds, and one
+// authorizer, which refuses nothing.
 func ownAnswers() []answer {
 	missing, refused := apierr.NotFound("Route"), apierr.Forbidden("", "This request is not allowed.")
 	many, busy := apierr.TooManyRequests("Too many requests. Please try again later."), apierr.Unavailable()
@@ -47,8 +48,7 @@ func ownAnswers() []answer {
 		// Every path has a route, so only a malformed path comes here.
 		{kind: "MISSING_AUTHENTICATION_TOKEN", status: 404, err: missing},
 		{kind: "RESOURCE_NOT_FOUND", status: 404, err: missing},
-		{kind: "BAD_REQUEST_PARAMETERS", status: 401, err: apierr.Unauthorized()},
-		{kind: "UNAUTHORIZED", status: 401, err: apierr.Unauthorized()},
+		{kind: "UNAUTHORIZED", status: 401, err: auth.WithoutToken()},
 		{kind: "ACCESS_DENIED", status: 403, err: refused},
 		{kind: "EXPIRED_TOKEN", status: 403, err: refused},
 		{kind: "INVALID_API_KEY", status: 403, err: refused},

@@ -56,7 +56,12 @@ func New(in *stack.Stack, groups []api.Group, functions []function.Function) *Ga
 	g.accept()
 	for _, f := range functions {
 		if f.Name != function.Operator {
-			g.permit(f)
+			g.permit("Invoke-"+f.Name, f, made.ArnForExecuteApi(jsii.String("*"), jsii.String("/*"), &c.Stage))
+		}
+		if f.Name == asked {
+			g.permit("Authorize", f, in.Scope.FormatArn(&awscdk.ArnComponents{
+				Service: jsii.String("execute-api"), Resource: made.RestApiId(), ResourceName: jsii.String("authorizers/*"),
+			}))
 		}
 	}
 	return g
@@ -80,14 +85,13 @@ func invocationURI(in *stack.Stack, f function.Function) any {
 		":lambda:path/2015-03-31/functions/${" + *id + ".Arn}/invocations"}
 }
 
-// permit allows the stage of this API to invoke a function. The deployment waits for the
-// permission, so that no route is live before.
-func (g *Gateway) permit(f function.Function) {
-	allowed := awslambda.NewCfnPermission(g.in.Scope, jsii.String("Invoke-"+f.Name), &awslambda.CfnPermissionProps{
+// permit allows this API to invoke a function from a source. The deployment waits for the permission, so that no route is live before.
+func (g *Gateway) permit(id string, f function.Function, from *string) {
+	allowed := awslambda.NewCfnPermission(g.in.Scope, &id, &awslambda.CfnPermissionProps{
 		Action:       jsii.String("lambda:InvokeFunction"),
 		FunctionName: f.Lambda.FunctionArn(),
 		Principal:    jsii.String("apigateway.amazonaws.com"),
-		SourceArn:    g.API.ArnForExecuteApi(jsii.String("*"), jsii.String("/*"), &g.in.Config.Stage),
+		SourceArn:    from,
 	})
 	g.API.LatestDeployment().Node().AddDependency(allowed)
 }

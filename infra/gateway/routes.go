@@ -73,10 +73,7 @@ func document(at config.Region, groups []api.Group, uris map[string]any) map[str
 				},
 			}
 			if slices.Contains(connected, method+" "+path) {
-				described["parameters"] = []any{map[string]any{
-					"name": "Authorization", "in": "header", "required": true, "schema": map[string]any{"type": "string"},
-				}}
-				described[requestValidator] = validator
+				described["security"] = []any{map[string]any{authorizer: []any{}}}
 			}
 			operations[strings.ToLower(method)] = described
 		}
@@ -89,16 +86,30 @@ func document(at config.Region, groups []api.Group, uris map[string]any) map[str
 
 		"x-amazon-apigateway-binary-media-types": []string{allMedia},
 		"x-amazon-apigateway-gateway-responses":  answers(at),
-		requestValidator + "s":                   map[string]any{validator: checkHeader},
+		"components":                             map[string]any{"securitySchemes": map[string]any{authorizer: asking(uris[asked])}},
 	}
 }
 
-// The gateway checks the header of operations of applications itself: it sends WWW-Authenticate by its name with its own answers only, and
-// an assistant without a token finds the sign-in there.
-var checkHeader = map[string]any{"validateRequestParameters": true, "validateRequestBody": false}
+// authorizer names the authorizer of the operations of applications in the description.
+const authorizer = "application"
 
-// Keys of the description: the validator of an operation, and its name.
-const requestValidator, validator = "x-amazon-apigateway-request-validator", "header"
+// asked is the function of the authorizer, that of the operations of applications.
+const asked = "mcp"
+
+// asking describes the authorizer, a function that allows every token (api.Serve). Without the header Authorization the gateway does not
+// ask, and answers 401 itself: only then does WWW-Authenticate keep the name, and an assistant finds the sign-in there.
+func asking(uri any) map[string]any {
+	return map[string]any{
+		"type": "apiKey", "name": "Authorization", "in": "header", "x-amazon-apigateway-authtype": "custom",
+		"x-amazon-apigateway-authorizer": map[string]any{
+			"type": "request", "identitySource": "method.request.header.Authorization", "authorizerUri": uri,
+			"authorizerResultTtlInSeconds": longestAnswer,
+		},
+	}
+}
+
+// longestAnswer is how long the gateway remembers that a token is allowed, in seconds: as long as an access token is valid.
+const longestAnswer = 3600
 
 // connectedOf lists method and path of the operations of applications (api.Connected).
 func connectedOf(groups []api.Group) (all []string) {

@@ -257,7 +257,7 @@ func Visible(err error) *apierr.Error {
 // exposed lists the headers that a script of another origin may read.
 var exposed = strings.Join([]string{
 	"ETag", headerRequestID, headerReplayed, "Retry-After",
-	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", HeaderChallenge,
 }, ", ")
 
 // HeaderChallenge and Challenge are the header of every 401. API Gateway renames the header in
@@ -337,6 +337,7 @@ func (x *exchange) options(res *response) {
 	res.header.Set("Allow", allow)
 	res.header.Set("Access-Control-Allow-Methods", allow)
 	res.header.Set("Access-Control-Allow-Headers",
-		"authorization, content-type, idempotency-key, if-match, if-none-match, x-access-token, x-request-id")
+		"authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, "+
+			"mcp-protocol-version, mcp-session-id, x-access-token, x-request-id")
 	res.header.Set("Access-Control-Max-Age", "86400")
 }

@@ -209,13 +209,37 @@ func Serve(g Group) {
 		os.Exit(1)
 	}
 	handler := sync.OnceValues(groupConfig{g, c}.handler)
-	lambda.Start(func(ctx context.Context, r events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
+	lambda.Start(func(ctx context.Context, r invocation) (any, error) {
+		if r.Type == askedForToken {
+			return allowed(r.MethodArn), nil
+		}
 		h, err := handler()
 		if err != nil {
-			return events.APIGatewayProxyResponse{}, err
+			return nil, err
 		}
-		return Proxy(h)(ctx, r)
+		return Proxy(h)(ctx, r.APIGatewayProxyRequest)
 	})
+}
+
+// invocation is an event of the gateway: a request, or the question of an authorizer whether a token may send a request.
+type invocation struct {
+	events.APIGatewayProxyRequest
+	Type      string `json:"type"`
+	MethodArn string `json:"methodArn"`
+}
+
+// askedForToken is the type of the question of an authorizer.
+const askedForToken = "REQUEST"
+
+// allowed is the answer to the question of an authorizer: yes, since the pipeline looks at the token of each request. The gateway asks only
+// so that it refuses requests without a token itself.
+func allowed(method string) events.APIGatewayCustomAuthorizerResponse {
+	return events.APIGatewayCustomAuthorizerResponse{
+		PrincipalID: "application",
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Version: "2012-10-17", Statement: []events.IAMPolicyStatement{
+			{Action: []string{"execute-api:Invoke"}, Effect: "Allow", Resource: []string{method}},
+		}},
+	}
 }
 
 // groupConfig is a group with the configuration of its Lambda.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"testing"
 
@@ -131,4 +132,18 @@ func TestSafePathKeepsWhatIsEncodedAndEncodesTheRest(t *testing.T) {
 	} {
 		require.Equal(t, want, safePath(given), given)
 	}
+}
+
+// TestAnAuthorizerAllowsEveryToken: the gateway asks so that it refuses requests without a token itself.
+func TestAnAuthorizerAllowsEveryToken(t *testing.T) {
+	var asked invocation
+	require.NoError(t, json.Unmarshal([]byte(`{"type": "REQUEST", "methodArn": "arn:aws:execute-api:eu-west-1:1:a/live/POST/mcp", "headers": {}}`), &asked))
+	require.Equal(t, askedForToken, asked.Type)
+	text, err := json.Marshal(allowed(asked.MethodArn))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"principalId": "application", "policyDocument": {"Version": "2012-10-17", "Statement": [
+		{"Action": ["execute-api:Invoke"], "Effect": "Allow", "Resource": ["arn:aws:execute-api:eu-west-1:1:a/live/POST/mcp"]}]}}`, string(text))
+	var request invocation
+	require.NoError(t, json.Unmarshal([]byte(`{"httpMethod": "POST", "path": "/mcp", "requestContext": {"requestId": "1"}}`), &request))
+	require.Equal(t, []string{"", "POST", "/mcp"}, []string{request.Type, request.HTTPMethod, request.Path})
 }

@@ -104,7 +104,7 @@ func (x *exchange) authenticate() error {
 	event, _ := strconv.ParseInt(x.r.PathValue("eventId"), 10, 64)
 	form, token, err := auth.Credential(x.r.Header)
 	if err != nil {
-		return err
+		return x.signIn(err)
 	}
 	caller, err := x.auth.Authenticate(x.ctx, form, token, max(event, 0))
 	if err != nil {

@@ -30,6 +30,13 @@ type Refusal struct {
 	SignIn string
 }
 
+// WithoutToken returns the 401 of the gateway for a request without a token, to a route that only applications open.
+func WithoutToken() *apierr.Error {
+	e := apierr.Unauthorized()
+	e.Message = "Only an application in which a member has signed in opens this. WWW-Authenticate names where it asks for a sign-in."
+	return e
+}
+
 // Refuse returns the Refusal of a request without an existing token.
 func Refuse(reason Reason) error { return &Refusal{Reason: reason} }
 

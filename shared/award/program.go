@@ -162,7 +162,7 @@ func confirm(reason string, count int, message string) error {
 	return resource.Confirm(reason, count, fmt.Sprintf(message+" Send force=true to delete it.", count))
 }
 
-// plan returns the key of the organization, whose plan limits the programs, for a new or restored program.
+// plan returns the key of the organization, whose plan limits the programs; none for a change of an existing program.
 func (p *Program) plan(o resource.Owner) []table.Key {
 	if p.Revision() > 1 && p.DeletedAt == nil {
 		return nil

@@ -154,7 +154,10 @@ func (s *Reach) fill(ctx context.Context, db *engine.Database, all []*asked) err
 	return db.Seal()
 }
 
-// prepare makes the tables.
+// mostShared is how many columns a table has that several questions share. SQLite takes 2,000.
+const mostShared = 1900
+
+// prepare makes the tables. The error for too many shared columns is a refusal: the questions are tried alone then.
 func (f *filling) prepare(all []*asked) (err error) {
 	for _, a := range all {
 		for _, n := range a.statement.Needs {
@@ -165,6 +168,9 @@ func (f *filling) prepare(all []*asked) (err error) {
 		names := make([]string, len(w.columns))
 		for i, c := range w.columns {
 			names[i] = c.Name
+		}
+		if len(names) > mostShared && len(all) > 1 {
+			return apierr.Invalid("query", "The queries need more than %d fields of %s together.", mostShared, w.Name)
 		}
 		if w.table, err = f.database.Create(w.Name, names); err != nil {
 			return err

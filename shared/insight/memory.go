@@ -40,21 +40,21 @@ func (s *kept) add(b *session.Body) {
 
 func newMemory(api.Env) *memory { return &memory{lru.New[catalogue.Source, shortened](maxMemory)} }
 
-// keep adds sessions of an event to those that are there, without those that are deleted now.
+// keep adds sessions of an event to those that are there, without those that are deleted now, as far as the memory has room.
 func (m *memory) keep(src catalogue.Source, now *catalogue.View[session.Row], known, added shortened) {
 	if len(added) == 0 {
 		return
 	}
 	all, bytes := make(shortened, len(known)+len(added)), int64(0)
-	for _, some := range []shortened{known, added} {
+	for _, some := range []shortened{added, known} {
 		for id, b := range some {
-			if row, there := now.Get(id); there && row.Deleted == 0 {
-				all[id] = b
+			row, there := now.Get(id)
+			if !there || row.Deleted != 0 || all[id] != nil || bytes > maxMemory {
+				continue
 			}
+			all[id] = b
+			bytes += sizeOf(b)
 		}
-	}
-	for _, b := range all {
-		bytes += sizeOf(b)
 	}
 	m.events.Put(src, all, bytes)
 }

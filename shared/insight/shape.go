@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"lectern/shared/field"
 	"lectern/shared/query"
 	"lectern/shared/wire"
 )
@@ -68,7 +69,7 @@ type sessionShape struct {
 // partyShape has what contacts and accounts have beside their standard fields.
 type partyShape struct {
 	inEvent
-	FriendlyID    string  `json:"friendly_id" doc:"The id for people, such as CONT-12."`
+	FriendlyID    string  `json:"friendly_id" doc:"The id for people: CONT-12 of a person, ACCT-12 of a company."`
 	FriendlyIDRaw float64 `json:"friendly_id_raw" doc:"The number of friendly_id."`
 	times
 }
@@ -189,32 +190,28 @@ func fromMillis(at int64) wire.Time { return wire.At(time.UnixMilli(at)) }
 // hidden stands for personal data that is no address and no number.
 const hidden = "***"
 
-// mask returns personal data as a caller sees it who must not see the data: of texts an e-mail address as j***@a***.com and a phone
-// number as ***-***-4567, and anything else as ***. No value stays no value.
-func mask(value any, of query.Type) any {
+// mask returns personal data as a caller sees it who must not see the data: the value of an e-mail field as j***@a***.com, of a phone
+// field as ***-***-4567, and of any other field as ***. No value stays no value.
+func mask(value any, of field.Type) any {
 	text, _ := value.(string)
+	digits := strings.Map(digit, text)
 	switch parts := address.FindStringSubmatch(text); {
 	case value == nil:
 		return nil
-	case of != query.String:
-		return hidden
-	case parts != nil:
+	case of == field.Email && parts != nil:
 		return parts[1] + hidden + "@" + parts[2] + hidden + parts[3]
-	case isPhone(text):
-		digits := strings.Map(digit, text)
+	case of == field.Phone && len(digits) >= shortestPhone:
 		return "***-***-" + digits[len(digits)-4:]
 	}
 	return hidden
 }
 
+// shortestPhone is how many digits a phone number has of which the last four may be seen.
+const shortestPhone = 7
+
 // address matches an e-mail address and nothing longer: a mask of another text with an @ would show its end. The groups are the first
 // character, the first one of the domain, and the last part of the domain with the dot.
 var address = regexp.MustCompile(`^([^\s@])[^\s@]*@([\pL\pN])[\pL\pN.-]*?(\.\pL{2,24})?$`)
-
-// isPhone reports whether a text is a phone number of at least seven digits.
-func isPhone(text string) bool {
-	return strings.Trim(text, "+0123456789 -()./x") == "" && len(strings.Map(digit, text)) >= 7
-}
 
 // digit keeps the digits of a text (strings.Map).
 func digit(r rune) rune {

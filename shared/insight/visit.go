@@ -126,7 +126,7 @@ func (v *visit) put(w *wanted, r row) error {
 	for _, c := range w.columns {
 		one := v.valueOf(w, c, &r)
 		if v.masked && c.PII {
-			one = mask(one, v.typeOf(w, c))
+			one = mask(one, v.kindOf(w, c))
 		}
 		w.values = append(w.values, one)
 	}
@@ -185,12 +185,19 @@ func (v *visit) valueOf(w *wanted, c column, r *row) any {
 	return value(r.shape, c.index)
 }
 
-// typeOf returns the type of a column on the event: on others, a custom field of the name may have another type.
-func (v *visit) typeOf(w *wanted, c column) query.Type {
-	if d := v.definitions[w.Name][c.named]; c.own && d != nil {
-		return typeOf(d)
+// kindOf returns the type of the field of a column on the event: on others, a custom field of the name may have another type. It is empty
+// for a column without a field.
+func (v *visit) kindOf(w *wanted, c column) field.Type {
+	if c.own {
+		if d := v.definitions[w.Name][c.named]; d != nil {
+			return d.Type
+		}
+		return ""
 	}
-	return c.Type
+	if d, known := standard.Named(w.module, c.named); known {
+		return d.Type
+	}
+	return ""
 }
 
 // customValue returns the value of a custom field as the type of its column; nil without a value.

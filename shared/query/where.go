@@ -116,8 +116,9 @@ func literal(v Value, typ Type) (value any, expected string) {
 // inLayouts returns a time in a layout, or else what is expected. The text has any layout of some.
 func inLayouts(text, as, expected string, layouts ...string) (any, string) {
 	for _, layout := range layouts {
-		if at, err := time.Parse(layout, text); err == nil {
-			return at.UTC().Format(as), ""
+		at, err := time.Parse(layout, text)
+		if at = at.UTC(); err == nil && at.Year() >= 0 && at.Year() <= 9999 && at.Nanosecond()%int(time.Millisecond) == 0 {
+			return at.Format(as), ""
 		}
 	}
 	return nil, expected

@@ -130,6 +130,14 @@ func (c Client) Text(text string) int {
 	return c.weigh(encoded)
 }
 
+// Fits reports whether a text that is no JSON is short enough for the client.
+func (c Client) Fits(text []byte) bool {
+	if !c.Gzip || len(text) <= Plain {
+		return c.Text(string(text)) <= Plain
+	}
+	return len(text) <= Uncompressed && len(encode.Gzip(text)) <= Compressed
+}
+
 // TooLong returns the 400 for a page whose results together are larger than the limit of the
 // client. weights estimate the bytes of the results in the answer.
 func TooLong(ctx context.Context, weights []int) *apierr.Error {

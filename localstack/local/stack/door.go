@@ -17,6 +17,7 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/api/server"
 	"lectern/shared/apierr"
+	"lectern/shared/auth"
 )
 
 // Limits of the gateway and of Lambda. The limit of 6 MB for an event holds only for functions
@@ -118,7 +119,7 @@ func (d *door) challenge(w http.ResponseWriter, r *http.Request) {
 		address += "/" + d.stage
 	}
 	w.Header().Set(api.HeaderChallenge, api.ChallengeAt(address))
-	server.Refuse(w, d.newID(), apierr.Unauthorized())
+	server.Refuse(w, d.newID(), auth.WithoutToken())
 }
 
 // stream passes a request to the function of its group while its body comes.

@@ -69,6 +69,9 @@ func (s *Stack) processes() *processes {
 		"AWS_REGION=" + Regions[s.config.Region], "LECTERN_SCANNER=" + s.config.Scanner,
 		"GOMEMLIMIT=448MiB", api.VariableTranscriber + "=" + s.config.Transcriber, api.VariableHoldingSlides + "=1",
 	}}
+	if s.config.OpenRegistration {
+		p.env = append(p.env, api.VariableRegistration+"=1")
+	}
 	p.engine, p.others = func(string) string { return s.EngineURL }, s.environment
 	if s.record != nil {
 		p.engine = s.record.Address

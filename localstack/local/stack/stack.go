@@ -72,6 +72,8 @@ type Config struct {
 	Settling time.Duration
 	// Scanner is the setting of the scanner of bytes, as in the variable of a function; empty means none.
 	Scanner string
+	// OpenRegistration lets applications register themselves.
+	OpenRegistration bool
 	// Routes, unless nil, collects the routes of the requests.
 	Routes *Routes
 	// Wrap puts a door between the service and the engine, for example a door that makes
@@ -225,7 +227,7 @@ func (s *Stack) Serve(address string) (*Instance, error) {
 	}
 	env := NewEnv(s.config.Region, table.New(s.client, s.config.Table), s.config.Log)
 	env.AdminURL, env.Keys, env.Blobs = s.config.AdminURL, &secret.Keys{Load: s.key.load}, s.Bucket.Store()
-	env.Scanner, env.Transcriber = s.scanner, s.config.Transcriber
+	env.Scanner, env.Transcriber, env.OpenRegistration = s.scanner, s.config.Transcriber, s.config.OpenRegistration
 	here, p := inProcess{s, env}, (*processes)(nil)
 	if s.config.Functions != "" {
 		p = s.processes()

@@ -31,15 +31,15 @@ type Board struct {
 	bans   []ban
 	points []int
 	usage  []Usage
-	// scope says which places blocks may have. starts has the possible starts by length, and clocksChange reports whether clocks
+	// limits say which places blocks may have. starts has the possible starts by length, and clocksChange reports whether clocks
 	// change on one of the days.
-	scope        Scope
+	limits       Limits
 	starts       map[int64]*block.Starts
 	clocksChange bool
 }
 
-// Scope says which sessions are placed, where and when.
-type Scope struct {
+// Limits say which sessions are placed, where and when.
+type Limits struct {
 	// SessionIDs are the sessions to place. Parents and subsessions of these go along. All other sessions stay.
 	SessionIDs []string
 	// RoomIDs are the rooms that may be used; empty for all. A kept room may be another room.
@@ -53,10 +53,10 @@ type Scope struct {
 }
 
 // New returns a board with all sessions of an agenda that stay at their present places, and without the sessions to place.
-func New(a conflict.Agenda, in Scope) *Board {
+func New(a conflict.Agenda, in Limits) *Board {
 	b := &Board{
 		Program: block.New(a, in.Days, in.SessionIDs, in.KeepTimes), outside: map[block.Span]Broken{},
-		scope: in, starts: map[int64]*block.Starts{}, clocksChange: clocksChange(a.Zone, in.Days),
+		limits: in, starts: map[int64]*block.Starts{}, clocksChange: clocksChange(a.Zone, in.Days),
 	}
 	for _, s := range b.Sessions {
 		if s.Fixed {

@@ -19,7 +19,7 @@ const (
 // Choose finds the starts and the rooms of a block, before any other block has a place. It returns the reason for a
 // block without a place to choose from.
 func (b *Board) Choose(top *block.Session) (without string) {
-	keeps, ids := b.scope.KeepRooms && slices.ContainsFunc(b.Rooms, top.IsIn), b.scope.RoomIDs
+	keeps, ids := b.limits.KeepRooms && slices.ContainsFunc(b.Rooms, top.IsIn), b.limits.RoomIDs
 	for _, r := range b.Rooms {
 		wanted := len(ids) == 0 || slices.Contains(ids, r.ID)
 		if keeps {
@@ -42,7 +42,7 @@ func (b *Board) Choose(top *block.Session) (without string) {
 }
 
 // keepsTime reports whether a block keeps the present time.
-func (b *Board) keepsTime(top *block.Session) bool { return top.Of.TakesTime() && b.scope.KeepTimes }
+func (b *Board) keepsTime(top *block.Session) bool { return top.Of.TakesTime() && b.limits.KeepTimes }
 
 // startsOf returns the starts for a block: the kept time, or else the slots. Blocks of the same length in minutes, rounded
 // up, share a list.
@@ -54,7 +54,7 @@ func (b *Board) startsOf(top *block.Session) *block.Starts {
 	if b.starts[length] == nil {
 		var times []int64
 		for _, d := range b.Days {
-			for start := d.Start; start < d.End; start += max(b.scope.Slot.Milliseconds(), block.Minute) {
+			for start := d.Start; start < d.End; start += max(b.limits.Slot.Milliseconds(), block.Minute) {
 				times = b.allowed(times, start, length)
 			}
 		}

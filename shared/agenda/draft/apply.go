@@ -75,7 +75,8 @@ func applyAll(ctx context.Context, in placements) (applied int, err error) {
 }
 
 // inBulks writes entries in their order, as many at a time as a bulk has operations, and yields the index and the
-// result of each. The next are written after all results before were taken. An error of a whole bulk is the last result.
+// result of each. A bulk is written after the caller has taken the results of the bulk before. An error of a whole bulk is the last
+// result.
 func inBulks(ctx context.Context, t *table.Table, all []write.Entry) iter.Seq2[int, write.Result] {
 	return func(yield func(int, write.Result) bool) {
 		first := 0

@@ -60,7 +60,7 @@ func (w *Wanted) starts() (n int, err error) {
 func (w *Wanted) problem(ctx context.Context, a live.Agenda, ids map[string]string, starts int) (p solver.Problem, err error) {
 	p = solver.Problem{
 		Agenda: a.Agenda,
-		Scope: board.Scope{
+		Limits: board.Limits{
 			RoomIDs: slices.Compact(slices.Sorted(slices.Values(w.RoomIDs))), Slot: time.Duration(w.SlotMinutes) * time.Minute,
 			KeepTimes: w.Keep == "times" || w.Keep == "both", KeepRooms: w.Keep == "rooms" || w.Keep == "both",
 		},

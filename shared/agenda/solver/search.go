@@ -64,7 +64,7 @@ const (
 
 // newSearch returns a search with the blocks that have places to choose from, and with a stream of random numbers.
 func newSearch(p Problem, stream uint64) *search {
-	s := &search{Board: board.New(p.Agenda, p.Scope), problem: p, lowest: math.MaxInt}
+	s := &search{Board: board.New(p.Agenda, p.Limits), problem: p, lowest: math.MaxInt}
 	s.Rand = rand.New(rand.NewPCG(p.Seed, stream)) //nolint:gosec // a search must be repeatable
 	if s.end = p.Deadline; !s.end.IsZero() {
 		s.end = s.end.Add(-time.Until(s.end) / 10)

@@ -4,8 +4,7 @@
 //	solver.go  the problem and the result
 //	search.go  the first agenda, and the rounds that improve the agenda
 //	moves.go   the moves of a round
-//	places.go  the free places of a block, and the cheapest
-//	explain.go the reason for a session without a place
+//	places.go  the free places of a block, the cheapest, and the reason for a session without a place
 package solver
 
 import (
@@ -26,7 +25,7 @@ import (
 type Problem struct {
 	// Agenda has all sessions at their present places, all rooms and the enabled rules.
 	Agenda conflict.Agenda
-	board.Scope
+	board.Limits
 	// Seed and Steps decide the result: the same problem with the same number of moves gives the same places.
 	// The search ends after Steps moves, or before the Deadline unless that is zero.
 	Seed     uint64

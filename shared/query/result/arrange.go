@@ -133,13 +133,17 @@ func (p *Pivot) of(t Table, masked bool) (Table, error) {
 			return t, apierr.Invalid("pivot.value", "The column %q has no numbers. Name a number column, or count.", p.Value)
 		}
 	}
-	c := cells{names: map[string]bool{}, all: map[any]map[string]*cell{}}
+	c := cells{names: map[any]bool{}, all: map[any]map[any]*cell{}}
 	for _, values := range t.Rows {
 		var number any
 		if value >= 0 {
 			number = values[value]
 		}
-		c.add(values[row], Text(values[column]), number)
+		if len(Text(values[column])) > longestName {
+			return t, apierr.Invalid("pivot.column", "The column %q has a value of more than %d bytes, which is too long for the name of a column.",
+				p.Column, longestName)
+		}
+		c.add(values[row], values[column], number)
 	}
 	if len(c.names) > mostColumns {
 		return t, apierr.Invalid("pivot.column", "The column %q has %d values; a pivot makes at most %d columns.",
@@ -151,11 +155,12 @@ func (p *Pivot) of(t Table, masked bool) (Table, error) {
 // aggregates reports whether the cells have anything but the number of rows.
 func (p *Pivot) aggregates() bool { return p.Aggregate != "" && p.Aggregate != count }
 
-// cells are the cells of a pivot: the keys of its rows in the order in which they come, the names of its columns, and the cells by both.
+// cells are the cells of a pivot: the keys of its rows in the order in which they come, the values that become columns, and the cells by
+// both.
 type cells struct {
 	keys  []any
-	names map[string]bool
-	all   map[any]map[string]*cell
+	names map[any]bool
+	all   map[any]map[any]*cell
 }
 
 // cell has the rows that belong to a row and a column of a pivot: their number, and the numbers among their values.
@@ -165,9 +170,9 @@ type cell struct {
 }
 
 // add adds a row of the result to its cell.
-func (c *cells) add(key any, name string, value any) {
+func (c *cells) add(key, name, value any) {
 	if c.all[key] == nil {
-		c.keys, c.all[key] = append(c.keys, key), map[string]*cell{}
+		c.keys, c.all[key] = append(c.keys, key), map[any]*cell{}
 	}
 	if c.all[key][name] == nil {
 		c.names[name], c.all[key][name] = true, &cell{}
@@ -208,23 +213,35 @@ func (c *cell) of(aggregate string) any {
 	return c.sum / float64(c.numbers)
 }
 
+// nameOf returns the name of the column of a value; null for no value.
+func nameOf(value any) string {
+	if value == nil {
+		return "null"
+	}
+	return Text(value)
+}
+
+// byName compares the values of two columns by the names of the columns.
+func byName(a, b any) int { return cmp.Or(cmp.Compare(nameOf(a), nameOf(b)), compare(a, b)) }
+
 // table returns the pivot: the columns in the order of their names, the rows in the order in which they come. A cell without a row is 0
 // for a count, and has no value otherwise.
 func (c *cells) table(first query.Result, aggregate string) Table {
 	made := Table{Columns: []query.Result{first}}
-	names := slices.Sorted(maps.Keys(c.names))
-	for _, name := range names {
+	values := slices.SortedFunc(maps.Keys(c.names), byName)
+	for _, value := range values {
+		name := nameOf(value)
 		for slices.ContainsFunc(made.Columns, func(c query.Result) bool { return c.Name == name }) {
 			name += "_"
 		}
 		made.Columns = append(made.Columns, query.Result{Name: name, Type: query.Float})
 	}
 	for _, key := range c.keys {
-		values := []any{key}
-		for _, name := range names {
-			values = append(values, cmp.Or(c.all[key][name], &cell{}).of(aggregate))
+		row := []any{key}
+		for _, value := range values {
+			row = append(row, cmp.Or(c.all[key][value], &cell{}).of(aggregate))
 		}
-		made.Rows = append(made.Rows, values)
+		made.Rows = append(made.Rows, row)
 	}
 	return made
 }

@@ -38,6 +38,17 @@ func (t Table) CSV() ([]byte, error) {
 	return out.Bytes(), w.Error()
 }
 
+// Lengths returns about how many bytes each row has as CSV.
+func (t Table) Lengths() []int {
+	all := make([]int, len(t.Rows))
+	for i, row := range t.Rows {
+		for _, v := range row {
+			all[i] += len(Text(v)) + len(`"",`)
+		}
+	}
+	return all
+}
+
 // plain returns a text that no spreadsheet takes for a formula.
 func plain(text string) string {
 	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "=") || text != "" && strings.ContainsRune("=+-@\t\r\n|%", rune(text[0])) {

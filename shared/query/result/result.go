@@ -16,10 +16,12 @@ import (
 	"lectern/shared/wire"
 )
 
-// MostRows is how many rows can be arranged anew, and mostColumns how many columns a pivot makes.
+// MostRows is how many rows can be arranged anew, mostColumns how many columns a pivot makes, and longestName how many bytes the name of
+// such a column has.
 const (
 	MostRows    = 10_000
 	mostColumns = 100
+	longestName = 255
 )
 
 // Table is a result. The values of a row are texts, float64, bool and nil, in the order of the columns.

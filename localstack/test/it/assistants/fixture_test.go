@@ -120,7 +120,7 @@ func mustJSON(t *testing.T, value any) []byte {
 	return text
 }
 
-// accepts are the headers of a client that speaks the protocol.
+// message returns a body with the headers of a client that speaks the protocol, and more headers.
 func message(body any, headers ...string) any {
 	return stacktest.WithHeaders(body, append([]string{"Accept", "application/json, text/event-stream"}, headers...)...)
 }

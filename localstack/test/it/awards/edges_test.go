@@ -171,6 +171,8 @@ func TestARestoreNeedsThePromoCode(t *testing.T) {
 	submission := h.submit("ada", object{"promo_code": "a"}).ID()
 	h.do(200, http.MethodDelete, "/submissions/"+submission, nil)
 	h.do(200, http.MethodDelete, "/promo-codes/"+code, nil)
+	require.Equal(t, "id", h.command("VALIDATION_ERROR", "award-restore", object{"kind": "submission"})["field"])
+	require.Equal(t, "id", h.command("VALIDATION_ERROR", "award-restore", object{"kind": "program", "id": submission})["field"])
 	h.command("PARENT_DELETED", "award-restore", object{"kind": "submission", "id": submission})
 	h.command("", "award-restore", object{"kind": "promo_code", "id": code})
 	h.command("", "award-restore", object{"kind": "submission", "id": submission})
