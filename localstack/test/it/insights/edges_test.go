@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // TestMembers are numbers in fields of type user: a member's id is no text.
@@ -37,8 +38,13 @@ func TestLongAnswers(t *testing.T) {
 	require.Contains(t, refused.Text("message"), "Ask again with a limit of 79 or less.")
 	a.answer(200, query, object{"limit": 79})
 	csv := object{"format": "csv", "obfuscatePii": false, "limit": 100}
-	it.RequireInvalid(t, it.Entity(a.across(400, query, csv).JSON(t)), "limit")
+	long := it.Entity(a.across(400, query, csv).JSON(t))
+	it.RequireInvalid(t, long, "limit")
+	require.Regexp(t, `Ask again with a limit of \d\d or less\.`, long.Text("message"))
 	a.across(200, query, csv, object{"limit": 50})
+	body := it.Merged(csv, object{"query": query})
+	zipped := a.Call(t, 200, http.MethodPost, "/v1/insights/execute", stacktest.WithHeaders(body, "Accept", "text/csv", "Accept-Encoding", "gzip"))
+	require.Equal(t, "gzip", zipped.Header.Get("Content-Encoding"))
 }
 
 // TestWithoutEvents: an organization without events, and an event without a time zone, answer.
@@ -162,4 +168,14 @@ func TestManyEvents(t *testing.T) {
 	shown := it.Entity(a.Call(t, 200, http.MethodGet, "/v1/dashboards/"+made.ID(), nil).JSON(t)).List("widgets")[0]
 	require.Contains(t, shown.At("data.error"), "Use a dashboard of an event")
 	it.RequireInvalid(t, it.Entity(a.Call(t, 400, http.MethodGet, "/v1/widgets/"+shown.ID()+"/chart.svg", nil).JSON(t)), "query")
+}
+
+// TestTimesAtTheEdges: a time that the format of answers cannot have is refused, since texts are compared.
+func TestTimesAtTheEdges(t *testing.T) {
+	a := newAsker(t)
+	for _, literal := range []string{"9999-12-31T23:00:00-05:00", "0000-01-01T00:00:00+05:00", "2027-05-11T14:00:00.0005Z"} {
+		refused := a.answer(400, "SELECT session.title FROM sessions WHERE session.starts_at < '"+literal+"'")
+		require.Contains(t, refused.Text("message"), "a time such as", literal)
+	}
+	a.answer(200, "SELECT session.title FROM sessions WHERE session.starts_at < '9999-12-31T23:00:00Z' OR session.starts_at = '2027-05-11T14:00:00.005Z'")
 }
