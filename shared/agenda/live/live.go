@@ -186,6 +186,11 @@ func (l *live) bookingOf(b *session.Body) *booking {
 			made.session.People = append(made.session.People, person.ContactID)
 		}
 	}
+	for _, person := range b.Participants {
+		if slices.Contains(made.declined, person.ContactID) && slices.Contains(made.session.People, person.ContactID) {
+			made.torn = append(made.torn, person)
+		}
+	}
 	return made
 }
 
@@ -228,9 +233,10 @@ func (l *live) onAgenda() (sessions []*conflict.Session) {
 		if _, known := l.set.Metadata[metadata.Tracks].Get(s.Track); !known {
 			s.Track = ""
 		}
-		s.People = slices.Clone(s.People)
-		if !l.caller.Event.Features.SpeakerAcceptance {
-			s.People = append(s.People, b.declined...)
+		if l.caller.Event.Features.SpeakerAcceptance {
+			s.People = b.coming(l.set.Roles)
+		} else {
+			s.People = slices.Concat(s.People, b.declined)
 		}
 		s.People = slices.DeleteFunc(s.People, l.isGone)
 		sessions = append(sessions, &s)

@@ -5,6 +5,7 @@ import (
 	"lectern/shared/api"
 	"lectern/shared/catalogue"
 	"lectern/shared/lru"
+	"lectern/shared/participant"
 	"lectern/shared/session"
 )
 
@@ -33,7 +34,27 @@ type booking struct {
 	// session has the track as stored, and the people without those who declined.
 	session  conflict.Session
 	declined []string
+	// torn are the participants with a contact who has declined in one role and not in another.
+	torn []session.Participant
 }
+
+// coming returns the people without those who have declined in each role that the session shows. A deleted role is shown as another one, in
+// which a contact may have another answer (session.Body.Standing).
+func (b *booking) coming(roles *participant.Roles) (people []string) {
+	stays := map[string]bool{}
+	for _, shown := range (&session.Body{Participants: b.torn}).Standing(roles, always) {
+		stays[shown.ContactID] = stays[shown.ContactID] || shown.AcceptanceStatus != session.AcceptanceDeclined
+	}
+	for _, contact := range b.session.People {
+		if stay, torn := stays[contact]; stay || !torn {
+			people = append(people, contact)
+		}
+	}
+	return people
+}
+
+// always takes every contact.
+func always(string) bool { return true }
 
 // isOf reports whether the booking is of the version of a row.
 func (b *booking) isOf(row *session.Row, audienceField string) bool {
@@ -43,7 +64,7 @@ func (b *booking) isOf(row *session.Row, audienceField string) bool {
 // bytes estimates the memory of a booking.
 func (b *booking) bytes() int64 {
 	const alone, person = 350, 64
-	return alone + int64(len(b.session.Title)) + person*int64(len(b.session.People)+len(b.declined))
+	return alone + int64(len(b.session.Title)) + person*int64(len(b.session.People)+len(b.declined)+3*len(b.torn))
 }
 
 // known returns the bookings of an event; nil without any.

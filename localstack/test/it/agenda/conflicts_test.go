@@ -176,6 +176,20 @@ func TestTheAgendaHasTheSessionsThatTakePlace(t *testing.T) {
 	require.NotContains(t, p.conflicts(), capacity)
 }
 
+// TestADeletedRoleHidesNoAnswer: a person who was in a deleted role is shown in the role that stands for it, with the answer there.
+func TestADeletedRoleHidesNoAnswer(t *testing.T) {
+	p := newPlanner(t, "sessions_2_0", "speaker_acceptance", "participant_roles")
+	role := p.Command("participant-role-create", object{"name": "Panelist", "core_role": "speaker"})
+	p.place("Keynote", "Big", 9, 12, nil, "Ann speaker")
+	panel := p.place("Panel", "Small", 10, 12, nil)
+	declined := it.Merged(p.Participant("Ann", "speaker"), object{"acceptance_status": "declined"})
+	p.Put(200, panel, object{"participants": []object{declined, p.Participant("Ann", role.Text("slug"))}})
+	overlap := []string{"Keynote: participant_overlap error Panel Ann", "Panel: participant_overlap error Keynote Ann"}
+	require.Equal(t, overlap, p.conflicts())
+	p.Command("participant-role-delete", object{"role_id": role.ID()})
+	require.Empty(t, p.conflicts())
+}
+
 // TestADeletedTrackIsInAnyRoom: its sessions show no track.
 func TestADeletedTrackIsInAnyRoom(t *testing.T) {
 	p := newPlanner(t)
