@@ -1,10 +1,13 @@
 package agenda_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
+	"lectern/shared/write"
 )
 
 // committing is a draft of sessions that begin at the same hour and are placed at another one.
@@ -194,6 +198,55 @@ func TestARepeatedCommitFinishesTheFirst(t *testing.T) {
 		return 1
 	})
 	require.Greater(t, repeated, 5)
+}
+
+// ending is the context of a request whose time is over once late is set.
+type ending struct {
+	context.Context
+	late *atomic.Bool
+}
+
+// Deadline implements context.Context.
+func (c ending) Deadline() (time.Time, bool) {
+	if c.late.Load() {
+		return time.Now().Add(write.LastStep - time.Second), true
+	}
+	return time.Now().Add(time.Hour), true
+}
+
+// TestACommitWithoutTime is a 503, also half done, and the same request again finishes it.
+func TestACommitWithoutTime(t *testing.T) {
+	p := newPlanner(t)
+	half := 0
+	it.UntilDone(func(calls int64) int {
+		c := p.newCommitting(60)
+		late := &atomic.Bool{}
+		process, env := it.StartProcess(t, c.Stack, nil, calls)
+		process.Hook = func() { late.Store(true) }
+		of := c.EnvOf(t, agendaplanning.Group.Name)
+		of.Memory, of.Table = new(api.Memory), env.Table
+		group := agendaplanning.Group.Handler(of)
+		door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			group.ServeHTTP(w, r.WithContext(ending{r.Context(), late}))
+		}))
+		defer door.Close()
+		at := *c.Stack
+		at.URL = door.URL
+		commit := func(by *stacktest.Stack) stacktest.Answer {
+			return by.TrySend(t, http.MethodPost, c.EventPath(c.draft+"/commit"), stacktest.WithHeaders(nil, "Idempotency-Key", c.draft))
+		}
+		first := commit(&at)
+		require.Contains(t, []int{200, 503}, first.Status, "%s", first.Body)
+		if first.Status == 503 && len(c.hours()) > 1 {
+			half++
+			again := commit(c.Stack)
+			require.Equal(t, 200, again.Status, "%s", again.Body)
+			require.EqualValues(t, 60, again.JSON(t)["applied"])
+			c.requireWhole()
+		}
+		return map[bool]int{true: 0, false: 1}[first.Status == 200 || half == 2]
+	})
+	require.Positive(t, half)
 }
 
 // requireBlocked checks that a commit names the first session as blocked, be it refused or done, unless the commit had
