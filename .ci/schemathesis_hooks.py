@@ -446,7 +446,7 @@ def with_log_token(request):
 def before_call(context, case, kwargs):
     if case.operation.path == "/oauth/authorize" and rng.random() < SHARE_OF_REAL_IDS:
         case.query = dict(ASKED)
-    if case.operation.path.startswith(("/oauth/", "/.well-known/")):
+    if case.operation.path.startswith(("/oauth/", "/.well-known/", "/mcp")):
         return
     if case.operation.path.startswith("/v1/logs/"):
         kwargs["auth"] = with_log_token

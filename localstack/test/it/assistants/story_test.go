@@ -9,10 +9,12 @@ import (
 	"lectern/docs"
 	"lectern/functions/mcp"
 	"lectern/localstack/test/it"
+	"lectern/localstack/test/stacktest"
 )
 
 // TestAnAssistantPlansAnEvent uses every tool once, and each answer has the schema of the tool.
 func TestAnAssistantPlansAnEvent(t *testing.T) {
+	stacktest.Everywhere(t)
 	d := it.NewClient(t)
 	a := newAssistant(t, d)
 	require.Len(t, a.tools, len(mcp.Tools))
