@@ -13,6 +13,7 @@ import (
 
 	"lectern/shared/apierr"
 	"lectern/shared/page"
+	"lectern/shared/wire"
 )
 
 // mostBytes is the longest answer.
@@ -58,7 +59,7 @@ func (c caller) shown(answer []byte, query page.Query) (*sdk.CallToolResult, err
 		cuts = ofList
 	}
 	for _, how := range cuts {
-		if text, err := encoded(how.of(record, 0)); err != nil || len(text) <= mostBytes {
+		if text, err := wire.Encode(how.of(record, 0)); err != nil || len(text) <= mostBytes {
 			return whole(text), err
 		}
 	}
@@ -66,7 +67,7 @@ func (c caller) shown(answer []byte, query page.Query) (*sdk.CallToolResult, err
 		return nil, apierr.Invalid(c.sizeOfPage(), "The answer is too long. Ask for less.")
 	}
 	omitLists(object)
-	text, err := encoded(ofOne[len(ofOne)-1].of(record, 0))
+	text, err := wire.Encode(ofOne[len(ofOne)-1].of(record, 0))
 	return whole(text), err
 }
 
@@ -178,17 +179,6 @@ func isEmpty(value any) bool {
 		return len(v) == 0
 	}
 	return false
-}
-
-// encoded returns a value as JSON for a model: with <, > and & as they are.
-func encoded(value any) ([]byte, error) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return nil, fmt.Errorf("mcp: %w", err)
-	}
-	return bytes.TrimSpace(text.Bytes()), nil
 }
 
 // advice says how a model goes on after a refusal with a status.

@@ -46,22 +46,29 @@ func (c Connector) Member(properties map[string]any) int64 {
 func (c Connector) Connect(user int64, scopes ...auth.Scope) (tokens *grant.Tokens, id int64) {
 	c.t.Helper()
 	c.Operator(c.t, "organization-update", map[string]any{"org_id": c.Org, "ai_enabled": true})
-	app := &grant.Client{Name: "Agenda", RedirectURIs: []string{"https://app.example/done"}, Scopes: scopes}
-	require.NoError(c.t, c.Register(c.t.Context(), app))
-	verifier := strings.Repeat("v", 43)
-	a, err := c.Check(c.t.Context(), grant.Request{
-		ClientID: app.ID, RedirectURI: app.RedirectURIs[0], ResponseType: "code", CodeChallengeMethod: "S256",
-		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier),
-	})
-	require.NoError(c.t, err)
-	code, err := c.Approve(c.t.Context(), a, c.Org, user)
-	require.NoError(c.t, err)
-	tokens, err = c.Tokens(c.t.Context(), grant.Exchange{Code: code, RedirectURI: a.RedirectURI, ClientID: app.ID, Verifier: verifier})
-	require.NoError(c.t, err)
+	_, tokens = Connected(c.t, c.Store, &tenancy.Member{OrgID: c.Org, ID: user}, scopes...)
 	text, err := auth.Parse(auth.FormAccess, tokens.AccessToken)
 	require.NoError(c.t, err)
 	c.Operator(c.t, "token-update", map[string]any{"org_id": c.Org, "token_id": text.ID, "limit": 1_000_000})
 	return tokens, text.ID
+}
+
+// Connected registers an application, lets a member connect it, and returns the application with the first tokens.
+func Connected(t testing.TB, st grant.Store, member *tenancy.Member, scopes ...auth.Scope) (*grant.Client, *grant.Tokens) {
+	t.Helper()
+	app := &grant.Client{Name: "Agenda", RedirectURIs: []string{"https://app.example/done"}, Scopes: scopes}
+	require.NoError(t, st.Register(t.Context(), app))
+	verifier := strings.Repeat("v", 43)
+	a, err := st.Check(t.Context(), grant.Request{
+		ClientID: app.ID, RedirectURI: app.RedirectURIs[0], ResponseType: "code", CodeChallengeMethod: "S256",
+		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier),
+	})
+	require.NoError(t, err)
+	code, err := st.Approve(t.Context(), a, member.OrgID, member.ID)
+	require.NoError(t, err)
+	tokens, err := st.Tokens(t.Context(), grant.Exchange{Code: code, RedirectURI: a.RedirectURI, ClientID: app.ID, Verifier: verifier})
+	require.NoError(t, err)
+	return app, tokens
 }
 
 // Renew returns the next tokens of a connection.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	attribute "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -18,6 +19,7 @@ import (
 	"lectern/shared/bus"
 	"lectern/shared/change"
 	"lectern/shared/table"
+	"lectern/shared/write"
 )
 
 // Failing is a client that answers transactions of more than one write with Cause while On
@@ -304,4 +306,18 @@ func MessageOf(t *testing.T, c change.Record, kind, id string) []byte {
 		}
 	}
 	return nil
+}
+
+// Ending is the context of a request whose time ends once Late is set: then it has no time for another step of a write.
+type Ending struct {
+	context.Context
+	Late *atomic.Bool
+}
+
+// Deadline implements context.Context.
+func (c Ending) Deadline() (time.Time, bool) {
+	if c.Late.Load() {
+		return time.Now().Add(write.LastStep - time.Second), true
+	}
+	return time.Now().Add(time.Hour), true
 }

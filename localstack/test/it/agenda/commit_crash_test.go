@@ -1,7 +1,6 @@
 package agenda_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +16,6 @@ import (
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
-	"lectern/shared/write"
 )
 
 // committing is a draft of sessions that begin at the same hour and are placed at another one.
@@ -200,20 +198,6 @@ func TestARepeatedCommitFinishesTheFirst(t *testing.T) {
 	require.Greater(t, repeated, 5)
 }
 
-// ending is the context of a request whose time is over once late is set.
-type ending struct {
-	context.Context
-	late *atomic.Bool
-}
-
-// Deadline implements context.Context.
-func (c ending) Deadline() (time.Time, bool) {
-	if c.late.Load() {
-		return time.Now().Add(write.LastStep - time.Second), true
-	}
-	return time.Now().Add(time.Hour), true
-}
-
 // TestACommitWithoutTime is a 503, also half done, and the same request again finishes it.
 func TestACommitWithoutTime(t *testing.T) {
 	p := newPlanner(t)
@@ -227,7 +211,7 @@ func TestACommitWithoutTime(t *testing.T) {
 		of.Memory, of.Table = new(api.Memory), env.Table
 		group := agendaplanning.Group.Handler(of)
 		door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			group.ServeHTTP(w, r.WithContext(ending{r.Context(), late}))
+			group.ServeHTTP(w, r.WithContext(it.Ending{Context: r.Context(), Late: late}))
 		}))
 		defer door.Close()
 		at := *c.Stack

@@ -1,7 +1,6 @@
 package awards_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"sync/atomic"
@@ -17,7 +16,6 @@ import (
 	"lectern/shared/award"
 	"lectern/shared/resource"
 	"lectern/shared/table"
-	"lectern/shared/write"
 )
 
 // questions is a scorecard with every type of question.
@@ -168,19 +166,6 @@ func TestAReviewerIsRemoved(t *testing.T) {
 	require.Equal(t, 1.0, h.get("/rounds/" + finals)["reviewer_count"])
 }
 
-// ending is a context whose time ends soon once late is set.
-type ending struct {
-	context.Context
-	late *atomic.Bool
-}
-
-func (c ending) Deadline() (time.Time, bool) {
-	if c.late.Load() {
-		return time.Now().Add(write.LastStep - time.Second), true
-	}
-	return time.Now().Add(time.Hour), true
-}
-
 // TestARemovalWithoutTime removes nothing more, and a repetition removes the rest. Nothing is left for completed reviews.
 func TestARemovalWithoutTime(t *testing.T) {
 	h := startHouse(t, nil)
@@ -198,7 +183,7 @@ func TestARemovalWithoutTime(t *testing.T) {
 		}
 		return time.Now()
 	}
-	of, ctx := award.Records{Store: store, Owner: h.owner()}, ending{t.Context(), late}
+	of, ctx := award.Records{Store: store, Owner: h.owner()}, it.Ending{Context: t.Context(), Late: late}
 	for _, left := range []int{2, 2} {
 		_, err := of.Remove(ctx, id, "")
 		refusal := &apierr.Error{}
@@ -223,7 +208,7 @@ func TestARemovalBesideDamagedReviews(t *testing.T) {
 	require.Equal(t, "Reviewer not found", h.do(404, http.MethodDelete, "/reviewers/"+unknown, nil)["message"])
 	late := &atomic.Bool{}
 	late.Store(true)
-	_, err := award.Records{Store: resource.NewStore(h.Env(t)), Owner: h.owner()}.Remove(ending{t.Context(), late}, unknown, "")
+	_, err := award.Records{Store: resource.NewStore(h.Env(t)), Owner: h.owner()}.Remove(it.Ending{Context: t.Context(), Late: late}, unknown, "")
 	refusal := &apierr.Error{}
 	require.True(t, errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable, "%v", err)
 }

@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/oauth2"
 
 	"lectern/functions/operator"
+	"lectern/localstack/test/granttest"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/auth"
@@ -86,18 +85,8 @@ func (k *renewing) connect() *renewer {
 	k.t.Helper()
 	store := tenancy.Store{Table: k.env.Table, Now: time.Now, Region: killedRegion}
 	grants := grant.Store{Tenancy: store, Address: k.caller.URL, NewID: uuid.NewString}
-	app := &grant.Client{Name: "Agenda", RedirectURIs: []string{"https://app.example/done"}, Scopes: []auth.Scope{auth.ReadEvents}}
-	require.NoError(k.t, grants.Register(k.t.Context(), app))
-	verifier := strings.Repeat("v", 43)
-	asked, err := grants.Check(k.t.Context(), grant.Request{
-		ClientID: app.ID, RedirectURI: app.RedirectURIs[0], ResponseType: "code", CodeChallengeMethod: "S256",
-		CodeChallenge: oauth2.S256ChallengeFromVerifier(verifier),
-	})
-	require.NoError(k.t, err)
-	code, err := grants.Approve(k.t.Context(), asked, k.caller.Org, k.member)
-	require.NoError(k.t, err)
-	tokens, err := grants.Tokens(k.t.Context(), grant.Exchange{Code: code, RedirectURI: app.RedirectURIs[0], ClientID: app.ID, Verifier: verifier})
-	require.NoError(k.t, err)
+	member := &tenancy.Member{OrgID: k.caller.Org, ID: k.member}
+	app, tokens := granttest.Connected(k.t, grants, member, auth.ReadEvents)
 	return &renewer{renewing: k, client: app.ID, access: tokens.AccessToken, refresh: tokens.RefreshToken}
 }
 
