@@ -27,7 +27,8 @@ func TestReadersBesideWriters(t *testing.T) {
 	}))
 	const size = 50
 	var stored atomic.Int64
-	n, long := it.Size(150, 2_000), strings.Repeat("x", 20_000)
+	n := it.Size(150, 2_000)
+	long := strings.Repeat("x", 3_000_000/n) // All together less than a session may hold.
 	it.Concurrently(4, func(reader int) {
 		if reader == 0 {
 			defer stored.Store(-1)
