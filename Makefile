@@ -107,6 +107,10 @@ judge: .local/judge/installed ## Hold proposed agendas against CP-SAT and print 
 	.local/judge/bin/pip install --quiet --disable-pip-version-check --requirement tools/judge/requirements.txt
 	@touch $@
 
+.PHONY: fosite
+fosite: ## Hold the refusals of OAuth against fosite, another authorization server, in a module of its own.
+	cd tools/fosite && go vet ./... && go test -count 1 -v ./...
+
 .PHONY: bench-aws
 bench-aws: setup ## Measure what the service does where DynamoDB conflicts and throttles as on AWS.
 	go test ./tools/bench/aws -count 1 -timeout 1h -v -whole $(ARGS)
