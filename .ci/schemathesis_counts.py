@@ -2,8 +2,8 @@
 
 Fails when more than 1 % of them are 429, or when an operation of the OpenAPI document
 never succeeded, for instance because it was never called. .ci/schemathesis leaves out
-the operations that need a language model. Those that need open registration or a
-browser cannot succeed there: the tests of connections have both.
+the operations that need a language model. Those that need a valid registration or a
+browser hardly ever succeed there: the tests of connections have both.
 """
 import json
 import pathlib

@@ -68,7 +68,7 @@ func TestTheGatewaysOwnAnswersAreInTheServicesShape(t *testing.T) {
 func TestTheGatewayTellsAnAssistantWhereToSignIn(t *testing.T) {
 	service := ofEverything(t)["Lectern-us-Service"]
 	b := bodyOf(t, service)
-	require.Equal(t, `'Bearer resource_metadata="https://api.example.org/.well-known/oauth-protected-resource"'`,
+	require.Equal(t, `'Bearer resource_metadata="https://api.example.org/.well-known/oauth-protected-resource/mcp"'`,
 		b.Answers["UNAUTHORIZED"].ResponseParameters["gatewayresponse.header.WWW-Authenticate"])
 	asked := b.Components.SecuritySchemes["application"]
 	require.Equal(t, []string{"apiKey", "Authorization", "header", "custom"}, []string{asked.Type, asked.Name, asked.In, asked.AuthType})

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
@@ -57,7 +58,7 @@ const (
   "pagination": {"currentPage": 1, "pageSize": 25, "totalPages": 1, "totalResults": 2}}`
 	aboutAcross = "Runs a query over events of the organization: those of `eventId` and `eventIds`, or else all that the caller may access, " +
 		"100 at most. A contact, sponsor or exhibitor is one record for each event. The result can be arranged anew: `search`, " +
-		"then `groupBy` or `pivot`, then `sortBy`. `format` `csv` answers the page as CSV. For example:\n\n```json\n" + exampleAcross + "\n```"
+		"then `groupBy` or `pivot`, then `sortBy`. The values of `pivot.column` name the new columns; no value is the column `null`. `format` `csv` answers the page as CSV. For example:\n\n```json\n" + exampleAcross + "\n```"
 	exampleAcross = `{"query": "SELECT event.name, session.status FROM sessions JOIN events",
   "pivot": {"row": "event.name", "column": "session.status"}}`
 
@@ -155,12 +156,9 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 
 // asCSV returns a page as CSV. The error is a 400 for a page that is too long.
 func asCSV(ctx context.Context, t result.Table) (*answer, error) {
-	text, err := t.CSV()
-	if err != nil {
+	lines := t.CSV()
+	if err := size.CheckLines(ctx, lines); err != nil {
 		return nil, err
 	}
-	if !size.Of(ctx).Fits(text) {
-		return nil, size.TooLong(ctx, t.Lengths())
-	}
-	return &answer{csv: &api.File{Type: "text/csv; charset=utf-8", Body: text}}, nil
+	return &answer{csv: &api.File{Type: "text/csv; charset=utf-8", Body: []byte(strings.Join(lines, ""))}}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/grant"
+	"lectern/shared/ratelimit"
 	"lectern/shared/signin"
 	"lectern/shared/tenancy"
 )
@@ -21,7 +23,7 @@ const (
 	aboutAuthorize = "Checks the request of an application for a connection, and shows the name of the application and the scopes. " +
 		"A browser (`Accept: text/html`) is sent on to the page on which the member signs in and decides. There the answer of a request that " +
 		"breaks a rule goes to `redirect_uri` with `error`, `error_description`, `iss` and `state`, once the address is known to be that of " +
-		"the application and the member has signed in."
+		"the application and the member has signed in; for an application that has registered itself, the member chooses to go there."
 	aboutConsent = "Answers the request of an application for the member of the browser's session. The answer is the address for the " +
 		"browser: with a `code` for a minute and one exchange, or with `error=access_denied` if `approved` is false. " +
 		"The page of the service does the same; this operation is for a page of your own on the same host. For example:\n\n```json\n" +
@@ -130,6 +132,9 @@ func (s *service) decide(ctx context.Context, session *signin.Session, d decisio
 	if member == nil {
 		return "", apierr.OAuth(http.StatusForbidden, grant.AccessDenied, "org_id is none of the member's organizations.")
 	}
+	if err := s.limit(ctx, fmt.Sprintf("%d/%d", member.OrgID, member.ID), ratelimit.Consents, maxConsents); err != nil {
+		return "", err
+	}
 	if !d.Approved {
 		refused := &grant.Error{Code: grant.AccessDenied, Description: "The member has refused the request."}
 		noted := s.tenancy.PersonWrites(ctx, member.OrgID, member.ID, tenancy.ConnectionRefused)
@@ -141,6 +146,9 @@ func (s *service) decide(ctx context.Context, session *signin.Session, d decisio
 	}
 	return grants.Granted(d.request(), code), err
 }
+
+// maxConsents is how many requests a member may answer in a window of the rate limiter: each answer is in the security log for good.
+const maxConsents = 50
 
 // memberOf returns the member of a session in an organization; nil for none. Of several members with the address, it prefers one that may
 // connect applications.

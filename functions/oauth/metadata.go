@@ -11,7 +11,8 @@ import (
 const (
 	aboutServer = "Describes the authorization server of the region (RFC 8414). `issuer` is the address of the region. " +
 		"The description is also below `/oauth`. `registration_endpoint` is there where applications may register themselves."
-	aboutResource = "Names the authorization server whose access tokens open the region (RFC 9728)."
+	aboutResource  = "Names the authorization server whose access tokens open the region (RFC 9728)."
+	aboutAssistant = "Names the authorization server whose access tokens open the MCP server of the region (RFC 9728)."
 )
 
 // The only values of some properties.
@@ -67,4 +68,13 @@ type resource struct {
 func (s *service) resource(ctx context.Context, _ *struct{}) (*resource, error) {
 	at := api.Address(ctx)
 	return &resource{at, []string{at}, grant.Offered, []string{"header"}, "Lectern " + s.Region, at + "/docs"}, nil
+}
+
+// assistants describes the MCP server as a resource.
+func (s *service) assistants(ctx context.Context, in *struct{}) (*resource, error) {
+	d, err := s.resource(ctx, in)
+	if err == nil {
+		d.Resource += api.PathMCP
+	}
+	return d, err
 }

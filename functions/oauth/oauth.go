@@ -35,7 +35,8 @@ const (
 // Group declares every route of the tag group.
 var Group = api.NewGroup("OAuth", start, []api.Route[service]{
 	api.Get("checkAuthorization", pathAuthorize, (*service).authorize, auth.Public, failures, api.Describe(aboutAuthorize)),
-	api.Post("consentToAuthorization", pathAuthorize+"/consent", (*service).consent, auth.SignedIn, failures, api.Describe(aboutConsent)),
+	api.Post("consentToAuthorization", pathAuthorize+"/consent", (*service).consent, auth.SignedIn, failures,
+		api.Refuses(http.StatusTooManyRequests), api.Describe(aboutConsent)),
 	api.Get("listEligibleOrganizations", "/oauth/eligible-orgs", (*service).organizations, auth.SignedIn, failures,
 		api.Describe(aboutOrganizations)),
 	api.Post("createTokens", pathToken, (*service).token, auth.Public, failures, api.AlsoEncoded, api.Describe(aboutToken)),
@@ -45,6 +46,7 @@ var Group = api.NewGroup("OAuth", start, []api.Route[service]{
 	api.Get("getAuthorizationServer", wellKnown, (*service).server, auth.Public, api.Describe(aboutServer)),
 	api.Get("getAuthorizationServerBelowOAuth", "/oauth"+wellKnown, (*service).server, auth.Public, api.Describe(aboutServer)),
 	api.Get("getProtectedResource", api.ResourceMetadata, (*service).resource, auth.Public, api.Describe(aboutResource)),
+	api.Get("getProtectedResourceOfAssistants", api.ResourceMetadata+api.PathMCP, (*service).assistants, auth.Public, api.Describe(aboutAssistant)),
 
 	api.Get("showConsent", pathConsent, (*service).showConsent, auth.Public, onPages, api.Hidden),
 	api.Post("answerConsent", pathConsent, (*service).answerConsent, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),

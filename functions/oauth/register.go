@@ -67,6 +67,7 @@ func (s *service) register(ctx context.Context, in *struct{ Body registration })
 	if err := s.grants(ctx).RegisterStranger(ctx, c); err != nil {
 		return nil, refusedMetadata(err)
 	}
+	s.Log.InfoContext(ctx, "an application has registered itself", "metric", "application_registered", "client", c.ID, "host", hostOf(c.RedirectURIs))
 	return &registered{
 		ClientID: c.ID, IssuedAt: c.CreatedAt.Unix(), ClientName: c.Name, RedirectURIs: c.RedirectURIs, Scope: grant.JoinScopes(c.Scopes),
 		GrantTypes: grantTypes, ResponseTypes: responseTypes, Method: noSecret,
@@ -109,13 +110,18 @@ func (s *service) limitClient(ctx context.Context, of ratelimit.Bucket, most int
 	if network, err := address.Prefix(64); address.Is6() && err == nil {
 		address = network.Addr()
 	}
+	return s.limit(ctx, address.String(), of, most)
+}
+
+// limit refuses a requester who has sent too many requests of a kind.
+func (s *service) limit(ctx context.Context, by string, of ratelimit.Bucket, most int64) error {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(address.String()))
+	_, _ = h.Write([]byte(by))
 	verdict := s.limiter.Take(ctx, tenancy.Token{ID: int64(h.Sum64()>>1) | 1, Limit: most}, of)
 	if verdict.Allowed {
 		return nil
 	}
-	refused := apierr.TooManyRequests("Too many requests from your address. Please try again later.")
+	refused := apierr.TooManyRequests("Too many requests. Please try again later.")
 	refused.Header = verdict.Header()
 	return refused
 }

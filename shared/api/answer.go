@@ -216,8 +216,8 @@ func (x *exchange) fail(res *response) {
 	for name, values := range e.Header {
 		res.header[name] = values
 	}
-	if e.Status == http.StatusUnauthorized && (x.endpoint == nil || x.needsToken()) {
-		res.header.Set(HeaderChallenge, x.challenge())
+	if challenge := x.challenge(e); challenge != "" {
+		res.header.Set(HeaderChallenge, challenge)
 	}
 	res.header.Set("Content-Type", "application/json")
 	res.status = e.Status
@@ -260,33 +260,49 @@ var exposed = strings.Join([]string{
 	"RateLimit", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", HeaderChallenge,
 }, ", ")
 
-// HeaderChallenge and Challenge are the header of every 401. API Gateway renames the header in
-// the answers of functions, so the gateway's own 401 sends the header itself.
+// HeaderChallenge and Challenge are the header of every 401, and of the 403 for an application without the scope. API Gateway renames
+// the header in the answers of functions, so the gateway's own 401 sends the header itself.
 const (
 	HeaderChallenge = "WWW-Authenticate"
 	Challenge       = "Bearer"
 )
 
-// challenge returns the header of a 401 of a function: where to find the servers that give tokens (RFC 9728 section 5.1), and
-// that a token was sent and is not valid (RFC 6750 section 3).
-func (x *exchange) challenge() string {
+// challenge returns the header of a refusal by a function; empty for a refusal without the header. The header says where to find the
+// servers that give tokens (RFC 9728 section 5.1), that a token was sent and is not valid, or which scope an application lacks
+// (RFC 6750 section 3).
+func (x *exchange) challenge(e *apierr.Error) string {
 	var parts []string
+	switch {
+	case e.Status == http.StatusForbidden && x.caller != nil && x.caller.Lacks(x.Scopes) != "":
+		parts = append(parts, `error="insufficient_scope"`, `scope="`+string(x.caller.Lacks(x.Scopes))+`"`)
+	case e.Status != http.StatusUnauthorized || x.endpoint != nil && !x.needsToken():
+		return ""
+	}
 	if refused := (*auth.Refusal)(nil); errors.As(x.err, &refused) && refused.Reason != auth.ReasonMissing {
 		parts = append(parts, `error="invalid_token"`)
 	}
 	if address := Address(x.ctx); address != "" {
-		parts = append(parts, described(address))
+		parts = append(parts, described(address, x.endpoint != nil && x.connected))
 	}
 	return strings.TrimSpace(Challenge + " " + strings.Join(parts, ", "))
 }
 
-// ChallengeAt returns the header of a 401 without an invocation, for a region at an address.
-func ChallengeAt(address string) string { return Challenge + " " + described(address) }
+// ChallengeAt returns the header of a 401 without an invocation, for the MCP server of a region at an address.
+func ChallengeAt(address string) string { return Challenge + " " + described(address, true) }
 
-// described returns the parameter of the header that names the description of a region.
-func described(address string) string {
-	return `resource_metadata="` + address + ResourceMetadata + `"`
+// described returns the parameter of the header that names the description of a region, or of the MCP server of the region.
+func described(address string, connected bool) string {
+	address += ResourceMetadata
+	if connected {
+		address += PathMCP
+	}
+	return `resource_metadata="` + address + `"`
 }
+
+// PathMCP is the path of the MCP server, the only route of applications alone (Connected). The path of its description follows
+// ResourceMetadata: a client compares the resource that the description names with the address that the client has called
+// (RFC 9728 section 3.3).
+const PathMCP = "/mcp"
 
 // PathAuthorize is the path to which an application sends the browser of a member.
 const PathAuthorize = "/oauth/authorize"

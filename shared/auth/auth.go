@@ -73,6 +73,20 @@ func (c *Caller) May(scopes Scopes) error {
 	return apierr.Forbidden("", "This needs a token with the scope "+scopes.join(" or ")+".")
 }
 
+// Lacks returns the scope that an application lacks for a route: the first of scopes that its member can approve. It is empty for a caller
+// who has one of scopes, is no application, or lacks AI Access.
+func (c *Caller) Lacks(scopes Scopes) Scope {
+	if c.Token.Kind != tenancy.KindOAuth || !c.Connects() || slices.ContainsFunc(scopes, c.hasScope) {
+		return ""
+	}
+	for _, s := range scopes {
+		if slices.Contains(APIScopes, s) {
+			return s
+		}
+	}
+	return ""
+}
+
 // MayAssist returns nil if the caller is an application whose member may connect applications. Otherwise it returns a Refusal for another
 // token, and an apierr.Error with status 403 for a member without AI Access.
 func (c *Caller) MayAssist() error {

@@ -37,7 +37,7 @@ func roundIn(found write.Items, key table.Key) (*Round, error) {
 func (rs Records) program(ctx context.Context) (*Program, error) {
 	stored, err := rs.Table.Get(ctx, resource.Owner{Org: rs.Owner.Org}.Key(programKind, rs.Owner.Parent))
 	if errors.Is(err, table.ErrNotFound) {
-		return &Program{BlindReview: true}, nil // Gone at this moment: nothing says that reviewers may see the submitter.
+		return &Program{BlindReview: true}, nil // A reviewer sees no submitter where no program allows it.
 	}
 	if err != nil {
 		return nil, err

@@ -91,6 +91,17 @@ func (c *Client) item(version int64) (table.Item, error) {
 	return item, err
 }
 
+// kept returns the write that keeps an application for good, as long as nobody has changed the application.
+func (c *Client) kept() (table.Write, error) {
+	if c.ExpiresAt == nil {
+		return table.Version(clientKey(c.ID), c.version), nil
+	}
+	kept := *c
+	kept.ExpiresAt = nil
+	item, err := kept.item(c.version + 1)
+	return table.Replace(item, c.version), err
+}
+
 func decodeClient(item table.Item) (*Client, error) {
 	c, err := record.Decode[Client](item)
 	if err == nil {

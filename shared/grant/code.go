@@ -130,6 +130,9 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Scopes = common(c.Scopes, client.Scopes); len(c.Scopes) == 0 || !client.redirects(c.RedirectURI) {
+		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
+	}
 	tokens, err := st.connect(asApplication(ctx, c.UserID, 0), item, c, client)
 	if errors.Is(err, errUsed) {
 		return st.Tokens(ctx, e) // Another request was faster. If it had the same code, this one is the second use.
@@ -199,19 +202,16 @@ func (use) Reads() []table.Key           { return nil }
 func (use) More(write.Items) []table.Key { return nil }
 func (use) Touches(write.Items) []string { return nil }
 
-// Plan returns the write of the code, with the id of the connection, and that of an application that has registered itself and is
-// connected for the first time: it has no end any more.
+// Plan returns the write of the code, with the id of the connection, and the condition that the application is as it was read: one that
+// the operator has disabled since gets nothing. An application that has registered itself and is connected for the first time has no end
+// any more.
 func (u use) Plan(context.Context, write.Items) (*write.Plan, error) {
 	used := *u.code
 	used.Connection = u.connection.ID
 	item, err := used.item(u.was.Key, u.was.Version+1)
-	plan := &write.Plan{Writes: []table.Write{table.Replace(item, u.was.Version).Or(errUsed)}}
-	if err != nil || u.client.ExpiresAt == nil {
-		return plan, err
+	if err != nil {
+		return nil, err
 	}
-	kept := *u.client
-	kept.ExpiresAt = nil
-	item, err = kept.item(kept.version + 1)
-	plan.Writes = append(plan.Writes, table.Replace(item, kept.version).Or(errUsed))
-	return plan, err
+	application, err := u.client.kept()
+	return &write.Plan{Writes: []table.Write{table.Replace(item, u.was.Version).Or(errUsed), application.Or(errUsed)}}, err
 }

@@ -105,6 +105,17 @@ func parseScopes(list string, otherwise, allowed []auth.Scope) ([]auth.Scope, *E
 	return scopes, nil
 }
 
+// common returns the scopes that two lists have in common, in the order of the first.
+func common(scopes, others []auth.Scope) []auth.Scope {
+	var both []auth.Scope
+	for _, s := range scopes {
+		if slices.Contains(others, s) {
+			both = append(both, s)
+		}
+	}
+	return both
+}
+
 // JoinScopes returns scopes as a list with spaces.
 func JoinScopes(scopes []auth.Scope) string {
 	names := make([]string, len(scopes))

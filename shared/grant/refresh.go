@@ -72,12 +72,17 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := op.admits(t, got); err != nil {
+	client, err := op.admits(t, got)
+	if err != nil {
 		return nil, err
 	}
-	scopes, refused := parseScopes(op.asked.Scope, t.Scopes, t.Scopes)
+	allowed := common(t.Scopes, client.Scopes)
+	scopes, refused := parseScopes(op.asked.Scope, allowed, allowed)
 	if refused != nil {
 		return nil, refused
+	}
+	if len(scopes) == 0 {
+		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
 	}
 	if repeats {
 		return op.repeat(t, scopes)
@@ -120,22 +125,23 @@ func (op rotation) isRepetition(t *tenancy.Token) (bool, error) {
 	return false, refuse(InvalidGrant, "The refresh token is not valid.")
 }
 
-// admits refuses a request that is not of the connected application, and a request for a member without AI Access.
-func (op rotation) admits(t *tenancy.Token, got write.Items) error {
+// admits returns the connected application. It refuses a request of another application, and a request for a member without AI Access.
+func (op rotation) admits(t *tenancy.Token, got write.Items) (*Client, error) {
 	switch {
 	case t.Grant.ClientID != op.asked.ClientID:
-		return refuse(InvalidGrant, "The refresh token was given to another application.")
+		return nil, refuse(InvalidGrant, "The refresh token was given to another application.")
 	case !op.isResource(op.asked.Resource):
-		return foreign()
+		return nil, foreign()
 	}
-	if _, err := op.clientIn(got, op.asked.ClientID); err != nil {
-		return err
+	client, err := op.clientIn(got, op.asked.ClientID)
+	if err != nil {
+		return nil, err
 	}
 	refused, err := denied(got, op.text.Org, op.text.User)
 	if refused != nil {
-		return refuse(InvalidGrant, refused.Description)
+		return nil, refuse(InvalidGrant, refused.Description)
 	}
-	return err
+	return client, err
 }
 
 // repeat answers the last exchange again, if the request has the same scopes.

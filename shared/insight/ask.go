@@ -25,7 +25,7 @@ type asked struct {
 // Ask answers questions from one filling of the tables. If that is too much memory for one of them, each of those that are left gets a
 // filling of its own. Personal data is masked unless all questions ask for it as it is. The error is that of a read, for example a 503.
 func (s *Reach) Ask(ctx context.Context, questions ...Question) ([]Reply, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeOfAll, errTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeOfAll, errTimeOfAll)
 	defer cancel()
 	replies, unmasked := make([]Reply, len(questions)), true
 	for _, q := range questions {
@@ -90,7 +90,7 @@ func (s *Reach) answer(ctx context.Context, all []*asked, bytes *int64) (left []
 		err = s.fill(ctx, db, all)
 	}
 	if err = timely(ctx, err); err != nil {
-		if len(all) > 1 && isRefusal(invalid("query", err)) {
+		if len(all) > 1 && apierr.IsInvalid(invalid("query", err)) {
 			return all, nil
 		}
 		return nil, all[0].refuse(err)
@@ -116,10 +116,10 @@ func (a *asked) run(ctx context.Context, db *engine.Database) error {
 	return timely(within, err)
 }
 
-// timely returns errTime in place of an error after the time of a context has ended by it.
+// timely returns errTime or errTimeOfAll in place of an error after the time of a context has ended by it.
 func timely(ctx context.Context, err error) error {
-	if err != nil && errors.Is(context.Cause(ctx), errTime) {
-		return errTime
+	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errTime) || errors.Is(cause, errTimeOfAll)) {
+		return cause
 	}
 	return err
 }
@@ -127,17 +127,11 @@ func timely(ctx context.Context, err error) error {
 // refuse notes an error that is for the client in the reply, and returns any other.
 func (a *asked) refuse(err error) error {
 	refused := invalid("query", err)
-	if !isRefusal(refused) {
+	if !apierr.IsInvalid(refused) {
 		return err
 	}
 	a.reply.Table, a.reply.Err = result.Table{}, refused
 	return nil
-}
-
-// isRefusal reports whether an error is for the client.
-func isRefusal(err error) bool {
-	var refused *apierr.Error
-	return errors.As(err, &refused)
 }
 
 // fill makes and fills the tables that questions need.

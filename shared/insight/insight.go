@@ -121,13 +121,19 @@ func invalid(field string, err error) error {
 	case errors.Is(err, engine.ErrResult):
 		return apierr.Invalid(field, "The results of the request have more than %d MB. Name fewer fields, or ask for fewer results.",
 			mostResult>>20)
-	case errors.Is(err, engine.ErrSteps), errors.Is(err, errTime):
-		return apierr.Invalid(field, "The query takes too long: at most %d seconds, %d with the reading of the records, and %d million steps. "+
-			"Join fewer entities, name fewer events, or add conditions to WHERE.",
-			int(mostTime.Seconds()), int(timeOfAll.Seconds()), mostSteps/1_000_000)
+	case errors.Is(err, engine.ErrSteps):
+		return apierr.Invalid(field, "The query takes too long: at most %d million steps. Join fewer entities, or add conditions to WHERE.", mostSteps/1_000_000)
+	case errors.Is(err, errTime):
+		return apierr.Invalid(field, "The query takes too long: at most %d seconds. Join fewer entities, or add conditions to WHERE.", int(mostTime.Seconds()))
+	case errors.Is(err, errTimeOfAll):
+		return apierr.Invalid(field, "The queries of the request take too long: at most %d seconds with the reading of the records. "+
+			"Ask about fewer events or entities, or send fewer queries.", int(timeOfAll.Seconds()))
 	}
 	return err
 }
 
-// errTime is the error of a query that takes more than mostTime, or of queries that take more than timeOfAll.
-var errTime = errors.New("insight: the query takes too long")
+// The errors of a query that takes more than mostTime, and of queries that take more than timeOfAll with the reading.
+var (
+	errTime      = errors.New("insight: the query takes too long")
+	errTimeOfAll = errors.New("insight: the queries of the request take too long")
+)

@@ -190,7 +190,7 @@ func fromMillis(at int64) wire.Time { return wire.At(time.UnixMilli(at)) }
 // hidden stands for personal data that is no address and no number.
 const hidden = "***"
 
-// mask returns personal data as a caller sees it who must not see the data: the value of an e-mail field as j***@a***.com, of a phone
+// mask returns the masked form of a value of personal data: the value of an e-mail field as j***@a***.com, of a phone
 // field as ***-***-4567, and of any other field as ***. No value stays no value.
 func mask(value any, of field.Type) any {
 	text, _ := value.(string)

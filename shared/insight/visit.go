@@ -194,7 +194,11 @@ func (v *visit) kindOf(w *wanted, c column) field.Type {
 		}
 		return ""
 	}
-	if d, known := standard.Named(w.module, c.named); known {
+	module := w.module
+	if w.kind != nil {
+		module = w.kind.Module
+	}
+	if d, known := standard.Named(module, c.named); known {
 		return d.Type
 	}
 	return ""

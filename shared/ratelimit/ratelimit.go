@@ -40,6 +40,8 @@ const (
 	Registrations Bucket = "registrations"
 	// SignIns is for sign-ins that browsers begin, also of a client's address.
 	SignIns Bucket = "sign_ins"
+	// Consents is for answers of members to applications: of a member, not of a token.
+	Consents Bucket = "consents"
 
 	// dailyWrites is counted beside the bucket of a route, by TakeDay.
 	dailyWrites Bucket = "daily_writes"

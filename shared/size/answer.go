@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"lectern/shared/api/encode"
 	"lectern/shared/apierr"
@@ -130,12 +131,31 @@ func (c Client) Text(text string) int {
 	return c.weigh(encoded)
 }
 
-// Fits reports whether a text that is no JSON is short enough for the client.
-func (c Client) Fits(text []byte) bool {
-	if !c.Gzip || len(text) <= Plain {
-		return c.Text(string(text)) <= Plain
+// CheckLines returns the 400 for lines of a text that is no JSON, if they are together too long for the client. It names the most lines
+// below the first one that fit, by the compression of this text where the client accepts gzip.
+func CheckLines(ctx context.Context, lines []string) error {
+	client, limit, sum := Of(ctx), Plain, 0
+	weights := make([]int, len(lines))
+	for i, line := range lines {
+		if weights[i] = len(line); !client.Gzip {
+			encoded, err := wire.Encode(line)
+			if err != nil {
+				return fmt.Errorf("size: encode line: %w", err)
+			}
+			weights[i] = max(len(line), portion(len(encoded), Plain, Payload))
+		}
+		sum += weights[i]
 	}
-	return len(text) <= Uncompressed && len(encode.Gzip(text)) <= Compressed
+	if client.Gzip {
+		limit = Uncompressed
+		if sum > Compressed && sum <= Uncompressed {
+			limit = min(limit, portion(sum, Compressed, len(encode.Gzip([]byte(strings.Join(lines, ""))))))
+		}
+	}
+	if sum <= limit {
+		return nil
+	}
+	return smaller(ctx, client.message(sum), weights[1:], limit-weights[0])
 }
 
 // TooLong returns the 400 for a page whose results together are larger than the limit of the

@@ -188,7 +188,7 @@ func (l *live) bookingOf(b *session.Body) *booking {
 	}
 	for _, person := range b.Participants {
 		if slices.Contains(made.declined, person.ContactID) && slices.Contains(made.session.People, person.ContactID) {
-			made.torn = append(made.torn, person)
+			made.mixed = append(made.mixed, person)
 		}
 	}
 	return made

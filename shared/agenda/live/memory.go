@@ -31,22 +31,22 @@ type booking struct {
 	version int64
 	// audienceField is the field whose value is the audience; empty for none.
 	audienceField string
-	// session has the track as stored, and the people without those who declined.
+	// session has the track as stored, and the people who have not declined in all roles; declined has the others.
 	session  conflict.Session
 	declined []string
-	// torn are the participants with a contact who has declined in one role and not in another.
-	torn []session.Participant
+	// mixed are the participants with a contact who has declined in one role and not in another.
+	mixed []session.Participant
 }
 
 // coming returns the people without those who have declined in each role that the session shows. A deleted role is shown as another one, in
 // which a contact may have another answer (session.Body.Standing).
 func (b *booking) coming(roles *participant.Roles) (people []string) {
 	stays := map[string]bool{}
-	for _, shown := range (&session.Body{Participants: b.torn}).Standing(roles, always) {
+	for _, shown := range (&session.Body{Participants: b.mixed}).Standing(roles, always) {
 		stays[shown.ContactID] = stays[shown.ContactID] || shown.AcceptanceStatus != session.AcceptanceDeclined
 	}
 	for _, contact := range b.session.People {
-		if stay, torn := stays[contact]; stay || !torn {
+		if stay, mixed := stays[contact]; stay || !mixed {
 			people = append(people, contact)
 		}
 	}
@@ -64,7 +64,7 @@ func (b *booking) isOf(row *session.Row, audienceField string) bool {
 // bytes estimates the memory of a booking.
 func (b *booking) bytes() int64 {
 	const alone, person = 350, 64
-	return alone + int64(len(b.session.Title)) + person*int64(len(b.session.People)+len(b.declined)+3*len(b.torn))
+	return alone + int64(len(b.session.Title)) + person*int64(len(b.session.People)+len(b.declined)+3*len(b.mixed))
 }
 
 // known returns the bookings of an event; nil without any.

@@ -88,7 +88,7 @@ func (t Table) sorted(by string, descending, masked bool) (Table, error) {
 // count is the name of the number of rows of a group.
 const count = "count"
 
-// other returns a name, with a line below if it is taken.
+// other returns a name that is not taken: with an underscore, if it is.
 func other(name, taken string) string {
 	if name == taken {
 		return name + "_"

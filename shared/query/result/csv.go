@@ -1,58 +1,35 @@
 package result
 
-import (
-	"bytes"
-	"encoding/csv"
-	"strings"
-)
+import "strings"
 
-// CSV returns a table as CSV (RFC 4180) with the names of the columns in the first line. A text that a spreadsheet would run as a
-// formula begins with an apostrophe. A line with one empty text is "", since readers pass over empty lines.
-func (t Table) CSV() ([]byte, error) {
-	var out bytes.Buffer
-	w := csv.NewWriter(&out)
-	w.UseCRLF = true
-	line := make([]string, len(t.Columns))
+// CSV returns a table as lines of CSV (RFC 4180), the names of the columns first. A text that a spreadsheet would run as a formula begins
+// with an apostrophe. A text with a mark at which a spreadsheet may part it is in quotes, and the text of a single column always is, since
+// readers pass over empty lines.
+func (t Table) CSV() []string {
+	lines := make([]string, 1+len(t.Rows))
+	cells := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
-		line[i] = plain(c.Name)
+		cells[i] = t.quoted(c.Name)
 	}
-	if err := w.Write(line); err != nil {
-		return nil, err
-	}
-	for _, row := range t.Rows {
+	lines[0] = strings.Join(cells, ",") + "\r\n"
+	for n, row := range t.Rows {
 		for i, v := range row {
-			if line[i] = Text(v); line[i] == v { // a text
-				line[i] = plain(line[i])
+			if cells[i] = Text(v); cells[i] == v || cells[i] == "" { // a text or no value
+				cells[i] = t.quoted(cells[i])
 			}
 		}
-		if len(line) == 1 && line[0] == "" {
-			w.Flush()
-			out.WriteString("\"\"\r\n")
-			continue
-		}
-		if err := w.Write(line); err != nil {
-			return nil, err
-		}
+		lines[1+n] = strings.Join(cells, ",") + "\r\n"
 	}
-	w.Flush()
-	return out.Bytes(), w.Error()
+	return lines
 }
 
-// Lengths returns about how many bytes each row has as CSV.
-func (t Table) Lengths() []int {
-	all := make([]int, len(t.Rows))
-	for i, row := range t.Rows {
-		for _, v := range row {
-			all[i] += len(Text(v)) + len(`"",`)
-		}
+// quoted returns a text as a cell that no spreadsheet takes for a formula.
+func (t Table) quoted(text string) string {
+	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "=") || text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n|%") {
+		text = "'" + text
 	}
-	return all
-}
-
-// plain returns a text that no spreadsheet takes for a formula.
-func plain(text string) string {
-	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "=") || text != "" && strings.ContainsRune("=+-@\t\r\n|%", rune(text[0])) {
-		return "'" + text
+	if len(t.Columns) > 1 && !strings.ContainsAny(text, "\",;\t\r\n") && strings.Trim(text, " ") == text {
+		return text
 	}
-	return text
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }

@@ -74,7 +74,10 @@ func TestAnApplicationIsACaller(t *testing.T) {
 	app := s.As(access)
 	made := app.Call(t, http.StatusOK, http.MethodPost, s.EventPath("/sessions/create"), map[string]any{"title": "By an application"}).JSON(t)
 	require.Equal(t, "By an application", made["title"])
-	app.Call(t, http.StatusForbidden, http.MethodPost, s.EventPath("/insights/execute"), map[string]any{"query": "FIND Session"})
+	lacks := app.Call(t, http.StatusForbidden, http.MethodPost, s.EventPath("/insights/execute"), map[string]any{"query": "FIND Session"})
+	require.Contains(t, challenge(lacks), `Bearer error="insufficient_scope", scope="read:insights", resource_metadata="`)
+	logs := app.Call(t, http.StatusForbidden, http.MethodGet, "/v1/logs/api-requests", nil)
+	require.Empty(t, challenge(logs), "no application can have the scope")
 	for _, headers := range [][]string{
 		{"Authorization", "bearer " + access}, {"Authorization", "Bearer  " + access},
 		{"Authorization", "Bearer " + access, stacktest.TokenHeader, access},

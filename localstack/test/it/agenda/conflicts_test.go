@@ -188,6 +188,14 @@ func TestADeletedRoleHidesNoAnswer(t *testing.T) {
 	require.Equal(t, overlap, p.conflicts())
 	p.Command("participant-role-delete", object{"role_id": role.ID()})
 	require.Empty(t, p.conflicts())
+
+	again := p.Command("participant-role-create", object{"name": "Guest", "core_role": "speaker"})
+	guest := it.Merged(p.Participant("Ann", again.Text("slug")), object{"acceptance_status": "declined"})
+	accepted := it.Merged(p.Participant("Ann", "speaker"), object{"acceptance_status": "accepted"})
+	p.Put(200, panel, object{"participants": []object{accepted, guest}})
+	require.Equal(t, overlap, p.conflicts())
+	p.Command("participant-role-delete", object{"role_id": again.ID()})
+	require.Equal(t, overlap, p.conflicts(), "the answer of the deleted role hides no other")
 }
 
 // TestADeletedTrackIsInAnyRoom: its sessions show no track.

@@ -40,7 +40,7 @@ func TestOnlyApplicationsOpenTheServer(t *testing.T) {
 		if !strings.HasPrefix(token, string(auth.FormAccess)) {
 			challenge = answer.Header.Get("WWW-Authenticate")
 		}
-		require.Contains(t, challenge, `resource_metadata="`+s.URL+`/.well-known/oauth-protected-resource"`, name)
+		require.Contains(t, challenge, `resource_metadata="`+s.URL+`/.well-known/oauth-protected-resource/mcp"`, name)
 		require.Equal(t, strings.HasPrefix(token, string(auth.FormAccess)), strings.Contains(challenge, `error="invalid_token"`), name)
 	}
 

@@ -33,6 +33,9 @@ func TestTheDescriptions(t *testing.T) {
 	d := s.Call(t, http.StatusOK, http.MethodGet, "/.well-known/oauth-protected-resource", nil).JSON(t)
 	require.Equal(t, issuers[0], issuers[1])
 	require.Equal(t, []any{issuers[0], issuers[:1], []any{"header"}}, []any{d["resource"], d["authorization_servers"], d["bearer_methods_supported"]})
+	assistant := s.Call(t, http.StatusOK, http.MethodGet, "/.well-known/oauth-protected-resource/mcp", nil).JSON(t)
+	require.Equal(t, issuers[0].(string)+"/mcp", assistant["resource"])
+	require.Equal(t, issuers[:1], assistant["authorization_servers"])
 	refused := s.Call(t, http.StatusForbidden, http.MethodPost, "/oauth/register", object{"redirect_uris": []string{callback}}).JSON(t)
 	require.Equal(t, "access_denied", refused["error"])
 }

@@ -94,6 +94,31 @@ func TestConsentByAProgram(t *testing.T) {
 	s.As("").Call(t, http.StatusUnauthorized, http.MethodGet, "/oauth/eligible-orgs", stacktest.WithHeaders(nil, "Cookie", cookie))
 }
 
+// TestManyAnswersOfAMember are refused after some: each is in the security log.
+func TestManyAnswersOfAMember(t *testing.T) {
+	s := newSite(t)
+	ada, bob := s.visitor(), s.newBrowser()
+	s.member("bob@"+s.domain, object{"ai_access": true})
+	bob.signIn(bob.get("/oauth/signin"), "bob@"+s.domain)
+	answer := func(b *browser, status int) stacktest.Answer {
+		body := object{"org_id": s.Org, "approved": false}
+		for name, values := range s.request() {
+			body[name] = values[0]
+		}
+		return s.As("").Call(t, status, http.MethodPost, "/oauth/authorize/consent", stacktest.WithHeaders(body, "Cookie", b.cookie()))
+	}
+	for range 50 {
+		answer(ada, http.StatusOK)
+	}
+	late := answer(ada, http.StatusTooManyRequests)
+	require.Equal(t, "temporarily_unavailable", late.JSON(t)["error"])
+	require.NotEmpty(t, late.Header.Get("Retry-After"))
+	form := ada.get("/oauth/consent?" + s.request().Encode()).form()
+	form.Set("decision", "approve")
+	require.Equal(t, http.StatusTooManyRequests, ada.send(http.MethodPost, "/oauth/consent", form).status)
+	answer(bob, http.StatusOK)
+}
+
 func mustParse(t *testing.T, address string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(address)

@@ -112,7 +112,7 @@ func TestTheTimeOfADashboard(t *testing.T) {
 	require.Len(t, widgets, 3)
 	for _, shown := range widgets {
 		require.Equal(t, []any{}, shown.At("data.results"))
-		require.Contains(t, shown.At("data.error"), "20 with the reading of the records")
+		require.Contains(t, shown.At("data.error"), "20 seconds with the reading of the records")
 	}
 }
 
