@@ -58,6 +58,7 @@ func TestCookies(t *testing.T) {
 	onward := b.send(http.MethodPost, "/oauth/signin", form)
 	require.Equal(t, []string{"lectern-us-attempt"}, names(onward.header))
 	back := b.choose(onward.onward(t), s.ada)
+	kept := maps.Clone(b.cookies)
 	signedIn := b.send(http.MethodGet, back, nil)
 	require.Equal(t, []string{"lectern-us", "lectern-us-attempt"}, names(signedIn.header))
 	for _, text := range append(onward.header.Values("Set-Cookie"), signedIn.header.Values("Set-Cookie")...) {
@@ -65,8 +66,10 @@ func TestCookies(t *testing.T) {
 		require.Contains(t, text, "; HttpOnly; SameSite=Lax")
 		require.NotContains(t, text, "Domain")
 	}
+	b.cookies = kept // The browser has dropped the cookie of the attempt.
 	again := b.send(http.MethodGet, back, nil)
 	require.Equal(t, http.StatusBadRequest, again.status, "an attempt is finished once")
+	require.Equal(t, []string{"lectern-us-attempt"}, names(again.header), "nobody is signed in by it")
 
 	// Behind HTTPS the names bind the cookies to the host.
 	request := httptest.NewRequest(http.MethodPost, "/oauth/signin", strings.NewReader("email="+url.QueryEscape(s.ada)))

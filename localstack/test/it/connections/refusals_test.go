@@ -1,18 +1,21 @@
 package connections_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 )
 
@@ -25,32 +28,55 @@ type refusal struct {
 	Told string
 }
 
-// refusals are the wrong requests of testdata/refusals.json by endpoint. tools/fosite sends the same to fosite.
-func refusals(t *testing.T) map[string][]refusal {
+// refusals returns the wrong requests of testdata/refusals.json for an endpoint. The test fails for an endpoint without any, and for a
+// request that is not well described. tools/fosite sends the same to fosite.
+func refusals(t *testing.T, endpoint string) []refusal {
 	t.Helper()
 	text, err := os.ReadFile("testdata/refusals.json")
 	require.NoError(t, err)
 	var all map[string][]refusal
-	require.NoError(t, json.Unmarshal(text, &all))
-	return all
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&all))
+	require.ElementsMatch(t, []string{"authorize", "exchange", "refresh"}, slices.Collect(maps.Keys(all)))
+	require.NotEmpty(t, all[endpoint])
+	names := map[string]bool{}
+	for _, r := range all[endpoint] {
+		require.False(t, names[r.Name], "%s is there twice", r.Name)
+		names[r.Name] = true
+		require.NotContains(t, []string{r.Name, r.Error}, "", r.Name)
+		require.Contains(t, map[bool][]string{true: {"person", "application"}, false: {""}}[endpoint == "authorize"], r.Told, r.Name)
+	}
+	return all[endpoint]
 }
 
-// placeholder matches a name in braces.
-var placeholder = regexp.MustCompile(`\{[^}]+\}`)
+// parameters lists the names of the parameters that wrong requests have.
+var parameters = strings.Fields("client_id code code_challenge code_challenge_method code_verifier grant_type redirect_uri refresh_token " +
+	"resource response_type scope state")
 
-// request returns the parameters of the request. words are the texts for placeholders; "letters 43" stands for so many letters.
-func (r refusal) request(valid, words map[string]string) map[string]string {
+// placeholder matches a name in braces.
+var placeholder = regexp.MustCompile(`\{[^}]*\}?`)
+
+// request returns the parameters of the request. words are the texts for placeholders; "letters 43" stands for so many letters. The test
+// fails for an unknown name, and for a request that is the valid one.
+func (r refusal) request(t *testing.T, valid, words map[string]string) map[string]string {
+	t.Helper()
 	sent := maps.Clone(valid)
 	for name, value := range r.Set {
+		require.Contains(t, parameters, name, r.Name)
 		sent[name] = placeholder.ReplaceAllStringFunc(value, func(name string) string {
-			name = strings.Trim(name, "{}")
-			if n, err := strconv.Atoi(strings.TrimPrefix(name, "letters ")); err == nil {
+			if letters, ok := strings.CutPrefix(name, "{letters "); ok {
+				n, err := strconv.Atoi(strings.TrimSuffix(letters, "}"))
+				require.NoError(t, err, r.Name)
 				return strings.Repeat("w", n)
 			}
-			return words[name]
+			word := words[strings.Trim(name, "{}")]
+			require.NotEmpty(t, word, "%s: %s is unknown", r.Name, name)
+			return word
 		})
 	}
 	maps.DeleteFunc(sent, func(_, value string) bool { return value == "" })
+	require.NotEqual(t, valid, sent, "%s is no other request", r.Name)
 	return sent
 }
 
@@ -63,28 +89,45 @@ func valuesOf(sent map[string]string) url.Values {
 	return form
 }
 
-// words returns the texts for placeholders that belong to a site. other is another application with the same address.
-func (s *site) words() map[string]string {
+// words returns the texts for placeholders that belong to a site. other is another application, with an address.
+func (s *site) words(address string) map[string]string {
 	s.t.Helper()
-	other := s.Operator(s.t, "application-create", object{"client_name": "Other", "redirect_uris": []string{"https://other.example/done"}})
 	id := s.app["client_id"].(string)
 	return map[string]string{
-		"client": id, "CLIENT": strings.ToUpper(id), "other": other["client_id"].(string), "issuer": s.issuer, "verifier": verifier,
+		"client": id, "CLIENT": strings.ToUpper(id), "other": s.another(address), "issuer": s.issuer, "verifier": verifier,
 		"challenge": s.request().Get("code_challenge"),
 	}
+}
+
+// another registers another application with an address, and returns its id.
+func (s *site) another(address string) string {
+	s.t.Helper()
+	other := s.Operator(s.t, "application-create", object{"client_name": "Other", "redirect_uris": []string{address}})
+	return other["client_id"].(string)
+}
+
+// dump returns the region's table; nil for a deployed service, whose table is its own.
+func (s *site) dump() (all it.Dump) {
+	s.t.Helper()
+	s.t.Run("table", func(t *testing.T) {
+		all = it.EngineOf(t, s.Stack).Dump(t)
+		require.NotEmpty(t, all)
+	})
+	return all
 }
 
 // TestWrongAuthorizationRequests: a person is told of a foreign address and sent nowhere, whether the person has signed in or not. An
 // application is told of its mistakes by the browser of a person who has signed in alone.
 func TestWrongAuthorizationRequests(t *testing.T) {
 	s := newSite(t)
-	stranger, ada, words := s.newBrowser(), s.visitor(), s.words()
+	stranger, ada, words := s.newBrowser(), s.visitor(), s.words("https://other.example/done")
 	valid := map[string]string{"resource": s.issuer}
 	for name, values := range s.request() {
 		valid[name] = values[0]
 	}
-	for _, r := range refusals(t)["authorize"] {
-		sent := valuesOf(r.request(valid, words))
+	before := s.dump()
+	for _, r := range refusals(t, "authorize") {
+		sent := valuesOf(r.request(t, valid, words))
 		answer := s.As("").Call(t, http.StatusBadRequest, http.MethodGet, "/oauth/authorize?"+sent.Encode(), nil).JSON(t)
 		require.Equal(t, r.Error, answer["error"], r.Name)
 		require.NotEmpty(t, answer["error_description"], r.Name)
@@ -109,6 +152,7 @@ func TestWrongAuthorizationRequests(t *testing.T) {
 		twice := "/oauth/authorize?" + valuesOf(valid).Encode() + "&" + url.Values{name: {valid[name]}}.Encode()
 		require.Equal(t, "invalid_request", s.As("").Call(t, http.StatusBadRequest, http.MethodGet, twice, nil).JSON(t)["error"], name)
 	}
+	require.Equal(t, before, s.dump(), "a wrong request changed something")
 }
 
 // refused sends a request for tokens in both encodings to a route that must refuse it, and returns the answer.
@@ -126,22 +170,26 @@ func (s *site) refused(path string, status int, body map[string]string) object {
 func TestWrongTokenRequests(t *testing.T) {
 	stacktest.Everywhere(t)
 	s := newSite(t)
-	words, ada := s.words(), s.visitor()
+	words, ada := s.words(callback), s.visitor()
 	words["code"] = ada.approve(s.request()).Get("code")
 	words["part"] = words["code"][1:]
 	exchange := map[string]string{
 		"grant_type": "authorization_code", "code": words["code"], "client_id": words["client"], "redirect_uri": callback, "code_verifier": verifier,
 	}
-	for _, r := range refusals(t)["exchange"] {
-		require.Equal(t, r.Error, s.refused("/oauth/token", http.StatusBadRequest, r.request(exchange, words))["error"], r.Name)
+	before := s.dump()
+	for _, r := range refusals(t, "exchange") {
+		require.Equal(t, r.Error, s.refused("/oauth/token", http.StatusBadRequest, r.request(t, exchange, words))["error"], r.Name)
 	}
+	require.Equal(t, before, s.dump(), "a wrong exchange of a code changed something")
 	given := s.tokens(http.StatusOK, words["code"])
 	require.Equal(t, []any{"Bearer", "read:events read:sessions write:sessions"}, []any{given["token_type"], given["scope"]})
 	words["access"], words["refresh"] = given["access_token"].(string), given["refresh_token"].(string)
 	refresh := map[string]string{"grant_type": "refresh_token", "refresh_token": words["refresh"], "client_id": words["client"]}
-	for _, r := range refusals(t)["refresh"] {
-		require.Equal(t, r.Error, s.refused("/oauth/token", http.StatusBadRequest, r.request(refresh, words))["error"], r.Name)
+	before = s.dump()
+	for _, r := range refusals(t, "refresh") {
+		require.Equal(t, r.Error, s.refused("/oauth/token", http.StatusBadRequest, r.request(t, refresh, words))["error"], r.Name)
 	}
+	require.Equal(t, before, s.dump(), "a wrong refresh changed something")
 	s.refresh(http.StatusOK, given, nil)
 	require.Equal(t, "invalid_grant", s.tokens(http.StatusBadRequest, words["code"])["error"], "the code was used before")
 	s.As(words["access"]).Call(t, http.StatusUnauthorized, http.MethodGet, "/v1/events", nil)
