@@ -47,6 +47,7 @@ func TestKillConnections(t *testing.T) {
 	t.Logf("%d renewals had an answer, %d had none and %d of these came too late to be repeated", acknowledged, k.doubts, k.late)
 	require.Greater(t, acknowledged, k.doubts)
 	require.Positive(t, k.doubts)
+	require.LessOrEqual(t, 10*k.late, k.doubts, "more than a tenth of the renewals without an answer came too late to be repeated")
 }
 
 // renewing kills a service under applications.
