@@ -12,7 +12,9 @@ import (
 
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
+	"lectern/shared/auth"
 	"lectern/shared/table"
+	"lectern/shared/tenancy"
 )
 
 // encoded returns a body in the encoding of forms, with headers for the request.
@@ -165,35 +167,54 @@ func TestManyExchangesAtOnce(t *testing.T) {
 	}
 }
 
-// TestTextsOfAnotherRegion open nothing, although the region has the same application, and a connection with the same ids.
+// copied copies an item from the table of a region to that of another one.
+func copied(t *testing.T, from, to *site, key table.Key) {
+	t.Helper()
+	item, err := from.Table(t).Get(t.Context(), key)
+	require.NoError(t, err)
+	require.NoError(t, to.Table(t).Transact(t.Context(), table.Insert(item)))
+}
+
+// requireForeign checks that a region refuses the tokens of another one, and keeps its own.
+func (s *site) requireForeign(tokens object) {
+	s.t.Helper()
+	before := s.dump()
+	for _, name := range []string{"access_token", "refresh_token"} {
+		answer := s.As("").Call(s.t, http.StatusOK, http.MethodPost, "/oauth/revoke", object{"token": tokens[name]})
+		require.JSONEq(s.t, "{}", string(answer.Body))
+	}
+	s.As(tokens["access_token"].(string)).Call(s.t, http.StatusUnauthorized, http.MethodGet, "/v1/events", nil)
+	require.Equal(s.t, "invalid_grant", s.refresh(http.StatusBadRequest, tokens, nil)["error"])
+	require.Equal(s.t, before, s.dump(), "a text of another region changed something")
+}
+
+// TestTextsOfAnotherRegion open nothing, although the region has the same application, and even a copy of the connection.
 func TestTextsOfAnotherRegion(t *testing.T) {
 	us, eu := newSite(t), newSite(t, stacktest.InRegion("eu"))
-	theirs := eu.connected()
-	app, err := us.Table(t).Get(t.Context(), table.Key{PK: "R#application", SK: us.app["client_id"].(string)})
-	require.NoError(t, err)
-	require.NoError(t, eu.Table(t).Transact(t.Context(), table.Insert(app)))
 	tokens, code := us.connected(), us.visitor().approve(us.request()).Get("code")
-	own := eu.app
 	eu.app = us.app
+	copied(t, us, eu, table.Key{PK: "R#application", SK: us.app["client_id"].(string)})
 	before := eu.dump()
 	require.Equal(t, "invalid_grant", eu.tokens(http.StatusBadRequest, code)["error"])
-	for _, renamed := range []bool{false, true} {
-		sent := maps.Clone(tokens)
-		for _, name := range []string{"access_token", "refresh_token"} {
-			if renamed {
-				sent[name] = strings.Replace(sent[name].(string), "_us_", "_eu_", 1)
-				require.NotEqual(t, tokens[name], sent[name])
-			}
-			require.JSONEq(t, "{}", string(eu.As("").Call(t, http.StatusOK, http.MethodPost, "/oauth/revoke", object{"token": sent[name]}).Body))
-		}
-		eu.As(sent["access_token"].(string)).Call(t, http.StatusUnauthorized, http.MethodGet, "/v1/events", nil)
-		require.Equal(t, "invalid_grant", eu.refresh(http.StatusBadRequest, sent, nil)["error"])
+	require.Equal(t, before, eu.dump(), "a code of another region changed something")
+	renamed := object{}
+	var text auth.Text
+	for name, form := range map[string]auth.Form{"access_token": auth.FormAccess, "refresh_token": auth.FormRefresh} {
+		var err error
+		text, err = auth.Parse(form, tokens[name].(string))
+		require.NoError(t, err)
+		text.Region = "eu"
+		renamed[name] = text.String()
 	}
-	require.Equal(t, before, eu.dump(), "the texts of another region changed something")
+	eu.requireForeign(tokens)
+	eu.requireForeign(renamed)
+	for _, pk := range []string{table.Org(us.Org), tenancy.MemberPK(us.Org, us.user), tenancy.TokenPK(us.Org, text.ID)} {
+		copied(t, us, eu, table.Key{PK: pk, SK: "-"})
+	}
+	eu.requireForeign(tokens)
 	us.requireEnded(false, tokens, "in its own region")
 	us.tokens(http.StatusOK, code)
-	eu.app = own
-	eu.requireEnded(false, theirs, "the connection of the region itself")
+	eu.requireEnded(false, renamed, "the copy has texts of the region")
 }
 
 // TestWrongRepetitions of a refresh within ten seconds give nothing, and end nothing.
