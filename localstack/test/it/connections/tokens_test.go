@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -175,4 +176,26 @@ func TestNoTokenOpensThePagesOrTheConsent(t *testing.T) {
 			require.Equal(t, []any{want.Status, string(want.Body)}, []any{got.Status, string(got.Body)}, path)
 		}
 	}
+}
+
+// TestAHeaderThatNamesNobody is refused (RFC 6749 section 5.2): a request that tries HTTP Basic and fails is none without the header.
+func TestAHeaderThatNamesNobody(t *testing.T) {
+	stacktest.Everywhere(t)
+	s := newSite(t)
+	b, accepted := s.visitor(), []string{}
+	for name, header := range map[string]string{
+		"no user": basic(":"), "no colon": basic(s.app["client_id"].(string)), "no base64": "Basic %%%", "nothing": "Basic",
+	} {
+		tokens, code := s.connected(), b.approve(s.request()).Get("code")
+		for path, sent := range map[string]map[string]string{
+			"/oauth/token": s.exchangeOf(code), "/oauth/revoke": {"token": tokens["refresh_token"].(string)},
+		} {
+			answer := s.As("").TrySend(t, http.MethodPost, path, encoded(valuesOf(sent).Encode(), "Authorization", header))
+			if answer.Status != http.StatusBadRequest {
+				accepted = append(accepted, name+" at "+path)
+			}
+		}
+	}
+	slices.Sort(accepted)
+	require.Empty(t, accepted)
 }
