@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
@@ -84,17 +85,19 @@ func required(parameters ...string) error {
 }
 
 // clientID returns the id of the application: sent in the body, or as the user of HTTP Basic, as some libraries do
-// (RFC 6749 section 2.3.1). It refuses a secret, since no application has one.
+// (RFC 6749 section 2.3.1). It refuses a secret, since no application has one, and a header of HTTP Basic that names nobody.
 func clientID(ctx context.Context, sent string) (string, error) {
 	r := http.Request{Header: api.Header(ctx)}
 	user, secret, ok := r.BasicAuth()
-	if !ok {
+	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); !ok && !strings.EqualFold(scheme, "Basic") {
 		return sent, nil
 	}
 	id, err := url.QueryUnescape(user)
 	switch {
 	case secret != "" || err != nil:
 		return "", apierr.OAuth(http.StatusBadRequest, grant.InvalidClient, "Applications have no secret. Send client_id alone.")
+	case id == "":
+		return "", apierr.Invalid("client_id", "The header Authorization names no application.")
 	case sent != "" && sent != id:
 		return "", apierr.Invalid("client_id", "client_id and the user of the header Authorization are different.")
 	}

@@ -81,7 +81,7 @@ func TestTheUnitsOfConnections(t *testing.T) {
 		cost               []any
 	}{
 		{"authorize", http.MethodGet, "/oauth/authorize?" + query.Encode(), nil, []any{1.0, 1.0, 1.0, 0.0}},
-		{"exchange", http.MethodPost, "/oauth/token", exchange(), []any{6.0, 6.0, 5.0, 15.0}},
+		{"exchange", http.MethodPost, "/oauth/token", exchange(), []any{6.0, 6.0, 5.0, 17.0}},
 		{"refresh", http.MethodPost, "/oauth/token", object{
 			"grant_type": "refresh_token", "refresh_token": tokens.RefreshToken, "client_id": asked.ClientID,
 		}, []any{2.0, 2.0, 4.0, 2.0}},
