@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"lectern/shared/api"
+	"lectern/shared/outside"
 	"lectern/shared/secret"
 	"lectern/shared/wire"
 )
@@ -89,7 +90,7 @@ func newReceiver(t *testing.T, answer http.HandlerFunc) *receiver {
 
 // inside is a network on which every allowed address leads to one receiver.
 type inside struct {
-	Network
+	outside.Network
 	lookups, dials atomic.Int32
 	addresses      func(host string, n int) []netip.Addr
 }

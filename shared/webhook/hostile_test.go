@@ -15,6 +15,7 @@ import (
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
+	"lectern/shared/outside"
 )
 
 // hostileURLs are addresses that a client must not be able to store.
@@ -123,72 +124,19 @@ func TestOnlyALocalServiceAllowsReceiversOnItsMachine(t *testing.T) {
 	}
 }
 
-// hostileAddresses are addresses to which a name may resolve, of every special range.
-func hostileAddresses() []netip.Addr {
-	var all []netip.Addr
-	for _, p := range denied {
-		first := p.Addr()
-		all = append(all, first, last(p))
-	}
-	for _, text := range []string{
-		"0.0.0.0", "10.255.255.255", "100.127.255.255", "127.255.255.255", "169.254.169.254", "172.31.255.255", "192.0.0.192", "255.255.255.255",
-		"::", "::1", "::127.0.0.1", "::ffff:0:7f00:1", "64:ff9b::7f00:1", "64:ff9b:1::a", "100::1", "100:0:0:1::1", "2001::1", "2001:2::1", "2001:10::1",
-		"2001:20::1", "2001:30::1", "2002:a00:1::1", "5f00::1", "fc00::1", "fd00:ec2::254", "fe80::1", "febf::1", "fec0::1", "ff01::1", "ff02::1",
-		"ff0e::1", "4000::1", "8000::1", "e000::1", "1fff::1",
-	} {
-		all = append(all, netip.MustParseAddr(text))
-	}
-	for _, a := range all {
-		if a.Is4() {
-			all = append(all, netip.AddrFrom16(a.As16())) // IPv4-mapped
-		}
-	}
-	return append(all, netip.MustParseAddr("2606:4700::1").WithZone("eth0"), netip.Addr{})
-}
-
-func last(p netip.Prefix) netip.Addr {
-	bytes := p.Addr().AsSlice()
-	for bit := p.Bits(); bit < len(bytes)*8; bit++ {
-		bytes[bit/8] |= 0x80 >> (bit % 8)
-	}
-	a, _ := netip.AddrFromSlice(bytes)
-	return a
-}
-
 // TestNamesOfHostileAddressesAreNotConnectedTo, nor names with a public address beside.
 func TestNamesOfHostileAddressesAreNotConnectedTo(t *testing.T) {
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) {})
 	e, _ := endpointAt(t, "https://hooks.example.org/", nil)
-	hostile := hostileAddresses()
-	require.Greater(t, len(hostile), 100)
-	for _, a := range hostile {
+	for _, text := range []string{"127.0.0.1", "169.254.169.254", "10.0.0.1", "::1", "::ffff:127.0.0.1", "fd00:ec2::254"} {
+		a := netip.MustParseAddr(text)
 		for _, all := range [][]netip.Addr{{a}, {public, a}, {a, public}} {
 			in := newInside(r, always(all...))
 			require.Equal(t, refusedAddress, send(t, in.sender(time.Now), e).Error, "%v", all)
-			require.EqualValues(t, 1, in.lookups.Load())
 			require.Zero(t, in.dials.Load(), "%v", all)
-		}
-		if a.IsValid() {
-			require.ErrorIs(t, guard(t.Context(), "tcp", netip.AddrPortFrom(a, 443).String(), nil), errRefused, "%v", a)
 		}
 	}
 	require.Empty(t, r.requests)
-}
-
-// TestTheDenyTableLeavesPublicAddresses, also those beside a special range.
-func TestTheDenyTableLeavesPublicAddresses(t *testing.T) {
-	for _, text := range []string{
-		"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255",
-		"169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255",
-		"2000::1", "2001:200::1", "2400::1", "2606:4700:4700::1111", "2a00::1", "3ffe:ffff::1", "2003::1", "3ffe::1",
-	} {
-		a := netip.MustParseAddr(text)
-		require.True(t, allowed(a), text)
-		require.NoError(t, guard(t.Context(), "tcp", netip.AddrPortFrom(a, 443).String(), nil))
-	}
-	for _, broken := range []string{"", "8.8.8.8", "example.org:443", "8.8.8.8:x"} {
-		require.ErrorIs(t, guard(t.Context(), "tcp", broken, nil), errRefused)
-	}
 }
 
 // TestANameThatMovesInsideIsRefused: the name resolves to a public address first.
@@ -209,12 +157,10 @@ func TestANameThatMovesInsideIsRefused(t *testing.T) {
 	require.Len(t, r.requests, 1)
 }
 
-// TestTheDialerItselfRefusesThisMachine, whatever has resolved the name.
-func TestTheDialerItselfRefusesThisMachine(t *testing.T) {
+// TestADeployedSenderRefusesThisMachine.
+func TestADeployedSenderRefusesThisMachine(t *testing.T) {
 	r := newReceiver(t, func(http.ResponseWriter, *http.Request) {})
-	_, err := NewNetwork().Dial(t.Context(), "tcp", r.Listener.Addr().String())
-	require.ErrorIs(t, err, errRefused)
-	s := NewSenderOn(api.Env{Keys: testKeys, Now: time.Now, LocalReceivers: false}, NewNetwork())
+	s := NewSenderOn(api.Env{Keys: testKeys, Now: time.Now, LocalReceivers: false}, outside.NewNetwork())
 	e, _ := endpointAt(t, "http://"+r.Listener.Addr().String(), nil)
 	require.Equal(t, refusedAddress, send(t, s, e).Error)
 	require.Empty(t, r.requests)

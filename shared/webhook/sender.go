@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"lectern/shared/api"
+	"lectern/shared/outside"
 )
 
 const (
@@ -68,11 +69,11 @@ type Sender struct {
 }
 
 // NewSender returns the sender of a region on the network of this machine.
-func NewSender(env api.Env) *Sender { return NewSenderOn(env, NewNetwork()) }
+func NewSender(env api.Env) *Sender { return NewSenderOn(env, outside.NewNetwork()) }
 
 // NewSenderOn returns the sender of a region on a network.
-func NewSenderOn(env api.Env, n Network) *Sender {
-	return &Sender{Sealer{env.Keys}, env.Now, env.LocalReceivers, n.transport(env.LocalReceivers), totalTime}
+func NewSenderOn(env api.Env, n outside.Network) *Sender {
+	return &Sender{Sealer{env.Keys}, env.Now, env.LocalReceivers, n.Transport(env.LocalReceivers), totalTime}
 }
 
 // Send makes one attempt. It returns an error only for a fault of ours, such as keys that cannot
@@ -101,7 +102,7 @@ func (s *Sender) post(ctx context.Context, r Request, header http.Header, a *Ans
 	ctx, cancel := context.WithTimeout(ctx, s.total)
 	defer cancel()
 	if _, err := checkURL(r.Endpoint.URL, s.local); err != nil {
-		return errRefused
+		return outside.ErrRefused
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.Endpoint.URL, bytes.NewReader(r.Body))
 	if err != nil {
@@ -223,7 +224,7 @@ func plainError(err error) string {
 	var timeout net.Error
 	var certificate *tls.CertificateVerificationError
 	switch {
-	case errors.Is(err, errRefused):
+	case errors.Is(err, outside.ErrRefused):
 		return refusedAddress
 	case errors.As(err, &certificate):
 		return "The certificate of the receiver is not valid for the url."

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lectern/shared/apierr"
+	"lectern/shared/outside"
 )
 
 // refusedAddress is the only message for an address that is not allowed, before and after
@@ -15,12 +16,8 @@ import (
 const refusedAddress = "url must be the https address of a public host, given by a name that resolves to public addresses alone, " +
 	"with punycode for letters outside ASCII, on port 443 or 8443, without user information or fragment."
 
-const (
-	// maxURL is the largest length of an address.
-	maxURL = 2000
-	// localHost is the only host of local receivers.
-	localHost = "127.0.0.1"
-)
+// maxURL is the largest length of an address.
+const maxURL = 2000
 
 var (
 	// hostName matches names of at least two labels. The last label begins with a letter and is no
@@ -65,7 +62,7 @@ func isPublic(u *url.URL) bool {
 // a service on one machine.
 func isLocal(u *url.URL) bool {
 	port, err := strconv.ParseUint(u.Port(), 10, 16)
-	return u.Scheme == "http" && u.Host == joined(localHost, u.Port()) && err == nil && port > 0 && u.Port()[0] != '0'
+	return u.Scheme == "http" && u.Host == joined(outside.LocalHost, u.Port()) && err == nil && port > 0 && u.Port()[0] != '0'
 }
 
 // joined returns host and port as in an address.

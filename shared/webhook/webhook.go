@@ -3,7 +3,7 @@
 // delivery, the workers in events/.
 //
 // Read webhook.go, kinds.go, draft.go, url.go, headers.go, store.go, owner.go, receivers.go; then
-// sender.go and network.go for an attempt.
+// sender.go for an attempt. Package outside connects to the receivers.
 package webhook
 
 import (

@@ -1,4 +1,6 @@
-package webhook
+// Package outside connects to hosts that others name, such as receivers of webhooks and identity providers: to public hosts alone, and to
+// no host inside (docs/decisions/0032 and 0057).
+package outside
 
 import (
 	"context"
@@ -22,11 +24,14 @@ const (
 	maxHeaderBytes = 32 << 10
 )
 
-// errRefused is the error for an address that is not allowed, and for a name without an address: a
-// caller must not find out which names have addresses inside.
-var errRefused = errors.New("webhook: the address is not allowed")
+// LocalHost is the only host on this machine that a network may connect to, for a region on one machine.
+const LocalHost = "127.0.0.1"
 
-// denied are the address ranges that no receiver has: all of the IANA registries of special
+// ErrRefused is the error for an address that is not allowed, and for a name without an address: a
+// caller must not find out which names have addresses inside.
+var ErrRefused = errors.New("outside: the address is not allowed")
+
+// denied has the address ranges that no public host has: all of the IANA registries of special
 // addresses, and those of metadata services.
 var denied = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", // this network, private, carriers, loopback
@@ -55,7 +60,7 @@ func allowed(a netip.Addr) bool {
 	return a.IsValid() && a.Zone() == "" && !slices.ContainsFunc(denied, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// Network connects to receivers. Tests replace its parts.
+// Network connects to public hosts. Tests replace its parts.
 type Network struct {
 	// Lookup resolves the name of a host.
 	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -79,14 +84,14 @@ func lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 func guard(_ context.Context, _, address string, _ syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil || !allowed(to.Addr()) {
-		return errRefused
+		return ErrRefused
 	}
 	return nil
 }
 
-// transport returns the HTTP transport of a network. Without a client around it, there are no cookies
-// and redirects: every answer is an answer.
-func (n Network) transport(local bool) *http.Transport {
+// Transport returns an HTTP transport on a network. Without a client around it, there are no cookies
+// and redirects: every answer is an answer. local allows LocalHost too.
+func (n Network) Transport(local bool) *http.Transport {
 	return &http.Transport{
 		DialContext:            connector{n, local}.connect,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: n.Roots},
@@ -99,7 +104,7 @@ func (n Network) transport(local bool) *http.Transport {
 	}
 }
 
-// connector connects a transport. local allows receivers on this machine.
+// connector connects a transport. local allows LocalHost too.
 type connector struct {
 	Network
 	local bool
@@ -111,9 +116,9 @@ func (c connector) connect(ctx context.Context, network, address string) (net.Co
 	defer cancel()
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, fmt.Errorf("webhook: address of a receiver: %w", err)
+		return nil, fmt.Errorf("outside: address of a host: %w", err)
 	}
-	if c.local && host == localHost {
+	if c.local && host == LocalHost {
 		return new(net.Dialer).DialContext(ctx, network, address)
 	}
 	all, err := c.resolve(ctx, host)
@@ -133,15 +138,15 @@ func (c connector) connect(ctx context.Context, network, address string) (net.Co
 // without an address, and a host that is an address itself.
 func (n Network) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
 	if _, err := netip.ParseAddr(host); err == nil {
-		return nil, errRefused
+		return nil, ErrRefused
 	}
 	all, err := n.Lookup(ctx, host)
 	if err != nil || len(all) == 0 {
-		return nil, errRefused
+		return nil, ErrRefused
 	}
 	for i := range all {
 		if all[i] = all[i].Unmap(); !allowed(all[i]) {
-			return nil, errRefused
+			return nil, ErrRefused
 		}
 	}
 	return all, nil
