@@ -8,12 +8,12 @@ package oauth
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
 	"lectern/shared/auth"
 	"lectern/shared/grant"
+	"lectern/shared/outside"
 	"lectern/shared/ratelimit"
 	"lectern/shared/signin"
 	"lectern/shared/tenancy"
@@ -100,13 +100,11 @@ type service struct {
 	known   *signin.Known
 }
 
-// providerTime limits a call of an identity provider.
-const providerTime = 5 * time.Second
-
 func start(env api.Env) *service {
 	return &service{
 		Env: env, tenancy: tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
-		limiter: api.Shared(env, newLimiter), client: &http.Client{Timeout: providerTime}, known: signin.NewKnown(),
+		limiter: api.Shared(env, newLimiter), known: signin.NewKnown(),
+		client: signin.NewClient(outside.NewNetwork(), env.LocalReceivers),
 	}
 }
 

@@ -66,7 +66,7 @@ type Env struct {
 	// QueryModel is the id of the language model that writes queries (package writer), and QueryModelRegion
 	// the AWS region of the model; QueryModel is empty for none.
 	QueryModel, QueryModelRegion string
-	// LocalReceivers allows webhooks to http://127.0.0.1:PORT. A deployed function never has it.
+	// LocalReceivers allows webhooks to http://127.0.0.1:PORT, and identity providers there. A deployed function never has it.
 	LocalReceivers bool
 	// Places has the bus and the queues of the region, for the operator's commands. It is nil in
 	// functions that use neither.

@@ -7,16 +7,19 @@ package signin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"lectern/shared/keys"
 	"lectern/shared/lru"
+	"lectern/shared/outside"
 	"lectern/shared/secret"
 	"lectern/shared/table"
 	"lectern/shared/tenancy"
@@ -30,8 +33,12 @@ const (
 	seenEvery = 5 * time.Minute
 	// attemptLife is the time that a person has for the sign-in at the provider.
 	attemptLife = 10 * time.Minute
-	// discoveryLife is how long the description of a provider is kept.
+	// discoveryLife is how long the description of a provider is kept, and failureLife a failure to get it.
 	discoveryLife = time.Hour
+	failureLife   = 10 * time.Second
+	// callTime limits a call of a provider, and maxAnswer the bytes of its answer.
+	callTime  = 5 * time.Second
+	maxAnswer = 1 << 20
 )
 
 // callback begins the path to which providers send browsers back. Each provider has a path of its own, so that one cannot send what
@@ -53,10 +60,15 @@ type Store struct {
 	Keys    *secret.Keys
 	// Address is the address of the region, without a slash at the end.
 	Address string
-	// Client calls the providers.
+	// Client calls the providers; see NewClient.
 	Client *http.Client
 	// Known keeps the descriptions of providers.
 	Known *Known
+}
+
+// NewClient returns the client for providers on a network. local allows providers at http://127.0.0.1:PORT.
+func NewClient(n outside.Network, local bool) *http.Client {
+	return n.Client(local, callTime, maxAnswer)
 }
 
 // Reason says why nobody was signed in. The person sees a text for it.
@@ -87,7 +99,17 @@ type Refusal struct {
 }
 
 // Error returns reason and cause, for the log.
-func (r *Refusal) Error() string { return fmt.Sprintf("signin: %s: %v", r.Reason, r.cause) }
+func (r *Refusal) Error() string { return fmt.Sprintf("signin: %s: %s", r.Reason, plain(r.cause)) }
+
+// plain returns the first 200 characters of an error's text, with spaces for control characters: a provider can write into the text.
+func plain(err error) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, fmt.Sprintf("%.200v", err))
+}
 
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
@@ -139,7 +161,7 @@ func (st Store) trusted(ctx context.Context, domain string) ([]*tenancy.Provider
 	return slices.DeleteFunc(all, func(p *tenancy.Provider) bool { return p.Disabled || !p.Trusts(domain) }), err
 }
 
-// Known keeps the descriptions of providers for an hour each. It is safe for concurrent use.
+// Known keeps the descriptions of providers for an hour each, and failures to get one for ten seconds. It is safe for concurrent use.
 type Known struct{ all *lru.Cache[string, described] }
 
 // NewKnown returns an empty Known, for at most maxKnown providers.
@@ -147,22 +169,51 @@ func NewKnown() *Known { return &Known{lru.New[string, described](maxKnown)} }
 
 const maxKnown = 1000
 
+// described is the description of a provider, or the failure to get it.
 type described struct {
 	*oidc.Provider
-	at time.Time
+	failure error
+	until   time.Time
 }
 
 // of returns the description of an issuer: its addresses and keys.
 func (k *Known) of(ctx context.Context, issuer string, now time.Time) (*oidc.Provider, error) {
-	if found, ok := k.all.Get(issuer); ok && now.Sub(found.at) < discoveryLife {
-		return found.Provider, nil
+	if found, ok := k.all.Get(issuer); ok && now.Before(found.until) {
+		return found.Provider, found.failure
 	}
-	p, err := oidc.NewProvider(ctx, issuer)
-	if err == nil {
-		k.all.Put(issuer, described{p, now}, 1)
+	life := discoveryLife
+	p, err := discover(ctx, issuer)
+	if err != nil {
+		life, err = failureLife, errors.New(plain(err)) // The text has the whole answer.
+	}
+	if !errors.Is(ctx.Err(), context.Canceled) { // A browser that leaves says nothing about the provider.
+		k.all.Put(issuer, described{p, err, now.Add(life)}, 1)
 	}
 	return p, err
 }
+
+// discover asks an issuer for its description. It refuses a description of an issuer with https that has an address without.
+func discover(ctx context.Context, issuer string) (*oidc.Provider, error) {
+	p, err := oidc.NewProvider(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := p.Claims(&said); err != nil {
+		return nil, err
+	}
+	for _, address := range []string{p.Endpoint().AuthURL, p.Endpoint().TokenURL, said.Keys} {
+		if isSecure(issuer) && !isSecure(address) {
+			return nil, errors.New("the provider has an address without https")
+		}
+	}
+	return p, nil
+}
+
+// isSecure reports whether an address has https.
+func isSecure(address string) bool { return strings.HasPrefix(address, "https://") }
 
 // keyOf returns the key of the item of a cookie. The table has no cookies.
 func keyOf(kind, cookie string) table.Key {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"lectern/localstack/test/tabletest"
+	"lectern/shared/outside"
 	"lectern/shared/secret"
 	"lectern/shared/signin"
 	"lectern/shared/table"
@@ -37,9 +38,9 @@ var key = func() *rsa.PrivateKey {
 type idp struct {
 	*httptest.Server
 	w *world
-	// edit changes the claims of the next token. key signs them.
-	edit func(map[string]any)
-	key  *rsa.PrivateKey
+	// edit changes the claims of the next token, and describe the description. key signs the tokens.
+	edit, describe func(map[string]any)
+	key            *rsa.PrivateKey
 	// nonce and challenge are those of the last request of a browser, and form that of the last request for tokens.
 	nonce, challenge string
 	form             url.Values
@@ -47,13 +48,16 @@ type idp struct {
 }
 
 func newIDP(w *world) *idp {
-	p := &idp{w: w, key: key, edit: func(map[string]any) {}}
+	nothing := func(map[string]any) {}
+	p := &idp{w: w, key: key, edit: nothing, describe: nothing}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/.well-known/openid-configuration", func(to http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(to).Encode(map[string]any{
+		said := map[string]any{
 			"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256"},
-		})
+		}
+		p.describe(said)
+		_ = json.NewEncoder(to).Encode(said)
 	})
 	mux.HandleFunc("/keys", func(to http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(to).Encode(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: key.Public(), KeyID: "1", Algorithm: "RS256", Use: "sig"}}})
@@ -113,7 +117,7 @@ func newWorld(t *testing.T) *world {
 	tab.Now = w.time
 	w.Store = signin.Store{
 		Tenancy: tenancy.Store{Table: tab, Now: w.time, Region: "us"}, Keys: &secret.Keys{Load: master},
-		Address: "https://us.lectern.example", Client: http.DefaultClient, Known: signin.NewKnown(),
+		Address: "https://us.lectern.example", Client: signin.NewClient(outside.NewNetwork(), true), Known: signin.NewKnown(),
 	}
 	w.idp = newIDP(w)
 	w.acme, w.other = w.organization("Acme"), w.organization("Other")
@@ -175,7 +179,7 @@ func (w *world) begin() (cookie string, back url.Values) {
 	address, err := url.Parse(begun.Address)
 	require.NoError(w.t, err)
 	asked := address.Query()
-	require.Equal(w.t, w.idp.URL+"/authorize", "http://"+address.Host+address.Path)
+	require.Equal(w.t, w.idp.URL+"/authorize", address.Scheme+"://"+address.Host+address.Path)
 	require.Equal(w.t, []string{"code", "lectern", "openid email profile", "https://us.lectern.example/oauth/signin/callback/" + signin.Place(w.provider), "S256", "ada@example.com"},
 		[]string{asked.Get("response_type"), asked.Get("client_id"), asked.Get("scope"), asked.Get("redirect_uri"),
 			asked.Get("code_challenge_method"), asked.Get("login_hint")})
