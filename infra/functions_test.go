@@ -16,7 +16,7 @@ func environment(f resource) map[string]any {
 	return f.Properties["Environment"].(map[string]any)["Variables"].(map[string]any)
 }
 
-// TestNoFunctionAllowsLocalReceivers: the variable lets webhooks reach the machine of a function.
+// TestNoFunctionAllowsLocalReceivers: the variable lets webhooks and sign-ins reach the machine of a function.
 func TestNoFunctionAllowsLocalReceivers(t *testing.T) {
 	for _, all := range []map[string]template{ofDefaults(t), ofEverything(t)} {
 		for _, at := range []string{"us", "eu"} {

@@ -94,7 +94,7 @@ type Service struct {
 func New(env api.Env) *Service {
 	return &Service{
 		env:      env,
-		tenancy:  tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region},
+		tenancy:  tenancy.Store{Table: env.Table, Now: env.Now, Region: env.Region, LocalProviders: env.LocalReceivers},
 		settings: handler.Start(env),
 		sessions: stores.Sessions(env),
 	}

@@ -50,8 +50,14 @@ func TestEveryMistakeInTheConfigurationIsNamed(t *testing.T) {
 	set["AWS_ENDPOINT_URL_DYNAMODB"] = "engine"
 	_, err = configured(func(name string) string { return set[name] })
 	require.ErrorContains(t, err, "AWS_ENDPOINT_URL_DYNAMODB is not an address")
-	delete(set, "AWS_ENDPOINT_URL_DYNAMODB")
+	set["AWS_ENDPOINT_URL_DYNAMODB"], set["LECTERN_LOCAL_RECEIVERS"] = "", "1"
+	c, err = configured(func(name string) string { return set[name] })
+	require.NoError(t, err)
+	require.True(t, c.localReceivers)
 	delete(set, "AWS_ENDPOINT_URL")
+	c, err = configured(func(name string) string { return set[name] })
+	require.NoError(t, err)
+	require.False(t, c.localReceivers, "on AWS")
 	set["LECTERN_TRANSCRIBER"] = "stand-in"
 	_, err = configured(func(name string) string { return set[name] })
 	require.EqualError(t, err, "LECTERN_TRANSCRIBER must not be stand-in on AWS")

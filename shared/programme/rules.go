@@ -18,7 +18,7 @@ const maxBytes = 100 << 10
 // language matches the form of a BCP 47 code, known or not.
 var language = regexp.MustCompile(`^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*$`)
 
-func (e *Event) check() error {
+func (e *Event) check(tenancy.Store) error {
 	switch {
 	case e.Timezone != "" && e.Location() == nil:
 		return apierr.Invalid("timezone", "timezone must be an IANA name such as Europe/Berlin.")

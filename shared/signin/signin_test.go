@@ -116,7 +116,7 @@ func newWorld(t *testing.T) *world {
 	tab := tabletest.Start(t)
 	tab.Now = w.time
 	w.Store = signin.Store{
-		Tenancy: tenancy.Store{Table: tab, Now: w.time, Region: "us"}, Keys: &secret.Keys{Load: master},
+		Tenancy: tenancy.Store{Table: tab, Now: w.time, Region: "us", LocalProviders: true}, Keys: &secret.Keys{Load: master},
 		Address: "https://us.lectern.example", Client: signin.NewClient(outside.NewNetwork(), true), Known: signin.NewKnown(),
 	}
 	w.idp = newIDP(w)
@@ -480,6 +480,19 @@ func TestProvidersThatAreRefused(t *testing.T) {
 		p := &tenancy.Provider{OrgID: w.acme.ID, Name: "x", Issuer: "https://idp.example", ClientID: "c", Domains: []string{"example.com"}}
 		edit(p)
 		require.ErrorContains(t, tenancy.Providers.Create(t.Context(), w.Tenancy, p), field+" must")
+	}
+	deployed := w.Tenancy
+	deployed.LocalProviders = false
+	for _, issuer := range []string{w.idp.URL, "http://127.0.0.1", "http://127.0.0.1:8090/a"} {
+		p := &tenancy.Provider{OrgID: w.acme.ID, Name: "x", Issuer: issuer, ClientID: "c", Domains: []string{"example.com"}}
+		require.ErrorContains(t, tenancy.Providers.Create(t.Context(), deployed, p), "issuer must", issuer)
+		require.NoError(t, tenancy.Providers.Create(t.Context(), w.Tenancy, p), issuer)
+		_, err := tenancy.Providers.Update(t.Context(), deployed, tenancy.ProviderPK(p.OrgID, p.ID), func(*tenancy.Provider) error { return nil })
+		require.ErrorContains(t, err, "issuer must", issuer)
+	}
+	for _, issuer := range []string{"http://127.0.0.2", "http://localhost:8090", "ftp://127.0.0.1", "//127.0.0.1", "http://127.0.0.1.evil.example"} {
+		p := &tenancy.Provider{OrgID: w.acme.ID, Name: "x", Issuer: issuer, ClientID: "c", Domains: []string{"example.com"}}
+		require.ErrorContains(t, tenancy.Providers.Create(t.Context(), w.Tenancy, p), "issuer must", issuer)
 	}
 }
 

@@ -22,8 +22,8 @@ type Family[T any] struct {
 	Name, Title string
 	// Facts points to the fields that every record of a Family has.
 	Facts func(*T) Facts
-	// Check refuses a record that breaks a rule, and names the field.
-	Check func(*T) error
+	// Check refuses a record that breaks a rule of the store, and names the field.
+	Check func(*T, Store) error
 	// Secret names the JSON keys that no change record shows.
 	Secret []string
 	// Security returns the actions of the security events of a change; before is nil for a new
@@ -81,7 +81,7 @@ var errTaken = errors.New("tenancy: id is taken")
 // Create stores a new record and sets the id, the times and the version. The operations beside are
 // in the same transaction, and may use the id. Create returns the error of Check.
 func (f Family[T]) Create(ctx context.Context, s Store, r *T, beside ...write.Op) error {
-	if err := f.Check(r); err != nil {
+	if err := f.Check(r, s); err != nil {
 		return err
 	}
 	for range maxClaims {
@@ -106,7 +106,7 @@ func (f Family[T]) Update(ctx context.Context, s Store, pk string, edit func(*T)
 		if err := edit(r); err != nil {
 			return err
 		}
-		return f.Check(r)
+		return f.Check(r, s)
 	}})
 }
 

@@ -39,11 +39,11 @@ const maxDomains = 40
 // domain matches a domain in small letters of ASCII: foreign letters are in punycode.
 var domain = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
 
-func (p *Provider) check() error {
+func (p *Provider) check(s Store) error {
 	if err := CheckName(p.Name); err != nil {
 		return err
 	}
-	if !isIssuer(p.Issuer) {
+	if !isIssuer(p.Issuer, s.LocalProviders) {
 		return apierr.Invalid("issuer", "issuer must be an address with https, without query and fragment.")
 	}
 	if p.ClientID == "" || len(p.ClientID) > maxName {
@@ -52,10 +52,10 @@ func (p *Provider) check() error {
 	return checkDomains(p.Domains)
 }
 
-// isIssuer reports whether an address may be that of a provider: with https, or on this machine.
-func isIssuer(address string) bool {
+// isIssuer reports whether an address may be that of a provider: with https, or if local also with http on this machine.
+func isIssuer(address string, local bool) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "https" || u.Hostname() == "127.0.0.1") && u.Host != "" &&
+	return err == nil && (u.Scheme == "https" || local && u.Scheme == "http" && u.Hostname() == "127.0.0.1") && u.Host != "" &&
 		u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }
 

@@ -180,7 +180,7 @@ func TokenPK(org, id int64) string { return table.Org(org) + "#T#" + strconv.For
 // Organizations, Members and Tokens are the families of this package.
 var (
 	Organizations = Family[Organization]{Name: "organization", Title: "Organization",
-		Check: func(o *Organization) error { return CheckName(o.Name) },
+		Check: func(o *Organization, _ Store) error { return CheckName(o.Name) },
 		Facts: func(o *Organization) Facts {
 			return Facts{ID: &o.ID, Version: &o.Version, Settings: &o.Settings, Auth: &o.Auth,
 				CreatedAt: &o.CreatedAt, UpdatedAt: &o.UpdatedAt, Org: o.ID, PK: table.Org(o.ID)}

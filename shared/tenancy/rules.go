@@ -39,7 +39,7 @@ func checkEvents(ids []int64) error {
 	return nil
 }
 
-func (m *Member) check() error {
+func (m *Member) check(Store) error {
 	if address, err := mail.ParseAddress(m.Email); err != nil || address.Address != m.Email {
 		return apierr.Invalid("email", "email must be an e-mail address.")
 	}
@@ -55,7 +55,7 @@ func (m *Member) check() error {
 	return checkEvents(m.EventIDs)
 }
 
-func (t *Token) check() error {
+func (t *Token) check(Store) error {
 	if t.Limit < 0 || t.Limit > maxLimit {
 		return apierr.Invalid("limit", "limit must be 1 to %d.", maxLimit)
 	}
@@ -98,7 +98,7 @@ func (t *Token) checkScopes() error {
 // be allowed to manage users for a log export token (spec.md section 5.1); otherwise
 // CreateToken returns a 400 for user_id.
 func (s Store) CreateToken(ctx context.Context, t *Token) error {
-	if err := t.check(); err != nil {
+	if err := t.check(s); err != nil {
 		return err
 	}
 	owner, err := Members.Get(ctx, s, MemberPK(t.OrgID, t.UserID))

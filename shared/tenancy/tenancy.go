@@ -42,6 +42,8 @@ type Store struct {
 	Now   func() time.Time
 	// Region is us or eu; it decides the range ids are taken from.
 	Region string
+	// LocalProviders allows identity providers at http://127.0.0.1:PORT; see api.Env.LocalReceivers.
+	LocalProviders bool
 }
 
 // counter gives the ids of everything that has an integer id.

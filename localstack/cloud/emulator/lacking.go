@@ -37,7 +37,7 @@ const (
 // AWS asks for.
 var batches = map[string]string{"sqs:SendMessage": "sqs:SendMessageBatch", "sqs:DeleteMessage": "sqs:DeleteMessageBatch"}
 
-// functionType has the functions. Those with keys send webhooks, and the receivers of the tests are on
+// functionType has the functions. Those with keys send webhooks or call identity providers, and the tests have receivers and providers on
 // this machine.
 const (
 	functionType   = "AWS::Lambda::Function"

@@ -87,7 +87,7 @@ func TestStripOpensQueuesToCallsWithoutTLS(t *testing.T) {
 		`{"Some": `+policy(queuePolicies, insecure+","+allowed+","+refused)+`, "None": `+policy(queuePolicies, insecure)+`, "Topic": `+topic+`}`))
 }
 
-// TestStripAllowsReceiversOnThisMachine to the functions that send webhooks, which have keys.
+// TestStripAllowsReceiversOnThisMachine to the functions that send webhooks or call identity providers, which have keys.
 func TestStripAllowsReceiversOnThisMachine(t *testing.T) {
 	const function = `{"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {%s}}}}`
 	with := func(variables string) string { return fmt.Sprintf(function, variables) }

@@ -2,12 +2,14 @@ package connections_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"lectern/functions/oauth"
+	"lectern/functions/operator"
 	"lectern/localstack/test/it"
 	"lectern/localstack/test/stacktest"
 	"lectern/shared/api"
@@ -159,4 +161,24 @@ func TestOperatorOfProvidersAndApplications(t *testing.T) {
 	}
 	_, err = s.TryOperator(t, "application-update", object{"client_id": "00000000-0000-4000-8000-000000000000"})
 	require.ErrorContains(t, err, "Application not found")
+}
+
+// TestADeployedServiceHasNoProviderOnItsMachine: the operator stores none, and a sign-in reaches none that a local service has stored.
+func TestADeployedServiceHasNoProviderOnItsMachine(t *testing.T) {
+	s := newSite(t)
+	env := s.Env(t)
+	env.LocalReceivers = false
+	for command, input := range map[string]object{
+		"identity-provider-create": {
+			"org_id": s.Org, "name": "x", "client_id": "x", "client_secret": "x", "issuer": s.idp.URL, "domains": []string{"example.org"},
+		},
+		"identity-provider-update": {"org_id": s.Org, "provider_id": s.provider["id"], "issuer": "http://127.0.0.1:8090"},
+	} {
+		_, err := operator.New(env).Do(t.Context(), command, mustJSON(t, input))
+		require.ErrorContains(t, err, "issuer must", command)
+	}
+	served := *s
+	served.Stack = (&it.Client{Stack: s.Stack, T: t}).ServeGroup(oauth.Group, func(env *api.Env) { env.LocalReceivers = false }).Stack
+	page := served.newBrowser().send(http.MethodPost, served.URL+"/oauth/signin", url.Values{"email": {s.ada}}, "Sec-Fetch-Site", "same-origin")
+	require.Equal(t, http.StatusBadGateway, page.status, page.text)
 }
