@@ -189,6 +189,12 @@ type claims struct {
 // google is the issuer of Google's accounts.
 const google = "https://accounts.google.com"
 
+// trusts reports whether an organization trusts its provider for a person: for the domain of the address, and for the domain that hosts an
+// account at Google.
+func trusts(p *tenancy.Provider, email, hosted string) bool {
+	return p.Trusts(domainOf(email)) && (p.Issuer != google || p.Trusts(hosted))
+}
+
 // isTrue reports whether a claim is true.
 func isTrue(claim any) bool {
 	return claim == true || claim == "true" || claim == "1" || claim == float64(1)
@@ -219,7 +225,7 @@ func (st Store) person(ctx context.Context, p *tenancy.Provider, a *attempt, cod
 		return who, &Refusal{ProviderFailed, p.OrgID, err}
 	case !isTrue(who.Verified) && !isTrue(who.DomainVerified):
 		return who, &Refusal{Unverified, p.OrgID, errors.New("the address is not verified")}
-	case !p.Trusts(domainOf(who.Email)), p.Issuer == google && !p.Trusts(who.Hosted):
+	case !trusts(p, who.Email, who.Hosted):
 		return who, &Refusal{ForeignDomain, p.OrgID, errors.New("the address has another domain")}
 	}
 	return who, nil

@@ -22,6 +22,8 @@ import (
 type session struct {
 	Email string `json:"email"`
 	Name  string `json:"name"`
+	// Hosted is the domain that Google hosts for the person; empty without.
+	Hosted string `json:"hosted,omitempty"`
 	// Issuer and Client name the provider that has verified the address.
 	Issuer    string       `json:"issuer"`
 	Client    string       `json:"client"`
@@ -50,12 +52,12 @@ const (
 
 // start starts a session for a person, with a new cookie.
 func (st Store) start(ctx context.Context, p *tenancy.Provider, who claims, returnTo string) (*Started, error) {
-	members, err := st.members(ctx, p, who.Email)
+	members, err := st.members(ctx, p, who)
 	if err != nil {
 		return nil, err
 	}
 	now := wire.At(st.Tenancy.Now())
-	s := &session{who.Email, who.Name, p.Issuer, p.ClientID, members, now, now}
+	s := &session{who.Email, who.Name, who.Hosted, p.Issuer, p.ClientID, members, now, now}
 	active, err := st.activeMembers(ctx, s)
 	if err != nil {
 		return nil, err
@@ -80,15 +82,16 @@ func isSame(a, b string) bool {
 // maxMembers is the largest number of members that a person signs in as: their security events are in one transaction.
 const maxMembers = 50
 
-// members returns the active members with an address in all organizations that trust a provider for the address, first those in the
-// provider's own.
-func (st Store) members(ctx context.Context, p *tenancy.Provider, email string) (found []membership, err error) {
+// members returns the active members with a person's address in all organizations that trust a provider for the person, first those in
+// the provider's own.
+func (st Store) members(ctx context.Context, p *tenancy.Provider, who claims) (found []membership, err error) {
+	email := who.Email
 	trusted, err := st.trusted(ctx, domainOf(email))
 	if err != nil {
 		return nil, err
 	}
 	for i, other := range append([]*tenancy.Provider{p}, trusted...) {
-		if i > 0 && (other.ID == p.ID || !other.IsSame(p)) {
+		if i > 0 && (other.ID == p.ID || !other.IsSame(p) || !trusts(other, email, who.Hosted)) {
 			continue
 		}
 		all, err := st.Tenancy.MembersWith(ctx, other.OrgID, email)
@@ -235,7 +238,7 @@ func (s *session) activeMember(got write.Items, one membership) (*Member, error)
 
 // isTrustedBy reports whether a provider is the one of the session, and is trusted for the address.
 func (s *session) isTrustedBy(p *tenancy.Provider) bool {
-	return !p.Disabled && p.Trusts(domainOf(s.Email)) && p.Issuer == s.Issuer && p.ClientID == s.Client
+	return !p.Disabled && trusts(p, s.Email, s.Hosted) && p.Issuer == s.Issuer && p.ClientID == s.Client
 }
 
 // End ends the session of a cookie. An unknown cookie is ignored.

@@ -6,6 +6,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -498,3 +499,37 @@ func TestProvidersThatAreRefused(t *testing.T) {
 
 // master returns the master key of the region.
 func master(context.Context) ([]byte, error) { return []byte(strings.Repeat("k", 32)), nil }
+
+// TestAnAccountAtGoogleIsOfAHostedDomain: each organization must trust the domain that hosts the account, beside that of the address.
+func TestAnAccountAtGoogleIsOfAHostedDomain(t *testing.T) {
+	w := newWorld(t)
+	w.Client = &http.Client{Transport: &http.Transport{DialTLSContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, w.idp.Listener.Addr().String())
+	}}}
+	w.idp.URL = "https://accounts.google.com"
+	w.provider = w.editProvider(w.provider, func(p *tenancy.Provider) { p.Issuer = w.idp.URL })
+	other := w.newProvider(w.other, "lectern", "example.com")
+	w.member(w.other, "ada@example.com")
+	hostedBy := func(domain any) { w.idp.edit = func(said map[string]any) { said["hd"] = domain } }
+	for _, foreign := range []any{nil, "", "evil.example", "EXAMPLE.COM"} {
+		hostedBy(foreign)
+		cookie, back := w.begin()
+		_, err := w.finish(cookie, back)
+		requireRefused(t, err, signin.ForeignDomain, foreign)
+	}
+	hostedBy("example.com")
+	both := w.signIn()
+	require.Len(t, w.session(both).Members, 2)
+	hostedBy("example.org") // Acme trusts it, and Other trusts the address alone.
+	one := w.signIn()
+	require.Len(t, w.session(one).Members, 1)
+	require.Equal(t, w.acme.ID, w.session(one).Members[0].OrgID)
+	require.Len(t, w.actions(w.other), 1, "of the first sign-in")
+
+	// A session loses an organization with the trust in the domain that hosts the account.
+	w.editProvider(w.provider, func(p *tenancy.Provider) { p.Domains = []string{"example.com"} })
+	require.Nil(t, w.session(one))
+	require.Len(t, w.session(both).Members, 2)
+	w.editProvider(other, func(p *tenancy.Provider) { p.Domains = []string{"example.org"} })
+	require.Len(t, w.session(both).Members, 1)
+}
