@@ -58,7 +58,8 @@ const (
   "pagination": {"currentPage": 1, "pageSize": 25, "totalPages": 1, "totalResults": 2}}`
 	aboutAcross = "Runs a query over events of the organization: those of `eventId` and `eventIds`, or else all that the caller may access, " +
 		"100 at most. A contact, sponsor or exhibitor is one record for each event. The result can be arranged anew: `search`, " +
-		"then `groupBy` or `pivot`, then `sortBy`. The values of `pivot.column` name the new columns; no value is the column `null`. `format` `csv` answers the page as CSV. For example:\n\n```json\n" + exampleAcross + "\n```"
+		"then `groupBy` or `pivot`, then `sortBy`. The values of `pivot.column` name the new columns; no value is the column `null`. " +
+		"`format` `csv` answers the page as CSV. For example:\n\n```json\n" + exampleAcross + "\n```"
 	exampleAcross = `{"query": "SELECT event.name, session.status FROM sessions JOIN events",
   "pivot": {"row": "event.name", "column": "session.status"}}`
 

@@ -46,7 +46,8 @@ var Group = api.NewGroup("OAuth", start, []api.Route[service]{
 	api.Get("getAuthorizationServer", wellKnown, (*service).server, auth.Public, api.Describe(aboutServer)),
 	api.Get("getAuthorizationServerBelowOAuth", "/oauth"+wellKnown, (*service).server, auth.Public, api.Describe(aboutServer)),
 	api.Get("getProtectedResource", api.ResourceMetadata, (*service).resource, auth.Public, api.Describe(aboutResource)),
-	api.Get("getProtectedResourceOfAssistants", api.ResourceMetadata+api.PathMCP, (*service).assistants, auth.Public, api.Describe(aboutAssistant)),
+	api.Get("getProtectedResourceOfAssistants", api.ResourceMetadata+api.PathMCP, (*service).assistants, auth.Public,
+		api.Describe(aboutAssistant)),
 
 	api.Get("showConsent", pathConsent, (*service).showConsent, auth.Public, onPages, api.Hidden),
 	api.Post("answerConsent", pathConsent, (*service).answerConsent, auth.Public, onPages, api.OnlyEncoded, small, api.Hidden),

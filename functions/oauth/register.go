@@ -67,7 +67,8 @@ func (s *service) register(ctx context.Context, in *struct{ Body registration })
 	if err := s.grants(ctx).RegisterStranger(ctx, c); err != nil {
 		return nil, refusedMetadata(err)
 	}
-	s.Log.InfoContext(ctx, "an application has registered itself", "metric", "application_registered", "client", c.ID, "host", hostOf(c.RedirectURIs))
+	s.Log.InfoContext(ctx, "an application has registered itself", "metric", "application_registered", "client", c.ID,
+		"host", hostOf(c.RedirectURIs))
 	return &registered{
 		ClientID: c.ID, IssuedAt: c.CreatedAt.Unix(), ClientName: c.Name, RedirectURIs: c.RedirectURIs, Scope: grant.JoinScopes(c.Scopes),
 		GrantTypes: grantTypes, ResponseTypes: responseTypes, Method: noSecret,

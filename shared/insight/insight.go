@@ -122,9 +122,11 @@ func invalid(field string, err error) error {
 		return apierr.Invalid(field, "The results of the request have more than %d MB. Name fewer fields, or ask for fewer results.",
 			mostResult>>20)
 	case errors.Is(err, engine.ErrSteps):
-		return apierr.Invalid(field, "The query takes too long: at most %d million steps. Join fewer entities, or add conditions to WHERE.", mostSteps/1_000_000)
+		return apierr.Invalid(field, "The query takes too long: at most %d million steps. Join fewer entities, or add conditions to WHERE.",
+			mostSteps/1_000_000)
 	case errors.Is(err, errTime):
-		return apierr.Invalid(field, "The query takes too long: at most %d seconds. Join fewer entities, or add conditions to WHERE.", int(mostTime.Seconds()))
+		return apierr.Invalid(field, "The query takes too long: at most %d seconds. Join fewer entities, or add conditions to WHERE.",
+			int(mostTime.Seconds()))
 	case errors.Is(err, errTimeOfAll):
 		return apierr.Invalid(field, "The queries of the request take too long: at most %d seconds with the reading of the records. "+
 			"Ask about fewer events or entities, or send fewer queries.", int(timeOfAll.Seconds()))
