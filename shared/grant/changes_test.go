@@ -54,10 +54,20 @@ func TestARefreshGivesWhatTheApplicationMayAskForNow(t *testing.T) {
 		require.NoError(t, err)
 	}
 	limit(auth.ReadSessions, auth.ReadContacts)
-	next, err := w.Refresh(t.Context(), grant.Refresh{Token: tokens.RefreshToken, ClientID: w.client.ID})
+	all := grant.Refresh{Token: tokens.RefreshToken, ClientID: w.client.ID, Scope: tokens.Scope}
+	next, err := w.Refresh(t.Context(), all)
 	require.NoError(t, err)
 	require.Equal(t, "read:sessions", next.Scope)
 	limit(auth.ReadContacts)
+	for _, scope := range []string{tokens.Scope, "", "read:sessions"} {
+		all.Scope = scope
+		again, err := w.Refresh(t.Context(), all)
+		require.NoError(t, err, "the answer was lost")
+		require.Equal(t, next, again)
+	}
+	all.Scope = "read:events"
+	_, err = w.Refresh(t.Context(), all)
+	require.ErrorContains(t, err, grant.InvalidScope)
 	_, err = w.Refresh(t.Context(), grant.Refresh{Token: next.RefreshToken, ClientID: w.client.ID})
 	require.ErrorContains(t, err, grant.InvalidGrant)
 	limit(auth.ReadEvents, auth.ReadSessions)

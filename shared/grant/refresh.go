@@ -76,16 +76,15 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 	if err != nil {
 		return nil, err
 	}
-	allowed := common(t.Scopes, client.Scopes)
-	scopes, refused := parseScopes(op.asked.Scope, allowed, allowed)
+	scopes, refused := parseScopes(op.asked.Scope, t.Scopes, t.Scopes)
 	if refused != nil {
 		return nil, refused
 	}
-	if len(scopes) == 0 {
-		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
-	}
 	if repeats {
 		return op.repeat(t, scopes)
+	}
+	if scopes = common(scopes, client.Scopes); len(scopes) == 0 {
+		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
 	}
 	salt := random()
 	t.Grant.Rotation = &tenancy.Rotation{OldHash: op.text.Hash(), Salt: salt, At: op.now()}
@@ -144,7 +143,7 @@ func (op rotation) admits(t *tenancy.Token, got write.Items) (*Client, error) {
 	return client, err
 }
 
-// repeat answers the last exchange again, if the request has the same scopes.
+// repeat answers the last exchange again, if the request asks for all scopes that were given then.
 func (op rotation) repeat(t *tenancy.Token, scopes []auth.Scope) (*write.Plan, error) {
 	s := newSecrets(t.Grant.Rotation.Salt, op.text.Secret[:], t.Grant.Mark)
 	of := func(a tenancy.Access) bool { return bytes.Equal(a.Hash, hashOf(s.access)) }
@@ -152,7 +151,7 @@ func (op rotation) repeat(t *tenancy.Token, scopes []auth.Scope) (*write.Plan, e
 	if at < 0 || !bytes.Equal(hashOf(s.refresh), t.Grant.RefreshHash) {
 		return nil, refuse(InvalidGrant, "The refresh token is not valid.")
 	}
-	if given := t.Grant.Access[at].Scopes; !slices.Equal(slices.Sorted(slices.Values(scopes)), slices.Sorted(slices.Values(given))) {
+	if given := t.Grant.Access[at].Scopes; len(common(given, scopes)) < len(given) {
 		return nil, refuse(InvalidScope, "The refresh token was exchanged a moment ago for other scopes.")
 	}
 	return &write.Plan{Answer: op.shown(t, s, t.Grant.Access[at])}, nil

@@ -116,12 +116,13 @@ func (a *asked) run(ctx context.Context, db *engine.Database) error {
 	return timely(within, err)
 }
 
-// timely returns errTime or errTimeOfAll in place of an error after the time of a context has ended by it.
+// timely returns errTime or errTimeOfAll in place of an error after the time of a context has ended by it. Another limit stays.
 func timely(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); err != nil && (errors.Is(cause, errTime) || errors.Is(cause, errTimeOfAll)) {
-		return cause
+	cause := context.Cause(ctx)
+	if err == nil || apierr.IsInvalid(invalid("query", err)) || !errors.Is(cause, errTime) && !errors.Is(cause, errTimeOfAll) {
+		return err
 	}
-	return err
+	return cause
 }
 
 // refuse notes an error that is for the client in the reply, and returns any other.

@@ -178,18 +178,23 @@ type described struct {
 
 // of returns the description of an issuer: its addresses and keys.
 func (k *Known) of(ctx context.Context, issuer string, now time.Time) (*oidc.Provider, error) {
-	if found, ok := k.all.Get(issuer); ok && now.Before(found.until) {
+	found, ok := k.all.Get(issuer)
+	if ok && now.Before(found.until) {
 		return found.Provider, found.failure
 	}
-	life := discoveryLife
 	p, err := discover(ctx, issuer)
-	if err != nil {
-		life, err = failureLife, errors.New(plain(err)) // The text has the whole answer.
+	if errors.Is(ctx.Err(), context.Canceled) { // A browser that leaves says nothing about the provider.
+		return p, err
 	}
-	if !errors.Is(ctx.Err(), context.Canceled) { // A browser that leaves says nothing about the provider.
-		k.all.Put(issuer, described{p, err, now.Add(life)}, 1)
+	next := described{p, nil, now.Add(discoveryLife)}
+	if err != nil { // An old description is better than none.
+		next = described{found.Provider, nil, now.Add(failureLife)}
 	}
-	return p, err
+	if next.Provider == nil {
+		next.failure = errors.New(plain(err)) // The text has the whole answer.
+	}
+	k.all.Put(issuer, next, 1)
+	return next.Provider, next.failure
 }
 
 // discover asks an issuer for its description. It refuses a description of an issuer with https that has an address without.

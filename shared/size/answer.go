@@ -132,7 +132,8 @@ func (c Client) Text(text string) int {
 }
 
 // CheckLines returns the 400 for lines of a text that is no JSON, if they are together too long for the client. It names the most lines
-// below the first one that fit, by the compression of this text where the client accepts gzip.
+// below the first one that fit: where the client accepts gzip, by the compression of a text of at most Uncompressed bytes. A single line
+// that is too long is a 400 for the query.
 func CheckLines(ctx context.Context, lines []string) error {
 	client, limit, sum := Of(ctx), Plain, 0
 	weights := make([]int, len(lines))
@@ -152,8 +153,11 @@ func CheckLines(ctx context.Context, lines []string) error {
 			limit = min(limit, portion(sum, Compressed, len(encode.Gzip([]byte(strings.Join(lines, ""))))))
 		}
 	}
-	if sum <= limit {
+	switch {
+	case sum <= limit:
 		return nil
+	case len(lines) <= 2:
+		return apierr.Invalid("query", "%s Name fewer fields.", client.message(sum))
 	}
 	return smaller(ctx, client.message(sum), weights[1:], limit-weights[0])
 }

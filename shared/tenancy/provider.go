@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"lectern/shared/apierr"
 	"lectern/shared/table"
@@ -55,8 +56,8 @@ func (p *Provider) check(s Store) error {
 // isIssuer reports whether an address may be that of a provider: with https, or if local also with http on this machine.
 func isIssuer(address string, local bool) bool {
 	u, err := url.Parse(address)
-	return err == nil && (u.Scheme == "https" || local && u.Scheme == "http" && u.Hostname() == "127.0.0.1") && u.Host != "" &&
-		u.RawQuery == "" && u.Fragment == "" && u.User == nil
+	return err == nil && (strings.HasPrefix(address, "https://") || local && u.Scheme == "http" && u.Hostname() == "127.0.0.1") &&
+		u.Host != "" && u.RawQuery == "" && u.Fragment == "" && u.User == nil
 }
 
 // checkDomains refuses a list of domains with too many, a repeated or an invalid one.

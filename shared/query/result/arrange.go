@@ -59,11 +59,8 @@ func (a *Arrangement) Of(t Table, masked bool) (Table, error) {
 func (t Table) mentioning(words string) Table {
 	found := Table{Columns: t.Columns}
 	for _, row := range t.Rows {
-		for _, v := range row {
-			if strings.Contains(strings.ToLower(Text(v)), words) {
-				found.Rows = append(found.Rows, row)
-				break
-			}
+		if slices.ContainsFunc(row, func(v any) bool { return strings.Contains(strings.ToLower(Text(v)), words) }) {
+			found.Rows = append(found.Rows, row)
 		}
 	}
 	return found
@@ -88,21 +85,17 @@ func (t Table) sorted(by string, descending, masked bool) (Table, error) {
 // count is the name of the number of rows of a group.
 const count = "count"
 
-// other returns a name that is not taken: with an underscore, if it is.
-func other(name, taken string) string {
-	if name == taken {
-		return name + "_"
-	}
-	return name
-}
-
 // grouped returns each value of a column with its number of rows, in the order in which the values come.
 func (t Table) grouped(by string, masked bool) (Table, error) {
 	i, err := t.column("groupBy", by, masked)
 	if err != nil {
 		return t, err
 	}
-	made, at := Table{Columns: []query.Result{t.Columns[i], {Name: other(count, by), Type: query.Float}}}, map[any]int{}
+	name := count
+	if by == name {
+		name += "_"
+	}
+	made, at := Table{Columns: []query.Result{t.Columns[i], {Name: name, Type: query.Float}}}, map[any]int{}
 	for _, row := range t.Rows {
 		number, known := at[row[i]]
 		if !known {

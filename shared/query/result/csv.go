@@ -1,10 +1,13 @@
 package result
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
-// CSV returns a table as lines of CSV (RFC 4180), the names of the columns first. A text that a spreadsheet would run as a formula begins
-// with an apostrophe. A text with a mark at which a spreadsheet may part it is in quotes, and the text of a single column always is, since
-// readers pass over empty lines.
+// CSV returns a table as lines of CSV (RFC 4180), the names of the columns first. An apostrophe stands before what a spreadsheet would run
+// as a formula. A text with a mark at which a spreadsheet may part it is in quotes, and the text of a single column always is: readers pass
+// over empty lines.
 func (t Table) CSV() []string {
 	lines := make([]string, 1+len(t.Rows))
 	cells := make([]string, len(t.Columns))
@@ -23,11 +26,13 @@ func (t Table) CSV() []string {
 	return lines
 }
 
+// formula matches the sign of a formula: at the beginning, and after a mark at which a spreadsheet may part a text. A list in a text has
+// lines that begin with a minus.
+var formula = regexp.MustCompile(`((?:^|[;\t\r\n]) *)([=+@＝＋＠])|^( *)([-|%－])`)
+
 // quoted returns a text as a cell that no spreadsheet takes for a formula.
 func (t Table) quoted(text string) string {
-	if strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "=") || text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n|%") {
-		text = "'" + text
-	}
+	text = formula.ReplaceAllString(text, "$1$3'$2$4")
 	if len(t.Columns) > 1 && !strings.ContainsAny(text, "\",;\t\r\n") && strings.Trim(text, " ") == text {
 		return text
 	}

@@ -49,6 +49,17 @@ func applications(t *testing.T, s *stacktest.Stack) []bearer {
 		}
 		return http.StatusForbidden
 	}
+	out := func(op api.Operation) int {
+		if op.Scopes.IsPublic() {
+			return 0
+		}
+		return http.StatusUnauthorized
+	}
+	inactive := c.Member(nil)
+	left, _ := c.Connect(inactive, auth.APIScopes...)
+	s.Operator(t, "member-update", map[string]any{"org_id": s.Org, "user_id": inactive, "active": false})
+	ended, id := c.Connect(c.Member(nil), auth.APIScopes...)
+	s.Operator(t, "token-revoke", map[string]any{"org_id": s.Org, "token_id": id})
 	unable := c.Member(nil)
 	without, _ := c.Connect(unable, auth.APIScopes...)
 	s.Operator(t, "member-update", map[string]any{"org_id": s.Org, "user_id": unable, "ai_access": false})
@@ -57,7 +68,9 @@ func applications(t *testing.T, s *stacktest.Stack) []bearer {
 	off.Operator(t, "organization-update", map[string]any{"org_id": off.Org, "ai_enabled": false})
 	return []bearer{
 		{name: "an admin's application", token: of(map[string]any{"role": "admin"}, auth.APIScopes...), status: every},
-		{name: "an application that reads sessions", token: of(nil, auth.ReadSessions), status: reads},
+		{name: "an application that reads sessions", token: of(nil, auth.ReadSessions), status: reads, narrow: true},
+		{name: "an inactive member's application", token: left.AccessToken, status: out},
+		{name: "an application whose connection has ended", token: ended.AccessToken, status: out},
 		{name: "an event's member's application", status: onEvent,
 			token: of(map[string]any{"role": "event_only", "event_ids": []int64{s.Event}}, auth.APIScopes...)},
 		{name: "an application without AI access", token: without.AccessToken, status: closed, reason: "ai_access"},

@@ -53,12 +53,22 @@ func TestImportGoogleIOIsPlannedAnew(t *testing.T) {
 		c.Do(200, http.MethodPost, "/rules/create", rule)
 	}
 	second := c.Do(200, http.MethodPost, draft+"/propose", it.Merged(wanted, object{"keep": "both"}))
-	require.EqualValues(t, len(ids), second["placed"].(float64)+float64(len(second["unplaced"].([]any))))
+	unplaced := len(second["unplaced"].([]any))
+	t.Logf("%d of %d sessions have no place with the rules", unplaced, len(ids))
+	require.EqualValues(t, len(ids)-unplaced, second["placed"])
+	require.Less(t, 4*unplaced, 3*len(ids), "many sessions keep a place")
 	preview := c.Do(200, http.MethodGet, draft+"/changes", nil)
 	require.Equal(t, []any{0.0, 0.0, float64(len(ids))}, []any{preview.At("summary.conflicts"), preview.At("summary.blocked"), preview.At("summary.total")})
 	committed := c.Do(200, http.MethodPost, draft+"/commit", nil)
 	require.EqualValues(t, len(ids), committed["applied"])
 	require.Empty(t, c.ListSettings("/agenda-conflicts"))
+	placed := 0
+	for _, id := range ids {
+		if live := c.Do(200, http.MethodGet, "/sessions/"+id, nil); live["starts_at"] != nil && live["room"] != nil {
+			placed++
+		}
+	}
+	require.Equal(t, len(ids)-unplaced, placed, "sessions of the live agenda with a time and a room")
 
 	want := map[string]int{}
 	for _, id := range ids {

@@ -178,12 +178,14 @@ func TestHistoriesOfConnections(t *testing.T) {
 				for _, op := range h.operations {
 					counts[fmt.Sprintf("%s %d", op.Input.(doing).kind, op.Output.(done).status)]++
 				}
-				if porcupine.CheckOperationsTimeout(families(h.first), h.operations, time.Minute) != porcupine.Ok {
+				if result := porcupine.CheckOperationsTimeout(families(h.first), h.operations, time.Minute); result != porcupine.Ok {
 					h.log()
-					require.Fail(t, "no order of these operations explains their answers")
+					require.Failf(t, "no order of these operations explains their answers", "%s", result)
 				}
 			}
-			require.Positive(t, min(counts["request 200"], counts["request 401"], counts["refresh 200"], counts["refresh 400"], counts["revoke 200"]), counts)
+			for _, kind := range []string{"request 200", "request 401", "refresh 200", "refresh 400", "revoke 200", "take 200", "give 200"} {
+				require.Positive(t, counts[kind], kind)
+			}
 			t.Logf("answers by status, 0 for an uncertain one: %v", counts)
 		})
 	}
@@ -226,11 +228,40 @@ func (h *history) record() {
 			h.act(client, r, r.IntN(connectionsEach), h.drawn(r))
 		}
 	})
-	for connection := range connectionsEach { // Whatever has happened: at most one chain goes on.
-		for _, kind := range []string{"give", "refresh", "request", "refresh", "request"} {
-			h.act(clients, it.Source(h.seed, clients), connection, kind)
+	last := it.Source(h.seed, clients)
+	for connection := range connectionsEach { // Each pair that was ever given, the newest first: at most one chain goes on.
+		h.act(clients, last, connection, "give")
+		for back := range h.known[connection] {
+			p := h.known[connection][len(h.known[connection])-1-back]
+			h.actWith(clients, last, doing{connection: connection, kind: "refresh", pair: p.refresh}, p)
+			h.actWith(clients, last, doing{connection: connection, kind: "request", pair: p.refresh}, p)
 		}
 	}
+}
+
+// TestTheModelOfConnectionsRefuses histories that no connection may have.
+func TestTheModelOfConnectionsRefuses(t *testing.T) {
+	const ok, out, bad = http.StatusOK, http.StatusUnauthorized, http.StatusBadRequest
+	for name, history := range map[string][]porcupine.Operation{
+		"a request after a revocation":      {after("revoke", "a", ok, ""), after("request", "a", ok, "")},
+		"a refresh after a revocation":      {after("revoke", "a", ok, ""), after("refresh", "a", ok, "b")},
+		"a request of an inactive member":   {after("take", "a", ok, ""), after("request", "a", ok, "")},
+		"two pairs of one token":            {after("refresh", "a", ok, "b"), after("refresh", "a", ok, "c")},
+		"an older token gives a pair":       {after("refresh", "a", ok, "b"), after("refresh", "b", ok, "c"), after("refresh", "a", ok, "c")},
+		"a request after a reuse":           {after("refresh", "a", ok, "b"), after("refresh", "b", ok, "c"), after("refresh", "a", bad, ""), after("request", "c", ok, "")},
+		"a refused request without a cause": {after("request", "a", out, "")},
+		"a refused refresh without a cause": {after("refresh", "a", bad, "")},
+	} {
+		for i := range history {
+			history[i].Call, history[i].Return = int64(2*i), int64(2*i+1)
+		}
+		require.Equal(t, porcupine.Illegal, porcupine.CheckOperationsTimeout(families([]string{"a"}), history, time.Minute), name)
+	}
+}
+
+// after returns an operation of a history in which one follows the other.
+func after(kind, pair string, status int, given string) porcupine.Operation {
+	return porcupine.Operation{Input: doing{kind: kind, pair: pair}, Output: done{status, given}}
 }
 
 // drawn draws a kind of an operation.
@@ -263,15 +294,19 @@ func (h *history) chooseOf(r *rand.Rand, connection int) pair {
 	return known[max(0, len(known)-1-back)]
 }
 
-// act does an operation and records it.
+// act does an operation with some pair and records it.
 func (h *history) act(client int, r *rand.Rand, connection int, kind string) {
 	p := h.chooseOf(r, connection)
-	in := doing{connection: connection, kind: kind, pair: p.refresh, late: time.Since(h.began) > 9*time.Second}
+	h.actWith(client, r, doing{connection: connection, kind: kind, pair: p.refresh}, p)
+}
+
+// actWith does an operation with a pair and records it.
+func (h *history) actWith(client int, r *rand.Rand, in doing, p pair) {
 	called := time.Since(h.began)
 	out := h.do(h.places[r.IntN(len(h.places))], in, p)
 	returned := int64(time.Since(h.began))
-	in.late = in.late || time.Since(h.began) > 9*time.Second
-	if out.status == 0 && kind != "request" {
+	in.late = time.Since(h.began) > 9*time.Second
+	if out.status == 0 && in.kind != "request" {
 		returned = math.MaxInt64
 	}
 	h.mu.Lock()

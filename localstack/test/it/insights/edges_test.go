@@ -73,7 +73,7 @@ func TestLongCSVOfMarks(t *testing.T) {
 	it.RequireInvalid(t, refused, "limit")
 	fits := named(t, refused)
 	a.across(200, query, csv, object{"limit": fits})
-	a.across(400, query, csv, object{"limit": fits + 2})
+	a.across(400, query, csv, object{"limit": fits + 4}) // Two sessions have no description.
 	for _, limit := range []int{fits, 36, 40} {
 		body := it.Merged(csv, object{"query": query, "limit": limit})
 		a.Call(t, 200, http.MethodPost, "/v1/insights/execute", stacktest.WithHeaders(body, "Accept", "text/csv", "Accept-Encoding", "gzip"))
@@ -84,10 +84,12 @@ func TestLongCSVOfMarks(t *testing.T) {
 func TestCSV(t *testing.T) {
 	a := newAsker(t)
 	a.Create(200, object{"title": "=HYPERLINK(\"https://example.org\")", "capacity": 3})
-	a.Create(200, object{"title": "Talk;=1+1"})
+	a.Create(200, object{"title": "Talk;=1+1", "description": "-1\n- a\n =2;@3"})
 	got := a.across(200, "SELECT session.title, session.capacity FROM sessions ORDER BY session.title", object{"format": "csv"})
 	require.Equal(t, "text/csv; charset=utf-8", got.Header.Get("Content-Type"))
-	require.Equal(t, "session.title,session.capacity\r\n\"'=HYPERLINK(\"\"https://example.org\"\")\",3\r\nAlpha,\r\nBeta,\r\n\"Talk;=1+1\",\r\n", string(got.Body))
+	require.Equal(t, "session.title,session.capacity\r\n\"'=HYPERLINK(\"\"https://example.org\"\")\",3\r\nAlpha,\r\nBeta,\r\n\"Talk;'=1+1\",\r\n", string(got.Body))
+	got = a.across(200, "SELECT session.title, session.description FROM sessions WHERE session.title LIKE 'Talk%'", object{"format": "csv"})
+	require.Equal(t, "session.title,session.description\r\n\"Talk;'=1+1\",\"'-1\n- a\n '=2;'@3\"\r\n", string(got.Body))
 	got = a.across(200, "SELECT session.capacity FROM sessions ORDER BY session.title", object{"format": "csv"})
 	require.Equal(t, "\"session.capacity\"\r\n3\r\n\"\"\r\n\"\"\r\n\"\"\r\n", string(got.Body), "a reader passes over an empty line")
 }
