@@ -79,6 +79,8 @@ var (
 		{"BatchGetItem", organizations}, {getItem, organizations}, {"Query", organizations},
 		{"PutItem", organizations}, {updateItem, organizations}, {"DeleteItem", organizations},
 	}
+	// bind lets an exchange fail after a change of its application.
+	bind = []permission{{"ConditionCheckItem", organizations}}
 	// plan stores the due item of a later attempt, and the mark of the sweeper before the first.
 	plan = []permission{{getItem, due}, {"PutItem", due}, {updateItem, due}}
 	// sweep reads what is due, keeps how far it has come, and deletes what it has sent.
@@ -123,7 +125,7 @@ var declared = map[string]struct {
 	"recordings":     {withSettings, slices.Concat(read, limit, change)},
 	"logexport":      {withSettings, slices.Concat(read, limit)},
 	// oauth makes and changes the tokens of applications, and signs members in.
-	"oauth": {withSettings, slices.Concat(read, limit, change, count, connect)},
+	"oauth": {withSettings, slices.Concat(read, limit, change, count, connect, bind)},
 	// mcp does operations of other groups: the reads of all, and the writes of sessions, contacts, fields, statuses and drafts.
 	"mcp": {withSearch, slices.Concat(write, release, hold)},
 	// root makes no call to the table.

@@ -96,6 +96,9 @@ func (s *Stack) Engine(t testing.TB) (url, name string) {
 	return s.backend.stack.EngineURL, s.backend.stack.TableName()
 }
 
+// HasEngine reports whether a test can call the region's engine.
+func (s *Stack) HasEngine() bool { return s.backend.stack != nil }
+
 // Places returns the bus and the queues of a region that is Publishing.
 func (s *Stack) Places(t testing.TB) *bus.Places {
 	t.Helper()
