@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"strings"
 
 	"lectern/shared/api"
 	"lectern/shared/apierr"
@@ -157,9 +156,13 @@ func (s *service) executeAcross(ctx context.Context, in *executeAcrossInput) (*a
 
 // asCSV returns a page as CSV. The error is a 400 for a page that is too long.
 func asCSV(ctx context.Context, t result.Table) (*answer, error) {
-	lines := t.CSV()
-	if err := size.CheckLines(ctx, lines); err != nil {
+	text, compressed, err := size.JoinLines(ctx, t.CSV())
+	if err != nil {
 		return nil, err
 	}
-	return &answer{csv: &api.File{Type: "text/csv; charset=utf-8", Body: []byte(strings.Join(lines, ""))}}, nil
+	file := &api.File{Type: "text/csv; charset=utf-8", Body: text}
+	if compressed != nil {
+		file.Body, file.Gzipped = compressed, true
+	}
+	return &answer{csv: file}, nil
 }

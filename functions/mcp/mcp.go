@@ -38,12 +38,9 @@ import (
 	"lectern/shared/auth"
 )
 
-// path is the path of the server.
-const path = "/mcp"
-
 // Group declares the route of the tag group.
 var Group = api.NewGroup("MCP", start, []api.Route[service]{
-	api.Post("sendMessage", path, (*service).receive, auth.SignedIn, api.Connected, api.Describe(about)),
+	api.Post("sendMessage", api.PathMCP, (*service).receive, auth.SignedIn, api.Connected, api.Describe(about)),
 })
 
 const about = "A server of the Model Context Protocol (streamable HTTP without sessions): the address to give to an assistant. " +
@@ -145,7 +142,7 @@ func (r *reply) Write(h http.Header) (status int, body []byte) {
 
 // receive answers one message. A message outside of the protocol is a 400.
 func (s *service) receive(ctx context.Context, m *message) (*reply, error) {
-	r, err := http.NewRequestWithContext(withRequest(ctx), http.MethodPost, path, bytes.NewReader(m.Body))
+	r, err := http.NewRequestWithContext(withRequest(ctx), http.MethodPost, api.PathMCP, bytes.NewReader(m.Body))
 	if err != nil {
 		return nil, fmt.Errorf("mcp: %w", err)
 	}

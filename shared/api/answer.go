@@ -273,8 +273,12 @@ const (
 func (x *exchange) challenge(e *apierr.Error) string {
 	var parts []string
 	switch {
-	case e.Status == http.StatusForbidden && x.caller != nil && x.caller.Lacks(x.Scopes) != "":
-		parts = append(parts, `error="insufficient_scope"`, `scope="`+string(x.caller.Lacks(x.Scopes))+`"`)
+	case e.Status == http.StatusForbidden && x.caller != nil:
+		scope := x.caller.Lacks(x.Scopes)
+		if scope == "" {
+			return ""
+		}
+		parts = append(parts, `error="insufficient_scope"`, `scope="`+string(scope)+`"`)
 	case e.Status != http.StatusUnauthorized || x.endpoint != nil && !x.needsToken():
 		return ""
 	}
@@ -298,11 +302,6 @@ func described(address string, connected bool) string {
 	}
 	return `resource_metadata="` + address + `"`
 }
-
-// PathMCP is the path of the MCP server, the only route of applications alone (Connected). The path of its description follows
-// ResourceMetadata: a client compares the resource that the description names with the address that the client has called
-// (RFC 9728 section 3.3).
-const PathMCP = "/mcp"
 
 // PathAuthorize is the path to which an application sends the browser of a member.
 const PathAuthorize = "/oauth/authorize"
@@ -344,16 +343,4 @@ func (x *exchange) commonHeader() http.Header {
 func (res *response) cacheable() {
 	res.header.Set("Cache-Control", clientCaching)
 	res.header.Set("Vary", "Authorization, x-access-token, Accept-Encoding")
-}
-
-// options answers OPTIONS, including the preflight request of a script of another origin.
-func (x *exchange) options(res *response) {
-	res.status = http.StatusNoContent
-	allow := strings.Join(x.allow, ", ")
-	res.header.Set("Allow", allow)
-	res.header.Set("Access-Control-Allow-Methods", allow)
-	res.header.Set("Access-Control-Allow-Headers",
-		"authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, "+
-			"mcp-protocol-version, mcp-session-id, x-access-token, x-request-id")
-	res.header.Set("Access-Control-Max-Age", "86400")
 }

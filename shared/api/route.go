@@ -130,6 +130,11 @@ func FailsAs[T any](shape func(context.Context, *apierr.Error) T) Option {
 // any scopes.
 func Connected(o *Operation) { o.connected = true }
 
+// PathMCP is the path of the MCP server, the only route of applications alone (Connected). The path of its description follows
+// ResourceMetadata: a client compares the resource that the description names with the address that the client has called
+// (RFC 9728 section 3.3).
+const PathMCP = "/mcp"
+
 // IsConnected reports whether the operation is one of applications, see Connected.
 func (o *Operation) IsConnected() bool { return o.connected }
 

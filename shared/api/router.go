@@ -239,3 +239,15 @@ func basePath(r events.APIGatewayProxyRequest) string {
 	}
 	return base
 }
+
+// options answers OPTIONS, including the preflight request of a script of another origin.
+func (x *exchange) options(res *response) {
+	res.status = http.StatusNoContent
+	allow := strings.Join(x.allow, ", ")
+	res.header.Set("Allow", allow)
+	res.header.Set("Access-Control-Allow-Methods", allow)
+	res.header.Set("Access-Control-Allow-Headers",
+		"authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, mcp-name, "+
+			"mcp-protocol-version, mcp-session-id, x-access-token, x-request-id")
+	res.header.Set("Access-Control-Max-Age", "86400")
+}

@@ -131,7 +131,7 @@ func (st Store) Tokens(ctx context.Context, e Exchange) (*Tokens, error) {
 		return nil, err
 	}
 	if c.Scopes = common(c.Scopes, client.Scopes); len(c.Scopes) == 0 || !client.redirects(c.RedirectURI) {
-		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
+		return nil, narrowed()
 	}
 	tokens, err := st.connect(asApplication(ctx, c.UserID, 0), item, c, client)
 	if errors.Is(err, errUsed) {

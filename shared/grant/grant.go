@@ -105,6 +105,9 @@ func parseScopes(list string, otherwise, allowed []auth.Scope) ([]auth.Scope, *E
 	return scopes, nil
 }
 
+// narrowed returns the error for an application that may not ask any more for what its member has approved.
+func narrowed() *Error { return refuse(InvalidGrant, "The application may not ask for this any more.") }
+
 // common returns the scopes that two lists have in common, in the order of the first.
 func common(scopes, others []auth.Scope) []auth.Scope {
 	var both []auth.Scope

@@ -84,7 +84,7 @@ func (op rotation) Plan(_ context.Context, got write.Items) (*write.Plan, error)
 		return op.repeat(t, scopes)
 	}
 	if scopes = common(scopes, client.Scopes); len(scopes) == 0 {
-		return nil, refuse(InvalidGrant, "The application may not ask for this any more.")
+		return nil, narrowed()
 	}
 	salt := random()
 	t.Grant.Rotation = &tenancy.Rotation{OldHash: op.text.Hash(), Salt: salt, At: op.now()}

@@ -131,35 +131,37 @@ func (c Client) Text(text string) int {
 	return c.weigh(encoded)
 }
 
-// CheckLines returns the 400 for lines of a text that is no JSON, if they are together too long for the client. It names the most lines
-// below the first one that fit: where the client accepts gzip, by the compression of a text of at most Uncompressed bytes. A single line
-// that is too long is a 400 for the query.
-func CheckLines(ctx context.Context, lines []string) error {
+// JoinLines returns lines of a text that is no JSON as one text, and the same compressed if the size depended on it. The error is the 400
+// for lines that are together too long for the client. It names the most lines below the first one that fit: where the client accepts
+// gzip, by the compression of a text of at most Uncompressed bytes. A single line that is too long is a 400 for the query.
+func JoinLines(ctx context.Context, lines []string) (text, compressed []byte, err error) {
 	client, limit, sum := Of(ctx), Plain, 0
 	weights := make([]int, len(lines))
 	for i, line := range lines {
 		if weights[i] = len(line); !client.Gzip {
 			encoded, err := wire.Encode(line)
 			if err != nil {
-				return fmt.Errorf("size: encode line: %w", err)
+				return nil, nil, fmt.Errorf("size: encode line: %w", err)
 			}
 			weights[i] = max(len(line), portion(len(encoded), Plain, Payload))
 		}
 		sum += weights[i]
 	}
+	text = []byte(strings.Join(lines, ""))
 	if client.Gzip {
 		limit = Uncompressed
 		if sum > Compressed && sum <= Uncompressed {
-			limit = min(limit, portion(sum, Compressed, len(encode.Gzip([]byte(strings.Join(lines, ""))))))
+			compressed = encode.Gzip(text)
+			limit = min(limit, portion(sum, Compressed, len(compressed)))
 		}
 	}
 	switch {
 	case sum <= limit:
-		return nil
+		return text, compressed, nil
 	case len(lines) <= 2:
-		return apierr.Invalid("query", "%s Name fewer fields.", client.message(sum))
+		return nil, nil, apierr.Invalid("query", "%s Name fewer fields.", client.message(sum))
 	}
-	return smaller(ctx, client.message(sum), weights[1:], limit-weights[0])
+	return nil, nil, smaller(ctx, client.message(sum), weights[1:], limit-weights[0])
 }
 
 // TooLong returns the 400 for a page whose results together are larger than the limit of the

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,16 +25,21 @@ func TestLines(t *testing.T) {
 	}
 	for _, gzip := range []bool{false, true} {
 		ctx := size.With(t.Context(), size.Client{Gzip: gzip, PageSize: "limit"})
-		named := limitOf(t, size.CheckLines(ctx, lines))
-		require.InDelta(t, 50, named, 10)
-		require.NoError(t, size.CheckLines(ctx, lines[:1+named]))
-		require.InDelta(t, named, limitOf(t, size.CheckLines(ctx, lines[:1+named+8])), 1)
-		long := ""
-		for _, line := range lines {
-			long += line
+		join := func(lines []string) error {
+			text, compressed, err := size.JoinLines(ctx, lines)
+			if err == nil {
+				require.Equal(t, strings.Join(lines, ""), string(text))
+			}
+			require.True(t, compressed == nil || gzip)
+			return err
 		}
-		require.ErrorContains(t, size.CheckLines(ctx, []string{"name\r\n", long}), "Name fewer fields.")
-		require.NoError(t, size.CheckLines(ctx, lines[:1]))
+		named := limitOf(t, join(lines))
+		require.InDelta(t, 50, named, 10)
+		require.NoError(t, join(lines[:1+named]))
+		require.InDelta(t, named, limitOf(t, join(lines[:1+named+8])), 1)
+		long := strings.Join(lines, "")
+		require.ErrorContains(t, join([]string{"name\r\n", long}), "Name fewer fields.")
+		require.NoError(t, join(lines[:1]))
 	}
 }
 

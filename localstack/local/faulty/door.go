@@ -65,6 +65,11 @@ type Door struct {
 	freed *sync.Cond
 }
 
+// Mixed returns faults of each kind, each of them now and then.
+func Mixed(seed uint64) Config {
+	return Config{Seed: seed, Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5}
+}
+
 // New returns a door in front of inner.
 func New(inner table.Client, c Config) *Door {
 	if c.VersionsLast == 0 {

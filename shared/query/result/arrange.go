@@ -59,8 +59,11 @@ func (a *Arrangement) Of(t Table, masked bool) (Table, error) {
 func (t Table) mentioning(words string) Table {
 	found := Table{Columns: t.Columns}
 	for _, row := range t.Rows {
-		if slices.ContainsFunc(row, func(v any) bool { return strings.Contains(strings.ToLower(Text(v)), words) }) {
-			found.Rows = append(found.Rows, row)
+		for _, v := range row {
+			if strings.Contains(strings.ToLower(Text(v)), words) {
+				found.Rows = append(found.Rows, row)
+				break
+			}
 		}
 	}
 	return found

@@ -86,7 +86,7 @@ func TestNoRequestAfterARevocationIsServed(t *testing.T) {
 	for name, door := range map[string]func(table.Client) table.Client{
 		"plain": nil,
 		"behind faults": func(inner table.Client) table.Client {
-			return faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+			return faulty.New(inner, faulty.Mixed(seed))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

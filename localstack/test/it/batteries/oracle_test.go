@@ -38,7 +38,7 @@ func TestSearchOracleBehindFaults(t *testing.T) {
 	seed := it.Seed(t)
 	var door *faulty.Door
 	oracle(t, seed, it.Size(800, 20_000), func(inner table.Client) table.Client {
-		door = faulty.New(inner, faulty.Config{Seed: seed, Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+		door = faulty.New(inner, faulty.Mixed(seed))
 		return door
 	})
 	counts := door.Counts()

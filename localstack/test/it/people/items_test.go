@@ -147,7 +147,7 @@ func TestAPersonWhoMovesIsNotMissed(t *testing.T) {
 // TestQuestionsAboutAPersonBehindFaults: what was acknowledged is in each answer.
 func TestQuestionsAboutAPersonBehindFaults(t *testing.T) {
 	c := it.ProgrammeOf(&it.Client{Stack: stacktest.Start(t, stacktest.WithClient(func(inner table.Client) table.Client {
-		return faulty.New(inner, faulty.Config{Seed: it.Seed(t), Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+		return faulty.New(inner, faulty.Mixed(it.Seed(t)))
 	})), T: t})
 	names := []string{"Ann", "Bob", "Cem", "Dan"}
 	c.AddPeople(names...)

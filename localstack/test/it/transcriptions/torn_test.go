@@ -22,7 +22,7 @@ import (
 func TestReadersBesideWriters(t *testing.T) {
 	var door *faulty.Door
 	d := newDesk(t, stacktest.WithClient(func(inner table.Client) table.Client {
-		door = faulty.New(inner, faulty.Config{Seed: it.Seed(t), Conflict: 0.03, Throttle: 0.02, DropBefore: 0.01, DropAfter: 0.01, Torn: 0.5})
+		door = faulty.New(inner, faulty.Mixed(it.Seed(t)))
 		return door
 	}))
 	const size = 50
